@@ -1,0 +1,59 @@
+"""What all metrics share: the signature that makes a score reproducible, and input checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sized
+from importlib.metadata import PackageNotFoundError, version
+
+
+def signature(metric: str, /, *, libraries: tuple[str, ...] = (), **fields: object) -> str:
+    """One line that says how a score was made, in the manner of sacrebleu.
+
+    Args:
+        metric: The metric's name.
+        libraries: Distribution names whose versions enter the signature, in this order.
+        **fields: Everything else that changes the value (tokenizer, language, model@revision,
+            layer, seed, ...), kept in the order given; None is left out.
+
+    Returns:
+        `metric|key:value|...|library:version|...`, for example
+        `macro_f1|average:macro|labels:0,1|scikit-learn:1.5.0`.
+    """
+    parts = [metric]
+    parts += [f"{key}:{_plain(value)}" for key, value in fields.items() if value is not None]
+    parts += [f"{name}:{library_version(name)}" for name in libraries]
+    return "|".join(parts)
+
+
+def library_version(name: str) -> str:
+    """The installed version of a distribution, or `absent`."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "absent"
+
+
+def same_length(**columns: Sized) -> int:
+    """The common length of parallel inputs.
+
+    Raises:
+        ValueError: If they differ; the message names every column with its length.
+    """
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{name} has {n}" for name, n in lengths.items())
+        raise ValueError(f"parallel inputs differ in length: {listed}")
+    return next(iter(lengths.values()), 0)
+
+
+def mean(values: list[float]) -> float | None:
+    """The arithmetic mean, or None when there is nothing to average."""
+    return sum(values) / len(values) if values else None
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ",".join(str(item) for item in value)
+    return str(value)

@@ -1,0 +1,317 @@
+"""Which language a text is in: langid in batches, language consistency, line and word pass.
+
+langid 1.1.6 with its default model of 97 languages, run from its own automaton and weights. The
+labels equal `langid.classify(text)[0]` exactly, ties included: the weights are float32 numbers
+between 2**-1 and 2**5 in magnitude, so multiples of 2**-24, and float64 adds such numbers without
+any rounding, in any order, up to a sum of 2**29 (texts of some 10 MB).
+
+langid itself mistakes close languages: of real Indonesian lines it calls one in ten Malay. Compare
+a language's scores with what the same function gives for reference answers in that language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+from .base import mean
+from .words import language_code, words
+
+# The only labels that the published code of XLingEval counts.
+PUBLISHED_LANGUAGES = ("en", "es", "zh", "hi")
+
+# A line with fewer words is too short to tell its language; the benchmark's own limit.
+LINE_WORDS = 5
+
+# Bytes identified in one go, which bounds memory.
+_BATCH_BYTES = 1 << 20
+
+# Languages whose words in English show by their script. Not here: those in Latin script, and those
+# written in two (Serbian, Kurdish).
+_SCRIPTS = {
+    "ar": ("Arabic",), "bg": ("Cyrillic",), "bn": ("Bengali",), "el": ("Greek",),
+    "fa": ("Arabic",), "gu": ("Gujarati",), "he": ("Hebrew",), "hi": ("Devanagari",),
+    "ja": ("Han", "Hiragana", "Katakana"), "kn": ("Kannada",), "ko": ("Hangul",),
+    "ml": ("Malayalam",), "mr": ("Devanagari",), "ne": ("Devanagari",), "pa": ("Gurmukhi",),
+    "ru": ("Cyrillic",), "ta": ("Tamil",), "te": ("Telugu",), "th": ("Thai",),
+    "uk": ("Cyrillic",), "ur": ("Arabic",), "zh": ("Han", "Bopomofo"),
+}  # fmt: skip
+
+_LETTER = regex.compile(r"\p{L}")
+_UNSPACED_LETTER = regex.compile(
+    r"[\p{L}&&[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]]", regex.V1
+)
+_ADDRESS = regex.compile(
+    r"(?:https?://|www\.)\S+"
+    r"|[\w.+-]+@[\w-]+\.[\w.-]+"
+    r"|\b[\w-]+\.(?:com|org|net|gov|edu|int)\b"
+)
+_LONG_UNITS = frozenset({"mmol", "nmol", "pmol", "umol", "kcal"})
+
+
+class _Model(NamedTuple):
+    """The automaton of langid over bytes, and what a visit to a state adds to each label."""
+
+    step: NDArray[np.uint16]  # next state at [state * 256 + byte]
+    weights: NDArray[np.float64]  # state x label
+    prior: NDArray[np.float64]
+    labels: tuple[str, ...]
+
+
+class Confusion(NamedTuple):
+    """One answer under the Language Confusion Benchmark; None is unscored, see the functions."""
+
+    line_pass: bool | None
+    word_pass: bool | None
+
+
+def langid_code(language: str) -> str:
+    """The label that langid gives this language: `iw` gives `he`, `zh-CN` gives `zh`.
+
+    Raises:
+        ValueError: If langid does not know the language; the message lists those it knows.
+    """
+    code = language_code(language)
+    labels = _model().labels
+    if code not in labels:
+        raise ValueError(f"langid does not know {language!r}; it knows {', '.join(sorted(labels))}")
+    return code
+
+
+def identify(texts: Sequence[str]) -> list[str | None]:
+    """The language of each text: `langid.classify(text)[0]`, for many texts at once.
+
+    Formula: the label with the largest prior plus the sum, over the byte n-grams of the text, of
+    their log-probabilities in that label (naive Bayes; Lui and Baldwin 2012, langid.py).
+
+    Returns:
+        One label per text. None for empty text and bare space, where langid would say `en`. Text
+        without letters gets langid's answer, which says more about its prior than about the text.
+    """
+    labels: list[str | None] = [None] * len(texts)
+    present = [
+        (i, text.encode("utf-8", "surrogatepass")) for i, text in enumerate(texts) if text.strip()
+    ]
+    for batch in _batches(present):
+        for (i, _), label in zip(batch, _classify([data for _, data in batch]), strict=True):
+            labels[i] = label
+    return labels
+
+
+def sentences(text: str, language: str) -> list[str]:
+    """The sentences of a text by sentencex, stripped; empty text gives an empty list."""
+    from sentencex import segment  # type: ignore[import-untyped]
+
+    return [part for raw in segment(language_code(language), text) if (part := raw.strip())]
+
+
+def published_sentences(text: str) -> list[str]:
+    """The split of XLingEval's published code: after each of `. ! ? । 。 ！ ？`, anywhere.
+
+    It also cuts `3.5` and `Dr. Rao`. Source: consistency/language_consistency.py of
+    claws-lab/XLingEval.
+    """
+    return [piece for raw in re.split(r"(?<=[.!?।。！？])", text) if (piece := raw.strip())]
+
+
+def language_consistency(answer: str, language: str) -> float | None:
+    """The share of an answer's sentences that langid assigns to the language asked for.
+
+    Range 0..1, higher is better. Sentences without a letter (`1.`, `***`) have no language and do
+    not count: langid would call them English, which costs every language but English. None if no
+    sentence is left, as for an empty answer. Source: XLingEval (arXiv 2310.13132); see
+    `published_language_consistency_corpus` for what its code did.
+
+    Args:
+        answer: An answer as the model gave it, untranslated.
+        language: The code of the language asked for; `iw` is `he`.
+    """
+    return language_consistency_corpus([answer], language)[0]
+
+
+def language_consistency_corpus(answers: Sequence[str], language: str) -> list[float | None]:
+    """`language_consistency` of each answer, all their sentences identified in one pass."""
+    target = langid_code(language)
+    parts = {
+        answer: [part for part in sentences(answer, target) if _LETTER.search(part)]
+        for answer in dict.fromkeys(answers)
+    }
+    shares = {
+        answer: mean([float(label == target) for label in labels])
+        for answer, labels in zip(parts, _identify_groups(list(parts.values())), strict=True)
+    }
+    return [shares[answer] for answer in answers]
+
+
+def published_language_consistency_corpus(
+    answers: Sequence[str], language: str
+) -> list[float | None]:
+    """Language consistency as XLingEval's published code has it, for comparison with its numbers.
+
+    Its own split (`published_sentences`), letters or none; and a sentence that langid gives to a
+    language other than English, Spanish, Chinese and Hindi is left out of the share, so an answer
+    wholly in French is not scored at all. None if no sentence is left.
+
+    Raises:
+        ValueError: If the language asked for is not one of the four.
+    """
+    target = langid_code(language)
+    if target not in PUBLISHED_LANGUAGES:
+        raise ValueError(f"published for {', '.join(PUBLISHED_LANGUAGES)} only, not {language!r}")
+    groups = _identify_groups([published_sentences(answer) for answer in answers])
+    return [
+        mean([float(label == target) for label in labels if label in PUBLISHED_LANGUAGES])
+        for labels in groups
+    ]
+
+
+def line_pass(answer: str, language: str) -> bool | None:
+    """Whether every line of the answer is in the language asked for.
+
+    The line-level pass rate (LPR) is the share of True among the answers that are not None. A line
+    counts if it has at least LINE_WORDS words, two letters of a script without spaces (Chinese,
+    Japanese, Thai) standing for one word. None if no line counts.
+
+    Source: Language Confusion Benchmark (arXiv 2406.20052) and its compute_metrics.py. Deviations:
+    langid instead of fastText lid.176, so no threshold below which a line is 'unknown'; their five
+    tokens come from jieba, fugashi, or spaces.
+    """
+    return language_confusion_corpus([answer], language)[0].line_pass
+
+
+def word_pass(answer: str, language: str) -> bool | None:
+    """Whether an answer that passes by line is also free of words in another script.
+
+    The word-level pass rate (WPR) is the share of True among the answers that are not None. None
+    if `line_pass` is not True (the benchmark, too, looks for words only there), and for languages
+    in Latin script, or in two scripts: there a foreign word does not show by its letters.
+
+    A word fails if it is written in a script that is not the language's, except: web and mail
+    addresses; words of up to three letters (units, symbols such as alpha) and the units in
+    _LONG_UNITS; words with an upper-case letter (abbreviations, names, brands) or a digit. In
+    scripts without case, such as Han in a Korean text, runs of two letters and more fail.
+
+    Source: as `line_pass`. Deviation: there a word fails if an English word list has it, in lower
+    case and with more than three letters; we ship no list, so a lower-case drug name or a word of
+    any third language fails, too. Only the lines that count are looked at, as there.
+    """
+    return language_confusion_corpus([answer], language)[0].word_pass
+
+
+def language_confusion_corpus(answers: Sequence[str], language: str) -> list[Confusion]:
+    """`line_pass` and `word_pass` of each answer, all lines identified in one pass."""
+    target = langid_code(language)
+    lines = [[line for line in answer.splitlines() if _is_long(line)] for answer in answers]
+    results = []
+    for kept, labels in zip(lines, _identify_groups(lines), strict=True):
+        lines_ok = all(label == target for label in labels) if labels else None
+        words_ok = None
+        if lines_ok and target in _SCRIPTS:
+            words_ok = not any(_foreign_words(line, target) for line in kept)
+        results.append(Confusion(lines_ok, words_ok))
+    return results
+
+
+def _is_long(line: str) -> bool:
+    spaced = _UNSPACED_LETTER.sub(" ", line)
+    return len(words(spaced, "en")) + len(_UNSPACED_LETTER.findall(line)) // 2 >= LINE_WORDS
+
+
+def _foreign_words(line: str, code: str) -> list[str]:
+    """The words of a line that make `word_pass` fail, for a language of _SCRIPTS."""
+    found = _foreign_run(code).findall(_ADDRESS.sub(" ", line))
+    return [word for word in found if not _is_allowed(word)]
+
+
+def _is_allowed(word: str) -> bool:
+    if any(c.isupper() or c.isdigit() for c in word) or word in _LONG_UNITS:
+        return True
+    has_case = word.upper() != word
+    return len(word) <= (3 if has_case else 1)
+
+
+@cache
+def _foreign_run(code: str) -> regex.Pattern[str]:
+    own = "".join(rf"\p{{scx={script}}}" for script in _SCRIPTS[code])
+    foreign = rf"[\p{{L}}--[{own}\p{{Common}}\p{{Inherited}}]]"
+    return regex.compile(rf"{foreign}(?:{foreign}|[\p{{M}}\p{{N}}])*", regex.V1)
+
+
+def _identify_groups(groups: Sequence[Sequence[str]]) -> list[list[str | None]]:
+    """`identify` over all texts of all groups at once, given back per group."""
+    labels = iter(identify([text for group in groups for text in group]))
+    return [list(islice(labels, len(group))) for group in groups]
+
+
+def _batches(texts: list[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
+    """Runs of texts of about _BATCH_BYTES, so that memory stays bounded."""
+    batch: list[tuple[int, bytes]] = []
+    size = 0
+    for item in texts:
+        batch.append(item)
+        size += len(item[1])
+        if size >= _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _classify(texts: Sequence[bytes]) -> list[str]:
+    """The labels langid gives to some non-empty texts."""
+    from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+
+    model = _model()
+    bounds = np.cumsum([0, *map(len, texts)])
+    states = _run(model.step, np.frombuffer(b"".join(texts), np.uint8), bounds[:-1])
+    # One row per text with a 1 for every visit: repeated entries of a row add up in the product.
+    visits = csr_matrix(
+        (np.ones(len(states)), states, bounds), shape=(len(texts), len(model.weights))
+    )
+    best = np.argmax(visits @ model.weights + model.prior, axis=1)
+    return [model.labels[k] for k in best]
+
+
+def _run(
+    step: NDArray[np.uint16], data: NDArray[np.uint8], starts: NDArray[Any]
+) -> NDArray[np.uint16]:
+    """The automaton's state after each byte, where each text starts afresh in state 0.
+
+    All positions advance together: after k rounds, each holds the state that the last k bytes lead
+    to from state 0. langid's n-grams have at most four bytes, so a fifth round changes nothing; and
+    when a round changes nothing, every state follows from the one before it, which is the very
+    sequence that reading byte by byte gives.
+    """
+    states = np.zeros(len(data), np.uint16)
+    index = np.empty(len(data), np.intp)
+    while True:
+        index[1:] = states[:-1]
+        index[starts] = 0
+        index *= 256
+        index += data
+        following = step[index]
+        if np.array_equal(following, states):
+            return states
+        states = following
+
+
+@cache
+def _model() -> _Model:
+    # An identifier of our own: langid's global one may have been narrowed by set_languages.
+    from langid.langid import LanguageIdentifier, model
+
+    identifier = LanguageIdentifier.from_modelstring(model)
+    step = np.array(identifier.tk_nextmove, dtype=np.uint16)
+    feature_weights = identifier.nb_ptc.astype(np.float64)
+    weights = np.zeros((len(step) // 256, feature_weights.shape[1]))
+    for state, features in identifier.tk_output.items():
+        weights[state] = feature_weights[list(features)].sum(axis=0)
+    prior = identifier.nb_pc.astype(np.float64)
+    return _Model(step, weights, prior, tuple(map(str, identifier.nb_classes)))

@@ -1,0 +1,125 @@
+"""Agreement of repeated answers in their words: Jaccard of n-gram sets, lengths, distinct answers.
+
+Source: Consistency of XLingEval (arXiv 2310.13132). Published numbers compare answers translated
+to English; n-grams of the source language are ours: pass another `tokenize`, and name it in the
+signature.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import pairwise
+from math import fsum, sqrt
+from typing import NamedTuple
+
+from .words import length_words, published_words
+
+
+class NgramConsistency(NamedTuple):
+    """Mean pairwise Jaccard of one question's answers, in 0..1; higher is more consistent.
+
+    A similarity is None when no pair could be scored. `n_pairs` counts all unordered pairs; an
+    unscored pair is one in which neither answer has an n-gram of that order.
+    """
+
+    sim_1gram: float | None
+    sim_2gram: float | None
+    n_pairs: int
+    n_unscored_1gram: int
+    n_unscored_2gram: int
+
+
+class AnswerLengths(NamedTuple):
+    """Words per answer: mean and population standard deviation over `n` answers."""
+
+    mean: float | None
+    std: float | None
+    n: int
+
+
+def ngram_consistency(
+    answers: Sequence[str], *, tokenize: Callable[[str], list[str]] = published_words
+) -> NgramConsistency:
+    """`sim_1gram` and `sim_2gram` of the answers to one question.
+
+    Formula: the mean over all unordered pairs of |A & B| / |A | B|, with A and B the *sets* of
+    1-grams (of 2-grams, without the 1-grams) of the two answers. With the default `tokenize` a
+    pair's value equals scikit-learn's `CountVectorizer(ngram_range=(n, n), binary=True)` fitted on
+    the pair, then `jaccard_score`.
+
+    Edges: one answer without n-grams against one with: 0.0, as there. Two answers without: there an
+    error (empty vocabulary) that dropped the question; here the pair is unscored and counted. Fewer
+    than two answers: None, no pairs.
+
+    Deviation: the published code drops a whole question if one answer holds no letter at all, and
+    deletes MedAlpaca's prompt headers (`### Response:`) first. Both are the caller's to do.
+
+    Args:
+        answers: The K answers to one question.
+        tokenize: Words of one answer, lower-cased if case is to be ignored.
+    """
+    return ngram_consistency_corpus([answers], tokenize=tokenize)[0]
+
+
+def ngram_consistency_corpus(
+    questions: Iterable[Sequence[str]],
+    *,
+    tokenize: Callable[[str], list[str]] = published_words,
+) -> list[NgramConsistency]:
+    """`ngram_consistency` of each question; an answer given several times is cut up once."""
+    results = []
+    for answers in questions:
+        copies = Counter(answers)
+        tokens = [tokenize(answer) for answer in copies]
+        weights = list(copies.values())
+        one, unscored_1 = _mean_jaccard([frozenset(t) for t in tokens], weights)
+        two, unscored_2 = _mean_jaccard([frozenset(pairwise(t)) for t in tokens], weights)
+        n_pairs = len(answers) * (len(answers) - 1) // 2
+        results.append(NgramConsistency(one, two, n_pairs, unscored_1, unscored_2))
+    return results
+
+
+def distinct_answers(answers: Sequence[str]) -> int:
+    """How many different strings there are among the answers, compared exactly; 0 for none."""
+    return len(set(answers))
+
+
+def answer_lengths(answers: Sequence[str], language: str) -> AnswerLengths:
+    """Mean and standard deviation of `length_words` over the answers to one question.
+
+    The deviation is the population's (divisor n, numpy's default), as in the published code. No
+    answers: None for both. One answer: None for the deviation, where numpy says 0.0, since one
+    answer says nothing about spread. An empty answer has length 0 and counts.
+    """
+    lengths = [length_words(answer, language) for answer in answers]
+    if not lengths:
+        return AnswerLengths(None, None, 0)
+    mean = sum(lengths) / len(lengths)
+    variance = fsum((length - mean) ** 2 for length in lengths) / len(lengths)
+    return AnswerLengths(mean, sqrt(variance) if len(lengths) > 1 else None, len(lengths))
+
+
+def _mean_jaccard(
+    sets: Sequence[frozenset[Hashable]], copies: Sequence[int]
+) -> tuple[float | None, int]:
+    """Mean Jaccard over the pairs of a multiset of sets, and the number of pairs left out."""
+    terms: list[float] = []
+    scored = unscored = 0
+    for i, (a, n_a) in enumerate(zip(sets, copies, strict=True)):
+        twins = n_a * (n_a - 1) // 2  # pairs of one answer with its own copies
+        if a:
+            terms.append(float(twins))
+            scored += twins
+        else:
+            unscored += twins
+        for j in range(i):
+            b, n_pairs = sets[j], n_a * copies[j]
+            if a or b:
+                common = len(a & b)
+                terms.append(n_pairs * (common / (len(a) + len(b) - common)))
+                scored += n_pairs
+            else:
+                unscored += n_pairs
+    # fsum rounds once, so the mean does not depend on the order of the answers.
+    return (fsum(terms) / scored if scored else None), unscored

@@ -1,0 +1,156 @@
+"""Words of a text, per language: for lengths, and for n-grams in the source language.
+
+Two notions, never mixed in one score:
+
+* `published_words` is scikit-learn's default pattern, which the XLingEval numbers were made with
+  (on answers translated to English). It cuts Hindi words at every vowel sign and sees a Chinese
+  clause as one word, so it is meant for English text only.
+* `words` is ours, for any language: jieba for Chinese, fugashi with unidic-lite for Japanese,
+  pythainlp for Thai, and a Unicode pattern for languages that put spaces between words.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import warnings
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import regex
+
+from .base import library_version
+
+_PUBLISHED = re.compile(r"(?u)\b\w\w+\b")
+
+# A word starts with a letter or a digit. Marks continue it (vowel signs, nukta, virama), and so do
+# ZWNJ and ZWJ, which are spelling in Persian and in Indic scripts. The inner signs join only
+# between two such parts, so quotes around a word and a full stop after a number stay outside.
+_WORD = regex.compile(
+    r"""
+    [\p{L}\p{N}] [\p{L}\p{N}\p{M}\u200c\u200d]*
+    (?:
+        (?: ['’＇·\-\u2010\u2011]                     # don't, l'eau, paral·lel, follow-up, COVID-19
+          | (?<=\p{N}) [.,\u066b\u066c] (?=\p{N})      # 3.5, 1,000, and the Arabic separators
+          | (?<=\p{Hebrew}) ["\u05f3\u05f4] (?=\p{Hebrew})  # Hebrew abbreviations
+        )
+        [\p{L}\p{N}] [\p{L}\p{N}\p{M}\u200c\u200d]*
+    )*
+    """,
+    regex.VERBOSE,
+)
+
+# The libraries behind each segmenter, as distribution names; every other language is `regex`.
+_LIBRARIES = {"zh": ("jieba",), "ja": ("fugashi", "unidic-lite"), "th": ("pythainlp",)}
+
+# Written without spaces, and no segmenter here: a count of space-separated runs would be wrong.
+_UNSEGMENTED = frozenset({"km", "lo", "my"})
+
+_OLD_CODES = {"iw": "he", "in": "id", "jw": "jv"}
+
+
+def language_code(language: str) -> str:
+    """The two-letter code: `zh-CN` and `zh_Hant` give `zh`, the old `iw` gives `he`."""
+    code = language.lower().replace("_", "-").split("-")[0]
+    return _OLD_CODES.get(code, code)
+
+
+def published_words(text: str) -> list[str]:
+    r"""Lower-cased runs of two or more word characters: `(?u)\b\w\w+\b`.
+
+    Source: the default `token_pattern` of scikit-learn's CountVectorizer, as the code of XLingEval
+    (arXiv 2310.13132) used it. Empty text gives an empty list.
+    """
+    return _PUBLISHED.findall(text.lower())
+
+
+def words(text: str, language: str) -> list[str]:
+    """The words of a text, in order, without punctuation, symbols and space; case is kept.
+
+    Apostrophes and single hyphens inside a word keep it one word (`don't`, `l'eau`, `COVID-19`), as
+    do separators inside a number (`3.5`); a slash, an underscore or a full stop between letters
+    splits (`mg/dL` is two words, `www.who.int` three). Chinese, Japanese and Thai are cut by their
+    segmenter first, and its tokens are then cleaned by the same pattern. Empty text gives an empty
+    list.
+
+    Args:
+        text: Any text.
+        language: A language code such as `en`, `zh-CN`.
+
+    Raises:
+        ImportError: If the language's segmenter is not installed; the message names the extra.
+        ValueError: For Khmer, Lao and Burmese, which need a segmenter that is not here.
+    """
+    code = language_code(language)
+    if code in _UNSEGMENTED:
+        raise ValueError(f"{code} is written without spaces and has no word segmenter here")
+    if code not in _LIBRARIES:
+        return list(_WORD.findall(text))
+    return [word for token in _segmenter(code)(text) for word in _WORD.findall(token)]
+
+
+def lower_words(text: str, language: str) -> list[str]:
+    """`words`, lower-cased and in Unicode form NFC: what n-grams of the source language compare.
+
+    NFC, because models write one Hindi or Vietnamese letter sometimes as one code point, sometimes
+    as a letter and a mark. Segmented before lower-casing, which segmenters are not made for.
+    """
+    return [word.lower() for word in words(unicodedata.normalize("NFC", text), language)]
+
+
+def length_words(text: str, language: str) -> int:
+    """The number of `words`: 0 or more; 0 for empty text.
+
+    The XLingEval paper counts words without punctuation and space; its published code counts NLTK
+    tokens, punctuation among them, and its table of the data sets counts pieces between spaces.
+    """
+    return len(words(text, language))
+
+
+def segmenter_name(language: str) -> str:
+    """What cuts this language into words, with versions, for signatures: `jieba:0.42.1`."""
+    libraries = _LIBRARIES.get(language_code(language), ("regex",))
+    return "+".join(f"{name}:{library_version(name)}" for name in libraries)
+
+
+@cache
+def _segmenter(code: str) -> Callable[[str], Iterable[str]]:
+    return {"zh": _load_jieba, "ja": _load_fugashi, "th": _load_pythainlp}[code]()
+
+
+def _load_jieba() -> Callable[[str], Iterable[str]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # import-time warnings about its own old code
+        import jieba
+
+    # Its own loader would log to stderr and trust a pickle-like cache in the shared temp folder;
+    # the dictionary read directly costs a second once, and leaves and reads nothing there.
+    tokenizer = jieba.Tokenizer()
+    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+    tokenizer.initialized = True
+    cut: Callable[[str], Iterable[str]] = tokenizer.cut
+    return cut
+
+
+def _load_fugashi() -> Callable[[str], Iterable[str]]:
+    folder = _optional("unidic_lite", "ja").DICDIR
+    # The folder is given so that a full UniDic elsewhere on the machine does not change the words.
+    tagger = _optional("fugashi", "ja").Tagger(f'-d "{folder}" -r "{folder}/mecabrc"')
+    return lambda text: [node.surface for node in tagger(text)]
+
+
+def _load_pythainlp() -> Callable[[str], Iterable[str]]:
+    tokenize = _optional("pythainlp.tokenize", "th").word_tokenize
+    return lambda text: tokenize(text, engine="newmm") if text else []
+
+
+def _optional(module: str, extra: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"words of language '{extra}' need the package {module.split('.')[0]}: "
+            f'pip install "xling-tasks[{extra}]"'
+        ) from error

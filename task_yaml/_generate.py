@@ -1,0 +1,74 @@
+"""Write the task files: one leaf per task and one file per group.
+
+`python -m xling_task_yaml._generate` rewrites them in place (from an editable install or the
+checkout); a test checks that the files on disk are what this module would write.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+LANGUAGES = ("en", "es", "zh", "hi")
+DATASETS = ("healthqa", "liveqa", "medicationqa")
+CRITERIA = ("correctness", "verifiability", "verifiability_ll")
+
+
+def files() -> dict[str, str]:
+    """Every generated file: path below this folder -> content."""
+    found: dict[str, str] = {}
+    for criterion in CRITERIA:
+        for dataset in (*DATASETS, "demo"):
+            for language in LANGUAGES:
+                name = f"xlinghealth_{criterion}_{dataset}_{language}"
+                found[f"xlinghealth/{name}.yaml"] = _leaf(name, criterion, dataset, language)
+    for name, members in groups().items():
+        found[f"xlinghealth/_{name}.yaml"] = _group(name, members)
+    return dict(sorted(found.items()))
+
+
+def groups() -> dict[str, list[str]]:
+    """Every group with its members: per criterion, per dataset, the demo, and everything."""
+    found = {f"xlinghealth_{criterion}": _leaves([criterion], DATASETS) for criterion in CRITERIA}
+    found |= {f"xlinghealth_{dataset}": _leaves(CRITERIA, [dataset]) for dataset in DATASETS}
+    found["xlinghealth_demo"] = _leaves(CRITERIA, ["demo"])
+    found["xlinghealth"] = _leaves(CRITERIA, DATASETS)
+    return found
+
+
+def _leaves(
+    criteria: tuple[str, ...] | list[str], datasets: tuple[str, ...] | list[str]
+) -> list[str]:
+    return [
+        f"xlinghealth_{criterion}_{dataset}_{language}"
+        for criterion in criteria
+        for dataset in datasets
+        for language in LANGUAGES
+    ]
+
+
+def _leaf(name: str, criterion: str, dataset: str, language: str) -> str:
+    return (
+        f"include: _{criterion}_template_yaml\n"
+        f"task: {name}\n"
+        f"dataset_kwargs:\n  record: {dataset}\n  language: {language}\n"
+    )
+
+
+def _group(name: str, members: list[str]) -> str:
+    listed = "".join(f"  - {member}\n" for member in members)
+    return f"group: {name}\ntask:\n{listed}metadata:\n  version: 1.0\n"
+
+
+def main() -> None:
+    """Rewrite all files and remove generated ones that are no more."""
+    folder = Path(__file__).parent
+    wanted = files()
+    for old in folder.glob("*/*.yaml"):
+        if old.relative_to(folder).as_posix() not in wanted:
+            old.unlink()
+    for path, content in wanted.items():
+        (folder / path).write_text(content, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""Start-up hook: wait for the harness's task manager, then attach (see `xling_tasks.discovery`).
+
+Every Python process in the environment imports this module, so it imports nothing that is not
+loaded already and does nothing until `lm_eval.tasks.manager` is imported.
+"""
+
+import os
+import sys
+
+_TARGET = "lm_eval.tasks.manager"
+
+
+class _Finder:
+    """A meta-path finder that acts once, on the harness's task manager, and then is gone."""
+
+    def find_spec(self, name, path=None, target=None):  # type: ignore[no-untyped-def]
+        if name != _TARGET:
+            return None
+        sys.meta_path.remove(self)  # type: ignore[arg-type]
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            spec = find(name, path, target) if find else None
+            if spec is not None:
+                return _attach_after_load(spec)  # type: ignore[no-untyped-call]
+        return None
+
+
+def _attach_after_load(spec):  # type: ignore[no-untyped-def]
+    """Make the module's loader call `discovery.attach` once the module has run."""
+    loader = spec.loader
+    if not hasattr(loader, "exec_module"):
+        return spec
+    run = loader.exec_module
+
+    def exec_module(module):  # type: ignore[no-untyped-def]
+        run(module)
+        try:
+            from xling_tasks.discovery import attach
+
+            attach(module)
+        except Exception as error:
+            import logging
+
+            logging.getLogger("lm_eval.xling_tasks").warning(
+                "xling-tasks could not add its tasks to this lm_eval (%r); "
+                "pass --include_path with the folder that `xling path` prints",
+                error,
+            )
+
+    loader.exec_module = exec_module
+    return spec
+
+
+if os.environ.get("XLING_TASKS_AUTOLOAD", "1") != "0" and _TARGET not in sys.modules:
+    sys.meta_path.insert(0, _Finder())  # type: ignore[arg-type]

@@ -1,0 +1,171 @@
+"""The command `xling`: what the harness has no place for."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from . import __version__
+from .errors import SettingError, XlingError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one subcommand; an error that the user can mend is one line on stderr and status 2."""
+    parser = argparse.ArgumentParser(prog="xling", description=__doc__)
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(title="commands", required=True)
+    for add in (_add_cost, _add_data, _add_path):
+        add(commands)
+    chosen = parser.parse_args(arguments)
+    try:
+        print(chosen.run(chosen))
+    except XlingError as error:
+        print(f"xling: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _add_cost(commands: Any) -> None:
+    parser = commands.add_parser("cost", help="requests and tokens of tasks, before running them")
+    parser.add_argument("--tasks", required=True, help="names, groups or patterns, with commas")
+    parser.add_argument("--limit", type=int, help="as for lm_eval: questions per task")
+    parser.add_argument("--tokenizer", help="count with this Hugging Face tokenizer (extra hf)")
+    parser.add_argument("--json", action="store_true", help="JSON instead of a table")
+    _add_metadata(parser)
+    parser.set_defaults(run=cost)
+
+
+def _add_data(commands: Any) -> None:
+    parser = commands.add_parser("data", help="the datasets, and what in them cannot be used")
+    parser.add_argument("--json", action="store_true", help="JSON instead of a table")
+    _add_metadata(parser)
+    parser.set_defaults(run=data)
+
+
+def _add_path(commands: Any) -> None:
+    parser = commands.add_parser("path", help="the folder of the task files, for --include_path")
+    parser.set_defaults(run=path)
+
+
+def _add_metadata(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--metadata", nargs="+", default=[], help="settings as for lm_eval: JSON or key=value"
+    )
+
+
+def cost(options: argparse.Namespace) -> str:
+    """`xling cost`: a table of requests and tokens per task, with totals per model."""
+    from .cost import as_rows, costs, tokenizer_count, totals
+
+    count = tokenizer_count(options.tokenizer) if options.tokenizer else None
+    tasks = _load(options.tasks, read_metadata(options.metadata))
+    entries = costs(tasks, limit=options.limit, count=count)
+    rows = as_rows([*entries, *totals(entries)])
+    if options.json:
+        return json.dumps(rows, indent=2)
+    note = options.tokenizer or "estimated from characters; --tokenizer NAME counts exactly"
+    return f"{table(rows)}\n\nTokens: {note}. max_output_tokens is a limit, not a forecast."
+
+
+def data(options: argparse.Namespace) -> str:
+    """`xling data`: every dataset with licence, counts and unusable rows per language."""
+    from .errors import DataError
+    from .records import RECORDS
+    from .settings import Settings
+    from .xlinghealth_data import load
+
+    settings = Settings.parse(read_metadata(options.metadata), {})
+    rows, problems = [], []
+    for record in RECORDS.values():
+        row: dict[str, Any] = {"dataset": record.key, "licence": record.licence}
+        try:
+            found = load(record, settings.data_dir, settings.dataset)
+        except DataError as error:
+            problems.append(f"{record.key}: {error}")
+            continue
+        row |= {"rows": found.n_rows, "questions": len(found.questions)}
+        row |= {f"unusable_{code}": len(found.unusable(code)) for code in record.languages}
+        rows.append(row)
+    if options.json:
+        return json.dumps({"datasets": rows, "problems": problems}, indent=2)
+    return "\n\n".join([table(rows), *problems])
+
+
+def path(options: argparse.Namespace) -> str:
+    """`xling path`: where the task files are."""
+    from .discovery import task_folder
+
+    return str(task_folder())
+
+
+def read_metadata(words: Sequence[str]) -> dict[str, Any]:
+    """Settings as `lm_eval --metadata` reads them: JSON objects and key=value words.
+
+    Raises:
+        SettingError: If a word is neither.
+    """
+    settings: dict[str, Any] = {}
+    for word in words:
+        if word.lstrip().startswith("{"):
+            try:
+                settings |= json.loads(word)
+            except json.JSONDecodeError as error:
+                raise SettingError(f"--metadata: not valid JSON ({error}): {word!r:.80}") from error
+            continue
+        key, found, value = word.partition("=")
+        if not found:
+            raise SettingError(f"--metadata: expected JSON or key=value, got {word!r:.80}")
+        settings[key] = _literal(value)
+    return settings
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as a Markdown table, numbers with thousands separated."""
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    cells = [[_cell(row.get(column, "")) for column in columns] for row in rows]
+    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+    lines = [columns, ["-" * width for width in widths], *cells]
+    return "\n".join(
+        "| " + " | ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)) + " |"
+        for line in lines
+    )
+
+
+def _load(names: str, metadata: dict[str, Any]) -> list[Any]:
+    import fnmatch
+
+    from lm_eval.tasks import TaskManager
+
+    from .discovery import task_folder
+    from .task import XlingTask
+
+    manager = TaskManager(
+        include_path=str(task_folder()), include_defaults=False, metadata=metadata
+    )
+    wanted: list[str] = []
+    for pattern in filter(None, names.split(",")):
+        matches = fnmatch.filter(manager.all_tasks, pattern)
+        if not matches:
+            from .errors import did_you_mean
+
+            raise SettingError(
+                f"--tasks {pattern}: unknown.{did_you_mean(pattern, manager.all_groups)}"
+            )
+        wanted += matches
+    loaded = manager.load(list(dict.fromkeys(wanted)))["tasks"]
+    return [task for task in loaded.values() if isinstance(task, XlingTask)]
+
+
+def _literal(value: str) -> Any:
+    try:
+        return ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return {"true": True, "false": False, "none": None}.get(value.lower(), value)
+
+
+def _cell(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,182 @@
+"""Correctness: the model answers in the question's language; a judge compares with the reference.
+
+XLingEval, section 3.2. Without a judge there are no labels, and the task reports what needs none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lm_eval.api.metrics import mean
+from xling_metrics.base import signature
+from xling_metrics.language import identify
+from xling_metrics.overlap import chrf, chrf_signature
+from xling_metrics.words import length_words, segmenter_name
+
+from .backend import Backend, backend
+from .harness import running
+from .judge import LABELS, NO_RESPONSE, Case, Judgement, fill, judge
+from .log import log, warn_once
+from .prompts import Prompt
+from .store import cache_folder, save_answers
+from .task import (
+    Metric,
+    SideRequest,
+    XlingTask,
+    defined_mean,
+    generation_arguments,
+    replies_of,
+)
+
+_DIRECTION = {"more_comprehensive": True, "contradictory": False, NO_RESPONSE: False}
+
+
+class CorrectnessTask(XlingTask):
+    """One greedy answer per question, judged against the reference answer."""
+
+    prompt_name = "answer"
+
+    def docs(self) -> list[dict[str, Any]]:
+        """Questions that have a reference answer in this language."""
+        return [
+            {key: value for key, value in doc.items() if key != "answers"}
+            for doc in self.data.docs(self.language)
+            if doc["reference"] is not None
+        ]
+
+    def doc_to_text(self, doc: dict[str, Any], doc_to_text: Any = None) -> str:
+        """The question with its instruction."""
+        prompt = self.used_prompts()["answer"]
+        language = self.record.language_names[self.language]
+        return prompt.fill(question=doc["question"], language=language)
+
+    def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> str:
+        """The reference answer."""
+        return str(doc["reference"])
+
+    @property
+    def temperature(self) -> float:
+        """0 (greedy) unless `--gen_kwargs temperature=` says otherwise."""
+        return float((self.config.generation_kwargs or {}).get("temperature", 0.0))
+
+    def requests_for(self, context: Any, chat: bool) -> list[tuple[str, tuple[Any, ...], int]]:
+        """One answer."""
+        return [("generate_until", (context, generation_arguments(self, self.temperature)), 1)]
+
+    # The judge
+
+    def check_run(self) -> None:
+        """Reach the judge before anything is generated; say so if there is none."""
+        self._judge: Backend | None = None
+        self._judgements: dict[tuple[str, str], Judgement] = {}
+        generation_arguments(self, self.temperature)
+        if self.predict_only:
+            return
+        if self.settings.judge is None:
+            warn_once(
+                "Correctness: no judge is set, so there are no labels; reporting chrf, "
+                "length_words, empty_rate and langid_match only. Set one with --metadata "
+                '\'{"judge": {"model": ..., "model_args": {...}}}\'.'
+            )
+            return
+        self._judge = backend("judge", self.settings.judge, self.settings.xling_cache)
+        self._judge.check()
+
+    def score(self) -> None:
+        """Judge all distinct answers in one batch, after they are safe on disk."""
+        if self._judge is None:
+            return
+        docs = {instance.doc["question_id"]: instance.doc for instance in self.instances}
+        answers = dict.fromkeys(
+            (instance.doc["question_id"], reply)
+            for instance in self.instances
+            for result in instance.filtered_resps.values()
+            for reply in replies_of(result)
+        )
+        self._save(list(answers))
+        language = self.record.language_names[self.language]
+        cases = [
+            Case(docs[key]["question"], docs[key]["reference"], reply, language)
+            for key, reply in answers
+        ]
+        found = judge(cases, self.used_prompts()["judge"], self._judge)
+        self._judgements = dict(zip(answers, found, strict=True))
+
+    def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
+        """The judge's prompt, with the reference standing in for the answer to come."""
+        if self.settings.judge is None:
+            return []
+        language = self.record.language_names[self.language]
+        case = Case(doc["question"], doc["reference"], doc["reference"], language)
+        prompt = fill(self.used_prompts()["judge"], case)
+        return [SideRequest("judge", prompt, self.settings.judge.max_gen_toks)]
+
+    def _save(self, answers: list[tuple[str, str]]) -> None:
+        folder = cache_folder(self.settings.xling_cache)
+        if folder is None:
+            return
+        rank = getattr(running("lm"), "rank", 0)
+        rows = ({"question_id": key, "answer": reply} for key, reply in answers)
+        path = save_answers(folder, str(self.config.task), rank, rows)
+        log.info("%s: %d answers saved to %s", self.config.task, len(answers), path)
+
+    # Values
+
+    def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """Overlap, length and language of the answer, and its label one-hot."""
+        answer = replies_of(results[0])[0]
+        found = identify([answer])[0]
+        values: dict[str, Any] = {
+            "chrf": chrf(answer, doc["reference"]),
+            "length_words": float(length_words(answer, self.language)),
+            "empty_rate": float(not answer.strip()),
+            "langid_match": None if found is None else float(found == self.language),
+        }
+        if self._judge is not None:
+            judgement = self._judgements[doc["question_id"], answer]
+            values |= {label: float(judgement.label == label) for label in (*LABELS, NO_RESPONSE)}
+            values["n_judged"] = {
+                "label": judgement.label,
+                "reply": judgement.reply,
+                "judge": self._judge.signature,
+            }
+        return values
+
+    def metrics(self) -> list[Metric]:
+        """Label shares are over all questions and sum to 1; None values are left out of means."""
+        language = self.language
+        found = [
+            Metric("chrf", defined_mean, True, chrf_signature()),
+            Metric(
+                "length_words",
+                mean,
+                None,
+                signature("length_words", language=language, words=segmenter_name(language)),
+            ),
+            Metric("empty_rate", mean, False, signature("empty_rate", of="all_questions")),
+            Metric(
+                "langid_match",
+                defined_mean,
+                True,
+                signature("langid_match", language=language, libraries=("langid",)),
+            ),
+        ]
+        if self._judge is not None:
+            sign = f"|of:all_questions|judge:{self._judge.signature}"
+            found += [
+                Metric(label, mean, _DIRECTION.get(label), label + sign)
+                for label in (*LABELS, NO_RESPONSE)
+            ]
+            found.append(Metric("n_judged", _count_judged, None, "n_judged" + sign))
+        return found
+
+    def used_prompts(self) -> dict[str, Prompt]:
+        """The question's prompt, and the judge's where there is a judge."""
+        used = super().used_prompts()
+        if self.settings.judge is not None:
+            used["judge"] = self.prompts.get("judge", "en")
+        return used
+
+
+def _count_judged(values: list[dict[str, Any]]) -> int:
+    return sum(value["label"] != NO_RESPONSE for value in values)

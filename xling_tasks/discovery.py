@@ -1,0 +1,71 @@
+"""How lm-evaluation-harness finds our tasks and models.
+
+Release 0.4.13 looks for tasks in its own folder and in `--include_path`, and knows its built-in
+models only. Entry points for models (group `lm_eval.models`, declared in pyproject.toml) were
+merged after that release. Until a release finds both by itself, the start-up file
+`xling_tasks.pth` imports `xling_tasks._autoload`, which calls `attach` when the harness's task
+manager is imported. `XLING_TASKS_AUTOLOAD=0` switches this off.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+MODELS = {"xling_baseline": "xling_tasks.baseline:BaselineLM"}
+"""Our harness models, as name -> `module:class`; the same as the entry points."""
+
+
+def task_folder() -> Path:
+    """The folder of our task files, as installed."""
+    import xling_task_yaml
+
+    return Path(xling_task_yaml.__file__).resolve().parent
+
+
+def attach(manager: ModuleType) -> None:
+    """Make `lm_eval.tasks.manager` and the model registry know us.
+
+    Args:
+        manager: The freshly loaded module `lm_eval.tasks.manager`.
+    """
+    add_task_folder(manager.TaskIndex, Path(manager.__file__ or "").resolve().parent)
+    register_models()
+
+
+def add_task_folder(index: Any, harness_folder: Path) -> None:
+    """Let `index.build` scan our folder right after the harness's own.
+
+    User folders come later in the list and therefore win. Nothing is added where the harness's
+    own folder is not asked for (`include_defaults=False`) or where ours is in the list already
+    (a harness that discovers us by itself).
+    """
+    build = index.build
+
+    @functools.wraps(build)
+    def build_with_ours(paths: Iterable[Path], **options: Any) -> Any:
+        folders = list(paths)
+        resolved = [Path(folder).resolve() for folder in folders]
+        ours = task_folder()
+        if harness_folder in resolved and ours not in resolved:
+            folders.insert(resolved.index(harness_folder) + 1, ours)
+        return build(folders, **options)
+
+    index.build = staticmethod(build_with_ours)
+
+
+def register_models() -> None:
+    """Register our models by name, unless the harness reads entry points itself."""
+    # The registry must hold the built-in models first: get_model fills it only while it is empty.
+    import lm_eval.models  # noqa: F401
+    from lm_eval.api import registry
+
+    if "entry_points(" in inspect.getsource(registry):
+        return
+    for name, target in MODELS.items():
+        if name not in registry.model_registry:
+            registry.model_registry.register(name, target=target)

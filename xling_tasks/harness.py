@@ -1,0 +1,70 @@
+"""What the harness knows but does not hand to a task, and its small change.
+
+A task gets the model args merged into its metadata, but neither the model nor which keys were
+model args. Both are locals of `lm_eval.evaluator` while it loads and runs tasks, so they are read
+from the call stack there; where they cannot be found the answer is None and callers are lenient.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+_EVALUATOR = "lm_eval.evaluator"
+
+
+def running(name: str) -> Any:
+    """The local variable `name` of the harness's `simple_evaluate` or `evaluate` in progress.
+
+    Returns:
+        Its value in the innermost such call that has it; None outside of a run.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__") == _EVALUATOR and name in frame.f_locals:
+            return frame.f_locals[name]
+        frame = frame.f_back  # type: ignore[assignment]
+    return None
+
+
+def model_args_in_use() -> Mapping[str, Any] | None:
+    """The model args of the run in progress; {} outside of a run; None if they cannot be told."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        inside = frame.f_globals.get("__name__") == _EVALUATOR
+        if inside and frame.f_code.co_name == "simple_evaluate":
+            if "model_args" not in frame.f_locals:
+                return None
+            return _as_mapping(frame.f_locals["model_args"])
+        frame = frame.f_back  # type: ignore[assignment]
+    return {}
+
+
+def _as_mapping(args: Any) -> Mapping[str, Any]:
+    if isinstance(args, Mapping):
+        return args
+    if isinstance(args, str):
+        from lm_eval.utils import simple_parse_args_string
+
+        return dict(simple_parse_args_string(args))
+    return {}
+
+
+def unwrapped(lm: Any) -> Any:
+    """The model itself, without the harness's answer cache around it."""
+    return lm.__dict__.get("lm", lm) if type(lm).__name__ == "CachingLM" else lm
+
+
+def has_loglikelihood(lm: Any) -> bool:
+    """Whether a backend can score given text; chat APIs raise NotImplementedError at once."""
+    method = getattr(type(unwrapped(lm)), "loglikelihood", None)
+    code = getattr(method, "__code__", None)
+    return code is None or "NotImplementedError" not in code.co_names
+
+
+def clean_reply(reply: Any) -> str:
+    """A reply as text: None and the API backends' placeholder for null become empty."""
+    placeholder = os.environ.get("LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER", "")
+    return "" if reply is None or reply == placeholder else str(reply)

@@ -1,0 +1,212 @@
+"""The settings a user gives with `--metadata`, checked at once.
+
+The harness merges `--metadata` over the task file's `metadata` and over the model args, so a task
+sees one mapping of all three. Keys that are neither settings nor model args are errors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from .errors import SettingError, did_you_mean
+
+_HARNESS_KEYS = frozenset({"version", "config_source", "_metadata"})
+_SECRET_WORDS = ("api_key", "apikey", "auth", "secret", "password", "header", "bearer")
+SELF = "self"
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """Any model of the harness, in a second role (judge, translator).
+
+    Attributes:
+        model: The harness's name (`hf`, `vllm`, `local-chat-completions`, ...), or `self` for
+            the model under test.
+        model_args: Its arguments, as for `--model_args`. No secrets: API keys come from the
+            environment.
+        batch_size: As `--batch_size`; None leaves the backend's default.
+        max_gen_toks: The most tokens of one reply.
+        apply_chat_template: `auto` (where the backend has one), true or false.
+    """
+
+    model: str
+    model_args: dict[str, Any] = field(default_factory=dict)
+    batch_size: int | str | None = None
+    max_gen_toks: int = 1024
+    apply_chat_template: bool | str = "auto"
+
+    @classmethod
+    def parse(cls, name: str, value: Any) -> ModelSpec:
+        """Read a spec from `{"model": ..., "model_args": {...}, ...}` or a bare model name.
+
+        Raises:
+            SettingError: Naming the key that is wrong.
+        """
+        if isinstance(value, str):
+            value = {"model": value}
+        if not isinstance(value, Mapping) or not isinstance(value.get("model"), str):
+            raise SettingError(
+                f'{name}: expected {{"model": "<harness model>", "model_args": {{...}}}}, '
+                f"got {value!r:.80}"
+            )
+        known = {item.name for item in fields(cls)}
+        for key in value:
+            if key not in known:
+                raise SettingError(f"{name}.{key}: unknown key.{did_you_mean(key, known)}")
+        args = value.get("model_args") or {}
+        if isinstance(args, str):
+            args = _parse_args(args)
+        if not isinstance(args, Mapping):
+            raise SettingError(f"{name}.model_args: expected an object, got {args!r:.60}")
+        _refuse_secrets(f"{name}.model_args", args)
+        spec = cls(**{**value, "model_args": dict(args)})
+        if not isinstance(spec.max_gen_toks, int) or spec.max_gen_toks < 1:
+            raise SettingError(f"{name}.max_gen_toks: must be a positive integer")
+        if spec.apply_chat_template not in (True, False, "auto"):
+            raise SettingError(f'{name}.apply_chat_template: must be "auto", true or false')
+        return spec
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings of all tasks; a task ignores those that do not concern it.
+
+    Attributes:
+        data_dir: Folder or file with the data.
+        dataset: `REPO` or `REPO@REVISION` on the Hub instead of the default one.
+        temperatures: The temperatures that sampled tasks sweep; 0 is greedy.
+        prompts: A YAML file whose prompts replace ours by name.
+        prompt_language: `en` (instructions in English, as published) or `native`.
+        judge: The model that judges correctness; None for no judgement.
+        xling_cache: Folder for judge verdicts and answers waiting to be scored; None for the
+            default (`XLING_CACHE`, else `~/.cache/xling_tasks`), False for no cache.
+    """
+
+    data_dir: str | None = None
+    dataset: str | None = None
+    temperatures: tuple[float, ...] = (0.0, 1.0)
+    prompts: str | None = None
+    prompt_language: str = "en"
+    judge: ModelSpec | None = None
+    xling_cache: str | bool | None = None
+    given: frozenset[str] = field(default=frozenset(), repr=False)
+
+    @classmethod
+    def parse(cls, metadata: Mapping[str, Any], model_args: Mapping[str, Any] | None) -> Settings:
+        """Read and check the settings in a task's metadata.
+
+        Args:
+            metadata: `self.config.metadata`: the user's settings, the YAML's and the model args.
+            model_args: The model args of this run; None if they cannot be told, in which case
+                only keys that look like a misspelt setting are refused.
+
+        Raises:
+            SettingError: For an unknown key (with the nearest name) or a wrong value.
+        """
+        known = {item.name for item in fields(cls)} - {"given"}
+        others = _HARNESS_KEYS | set(model_args or {})
+        given = {key: value for key, value in metadata.items() if key in known}
+        for key in metadata:
+            if key not in known and key not in others:
+                _refuse_unknown(key, known, strict=model_args is not None)
+        values = {key: _CHECKS[key](key, value) for key, value in given.items()}
+        return cls(**values, given=frozenset(given))
+
+    def dump(self) -> dict[str, Any]:
+        """The settings as plain JSON values, for the results."""
+        plain = asdict(self)
+        plain.pop("given")
+        plain["temperatures"] = list(self.temperatures)
+        return plain
+
+
+def redact(value: Any) -> Any:
+    """`value` with everything that looks like a secret replaced, at any depth."""
+    if isinstance(value, Mapping):
+        return {
+            key: "<redacted>" if is_secret(str(key)) else redact(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [redact(item) for item in value]
+    return value
+
+
+def is_secret(key: str) -> bool:
+    """Whether a model argument of this name may hold a secret (`token`, but not `tokenizer`)."""
+    lowered = key.lower()
+    return (
+        lowered == "token"
+        or lowered.endswith("_token")
+        or any(word in lowered for word in _SECRET_WORDS)
+    )
+
+
+def _refuse_secrets(name: str, args: Mapping[str, Any]) -> None:
+    for key in args:
+        if is_secret(str(key)) and not str(key).lower().endswith(("eos_token", "end_token")):
+            raise SettingError(
+                f"{name}.{key}: settings are written into the results, so they take no secrets; "
+                "set the backend's environment variable (OPENAI_API_KEY, ANTHROPIC_API_KEY, "
+                "HF_TOKEN, ...) instead"
+            )
+
+
+def _refuse_unknown(key: str, known: set[str], *, strict: bool) -> None:
+    import difflib
+
+    if strict or difflib.get_close_matches(key, known, n=1, cutoff=0.8):
+        raise SettingError(f"--metadata {key}: unknown setting.{did_you_mean(key, known)}")
+
+
+def _parse_args(text: str) -> dict[str, Any]:
+    from lm_eval.utils import simple_parse_args_string
+
+    return dict(simple_parse_args_string(text))
+
+
+def _text(key: str, value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value or None
+    raise SettingError(f"--metadata {key}: expected text, got {value!r:.60}")
+
+
+def _temperatures(key: str, value: Any) -> tuple[float, ...]:
+    values = value if isinstance(value, (list, tuple)) else [value]
+    if not values:
+        raise SettingError(f"--metadata {key}: the list is empty")
+    numbers = []
+    for item in values:
+        good = isinstance(item, (int, float)) and not isinstance(item, bool)
+        if not good or not math.isfinite(item) or not 0 <= item <= 2:
+            raise SettingError(f"--metadata {key}: {item!r} is not a number from 0 to 2")
+        numbers.append(float(item))
+    if len(set(numbers)) != len(numbers):
+        raise SettingError(f"--metadata {key}: a temperature stands twice in {numbers}")
+    return tuple(numbers)
+
+
+def _prompt_language(key: str, value: Any) -> str:
+    if value not in ("en", "native"):
+        raise SettingError(f"--metadata {key}: must be 'en' or 'native', got {value!r:.40}")
+    return str(value)
+
+
+def _cache(key: str, value: Any) -> str | bool | None:
+    if value is True:
+        return None
+    return False if value is False else _text(key, value)
+
+
+_CHECKS: dict[str, Any] = {
+    "data_dir": _text,
+    "dataset": _text,
+    "temperatures": _temperatures,
+    "prompts": _text,
+    "prompt_language": _prompt_language,
+    "judge": lambda key, value: None if value is None else ModelSpec.parse(key, value),
+    "xling_cache": _cache,
+}

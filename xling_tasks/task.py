@@ -1,0 +1,290 @@
+"""What all our tasks share: settings, documents with several prompts, replies, recorded results.
+
+A document is a question (so that `--limit` cuts whole questions). A task turns it into one or
+more *views*, one prompt each, and each view into one or more requests. All costly scoring happens
+in `score`, once per task over all replies; `process_results` only looks values up.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import datasets
+from lm_eval.api.instance import Instance
+from lm_eval.api.task import ConfigurableTask
+
+from . import __version__
+from .errors import SettingError, XlingError
+from .harness import clean_reply, model_args_in_use
+from .log import log
+from .prompts import Prompt, Prompts
+from .records import RECORDS
+from .settings import Settings, redact
+from .xlinghealth_data import XLingHealthData, load
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One line of the harness's table.
+
+    Attributes:
+        name: Its key.
+        aggregate: From the documents' values to a plain number; None if undefined.
+        higher_is_better: True, False, or None where neither is.
+        signature: How the value is made.
+    """
+
+    name: str
+    aggregate: Callable[[list[Any]], float | int | None]
+    higher_is_better: bool | None
+    signature: str
+
+
+@dataclass(frozen=True)
+class SideRequest:
+    """A request to another model than the one under test, foreseen for `xling cost`."""
+
+    role: str
+    prompt: str
+    max_gen_toks: int
+
+
+class XlingTask(ConfigurableTask):  # type: ignore[misc]
+    """Base of the XLingHealth tasks; a leaf YAML names the dataset and the language.
+
+    Subclasses define `views`, `prompt_name`, `requests_for`, `metrics` and `process_results`, and
+    may define `score`.
+    """
+
+    prompt_name: str
+    needs_sampling = False
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        config = {key: value for key, value in config.items() if key != "class"}
+        metadata = config.get("metadata") or {}
+        self.settings = Settings.parse(metadata, model_args_in_use())
+        self.record = RECORDS[config["dataset_kwargs"]["record"]]
+        self.language: str = config["dataset_kwargs"]["language"]
+        self.predict_only = False
+        language = self.language if self.settings.prompt_language == "native" else "en"
+        self.prompt_language = language
+        self.prompts = Prompts(self.settings.prompts)
+        self._yaml_gen_kwargs = deepcopy(config.get("generation_kwargs") or {})
+        super().__init__(config=deepcopy(config))
+
+    # Data
+
+    def download(self, dataset_kwargs: Any = None, **kwargs: Any) -> None:
+        """Load the data; the harness calls this from its constructor."""
+        self.data: XLingHealthData = load(
+            self.record, self.settings.data_dir, self.settings.dataset
+        )
+        docs = self.docs()
+        if not docs:
+            raise XlingError(
+                f"{self.config.task}: no question of {self.record.title} is usable in "
+                f"{self.language!r} ({self.data.coverage(self.language)['unusable_reasons']})"
+            )
+        self.dataset = {"test": datasets.Dataset.from_list(docs)}
+
+    @abstractmethod
+    def docs(self) -> list[dict[str, Any]]:
+        """The task's documents."""
+
+    # Prompts and requests
+
+    def views(self, doc: dict[str, Any]) -> list[dict[str, Any]]:
+        """What the model is shown for a document, one prompt each."""
+        return [doc]
+
+    def fewshot_context(self, doc: dict[str, Any], *args: Any, **kwargs: Any) -> list[Any]:
+        """One context per view, with the chat template where one is applied."""
+        return [super(XlingTask, self).fewshot_context(v, *args, **kwargs) for v in self.views(doc)]
+
+    def build_all_requests(self, **kwargs: Any) -> None:
+        """Build requests, always afresh: the harness's request cache does not know our settings."""
+        if kwargs.pop("cache_requests", False):
+            log.info(
+                "%s: requests are built afresh (--cache_requests has no effect)", self.config.task
+            )
+        self.check_run()
+        super().build_all_requests(cache_requests=False, **kwargs)
+
+    def check_run(self) -> None:
+        """Refuse, before anything is generated, a run that could not be scored."""
+
+    def construct_requests(self, doc: dict[str, Any], ctx: Any, **kwargs: Any) -> list[Instance]:
+        """All requests of a document, numbered in order."""
+        kwargs.pop("chat_template", None)
+        chat = kwargs.pop("apply_chat_template", False)
+        name, doc_id, _ = kwargs.pop("metadata")
+        requests = [item for context in ctx for item in self.requests_for(context, chat)]
+        return [
+            Instance(kind, doc, arguments, index, (name, doc_id, repeats))
+            for index, (kind, arguments, repeats) in enumerate(requests)
+        ]
+
+    @abstractmethod
+    def requests_for(self, context: Any, chat: bool) -> list[tuple[str, tuple[Any, ...], int]]:
+        """(request type, arguments, repeats) of each request for one context."""
+
+    def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
+        """What other models will be asked about a document, as far as it can be told before."""
+        return []
+
+    # Replies
+
+    def apply_filters(self) -> None:
+        """Bring the replies into one form, apply the filters asked for, and score once."""
+        for instance in self.instances:
+            # Padding for even batches over processes repeats the last document.
+            instance.resps = instance.resps[: instance.repeats]
+            if instance.request_type == "generate_until":
+                instance.resps = [clean_reply(reply) for reply in instance.resps]
+        if self.config.filter_list is None:
+            for instance in self.instances:
+                single = instance.repeats == 1
+                instance.filtered_resps["none"] = instance.resps[0] if single else instance.resps
+        else:
+            super().apply_filters()
+        if not self.predict_only:
+            self.score()
+
+    def score(self) -> None:
+        """Batched scoring over all replies (translate, encode, judge); nothing by default."""
+
+    def override_metric(self, metric_name: str) -> None:
+        """The harness calls this for `--predict_only`."""
+        self.predict_only = metric_name == "bypass"
+        super().override_metric(metric_name)
+
+    # Results
+
+    @abstractmethod
+    def metrics(self) -> list[Metric]:
+        """The metrics of this run; every document has a value for each."""
+
+    @abstractmethod
+    def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """A document's value for every metric."""
+
+    def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """A document's values; a metric that is missing here would corrupt the harness's counts."""
+        if self.predict_only:
+            return {"bypass": None}
+        values = self.values(doc, results)
+        values["unusable_rows"] = 0
+        return values
+
+    def aggregation(self) -> dict[str, Callable[[list[Any]], Any]]:
+        """The aggregations by metric name."""
+        if self.predict_only:
+            return dict(super().aggregation())
+        return {metric.name: metric.aggregate for metric in self._all_metrics()}
+
+    def higher_is_better(self) -> dict[str, bool | None]:
+        """The directions by metric name."""
+        if self.predict_only:
+            return dict(super().higher_is_better())
+        return {metric.name: metric.higher_is_better for metric in self._all_metrics()}
+
+    def _all_metrics(self) -> list[Metric]:
+        coverage = self.data.coverage(self.language)
+        unusable = Metric(
+            "unusable_rows", lambda _: coverage["unusable_rows"], None, "count|whole_file:yes"
+        )
+        return [*self.metrics(), unusable]
+
+    def dump_config(self) -> dict[str, Any]:
+        """The configuration for the results: settings, data, prompt and signatures, no secrets."""
+        config: dict[str, Any] = redact(super().dump_config())
+        config["metadata"] = {**config.get("metadata", {}), "xling": self.recorded()}
+        return config
+
+    def recorded(self) -> dict[str, Any]:
+        """What makes the scores reproducible."""
+        return {
+            "version": __version__,
+            "settings": redact(self.settings.dump()),
+            "data": {
+                "dataset": self.record.title,
+                "language": self.language,
+                "licence": self.record.licence,
+                "citation": self.record.citation,
+                **self.data.provenance,
+                **self.data.coverage(self.language),
+            },
+            "prompts": {
+                name: {"language": prompt.language, "digest": prompt.digest}
+                for name, prompt in self.used_prompts().items()
+            },
+            "generation_kwargs": redact(dict(self.config.generation_kwargs or {})),
+            "signatures": {
+                metric.name: metric.signature
+                for metric in ([] if self.predict_only else self._all_metrics())
+            },
+        }
+
+    def used_prompts(self) -> dict[str, Prompt]:
+        """The prompts that this task uses, by name."""
+        return {self.prompt_name: self.prompts.get(self.prompt_name, self.prompt_language)}
+
+
+# Temperatures
+
+
+def swept_temperatures(task: XlingTask) -> tuple[float, ...]:
+    """The temperatures a task samples at: the setting, or the one from `--gen_kwargs`.
+
+    The harness writes `--gen_kwargs` over the task's generation arguments after the task is made.
+    A temperature there stands for the whole sweep; no temperature is reported that was not used.
+
+    Raises:
+        SettingError: If `--gen_kwargs` and the setting contradict each other.
+    """
+    forced = (task.config.generation_kwargs or {}).get("temperature")
+    if forced is None:
+        return task.settings.temperatures
+    if "temperatures" in task.settings.given and task.settings.temperatures != (float(forced),):
+        raise SettingError(
+            f"{task.config.task}: --gen_kwargs temperature={forced} would replace the sweep "
+            f"temperatures={list(task.settings.temperatures)}; give one of the two"
+        )
+    return (float(forced),)
+
+
+def generation_arguments(task: XlingTask, temperature: float) -> dict[str, Any]:
+    """The task's generation arguments at a temperature, sampling if and only if it is above 0.
+
+    Raises:
+        SettingError: If `--gen_kwargs do_sample` contradicts the temperature.
+    """
+    arguments = deepcopy(dict(task.config.generation_kwargs or {}))
+    sample = temperature > 0
+    if "do_sample" in arguments and bool(arguments["do_sample"]) != sample:
+        raise SettingError(
+            f"{task.config.task}: --gen_kwargs do_sample={arguments['do_sample']} contradicts "
+            f"temperature {temperature}; leave do_sample out, it follows from the temperature"
+        )
+    return {**arguments, "temperature": temperature, "do_sample": sample}
+
+
+def replies_of(result: Any) -> list[str]:
+    """The replies in one filtered result: a text, or a list of them."""
+    return [clean_reply(item) for item in (result if isinstance(result, list) else [result])]
+
+
+def ratio_of(pairs: Sequence[Sequence[int]]) -> float | None:
+    """Counts pooled over documents: from (hits, rows) per document to hits / rows."""
+    hits, rows = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+    return hits / rows if rows else None
+
+
+def defined_mean(values: Sequence[float | None]) -> float | None:
+    """The mean of the values that are defined; None if none is."""
+    known = [value for value in values if value is not None]
+    return float(sum(known) / len(known)) if known else None
