@@ -37,6 +37,7 @@ class Backend:
         self.lm, self.identity = _under_test(role) if spec.model == SELF else _build(role, spec)
         self.chat = _wants_chat(self.lm, spec)
         self.calls = 0
+        self._checked = False
         folder = cache_folder(cache) if self.identity is not None else None
         self._store = ReplyStore(folder, role) if folder is not None else None
 
@@ -52,20 +53,22 @@ class Backend:
         return dict(self.identity[1]) if self.identity else {}
 
     def check(self) -> None:
-        """Ask for one short reply, so that a wrong model or key fails before the run begins.
+        """Ask for one short reply, once, so that a wrong model or key fails before the run begins.
 
         Raises:
             BackendError: With what the backend said.
         """
+        if self._checked:
+            return
+        arguments = {**self._gen_kwargs(()), "max_gen_toks": 8}
         try:
-            self._generate(
-                ["Reply with the word: ready"], {**self._gen_kwargs([]), "max_gen_toks": 8}
-            )
+            self._generate(["Reply with the word: ready"], arguments)
         except Exception as error:
             raise BackendError(
                 f"{self.role}: {self.spec.model!r} does not answer ({type(error).__name__}: "
                 f"{error}); check --metadata {self.role}, its server and its API key"
             ) from error
+        self._checked = True
 
     def ask(self, prompts: Sequence[str], *, until: Sequence[str] = ()) -> list[str | None]:
         """One greedy reply per prompt, in order.
@@ -198,9 +201,11 @@ def _build(role: str, spec: ModelSpec) -> tuple[Any, tuple[str, dict[str, Any]]]
 
     extra = {} if spec.batch_size is None else {"batch_size": spec.batch_size}
     try:
-        lm = get_model(spec.model).create_from_arg_obj(dict(spec.model_args), extra)
-    except KeyError as error:
+        model = get_model(spec.model)
+    except (KeyError, ValueError) as error:
         raise BackendError(f"{role}.model: {error.args[0]}") from error
+    try:
+        lm = model.create_from_arg_obj(dict(spec.model_args), extra)
     except Exception as error:
         raise BackendError(
             f"{role}: the harness could not build {spec.model!r} with {redact(spec.model_args)}: "

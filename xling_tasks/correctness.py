@@ -5,6 +5,7 @@ XLingEval, section 3.2. Without a judge there are no labels, and the task report
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from lm_eval.api.metrics import mean
@@ -35,6 +36,11 @@ class CorrectnessTask(XlingTask):
     """One greedy answer per question, judged against the reference answer."""
 
     prompt_name = "answer"
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self._judge: Backend | None = None
+        self._judgements: dict[tuple[str, str], Judgement] = {}
+        super().__init__(config)
 
     def docs(self) -> list[dict[str, Any]]:
         """Questions that have a reference answer in this language."""
@@ -67,8 +73,6 @@ class CorrectnessTask(XlingTask):
 
     def check_run(self) -> None:
         """Reach the judge before anything is generated; say so if there is none."""
-        self._judge: Backend | None = None
-        self._judgements: dict[tuple[str, str], Judgement] = {}
         generation_arguments(self, self.temperature)
         if self.predict_only:
             return

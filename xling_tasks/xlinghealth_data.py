@@ -197,15 +197,15 @@ def _grouped(rows: list[_Row]) -> list[Question]:
     questions: dict[str, list[_Row]] = {}
     for row in rows:
         group = questions.setdefault(row.question_id, [])
-        if any(row.answer.id == other.answer.id for other in group):
-            raise DataError(
-                f"{row.place}, column 'answer_ids': duplicate id: question {row.question_id!r} "
-                f"has answer {row.answer.id!r} twice"
-            )
         if group and group[0].question != row.question:
             raise DataError(
                 f"{row.place}, column 'id': duplicate id: {row.question_id!r} already belongs to "
                 f"another question ({group[0].place})"
+            )
+        if any(row.answer.id == other.answer.id for other in group):
+            raise DataError(
+                f"{row.place}, column 'answer_ids': duplicate id: question {row.question_id!r} "
+                f"has answer {row.answer.id!r} twice"
             )
         group.append(row)
     return [

@@ -1,0 +1,192 @@
+"""Shared fixtures: runs through the harness, real servers on loopback, tiny real models."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+DATA = Path(__file__).with_name("data")
+
+
+def read_jsonl(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No test reads or writes the user's cache."""
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("XLING_CACHE", str(folder))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def forget_backends() -> Iterator[None]:
+    """Each test builds its own judge."""
+    yield
+    from xling_tasks import backend, log
+
+    backend._shared.cache_clear()
+    backend._shared_self.cache_clear()
+    log.warn_once.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def verdict_replies() -> list[dict[str, Any]]:
+    return read_jsonl(DATA / "verdict_replies.jsonl")
+
+
+@pytest.fixture(scope="session")
+def judge_attacks() -> list[dict[str, Any]]:
+    return read_jsonl(DATA / "judge_attacks.jsonl")
+
+
+@pytest.fixture(scope="session")
+def realdata() -> Path:
+    """The folder of real data; tests that use it are marked `realdata`."""
+    folder = os.environ.get("XLING_REALDATA")
+    if not folder:
+        pytest.skip("real data not found: set XLING_REALDATA to its folder")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def run() -> Callable[..., dict[str, Any]]:
+    """`run(tasks, model=..., metadata=..., ...)`: a run through the harness, and its results."""
+
+    def run_(tasks: str | list[str], model: Any = "xling_baseline", **options: Any) -> Any:
+        import lm_eval
+        from lm_eval.tasks import TaskManager
+        from lm_eval.utils import simple_parse_args_string
+
+        from xling_tasks.discovery import task_folder
+
+        options.setdefault("bootstrap_iters", 0)
+        names = [tasks] if isinstance(tasks, str) else tasks
+        if "task_manager" not in options:
+            # As the harness does it, but without reading the thousands of other task files.
+            args = options.get("model_args") or {}
+            args = simple_parse_args_string(args) if isinstance(args, str) else args
+            options["task_manager"] = TaskManager(
+                include_path=str(task_folder()),
+                include_defaults=False,
+                metadata=args | (options.pop("metadata", None) or {}),
+            )
+        return lm_eval.simple_evaluate(model=model, tasks=names, **options)
+
+    return run_
+
+
+class Served:
+    """A chat-completions server on loopback; `requests` holds what it was sent."""
+
+    def __init__(self, reply: Callable[[str], str | None]) -> None:
+        self.reply = reply
+        self.requests: list[dict[str, Any]] = []
+        self.fail_with: int | None = None
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.requests.append({"path": self.path, "headers": dict(self.headers), **body})
+                if outer.fail_with is not None:
+                    self.send_error(outer.fail_with)
+                    return
+                content = outer.reply(body["messages"][-1]["content"])
+                answer = {"choices": [{"index": 0, "message": {"content": content}}]}
+                data = json.dumps(answer).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *arguments: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/v1/chat/completions"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @property
+    def prompts(self) -> list[str]:
+        """Every prompt but the greeting that checks whether the server answers."""
+        texts = [request["messages"][-1]["content"] for request in self.requests]
+        return [text for text in texts if text != "Reply with the word: ready"]
+
+    def spec(self, **more: Any) -> dict[str, Any]:
+        """A judge setting that points here."""
+        args = {"model": "judge-1", "base_url": self.url, "max_retries": 1}
+        return {"model": "local-chat-completions", "model_args": args, **more}
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Callable[[str], str | None]], Served]]:
+    """`serve(reply)`: start a chat server that answers a prompt with `reply(prompt)`."""
+    started: list[Served] = []
+
+    def start(reply: Callable[[str], str | None]) -> Served:
+        started.append(Served(reply))
+        return started[-1]
+
+    yield start
+    for item in started:
+        item.server.shutdown()
+        item.server.server_close()
+
+
+CHAT_TEMPLATE = (
+    "{% for m in messages %}<|{{ m['role'] }}|>{{ m['content'] }}\n{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
+
+
+@pytest.fixture(scope="session")
+def tiny_hf(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A random Llama with a byte-level tokenizer trained on the bundled sample."""
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    from xling_tasks.sources import SAMPLE_FOLDER
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=400,
+        special_tokens=["<s>", "</s>", "<pad>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )
+    tokenizer.train([str(SAMPLE_FOLDER / "advice.jsonl")], trainer)
+    fast = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>"
+    )
+    fast.chat_template = CHAT_TEMPLATE
+    torch.manual_seed(0)
+    config = transformers.LlamaConfig(
+        vocab_size=len(fast),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        max_position_embeddings=4096,
+        bos_token_id=0,
+        eos_token_id=1,
+        pad_token_id=2,
+    )
+    folder = tmp_path_factory.mktemp("tiny_hf")
+    transformers.LlamaForCausalLM(config).save_pretrained(folder)
+    fast.save_pretrained(folder)
+    return str(folder)

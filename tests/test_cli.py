@@ -1,0 +1,166 @@
+"""The commands, as functions and as a user types them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from xling_tasks.cli import main, read_metadata, table
+from xling_tasks.errors import SettingError
+
+BIN = Path(sys.executable).parent
+
+
+def xling(capsys, *words: str) -> str:
+    assert main(words) == 0
+    return capsys.readouterr().out
+
+
+def test_cost_counts_what_a_run_asks_for(capsys, run, serve):
+    served = serve(lambda prompt: "ready")
+    judge = json.dumps({"judge": served.spec()})
+    tasks = "xlinghealth_demo"
+    rows = json.loads(xling(capsys, "cost", "--tasks", tasks, "--json", "--metadata", judge))
+    assert served.requests == []
+    found = {(row["task"], row["role"]): row["requests"] for row in rows}
+    results = run(tasks, metadata={"judge": served.spec()})
+    for task, samples in results["samples"].items():
+        assert found[task, "model"] == sum(len(group) for s in samples for group in s["resps"])
+    assert sum(n for (_, role), n in found.items() if role == "judge") - found[
+        "total", "judge"
+    ] == len(served.prompts)
+    assert found["total", "model"] in (1056, 960)
+
+
+def test_cost_follows_limit_and_temperatures(capsys):
+    words = ["cost", "--tasks", "xlinghealth_verifiability_demo_en", "--json", "--limit", "2"]
+    one, total = json.loads(xling(capsys, *words, "--metadata", "temperatures=[0.0,0.5,1.0]"))
+    assert one["requests"] == total["requests"] == 2 * 5 * 3
+    assert one["max_output_tokens"] == 30 * 64
+    assert one["prompt_tokens"] > 30 * 100
+
+
+def test_cost_with_a_real_tokenizer(capsys, tiny_hf):
+    words = ["cost", "--tasks", "xlinghealth_verifiability_ll_demo_hi", "--json", "--limit", "1"]
+    estimated, exact = (
+        json.loads(xling(capsys, *words, *more))[0] for more in ([], ["--tokenizer", tiny_hf])
+    )
+    from transformers import AutoTokenizer
+
+    from xling_tasks.cli import _load
+
+    tokenizer = AutoTokenizer.from_pretrained(tiny_hf)
+    (task,) = _load(words[2], {})
+    texts = [
+        c + w
+        for c in task.fewshot_context(task.eval_docs[0], num_fewshot=0)
+        for w in (" Yes", " No")
+    ]
+    assert exact["prompt_tokens"] == sum(len(tokenizer.tokenize(t)) for t in texts)
+    assert estimated["prompt_tokens"] != exact["prompt_tokens"]
+
+
+def test_cost_table_is_for_people(capsys):
+    out = xling(capsys, "cost", "--tasks", "xlinghealth_correctness_demo_*")
+    assert "| total " in out and "estimated from characters" in out
+
+
+def test_data_lists_what_is_there_and_what_is_missing(capsys, tmp_path):
+    out = xling(capsys, "data", "--metadata", f"data_dir={tmp_path}")
+    assert "| demo " in out and "| 120 " in out and "no LiveQA in it" in out
+
+
+def test_path_is_a_folder_of_task_files(capsys):
+    assert list(Path(xling(capsys, "path").strip()).glob("xlinghealth/*.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["cost", "--tasks", "xlinghealth_dmo"], "Did you mean 'xlinghealth_demo'"),
+        (
+            ["cost", "--tasks", "xlinghealth_demo", "--metadata", "temperture=1"],
+            "Did you mean 'temperatures'",
+        ),
+        (["data", "--metadata", "{bad"], "not valid JSON"),
+        (["data", "--metadata", "word"], "expected JSON or key=value"),
+    ],
+)
+def test_errors_are_one_line(capsys, words, message):
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert message in error and "Traceback" not in error
+
+
+def test_metadata_is_read_as_the_harness_reads_it():
+    assert read_metadata(["a=[0.0,1]", "b=x/y", "c=true", '{"d": {"e": 1}}']) == {
+        "a": [0.0, 1],
+        "b": "x/y",
+        "c": True,
+        "d": {"e": 1},
+    }
+    with pytest.raises(SettingError):
+        read_metadata(["{"])
+
+
+def test_table_aligns():
+    assert table([{"a": 1234, "b": "x"}, {"a": 2}]).splitlines() == [
+        "| a     | b |",
+        "| ----- | - |",
+        "| 1,234 | x |",
+        "| 2     |   |",
+    ]
+
+
+def lm_eval(tmp_path: Path, *words: str, module: bool = False) -> subprocess.CompletedProcess[str]:
+    start = [sys.executable, "-m", "lm_eval"] if module else [str(BIN / "lm_eval")]
+    return subprocess.run(
+        [*start, *words], cwd=tmp_path, env=os.environ, capture_output=True, text=True, timeout=300
+    )
+
+
+def test_lm_eval_lists_us(tmp_path):
+    listed = lm_eval(tmp_path, "ls", "tasks", module=True)
+    assert "xlinghealth_verifiability_liveqa_hi" in listed.stdout
+
+
+def test_the_readme_command_writes_table_results_and_samples(tmp_path):
+    done = lm_eval(
+        tmp_path,
+        "--model",
+        "xling_baseline",
+        "--tasks",
+        "xlinghealth_demo",
+        "--output_path",
+        "out",
+        "--log_samples",
+        "--metadata",
+        "temperatures=[0.0,0.5]",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "xlinghealth_verifiability_demo_hi" in done.stdout and "macro_f1_t0.5" in done.stdout
+    (results,) = tmp_path.glob("out/*/results_*.json")
+    content = json.loads(results.read_text(), parse_constant=pytest.fail)
+    assert content["configs"]["xlinghealth_verifiability_demo_en"]["metadata"]["xling"]["settings"][
+        "temperatures"
+    ] == [0.0, 0.5]
+    assert len(list(tmp_path.glob("out/*/samples_*.jsonl"))) == 12
+
+
+def test_errors_reach_the_user_of_lm_eval(tmp_path):
+    done = lm_eval(
+        tmp_path,
+        "--model",
+        "xling_baseline",
+        "--tasks",
+        "xlinghealth_liveqa",
+        "--metadata",
+        f"data_dir={tmp_path}",
+    )
+    assert done.returncode != 0
+    assert "no LiveQA in it" in done.stderr

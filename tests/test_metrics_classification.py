@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+from sklearn import metrics as sk
+from xling_metrics.classification import (
+    probability_scores,
+    verdict_of,
+    verdict_scores,
+    verdict_signature,
+    yes_probability,
+)
+
+
+def test_hand_derived():
+    # Class 1: tp 1, fp 1, fn 1 -> P = R = F1 = 1/2. Class 0: tp 1, fp 1, fn 1 -> 1/2.
+    found = verdict_scores([1, 1, 0, 0], [1, 0, 0, 1])
+    assert found == (0.5, 0.5, 0.5, 0.5, 0.5, 4)
+
+
+def test_mean_of_class_f1_is_not_the_harmonic_mean_of_macro_p_and_r():
+    # Class 1: tp 1, fp 0, fn 1 -> P 1, R 1/2, F1 2/3. Class 0: tp 8, fp 1, fn 0 -> P 8/9, R 1,
+    # F1 16/17. macro F1 = (2/3 + 16/17) / 2 = 41/51 = 0.8039; the harmonic mean of
+    # 17/18 and 3/4 would be 0.8361.
+    found = verdict_scores([1, 1] + [0] * 8, [1, 0] + [0] * 8)
+    assert found.macro_f1 == pytest.approx(41 / 51, abs=1e-12)
+    assert found.macro_precision == pytest.approx(17 / 18, abs=1e-12)
+    assert found.macro_recall == pytest.approx(0.75, abs=1e-12)
+
+
+def test_unusable_verdicts_are_left_out_and_counted():
+    with_gaps = verdict_scores([1, 0, 1, 0, 1], [1, 0, None, None, 0])
+    assert with_gaps == verdict_scores([1, 0, 1], [1, 0, 0])
+    assert with_gaps.n == 3
+
+
+def test_nothing_scorable_is_none():
+    assert verdict_scores([1, 0], [None, None]) == (None, None, None, None, None, 0)
+    assert verdict_scores([], []).n == 0
+    assert verdict_scores([1, 1], [1, 0]).auc_hard is None
+    assert probability_scores([1, 0], [None, None]) == (None, None, None, 0)
+
+
+def test_auc_hard_is_macro_recall():
+    rng = random.Random(0)
+    labels = [rng.randint(0, 1) for _ in range(200)]
+    said = [rng.choice([0, 1, None]) for _ in range(200)]
+    found = verdict_scores(labels, said)
+    assert found.auc_hard == pytest.approx(found.macro_recall, abs=1e-12)
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="labels has 1, verdicts has 2"):
+        verdict_scores([1], [1, 0])
+    with pytest.raises(ValueError, match="labels must be 0 or 1, got 2"):
+        verdict_scores([2], [1])
+    with pytest.raises(ValueError, match="probabilities"):
+        probability_scores([1], [1.5])
+
+
+def test_yes_probability():
+    # exp(-1) / (exp(-1) + exp(-2)) = 1 / (1 + exp(-1))
+    assert yes_probability(-1.0, -2.0) == pytest.approx(1 / (1 + math.exp(-1)), abs=1e-15)
+    assert yes_probability(-3.0, -3.0) == 0.5
+    assert yes_probability(-math.inf, -5.0) == 0.0
+    assert yes_probability(-5.0, -math.inf) == 1.0
+    assert yes_probability(-math.inf, -math.inf) is None
+    assert yes_probability(float("nan"), -1.0) is None
+    assert yes_probability(-5000.0, -1.0) == 0.0
+
+
+def test_ties_and_gaps_have_no_verdict():
+    assert [verdict_of(p) for p in (0.2, 0.5, 0.8, None)] == [0, None, 1, None]
+
+
+def test_probability_scores_by_hand():
+    labels, chances = [1, 0, 1, 0], [0.9, 0.2, 0.4, 0.6]
+    found = probability_scores(labels, chances)
+    # Pairs (1, 0): 0.9 beats both, 0.4 beats 0.2 and loses to 0.6 -> 3 of 4.
+    assert found.auc == pytest.approx(0.75)
+    assert found.brier == pytest.approx((0.01 + 0.04 + 0.36 + 0.36) / 4)
+    # Confidences 0.9, 0.8, 0.6, 0.6 in bins of 1/15: 0.9 -> bin 14, 0.8 -> 12, 0.6 twice -> 9.
+    # |1 - 0.9| / 4 + |1 - 0.8| / 4 + |0 - 0.6| * 2 / 4
+    assert found.ece == pytest.approx(0.025 + 0.05 + 0.3)
+
+
+def test_equals_scikit_learn():
+    rng = random.Random(1)
+    labels = [rng.randint(0, 1) for _ in range(300)]
+    chances = [rng.choice([rng.random(), 0.5]) for _ in labels]
+    said = [rng.randint(0, 1) for _ in labels]
+    hard, soft = verdict_scores(labels, said), probability_scores(labels, chances)
+    assert hard.macro_f1 == pytest.approx(sk.f1_score(labels, said, average="macro"))
+    assert hard.macro_precision == pytest.approx(sk.precision_score(labels, said, average="macro"))
+    assert hard.acc == pytest.approx(sk.accuracy_score(labels, said))
+    assert soft.auc == pytest.approx(sk.roc_auc_score(labels, chances))
+    assert soft.brier == pytest.approx(sk.brier_score_loss(labels, chances))
+
+
+def test_signature():
+    import sklearn
+
+    assert verdict_signature("macro_f1") == (
+        f"macro_f1|average:macro|labels:0,1|scikit-learn:{sklearn.__version__}"
+    )

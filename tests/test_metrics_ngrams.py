@@ -1,0 +1,140 @@
+"""N-gram agreement: literals by hand, parity with CountVectorizer and jaccard_score."""
+
+from __future__ import annotations
+
+import os
+import random
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.metrics import jaccard_score
+from xling_metrics.ngrams import (
+    answer_lengths,
+    distinct_answers,
+    ngram_consistency,
+    ngram_consistency_corpus,
+)
+from xling_metrics.words import lower_words
+
+
+def _reference(a: str, b: str, n: int) -> float | None:
+    """One pair by scikit-learn; None where it raises because neither text has an n-gram."""
+    try:
+        counts = CountVectorizer(ngram_range=(n, n), binary=True).fit_transform([a, b]).toarray()
+    except ValueError as error:
+        assert "empty vocabulary" in str(error)
+        return None
+    return float(jaccard_score(counts[0], counts[1]))
+
+
+def _reference_mean(answers: list[str], n: int) -> tuple[float | None, int]:
+    values = [_reference(a, b, n) for a, b in combinations(answers, 2)]
+    scored = [value for value in values if value is not None]
+    return (sum(scored) / len(scored) if scored else None), len(values) - len(scored)
+
+
+def test_three_answers_by_hand() -> None:
+    # 1-grams: A {take, the, pill}, B {take, the, tablet}, C {rest}
+    #   AB 2/4, AC 0/4, BC 0/4                                    -> mean 1/6
+    # 2-grams: A {take the, the pill}, B {take the, the tablet}, C {}
+    #   AB 1/3; AC and BC one empty, the other not: 0, scored     -> mean 1/9
+    result = ngram_consistency(["Take the pill.", "take the TABLET", "Rest!"])
+    assert result == (pytest.approx(1 / 6), pytest.approx(1 / 9), 3, 0, 0)
+
+
+def test_a_set_ignores_repetition() -> None:
+    # {ha} against {ha}: 1; 2-grams {ha ha} against {}: 0
+    assert ngram_consistency(["ha ha ha", "ha"]) == (1.0, 0.0, 1, 0, 0)
+
+
+def test_pairs_without_ngrams_are_unscored() -> None:
+    # '' and '?' have no words, so their pair is unscored in both orders; with 'yes' they give 0 in
+    # 1-grams. In 2-grams no answer has one: nothing is scored.
+    assert ngram_consistency(["", "?", "yes"]) == (0.0, None, 3, 1, 3)
+    assert ngram_consistency(["", ""]) == (None, None, 1, 1, 1)
+
+
+@pytest.mark.parametrize("answers", [[], ["only one answer"]])
+def test_no_pair(answers: list[str]) -> None:
+    assert ngram_consistency(answers) == (None, None, 0, 0, 0)
+
+
+def test_copies_count_as_pairs_of_one() -> None:
+    # Six pairs: three of "aa bb" with its copies give 1, three with "cc" give 0
+    answers = ["aa bb", "aa bb", "cc", "aa bb"]
+    assert ngram_consistency(answers) == (0.5, 0.5, 6, 0, 0)
+    assert distinct_answers(answers) == 2
+    assert distinct_answers([]) == 0
+
+
+def test_order_of_answers_does_not_matter() -> None:
+    rng = random.Random(3)
+    answers = [
+        " ".join(rng.choices(["ab", "cd", "ef", "gh", "ij", "kl", "mn"], k=12)) for _ in range(10)
+    ]
+    expected = ngram_consistency(answers)
+    for _ in range(20):
+        rng.shuffle(answers)
+        assert ngram_consistency(answers) == expected
+
+
+def test_source_language_words() -> None:
+    # Hindi, three words each, two shared: 2/4; bigrams {दवा रोज़, रोज़ लें} and {दवा रोज़, रोज़ खाएँ}: 1/3.
+    # The published pattern would find nothing in these words but single letters.
+    answers = ["दवा रोज़ लें।", "दवा रोज़ खाएँ।"]
+    result = ngram_consistency(answers, tokenize=lambda text: lower_words(text, "hi"))
+    assert result == (0.5, pytest.approx(1 / 3), 1, 0, 0)
+
+
+def test_one_tokenization_per_distinct_answer() -> None:
+    seen: list[str] = []
+
+    def tokenize(text: str) -> list[str]:
+        seen.append(text)
+        return text.split()
+
+    ngram_consistency_corpus([["a b", "a b", "c"], ["c"]], tokenize=tokenize)
+    assert seen == ["a b", "c", "c"]
+
+
+def test_parity_with_scikit_learn_on_random_answers() -> None:
+    rng = random.Random(11)
+    vocabulary = ["", "I", "Take", "take", "2", "pills", "don't", "मधुमेह", "糖尿病", "É", "été", "İ"]
+    for _ in range(25):
+        answers = [" ".join(rng.choices(vocabulary, k=rng.randrange(6))) for _ in range(5)]
+        result = ngram_consistency(answers)
+        for n, ours, unscored in (
+            (1, result.sim_1gram, result.n_unscored_1gram),
+            (2, result.sim_2gram, result.n_unscored_2gram),
+        ):
+            reference, n_unscored = _reference_mean(answers, n)
+            assert unscored == n_unscored
+            assert (ours is None) == (reference is None)
+            assert ours == pytest.approx(reference, abs=1e-12)
+
+
+@pytest.mark.realdata
+def test_parity_with_scikit_learn_on_liveqa() -> None:
+    folder = os.environ.get("XLING_REALDATA")
+    if not folder:
+        pytest.skip("set XLING_REALDATA to the folder of the real data sets")
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.load_workbook(Path(folder, "xlinghealth", "LiveQA.xlsx"), read_only=True)
+    rows = book.active.iter_rows(values_only=True)
+    column = next(rows).index("answer_English")
+    texts = [str(row[column]) for _, row in zip(range(60), rows, strict=False) if row[column]]
+    for start in range(0, 40, 5):
+        answers = texts[start : start + 5]
+        result = ngram_consistency(answers)
+        assert result.sim_1gram == pytest.approx(_reference_mean(answers, 1)[0], abs=1e-14)
+        assert result.sim_2gram == pytest.approx(_reference_mean(answers, 2)[0], abs=1e-14)
+
+
+def test_answer_lengths() -> None:
+    # 2 and 4 words: mean 3, deviations -1 and 1, population variance 2/2 = 1 (a sample's would be 2)
+    assert answer_lengths(["one two", "a b c d!"], "en") == (3.0, 1.0, 2)
+    assert answer_lengths(["", "one two"], "en") == (1.0, 1.0, 2)
+    assert answer_lengths(["one two"], "en") == (2.0, None, 1)
+    assert answer_lengths([], "en") == (None, None, 0)

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+import sacrebleu
+from xling_metrics.overlap import chrf, chrf_signature
+
+PAIRS = [
+    ("Take it with food.", "Take the tablet with food."),
+    ("Lávese las manos.", "Lávese las manos con agua y jabón."),
+    ("多喝水，好好休息。", "请多喝水并休息。"),
+    ("पानी पिएँ और आराम करें।", "आराम करें और खूब पानी पिएँ।"),
+]
+
+
+@pytest.mark.parametrize(("answer", "reference"), PAIRS)
+def test_equals_sacrebleu(answer, reference):
+    assert chrf(answer, reference) == sacrebleu.sentence_chrf(answer, [reference]).score
+
+
+def test_identity_and_disjoint():
+    assert chrf("same text", "same text") == pytest.approx(100)
+    assert chrf("aaaa", "zzzz") == 0
+
+
+@pytest.mark.parametrize(("answer", "reference"), [("", "x"), ("  ", "x"), ("x", "")])
+def test_nothing_to_compare(answer, reference):
+    assert chrf(answer, reference) is None
+
+
+def test_signature():
+    assert chrf_signature() == (
+        "chrf2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|aggregation:mean_of_answers"
+        f"|sacrebleu:{sacrebleu.__version__}"
+    )

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import pytest
+
+from xling_tasks.errors import SettingError
+from xling_tasks.settings import Settings, is_secret, redact
+
+
+def parse(_model_args=None, **settings):
+    return Settings.parse(settings, {} if _model_args is None else _model_args)
+
+
+def test_defaults():
+    found = parse(version=1.0, config_source="x.yaml")
+    assert found.temperatures == (0.0, 1.0)
+    assert found.judge is None and found.prompt_language == "en"
+
+
+def test_unknown_key_names_the_nearest():
+    with pytest.raises(
+        SettingError, match=r"tempratures: unknown setting\. Did you mean 'temperatures'"
+    ):
+        parse(tempratures=[0])
+    with pytest.raises(SettingError, match="zzz: unknown setting"):
+        parse(zzz=1)
+
+
+def test_model_args_are_no_settings():
+    parse(pretrained="x", dtype="float32", _model_args={"pretrained": "x", "dtype": "float32"})
+
+
+def test_when_model_args_cannot_be_told_only_misspellings_are_refused():
+    Settings.parse({"pretrained": "x"}, None)
+    with pytest.raises(SettingError, match="Did you mean 'temperatures'"):
+        Settings.parse({"temperature": [1]}, None)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"temperatures": []}, "temperatures: the list is empty"),
+        ({"temperatures": [0, 0.0]}, "stands twice"),
+        ({"temperatures": ["hot"]}, "'hot' is not a number from 0 to 2"),
+        ({"temperatures": [True]}, "True is not a number"),
+        ({"temperatures": [float("nan")]}, "nan is not a number"),
+        ({"temperatures": [-1]}, "-1 is not a number from 0 to 2"),
+        ({"prompt_language": "fr"}, "must be 'en' or 'native'"),
+        ({"data_dir": 3}, "data_dir: expected text"),
+        ({"judge": {"modle": "hf"}}, "judge: expected"),
+        (
+            {"judge": {"model": "hf", "modle_args": {}}},
+            "judge.modle_args: unknown key. Did you mean 'model_args'",
+        ),
+        ({"judge": {"model": "hf", "model_args": 3}}, "judge.model_args: expected an object"),
+        ({"judge": {"model": "hf", "max_gen_toks": 0}}, "max_gen_toks: must be a positive integer"),
+        ({"judge": {"model": "hf", "apply_chat_template": "yes"}}, "apply_chat_template"),
+        ({"judge": {"model": "hf", "model_args": {"api_key": "sk"}}}, "take no secrets"),
+        ({"judge": {"model": "hf", "model_args": "auth_token=sk,x=1"}}, "take no secrets"),
+        (
+            {"judge": {"model": "hf", "model_args": {"header": {"Authorization": "sk"}}}},
+            "take no secrets",
+        ),
+    ],
+)
+def test_wrong_values_name_the_setting(settings, message):
+    with pytest.raises(SettingError, match=message):
+        parse(**settings)
+
+
+def test_one_temperature_may_be_a_number():
+    assert parse(temperatures=0.5).temperatures == (0.5,)
+
+
+def test_judge_by_name_and_with_a_string_of_arguments():
+    assert parse(judge="self").judge.model == "self"
+    assert parse(
+        judge={"model": "hf", "model_args": "pretrained=x,dtype=auto"}
+    ).judge.model_args == {
+        "pretrained": "x",
+        "dtype": "auto",
+    }
+
+
+def test_secrets_are_redacted_at_any_depth():
+    dirty = {"a": {"api_key": "sk-1", "tokenizer": "t"}, "b": [{"auth_token": "x"}], "token": "y"}
+    assert redact(dirty) == {
+        "a": {"api_key": "<redacted>", "tokenizer": "t"},
+        "b": [{"auth_token": "<redacted>"}],
+        "token": "<redacted>",
+    }
+    assert not is_secret("tokenizer") and not is_secret("max_gen_toks") and is_secret("hf_token")

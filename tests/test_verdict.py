@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from xling_tasks.verdict import read_verdict
+
+NAMES = {"yes": 1, "no": 0, "unknown": None}
+
+
+def test_table_of_replies(verdict_replies):
+    wrong = [
+        (case["language"], case["reply"], case["expected"])
+        for case in verdict_replies
+        if read_verdict(case["reply"]) != NAMES[case["expected"]]
+    ]
+    assert wrong == []
+
+
+def test_table_is_large_enough(verdict_replies):
+    counts = Counter((case["language"], case["expected"]) for case in verdict_replies)
+    for language in ("en", "es", "zh", "hi"):
+        assert sum(n for (code, _), n in counts.items() if code == language) >= 30
+        assert all(counts[language, label] >= 12 for label in NAMES)
+
+
+# The published reader took each of these for No.
+@pytest.mark.parametrize(
+    "reply", ["Unknown", "I do not know", "Sí, pero no siempre", "Si, pero no siempre", "No lo sé"]
+)
+def test_errors_of_the_published_reader(reply):
+    assert read_verdict(reply) is None
+
+
+@pytest.mark.parametrize(
+    "mark", ["{}", "{}.", "{}。", "**{}**", "  {}\n", "「{}」", "# {}", "Answer: {}"]
+)
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [("Yes", 1), ("No", 0), ("是", 1), ("否", 0), ("हाँ", 1), ("नहीं", 0), ("Sí", 1)],
+)
+def test_marks_around_a_word_change_nothing(mark, word, value):
+    assert read_verdict(mark.format(word)) == value
+    assert read_verdict(mark.format(word.upper())) == value
