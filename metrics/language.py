@@ -61,6 +61,7 @@ class _Model(NamedTuple):
 
     step: NDArray[np.uint16]  # next state at [state * 256 + byte]
     weights: NDArray[np.float64]  # state x label
+    speaks: NDArray[np.bool_]  # whether a state has weights at all
     prior: NDArray[np.float64]
     labels: tuple[str, ...]
 
@@ -172,6 +173,11 @@ def published_language_consistency_corpus(
     ]
 
 
+def has_own_script(language: str) -> bool:
+    """Whether `word_pass` is defined: a foreign word shows by its script, as in Hindi."""
+    return language_code(language) in _SCRIPTS
+
+
 def line_pass(answer: str, language: str) -> bool | None:
     """Whether every line of the answer is in the language asked for.
 
@@ -271,7 +277,11 @@ def _classify(texts: Sequence[bytes]) -> list[str]:
     model = _model()
     bounds = np.cumsum([0, *map(len, texts)])
     states = _run(model.step, np.frombuffer(b"".join(texts), np.uint8), bounds[:-1])
-    # One row per text with a 1 for every visit: repeated entries of a row add up in the product.
+    # Most states stand for no n-gram and add nothing; the others weigh in once for every visit:
+    # one row per text, whose repeated entries add up in the product.
+    speaking = model.speaks[states]
+    bounds = np.concatenate(([0], np.cumsum(speaking)))[bounds]
+    states = states[speaking]
     visits = csr_matrix(
         (np.ones(len(states)), states, bounds), shape=(len(texts), len(model.weights))
     )
@@ -314,4 +324,4 @@ def _model() -> _Model:
     for state, features in identifier.tk_output.items():
         weights[state] = feature_weights[list(features)].sum(axis=0)
     prior = identifier.nb_pc.astype(np.float64)
-    return _Model(step, weights, prior, tuple(map(str, identifier.nb_classes)))
+    return _Model(step, weights, weights.any(axis=1), prior, tuple(map(str, identifier.nb_classes)))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 LANGUAGES = ("en", "es", "zh", "hi")
 DATASETS = ("healthqa", "liveqa", "medicationqa")
-CRITERIA = ("correctness", "verifiability", "verifiability_ll")
+CRITERIA = ("correctness", "consistency", "verifiability", "verifiability_ll")
 
 
 def files() -> dict[str, str]:

@@ -47,6 +47,11 @@ def verdict_replies() -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="session")
+def hard_verdict_replies() -> list[dict[str, Any]]:
+    return read_jsonl(DATA / "verdict_hard_replies.jsonl")
+
+
+@pytest.fixture(scope="session")
 def judge_attacks() -> list[dict[str, Any]]:
     return read_jsonl(DATA / "judge_attacks.jsonl")
 

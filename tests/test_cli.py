@@ -23,18 +23,25 @@ def xling(capsys, *words: str) -> str:
 
 def test_cost_counts_what_a_run_asks_for(capsys, run, serve):
     served = serve(lambda prompt: "ready")
-    judge = json.dumps({"judge": served.spec()})
+    settings = {"judge": served.spec(), "greedy_repeats": "once"}
+    judge = json.dumps(settings)
     tasks = "xlinghealth_demo"
     rows = json.loads(xling(capsys, "cost", "--tasks", tasks, "--json", "--metadata", judge))
     assert served.requests == []
     found = {(row["task"], row["role"]): row["requests"] for row in rows}
-    results = run(tasks, metadata={"judge": served.spec()})
+    results = run(tasks, metadata={**settings, "topic_seeds": 0})
     for task, samples in results["samples"].items():
         assert found[task, "model"] == sum(len(group) for s in samples for group in s["resps"])
     assert sum(n for (_, role), n in found.items() if role == "judge") - found[
         "total", "judge"
     ] == len(served.prompts)
-    assert found["total", "model"] in (1056, 960)
+    by_kind = {
+        row["kind"]: row["requests"]
+        for row in rows
+        if row["task"] == "total" and row["role"] == "model"
+    }
+    # 4 languages x (24 answers + 24 x 11 answers of consistency + 120 rows x 2 temperatures)
+    assert by_kind == {"generate_until": 4 * (24 + 24 * 11 + 240), "loglikelihood": 960}
 
 
 def test_cost_follows_limit_and_temperatures(capsys):
@@ -149,7 +156,7 @@ def test_the_readme_command_writes_table_results_and_samples(tmp_path):
     assert content["configs"]["xlinghealth_verifiability_demo_en"]["metadata"]["xling"]["settings"][
         "temperatures"
     ] == [0.0, 0.5]
-    assert len(list(tmp_path.glob("out/*/samples_*.jsonl"))) == 12
+    assert len(list(tmp_path.glob("out/*/samples_*.jsonl"))) == 16
 
 
 def test_errors_reach_the_user_of_lm_eval(tmp_path):
@@ -164,3 +171,13 @@ def test_errors_reach_the_user_of_lm_eval(tmp_path):
     )
     assert done.returncode != 0
     assert "no LiveQA in it" in done.stderr
+
+
+def test_cost_covers_translation_by_a_model(capsys):
+    setting = json.dumps(
+        {"translator": {"model": "xling_baseline"}, "k": 3, "greedy_repeats": "once"}
+    )
+    words = ["cost", "--tasks", "xlinghealth_consistency_demo_*", "--json", "--metadata", setting]
+    found = {(r["task"], r["role"]): r["requests"] for r in json.loads(xling(capsys, *words))}
+    assert found["xlinghealth_consistency_demo_hi", "translator"] == 24 * 4
+    assert ("xlinghealth_consistency_demo_en", "translator") not in found

@@ -25,6 +25,19 @@ def test_table_is_large_enough(verdict_replies):
         assert all(counts[language, label] >= 12 for label in NAMES)
 
 
+def test_hard_replies_are_read_right_or_not_at_all(hard_verdict_replies):
+    """Verbose, subordinate, contradicting replies: never a wrong verdict, and many right ones."""
+    read = [(case, read_verdict(case["reply"])) for case in hard_verdict_replies]
+    wrong = [
+        (case["reply"], case["expected"])
+        for case, verdict in read
+        if verdict is not None and verdict != NAMES[case["expected"]]
+    ]
+    assert wrong == []
+    clear = [verdict for case, verdict in read if case["expected"] != "unknown"]
+    assert sum(verdict is not None for verdict in clear) > len(clear) / 2
+
+
 # The published reader took each of these for No.
 @pytest.mark.parametrize(
     "reply", ["Unknown", "I do not know", "Sí, pero no siempre", "Si, pero no siempre", "No lo sé"]

@@ -15,11 +15,9 @@ from xling_metrics.overlap import chrf, chrf_signature
 from xling_metrics.words import length_words, segmenter_name
 
 from .backend import Backend, backend
-from .harness import running
 from .judge import LABELS, NO_RESPONSE, Case, Judgement, fill, judge
-from .log import log, warn_once
+from .log import warn_once
 from .prompts import Prompt
-from .store import cache_folder, save_answers
 from .task import (
     Metric,
     SideRequest,
@@ -97,7 +95,7 @@ class CorrectnessTask(XlingTask):
             for result in instance.filtered_resps.values()
             for reply in replies_of(result)
         )
-        self._save(list(answers))
+        self.save_answers({"question_id": key, "answer": reply} for key, reply in answers)
         language = self.record.language_names[self.language]
         cases = [
             Case(docs[key]["question"], docs[key]["reference"], reply, language)
@@ -114,15 +112,6 @@ class CorrectnessTask(XlingTask):
         case = Case(doc["question"], doc["reference"], doc["reference"], language)
         prompt = fill(self.used_prompts()["judge"], case)
         return [SideRequest("judge", prompt, self.settings.judge.max_gen_toks)]
-
-    def _save(self, answers: list[tuple[str, str]]) -> None:
-        folder = cache_folder(self.settings.xling_cache)
-        if folder is None:
-            return
-        rank = getattr(running("lm"), "rank", 0)
-        rows = ({"question_id": key, "answer": reply} for key, reply in answers)
-        path = save_answers(folder, str(self.config.task), rank, rows)
-        log.info("%s: %d answers saved to %s", self.config.task, len(answers), path)
 
     # Values
 

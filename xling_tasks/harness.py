@@ -68,3 +68,38 @@ def clean_reply(reply: Any) -> str:
     """A reply as text: None and the API backends' placeholder for null become empty."""
     placeholder = os.environ.get("LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER", "")
     return "" if reply is None or reply == placeholder else str(reply)
+
+
+_HOSTED = {"TemplateAPI", "AnthropicLM", "AnthropicChat", "TextSynthLM", "WatsonxLLM"}
+_SEEDLESS = {"AnthropicChat", "LiteLLMChatCompletion"}
+
+
+def is_hosted(lm: Any) -> bool:
+    """Whether answers come from a service, which may differ even at temperature 0."""
+    return not _HOSTED.isdisjoint(_classes(lm))
+
+
+def takes_seed(lm: Any) -> bool:
+    """Whether a request may carry its own `seed`: the OpenAI-style API backends, and vLLM.
+
+    The API backends otherwise send one fixed seed with every request, and a server that honours
+    it returns k identical answers.
+    """
+    classes = _classes(lm)
+    return bool({"TemplateAPI", "VLLM"} & classes) and _SEEDLESS.isdisjoint(classes)
+
+
+def all_ranks(value: Any) -> list[Any]:
+    """The values of all processes of a data-parallel run, by rank; [value] in a single one."""
+    lm = running("lm")
+    if getattr(lm, "world_size", 1) == 1:
+        return [value]
+    import torch.distributed as dist
+
+    gathered: list[Any] = [None] * dist.get_world_size()
+    dist.all_gather_object(gathered, value)
+    return gathered
+
+
+def _classes(lm: Any) -> set[str]:
+    return {base.__name__ for base in type(unwrapped(lm)).__mro__}

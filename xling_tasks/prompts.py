@@ -26,6 +26,7 @@ FIELDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "verifiability": (frozenset({"question", "answer"}), frozenset({"language"})),
     "answer": (frozenset({"question"}), frozenset({"language"})),
     "judge": (frozenset({"question", "reference", "answer"}), frozenset({"language", "code"})),
+    "translate": (frozenset({"text"}), frozenset({"source_language", "target_language"})),
 }
 """Fields of each prompt: those it must have, and those it may have."""
 

@@ -6,11 +6,13 @@ sees one mapping of all three. Keys that are neither settings nor model args are
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from .encoders import EncoderSpec
 from .errors import SettingError, did_you_mean
 
 _HARNESS_KEYS = frozenset({"version", "config_source", "_metadata"})
@@ -81,6 +83,15 @@ class Settings:
         prompts: A YAML file whose prompts replace ours by name.
         prompt_language: `en` (instructions in English, as published) or `native`.
         judge: The model that judges correctness; None for no judgement.
+        k: Answers per question and temperature of the consistency tasks.
+        greedy_repeats: `once` or `k` answers at temperature 0; None for `once` on local backends,
+            which would give k copies of one answer, and `k` on services.
+        sampling_seed: Seed of the first of the k answers, where a backend takes seeds; the
+            others count up from it.
+        translator: What translates answers to English; None for scores in the source language.
+        encoder: The text encoder of the published neural metrics; False for none.
+        source_encoder: That of the metrics in the source language; False for none.
+        topic_seeds: Seeds of the topic models; empty for no topic metrics.
         xling_cache: Folder for judge verdicts and answers waiting to be scored; None for the
             default (`XLING_CACHE`, else `~/.cache/xling_tasks`), False for no cache.
     """
@@ -91,6 +102,13 @@ class Settings:
     prompts: str | None = None
     prompt_language: str = "en"
     judge: ModelSpec | None = None
+    k: int = 10
+    greedy_repeats: str | None = None
+    sampling_seed: int = 1234
+    translator: ModelSpec | None = None
+    encoder: EncoderSpec | bool | None = None
+    source_encoder: EncoderSpec | bool | None = None
+    topic_seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     xling_cache: str | bool | None = None
     given: frozenset[str] = field(default=frozenset(), repr=False)
 
@@ -119,7 +137,11 @@ class Settings:
         """The settings as plain JSON values, for the results."""
         plain = asdict(self)
         plain.pop("given")
-        plain["temperatures"] = list(self.temperatures)
+        for key in ("temperatures", "topic_seeds"):
+            plain[key] = list(plain[key])
+        for key in ("encoder", "source_encoder"):
+            if isinstance(plain[key], dict):
+                plain[key] = json.loads(plain[key]["arguments"])
         return plain
 
 
@@ -189,6 +211,46 @@ def _temperatures(key: str, value: Any) -> tuple[float, ...]:
     return tuple(numbers)
 
 
+def _count(key: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise SettingError(f"--metadata {key}: must be a positive integer, got {value!r:.40}")
+    return value
+
+
+def _seed(key: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
+        raise SettingError(f"--metadata {key}: must be an integer from 0, got {value!r:.40}")
+    return value
+
+
+def _seeds(key: str, value: Any) -> tuple[int, ...]:
+    """A number of seeds (counted from 0), or the seeds themselves."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return tuple(range(_seed(key, value)))
+    if not isinstance(value, (list, tuple)):
+        raise SettingError(f"--metadata {key}: expected a number or a list, got {value!r:.40}")
+    seeds = tuple(_seed(key, item) for item in value)
+    if len(set(seeds)) != len(seeds):
+        raise SettingError(f"--metadata {key}: a seed stands twice in {list(seeds)}")
+    return seeds
+
+
+def _greedy_repeats(key: str, value: Any) -> str | None:
+    if value not in ("once", "k", None):
+        raise SettingError(f"--metadata {key}: must be 'once' or 'k', got {value!r:.40}")
+    return None if value is None else str(value)
+
+
+def _encoder(key: str, value: Any) -> EncoderSpec | bool | None:
+    return value if value is None or value is False else EncoderSpec.parse(key, value)
+
+
+def _translator(key: str, value: Any) -> ModelSpec | None:
+    from .translate import translator_spec
+
+    return translator_spec(key, value)
+
+
 def _prompt_language(key: str, value: Any) -> str:
     if value not in ("en", "native"):
         raise SettingError(f"--metadata {key}: must be 'en' or 'native', got {value!r:.40}")
@@ -208,5 +270,12 @@ _CHECKS: dict[str, Any] = {
     "prompts": _text,
     "prompt_language": _prompt_language,
     "judge": lambda key, value: None if value is None else ModelSpec.parse(key, value),
+    "k": _count,
+    "greedy_repeats": _greedy_repeats,
+    "sampling_seed": _seed,
+    "translator": _translator,
+    "encoder": _encoder,
+    "source_encoder": _encoder,
+    "topic_seeds": _seeds,
     "xling_cache": _cache,
 }

@@ -8,7 +8,7 @@ in `score`, once per task over all replies; `process_results` only looks values 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -18,11 +18,12 @@ from lm_eval.api.task import ConfigurableTask
 
 from . import __version__
 from .errors import SettingError, XlingError
-from .harness import clean_reply, model_args_in_use
+from .harness import clean_reply, model_args_in_use, running
 from .log import log
 from .prompts import Prompt, Prompts
 from .records import RECORDS
 from .settings import Settings, redact
+from .store import cache_folder, save_answers
 from .xlinghealth_data import XLingHealthData, load
 
 
@@ -164,6 +165,14 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
 
     def score(self) -> None:
         """Batched scoring over all replies (translate, encode, judge); nothing by default."""
+
+    def save_answers(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Put the answers on disk before scoring: the harness writes only at the very end."""
+        folder = cache_folder(self.settings.xling_cache)
+        if folder is not None:
+            rank = getattr(running("lm"), "rank", 0)
+            path = save_answers(folder, str(self.config.task), rank, rows)
+            log.info("%s: answers saved to %s before scoring", self.config.task, path)
 
     def override_metric(self, metric_name: str) -> None:
         """The harness calls this for `--predict_only`."""

@@ -1,0 +1,283 @@
+"""Agreement of repeated answers in meaning: BERTScore and sentence similarity over all pairs.
+
+Sources: BERTScore, Zhang et al. 2020 (arXiv 1904.09675), as in the `bert_score` package; its use
+for consistency, with the cosine of sentence embeddings beside it, XLingEval (arXiv 2310.13132).
+
+BERTScore of a candidate and a reference: each token's highest cosine with a token of the other
+text; precision is the mean over the candidate's tokens, recall over the reference's, F1 their
+harmonic mean. [CLS] and [SEP] can be matched but are not counted. There is no idf weighting.
+Rescaling takes x to (x - b) / (1 - b), b being what unrelated texts score, for P, R and F1 each;
+1 stays 1, and 0 is chance level. Unscaled values lie in -1..1, in practice above 0.3.
+
+Where this differs from bert_score 0.3.13: an empty text is unscored (there it raises with
+transformers 5, and was 0 before); equal texts score exactly 1; a best cosine below 0 stays (there
+it becomes 0 if the text was padded in its batch).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from tqdm import tqdm
+
+from .base import mean, same_length, signature
+from .encoder import Encoded, Encoder, TokenIds, known_name
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+# Token states held at once: 200 MB at d = 768. Also the pool that is sorted by length.
+_CHUNK_TOKENS = 65_536
+
+
+class Baseline(NamedTuple):
+    """What BERTScore gives for unrelated texts, for each of its three values."""
+
+    p: float
+    r: float
+    f1: float
+
+
+# By model and layer: rescale_baseline/en/bert-base-uncased.tsv of bert_score 0.3.13, line LAYER 9.
+PUBLISHED_BASELINES = {
+    ("bert-base-uncased", 9): Baseline(p=0.35375935, r=0.3537393, f1=0.35219112),
+}
+
+Rescaling = Baseline | Literal["published"] | None
+
+
+class PairScores(NamedTuple):
+    """Two answers: BERTScore, rescaled or not, and the cosine of their sentence embeddings."""
+
+    bertscore_p: float
+    bertscore_r: float
+    bertscore_f1: float
+    sim_sent: float
+
+
+@dataclass(frozen=True)
+class QuestionEncoderScores:
+    """Means over the scored pairs of one question's answers; None without a scored pair.
+
+    Attributes:
+        bertscore_p: Mean precision; the earlier answer of a pair is the candidate.
+        bertscore_r: Mean recall; the later answer is the reference. A question's answers in another
+            order can give other means of P and of R, but not of F1.
+        bertscore_f1: Mean of the pairs' F1.
+        sim_sent: Mean cosine of the sentence embeddings, in -1..1.
+        pairs: In the order (0, 1), (0, 2), ..., (1, 2), ...; None for a pair with an empty text.
+    """
+
+    bertscore_p: float | None
+    bertscore_r: float | None
+    bertscore_f1: float | None
+    sim_sent: float | None
+    pairs: tuple[PairScores | None, ...]
+
+    @property
+    def n_pairs(self) -> int:
+        """Unordered pairs of answers, scored or not."""
+        return len(self.pairs)
+
+    @property
+    def n_unscored(self) -> int:
+        """Pairs left out because a text is empty."""
+        return self.pairs.count(None)
+
+
+class BertScores(NamedTuple):
+    """Precision, recall and F1 of each candidate; None where it or its reference is empty."""
+
+    p: list[float | None]
+    r: list[float | None]
+    f1: list[float | None]
+
+
+def pair_scores(
+    answers_by_question: Sequence[Sequence[str | None]],
+    encoder: Encoder,
+    *,
+    baseline: Rescaling = "published",
+    progress: bool = True,
+) -> list[QuestionEncoderScores]:
+    """`bertscore_p`, `_r`, `_f1` and `sim_sent` of the answers to each question.
+
+    An answer is empty if it is None, or no token is left of it (space, control characters); its
+    pairs are unscored and counted. Fewer than two answers: None, no pairs.
+
+    Args:
+        answers_by_question: The K answers to each question.
+        encoder: Its `layer` gives the token states, its last layer the sentence embeddings.
+        baseline: `"published"` rescales bert-base-uncased at layer 9 and nothing else; a `Baseline`
+            rescales with those numbers; None never rescales. `bertscore_signature` tells which.
+        progress: Whether to show a progress bar.
+
+    Returns:
+        One result per question, in their order.
+    """
+    chosen = _chosen(baseline, encoder)
+    results: list[QuestionEncoderScores] = []
+    with tqdm(total=len(answers_by_question), desc="BERTScore", disable=not progress) as bar:
+        for questions in _chunks(answers_by_question, encoder):
+            encoded = encoder.encode_tokens(ids for q in questions for ids in q if ids is not None)
+            results += [_question(answers, encoded, chosen) for answers in questions]
+            bar.update(len(questions))
+    return results
+
+
+def bertscore_pairs(
+    candidates: Sequence[str | None],
+    references: Sequence[str | None],
+    encoder: Encoder,
+    *,
+    baseline: Rescaling = None,
+    progress: bool = True,
+) -> BertScores:
+    """BERTScore of each candidate against its reference, by default without rescaling.
+
+    An empty candidate or reference: None.
+
+    Raises:
+        ValueError: If there are not as many references as candidates.
+    """
+    same_length(candidates=candidates, references=references)
+    both = list(zip(candidates, references, strict=True))
+    results = pair_scores(both, encoder, baseline=baseline, progress=progress)
+    return BertScores(
+        p=[result.bertscore_p for result in results],
+        r=[result.bertscore_r for result in results],
+        f1=[result.bertscore_f1 for result in results],
+    )
+
+
+def bertscore_signature(encoder: Encoder, *, baseline: Rescaling = "published") -> str:
+    """How `bertscore_*` was made: `bertscore|model:...|layer:9|idf:no|baseline:...|...`."""
+    chosen = _chosen(baseline, encoder)
+    return signature(
+        "bertscore",
+        libraries=("torch", "transformers"),
+        model=_model(encoder),
+        layer=encoder.layer,
+        idf=False,
+        baseline="no" if chosen is None else list(chosen),
+        max_tokens=encoder.max_tokens,
+        dtype=encoder.dtype,
+    )
+
+
+def sim_sent_signature(encoder: Encoder) -> str:
+    """How `sim_sent` was made: `sim_sent|model:...|pooling:mean|...`."""
+    return signature(
+        "sim_sent",
+        libraries=("torch", "transformers"),
+        model=_model(encoder),
+        pooling="mean",
+        max_tokens=encoder.max_tokens,
+        dtype=encoder.dtype,
+    )
+
+
+def _model(encoder: Encoder) -> str:
+    return encoder.model + (f"@{encoder.revision}" if encoder.revision else "")
+
+
+def _chosen(baseline: Rescaling, encoder: Encoder) -> Baseline | None:
+    if baseline == "published":
+        return PUBLISHED_BASELINES.get((known_name(encoder.model), encoder.layer))
+    return baseline
+
+
+def _chunks(
+    answers_by_question: Sequence[Sequence[str | None]], encoder: Encoder
+) -> Iterator[list[list[TokenIds | None]]]:
+    """Tokenized questions, as many at a time as keep their distinct texts under the limit."""
+    chunk: list[list[TokenIds | None]] = []
+    held: set[TokenIds] = set()
+    for answers in answers_by_question:
+        question = encoder.tokenize(answers)
+        texts = {ids for ids in question if ids is not None}
+        if chunk and sum(map(len, held | texts)) > _CHUNK_TOKENS:
+            yield chunk
+            chunk, held = [], set()
+        chunk.append(question)
+        held |= texts
+    if chunk:
+        yield chunk
+
+
+def _question(
+    answers: Sequence[TokenIds | None],
+    encoded: dict[TokenIds, Encoded],
+    baseline: Baseline | None,
+) -> QuestionEncoderScores:
+    distinct = list(dict.fromkeys(ids for ids in answers if ids is not None))
+    place = {ids: i for i, ids in enumerate(distinct)}
+    matches, cosines = _similarities([encoded[ids] for ids in distinct])
+    pairs: list[PairScores | None] = []
+    for a, b in combinations(answers, 2):
+        if a is None or b is None:
+            pairs.append(None)
+        else:
+            i, j = place[a], place[b]
+            bertscore = _rescaled(matches[i][j], matches[j][i], baseline)
+            pairs.append(PairScores(*bertscore, sim_sent=cosines[i][j]))
+    scored = [pair for pair in pairs if pair is not None]
+    return QuestionEncoderScores(
+        bertscore_p=mean([pair.bertscore_p for pair in scored]),
+        bertscore_r=mean([pair.bertscore_r for pair in scored]),
+        bertscore_f1=mean([pair.bertscore_f1 for pair in scored]),
+        sim_sent=mean([pair.sim_sent for pair in scored]),
+        pairs=tuple(pairs),
+    )
+
+
+def _rescaled(p: float, r: float, baseline: Baseline | None) -> tuple[float, float, float]:
+    f1 = 2 * p * r / (p + r) if p + r else 0.0
+    if baseline is None:
+        return p, r, f1
+    return (
+        (p - baseline.p) / (1 - baseline.p),
+        (r - baseline.r) / (1 - baseline.r),
+        (f1 - baseline.f1) / (1 - baseline.f1),
+    )
+
+
+def _similarities(texts: Sequence[Encoded]) -> tuple[list[list[float]], list[list[float]]]:
+    """Two tables over different texts i and j, 1 on the diagonal.
+
+    First the mean over i's tokens of the best match in j: precision with i as the candidate, recall
+    with i as the reference. Then the cosine of the sentence embeddings.
+    """
+    import torch
+
+    if not texts:
+        return [], []
+    with torch.inference_mode():
+        states, weights = _stacked(texts)
+        matches = torch.ones(len(texts), len(texts), device=states.device)
+        for i, text in enumerate(texts[:-1]):
+            later = slice(i + 1, None)
+            similarity = states[later] @ text.tokens.T
+            matches[i, later] = similarity.amax(dim=1) @ text.weights
+            matches[later, i] = (similarity.amax(dim=2) * weights[later]).sum(dim=1)
+        sentences = torch.nn.functional.normalize(torch.stack([t.sentence for t in texts]), dim=-1)
+        cosines = (sentences @ sentences.T).fill_diagonal_(1.0)
+        return matches.tolist(), cosines.tolist()
+
+
+def _stacked(texts: Sequence[Encoded]) -> tuple[Tensor, Tensor]:
+    """Token states and weights of all texts as one tensor each.
+
+    A shorter text is padded with its own first token: a maximum over its tokens stays what it is.
+    """
+    width, size = max(len(text.tokens) for text in texts), texts[0].tokens.shape[1]
+    states = texts[0].tokens.new_empty(len(texts), width, size)
+    weights = texts[0].weights.new_zeros(len(texts), width)
+    for i, (tokens, weight, _) in enumerate(texts):
+        states[i, : len(tokens)] = tokens
+        states[i, len(tokens) :] = tokens[0]
+        weights[i, : len(tokens)] = weight
+    return states, weights

