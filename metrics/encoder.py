@@ -90,7 +90,7 @@ class Encoder:
 
         Args:
             model: Hub id or folder. A folder goes by its name: `/models/bert-base-uncased`.
-            revision: The Hub's commit, tag or branch.
+            revision: The Hub's commit, tag or branch; the commit that it led to is kept.
             layer: Whose token states BERTScore reads, counted from 1; by default bert_score's
                 choice for the model.
             device: By default the GPU if torch finds one.
@@ -122,7 +122,7 @@ class Encoder:
         _speed_up(network, getattr(torch, dtype))
         return cls(
             model=model,
-            revision=revision or getattr(config, "_commit_hash", None),
+            revision=getattr(config, "_commit_hash", None) or revision,
             layer=layer,
             max_tokens=_max_tokens(tokenizer, config),
             device=device,
@@ -279,8 +279,8 @@ def _on_each_core(
 ) -> Iterator[list[Encoded]]:
     """Runs batches side by side, one thread each, and gives the results in order.
 
-    Threads that share each product wait for one another at every step; beside another busy program
-    that took up to nine times as long.
+    Threads that share each product wait for one another at every step: beside another busy program
+    that took several times as long.
     """
     import torch
 

@@ -34,8 +34,9 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 def forget_backends() -> Iterator[None]:
     """Each test builds its own judge."""
     yield
-    from xling_tasks import backend, log
+    from xling_tasks import backend, log, translate
 
+    translate._shared.cache_clear()
     backend._shared.cache_clear()
     backend._shared_self.cache_clear()
     log.warn_once.cache_clear()

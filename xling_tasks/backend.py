@@ -220,4 +220,7 @@ def _wants_chat(lm: Any, spec: ModelSpec) -> bool:
         return spec.apply_chat_template
     if any("chat" in base.__name__.lower() for base in type(lm).__mro__):
         return True
-    return bool(getattr(getattr(lm, "tokenizer", None), "chat_template", None))
+    try:
+        return bool(getattr(getattr(lm, "tokenizer", None), "chat_template", None))
+    except Exception:  # a tokenizer may be loaded, or even fetched, only when asked for
+        return False
