@@ -88,4 +88,7 @@ def test_secrets_are_redacted_at_any_depth():
         "b": [{"auth_token": "<redacted>"}],
         "token": "<redacted>",
     }
+    assert redact({"base_url": "https://me:pw@host/v1"}) == {
+        "base_url": "https://<redacted>@host/v1"
+    }
     assert not is_secret("tokenizer") and not is_secret("max_gen_toks") and is_secret("hf_token")

@@ -16,6 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from .errors import show_errors_in_one_line
+
 MODELS = {"xling_baseline": "xling_tasks.baseline:BaselineLM"}
 """Our harness models, as name -> `module:class`; the same as the entry points."""
 
@@ -28,13 +30,14 @@ def task_folder() -> Path:
 
 
 def attach(manager: ModuleType) -> None:
-    """Make `lm_eval.tasks.manager` and the model registry know us.
+    """Make `lm_eval.tasks.manager` and the model registry know us, and our errors be short.
 
     Args:
         manager: The freshly loaded module `lm_eval.tasks.manager`.
     """
     add_task_folder(manager.TaskIndex, Path(manager.__file__ or "").resolve().parent)
     register_models()
+    show_errors_in_one_line()
 
 
 def add_task_folder(index: Any, harness_folder: Path) -> None:

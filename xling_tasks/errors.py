@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Iterable
+from types import TracebackType
 
 
 class XlingError(ValueError):
@@ -32,3 +34,20 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
     nearest = difflib.get_close_matches(str(word), known, n=1, cutoff=0.5)
     hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
     return f"{hint} Known: {', '.join(known)}."
+
+
+def show_errors_in_one_line() -> None:
+    """Let our errors end a command with their message alone, instead of a stack trace.
+
+    They say what to mend; where in the code they were raised does not help. All other exceptions
+    are shown as before.
+    """
+    before = sys.excepthook
+
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if isinstance(error, XlingError):
+            print(f"error: {error}", file=sys.stderr)
+        else:
+            before(kind, error, trace)
+
+    sys.excepthook = hook
