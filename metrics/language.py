@@ -324,4 +324,6 @@ def _model() -> _Model:
     for state, features in identifier.tk_output.items():
         weights[state] = feature_weights[list(features)].sum(axis=0)
     prior = identifier.nb_pc.astype(np.float64)
-    return _Model(step, weights, np.any(weights != 0, axis=1), prior, tuple(map(str, identifier.nb_classes)))
+    return _Model(
+        step, weights, np.any(weights != 0, axis=1), prior, tuple(map(str, identifier.nb_classes))
+    )
