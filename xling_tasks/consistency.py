@@ -31,7 +31,6 @@ from .prompts import Prompt
 from .task import (
     Metric,
     SideRequest,
-    XlingTask,
     defined_mean,
     generation_arguments,
     ratio_of,
@@ -39,6 +38,7 @@ from .task import (
     swept_temperatures,
 )
 from .translate import FILE, SEQ2SEQ, Translator, translator
+from .xlinghealth_task import XLingHealthTask
 
 _BETTER = {"sim": True, "bertscore": True, "length": None}
 
@@ -51,7 +51,7 @@ class Replies(list[str]):
         self.filter_key = filter_key
 
 
-class ConsistencyTask(XlingTask):
+class ConsistencyTask(XLingHealthTask):
     """k answers per question and temperature, compared with each other."""
 
     prompt_name = "answer"

@@ -21,16 +21,16 @@ from .prompts import Prompt
 from .task import (
     Metric,
     SideRequest,
-    XlingTask,
     defined_mean,
     generation_arguments,
     replies_of,
 )
+from .xlinghealth_task import XLingHealthTask
 
 _DIRECTION = {"more_comprehensive": True, "contradictory": False, NO_RESPONSE: False}
 
 
-class CorrectnessTask(XlingTask):
+class CorrectnessTask(XLingHealthTask):
     """One greedy answer per question, judged against the reference answer."""
 
     prompt_name = "answer"

@@ -11,20 +11,18 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
 
 from . import __version__
-from .errors import SettingError, XlingError
+from .errors import DataError, SettingError
 from .harness import clean_reply, model_args_in_use, running
 from .log import log
 from .prompts import Prompt, Prompts
-from .records import RECORDS
 from .settings import Settings, redact
 from .store import cache_folder, save_answers
-from .xlinghealth_data import XLingHealthData, load
 
 
 class Docs(list[dict[str, Any]]):
@@ -53,6 +51,26 @@ class Metric:
     signature: str
 
 
+class Record(Protocol):
+    """What a dataset's record tells a task."""
+
+    @property
+    def title(self) -> str:
+        """The dataset's own name."""
+
+    @property
+    def licence(self) -> str:
+        """Its licence."""
+
+    @property
+    def citation(self) -> str:
+        """Where it is described."""
+
+    @property
+    def language_names(self) -> Mapping[str, str]:
+        """English names of its languages by code."""
+
+
 @dataclass(frozen=True)
 class SideRequest:
     """A request to another model than the one under test, foreseen for `xling cost`."""
@@ -63,46 +81,46 @@ class SideRequest:
 
 
 class XlingTask(ConfigurableTask):  # type: ignore[misc]
-    """Base of the XLingHealth tasks; a leaf YAML names the dataset and the language.
+    """Base of all our tasks; a leaf YAML names the dataset and the language.
 
-    Subclasses define `views`, `prompt_name`, `requests_for`, `metrics` and `process_results`, and
-    may define `score`.
+    A family of tasks defines `load_docs` and `coverage`; a task defines `prompt_name`,
+    `doc_to_text`, `requests_for`, `metrics` and `values`, and may define `views` and `score`.
     """
 
     prompt_name: str
-    needs_sampling = False
+    record: Record
+    provenance: Mapping[str, Any]
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         config = {key: value for key, value in config.items() if key != "class"}
         metadata = config.get("metadata") or {}
         self.settings = Settings.parse(metadata, model_args_in_use())
-        self.record = RECORDS[config["dataset_kwargs"]["record"]]
         self.language: str = config["dataset_kwargs"]["language"]
         self.predict_only = False
         language = self.language if self.settings.prompt_language == "native" else "en"
         self.prompt_language = language
         self.prompts = Prompts(self.settings.prompts)
-        self._yaml_gen_kwargs = deepcopy(config.get("generation_kwargs") or {})
         super().__init__(config=deepcopy(config))
 
     # Data
 
     def download(self, dataset_kwargs: Any = None, **kwargs: Any) -> None:
         """Load the data; the harness calls this from its constructor."""
-        self.data: XLingHealthData = load(
-            self.record, self.settings.data_dir, self.settings.dataset
-        )
-        docs = self.docs()
+        docs = self.load_docs(str((dataset_kwargs or {})["record"]))
         if not docs:
-            raise XlingError(
+            raise DataError(
                 f"{self.config.task}: no question of {self.record.title} is usable in "
-                f"{self.language!r} ({self.data.coverage(self.language)['unusable_reasons']})"
+                f"{self.language!r} ({self.coverage().get('unusable_reasons')})"
             )
         self.dataset = {"test": Docs(docs)}
 
     @abstractmethod
-    def docs(self) -> list[dict[str, Any]]:
-        """The task's documents."""
+    def load_docs(self, record: str) -> list[dict[str, Any]]:
+        """The task's documents; sets `record` and `provenance` on the way."""
+
+    @abstractmethod
+    def coverage(self) -> dict[str, Any]:
+        """What was read and what cannot be used, with at least `unusable_rows`."""
 
     # Prompts and requests
 
@@ -210,10 +228,8 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         return {metric.name: metric.higher_is_better for metric in self._all_metrics()}
 
     def _all_metrics(self) -> list[Metric]:
-        coverage = self.data.coverage(self.language)
-        unusable = Metric(
-            "unusable_rows", lambda _: coverage["unusable_rows"], None, "count|whole_file:yes"
-        )
+        count = self.coverage()["unusable_rows"]
+        unusable = Metric("unusable_rows", lambda _: count, None, "count|whole_file:yes")
         return [*self.metrics(), unusable]
 
     def dump_config(self) -> dict[str, Any]:
@@ -232,8 +248,8 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
                 "language": self.language,
                 "licence": self.record.licence,
                 "citation": self.record.citation,
-                **self.data.provenance,
-                **self.data.coverage(self.language),
+                **self.provenance,
+                **self.coverage(),
             },
             "prompts": {
                 name: {"language": prompt.language, "digest": prompt.digest}

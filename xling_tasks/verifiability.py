@@ -26,19 +26,19 @@ from .errors import XlingError
 from .harness import has_loglikelihood, running
 from .task import (
     Metric,
-    XlingTask,
     generation_arguments,
     ratio_of,
     replies_of,
     swept_temperatures,
 )
 from .verdict import read_verdict
+from .xlinghealth_task import XLingHealthTask
 
 _HARD = ("macro_precision", "macro_recall", "macro_f1", "acc", "auc_hard")
 _RATES = ("unknown_rate", "empty_rate")
 
 
-class _Rows(XlingTask):
+class _Rows(XLingHealthTask):
     """A document is a question with its answers; each answer is one prompt."""
 
     prompt_name = "verifiability"
