@@ -12,6 +12,16 @@ LANGUAGES = ("en", "es", "zh", "hi")
 DATASETS = ("healthqa", "liveqa", "medicationqa")
 CRITERIA = ("correctness", "consistency", "verifiability", "verifiability_ll")
 
+MMEDBENCH_LANGUAGES = ("en", "zh", "ja", "fr", "ru", "es")
+MMEDBENCH_KINDS = {
+    "mcqa": ("acc",),
+    "mcqa_ll": ("acc", "acc_norm"),
+    "mcqa_ft": ("acc",),
+    "rationale": ("acc", "bleu1", "bleu2", "bleu3", "bleu4", "rouge1", "rouge2", "rougeL"),
+    "rationale_ft": ("acc", "bleu1", "bleu2", "bleu3", "bleu4", "rouge1", "rouge2", "rougeL"),
+}
+"""The kinds of MMedBench task, with the metrics that their groups average (the paper's Avg.)."""
+
 
 def files() -> dict[str, str]:
     """Every generated file: path below this folder -> content."""
@@ -21,18 +31,34 @@ def files() -> dict[str, str]:
             for language in LANGUAGES:
                 name = f"xlinghealth_{criterion}_{dataset}_{language}"
                 found[f"xlinghealth/{name}.yaml"] = _leaf(name, criterion, dataset, language)
+    for kind in MMEDBENCH_KINDS:
+        for language in MMEDBENCH_LANGUAGES:
+            for infix, record in (("", "mmedbench"), ("demo_", "mmedbench_demo")):
+                name = f"mmedbench_{kind}_{infix}{language}"
+                found[f"mmedbench/{name}.yaml"] = _leaf(name, kind, record, language)
     for name, members in groups().items():
-        found[f"xlinghealth/_{name}.yaml"] = _group(name, members)
+        family = name.split("_")[0]
+        averaged = MMEDBENCH_KINDS.get(name.removeprefix("mmedbench_"), ())
+        found[f"{family}/_{name}.yaml"] = _group(name, members, averaged)
     return dict(sorted(found.items()))
 
 
 def groups() -> dict[str, list[str]]:
-    """Every group with its members: per criterion, per dataset, the demo, and everything."""
+    """Every group with its members: per criterion, per dataset, the demos, and everything."""
     found = {f"xlinghealth_{criterion}": _leaves([criterion], DATASETS) for criterion in CRITERIA}
     found |= {f"xlinghealth_{dataset}": _leaves(CRITERIA, [dataset]) for dataset in DATASETS}
     found["xlinghealth_demo"] = _leaves(CRITERIA, ["demo"])
     found["xlinghealth"] = _leaves(CRITERIA, DATASETS)
+    found |= {f"mmedbench_{kind}": _mmedbench([kind]) for kind in MMEDBENCH_KINDS}
+    found["mmedbench_demo"] = _mmedbench(["mcqa", "mcqa_ll", "rationale"], "demo_")
+    found["mmedbench"] = _mmedbench(["mcqa", "rationale"])
     return found
+
+
+def _mmedbench(kinds: list[str], infix: str = "") -> list[str]:
+    return [
+        f"mmedbench_{kind}_{infix}{language}" for kind in kinds for language in MMEDBENCH_LANGUAGES
+    ]
 
 
 def _leaves(
@@ -54,9 +80,14 @@ def _leaf(name: str, criterion: str, dataset: str, language: str) -> str:
     )
 
 
-def _group(name: str, members: list[str]) -> str:
+def _group(name: str, members: list[str], averaged: tuple[str, ...] = ()) -> str:
     listed = "".join(f"  - {member}\n" for member in members)
-    return f"group: {name}\ntask:\n{listed}metadata:\n  version: 1.0\n"
+    means = "".join(
+        f"  - metric: {metric}\n    aggregation: mean\n    weight_by_size: false\n"
+        for metric in averaged
+    )
+    aggregate = f"aggregate_metric_list:\n{means}" if averaged else ""
+    return f"group: {name}\ntask:\n{listed}{aggregate}metadata:\n  version: 1.0\n"
 
 
 def main() -> None:

@@ -10,7 +10,9 @@ from lm_eval.tasks import TaskManager
 from lm_eval.tasks._yaml_loader import load_yaml
 from xling_task_yaml._generate import files, groups
 
-from xling_tasks.records import RECORDS
+from xling_tasks import mmedbench_source, records
+
+RECORDS = {**records.RECORDS, **mmedbench_source.RECORDS}
 
 FOLDER = Path(xling_task_yaml.__file__).parent
 YAMLS = sorted(FOLDER.rglob("*.yaml"))

@@ -4,6 +4,7 @@ It knows no medicine. It reads a prompt's last question and answer by their labe
 character n-grams:
 
 * Yes or No: how much of the question's n-grams the answer covers, as log-odds.
+* Lettered options: the option whose text covers most of the question's n-grams, or is covered.
 * A free answer: sentences of general advice (bundled, in seven languages) that resemble the
   question, in the question's language.
 
@@ -41,6 +42,7 @@ _NATS_PER_CHARACTER = 2.0
 
 _QUESTION = re.compile(r"(?:Question|Pregunta|问题|प्रश्न|質問|Вопрос)\s*[:：]\s*")
 _ANSWER = re.compile(r"\n\s*(?:Answer|Respuesta|回答|उत्तर|Réponse|Ответ)\s*[:：]\s*")
+_OPTION = re.compile(r"^([A-H])\. (.+)$", re.M)
 _VERDICT_CUE = re.compile(r"\bYes\b.{0,12}\bNo\b", re.S)
 
 
@@ -119,7 +121,14 @@ class BaselineLM(LM):  # type: ignore[misc]
             if temperature > 0:
                 return "Yes" if rng.random() < 1 / (1 + math.exp(-odds / temperature)) else "No"
             return "Yes" if odds > 0 else "No"
-        return _advice(_question_and_answer(context)[0], temperature, rng)
+        question = _question_and_answer(context)[0]
+        options = _OPTION.findall(question)
+        if not options:
+            return _advice(question, temperature, rng)
+        letter = _choice(question, options, temperature, rng)
+        if "[End]" not in context:
+            return letter
+        return f"{_advice(question, temperature, rng)} [End] {letter}"
 
 
 def coverage(part: str, whole: str) -> float:
@@ -151,6 +160,18 @@ def _question_and_answer(context: str) -> tuple[str, str]:
 def _yes_odds(context: str) -> float:
     question, answer = _question_and_answer(context)
     return _SLOPE * (coverage(question, answer) - _MIDDLE)
+
+
+def _choice(
+    question: str, options: list[tuple[str, str]], temperature: float, rng: random.Random
+) -> str:
+    """One letter: the option most like the rest of the question, or sampled by likeness."""
+    stem = _OPTION.sub("", question)
+    scores = [_SHARPNESS * coverage(text, stem) for _, text in options]
+    if temperature > 0:
+        weights = [math.exp((score - max(scores)) / temperature) for score in scores]
+        return rng.choices(options, weights)[0][0]
+    return options[scores.index(max(scores))][0]
 
 
 def _advice(question: str, temperature: float, rng: random.Random) -> str:

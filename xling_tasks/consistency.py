@@ -30,6 +30,7 @@ from .log import warn_once
 from .prompts import Prompt
 from .task import (
     Metric,
+    Request,
     SideRequest,
     defined_mean,
     generation_arguments,
@@ -95,11 +96,11 @@ class ConsistencyTask(XLingHealthTask):
         repeats = self.settings.greedy_repeats or ("k" if hosted else "once")
         return self.settings.k if repeats == "k" else 1
 
-    def requests_for(self, context: Any, chat: bool) -> list[tuple[str, tuple[Any, ...], int]]:
+    def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
         """Per temperature k requests with a seed each, or one request k times."""
         lm = running("lm")
         seeded = lm is not None and takes_seed(lm)
-        requests: list[tuple[str, tuple[Any, ...], int]] = []
+        requests: list[Request] = []
         for tau in self.temperatures:
             arguments, count = generation_arguments(self, tau), self.answers_at(tau)
             if seeded:

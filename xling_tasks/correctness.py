@@ -20,6 +20,7 @@ from .log import warn_once
 from .prompts import Prompt
 from .task import (
     Metric,
+    Request,
     SideRequest,
     defined_mean,
     generation_arguments,
@@ -63,7 +64,7 @@ class CorrectnessTask(XLingHealthTask):
         """0 (greedy) unless `--gen_kwargs temperature=` says otherwise."""
         return float((self.config.generation_kwargs or {}).get("temperature", 0.0))
 
-    def requests_for(self, context: Any, chat: bool) -> list[tuple[str, tuple[Any, ...], int]]:
+    def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
         """One answer."""
         return [("generate_until", (context, generation_arguments(self, self.temperature)), 1)]
 

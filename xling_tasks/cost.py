@@ -74,7 +74,7 @@ def _of_task(task: XlingTask, limit: int | None, count: Callable[[str], int]) ->
         if limit is not None and index >= limit:
             break
         for context in task.fewshot_context(doc, num_fewshot=0):
-            for kind, arguments, repeats in task.requests_for(context, False):
+            for kind, arguments, repeats in task.requests_for(doc, context, False):
                 generated = kind == "generate_until"
                 text = context if generated else context + arguments[1]
                 output = int(arguments[1].get("max_gen_toks", 0)) if generated else 0

@@ -27,6 +27,10 @@ FIELDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "answer": (frozenset({"question"}), frozenset({"language"})),
     "judge": (frozenset({"question", "reference", "answer"}), frozenset({"language", "code"})),
     "translate": (frozenset({"text"}), frozenset({"source_language", "target_language"})),
+    **dict.fromkeys(
+        ("mcqa", "rationale", "mcqa_ft", "rationale_ft"),
+        (frozenset({"question", "options"}), frozenset({"language"})),
+    ),
 }
 """Fields of each prompt: those it must have, and those it may have."""
 

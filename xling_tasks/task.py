@@ -24,6 +24,9 @@ from .prompts import Prompt, Prompts
 from .settings import Settings, redact
 from .store import cache_folder, save_answers
 
+Request = tuple[str, tuple[Any, ...], int]
+"""What a task asks of the model: request type, arguments, repeats."""
+
 
 class Docs(list[dict[str, Any]]):
     """Documents as they are, with the one part of a `datasets.Dataset` the harness asks for."""
@@ -149,15 +152,15 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         kwargs.pop("chat_template", None)
         chat = kwargs.pop("apply_chat_template", False)
         name, doc_id, _ = kwargs.pop("metadata")
-        requests = [item for context in ctx for item in self.requests_for(context, chat)]
+        requests = [item for context in ctx for item in self.requests_for(doc, context, chat)]
         return [
             Instance(kind, doc, arguments, index, (name, doc_id, repeats))
             for index, (kind, arguments, repeats) in enumerate(requests)
         ]
 
     @abstractmethod
-    def requests_for(self, context: Any, chat: bool) -> list[tuple[str, tuple[Any, ...], int]]:
-        """(request type, arguments, repeats) of each request for one context."""
+    def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
+        """The requests for one view of a document, whose context is given."""
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
         """What other models will be asked about a document, as far as it can be told before."""

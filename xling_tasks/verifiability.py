@@ -26,6 +26,7 @@ from .errors import XlingError
 from .harness import has_loglikelihood, running
 from .task import (
     Metric,
+    Request,
     generation_arguments,
     ratio_of,
     replies_of,
@@ -79,7 +80,7 @@ class VerifiabilityTask(_Rows):
         for temperature in self.temperatures:
             generation_arguments(self, temperature)
 
-    def requests_for(self, context: Any, chat: bool) -> list[tuple[str, tuple[Any, ...], int]]:
+    def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
         """One request per temperature."""
         return [
             ("generate_until", (context, generation_arguments(self, temperature)), 1)
@@ -130,7 +131,7 @@ class VerifiabilityLLTask(_Rows):
                 f"'xlinghealth_verifiability_{self.record.key}_*'"
             )
 
-    def requests_for(self, context: Any, chat: bool) -> list[tuple[str, tuple[Any, ...], int]]:
+    def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
         """Two continuations; with a chat template the reply starts without a space."""
         space = "" if chat else " "
         return [("loglikelihood", (context, f"{space}{word}"), 1) for word in self.words]

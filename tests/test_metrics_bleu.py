@@ -1,0 +1,299 @@
+"""Rationale tokens and BLEU: literals by hand, parity with NLTK on generated and real text."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from math import exp
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xling_metrics import rationale_tokens as module
+from xling_metrics.base import library_version
+from xling_metrics.bleu import corpus_bleu, mean_bleu, ngram_matches, sentence_bleu
+from xling_metrics.rationale_tokens import (
+    RATIONALE_LANGUAGES,
+    cut_rationale,
+    rationale_tokenizer_name,
+    rationale_tokens,
+)
+
+WORDS = {
+    "en": "the patient's blood pressure rose to 3.5 mmol/L (COVID-19), \"so\" it can't be A. Yes!",
+    "es": "la presión arterial subió a 3,5 mmol/l («fiebre»), ¿entonces no es A? El niño. Sí.",
+    "fr": "l'hypertension artérielle, d'où « fièvre » et 3,5 mmol/l ; ce n'est pas A. Oui !",
+    "ru": "артериальное давление выросло до 3,5 ммоль/л («жар»), поэтому ответ не A. Да!",
+    "zh": "患者 的 血压 升高 到 3.5 ， 因此 答案 不 是 A 。 正确 ！ 发热",
+    "ja": "患者 の 血圧 は 3.5 に 上昇 し た 、 したがって 答え は A で は ない 。 発熱 、",
+}
+
+
+def _changed(text: str, rng: random.Random) -> str:
+    """The text with a third of its words (in zh and ja of its characters) left out."""
+    units = text.split() if " " in text.strip() else list(text)
+    joint = " " if " " in text.strip() else ""
+    return joint.join(unit for unit in units if rng.random() < 0.67)
+
+
+def _pairs(texts: list[str], n: int) -> list[tuple[str, str]]:
+    """Each text against the next one, and against itself with words left out, in turn."""
+    rng = random.Random(0)
+    pairs = []
+    for i in range(n):
+        text = texts[i % len(texts)]
+        other = texts[(i + 1) % len(texts)]
+        pairs.append((other, text) if i % 2 else (_changed(text, rng), text))
+    return pairs
+
+
+def _generated(language: str, n: int = 60) -> list[str]:
+    rng = random.Random(language)
+    joint = "" if language in ("zh", "ja") else " "
+    words = WORDS[language].split()
+    return [joint.join(rng.choices(words, k=rng.randrange(1, 60))) for _ in range(n)]
+
+
+def _real(folder: Path, language: str) -> list[str]:
+    """LiveQA's expert answers, or questions with their options in MMedBench's schema."""
+    if language in ("fr", "ru", "ja"):
+        name = {"fr": "French", "ru": "Russian", "ja": "Japanese"}[language]
+        path = folder / "mmedbench" / "Test" / f"{name}.jsonl"
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        texts = [" ".join([row["question"], *row["options"].values()]) for row in lines]
+    else:
+        openpyxl = pytest.importorskip("openpyxl")
+        book = openpyxl.load_workbook(folder / "xlinghealth" / "LiveQA.xlsx", read_only=True)
+        rows = book.active.iter_rows(values_only=True)
+        name = {"en": "English", "es": "Spanish", "zh": "Chinese"}[language]
+        column = next(rows).index(f"answer_{name}")
+        texts = [str(row[column]) for row in rows if row[column]]
+    return list(dict.fromkeys(texts))
+
+
+WEIGHTS = [(1,), (0, 1), (0, 0, 1), (0, 0, 0, 1), (0.25, 0.25, 0.25, 0.25)]
+
+
+@pytest.fixture(scope="module")
+def nltk_bleu() -> Callable[[list[str], list[str]], list[float]]:
+    bleu_score: Any = pytest.importorskip("nltk.translate.bleu_score")
+    smooth = bleu_score.SmoothingFunction().method1
+
+    def score(candidate: list[str], reference: list[str]) -> list[float]:
+        # One call per weights: what a release does with a list of weights has changed before.
+        return [
+            float(bleu_score.sentence_bleu([reference], candidate, weights, smooth))
+            for weights in WEIGHTS
+        ]
+
+    return score
+
+
+def test_sentence_bleu_by_hand() -> None:
+    # 4 tokens against 5: BP = exp(1 - 5/4) = exp(-1/4).
+    # 1-grams: 'the' counts once, cat, sat        -> 3/4
+    # 2-grams: the the -, the cat +, cat sat +    -> 2/3
+    # 3-grams: the the cat -, the cat sat +       -> 1/2
+    # 4-grams: none of 1                          -> 0.1/1
+    score = sentence_bleu(["the", "the", "cat", "sat"], ["the", "cat", "sat", "down", "here"])
+    bp = exp(-0.25)
+    combined = bp * (3 / 4 * 2 / 3 * 1 / 2 * 0.1) ** 0.25
+    assert score == pytest.approx((bp * 3 / 4, bp * 2 / 3, bp / 2, bp * 0.1, combined), abs=1e-15)
+
+
+def test_identical_and_disjoint_and_longer() -> None:
+    words = ["take", "one", "pill", "a", "day"]
+    assert sentence_bleu(words, words) == pytest.approx((1, 1, 1, 1, 1), abs=1e-15)
+    assert sentence_bleu(["no"], words) == (0, 0, 0, 0, 0)
+    # 6 tokens against 5: no penalty; 5/6, 4/5, 3/4, 2/3 of the n-grams are right.
+    longer = sentence_bleu([*words, "now"], words)
+    assert longer is not None
+    assert longer[:4] == pytest.approx((5 / 6, 4 / 5, 3 / 4, 2 / 3), abs=1e-15)
+
+
+def test_shorter_than_the_order() -> None:
+    # One token, right: no 2-gram, so 0 matches of max(1, 0): 0.1/1, and so for 3 and 4.
+    one = sentence_bleu(["a"], ["a"])
+    assert one == pytest.approx((1, 0.1, 0.1, 0.1, 0.001**0.25), abs=1e-15)
+    # Against two tokens the penalty is exp(1 - 2/1).
+    short = sentence_bleu(["a"], ["a", "b"])
+    assert short is not None
+    assert short[:2] == pytest.approx((exp(-1), 0.1 * exp(-1)), abs=1e-15)
+
+
+def test_empty() -> None:
+    assert sentence_bleu([], ["a"]) == (0, 0, 0, 0, 0)
+    assert sentence_bleu(["a"], []) is None
+    assert sentence_bleu([], []) is None
+
+
+def test_mean_leaves_out_what_has_no_reference() -> None:
+    # (1 + 0) / 2 over the two scored pairs; the third has no reference.
+    result = mean_bleu([list("abcd"), [], ["x"]], [list("abcd"), ["a"], []])
+    assert result == (0.5, 0.5, 0.5, 0.5, 0.5, 2, 1)
+    assert mean_bleu([], []) == (None, None, None, None, None, 0, 0)
+    assert mean_bleu([["x"]], [[]]) == (None, None, None, None, None, 0, 1)
+    with pytest.raises(ValueError, match="candidates has 1, references has 0"):
+        mean_bleu([["a"]], [])
+
+
+def test_ngram_matches() -> None:
+    # 'a b' twice against once; 'b a' once against once
+    assert ngram_matches("abab", "aba", 2) == 2
+    assert ngram_matches("ab", "ab", 3) == 0
+    assert ngram_matches("", "ab", 1) == 0
+
+
+def test_edges_as_in_nltk(nltk_bleu) -> None:
+    for candidate in ("", "a", "b", "ab", "abc", "abcd", "abcde", "aaaa", "xbcd", "ba"):
+        for reference in ("a", "ab", "abcd", "abcdefgh", "zzzz"):
+            ours = sentence_bleu(list(candidate), list(reference))
+            assert ours == pytest.approx(nltk_bleu(list(candidate), list(reference)), abs=1e-12)
+    # The one deviation: NLTK gives 0 where there is no reference.
+    assert nltk_bleu(["a"], []) == [0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("language", RATIONALE_LANGUAGES)
+def test_parity_with_nltk_on_generated_text(language, nltk_bleu) -> None:
+    if language == "ja":
+        pytest.importorskip("janome", reason="the extra ja is not installed")
+    _assert_parity(_pairs(_generated(language), 60), language, nltk_bleu)
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("language", RATIONALE_LANGUAGES)
+def test_parity_with_nltk_on_real_text(language, nltk_bleu, realdata) -> None:
+    if language == "ja":
+        pytest.importorskip("janome", reason="the extra ja is not installed")
+    _assert_parity(_pairs(_real(realdata, language), 210), language, nltk_bleu)
+
+
+def _assert_parity(pairs, language, nltk_bleu) -> None:
+    n_some = 0
+    for candidate, reference in pairs:
+        tokens = rationale_tokens(candidate, language), rationale_tokens(reference, language)
+        ours = sentence_bleu(*tokens)
+        if ours is None:
+            assert not tokens[1]
+            continue
+        assert ours == pytest.approx(nltk_bleu(*tokens), abs=1e-9)
+        n_some += ours.bleu4 > 0
+    assert n_some > len(pairs) / 4
+
+
+def test_long_texts() -> None:
+    words = [str(i % 997) for i in range(50_000)]
+    assert sentence_bleu(words, words) == pytest.approx((1, 1, 1, 1, 1), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("language", "tok"), [("en", "13a"), ("fr", "13a"), ("zh", "zh"), ("zh-CN", "zh")]
+)
+def test_corpus_bleu_and_its_signature(language, tok) -> None:
+    text = "take one 药 pill a day ."
+    result = corpus_bleu([text, "no"], [text, " "], language)
+    version = library_version("sacrebleu")
+    signature = f"nrefs:1|case:mixed|eff:no|tok:{tok}|smooth:exp|version:{version}"
+    assert result == (pytest.approx(100, abs=1e-9), signature, 1, 1)
+    assert corpus_bleu([], [], language) == (None, signature, 0, 0)
+    assert corpus_bleu([""], ["x"], language).score_percent == 0.0
+
+
+def test_corpus_bleu_by_hand() -> None:
+    # Both pairs together: 4 + 5 tokens, as long as the references: no penalty. Matches: 1-grams
+    # 8/9, 2-grams 3/3 + 3/4 = 6/7, 3-grams 2/2 + 2/3 = 4/5, 4-grams 1/1 + 1/2 = 2/3.
+    result = corpus_bleu(["a b c d", "e f g h x"], ["a b c d", "e f g h i"], "en")
+    assert result.score_percent == pytest.approx(100 * (8 / 9 * 6 / 7 * 4 / 5 * 2 / 3) ** 0.25)
+
+
+def test_corpus_bleu_in_japanese_names_its_tokenizer() -> None:
+    signature = corpus_bleu(["薬を飲む。"], ["薬を飲む。"], "ja").signature
+    tok = signature.split("|")[3]
+    try:
+        import ipadic  # noqa: F401
+        import MeCab  # noqa: F401
+    except ImportError:
+        assert tok == "tok:char"
+    else:
+        assert tok.startswith("tok:ja-mecab-")
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "tokens"),
+    [
+        # A full stop ends each sentence and is a token; inside a number or 'mmol/L' nothing is cut.
+        ("It is 3.5 mmol/L. Stop.", "en", ["It", "is", "3.5", "mmol/L", ".", "Stop", "."]),
+        ('She can\'t say "no"', "en", ["She", "ca", "n't", "say", "``", "no", "''"]),
+        ("L'adrénaline, non. Oui", "fr", ["L'adrénaline", ",", "non", ".", "Oui"]),
+        ("¿Sí? («No»)", "es", ["¿Sí", "?", "(", "«", "No", "»", ")"]),
+        ("Боль. Жар!", "ru", ["Боль", ".", "Жар", "!"]),
+        # The stated deviation: after an abbreviation of the downloaded model ('Dr.') that keeps its
+        # full stop there, the sentence ends here.
+        ("Ask Dr. Who", "en", ["Ask", "Dr", ".", "Who"]),
+        ("患者发热。 A", "zh", ["患者", "发热", "。", " ", "A"]),
+        ("", "en", []),
+        (" \n", "zh", []),
+    ],
+)
+def test_tokens(text, language, tokens) -> None:
+    assert rationale_tokens(text, language) == tokens
+
+
+def test_japanese_tokens_equal_the_published_tokenizer() -> None:
+    tokenizer: Any = pytest.importorskip("janome.tokenizer", reason="the extra ja is missing")
+    published = tokenizer.Tokenizer()
+    for text in ("すもももももももものうち", "  風邪 です\nはい。", "", "答えはA, Bです。" * 200):
+        ours = rationale_tokens(text, "ja")
+        assert ours == [token.surface for token in published.tokenize(text)]
+    # The well-known sentence: plums and peaches are both peaches.
+    plums = ["すもも", "も", "もも", "も", "もも", "の", "うち"]
+    assert rationale_tokens("すもももももももものうち", "ja") == plums
+
+
+def test_chinese_tokens_equal_jieba() -> None:
+    import jieba
+
+    text = "荧光强度与荧光物质的浓度成正比，选项A, C是正确的。" * 3
+    assert rationale_tokens(text, "zh") == list(jieba.cut(text))
+
+
+def test_missing_janome_names_the_extra(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "janome.tokenizer", None)
+    module._load_janome.cache_clear()
+    with pytest.raises(ImportError, match=r"janome: pip install \"xling-tasks\[ja\]\""):
+        rationale_tokens("風邪", "ja")
+
+
+def test_unknown_language_lists_the_choices() -> None:
+    with pytest.raises(ValueError, match="'de'; choose from: en, zh, ja, fr, ru, es"):
+        rationale_tokens("Ja", "de")
+
+
+def test_three_forms() -> None:
+    cut = cut_rationale("The COVID-19 test's 3.5.", "en")
+    assert cut.tokens == ["The", "COVID-19", "test", "'s", "3.5", "."]
+    assert cut.rouge_text == "The COVID-19 test's 3.5."
+    assert cut.standard_tokens == ["the", "covid", "19", "test", "s", "3", "5"]
+    chinese = cut_rationale("患者发热。", "zh-CN")
+    assert chinese == (["患者", "发热", "。"], "患者 发热 。", ["患者", "发热"])
+
+
+def test_tokenizer_names() -> None:
+    assert rationale_tokenizer_name("fr") == f"nltk-word+punkt-untrained:{library_version('nltk')}"
+    assert rationale_tokenizer_name("zh-CN") == f"jieba:{library_version('jieba')}"
+    assert rationale_tokenizer_name("ja") == f"janome:{library_version('janome')}"
+
+
+def test_no_data_is_read_or_fetched(tmp_path) -> None:
+    code = (
+        "import socket, nltk.data\n"
+        "def refuse(*args, **kwargs): raise AssertionError(args)\n"
+        "socket.socket.connect = nltk.data.find = nltk.data.load = refuse\n"
+        "from xling_metrics.rationale_tokens import rationale_tokens\n"
+        "print(rationale_tokens('One. Two', 'en'))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['One', '.', 'Two']"

@@ -1,0 +1,241 @@
+"""Both kinds of ROUGE: literals by hand, parity with `rouge` and `rouge-score`."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xling_metrics.rationale_tokens import RATIONALE_LANGUAGES, CutRationale, cut_rationale
+from xling_metrics.rouge import _lcs_words, rouge, rouge_standard
+
+Score = Callable[[str, str], list[float]]
+
+WORDS = {
+    "en": "the patient's blood pressure rose to 3.5 mmol/L . The answer is not A. Yes fever",
+    "es": "la presión arterial subió a 3.5 mmol/l . El niño tiene fiebre. ¿Entonces no es A?",
+    "fr": "l'hypertension artérielle monte à 3.5 mmol/l . La fièvre. Ce n'est pas A. Oui !",
+    "ru": "артериальное давление выросло до 3.5 ммоль/л . Жар. Поэтому ответ не A. Да!",
+    "zh": "患者 的 血压 升高 到 3.5 ， 因此 答案 不 是 A 。 正确 . 发热",
+    "ja": "患者 の 血圧 は 3.5 に 上昇 し た 、 したがって 答え は A で は ない 。 発熱 .",
+}
+
+
+def _pairs(texts: list[str], language: str, n: int) -> list[tuple[CutRationale, CutRationale]]:
+    """Each text against the next one, and against itself with a third left out, in turn."""
+    rng = random.Random(0)
+    joint = "" if language in ("zh", "ja") else " "
+    pairs = []
+    for i in range(n):
+        text, other = texts[i % len(texts)], texts[(i + 1) % len(texts)]
+        if i % 2 == 0:
+            units = text.split() if joint else list(text)
+            other = joint.join(unit for unit in units if rng.random() < 0.67) or text
+        pairs.append((cut_rationale(other, language), cut_rationale(text, language)))
+    return pairs
+
+
+def _generated(language: str, n: int = 60) -> list[str]:
+    rng = random.Random(language)
+    joint = "" if language in ("zh", "ja") else " "
+    words = WORDS[language].split()
+    return [
+        words[0] + joint + joint.join(rng.choices(words, k=rng.randrange(60))) for _ in range(n)
+    ]
+
+
+def _real(folder: Path, language: str) -> list[str]:
+    """LiveQA's expert answers, or questions with their options in MMedBench's schema."""
+    if language in ("fr", "ru", "ja"):
+        name = {"fr": "French", "ru": "Russian", "ja": "Japanese"}[language]
+        path = folder / "mmedbench" / "Test" / f"{name}.jsonl"
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        texts = [" ".join([row["question"], *row["options"].values()]) for row in lines]
+    else:
+        openpyxl = pytest.importorskip("openpyxl")
+        book = openpyxl.load_workbook(folder / "xlinghealth" / "LiveQA.xlsx", read_only=True)
+        rows = book.active.iter_rows(values_only=True)
+        name = {"en": "English", "es": "Spanish", "zh": "Chinese"}[language]
+        column = next(rows).index(f"answer_{name}")
+        texts = [str(row[column]) for row in rows if row[column]]
+    return list(dict.fromkeys(texts))
+
+
+@pytest.fixture
+def package() -> Iterator[Score]:
+    """F by the package `rouge`; its recursion is given the room that the published code gives."""
+    reference = pytest.importorskip("rouge", reason="the package rouge is not installed").Rouge()
+
+    def score(candidate: str, text: str) -> list[float]:
+        scores = reference.get_scores(candidate, text)[0]
+        return [scores[name]["f"] for name in ("rouge-1", "rouge-2", "rouge-l")]
+
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(10_000)
+    yield score
+    sys.setrecursionlimit(limit)
+
+
+@pytest.fixture(scope="module")
+def google() -> Callable[[list[str], list[str]], list[float]]:
+    """F by `rouge-score`, given tokens."""
+    scorer: Any = pytest.importorskip("rouge_score.rouge_scorer")
+
+    class Split:
+        def tokenize(self, text: str) -> list[str]:
+            return text.split("\n") if text else []
+
+    names = ["rouge1", "rouge2", "rougeL"]
+    reference = scorer.RougeScorer(names, tokenizer=Split())
+
+    def score(candidate: list[str], text: list[str]) -> list[float]:
+        scores = reference.score("\n".join(text), "\n".join(candidate))
+        return [float(scores[name].fmeasure) for name in names]
+
+    return score
+
+
+def test_rouge_by_hand() -> None:
+    # Sentences: candidate 'a b c' and 'a d', reference 'a c b' and 'd a'.
+    # ROUGE-1: both {a, b, c, d}: P = R = 1.
+    # ROUGE-2, over sentence ends: {ab, bc, ca, ad} against {ac, cb, bd, da}: nothing.
+    # ROUGE-L: 'a c b' with 'a b c' has two subsequences of length 2, 'a b' and 'a c'. From the end,
+    #   b and c differ; leaving out b leaves 2, leaving out c leaves 2, not more; so c goes: 'a b'.
+    #   'a c b' with 'a d': 'a'. 'd a' with 'a b c': 'a'. 'd a' with 'a d': a and d differ, both
+    #   leave 1; the candidate's d goes: 'a'. The union {a, b} of 4: P = R = 1/2.
+    small = 1e-8
+    score = rouge("a b c. a d", "a c b. d a")
+    assert score == pytest.approx((2 / (2 + small), 0.0, 2 * 0.25 / (1 + small)), abs=1e-15)
+
+
+def test_rouge_counts_sets() -> None:
+    # {a, b} against {a}: P = 1/2, R = 1; {ab, ba} against {}: 0.
+    score = rouge("a b a b", "a")
+    assert score == pytest.approx((1 / (1.5 + 1e-8), 0.0, 1 / (1.5 + 1e-8)), abs=1e-15)
+
+
+def test_rouge_standard_by_hand() -> None:
+    # a b b c against b c b d. 1-grams: b twice, c once: 3 of 4 and 4. 2-grams: bc: 1 of 3 and 3.
+    # Longest common subsequence 'b b' or 'b c': 2 of 4 and 4.
+    assert rouge_standard(list("abbc"), list("bcbd")) == pytest.approx((3 / 4, 1 / 3, 1 / 2))
+    # 2 of 2, 2 of 4: F = 2 * 1 * 0.5 / 1.5; 2-grams 1 of 1, 1 of 3: 2 * 1/3 / (4/3)
+    assert rouge_standard(list("ab"), list("abcd")) == pytest.approx((2 / 3, 1 / 2, 2 / 3))
+    assert rouge_standard(["a"], ["a"]) == (1.0, 0.0, 1.0)
+    assert rouge_standard(["a"], ["b"]) == (0.0, 0.0, 0.0)
+
+
+def test_the_two_kinds_differ() -> None:
+    # Repetition: sets {the, pill} of {the, pill} against counts 2 of 6 and 2.
+    text, reference = "the the the the the pill", "the pill"
+    published, standard = rouge(text, reference), rouge_standard(text.split(), reference.split())
+    assert published is not None
+    assert standard is not None
+    assert published.rouge1 == pytest.approx(1, abs=1e-8)
+    assert standard.rouge1_standard == pytest.approx(2 * (2 / 6) / (2 / 6 + 1))
+
+
+@pytest.mark.parametrize("blank", ["", " ", ".", "...", " . \n. "])
+def test_empty(blank) -> None:
+    assert rouge(blank, "a b") == (0.0, 0.0, 0.0)
+    assert rouge("a b", blank) is None
+    assert rouge(blank, blank) is None
+
+
+def test_empty_standard() -> None:
+    assert rouge_standard([], ["a"]) == (0.0, 0.0, 0.0)
+    assert rouge_standard(["a"], []) is None
+    assert rouge_standard([], []) is None
+
+
+def test_what_the_package_does_with_empty_text(package) -> None:
+    with pytest.raises(ValueError, match="Hypothesis is empty"):
+        package("", "a")
+    with pytest.raises(ValueError, match="Reference is empty"):
+        package("a", "...")
+    # The stated deviation: it compares the empty word of a blank text; here that has no word.
+    assert package(" ", "a. ")[0] > 0
+    assert rouge(" ", "a. ") == (0.0, 0.0, 0.0)
+
+
+def test_package_on_many_small_texts(package) -> None:
+    # Few words and many full stops: subsequences with ties, sentences that are blank or repeated.
+    rng = random.Random(3)
+    for _ in range(1500):
+        texts = [
+            "a" + "".join(rng.choices(["a ", "b ", "c ", " d", ". ", ".", "  ", "\n"], k=k))
+            for k in rng.choices(range(25), k=2)
+        ]
+        assert rouge(*texts) == pytest.approx(package(*texts), abs=1e-12), texts
+
+
+def test_lcs_walks_back_as_the_package_does() -> None:
+    inner = pytest.importorskip("rouge.rouge_score", reason="the package rouge is not installed")
+    rng = random.Random(4)
+    for _ in range(1500):
+        rows, columns = (rng.choices("abcdef", k=rng.randrange(1, 14)) for _ in range(2))
+        theirs = inner._recon_lcs(rows, columns)._ngrams
+        assert _lcs_words(rows, columns) == theirs, (rows, columns)
+
+
+@pytest.mark.parametrize("language", RATIONALE_LANGUAGES)
+def test_parity_on_generated_text(language, package, google) -> None:
+    if language == "ja":
+        pytest.importorskip("janome", reason="the extra ja is not installed")
+    _assert_parity(_pairs(_generated(language), language, 60), package, google)
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("language", RATIONALE_LANGUAGES)
+def test_parity_on_real_text(language, package, google, realdata) -> None:
+    if language == "ja":
+        pytest.importorskip("janome", reason="the extra ja is not installed")
+    _assert_parity(_pairs(_real(realdata, language), language, 210), package, google)
+
+
+def _assert_parity(pairs, package, google) -> None:
+    for candidate, reference in pairs:
+        ours = rouge(candidate.rouge_text, reference.rouge_text)
+        assert ours == pytest.approx(package(candidate.rouge_text, reference.rouge_text), abs=1e-12)
+        standard = rouge_standard(candidate.standard_tokens, reference.standard_tokens)
+        if standard is None:
+            assert not reference.standard_tokens
+            continue
+        assert standard == pytest.approx(
+            google(candidate.standard_tokens, reference.standard_tokens), abs=1e-12
+        )
+
+
+def test_ascii_tokens_are_those_of_rouge_score() -> None:
+    tokenize = pytest.importorskip("rouge_score.tokenize").tokenize
+    text = "The COVID-19 test's 3.5 mmol/L_x; (don't) e.g. \"A\", B's\tYES--no!"
+    assert cut_rationale(text, "en").standard_tokens == tokenize(text, None)
+    # Stated: beyond ASCII it cuts words at the letters that it does not know.
+    assert tokenize("naïve", None) == ["na", "ve"]
+    assert cut_rationale("naïve", "fr").standard_tokens == ["naïve"]
+    assert tokenize("Жар", None) == []
+    assert cut_rationale("Жар", "ru").standard_tokens == ["жар"]
+
+
+def test_long_text_that_breaks_the_package(package) -> None:
+    rng = random.Random(5)
+    words = [str(rng.randrange(300)) for _ in range(1400)]
+    candidate, reference = " ".join(words[:700]), " ".join(words[700:])
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)  # Python's own
+    try:
+        with pytest.raises(RecursionError):
+            package(candidate, reference)
+        ours = rouge(candidate, reference)
+    finally:
+        sys.setrecursionlimit(limit)
+    assert ours == pytest.approx(package(candidate, reference), abs=1e-12)
+
+
+def test_very_long_text() -> None:
+    words = [str(i % 3001) for i in range(20_000)]
+    assert rouge(" ".join(words), " ".join(words)) == pytest.approx((1, 1, 1), abs=1e-8)
+    assert rouge_standard(words, words) == (1.0, 1.0, 1.0)
