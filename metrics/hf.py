@@ -19,7 +19,7 @@ import evaluate
 from . import language as lang
 from .base import mean, signature
 from .ngrams import answer_lengths, distinct_answers, ngram_consistency_corpus
-from .topics import Topics, topic_consistency
+from .topics import Topics, topic_consistency, topic_corpus
 from .words import lower_words, published_words, segmenter_name
 
 Answers = Sequence[Sequence[str]]
@@ -119,7 +119,9 @@ def topic_similarity(
 ) -> dict[str, Any]:
     """`sim_lda<n>` or `sim_hdp`, averaged over seeds: see `xling_metrics.topics`."""
     tokenize = partial(lower_words, language=language) if language else published_words
-    result = topic_consistency(predictions, n_topics=n_topics, seeds=seeds, tokenize=tokenize)
+    name = f"lower_words:{language}:{segmenter_name(language)}" if language else "published_words"
+    corpus = topic_corpus(predictions, tokenize=tokenize, tokenizer=name)
+    result = topic_consistency(corpus, n_topics=n_topics, seeds=seeds)
     name = f"sim_{'hdp' if n_topics == 'hdp' else f'lda{n_topics}'}"
     return {name: {**_summary(result.per_question, result.signature), "seed_sd": result.seed_sd}}
 

@@ -117,6 +117,29 @@ def test_every_answer_of_an_api_has_its_own_seed(run, serve):
     assert sorted(sent) == [(0.0, 7), (0.0, 8), (0.0, 9), (1.0, 7), (1.0, 8), (1.0, 9)]
 
 
+def test_seed_of_gen_kwargs_is_the_first_of_the_seeds(run, serve):
+    served = serve(lambda prompt: "An answer.")
+    run(
+        T + "en",
+        model="local-chat-completions",
+        model_args=served.spec()["model_args"],
+        limit=1,
+        apply_chat_template=True,
+        gen_kwargs="seed=99,temperature=1",
+        metadata={"k": 2, "topic_seeds": 0},
+    )
+    assert sorted(request["seed"] for request in served.requests) == [99, 100]
+
+
+def test_the_harness_answer_cache_cannot_fake_consistency(run, tmp_path):
+    options = {"use_cache": str(tmp_path / "cache"), "limit": 1}
+    with pytest.raises(SettingError, match="one answer 3 times"):
+        run(T + "en", metadata={**QUICK, "greedy_repeats": "k"}, **options)
+    first = run(T + "en", metadata=QUICK, **options)
+    assert first["results"] == run(T + "en", metadata=QUICK, **options)["results"]
+    assert first["results"][T + "en"]["sim_1gram_t1.0,none"] < 1
+
+
 def test_gen_kwargs_temperature_is_one_tau(run):
     results = run(
         T + "en", metadata={"k": 2, "topic_seeds": 0}, limit=1, gen_kwargs="temperature=0.5"

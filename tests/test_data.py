@@ -226,6 +226,22 @@ def test_folder_published_folder_and_wrong_places(tmp_path):
         liveqa(tmp_path / "nowhere")
 
 
+def test_one_sheet_in_two_workbooks_is_an_error(tmp_path):
+    for name in ("LiveQA.xlsx", "LiveQA_more.xlsx"):
+        sheets(tmp_path / name, True)
+    with pytest.raises(
+        DataError, match=r"LiveQA_more\.xlsx, sheet 'English': the sheet is in .* too"
+    ):
+        liveqa(tmp_path)
+
+
+def test_a_file_with_another_datasets_counts_is_refused(tmp_path):
+    rows = [row(q, int(a == 0), a) for q in range(24) for a in range(5)]
+    path = write(tmp_path / "data.csv", rows)
+    with pytest.raises(DataError, match="120 rows and 24 questions are those of Demo"):
+        liveqa(path)
+
+
 def test_other_counts_than_published_are_said(tmp_path, caplog):
     liveqa(write(tmp_path / "LiveQA.xlsx", wide()))
     assert "expected 1230 rows and 246 questions" in caplog.text

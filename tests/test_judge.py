@@ -58,6 +58,11 @@ def test_last_line_decides(label, form):
         "VERDICT abcdef: contradictory",
         "contradictory",
         "VERDICT {code}: contradictory\nI hope this helps!",
+        "VERDICT {code}: neither similar nor contradictory",
+        "VERDICT {code}: neither contradictory or similar",
+        "VERDICT {code}: not contradictory",
+        "VERDICT {code}: no contradictory information",
+        "VERDICT {code}: not more comprehensive and appropriate",
     ],
 )
 def test_no_option_or_several_is_no_response(reply):
@@ -162,3 +167,18 @@ def test_one_judgement_per_case_in_order_and_empty_answers_are_not_asked():
     assert [item.label for item in found] == ["contradictory", NO_RESPONSE, "contradictory"]
     assert found[1] == Judgement(NO_RESPONSE, None)
     assert len(backend.prompts) == 2
+
+
+def test_a_failed_call_says_nothing_about_the_answer():
+    class Down:
+        def ask(self, prompts, *, until=()):
+            return [None] * len(prompts)
+
+    found = judge([CASE, Case("Q", "R", "", "Hindi")], PROMPT, Down())
+    assert found == [Judgement(None, None), Judgement(NO_RESPONSE, None)]
+
+
+@pytest.mark.parametrize("line", ["contradictory", "Verdict: contradictory.", "(2) contradictory"])
+def test_prompt_without_code_reads_the_whole_last_line(line):
+    assert read_verdict(f"Because.\n{line}", CASE, with_code=False) == "contradictory"
+    assert read_verdict("Because.\nnot contradictory", CASE, with_code=False) == NO_RESPONSE

@@ -64,3 +64,17 @@ def test_errors_name_file_prompt_and_field(tmp_path, text, message):
 def test_missing_file():
     with pytest.raises(PromptError, match="there is no such file"):
         Prompts("nowhere.yaml")
+
+
+def test_unknown_language_and_texts_that_would_not_be_used(tmp_path, run):
+    with pytest.raises(PromptError, match="unknown language. Did you mean 'en'"):
+        user_file(tmp_path, "answer:\n  eng: 'x {question}'\n")
+    user_file(tmp_path, "answer:\n  hi: 'x {question}'\n")
+    metadata = {"prompts": str(tmp_path / "prompts.yaml")}
+    with pytest.raises(PromptError, match="prompt_language=native"):
+        run("xlinghealth_correctness_demo_hi", metadata=metadata, limit=1)
+    run(
+        "xlinghealth_correctness_demo_hi",
+        metadata={**metadata, "prompt_language": "native"},
+        limit=1,
+    )

@@ -327,18 +327,77 @@ def test_unreachable_judge_fails_before_anything_is_generated(run, serve):
     assert model.seen == []
 
 
-def test_judge_that_dies_leaves_no_response_and_the_rest(run, serve):
+def test_judge_that_dies_is_counted_apart_and_the_rest_is_scored(run, serve, monkeypatch):
+    from xling_tasks import backend
+
+    monkeypatch.setattr(backend, "CHUNK", 4)
     served = serve(lambda prompt: "ready")
 
     def dying(prompt):
-        served.fail_with = 500 if len(served.prompts) > 1 else None
+        served.fail_with = 500 if len(served.prompts) > 8 else None
         return by_length(prompt)
 
     served.reply = dying
-    results = run(C + "en", metadata={"judge": served.spec()})
+    results = run(C + "en", metadata={"judge": served.spec()}, bootstrap_iters=10)
     scores = results["results"][C + "en"]
-    assert scores["no_response,none"] > 0
+    labels = [sample["n_judged"]["label"] for sample in results["samples"][C + "en"]]
+    assert scores["judge_failed_rate,none"] == labels.count(None) / 24 > 0.5
+    asked = [label for label in labels if label is not None]
+    assert scores["no_response,none"] == asked.count("no_response") / len(asked)
     assert sum(scores[f"{label},none"] for label in (*LABELS, "no_response")) == pytest.approx(1)
+
+
+OPENAI = "openai-chat-completions"
+
+
+def test_a_temperature_that_the_backend_would_replace_is_refused(run, serve, monkeypatch):
+    """The harness sends temperature 1 to OpenAI models whose name contains a 5."""
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    served = serve(lambda prompt: "Yes")
+    args = {"model": "gpt-3.5-turbo", "base_url": served.url, "max_retries": 1}
+    options = {"model": OPENAI, "model_args": args, "apply_chat_template": True, "limit": 1}
+    with pytest.raises(SettingError, match=r"decodes at temperature 1\.0 where 0\.0 is asked for"):
+        run(V + "en", **options)
+    assert served.requests == []
+    results = run(V + "en", gen_kwargs="temperature=1", **options)
+    assert {request["temperature"] for request in served.requests} == {1}
+    assert "acc_t1.0,none" in results["results"][V + "en"]
+
+
+def test_a_judge_at_another_temperature_says_so(run, serve, monkeypatch, caplog):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    served = serve(by_length)
+    judge = {"model": OPENAI, "model_args": {"model": "o3-mini", "base_url": served.url}}
+    results = run(C + "en", limit=1, metadata={"judge": judge})
+    assert results["samples"][C + "en"][0]["n_judged"]["judge"].endswith("|temperature:1")
+    assert "decodes at temperature 1" in caplog.text
+
+
+@pytest.mark.parametrize("value", ["-1", "abc", "9"])
+def test_a_wrong_temperature_in_gen_kwargs_is_refused(run, value):
+    for task in (V + "en", C + "en"):
+        with pytest.raises(SettingError, match="--gen_kwargs temperature"):
+            run(task, limit=1, gen_kwargs=f"temperature={value}")
+
+
+def test_answers_of_all_tasks_are_on_disk_before_the_first_is_scored(run, own_cache, monkeypatch):
+    from xling_tasks.correctness import CorrectnessTask
+
+    def crash(self):
+        raise RuntimeError("while scoring")
+
+    monkeypatch.setattr(CorrectnessTask, "score", crash)
+    with pytest.raises(RuntimeError, match="while scoring"):
+        run([C + "en", V + "en", LL + "en"], limit=2)
+    saved = sorted(path.name.split("_20")[0] for path in (own_cache / "answers").glob("*.jsonl"))
+    assert saved == [C + "en", V + "en"]
+
+
+def test_a_cache_that_cannot_be_written_is_told_before_anything_is_generated(run):
+    model = Fixed(lambda *_: "x")
+    with pytest.raises(SettingError, match="xling_cache=FOLDER"):
+        run(C + "en", model=model, metadata={"xling_cache": "/proc/nowhere"})
+    assert model.seen == []
 
 
 def test_predict_only_calls_no_judge(run, serve):

@@ -56,3 +56,14 @@ def test_errors_of_the_published_reader(reply):
 def test_marks_around_a_word_change_nothing(mark, word, value):
     assert read_verdict(mark.format(word)) == value
     assert read_verdict(mark.format(word.upper())) == value
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Yes, it is incorrect.", "Sí, es incorrecta", "是的，这是错误的", "हाँ, यह गलत है",
+        "Yes. Actually, no.", "No, wait: Yes", "Yes!No", "No, it is correct.", "No. Yes.",
+    ],
+)  # fmt: skip
+def test_replies_that_contradict_themselves(reply):
+    assert read_verdict(reply) is None

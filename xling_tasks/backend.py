@@ -10,7 +10,7 @@ from typing import Any
 from tqdm import tqdm
 
 from .errors import BackendError
-from .harness import clean_reply, running, unwrapped
+from .harness import clean_reply, running, sent_temperature, unwrapped
 from .log import log
 from .settings import SELF, ModelSpec, redact
 from .store import ReplyStore, cache_folder, key_of
@@ -38,6 +38,13 @@ class Backend:
         self.chat = _wants_chat(self.lm, spec)
         self.calls = 0
         self._checked = False
+        if self.temperature != 0:
+            log.warning(
+                "%s: this backend decodes at temperature %g for this model, whatever is asked "
+                "for; its replies are not reproducible, and its signature says so",
+                role,
+                self.temperature,
+            )
         folder = cache_folder(cache) if self.identity is not None else None
         self._store = ReplyStore(folder, role) if folder is not None else None
 
@@ -46,7 +53,13 @@ class Backend:
         """The model and its arguments, without secrets, in one line."""
         args = ",".join(f"{k}={v}" for k, v in sorted(redact(self._args).items()))
         name = self.identity[0] if self.identity else type(self.lm).__name__
-        return f"{name}({args})|chat_template:{'yes' if self.chat else 'no'}|temperature:0"
+        chat = "yes" if self.chat else "no"
+        return f"{name}({args})|chat_template:{chat}|temperature:{self.temperature:g}"
+
+    @property
+    def temperature(self) -> float:
+        """0, unless the backend puts another temperature in its place."""
+        return sent_temperature(self.lm, 0.0)
 
     @property
     def _args(self) -> dict[str, Any]:

@@ -6,11 +6,15 @@ import argparse
 import ast
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from . import __version__
-from .errors import SettingError, XlingError
+from .errors import DataError, SettingError, XlingError
+
+if TYPE_CHECKING:
+    from .settings import Settings
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -73,26 +77,44 @@ def cost(options: argparse.Namespace) -> str:
 
 def data(options: argparse.Namespace) -> str:
     """`xling data`: every dataset with licence, counts and unusable rows per language."""
-    from .errors import DataError
-    from .records import RECORDS
     from .settings import Settings
-    from .xlinghealth_data import load
 
     settings = Settings.parse(read_metadata(options.metadata), {})
-    rows, problems = [], []
-    for record in RECORDS.values():
-        row: dict[str, Any] = {"dataset": record.key, "licence": record.licence}
+    rows: list[dict[str, Any]] = []
+    problems: list[str] = []
+    for key, licence, load in _datasets(settings):
         try:
-            found = load(record, settings.data_dir, settings.dataset)
+            rows.append({"dataset": key, "licence": licence, **load()})
         except DataError as error:
-            problems.append(f"{record.key}: {error}")
-            continue
-        row |= {"rows": found.n_rows, "questions": len(found.questions)}
-        row |= {f"unusable_{code}": len(found.unusable(code)) for code in record.languages}
-        rows.append(row)
+            rows.append({"dataset": key, "licence": licence})
+            problems.append(f"{key}: {error}")
     if options.json:
         return json.dumps({"datasets": rows, "problems": problems}, indent=2)
     return "\n\n".join([table(rows), *problems])
+
+
+def _datasets(settings: Settings) -> Iterator[tuple[str, str, Callable[[], dict[str, Any]]]]:
+    """Each dataset's key and licence, and what counts its rows."""
+    from . import mmedbench_data, xlinghealth_data
+    from .records import RECORDS
+
+    place = (settings.data_dir, settings.dataset)
+
+    def xlinghealth(record: Any) -> dict[str, Any]:
+        found = xlinghealth_data.load(record, *place)
+        counts = {"rows": found.n_rows, "questions": len(found.questions)}
+        return counts | {f"unusable_{c}": len(found.unusable(c)) for c in record.languages}
+
+    def mmedbench(record: Any) -> dict[str, Any]:
+        found = [mmedbench_data.load(record, code, "test", *place) for code in record.languages]
+        counts = {"rows": sum(data.n_rows for data in found)}
+        counts["questions"] = sum(len(data.questions) for data in found)
+        return counts | {f"unusable_{data.language}": len(data.left_out) for data in found}
+
+    for record in RECORDS.values():
+        yield record.key, record.licence, partial(xlinghealth, record)
+    for mmed in mmedbench_data.RECORDS.values():
+        yield mmed.key, mmed.licence, partial(mmedbench, mmed)
 
 
 def path(options: argparse.Namespace) -> str:

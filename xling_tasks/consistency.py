@@ -24,7 +24,7 @@ from xling_metrics.words import language_code
 
 from .consistency_scores import Scorer, Texts
 from .encoders import encoder_for
-from .errors import XlingError
+from .errors import SettingError, XlingError
 from .harness import all_ranks, is_hosted, running, takes_seed
 from .log import warn_once
 from .prompts import Prompt
@@ -87,6 +87,11 @@ class ConsistencyTask(XLingHealthTask):
         """The temperatures of this run."""
         return swept_temperatures(self)
 
+    @property
+    def asked_temperatures(self) -> tuple[float, ...]:
+        """All of them."""
+        return self.temperatures
+
     def answers_at(self, temperature: float) -> int:
         """k; at temperature 0 once on backends that would give k copies of one answer."""
         if temperature > 0:
@@ -104,7 +109,8 @@ class ConsistencyTask(XLingHealthTask):
         for tau in self.temperatures:
             arguments, count = generation_arguments(self, tau), self.answers_at(tau)
             if seeded:
-                seeds = range(self.settings.sampling_seed, self.settings.sampling_seed + count)
+                first = int(arguments.get("seed", self.settings.sampling_seed))
+                seeds = range(first, first + count)
                 own = ({**arguments, "seed": seed} for seed in seeds)
                 requests += [("generate_until", (context, each), 1) for each in own]
             else:
@@ -145,6 +151,7 @@ class ConsistencyTask(XLingHealthTask):
         for temperature in self.temperatures:
             generation_arguments(self, temperature)
         self._answers = {tau: self.answers_at(tau) for tau in self.temperatures}
+        self._refuse_answer_cache()
         if self.predict_only:
             return
         if self.language != "en" and self.settings.translator is not None:
@@ -154,6 +161,15 @@ class ConsistencyTask(XLingHealthTask):
             )
             self._translator.check((self.language, "en"))
         self._scorers = self._make_scorers()
+
+    def _refuse_answer_cache(self) -> None:
+        """The harness's answer cache gives one greedy answer k times: a fake consistency."""
+        lm, count = running("lm"), self._answers.get(0.0, 1)
+        if type(lm).__name__ == "CachingLM" and not takes_seed(lm) and count > 1:
+            raise SettingError(
+                f"{self.config.task}: --use_cache would return one answer {count} times at "
+                "temperature 0; leave it out, or set --metadata greedy_repeats=once"
+            )
 
     def _make_scorers(self) -> list[Scorer]:
         """Published scores for English texts; scores in the source language where none translates.
@@ -181,11 +197,6 @@ class ConsistencyTask(XLingHealthTask):
         """Translate, compare and fit topics once over all answers, per filter and temperature."""
         for key in list(self.instances[0].filtered_resps):
             answers = self._answers_by_doc(key)
-            self.save_answers(
-                {"filter": key, "doc_id": doc_id, "temperature": tau, "answers": texts}
-                for doc_id, by_tau in answers.items()
-                for tau, texts in by_tau.items()
-            )
             scores: dict[int, dict[str, Any]] = {doc_id: {} for doc_id in answers}
             for tau in self.temperatures:
                 found = self._score_at(list(answers), [a[tau] for a in answers.values()])
@@ -264,7 +275,7 @@ class ConsistencyTask(XLingHealthTask):
         """What `score` found for this document."""
         return dict(self._scores[results[0].filter_key][self._doc_ids[doc["question_id"]]])
 
-    @property
+    @functools.cached_property
     def _doc_ids(self) -> dict[str, int]:
         return {instance.doc["question_id"]: instance.doc_id for instance in self.instances}
 

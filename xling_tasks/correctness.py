@@ -15,6 +15,7 @@ from xling_metrics.overlap import chrf, chrf_signature
 from xling_metrics.words import length_words, segmenter_name
 
 from .backend import Backend, backend
+from .harness import running
 from .judge import LABELS, NO_RESPONSE, Case, Judgement, fill, judge
 from .log import warn_once
 from .prompts import Prompt
@@ -23,6 +24,7 @@ from .task import (
     Request,
     SideRequest,
     defined_mean,
+    forced_temperature,
     generation_arguments,
     replies_of,
 )
@@ -62,7 +64,12 @@ class CorrectnessTask(XLingHealthTask):
     @property
     def temperature(self) -> float:
         """0 (greedy) unless `--gen_kwargs temperature=` says otherwise."""
-        return float((self.config.generation_kwargs or {}).get("temperature", 0.0))
+        return forced_temperature(self) or 0.0
+
+    @property
+    def asked_temperatures(self) -> tuple[float, ...]:
+        """The one temperature."""
+        return (self.temperature,)
 
     def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
         """One answer."""
@@ -96,7 +103,6 @@ class CorrectnessTask(XLingHealthTask):
             for result in instance.filtered_resps.values()
             for reply in replies_of(result)
         )
-        self.save_answers({"question_id": key, "answer": reply} for key, reply in answers)
         language = self.record.language_names[self.language]
         cases = [
             Case(docs[key]["question"], docs[key]["reference"], reply, language)
@@ -128,7 +134,12 @@ class CorrectnessTask(XLingHealthTask):
         }
         if self._judge is not None:
             judgement = self._judgements[doc["question_id"], answer]
-            values |= {label: float(judgement.label == label) for label in (*LABELS, NO_RESPONSE)}
+            failed = judgement.label is None
+            values |= {
+                label: None if failed else float(judgement.label == label)
+                for label in (*LABELS, NO_RESPONSE)
+            }
+            values["judge_failed_rate"] = float(failed)
             values["n_judged"] = {
                 "label": judgement.label,
                 "reply": judgement.reply,
@@ -137,7 +148,7 @@ class CorrectnessTask(XLingHealthTask):
         return values
 
     def metrics(self) -> list[Metric]:
-        """Label shares are over all questions and sum to 1; None values are left out of means."""
+        """Label shares sum to 1, over all questions but those whose judge call failed."""
         language = self.language
         found = [
             Metric("chrf", defined_mean, True, chrf_signature()),
@@ -156,11 +167,17 @@ class CorrectnessTask(XLingHealthTask):
             ),
         ]
         if self._judge is not None:
-            sign = f"|of:all_questions|judge:{self._judge.signature}"
+            sign = f"|of:all_but_judge_failures|judge:{self._judge.signature}"
+            # The harness gives a standard error with its own mean only, which takes no gaps.
+            gaps = any(item.label is None for item in self._judgements.values())
+            alone = getattr(running("lm"), "world_size", 1) == 1
+            share = mean if alone and not gaps else defined_mean
             found += [
-                Metric(label, mean, _DIRECTION.get(label), label + sign)
+                Metric(label, share, _DIRECTION.get(label), label + sign)
                 for label in (*LABELS, NO_RESPONSE)
             ]
+            failed = signature("judge_failed_rate", of="all_questions")
+            found.append(Metric("judge_failed_rate", mean, False, failed))
             found.append(Metric("n_judged", _count_judged, None, "n_judged" + sign))
         return found
 
@@ -173,4 +190,4 @@ class CorrectnessTask(XLingHealthTask):
 
 
 def _count_judged(values: list[dict[str, Any]]) -> int:
-    return sum(value["label"] != NO_RESPONSE for value in values)
+    return sum(value["label"] in LABELS for value in values)

@@ -103,3 +103,33 @@ def all_ranks(value: Any) -> list[Any]:
 
 def _classes(lm: Any) -> set[str]:
     return {base.__name__ for base in type(unwrapped(lm)).__mro__}
+
+
+# What these backends decode with, whatever a request asks for.
+_FIXED_TEMPERATURE = {"GGUFLM": 0.0, "TextSynthLM": 0.0}
+
+
+def sent_temperature(lm: Any, temperature: float) -> float:
+    """The temperature that a backend really uses when asked for one.
+
+    The harness's OpenAI chat backend, for example, sends 1 for every model whose name contains
+    `5`, `o1`, `o3` or `o4`. The payload it would send says so; other backends are taken at their
+    word.
+    """
+    model = unwrapped(lm)
+    for name in _classes(lm) & set(_FIXED_TEMPERATURE):
+        return _FIXED_TEMPERATURE[name]
+    create = getattr(model, "_create_payload", None)
+    if create is None:
+        return temperature
+    asked = {
+        "temperature": temperature,
+        "max_gen_toks": 1,
+        "until": [],
+        "do_sample": temperature > 0,
+    }
+    try:
+        payload = create([{"role": "user", "content": "x"}], generate=True, gen_kwargs=asked)
+        return float(payload.get("temperature", temperature))
+    except Exception:  # a backend of another make: nothing can be told
+        return temperature

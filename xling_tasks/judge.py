@@ -25,7 +25,7 @@ OPTIONS = {
     "more_comprehensive": "more comprehensive and appropriate",
     "less_comprehensive": "less comprehensive and appropriate",
 }
-"""The labels with their wording in a verdict, longest match first."""
+"""The labels with their wording in a verdict."""
 
 LABELS = ("more_comprehensive", "less_comprehensive", "neither", "contradictory")
 """The labels in the order in which XLingEval's tables show them."""
@@ -67,11 +67,12 @@ class Judgement:
     """A verdict with its transcript.
 
     Attributes:
-        label: One of `LABELS`, or `no_response`.
+        label: One of `LABELS`, or `no_response`; None if the judge could not be asked (its call
+            failed), which says nothing about the answer.
         reply: All the judge said; None if it was not asked or did not answer.
     """
 
-    label: str
+    label: str | None
     reply: str | None
 
 
@@ -81,10 +82,13 @@ def judge(cases: Sequence[Case], prompt: Prompt, backend: Backend) -> list[Judge
     texts = [fill(prompt, case) for case in asked]
     replies = dict(zip(asked, backend.ask(texts, until=UNTIL), strict=True))
     with_code = "code" in prompt.fields
-    return [
-        Judgement(read_verdict(replies.get(case), case, with_code=with_code), replies.get(case))
-        for case in cases
-    ]
+    found = []
+    for case in cases:
+        reply = replies.get(case)
+        failed = case in replies and reply is None
+        label = None if failed else read_verdict(reply, case, with_code=with_code)
+        found.append(Judgement(label, reply))
+    return found
 
 
 def fill(prompt: Prompt, case: Case) -> str:
@@ -108,7 +112,7 @@ def read_verdict(reply: str | None, case: Case, *, with_code: bool = True) -> st
             also stands in one of the texts is no verdict.
 
     Returns:
-        A label; `no_response` if the last line lacks the code, or names none or several options.
+        A label; `no_response` if the last line lacks the code, or is not exactly one option.
     """
     lines = [line for line in map(_plain, (reply or "").splitlines()) if line]
     if not lines:
@@ -119,13 +123,10 @@ def read_verdict(reply: str | None, case: Case, *, with_code: bool = True) -> st
             return NO_RESPONSE
     elif any(last in _plain(text) for text in (case.question, case.reference, case.answer)):
         return NO_RESPONSE
-    named = []
-    for label, wording in OPTIONS.items():
-        # Taken out once found, so that "contradictory" is not found inside "neither ...".
-        if wording in last:
-            named.append(label)
-            last = last.replace(wording, " ")
-    return named[0] if len(named) == 1 else NO_RESPONSE
+    said = re.sub(rf".*\b{case.code}\b", "", last) if with_code else re.sub(".*:", "", last)
+    # The whole wording and nothing else: 'not contradictory' names no option.
+    said = re.sub(r"^[\W\d]+|\W+$", "", said)
+    return {wording: label for label, wording in OPTIONS.items()}.get(said, NO_RESPONSE)
 
 
 def _plain(text: str) -> str:

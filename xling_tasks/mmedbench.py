@@ -23,7 +23,15 @@ from .harness import has_loglikelihood, running
 from .letters import read_letters
 from .mmedbench_data import RECORDS, MMedBenchRecord, MMedBenchSplit, load
 from .rationale import RationaleScorer, scorer_for
-from .task import Metric, Request, XlingTask, defined_mean, generation_arguments, replies_of
+from .task import (
+    Metric,
+    Request,
+    XlingTask,
+    defined_mean,
+    forced_temperature,
+    generation_arguments,
+    replies_of,
+)
 
 END = "[End]"
 _END = re.compile(r"\[\s*end\s*\]", re.I)
@@ -85,7 +93,12 @@ class _Choice(XlingTask):
     @property
     def temperature(self) -> float:
         """0 (greedy) unless `--gen_kwargs temperature=` says otherwise."""
-        return float((self.config.generation_kwargs or {}).get("temperature", 0.0))
+        return forced_temperature(self) or 0.0
+
+    @property
+    def asked_temperatures(self) -> tuple[float, ...]:
+        """The one temperature; none for log-likelihoods."""
+        return (self.temperature,) if self.OUTPUT_TYPE == "generate_until" else ()
 
     def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
         """One reply."""
@@ -223,7 +236,6 @@ class RationaleTask(_Choice):
             for result in instance.filtered_resps.values()
             for reply in replies_of(result)
         )
-        self.save_answers({"question_id": key, "answer": text} for key, text in pairs)
         references = [docs[key]["rationale"] for key, _ in pairs]
         texts = [text for _, text in pairs]
         found = self._scorer.score(texts, references)

@@ -22,6 +22,9 @@ from .errors import PromptError, did_you_mean
 FOLDER = Path(__file__).with_name("prompt_files")
 _FIELD = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
+LANGUAGES = ("en", "es", "fr", "hi", "ja", "ru", "zh")
+"""Languages that a prompt may be written in: those of the tasks' questions."""
+
 FIELDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "verifiability": (frozenset({"question", "answer"}), frozenset({"language"})),
     "answer": (frozenset({"question"}), frozenset({"language"})),
@@ -30,6 +33,10 @@ FIELDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     **dict.fromkeys(
         ("mcqa", "rationale", "mcqa_ft", "rationale_ft"),
         (frozenset({"question", "options"}), frozenset({"language"})),
+    ),
+    "rank": (
+        frozenset({"question", "rationales", "code"}),
+        frozenset({"options", "answer", "reference", "count", "language"}),
     ),
 }
 """Fields of each prompt: those it must have, and those it may have."""
@@ -79,8 +86,10 @@ class Prompts:
 
     def __init__(self, path: str | None = None) -> None:
         self._texts = {name: dict(texts) for name, texts in _bundled().items()}
+        self._given: dict[str, dict[str, str]] = {}
         if path is not None:
-            for name, texts in _read(Path(path).expanduser()).items():
+            self._given = _read(Path(path).expanduser())
+            for name, texts in self._given.items():
                 # A single text of the user's stands for every language.
                 self._texts[name] = texts if "*" in texts else {**self._texts[name], **texts}
 
@@ -99,6 +108,25 @@ class Prompts:
                 f"(has {', '.join(sorted(texts))}); add it with --metadata prompts=FILE"
             )
         return Prompt(name, language, texts[language])
+
+    def check_used(self, name: str, language: str, instruction: str) -> None:
+        """Refuse a text of the user's for a language in which it would silently not be used.
+
+        Args:
+            name: The prompt.
+            language: The language of the questions.
+            instruction: The language in which the prompt is taken.
+
+        Raises:
+            PromptError: If the file has a text for `language`, but none for `instruction`.
+        """
+        given = self._given.get(name, {})
+        if language in given and instruction not in given and "*" not in given:
+            raise PromptError(
+                f"prompt {name!r} is given for {language!r}, but instructions are taken in "
+                f"{instruction!r}; add --metadata prompt_language=native, or give an "
+                f"{instruction!r} text"
+            )
 
 
 @functools.lru_cache(maxsize=1)
@@ -129,6 +157,8 @@ def _checked(path: Path, name: str, value: Any) -> dict[str, str]:
         raise PromptError(f"{path}: prompt {name!r}: expected a text, or one text per language")
     for language, text in texts.items():
         where = f"{path}: prompt {name!r}" + (f" [{language}]" if language != "*" else "")
+        if language != "*" and language not in LANGUAGES:
+            raise PromptError(f"{where}: unknown language.{did_you_mean(str(language), LANGUAGES)}")
         if not isinstance(text, str) or not text.strip():
             raise PromptError(f"{where}: expected a text, got {text!r:.40}")
         _check_fields(where, name, text)

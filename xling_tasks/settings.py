@@ -199,18 +199,23 @@ def _text(key: str, value: Any) -> str | None:
     raise SettingError(f"--metadata {key}: expected text, got {value!r:.60}")
 
 
-def _temperatures(key: str, value: Any) -> tuple[float, ...]:
+def temperatures(key: str, value: Any) -> tuple[float, ...]:
+    """Distinct temperatures from 0 to 2, from a number or a list.
+
+    Raises:
+        SettingError: Naming `key` and the value that is wrong.
+    """
     values = value if isinstance(value, (list, tuple)) else [value]
     if not values:
-        raise SettingError(f"--metadata {key}: the list is empty")
+        raise SettingError(f"{key}: the list is empty")
     numbers = []
     for item in values:
         good = isinstance(item, (int, float)) and not isinstance(item, bool)
         if not good or not math.isfinite(item) or not 0 <= item <= 2:
-            raise SettingError(f"--metadata {key}: {item!r} is not a number from 0 to 2")
+            raise SettingError(f"{key}: {item!r} is not a number from 0 to 2")
         numbers.append(float(item))
     if len(set(numbers)) != len(numbers):
-        raise SettingError(f"--metadata {key}: a temperature stands twice in {numbers}")
+        raise SettingError(f"{key}: a temperature stands twice in {numbers}")
     return tuple(numbers)
 
 
@@ -269,7 +274,7 @@ def _cache(key: str, value: Any) -> str | bool | None:
 _CHECKS: dict[str, Any] = {
     "data_dir": _text,
     "dataset": _text,
-    "temperatures": _temperatures,
+    "temperatures": lambda key, value: temperatures(f"--metadata {key}", value),
     "prompts": _text,
     "prompt_language": _prompt_language,
     "judge": lambda key, value: None if value is None else ModelSpec.parse(key, value),

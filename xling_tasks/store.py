@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from .errors import SettingError
+
 _LOOKUP_CHUNK = 500
 
 
@@ -19,12 +21,22 @@ def cache_folder(setting: str | bool | None) -> Path | None:
 
     Returns:
         The folder, made if need be; None if the setting is False.
+
+    Raises:
+        SettingError: If the folder cannot be made.
     """
     if setting is False:
         return None
     named = setting if isinstance(setting, str) else os.environ.get("XLING_CACHE")
     folder = Path(named or "~/.cache/xling_tasks").expanduser()
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingError(
+            f"the cache folder {folder} cannot be made ({error}); set --metadata "
+            "xling_cache=FOLDER or the environment variable XLING_CACHE, or switch it off with "
+            "xling_cache=false"
+        ) from error
     return folder
 
 
@@ -68,15 +80,15 @@ class ReplyStore:
 
 
 def save_answers(folder: Path, task: str, rank: int, rows: Iterable[Mapping[str, Any]]) -> Path:
-    """Write a task's answers as JSONL before they are scored; returns the file.
+    """Write a task's answers as JSONL before they are scored; returns the new file.
 
     The harness writes everything at the very end, so a crash while scoring would lose them.
     """
     target = folder / "answers"
     target.mkdir(parents=True, exist_ok=True)
     stamp = time.strftime("%Y-%m-%dT%H-%M-%S")
-    path = target / f"{task}_{stamp}_{os.getpid()}_rank{rank}.jsonl"
-    with path.open("w", encoding="utf-8") as handle:
+    path = target / f"{task}_{stamp}_{time.time_ns()}_{os.getpid()}_rank{rank}.jsonl"
+    with path.open("x", encoding="utf-8") as handle:
         for row in rows:
             handle.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
     return path

@@ -7,8 +7,9 @@ in `score`, once per task over all replies; `process_results` only looks values 
 
 from __future__ import annotations
 
+import weakref
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -18,10 +19,10 @@ from lm_eval.api.task import ConfigurableTask
 
 from . import __version__
 from .errors import DataError, SettingError
-from .harness import clean_reply, model_args_in_use, running
+from .harness import clean_reply, model_args_in_use, running, sent_temperature
 from .log import log
 from .prompts import Prompt, Prompts
-from .settings import Settings, redact
+from .settings import Settings, redact, temperatures
 from .store import cache_folder, save_answers
 
 Request = tuple[str, tuple[Any, ...], int]
@@ -104,6 +105,8 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         self.prompt_language = language
         self.prompts = Prompts(self.settings.prompts)
         super().__init__(config=deepcopy(config))
+        for name in self.used_prompts():
+            self.prompts.check_used(name, self.language, self.prompt_language)
 
     # Data
 
@@ -141,8 +144,28 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
             log.info(
                 "%s: requests are built afresh (--cache_requests has no effect)", self.config.task
             )
+        cache_folder(self.settings.xling_cache)
+        self._check_temperatures()
         self.check_run()
         super().build_all_requests(cache_requests=False, **kwargs)
+        _unsaved.append(weakref.ref(self))
+
+    @property
+    def asked_temperatures(self) -> tuple[float, ...]:
+        """The temperatures that this task asks the model for; none for log-likelihoods."""
+        return ()
+
+    def _check_temperatures(self) -> None:
+        """Never report a temperature that is not used: some backends put their own in its place."""
+        lm = running("lm")
+        for asked in self.asked_temperatures if lm is not None else ():
+            sent = sent_temperature(lm, asked)
+            if sent != asked:
+                raise SettingError(
+                    f"{self.config.task}: this backend decodes at temperature {sent} where {asked} "
+                    f"is asked for. Run it with --gen_kwargs temperature={sent}, so that the "
+                    "results say what was used, or use another backend"
+                )
 
     def check_run(self) -> None:
         """Refuse, before anything is generated, a run that could not be scored."""
@@ -175,6 +198,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
             instance.resps = instance.resps[: instance.repeats]
             if instance.request_type == "generate_until":
                 instance.resps = [clean_reply(reply) for reply in instance.resps]
+        _save_all_answers()
         if self.config.filter_list is None:
             for instance in self.instances:
                 single = instance.repeats == 1
@@ -187,13 +211,27 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     def score(self) -> None:
         """Batched scoring over all replies (translate, encode, judge); nothing by default."""
 
-    def save_answers(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Put the answers on disk before scoring: the harness writes only at the very end."""
+    def save_answers(self) -> None:
+        """Put the generated answers on disk: the harness writes only at the very end."""
+        generated = [item for item in self.instances if item.request_type == "generate_until"]
         folder = cache_folder(self.settings.xling_cache)
-        if folder is not None:
+        if folder is None or not generated or not all(item.resps for item in generated):
+            return
+        rows = (
+            {
+                "doc_id": item.doc_id,
+                "question_id": item.doc.get("question_id"),
+                "temperature": item.args[1].get("temperature"),
+                "answers": [clean_reply(reply) for reply in item.resps[: item.repeats]],
+            }
+            for item in generated
+        )
+        try:
             rank = getattr(running("lm"), "rank", 0)
             path = save_answers(folder, str(self.config.task), rank, rows)
             log.info("%s: answers saved to %s before scoring", self.config.task, path)
+        except OSError as error:
+            log.warning("%s: answers could not be saved (%s)", self.config.task, error)
 
     def override_metric(self, metric_name: str) -> None:
         """The harness calls this for `--predict_only`."""
@@ -270,7 +308,28 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         return {self.prompt_name: self.prompts.get(self.prompt_name, self.prompt_language)}
 
 
+_unsaved: list[weakref.ref[XlingTask]] = []
+
+
+def _save_all_answers() -> None:
+    """Save the answers of all our tasks in the run before the first of them is scored."""
+    while _unsaved:
+        task = _unsaved.pop(0)()
+        if task is not None:
+            task.save_answers()
+
+
 # Temperatures
+
+
+def forced_temperature(task: XlingTask) -> float | None:
+    """The temperature of `--gen_kwargs`, which the harness writes over the task's arguments.
+
+    Raises:
+        SettingError: If it is not a number from 0 to 2.
+    """
+    forced = (task.config.generation_kwargs or {}).get("temperature")
+    return None if forced is None else temperatures("--gen_kwargs temperature", forced)[0]
 
 
 def swept_temperatures(task: XlingTask) -> tuple[float, ...]:
@@ -282,15 +341,15 @@ def swept_temperatures(task: XlingTask) -> tuple[float, ...]:
     Raises:
         SettingError: If `--gen_kwargs` and the setting contradict each other.
     """
-    forced = (task.config.generation_kwargs or {}).get("temperature")
+    forced = forced_temperature(task)
     if forced is None:
         return task.settings.temperatures
-    if "temperatures" in task.settings.given and task.settings.temperatures != (float(forced),):
+    if "temperatures" in task.settings.given and task.settings.temperatures != (forced,):
         raise SettingError(
             f"{task.config.task}: --gen_kwargs temperature={forced} would replace the sweep "
             f"temperatures={list(task.settings.temperatures)}; give one of the two"
         )
-    return (float(forced),)
+    return (forced,)
 
 
 def generation_arguments(task: XlingTask, temperature: float) -> dict[str, Any]:

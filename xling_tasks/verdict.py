@@ -153,7 +153,7 @@ _SENTENCE = {
     r"(?:(?:la|esta|su|dicha) (?:respuesta|afirmación)(?: dada| proporcionada)? )?"
     r"(?P<not>no )?(?:es|está|sea|parece|resulta)(?: \w+mente)?(?: una respuesta| la)? (?P<adj>{0})",
     "zh": r"(?:(?:是的?|不是?|[没沒][错錯])\s*,\s*)?(?:我(?P<doubt>不)?(?:认为|認為|觉得|覺得) ?)?"
-    r"(?:毫无疑问,? ?)?(?:(?:这个|這個|该|此|上述)?(?:回答|答案))?是?(?P<not>[并並]?不是?)?"
+    r"(?:毫无疑问,? ?)?(?:(?:这个|這個|该|此|上述)?(?:回答|答案)|这|那)?是?(?P<not>[并並]?不是?)?"
     r"(?:是|完全|非常|很|十分|其实|确实)*(?P<adj>{0})(?:无误)?的?了?",
     "hi": r"(?:(?:हाँ|हां|हा|नहीं|जी हाँ|जी नहीं)\s*,\s*)?(?:मेरे विचार (?:से|में),? |मेरी राय में,? )?"
     r"(?:मुझे (?P<doubt>नहीं )?लगता(?: है)? कि )?(?:(?:यह|ये|दिया गया|उपरोक्त) )*(?:(?:उत्तर|जवाब) )?"
@@ -202,8 +202,22 @@ def read_verdict(reply: str) -> int | None:
     explicit = set(_explicit(text))
     if len(explicit) == 1:
         verdict = explicit.pop()
-        return None if _AGAINST[verdict].search(text) else verdict
+        return None if _contradicted(text, verdict) else verdict
     return None if explicit else _stated(text)
+
+
+def _contradicted(text: str, verdict: int) -> bool:
+    """Whether the reply says the opposite elsewhere, as a word of its own or as a statement."""
+    if _AGAINST[verdict].search(text):
+        return True
+    for clause in regex.split(r"[,.;:!?।。、！？…—–\n]+", text):
+        if _bare(clause) == 1 - verdict:
+            return True
+        for value, pattern in _STATEMENTS:
+            match = pattern.fullmatch(clause.strip())
+            if match and (value != (bool(match["not"]) != bool(match["doubt"]))) != verdict:
+                return True
+    return False
 
 
 def _explicit(text: str) -> Iterator[int]:

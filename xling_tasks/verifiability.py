@@ -75,6 +75,11 @@ class VerifiabilityTask(_Rows):
         """The temperatures of this run."""
         return swept_temperatures(self)
 
+    @property
+    def asked_temperatures(self) -> tuple[float, ...]:
+        """All of them."""
+        return self.temperatures
+
     def check_run(self) -> None:
         """Refuse contradicting generation arguments at once."""
         for temperature in self.temperatures:

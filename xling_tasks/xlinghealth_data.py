@@ -18,7 +18,7 @@ from typing import Any
 
 from .errors import DataError
 from .log import log
-from .records import LANGUAGE_NAMES, DatasetRecord
+from .records import LANGUAGE_NAMES, RECORDS, DatasetRecord
 from .sources import Source, find_source
 from .tables import Table, read_tables
 
@@ -140,11 +140,10 @@ def load(record: DatasetRecord, data_dir: str | None, dataset: str | None) -> XL
 
 @functools.lru_cache(maxsize=16)
 def _load(key: str, source: Source, stamps: tuple[int, ...]) -> XLingHealthData:
-    from .records import RECORDS
-
     record = RECORDS[key]
     questions = parse(record, [table for file in source.files for table in read_tables(file)])
     data = XLingHealthData(record, tuple(questions), source.provenance())
+    _refuse_other_dataset(data)
     _report(data)
     return data
 
@@ -156,7 +155,14 @@ def parse(record: DatasetRecord, tables: list[Table]) -> list[Question]:
         DataError: Naming file, sheet, row and column of the first thing wrong.
     """
     names = {LANGUAGE_NAMES[code]: code for code in record.languages}
-    by_sheet = {table.sheet: table for table in tables if table.sheet in names}
+    by_sheet: dict[str, Table] = {}
+    for table in tables:
+        if table.sheet in names:
+            first = by_sheet.setdefault(table.sheet, table)
+            if first is not table:
+                raise DataError(
+                    f"{table.place()}: the sheet is in {first.path} too; give one workbook"
+                )
     if not by_sheet:
         return _grouped([row for table in tables for row in _wide_rows(table, record)])
     missing = [name for name in names if name not in by_sheet]
@@ -346,6 +352,19 @@ def _text(cell: object) -> str | None:
 
 def _natural(key: str) -> tuple[int, str]:
     return (int(key), "") if key.isdigit() else (2**62, key)
+
+
+def _refuse_other_dataset(data: XLingHealthData) -> None:
+    """A file of any name must not be scored as a dataset whose counts it does not have."""
+    counts = (data.n_rows, len(data.questions))
+    for other in RECORDS.values():
+        its = (other.n_rows, other.n_questions)
+        if counts == its and its != (data.record.n_rows, data.record.n_questions):
+            raise DataError(
+                f"{data.provenance['name']}: {counts[0]} rows and {counts[1]} questions are those "
+                f"of {other.title}, but the task wants {data.record.title}; run the {other.key} "
+                "tasks"
+            )
 
 
 def _report(data: XLingHealthData) -> None:
