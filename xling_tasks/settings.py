@@ -156,13 +156,16 @@ def redact(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [redact(item) for item in value]
     if isinstance(value, str):
-        return re.sub(r"(?<=://)[^/@\s]+(?=@)", "<redacted>", value)  # https://user:password@host
+        value = re.sub(r"(?<=://)[^/@\s]+(?=@)", "<redacted>", value)  # https://user:password@host
+        return re.sub(
+            r"(?i)([?&][\w-]*(?:key|token|secret|sig)[\w-]*=)[^&\s]+", r"\1<redacted>", value
+        )
     return value
 
 
 def is_secret(key: str) -> bool:
     """Whether a model argument of this name may hold a secret (`token`, but not `tokenizer`)."""
-    lowered = key.lower()
+    lowered = key.lower().replace("-", "_")
     return (
         lowered == "token"
         or lowered.endswith("_token")
