@@ -257,3 +257,29 @@ def test_real_questions(run, realdata):
     french = results["samples"]["mmedbench_mcqa_ll_fr"][0]
     assert len(french["arguments"]) == 31  # five options, several of which may be right
     assert len(results["samples"]["mmedbench_mcqa_ll_ru"][0]["arguments"]) == 2
+
+
+def test_a_peft_adapter_through_the_hf_backend(run, tiny_hf, tmp_path):
+    peft = pytest.importorskip("peft")
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    torch.manual_seed(1)
+    base = AutoModelForCausalLM.from_pretrained(tiny_hf)
+    config = peft.LoraConfig(r=4, target_modules=["down_proj", "o_proj"], init_lora_weights=False)
+    adapted_model = peft.get_peft_model(base, config)
+    for name, weight in adapted_model.named_parameters():
+        if "lora_" in name:
+            weight.data.mul_(100)
+    adapted_model.save_pretrained(tmp_path)
+    args = {"pretrained": tiny_hf, "peft": str(tmp_path), "dtype": "float32"}
+    tasks = ["mmedbench_mcqa_ft_demo_fr", "mmedbench_rationale_ft_demo_fr"]
+    options = {"limit": 2, "device": "cpu", "gen_kwargs": "max_gen_toks=8", "metadata": OFF}
+    adapted = run(tasks, model="hf", model_args=args, **options)
+    plain = run(tasks, model="hf", model_args={**args, "peft": None}, **options)
+    replies = [
+        [sample["resps"] for task in tasks for sample in results["samples"][task]]
+        for results in (adapted, plain)
+    ]
+    assert replies[0] != replies[1]
+    assert adapted["results"][tasks[1]]["no_end_rate,none"] == 1.0

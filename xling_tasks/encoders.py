@@ -12,8 +12,14 @@ from .errors import BackendError, SettingError, did_you_mean
 from .log import warn_once
 
 DEFAULTS = {
-    "encoder": "google-bert/bert-base-uncased",
-    "source_encoder": "google-bert/bert-base-multilingual-cased",
+    "encoder": {
+        "model": "google-bert/bert-base-uncased",
+        "revision": "86b5e0934494bd15c9632b12f734a8a67f723594",
+    },
+    "source_encoder": {
+        "model": "google-bert/bert-base-multilingual-cased",
+        "revision": "3f076fdb1ab68d5b2880cb87a0886f315b8146f8",
+    },
 }
 """The published encoder, and the multilingual one for scores in the source language."""
 
@@ -67,7 +73,7 @@ def encoder_for(setting: EncoderSpec | bool | None, name: str) -> Any:
     if found is None:
         warn_once(
             f"Consistency: bertscore_* and sim_sent are left out, because the {name} "
-            f"{DEFAULTS[name]!r} cannot be loaded ({problem}). Install the extra `hf`, or name a "
+            f"{DEFAULTS[name]['model']!r} cannot be loaded ({problem}). Install the extra `hf`, or name a "
             f"model or folder with --metadata {name}=..., or say {name}=false."
         )
     return found

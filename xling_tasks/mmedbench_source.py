@@ -128,7 +128,8 @@ RECORDS: dict[str, MMedBenchRecord] = {
             n_checked=1_136,
             several=("ja", "fr"),
             hub_id="Henrychur/MMedBench",
-            revision="d817c67d0bca216e63ea784fcf8a642c57bc372b",
+            # No revision could be confirmed from here; the one that is used is recorded.
+            revision=None,
         ),
         MMedBenchRecord(
             key="mmedbench_demo",
