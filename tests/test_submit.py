@@ -19,7 +19,8 @@ from lm_eval.loggers import EvaluationTracker
 
 from xling_tasks.errors import DataError
 from xling_tasks.sources import SAMPLE_FOLDER
-from xling_tasks.submit import COLUMNS, add_submit
+from xling_tasks.submit import add_submit
+from xling_tasks.submit_files import COLUMNS
 
 NAMES = {
     "en": "English",

@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="xling", description=__doc__)
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(title="commands", required=True)
-    for add in (_add_cost, _add_data, _add_path, _add_submit):
+    for add in (_add_cost, _add_data, _add_path, _add_rank, _add_submit):
         add(commands)
     chosen = parser.parse_args(arguments)
     try:
@@ -53,6 +53,12 @@ def _add_data(commands: Any) -> None:
 def _add_path(commands: Any) -> None:
     parser = commands.add_parser("path", help="the folder of the task files, for --include_path")
     parser.set_defaults(run=path)
+
+
+def _add_rank(commands: Any) -> None:
+    from .rank import add_rank
+
+    add_rank(commands)
 
 
 def _add_submit(commands: Any) -> None:

@@ -72,9 +72,9 @@ def encoder_for(setting: EncoderSpec | bool | None, name: str) -> Any:
         raise BackendError(f"--metadata {name}={spec.arguments}: {problem}")
     if found is None:
         warn_once(
-            f"Consistency: bertscore_* and sim_sent are left out, because the {name} "
-            f"{DEFAULTS[name]['model']!r} cannot be loaded ({problem}). Install the extra `hf`, or name a "
-            f"model or folder with --metadata {name}=..., or say {name}=false."
+            f"bertscore_* and sim_sent are left out, because the {name} "
+            f"{DEFAULTS[name]['model']!r} cannot be loaded ({problem}). Install the extra `hf`, "
+            f"or name a model or folder with --metadata {name}=..., or say {name}=false."
         )
     return found
 

@@ -104,12 +104,6 @@ class _Choice(XlingTask):
         """One reply."""
         return [("generate_until", (context, generation_arguments(self, self.temperature)), 1)]
 
-    def read(self, reply: str, doc: Mapping[str, Any]) -> frozenset[str] | None:
-        """The letters that a reply commits to."""
-        if self.fine_tuned:
-            reply = _ft_letters(reply)
-        return read_letters(reply, doc["options"], several=doc["several"])
-
     def choice_values(
         self, chosen: Collection[str] | None, doc: Mapping[str, Any]
     ) -> dict[str, Any]:
@@ -150,7 +144,7 @@ class McqaTask(_Choice):
         """Scores of the letters in the reply."""
         reply = replies_of(results[0])[0]
         empty = {"empty_rate": float(not reply.strip())}
-        return self.choice_values(self.read(reply, doc), doc) | empty
+        return self.choice_values(_read(reply, doc, fine_tuned=self.fine_tuned), doc) | empty
 
     def metrics(self) -> list[Metric]:
         """Scores of letters, and how many replies are empty."""
@@ -231,7 +225,7 @@ class RationaleTask(_Choice):
         assert self._scorer is not None
         docs = {instance.doc["question_id"]: instance.doc for instance in self.instances}
         pairs = dict.fromkeys(
-            (instance.doc["question_id"], self.rationale_of(reply))
+            (instance.doc["question_id"], rationale_of(reply, fine_tuned=self.fine_tuned))
             for instance in self.instances
             for result in instance.filtered_resps.values()
             for reply in replies_of(result)
@@ -243,25 +237,13 @@ class RationaleTask(_Choice):
         for index, pair in enumerate(pairs):
             self._scores[pair] = {name: values[index] for name, values in found.items()}
 
-    def rationale_of(self, reply: str) -> str:
-        """The part of a reply before the marker; all of it where there is none."""
-        if self.fine_tuned:
-            match = _FT_RATIONALE.search(reply)
-            return (match[1] if match else _FT_ANSWER.sub("", reply)).strip()
-        return _END.split(reply)[0].strip()
-
-    def letters_of(self, reply: str, doc: Mapping[str, Any]) -> frozenset[str] | None:
-        """The letters after the marker; read from the whole reply where there is none."""
-        parts = _END.split(reply, maxsplit=1)
-        return self.read(reply if self.fine_tuned or len(parts) == 1 else parts[1], doc)
-
     def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """Overlap of the rationale with the reference, and the scores of the letters."""
         reply = replies_of(results[0])[0]
         marker = _FT_ANSWER if self.fine_tuned else _END
-        rationale = self.rationale_of(reply)
+        rationale = rationale_of(reply, fine_tuned=self.fine_tuned)
         return {
-            **self.choice_values(self.letters_of(reply, doc), doc),
+            **self.choice_values(letters_of(reply, doc, fine_tuned=self.fine_tuned), doc),
             **self._scores[doc["question_id"], rationale],
             "empty_rate": float(not rationale),
             "no_end_rate": float(marker.search(reply) is None),
@@ -292,10 +274,31 @@ class RationaleFtTask(RationaleTask):
     fine_tuned = True
 
 
+def rationale_of(reply: str, *, fine_tuned: bool) -> str:
+    """The part of a reply before the marker; all of it where there is none."""
+    if fine_tuned:
+        match = _FT_RATIONALE.search(reply)
+        return (match[1] if match else _FT_ANSWER.sub("", reply)).strip()
+    return _END.split(reply)[0].strip()
+
+
+def letters_of(reply: str, doc: Mapping[str, Any], *, fine_tuned: bool) -> frozenset[str] | None:
+    """The letters after the marker; read from the whole reply where there is none."""
+    if not fine_tuned:
+        reply = _END.split(reply, maxsplit=1)[-1]
+    return _read(reply, doc, fine_tuned=fine_tuned)
+
+
 def candidates(options: Collection[str], *, several: bool) -> list[tuple[str, ...]]:
     """The sets of letters that could be right: single ones, or every non-empty set."""
     sizes = range(1, len(options) + 1) if several else (1,)
     return list(chain.from_iterable(combinations(sorted(options), size) for size in sizes))
+
+
+def _read(reply: str, doc: Mapping[str, Any], *, fine_tuned: bool) -> frozenset[str] | None:
+    """The letters that a reply commits to."""
+    text = _ft_letters(reply) if fine_tuned else reply
+    return read_letters(text, doc["options"], several=doc["several"])
 
 
 def _ft_letters(reply: str) -> str:
