@@ -54,6 +54,9 @@ results = lm_eval.simple_evaluate(
 )
 if results is not None:
     json.dump({key: results[key] for key in ("results", "samples")}, open(out, "w"), default=str)
+if dist.is_initialized():
+    dist.barrier()
+    dist.destroy_process_group()
 """
 
 
