@@ -71,7 +71,10 @@ def _from_folder(record: DatasetRecord, place: Path) -> Source:
         _refuse_other_dataset(record, place)
         return Source((place,), "data_dir", place.name)
     if not place.is_dir():
-        raise DataError(f"data_dir={place}: there is no such file or folder")
+        raise DataError(
+            f"data_dir={place}: there is no such file or folder; give the one that holds "
+            f"{record.file_stem}.xlsx, or leave data_dir out to read the Hub"
+        )
     for folder in (place, place / _PUBLISHED_FOLDER):
         if folder.is_dir():
             files = _matching(record, sorted(folder.rglob("*")), folder)
