@@ -152,6 +152,11 @@ def verdict_of(probability: float | None) -> int | None:
     return int(probability > 0.5)
 
 
+def hard_verdict(value: float | None) -> int | None:
+    """A verdict (0, 1, None) as it is; a probability of Yes, which is a float, as `verdict_of`."""
+    return verdict_of(value) if isinstance(value, float) else value
+
+
 def verdict_signature(metric: str) -> str:
     """The signature of one field of `VerdictScores`."""
     return signature(metric, average="macro", labels=LABELS, libraries=("scikit-learn",))

@@ -14,6 +14,7 @@ from typing import Any
 
 from xling_metrics.base import signature
 from xling_metrics.classification import (
+    hard_verdict,
     probability_scores,
     probability_signature,
     verdict_of,
@@ -177,9 +178,7 @@ def _columns(documents: Sequence[Sequence[Sequence[Any]]]) -> tuple[list[int], l
 
 def _hard_score(name: str, documents: Sequence[Sequence[Sequence[Any]]]) -> float | None:
     labels, said = _columns(documents)
-    # Probabilities become verdicts; verdicts (0, 1, None) stay what they are.
-    verdicts = [verdict_of(value) if isinstance(value, float) else value for value in said]
-    score: float | None = getattr(verdict_scores(labels, verdicts), name)
+    score: float | None = getattr(verdict_scores(labels, list(map(hard_verdict, said))), name)
     return score
 
 

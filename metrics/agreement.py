@@ -1,0 +1,117 @@
+"""Agreement of raters who label the same units: people with people, or a judge with people.
+
+A unit is the sequence of its ratings, one per rater in the same order, None where a rater gave
+none. Labels are nominal: two are alike or not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+L = TypeVar("L", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far raters agree; higher is better.
+
+    Attributes:
+        alpha: Krippendorff's alpha; see `krippendorff_alpha`.
+        percent: Share of pairs of ratings of one unit that are alike, all pairs pooled (a
+            fraction); None without a pair.
+        unanimous: Share of units with two ratings or more whose ratings are all alike; None
+            without such a unit.
+        n_units: Units in all.
+        n_pairable: Units with two ratings or more, which all figures are over.
+        n_ratings: Ratings in all.
+        n_missing: Places without a rating.
+    """
+
+    alpha: float | None
+    percent: float | None
+    unanimous: float | None
+    n_units: int
+    n_pairable: int
+    n_ratings: int
+    n_missing: int
+
+
+def agreement(units: Sequence[Sequence[L | None]]) -> Agreement:
+    """Alpha, percent agreement and unanimity over units, with what they are over.
+
+    Args:
+        units: The ratings of each unit, one place per rater.
+
+    Returns:
+        The figures; None where there is nothing to compute one from.
+
+    Raises:
+        ValueError: If a unit has another number of places than the first.
+    """
+    counted = _pairable(units)
+    alike = sum(count * (count - 1) for own in counted for count in own.values())
+    pairs = sum(own.total() * (own.total() - 1) for own in counted)
+    places = sum(len(unit) for unit in units)
+    n_ratings = sum(rating is not None for unit in units for rating in unit)
+    return Agreement(
+        alpha=krippendorff_alpha(units),
+        percent=alike / pairs if pairs else None,
+        unanimous=sum(len(own) == 1 for own in counted) / len(counted) if counted else None,
+        n_units=len(units),
+        n_pairable=len(counted),
+        n_ratings=n_ratings,
+        n_missing=places - n_ratings,
+    )
+
+
+def krippendorff_alpha(units: Sequence[Sequence[L | None]]) -> float | None:
+    """Krippendorff's alpha for nominal labels, with missing ratings.
+
+    `alpha = 1 - (n - 1) sum_u [sum_{c != k} n_uc n_uk / (m_u - 1)] / sum_{c != k} n_c n_k`, over
+    units with m_u >= 2 ratings, n_uc of them label c, n_c and n the totals over such units
+    (Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", section C). At most 1, which
+    is perfect agreement; 0 is chance, below 0 is systematic disagreement.
+
+    Args:
+        units: The ratings of each unit, one place per rater.
+
+    Returns:
+        Alpha; None without a unit of two ratings, and where only one label occurs (agreement by
+        chance is then certain, so that nothing is left to correct).
+
+    Raises:
+        ValueError: If a unit has another number of places than the first.
+    """
+    counted = _pairable(units)
+    totals: Counter[L] = sum(counted, Counter())
+    n = totals.total()
+    expected = n * n - sum(count * count for count in totals.values())
+    if not expected:
+        return None
+    observed = sum(
+        (own.total() ** 2 - sum(count * count for count in own.values())) / (own.total() - 1)
+        for own in counted
+    )
+    return 1 - (n - 1) * observed / expected
+
+
+def majority_label(ratings: Sequence[L | None]) -> L | None:
+    """The label given most often; None where several are, or without a rating."""
+    ranked = Counter(rating for rating in ratings if rating is not None).most_common(2)
+    if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
+        return None
+    return ranked[0][0]
+
+
+def _pairable(units: Sequence[Sequence[L | None]]) -> list[Counter[L]]:
+    """How often each label was given, for the units with two ratings or more."""
+    for index, unit in enumerate(units):
+        if len(unit) != len(units[0]):
+            raise ValueError(
+                f"unit {index} has {len(unit)} places for ratings, the first has {len(units[0])}"
+            )
+    counted = [Counter(rating for rating in unit if rating is not None) for unit in units]
+    return [own for own in counted if own.total() > 1]
