@@ -23,6 +23,21 @@ MMEDBENCH_KINDS = {
 """The kinds of MMedBench task, with the metrics that their groups average (the paper's Avg.)."""
 
 
+TRANSLATE_EVALUATE = (
+    ("xling_information", "information", "information"),
+    ("xling_empathy", "empathy", "empathy"),
+    *(
+        (f"xlinghealth_information_{dataset}", "xlinghealth_information", dataset)
+        for dataset in (*DATASETS, "demo")
+    ),
+)
+"""Tasks over several languages each: name, kind and record."""
+FOLDERS = dict.fromkeys(
+    ("xling_translate_evaluate", "xlinghealth_information"), "translate_evaluate"
+)
+"""Groups whose folder is not the first part of their name."""
+
+
 def files() -> dict[str, str]:
     """Every generated file: path below this folder -> content."""
     found: dict[str, str] = {}
@@ -36,8 +51,10 @@ def files() -> dict[str, str]:
             for infix, record in (("", "mmedbench"), ("demo_", "mmedbench_demo")):
                 name = f"mmedbench_{kind}_{infix}{language}"
                 found[f"mmedbench/{name}.yaml"] = _leaf(name, kind, record, language)
+    for name, kind, record in TRANSLATE_EVALUATE:
+        found[f"translate_evaluate/{name}.yaml"] = _leaf(name, kind, record)
     for name, members in groups().items():
-        family = name.split("_")[0]
+        family = FOLDERS.get(name, name.split("_")[0])
         averaged = MMEDBENCH_KINDS.get(name.removeprefix("mmedbench_"), ())
         found[f"{family}/_{name}.yaml"] = _group(name, members, averaged)
     return dict(sorted(found.items()))
@@ -52,6 +69,8 @@ def groups() -> dict[str, list[str]]:
     found |= {f"mmedbench_{kind}": _mmedbench([kind]) for kind in MMEDBENCH_KINDS}
     found["mmedbench_demo"] = _mmedbench(["mcqa", "mcqa_ll", "rationale"], "demo_")
     found["mmedbench"] = _mmedbench(["mcqa", "rationale"])
+    found["xlinghealth_information"] = [f"xlinghealth_information_{each}" for each in DATASETS]
+    found["xling_translate_evaluate"] = ["xling_information", "xling_empathy"]
     return found
 
 
@@ -72,11 +91,11 @@ def _leaves(
     ]
 
 
-def _leaf(name: str, criterion: str, dataset: str, language: str) -> str:
+def _leaf(name: str, criterion: str, dataset: str, language: str = "") -> str:
     return (
         f"include: _{criterion}_template_yaml\n"
         f"task: {name}\n"
-        f"dataset_kwargs:\n  record: {dataset}\n  language: {language}\n"
+        f"dataset_kwargs:\n  record: {dataset}\n" + (language and f"  language: {language}\n")
     )
 
 

@@ -826,3 +826,49 @@ def test_wrong_settings(value, message):
 def test_missing_file(tmp_path):
     with pytest.raises(DataError, match="there is no such file"):
         make({"model": "file", "model_args": {"path": str(tmp_path / "none.jsonl")}})
+
+
+# Through a task
+
+
+def test_a_tiny_nllb_translates_the_answers_of_a_task(run, serve, tiny_nllb, tmp_path):
+    import scripted as judge
+    from lm_eval.api.model import LM
+
+    # The second answer is far longer than anything the model can say.
+    said = {
+        "What now?": "Drink plenty of water every day. Rest well at night.",
+        "¿Y ahora?": "Descanse bien por la noche. No tome aspirina.",
+        "What else?": "Do not take aspirin.",
+        "¿Qué más?": " ".join(f"beba agua y descanse {i} noches" for i in range(12)) + ".",
+    }
+
+    class Model(LM):
+        def generate_until(self, requests, disable_tqdm=False):
+            return [said[request.args[0]] for request in requests]
+
+        loglikelihood = loglikelihood_rolling = None
+
+    path = tmp_path / "prompts.jsonl"
+    rows = [
+        {"id": "a", "en": "What now?", "es": "¿Y ahora?"},
+        {"id": "b", "en": "What else?", "es": "¿Qué más?"},
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    served = serve(judge.reply)
+    metadata = {
+        "judge": served.spec(),
+        "translator": {"model": "seq2seq", "model_args": {"pretrained": tiny_nllb}},
+        "prompts_file": str(path),
+    }
+    results = run("xling_information", model=Model(), metadata=metadata)
+    first, second = results["samples"]["xling_information"]
+    assert first["n_claims_es"]["english"] == "Rest well at night. Do not take aspirin."
+    # One claim of two each way.
+    assert first["information_f1_es"] == 0.5
+    assert second["n_claims_es"]["unscored"] == "translation failed"
+    assert second["information_f1_es"] is None
+    found = results["results"]["xling_information"]
+    assert found["information_f1_es,none"] == 0.5 and found["unscored_es,none"] == 0.5
+    sign = results["configs"]["xling_information"]["metadata"]["xling"]["signatures"]
+    assert f"translator:translate|model:{tiny_nllb}@local-" in sign["information_f1_es"]

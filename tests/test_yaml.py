@@ -9,6 +9,7 @@ import xling_task_yaml
 from lm_eval.tasks import TaskManager
 from lm_eval.tasks._yaml_loader import load_yaml
 from xling_task_yaml._generate import files, groups
+from xling_tasks import prompt_sets
 
 from xling_tasks import mmedbench_source, records
 
@@ -32,7 +33,7 @@ def test_every_file_resolves(path):
         assert config["task"]
         return
     assert config["task"] == path.stem
-    assert config["dataset_kwargs"]["record"] in RECORDS
+    assert config["dataset_kwargs"]["record"] in {**RECORDS, **prompt_sets.RECORDS}
     assert isinstance(config["class"], type)
     if config["output_type"] == "generate_until":
         # The harness's defaults would stop at a blank line and after 256 tokens.

@@ -83,7 +83,9 @@ class Backend:
             ) from error
         self._checked = True
 
-    def ask(self, prompts: Sequence[str], *, until: Sequence[str] = ()) -> list[str | None]:
+    def ask(
+        self, prompts: Sequence[str], *, until: Sequence[str] = (), at_least: int = 0
+    ) -> list[str | None]:
         """One greedy reply per prompt, in order.
 
         Equal prompts are asked once, known ones not at all. A chunk that fails is logged and its
@@ -92,11 +94,13 @@ class Backend:
         Args:
             prompts: What to ask.
             until: Texts at which a reply ends.
+            at_least: Tokens that a reply must have room for, where the setting gives it less.
 
         Returns:
             As many replies as prompts; None where there is none.
         """
         gen_kwargs = self._gen_kwargs(until)
+        gen_kwargs["max_gen_toks"] = max(gen_kwargs["max_gen_toks"], at_least)
         key = {prompt: key_of(self.identity, self.chat, gen_kwargs, prompt) for prompt in prompts}
         known = self._store.get_many(key.values()) if self._store else {}
         replies = {prompt: known[k] for prompt, k in key.items() if k in known}

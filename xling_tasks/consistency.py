@@ -28,10 +28,10 @@ from .errors import SettingError, XlingError
 from .harness import all_ranks, is_hosted, running, takes_seed
 from .log import warn_once
 from .prompts import Prompt
+from .side_requests import SideRequest, translation_requests
 from .task import (
     Metric,
     Request,
-    SideRequest,
     defined_mean,
     generation_arguments,
     ratio_of,
@@ -119,18 +119,13 @@ class ConsistencyTask(XLingHealthTask):
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
         """Translations by a model of the harness; the reference stands in for answers to come."""
-        spec = self.settings.translator
-        prompt = self.used_prompts().get("translate")
-        if spec is None or prompt is None:
-            return []
-        names = self.record.language_names
-        text = prompt.fill(
-            text=self._references[doc["question_id"]],
-            source_language=names[self.language],
-            target_language=names["en"],
+        found = translation_requests(
+            self.settings.translator,
+            self.used_prompts().get("translate"),
+            self._references[doc["question_id"]],
+            self.language,
         )
-        answers = sum(self.answers_at(tau) for tau in self.temperatures)
-        return [SideRequest("translator", text, spec.max_gen_toks)] * answers
+        return found * sum(self.answers_at(tau) for tau in self.temperatures)
 
     @functools.cached_property
     def _references(self) -> dict[str, str]:

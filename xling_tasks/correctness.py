@@ -19,10 +19,10 @@ from .harness import running
 from .judge import LABELS, NO_RESPONSE, Case, Judgement, fill, judge
 from .log import warn_once
 from .prompts import Prompt
+from .side_requests import SideRequest
 from .task import (
     Metric,
     Request,
-    SideRequest,
     defined_mean,
     forced_temperature,
     generation_arguments,

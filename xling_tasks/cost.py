@@ -45,7 +45,7 @@ def costs(
     limit: int | None = None,
     count: Callable[[str], int] | None = None,
 ) -> list[Cost]:
-    """The cost of each task, one entry per task, role and kind of request.
+    """The cost of each task, one entry per task, role, language and kind of request.
 
     Args:
         tasks: Loaded tasks.
@@ -60,11 +60,11 @@ def costs(
 
 
 def _of_task(task: XlingTask, limit: int | None, count: Callable[[str], int]) -> list[Cost]:
-    entries: dict[tuple[str, str], Cost] = {}
+    entries: dict[tuple[str, str, str], Cost] = {}
 
-    def add(role: str, kind: str, text: str, output: int, times: int) -> None:
+    def add(role: str, kind: str, language: str, text: str, output: int, times: int) -> None:
         entry = entries.setdefault(
-            (role, kind), Cost(str(task.config.task), role, task.language, kind)
+            (role, kind, language), Cost(str(task.config.task), role, language, kind)
         )
         entry.requests += times
         entry.prompt_tokens += times * count(text)
@@ -73,14 +73,17 @@ def _of_task(task: XlingTask, limit: int | None, count: Callable[[str], int]) ->
     for index, doc in enumerate(task.eval_docs):
         if limit is not None and index >= limit:
             break
-        for context in task.fewshot_context(doc, num_fewshot=0):
+        contexts = task.fewshot_context(doc, num_fewshot=0)
+        for view, context in zip(task.views(doc), contexts, strict=True):
+            language = view.get("language", task.language)
             for kind, arguments, repeats in task.requests_for(doc, context, False):
                 generated = kind == "generate_until"
                 text = context if generated else context + arguments[1]
                 output = int(arguments[1].get("max_gen_toks", 0)) if generated else 0
-                add("model", kind, text, output, repeats)
+                add("model", kind, language, text, output, repeats)
         for request in task.side_requests(doc):
-            add(request.role, "generate_until", request.prompt, request.max_gen_toks, 1)
+            language = request.language or task.language
+            add(request.role, "generate_until", language, request.prompt, request.max_gen_toks, 1)
     return list(entries.values())
 
 

@@ -48,15 +48,20 @@ class Case:
 
     @property
     def code(self) -> str:
-        """Six letters that follow from the texts and occur in none of them."""
-        texts = "\0".join((self.question, self.reference, self.answer))
-        lowered = texts.casefold()
-        for attempt in range(1000):
-            digest = hashlib.sha256(f"{attempt}\0{texts}".encode()).digest()
-            code = base64.b32encode(digest).decode().lower().translate(_LETTERS_ONLY)[:6]
-            if len(code) == 6 and code not in lowered:
-                return code
-        raise AssertionError("a text of finite length cannot contain a thousand codes by chance")
+        """The code of its fences and its verdict."""
+        return fence_code(self.question, self.reference, self.answer)
+
+
+def fence_code(*texts: str) -> str:
+    """Six letters that follow from the texts and occur in none of them."""
+    joined = "\0".join(texts)
+    lowered = joined.casefold()
+    for attempt in range(1000):
+        digest = hashlib.sha256(f"{attempt}\0{joined}".encode()).digest()
+        code = base64.b32encode(digest).decode().lower().translate(_LETTERS_ONLY)[:6]
+        if len(code) == 6 and code not in lowered:
+            return code
+    raise AssertionError("a text of finite length cannot contain a thousand codes by chance")
 
 
 _LETTERS_ONLY = {ord(digit): None for digit in "234567"}

@@ -90,6 +90,24 @@ _GROUPS = {
 }  # fmt: skip
 
 
+SCRIPT_GROUPS = {
+    "latin": ("cs", "de", "es", "fr", "id", "it", "nl", "pl", "pt", "ro", "tr", "vi"),
+    "indic": ("bn", "gu", "hi", "kn", "ml", "pa", "ta", "te"),
+    "perso_arabic": ("ar", "fa", "ur"),
+    "other": ("el", "he", "ja", "ko", "ru", "th", "zh"),
+}
+"""The languages other than English by script, as arXiv:2505.21999 groups them."""
+
+FAMILY_GROUPS = {
+    "romance": ("es", "fr", "it", "pt", "ro"),
+    "slavic": ("cs", "pl", "ru"),
+    "indo_aryan": ("bn", "gu", "hi", "pa", "ur"),
+    "dravidian": ("kn", "ml", "ta", "te"),
+    "other": ("ar", "de", "el", "fa", "he", "id", "ja", "ko", "nl", "th", "tr", "vi", "zh"),
+}
+"""The same languages by family."""
+
+
 def find(code: str) -> Language:
     """The language of a code such as `iw`, `he` or `zh-CN`.
 

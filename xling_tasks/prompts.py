@@ -18,12 +18,13 @@ from typing import Any
 import yaml
 
 from .errors import PromptError, did_you_mean
+from .languages import LANGUAGES as TRANSLATED
 
 FOLDER = Path(__file__).with_name("prompt_files")
 _FIELD = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
-LANGUAGES = ("en", "es", "fr", "hi", "ja", "ru", "zh")
-"""Languages that a prompt may be written in: those of the tasks' questions."""
+LANGUAGES = tuple(TRANSLATED)
+"""Languages that a prompt may be written in."""
 
 FIELDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "verifiability": (frozenset({"question", "answer"}), frozenset({"language"})),
@@ -34,6 +35,10 @@ FIELDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         ("mcqa", "rationale", "mcqa_ft", "rationale_ft"),
         (frozenset({"question", "options"}), frozenset({"language"})),
     ),
+    "information": (frozenset({"prompt"}), frozenset({"language"})),
+    "empathy": (frozenset({"post"}), frozenset({"language"})),
+    "claims": (frozenset({"text"}), frozenset({"code"})),
+    "support": (frozenset({"claims", "reference"}), frozenset({"code"})),
     "rank": (
         frozenset({"question", "rationales", "code"}),
         frozenset({"options", "answer", "reference", "count", "language"}),
@@ -100,14 +105,14 @@ class Prompts:
             PromptError: If there is none in that language.
         """
         texts = self._texts[name]
+        if language in texts:
+            return Prompt(name, language, texts[language])
         if "*" in texts:
             return Prompt(name, "any", texts["*"])
-        if language not in texts:
-            raise PromptError(
-                f"prompt {name!r} has no text for language {language!r} "
-                f"(has {', '.join(sorted(texts))}); add it with --metadata prompts=FILE"
-            )
-        return Prompt(name, language, texts[language])
+        raise PromptError(
+            f"prompt {name!r} has no text for language {language!r} "
+            f"(has {', '.join(sorted(texts))}); add it with --metadata prompts=FILE"
+        )
 
     def check_used(self, name: str, language: str, instruction: str) -> None:
         """Refuse a text of the user's for a language in which it would silently not be used.

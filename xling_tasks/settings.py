@@ -93,6 +93,10 @@ class Settings:
         encoder: The text encoder of the published neural metrics; False for none.
         source_encoder: That of the metrics in the source language; False for none.
         topic_seeds: Seeds of the topic models; empty for no topic metrics.
+        languages: The languages of tasks that ask in several, beside English; None for all that
+            the data has.
+        prompts_file: A JSONL file of prompts in several languages instead of ours.
+        empathy_classifier: Folder of a classifier made with `xling train-empathy`.
         xling_cache: Folder for judge verdicts and answers waiting to be scored; None for the
             default (`XLING_CACHE`, else `~/.cache/xling_tasks`), False for no cache.
     """
@@ -110,6 +114,9 @@ class Settings:
     encoder: EncoderSpec | bool | None = None
     source_encoder: EncoderSpec | bool | None = None
     topic_seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    languages: tuple[str, ...] | None = None
+    prompts_file: str | None = None
+    empathy_classifier: str | None = None
     xling_cache: str | bool | None = None
     given: frozenset[str] = field(default=frozenset(), repr=False)
 
@@ -140,6 +147,7 @@ class Settings:
         plain.pop("given")
         for key in ("temperatures", "topic_seeds"):
             plain[key] = list(plain[key])
+        plain["languages"] = None if self.languages is None else list(self.languages)
         for key in ("encoder", "source_encoder"):
             if isinstance(plain[key], dict):
                 plain[key] = json.loads(plain[key]["arguments"])
@@ -252,6 +260,30 @@ def _greedy_repeats(key: str, value: Any) -> str | None:
     return None if value is None else str(value)
 
 
+def _languages(key: str, value: Any) -> tuple[str, ...] | None:
+    """Two-letter codes beside English, without repetition (`iw` is `he`)."""
+    from xling_metrics.words import language_code
+
+    from .languages import LANGUAGES
+
+    if value is None:
+        return None
+    items = value.split(",") if isinstance(value, str) else value
+    if not isinstance(items, (list, tuple)) or not items:
+        raise SettingError(f"--metadata {key}: expected a list such as [hi,es], got {value!r:.40}")
+    found: list[str] = []
+    for item in items:
+        code = language_code(str(item).strip())
+        if code not in LANGUAGES:
+            raise SettingError(
+                f"--metadata {key}: unknown language {item!r}.{did_you_mean(code, LANGUAGES)}"
+            )
+        if code in found:
+            raise SettingError(f"--metadata {key}: {item!r} stands twice in {list(items)}")
+        found.append(code)
+    return tuple(code for code in found if code != "en")
+
+
 def _encoder(key: str, value: Any) -> EncoderSpec | bool | None:
     return value if value is None or value is False else EncoderSpec.parse(key, value)
 
@@ -288,5 +320,8 @@ _CHECKS: dict[str, Any] = {
     "encoder": _encoder,
     "source_encoder": _encoder,
     "topic_seeds": _seeds,
+    "languages": _languages,
+    "prompts_file": _text,
+    "empathy_classifier": _text,
     "xling_cache": _cache,
 }

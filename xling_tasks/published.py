@@ -1,0 +1,68 @@
+"""The papers' own figures, as facts to stand beside measured ones."""
+
+from __future__ import annotations
+
+import csv
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+FILE = Path(__file__).with_name("published.csv")
+
+SOURCES = {
+    "xlingeval": "arXiv:2310.13132",
+    "mmedbench": "arXiv:2402.13963",
+    "found_in_translation": "arXiv:2505.21999",
+}
+"""The papers by their key in the file."""
+
+
+class Figure(NamedTuple):
+    """One published number.
+
+    Attributes:
+        source: Key of the paper, as in `SOURCES`.
+        table: The table it stands in.
+        model: The model's name as printed.
+        setting: What distinguishes it in the table (zero-shot, ...).
+        dataset: The dataset's key; empty where there is one only.
+        language: Two-letter code, `avg`, or `script:latin` and the like.
+        temperature: As printed; empty where the table has none.
+        metric: Its name; `_percent` where it is not a fraction.
+        value: The number.
+    """
+
+    source: str
+    table: str
+    model: str
+    setting: str
+    dataset: str
+    language: str
+    temperature: str
+    metric: str
+    value: float
+
+    @property
+    def citation(self) -> str:
+        """Paper and table."""
+        return f"{SOURCES[self.source]}, {self.table}"
+
+
+def published(**fields: str) -> Iterator[Figure]:
+    """The figures whose fields have these values, in the file's order."""
+    for figure in _figures():
+        if all(getattr(figure, name) == value for name, value in fields.items()):
+            yield figure
+
+
+@functools.lru_cache(maxsize=1)
+def _figures() -> tuple[Figure, ...]:
+    with FILE.open(encoding="utf-8", newline="") as handle:
+        rows = csv.DictReader(handle)
+        return tuple(_figure(row) for row in rows)
+
+
+def _figure(row: dict[str, str]) -> Figure:
+    texts: dict[str, Any] = {name: row[name] for name in Figure._fields}
+    return Figure(**{**texts, "value": float(row["value"])})
