@@ -325,8 +325,11 @@ def test_a_filter_that_drops_answers_is_refused(run, tmp_path):
 def test_answers_are_on_disk_before_scoring(run, own_cache):
     run(T + "es", metadata=QUICK, limit=2)
     (file,) = (own_cache / "answers").glob("*.jsonl")
-    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    assert [(row["temperature"], len(row["answers"])) for row in rows] == [(0.0, 1), (1.0, 3)] * 2
+    header, *rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    temperatures = [arguments["temperature"] for arguments in header["arguments"]]
+    asked = [request for row in rows for request in row["requests"]]
+    found = [(temperatures[item["arguments"]], len(item["answers"])) for item in asked]
+    assert found == [(0.0, 1), (1.0, 3)] * 2
 
 
 def test_same_seed_same_table(run):

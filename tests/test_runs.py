@@ -235,7 +235,8 @@ def test_correctness_with_a_judge_over_http(run, serve, own_cache):
         assert all(sample["n_judged"]["reply"] for sample in samples)
         assert "judge-1" in samples[0]["n_judged"]["judge"]
         saved = list((own_cache / "answers").glob(f"{task}_*.jsonl"))
-        assert len(saved) == 1 and len(saved[0].read_text(encoding="utf-8").splitlines()) == 24
+        # A header, and a line for each question.
+        assert len(saved) == 1 and len(saved[0].read_text(encoding="utf-8").splitlines()) == 25
     # One greeting for all tasks, one call per answer.
     assert len(served.requests) - len(served.prompts) == 1
     assert len(served.prompts) == len(set(served.prompts)) == 96
@@ -390,7 +391,7 @@ def test_answers_of_all_tasks_are_on_disk_before_the_first_is_scored(run, own_ca
     with pytest.raises(RuntimeError, match="while scoring"):
         run([C + "en", V + "en", LL + "en"], limit=2)
     saved = sorted(path.name.split("_20")[0] for path in (own_cache / "answers").glob("*.jsonl"))
-    assert saved == [C + "en", V + "en"]
+    assert saved == [C + "en", V + "en", LL + "en"]
 
 
 def test_a_cache_that_cannot_be_written_is_told_before_anything_is_generated(run):

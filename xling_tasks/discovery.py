@@ -18,7 +18,10 @@ from typing import Any
 
 from .errors import show_errors_in_one_line
 
-MODELS = {"xling_baseline": "xling_tasks.baseline:BaselineLM"}
+MODELS = {
+    "xling_baseline": "xling_tasks.baseline:BaselineLM",
+    "xling_replay": "xling_tasks.replay:ReplayLM",
+}
 """Our harness models, as name -> `module:class`; the same as the entry points."""
 
 

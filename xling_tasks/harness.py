@@ -70,12 +70,23 @@ def clean_reply(reply: Any) -> str:
     return "" if reply is None or reply == placeholder else str(reply)
 
 
+def replayed(lm: Any) -> Any:
+    """The model `xling_replay` if that is what runs, else None."""
+    return unwrapped(lm) if "ReplayLM" in _classes(lm) else None
+
+
 _HOSTED = {"TemplateAPI", "AnthropicLM", "AnthropicChat", "TextSynthLM", "WatsonxLLM"}
 _SEEDLESS = {"AnthropicChat", "LiteLLMChatCompletion"}
 
 
 def is_hosted(lm: Any) -> bool:
-    """Whether answers come from a service, which may differ even at temperature 0."""
+    """Whether answers come from a service, which may differ even at temperature 0.
+
+    Of a replayed run its log says so, as of `takes_seed`: a replay asks what the run asked.
+    """
+    replay = replayed(lm)
+    if replay is not None:
+        return bool(replay.hosted)
     return not _HOSTED.isdisjoint(_classes(lm))
 
 
@@ -85,6 +96,9 @@ def takes_seed(lm: Any) -> bool:
     The API backends otherwise send one fixed seed with every request, and a server that honours
     it returns k identical answers.
     """
+    replay = replayed(lm)
+    if replay is not None:
+        return bool(replay.seeded)
     classes = _classes(lm)
     return bool({"TemplateAPI", "VLLM"} & classes) and _SEEDLESS.isdisjoint(classes)
 

@@ -45,9 +45,18 @@ class Samples(NamedTuple):
         Raises:
             DataError: Naming file and line, if a line is no sample or the file cannot be read.
         """
+        for number, _, found in self.stream_at(read, hint=hint):
+            yield number, found
+
+    def stream_at(
+        self, read: Callable[[dict[str, Any]], T], *, hint: str = ""
+    ) -> Iterator[tuple[int, int, T]]:
+        """As `stream`, with the place in the file at which the line begins as second item."""
+        offset = 0
         try:
             with self.path.open("rb") as file:
                 for number, line in enumerate(file, start=1):
+                    begin, offset = offset, offset + len(line)
                     if not line.strip():
                         continue
                     try:
@@ -57,7 +66,7 @@ class Samples(NamedTuple):
                             f"{self.path}, row {number}: not a sample of {self.task} ({error!r})."
                             f"{hint and ' '}{hint}"
                         ) from error
-                    yield number, found
+                    yield number, begin, found
         except OSError as error:
             raise DataError(f"{self.path}: {error.strerror or error}") from error
 
@@ -88,11 +97,21 @@ class Results:
         """The tasks that it has."""
         return set(self.content["n-samples"])
 
-    @property
+    @functools.cached_property
     def config(self) -> Mapping[str, Any]:
-        """The harness's record of the command."""
+        """The harness's record of the command; of a replayed run, with the model that answered."""
         found: Mapping[str, Any] = self.content.get("config") or {}
-        return found
+        answered = {key: self.replay[key] for key in ("model", "model_args") if key in self.replay}
+        return {**found, **answered}
+
+    @functools.cached_property
+    def replay(self) -> Mapping[str, Any]:
+        """What a replayed run records about the run it replayed; empty for others."""
+        for config in (self.content.get("configs") or {}).values():
+            found = ((config.get("metadata") or {}).get("xling") or {}).get("replay")
+            if found:
+                return dict(found)
+        return {}
 
     @functools.cached_property
     def model_args(self) -> dict[str, Any]:
@@ -109,8 +128,7 @@ class Results:
     @property
     def model(self) -> str:
         """The model, as its name and arguments tell it."""
-        args = {key: value for key, value in self.model_args.items() if key not in _SPEED}
-        return f"{self.config.get('model')} {as_json(args)}"
+        return model_line(self.config.get("model"), self.model_args)
 
 
 @dataclass(frozen=True)
@@ -203,6 +221,12 @@ def refuse_mixed_models(out: Path, runs: Sequence[Results]) -> None:
             f"{out}: runs of {len(models)} different models: {listed}; give the folder of one, or "
             "move the others' files away"
         )
+
+
+def model_line(model: object, args: Mapping[str, Any]) -> str:
+    """A model's name and arguments, but for those about speed: what makes it another model."""
+    told = {key: value for key, value in args.items() if key not in _SPEED}
+    return f"{model} {as_json(told)}"
 
 
 def as_json(value: object) -> str:

@@ -82,13 +82,15 @@ class ReplyStore:
 def save_answers(folder: Path, task: str, rank: int, rows: Iterable[Mapping[str, Any]]) -> Path:
     """Write a task's answers as JSONL before they are scored; returns the new file.
 
-    The harness writes everything at the very end, so a crash while scoring would lose them.
+    The harness writes everything at the very end, so a crash while scoring would lose them. A
+    file that is there is whole.
     """
     target = folder / "answers"
     target.mkdir(parents=True, exist_ok=True)
     stamp = time.strftime("%Y-%m-%dT%H-%M-%S")
     path = target / f"{task}_{stamp}_{time.time_ns()}_{os.getpid()}_rank{rank}.jsonl"
-    with path.open("x", encoding="utf-8") as handle:
+    unfinished = path.with_suffix(".part")
+    with unfinished.open("x", encoding="utf-8") as handle:
         for row in rows:
             handle.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
-    return path
+    return unfinished.rename(path)

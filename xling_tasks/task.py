@@ -18,11 +18,20 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
 
 from . import __version__
+from .answers import answer_lines, new_run, noting
 from .errors import DataError, SettingError
-from .harness import clean_reply, model_args_in_use, running, sent_temperature
+from .harness import (
+    all_ranks,
+    clean_reply,
+    model_args_in_use,
+    replayed,
+    running,
+    sent_temperature,
+)
 from .log import log
 from .prompts import Prompt, Prompts
-from .settings import Settings, redact, temperatures
+from .settings import SELF, Settings, redact, temperatures
+from .side_requests import SideRequest
 from .store import cache_folder, save_answers
 
 Request = tuple[str, tuple[Any, ...], int]
@@ -75,15 +84,6 @@ class Record(Protocol):
         """English names of its languages by code."""
 
 
-@dataclass(frozen=True)
-class SideRequest:
-    """A request to another model than the one under test, foreseen for `xling cost`."""
-
-    role: str
-    prompt: str
-    max_gen_toks: int
-
-
 class XlingTask(ConfigurableTask):  # type: ignore[misc]
     """Base of all our tasks; a leaf YAML names the dataset and the language.
 
@@ -99,8 +99,9 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         config = {key: value for key, value in config.items() if key != "class"}
         metadata = config.get("metadata") or {}
         self.settings = Settings.parse(metadata, model_args_in_use())
-        self.language: str = config["dataset_kwargs"]["language"]
+        self.language: str = config["dataset_kwargs"].get("language", "en")
         self.predict_only = False
+        self._untemplated: dict[str, str] | None = None
         language = self.language if self.settings.prompt_language == "native" else "en"
         self.prompt_language = language
         self.prompts = Prompts(self.settings.prompts)
@@ -145,8 +146,13 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
                 "%s: requests are built afresh (--cache_requests has no effect)", self.config.task
             )
         cache_folder(self.settings.xling_cache)
+        self._check_replay()
         self._check_temperatures()
         self.check_run()
+        self._untemplated = None
+        if kwargs.get("chat_template") is not None:
+            self._untemplated = {}
+            kwargs["chat_template"] = noting(kwargs["chat_template"], self._untemplated)
         super().build_all_requests(cache_requests=False, **kwargs)
         _unsaved.append(weakref.ref(self))
 
@@ -165,6 +171,20 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
                     f"{self.config.task}: this backend decodes at temperature {sent} where {asked} "
                     f"is asked for. Run it with --gen_kwargs temperature={sent}, so that the "
                     "results say what was used, or use another backend"
+                )
+
+    def _check_replay(self) -> None:
+        """A replay needs the task's log, and has no model to be a judge or a translator too."""
+        replay = replayed(running("lm"))
+        if replay is not None:
+            replay.origin(str(self.config.task))
+        for role in ("judge", "translator") if replay is not None else ():
+            spec = getattr(self.settings, role)
+            if spec is not None and spec.model == SELF:
+                raise SettingError(
+                    f"--metadata {role}=self: xling_replay has the logged answers only, not the "
+                    f"model that gave them; name a model, {role}="
+                    '{"model": ..., "model_args": {...}}'
                 )
 
     def check_run(self) -> None:
@@ -211,27 +231,23 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     def score(self) -> None:
         """Batched scoring over all replies (translate, encode, judge); nothing by default."""
 
-    def save_answers(self) -> None:
-        """Put the generated answers on disk: the harness writes only at the very end."""
-        generated = [item for item in self.instances if item.request_type == "generate_until"]
-        folder = cache_folder(self.settings.xling_cache)
-        if folder is None or not generated or not all(item.resps for item in generated):
+    def save_answers(self, run: str) -> None:
+        """Put the answers on disk: the harness writes only at the very end.
+
+        Args:
+            run: The run's name, the same for all tasks and processes.
+        """
+        folder, lm = cache_folder(self.settings.xling_cache), running("lm")
+        whole = self.instances and all(item.resps for item in self.instances)
+        if folder is None or not whole or replayed(lm) is not None:
             return
-        rows = (
-            {
-                "doc_id": item.doc_id,
-                "question_id": item.doc.get("question_id"),
-                "temperature": item.args[1].get("temperature"),
-                "answers": [clean_reply(reply) for reply in item.resps[: item.repeats]],
-            }
-            for item in generated
-        )
+        task = str(self.config.task)
+        lines = answer_lines(task, run, self.instances, self._untemplated)
         try:
-            rank = getattr(running("lm"), "rank", 0)
-            path = save_answers(folder, str(self.config.task), rank, rows)
-            log.info("%s: answers saved to %s before scoring", self.config.task, path)
-        except OSError as error:
-            log.warning("%s: answers could not be saved (%s)", self.config.task, error)
+            path = save_answers(folder, task, getattr(lm, "rank", 0), lines)
+            log.info("%s: answers saved to %s before scoring", task, path)
+        except (OSError, TypeError, ValueError) as error:
+            log.warning("%s: answers could not be saved (%s)", task, error)
 
     def override_metric(self, metric_name: str) -> None:
         """The harness calls this for `--predict_only`."""
@@ -281,8 +297,10 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
 
     def recorded(self) -> dict[str, Any]:
         """What makes the scores reproducible."""
+        replay = replayed(running("lm"))
         return {
             "version": __version__,
+            **({} if replay is None else {"replay": replay.origin(str(self.config.task))}),
             "settings": redact(self.settings.dump()),
             "data": {
                 "dataset": self.record.title,
@@ -313,10 +331,11 @@ _unsaved: list[weakref.ref[XlingTask]] = []
 
 def _save_all_answers() -> None:
     """Save the answers of all our tasks in the run before the first of them is scored."""
+    run = all_ranks(new_run())[0] if _unsaved else ""
     while _unsaved:
         task = _unsaved.pop(0)()
         if task is not None:
-            task.save_answers()
+            task.save_answers(run)
 
 
 # Temperatures
