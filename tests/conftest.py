@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -196,3 +197,24 @@ def tiny_hf(tmp_path_factory: pytest.TempPathFactory) -> str:
     transformers.LlamaForCausalLM(config).save_pretrained(folder)
     fast.save_pretrained(folder)
     return str(folder)
+
+
+@pytest.fixture
+def browser() -> Iterator[Any]:
+    """A headless Chromium, driven by playwright.
+
+    One per test: while playwright's synchronous driver lives, `asyncio.run` fails in its thread,
+    and with it the harness's API models in other tests.
+    """
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("no Chromium found: apt-get install chromium")
+    quiet = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync"
+    more = "--disable-background-networking --disable-component-update"
+    with sync_api.sync_playwright() as driver:
+        started = driver.chromium.launch(
+            executable_path=chromium, args=[*quiet.split(), *more.split()]
+        )
+        yield started
+        started.close()
