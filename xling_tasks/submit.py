@@ -1,7 +1,8 @@
-"""A leaderboard submission from the harness's own output files: `xling submit`.
+"""Submissions from the harness's own output files: `xling submit`.
 
 MMedBench's leaderboard takes two files of replies, two of scores and a description of the model.
 All of it is read from `results_*.json` and `samples_*.jsonl`; nothing is generated or scored anew.
+For the Hugging Face Hub see `submit_hf`.
 """
 
 from __future__ import annotations
@@ -13,13 +14,20 @@ from typing import Any
 
 from .errors import DataError
 from .submit_files import DESCRIPTION, cautions, write_files
+from .submit_hf import add_hf
 from .submit_parts import KINDS, checked_parts
 
 
 def add_submit(commands: Any) -> None:
-    """Add `xling submit` to the commands."""
-    parser = commands.add_parser("submit", help="a leaderboard submission from lm_eval's output")
-    parser.add_argument("dataset", choices=["mmedbench"])
+    """Add `xling submit` and its own commands."""
+    parser = commands.add_parser("submit", help="submissions from lm_eval's output")
+    kinds = parser.add_subparsers(title="submissions", required=True)
+    _add_mmedbench(kinds)
+    add_hf(kinds)
+
+
+def _add_mmedbench(commands: Any) -> None:
+    parser = commands.add_parser("mmedbench", help="the files of MMedBench's leaderboard")
     parser.add_argument("out_dir", metavar="OUT_DIR", help="the --output_path of lm_eval")
     parser.add_argument("--to", required=True, metavar="DIR", help="folder to write to")
     parser.add_argument("--only", choices=list(KINDS), help="one half of the submission")
@@ -33,7 +41,7 @@ def add_submit(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> str:
-    """`xling submit`: write the files, and say what they hold.
+    """`xling submit mmedbench`: write the files, and say what they hold.
 
     Raises:
         DataError: If the runs in `OUT_DIR` are no full submission; the message says what is
