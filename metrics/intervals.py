@@ -219,7 +219,7 @@ def sums_array(rows: Sequence[Sequence[float]]) -> Floats:
         if len(row) != len(rows[0]):
             raise ValueError(f"question {index} has {len(row)} sums, the first has {len(rows[0])}")
     width = len(rows[0]) if rows else 0
-    return finite_array([value for row in rows for value in row], "sums").reshape(len(rows), width)
+    return finite_array(np.array(rows, dtype=np.float64), "sums").reshape(len(rows), width)
 
 
 def ratio(totals: Floats) -> Floats:

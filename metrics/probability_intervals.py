@@ -21,7 +21,7 @@ K = TypeVar("K", bound=Hashable)
 Rows = Mapping[K, Sequence[tuple[int, float | None]]]
 """Question -> its rows (label 0 or 1, probability of 1 or None, which is left out)."""
 
-Sums = dict[K, tuple[float, ...] | None]
+Sums = dict[K, Sequence[float] | None]
 
 _CHUNK = 1 << 22
 
@@ -81,7 +81,7 @@ def auc_sums(*sides: Rows[K]) -> tuple[list[Sums[K]], Score]:
             owner.append(at)
     table = _table(np.array(labels), np.array(chances), np.array(owner), len(clusters))
     found: list[Sums[K]] = [
-        {key: tuple(table[place[i, key]]) if (i, key) in place else None for key in side}
+        {key: table[place[i, key]] if (i, key) in place else None for key in side}
         for i, side in enumerate(sides)
     ]
     return found, auc_of_sums

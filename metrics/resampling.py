@@ -194,7 +194,7 @@ def check_level(level: float) -> None:
         raise ValueError(f"level must lie between 0 and 1, got {level}")
 
 
-def finite_array(values: Sequence[float], name: str) -> Floats:
+def finite_array(values: Sequence[float] | Floats, name: str) -> Floats:
     """The values as an array.
 
     Raises:

@@ -8,6 +8,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import __version__
@@ -17,20 +18,38 @@ if TYPE_CHECKING:
     from .settings import Settings
 
 
+_ELSEWHERE = {
+    "rank": "rank",
+    "submit": "submit",
+    "translate_prompts": "translate_prompts",
+    "check_translator": "check_translator",
+    "empathy_train": "train_empathy",
+    "annotate": "annotate",
+    "agreement": "agreement",
+    "report.compare": "compare",
+    "doctor": "doctor",
+    "report.command": "report",
+}
+"""Modules with a subcommand of their own: module -> name of its builder after `add_`."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand; an error that the user can mend is one line on stderr and status 2."""
     parser = argparse.ArgumentParser(prog="xling", description=__doc__)
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(title="commands", required=True)
-    for add in (_add_cost, _add_data, _add_path, _add_rank, _add_submit):
+    for add in (_add_cost, _add_data, _add_path):
         add(commands)
+    for module, name in _ELSEWHERE.items():
+        getattr(import_module(f".{module}", __package__), f"add_{name}")(commands)
     chosen = parser.parse_args(arguments)
     try:
-        print(chosen.run(chosen))
+        shown = chosen.run(chosen)
     except XlingError as error:
         print(f"xling: {error}", file=sys.stderr)
         return 2
-    return 0
+    print(shown)
+    return int(getattr(shown, "status", 0))
 
 
 def _add_cost(commands: Any) -> None:
@@ -39,14 +58,14 @@ def _add_cost(commands: Any) -> None:
     parser.add_argument("--limit", type=int, help="as for lm_eval: questions per task")
     parser.add_argument("--tokenizer", help="count with this Hugging Face tokenizer (extra hf)")
     parser.add_argument("--json", action="store_true", help="JSON instead of a table")
-    _add_metadata(parser)
+    add_metadata(parser)
     parser.set_defaults(run=cost)
 
 
 def _add_data(commands: Any) -> None:
     parser = commands.add_parser("data", help="the datasets, and what in them cannot be used")
     parser.add_argument("--json", action="store_true", help="JSON instead of a table")
-    _add_metadata(parser)
+    add_metadata(parser)
     parser.set_defaults(run=data)
 
 
@@ -55,19 +74,8 @@ def _add_path(commands: Any) -> None:
     parser.set_defaults(run=path)
 
 
-def _add_rank(commands: Any) -> None:
-    from .rank import add_rank
-
-    add_rank(commands)
-
-
-def _add_submit(commands: Any) -> None:
-    from .submit import add_submit
-
-    add_submit(commands)
-
-
-def _add_metadata(parser: argparse.ArgumentParser) -> None:
+def add_metadata(parser: argparse.ArgumentParser) -> None:
+    """Settings as `lm_eval` takes them."""
     parser.add_argument(
         "--metadata", nargs="+", default=[], help="settings as for lm_eval: JSON or key=value"
     )

@@ -1,0 +1,157 @@
+"""`xling report`: from the harness's own output files to tables, pictures and one page."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xling_metrics.resampling import LEVEL, RESAMPLES
+
+from ..errors import SettingError
+
+if TYPE_CHECKING:
+    from .model import Cell, Comparison, Report
+    from .pictures import Picture
+    from .table import Table
+
+
+def add_report(commands: Any) -> None:
+    """Build the parser."""
+    parser = commands.add_parser(
+        "report", help="who is served worse, by how much, and is it real: from lm_eval's output"
+    )
+    parser.add_argument(
+        "folders", nargs="+", metavar="OUT_DIR", help="--output_path of lm_eval, or NAME=OUT_DIR"
+    )
+    parser.add_argument("--to", type=Path, required=True, metavar="DIR", help="folder to write")
+    parser.add_argument("--seed", type=int, default=0, help="of bootstrap and permutations")
+    parser.add_argument("--n-resamples", type=int, default=RESAMPLES, help=f"default {RESAMPLES:,}")
+    parser.add_argument("--level", type=float, default=LEVEL, help="coverage of intervals")
+    parser.add_argument("--samples", type=int, default=5, help="answers to read per gap; 0: none")
+    parser.add_argument("--no-pictures", action="store_true", help="needs no matplotlib")
+    parser.add_argument("--no-published", action="store_true", help="without the papers' figures")
+    parser.set_defaults(run=report)
+
+
+def report(options: argparse.Namespace) -> str:
+    """Write the report; returns what was written and what to know first.
+
+    Raises:
+        DataError: If a folder has no results of ours or a file is broken.
+        SettingError: If an option is impossible, or pictures cannot be drawn.
+    """
+    from .data import read_models
+    from .model import Options
+    from .page import page
+    from .samples import samples_to_read
+    from .stats import make_report
+    from .tables import differences, tables
+
+    _check(options)
+    made = make_report(
+        read_models(options.folders),
+        Options(seed=options.seed, n_resamples=options.n_resamples, level=options.level),
+    )
+    banner = differences(made)
+    found = tables(made, published=not options.no_published)
+    drawn = [] if options.no_pictures else _pictures(made)
+    read = samples_to_read(made, n=options.samples) if options.samples else []
+    created = max(task.results.run.stamp for model in made.models for task in model.tasks)
+    options.to.mkdir(parents=True, exist_ok=True)
+    html = page(made, found, drawn, read, banner, created)
+    (options.to / "report.html").write_text(html, encoding="utf-8")
+    _write_tables(options.to, found, banner)
+    _write_pictures(options.to, drawn)
+    (options.to / "report.json").write_text(_as_json(made, banner), encoding="utf-8")
+    lines = [f"{options.to / 'report.html'}: {len(found)} tables, {len(drawn)} pictures."]
+    lines += [f"Note: {line}" for line in banner]
+    return "\n".join([*lines, *_headlines(made)])
+
+
+def _check(options: argparse.Namespace) -> None:
+    if options.n_resamples < 1000:
+        raise SettingError(f"--n-resamples {options.n_resamples}: at least 1000, or intervals jump")
+    if not 0 < options.level < 1:
+        raise SettingError(f"--level {options.level}: must lie between 0 and 1")
+    if options.seed < 0 or options.samples < 0:
+        raise SettingError("--seed and --samples must not be negative")
+    if options.to.is_file():
+        raise SettingError(f"--to {options.to}: is a file; name a folder")
+
+
+def _pictures(made: Report) -> list[Picture]:
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise SettingError(
+            'pictures need matplotlib: pip install "xling-tasks[report]", or give --no-pictures'
+        ) from error
+    from .pictures import pictures
+
+    return pictures(made)
+
+
+def _write_tables(folder: Path, tables: Sequence[Table], banner: Sequence[str]) -> None:
+    from .table import as_csv, as_markdown
+
+    place = folder / "tables"
+    place.mkdir(exist_ok=True)
+    for table in tables:
+        (place / f"{table.key}.csv").write_text(as_csv(table), encoding="utf-8")
+        (place / f"{table.key}.md").write_text(as_markdown(table), encoding="utf-8")
+    notes = "".join(f"> {line}\n" for line in banner)
+    whole = "\n".join(map(as_markdown, tables))
+    (folder / "report.md").write_text(f"# Report\n\n{notes}\n{whole}", encoding="utf-8")
+
+
+def _write_pictures(folder: Path, pictures: Sequence[Picture]) -> None:
+    if pictures:
+        (folder / "pictures").mkdir(exist_ok=True)
+    for picture in pictures:
+        (folder / "pictures" / f"{picture.key}.png").write_bytes(picture.png)
+        (folder / "pictures" / f"{picture.key}.svg").write_text(picture.svg, encoding="utf-8")
+
+
+def _as_json(made: Report, banner: Sequence[str]) -> str:
+    """All numbers, for programs."""
+    content = {
+        "options": asdict(made.options),
+        "notes": list(banner),
+        "models": {model.name: model.full for model in made.models},
+        "values": [_value(cell) for cell in made.cells],
+        "against_english": [_comparison(item) for item in made.comparisons],
+    }
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+def _value(cell: Cell) -> dict[str, Any]:
+    interval = None if cell.interval is None else cell.interval._asdict()
+    return {
+        "model": cell.model,
+        **cell.panel._asdict(),
+        "language": cell.language,
+        "value": cell.value,
+        "interval": interval,
+        "higher_is_better": cell.better,
+        "signature": cell.signature,
+    }
+
+
+def _comparison(item: Comparison) -> dict[str, Any]:
+    plain = asdict(item)
+    del plain["panel"]
+    return {"model": plain.pop("context"), **item.panel._asdict(), **plain}
+
+
+def _headlines(made: Report) -> list[str]:
+    """How many gaps survive the correction."""
+    shown = [item for item in made.comparisons if item.p_holm is not None and item.p_holm < 0.05]
+    total = sum(item.p is not None for item in made.comparisons)
+    return [
+        f"{len(shown)} of {total} comparisons with English differ after Holm's correction "
+        "(p < 0.05); see the tables and report.json."
+    ]

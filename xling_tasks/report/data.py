@@ -1,0 +1,321 @@
+"""What runs found, question by question: read once from the harness's files, in bounded memory.
+
+Of every sample only numbers are kept. A metric over several questions is a function of sums over
+them (a mean: sum and count; macro F1: confusion counts), so that intervals and comparisons resample
+questions; see `xling_metrics.intervals`.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from xling_metrics.classification import hard_verdict
+from xling_metrics.intervals import Score, ratio
+from xling_metrics.probability_intervals import brier_sums, ece_of_sums, ece_sums
+from xling_metrics.resampling import Floats
+from xling_metrics.verdict_intervals import VERDICT_SCORES, verdict_counts
+
+from ..errors import DataError
+from ..runs import Results, TaskResults, read_results
+from .places import Place, place_of
+
+_NOT_PER_QUESTION = frozenset({"unusable_rows", "sacrebleu", "n_judged", "bypass"})
+_TOLERANCE = 1e-6
+
+Row = tuple[int, float | None]
+
+
+@dataclass
+class Column:
+    """A metric's values over the questions of a task.
+
+    Attributes:
+        score: From sums (a row per resample) to values.
+        sums: A row of sums per question, NaN where the question has none.
+        simple: Whether a question's own value is its first sum, the second being 1.
+    """
+
+    score: Score
+    sums: Floats
+    simple: bool
+
+    def by_question(self, ids: Sequence[str]) -> dict[str, tuple[float, ...] | None]:
+        """Question -> sums."""
+        rows = zip(ids, self.sums.tolist(), strict=True)
+        return {key: None if math.isnan(row[0]) else tuple(row) for key, row in rows}
+
+    def values(self, ids: Sequence[str]) -> dict[str, float | None]:
+        """Question -> its own value: its first sum over its second."""
+        rows = zip(ids, self.sums.tolist(), strict=True)
+        return {
+            key: None if math.isnan(row[0]) or not row[1] else row[0] / row[1] for key, row in rows
+        }
+
+
+@dataclass
+class Task:
+    """One task of one model.
+
+    Attributes:
+        model: The model's short name in this report.
+        place: What the task is about.
+        results: The harness's own numbers and records.
+        ids: Its questions in the file's order; empty without logged samples.
+        offsets: Where each question's line begins in the file of samples.
+        columns: Metric -> values.
+        rows: (label, P(Yes)) per question, for `auc`, which no sums over questions give.
+    """
+
+    model: str
+    place: Place
+    results: TaskResults
+    ids: list[str] = field(default_factory=list)
+    offsets: array[int] = field(default_factory=lambda: array("q"))
+    columns: dict[str, Column] = field(default_factory=dict)
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+
+    @property
+    def scores(self) -> dict[str, float | None]:
+        """The harness's value of each metric; None where it is undefined."""
+        found = self.results.run.content["results"][self.results.task]
+        names = [name.removesuffix(",none") for name in found if name.endswith(",none")]
+        return {name: self.results.score(name) for name in names if "_stderr" not in name}
+
+    @property
+    def directions(self) -> Mapping[str, bool | None]:
+        """Whether higher is better."""
+        higher = self.results.run.content.get("higher_is_better") or {}
+        found: Mapping[str, bool | None] = higher.get(self.results.task) or {}
+        return found
+
+    @property
+    def limited(self) -> bool:
+        """Whether the run left questions out (`--limit`)."""
+        count = self.results.count
+        return bool(count["effective"] < count["original"])
+
+
+@dataclass
+class Model:
+    """One model's tasks.
+
+    Attributes:
+        name: Its short name in this report.
+        full: Its name and arguments.
+        tasks: The newest result of each task.
+        others: Tasks in its results that are not ours.
+    """
+
+    name: str
+    full: str
+    tasks: list[Task]
+    others: list[str]
+
+
+def read_models(folders: Iterable[Path | str]) -> list[Model]:
+    """Every model in some output folders, each task's newest run.
+
+    Args:
+        folders: Folders that `lm_eval --output_path` wrote; `NAME=FOLDER` names the model in it.
+
+    Raises:
+        DataError: If a folder has no results of ours, a file is broken, or samples and results
+            contradict each other.
+    """
+    found: dict[str, dict[str, TaskResults]] = {}
+    names: dict[str, str] = {}
+    for item in folders:
+        name, folder = _named(str(item))
+        runs = read_results(folder)
+        if not any(place_of(task) for run in runs for task in run.tasks):
+            raise DataError(
+                f"{folder}: no results of our tasks in it; give lm_eval's --output_path"
+            )
+        if name and len({run.model for run in runs}) > 1:
+            raise DataError(f"{folder}: holds several models; a name can stand for one only")
+        for run in runs:
+            names.setdefault(run.model, name or _short(run))
+            newest = found.setdefault(run.model, {})
+            newest.update({task: TaskResults(task, run) for task in run.tasks})
+    labels = _distinct(names)
+    return [_model(labels[full], full, tasks) for full, tasks in found.items()]
+
+
+def _model(name: str, full: str, results: Mapping[str, TaskResults]) -> Model:
+    tasks, others = [], []
+    for task, found in results.items():
+        place = place_of(task)
+        if place is None or not found.xling:
+            others.append(task)
+        else:
+            tasks.append(_read(Task(name, place, found)))
+    return Model(name, full, tasks, sorted(others))
+
+
+def _named(item: str) -> tuple[str, Path]:
+    name, sign, folder = item.partition("=")
+    if sign and not Path(item).exists():
+        return name, Path(folder).expanduser()
+    return "", Path(item).expanduser()
+
+
+def _short(run: Results) -> str:
+    args = run.model_args
+    named = args.get("peft") or args.get("pretrained") or args.get("model")
+    return str(named or run.config.get("model") or "model").rstrip("/").rpartition("/")[2]
+
+
+def _distinct(names: Mapping[str, str]) -> dict[str, str]:
+    """Short names, numbered where two models would have the same."""
+    seen: dict[str, int] = {}
+    found = {}
+    for full, name in names.items():
+        seen[name] = seen.get(name, 0) + 1
+        found[full] = name if seen[name] == 1 else f"{name} ({seen[name]})"
+    return found
+
+
+# One task's samples
+
+
+def _read(task: Task) -> Task:
+    """Fill a task from its file of samples; without the file it keeps the harness's numbers."""
+    samples = task.results.samples
+    if not samples.path.is_file():
+        return task
+    values: dict[str, list[Any]] = {
+        name: [] for name in task.scores if name not in _NOT_PER_QUESTION
+    }
+    soft = task.place.criterion == "verifiability_ll"
+    seen: set[str] = set()
+    for _, offset, sample in samples.stream_at(_parsed):
+        if sample.get("filter", "none") != "none":
+            continue
+        question = str(sample["doc"]["question_id"])
+        if question in seen:
+            raise DataError(
+                f"{samples.path}: question {question!r} stands there twice; several processes may "
+                "have written to one folder. Run the task again"
+            )
+        seen.add(question)
+        task.ids.append(question)
+        task.offsets.append(offset)
+        for name, kept in values.items():
+            kept.append(_reduced(name, sample.get(name)))
+        if soft and sample.get("auc") is not None:
+            task.rows[question] = [(row[0], row[1]) for row in sample["auc"]]
+    for name, kept in values.items():
+        column = _soft_column(task, name) if soft else None
+        column = column or _column(name, kept)
+        if column is not None:
+            task.columns[name] = column
+    _check(task)
+    return task
+
+
+def _parsed(sample: dict[str, Any]) -> dict[str, Any]:
+    """A sample, checked for what is read of it."""
+    if "question_id" not in sample["doc"]:
+        raise LookupError("question_id")
+    return sample
+
+
+def _reduced(name: str, value: Any) -> Any:
+    """What is kept of a value while the file is read: numbers, never a text."""
+    if isinstance(value, dict):
+        if "n" in value:
+            return value["n"]
+        plain = all(item is None or isinstance(item, (int, float)) for item in value.values())
+        return value if plain else None
+    if isinstance(value, list) and value and isinstance(value[0], list):
+        if _base(name) not in VERDICT_SCORES:
+            return None
+        labels, said = zip(*value, strict=True)
+        counts = verdict_counts([0] * len(labels), labels, list(map(hard_verdict, said)))
+        return counts[0] or (math.nan,) * 4
+    return value
+
+
+def _column(name: str, kept: Sequence[Any]) -> Column | None:
+    """A metric's column by the form of its values; None for one without any."""
+    example = next((value for value in kept if value is not None), None)
+    if isinstance(example, tuple):
+        sums = np.array(kept, dtype=np.float64)
+        return Column(VERDICT_SCORES[_base(name)], sums, False)
+    if isinstance(example, list):
+        return Column(ratio, _pairs(kept), False)
+    if isinstance(example, dict):
+        codes = sorted({code for value in kept if value for code in value})
+        return Column(_mean_of_means, _by_language(kept, codes), False)
+    return None if example is None else Column(ratio, _with_ones(kept), True)
+
+
+def _soft_column(task: Task, name: str) -> Column | None:
+    """Scores of probabilities; AUC, which takes pairs of rows, stays with `rows`."""
+    if name == "brier":
+        sums, score = brier_sums(task.rows), ratio
+    elif name == "ece":
+        sums, score = ece_sums(task.rows), ece_of_sums
+    else:
+        return None
+    width = max((len(own) for own in sums.values() if own), default=2)
+    rows = [sums.get(key) or (math.nan,) * width for key in task.ids]
+    return Column(score, np.array(rows, dtype=np.float64), False)
+
+
+def _base(name: str) -> str:
+    return name.partition("_t")[0]
+
+
+def _with_ones(kept: Sequence[float | None]) -> Floats:
+    values = np.array([math.nan if value is None else value for value in kept], dtype=np.float64)
+    return np.column_stack([values, np.where(np.isnan(values), math.nan, 1.0)])
+
+
+def _pairs(kept: Sequence[Sequence[int] | None]) -> Floats:
+    """Hits and rows; a question without rows has none."""
+    none = (math.nan, math.nan)
+    return np.array([none if not pair or not pair[1] else pair for pair in kept], dtype=np.float64)
+
+
+def _by_language(kept: Sequence[Mapping[str, float | None] | None], codes: Sequence[str]) -> Floats:
+    """Sum and count of every language, one after the other."""
+    rows = []
+    for value in kept:
+        own = [None if value is None else value.get(code) for code in codes]
+        rows.append(list(chain.from_iterable((v or 0.0, float(v is not None)) for v in own)))
+    return np.array(rows, dtype=np.float64)
+
+
+def _mean_of_means(totals: Floats) -> Floats:
+    """The unweighted mean over languages of their means over questions."""
+    means = totals[:, 0::2] / totals[:, 1::2]
+    found: Floats = means.mean(axis=1)
+    return found
+
+
+def _check(task: Task) -> None:
+    """Samples and results must tell the same, or one of them was changed."""
+    for name, column in task.columns.items():
+        value = task.scores[name]
+        present = column.sums[~np.isnan(column.sums[:, 0])]
+        with np.errstate(all="ignore"):
+            found = column.score(present.sum(axis=0, keepdims=True)) if len(present) else [math.nan]
+        again = float(found[0]) if math.isfinite(found[0]) else None
+        if value is None or again is None:
+            same = value is again
+        else:
+            same = abs(again - value) <= _TOLERANCE * max(1.0, abs(value))
+        if not same:
+            raise DataError(
+                f"{task.results.samples.path}: {name} over its samples is {again}, but "
+                f"{task.results.run.path.name} says {value}; the files do not belong together "
+                "or were changed. Run the task again, or remove the file of samples"
+            )

@@ -1,0 +1,299 @@
+"""What keeps numbers of a report from being compared as they stand: told before any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..runs import as_json, model_line
+from .data import Model, Task
+from .grid import MMEDBENCH_LANGUAGES, XLINGHEALTH_LANGUAGES, heading, in_order
+from .model import Report
+from .places import CRITERIA, SEVERAL_LANGUAGES
+
+_ALWAYS = ("prompt_language",)
+_RELEVANT = {
+    "correctness": ("judge",),
+    "consistency": (
+        "temperatures", "k", "greedy_repeats", "sampling_seed", "translator", "encoder",
+        "source_encoder", "topic_seeds",
+    ),
+    "verifiability": ("temperatures",),
+    "information": ("judge", "translator", "languages"),
+    "empathy": ("translator", "empathy_classifier", "languages"),
+}  # fmt: skip
+_NAMES = {"lm_eval": "lm_eval's version", "xling": "xling-tasks' version"}
+
+_TOLD_BY = {"topic_seeds": "seeds", "greedy_repeats": "k", "prompt translate": "translator"}
+"""The field of signatures that a setting changes, where its name is another."""
+
+Tasks = Mapping[str, Sequence[Task]]
+
+
+class Difference(NamedTuple):
+    """One thing that a reader of some tables must know.
+
+    Attributes:
+        criterion: What it concerns.
+        dataset: Over which dataset.
+        text: The line.
+    """
+
+    criterion: str
+    dataset: str
+    text: str
+
+    @property
+    def line(self) -> str:
+        """The line with what it concerns."""
+        return f"{heading(self.criterion, self.dataset)}: {self.text}"
+
+
+def differences(report: Report) -> list[str]:
+    """The lines of a report's banner: partial runs, missing languages, unlike questions, settings.
+
+    Differences that lie in a dataset (MMedBench's questions differ between languages) are not
+    among them; they stand in the notes of its tables.
+    """
+    return [item.line for item in found_differences(report)]
+
+
+def notes_about(found: Iterable[Difference], criterion: str, dataset: str) -> list[str]:
+    """The same for the note of one table."""
+    about = (criterion, dataset)
+    return [f"{item.text}." for item in found if (item.criterion, item.dataset) == about]
+
+
+def found_differences(report: Report) -> list[Difference]:
+    """Everything that `differences` tells, with what it concerns."""
+    found = []
+    groups = grouped(report.models)
+    for criterion, dataset in sorted(groups, key=lambda about: list(CRITERIA).index(about[0])):
+        tasks = groups[criterion, dataset]
+        lines = [
+            *_limited(tasks),
+            *_missing(criterion, tasks),
+            *_without_samples(tasks),
+            *_unlike_questions(criterion, tasks),
+            *_between_languages(criterion, tasks),
+            *_between_models(criterion, tasks),
+        ]
+        found += [Difference(criterion, dataset, line) for line in dict.fromkeys(lines)]
+    return found
+
+
+def grouped(models: Iterable[Model]) -> dict[tuple[str, str], dict[str, list[Task]]]:
+    """(Criterion, dataset) -> model -> its tasks, in the report's order."""
+    found: dict[tuple[str, str], dict[str, list[Task]]] = {}
+    for model in models:
+        for task in model.tasks:
+            about = (task.place.criterion, task.place.dataset)
+            found.setdefault(about, {}).setdefault(model.name, []).append(task)
+    for about, tasks in found.items():
+        for own in tasks.values():
+            order = in_order({task.place.language for task in own}, about[0])
+            own.sort(key=lambda task: order.index(task.place.language))
+    return found
+
+
+def task_languages(task: Task) -> list[str]:
+    """The languages that a task has answers in."""
+    if task.place.language:
+        return [task.place.language]
+    return list((task.results.xling.get("data") or {}).get("languages") or [])
+
+
+def missing_languages(criterion: str, tasks: Tasks) -> dict[str, list[str]]:
+    """Model -> languages that the dataset or another model has and it has not."""
+    own = {
+        name: {code for task in ts for code in task_languages(task)} for name, ts in tasks.items()
+    }
+    expected = set().union(*own.values())
+    if criterion not in SEVERAL_LANGUAGES:
+        mmedbench = criterion.startswith("mmedbench")
+        expected |= set(MMEDBENCH_LANGUAGES if mmedbench else XLINGHEALTH_LANGUAGES)
+    return {
+        name: in_order(expected - codes, criterion)
+        for name, codes in own.items()
+        if expected - codes
+    }
+
+
+# Which questions
+
+
+def _limited(tasks: Tasks) -> Iterator[str]:
+    for name, own in tasks.items():
+        parts = [
+            f"{task.place.language} {task.results.count['effective']} of "
+            f"{task.results.count['original']}".strip()
+            for task in own
+            if task.limited
+        ]
+        if parts:
+            yield f"{name} ran only a part of the questions (--limit): {', '.join(parts)}"
+
+
+def _missing(criterion: str, tasks: Tasks) -> Iterator[str]:
+    for name, codes in missing_languages(criterion, tasks).items():
+        yield f"{name} has no results in {', '.join(codes)}"
+
+
+def _without_samples(tasks: Tasks) -> Iterator[str]:
+    for name, own in tasks.items():
+        codes = [task.place.language or "all languages" for task in own if not task.ids]
+        if codes:
+            yield (
+                f"{name} logged no samples in {', '.join(codes)}: no intervals, no tests, and "
+                "whether the questions are the same is unknown"
+            )
+
+
+def _unlike_questions(criterion: str, tasks: Tasks) -> Iterator[str]:
+    """Models that answered other questions than the first with the same task, and languages."""
+    first: dict[str, tuple[str, Task]] = {}
+    for name, own in tasks.items():
+        found: dict[str, list[str]] = {}
+        for task in own:
+            base_name, base = first.setdefault(task.place.language, (name, task))
+            if base is not task and (counts := _unlike([base, task])):
+                where = f"{task.place.language}: " if task.place.language else ""
+                found.setdefault(base_name, []).append(where + counts)
+        for base_name, parts in found.items():
+            yield f"{base_name} and {name} answered different questions ({'; '.join(parts)})"
+        yield from _unlike_languages(criterion, name, own)
+
+
+def _unlike_languages(criterion: str, name: str, own: Sequence[Task]) -> Iterator[str]:
+    if not own[0].place.parallel:
+        return
+    if criterion in SEVERAL_LANGUAGES:
+        lacking = (own[0].results.xling.get("data") or {}).get("unusable_questions") or {}
+        counts = ", ".join(f"{code} {len(ids)}" for code, ids in lacking.items())
+        if counts:
+            yield f"{name}: prompts without a text are left out in their language: {counts}"
+    elif counts := _unlike(own):
+        yield (
+            f"{name}: the languages are over different questions ({counts}); only the paired "
+            "comparisons are over the same"
+        )
+
+
+def _unlike(tasks: Sequence[Task]) -> str:
+    """Numbers of questions where they are not the same ones; empty where they are or may be."""
+    several = len({task.place.language for task in tasks}) > 1
+    sizes = [int(task.results.count["effective"]) for task in tasks]
+    counts = ", ".join(
+        f"{task.place.language} {size}" if several else str(size)
+        for task, size in zip(tasks, sizes, strict=True)
+    )
+    if all(task.ids for task in tasks):
+        sets = [set(task.ids) for task in tasks]
+        same = set.intersection(*sets)
+        return "" if all(own == same for own in sets) else f"{counts}, {len(same)} in all of them"
+    return "" if len(set(sizes)) == 1 else counts
+
+
+# How they were run
+
+
+def _between_models(criterion: str, tasks: Tasks) -> Iterator[str]:
+    """Settings in which a model differs from the first that has the same task."""
+    first: dict[str, tuple[str, Task]] = {}
+    for name, own in tasks.items():
+        found: dict[tuple[str, str], list[str]] = {}
+        for task in own:
+            base_name, base = first.setdefault(task.place.language, (name, task))
+            if base is not task:
+                for text in _unlike_settings(criterion, base, task, same_language=True):
+                    found.setdefault((base_name, text), []).append(task.place.language)
+        for (base_name, text), codes in found.items():
+            where = f" in {', '.join(codes)}" if any(codes) else ""
+            yield f"{base_name} and {name} differ{where}: {text}"
+
+
+def _between_languages(criterion: str, tasks: Tasks) -> Iterator[str]:
+    """Settings in which a model's languages differ from its first."""
+    for name, own in tasks.items():
+        found: dict[str, list[str]] = {}
+        for task in own[1:]:
+            for text in _unlike_settings(criterion, own[0], task, same_language=False):
+                found.setdefault(text, []).append(task.place.language)
+        for text, codes in found.items():
+            yield f"{name}: {own[0].place.language} and {', '.join(codes)} differ: {text}"
+
+
+def _unlike_settings(
+    criterion: str, base: Task, task: Task, *, same_language: bool
+) -> Iterator[str]:
+    own, other = (_settings(criterion, t, same_language=same_language) for t in (base, task))
+    unlike = [key for key in own if key in other and own[key] != other[key]]
+    for key in unlike:
+        yield f"{_NAMES.get(key, key)} ({own[key]} / {other[key]})"
+    if same_language:
+        yield from _unlike_signatures(base, task, {_TOLD_BY.get(key, key) for key in unlike})
+
+
+def _settings(criterion: str, task: Task, *, same_language: bool) -> dict[str, str]:
+    """What the scores depend on, as text; what a language changes only if asked for."""
+    xling, content = task.results.xling, task.results.run.content
+    settings = xling.get("settings") or {}
+    kind = criterion.removesuffix("_ll")
+    found = {key: _text(settings.get(key)) for key in (*_ALWAYS, *_RELEVANT.get(kind, ()))}
+    found["shots"] = _text((content.get("n-shot") or {}).get(task.results.task))
+    found["generation"] = _text([xling.get("generation_kwargs"), _forced(task)])
+    found["lm_eval"] = _text(content.get("lm_eval_version"))
+    found["xling"] = _text(xling.get("version"))
+    found["task version"] = _text((content.get("versions") or {}).get(task.results.task))
+    found["system instruction"] = _text(content.get("system_instruction_sha"))
+    found["chat template used"] = "yes" if content.get("chat_template_sha") else "no"
+    if same_language or task.place.parallel:
+        data = xling.get("data") or {}
+        found["data"] = _text(data.get("sha256") or data.get("revision") or data.get("name"))
+    if same_language or settings.get("prompt_language", "en") == "en":
+        for name, prompt in (xling.get("prompts") or {}).items():
+            if same_language or name != "translate":
+                found[f"prompt {name}"] = _text(prompt.get("digest"))
+    return found
+
+
+def _forced(task: Task) -> Any:
+    """`--gen_kwargs`, which overrides what a task asks for."""
+    return task.results.run.config.get("gen_kwargs") or None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Mapping) and "model" in value:
+        rest = {key: item for key, item in value.items() if key not in ("model", "batch_size")}
+        return model_line(value["model"], {**(rest.pop("model_args", None) or {}), **rest})
+    if value is None or isinstance(value, str):
+        return value or "none"
+    return as_json(value)
+
+
+def _unlike_signatures(base: Task, task: Task, known: set[str]) -> Iterator[str]:
+    """Metrics that were made in another way, but for reasons told already."""
+    found: dict[tuple[str, str], list[str]] = {}
+    own, other = (t.results.xling.get("signatures") or {} for t in (base, task))
+    for metric in own:
+        if metric in other and own[metric] != other[metric]:
+            parts = _fields(own[metric]), _fields(other[metric])
+            unlike = [k for k in {**parts[0], **parts[1]} if parts[0].get(k) != parts[1].get(k)]
+            unlike = [key for key in unlike if key not in known]
+            texts = ["|".join(part.get(key, "none") for key in unlike) for part in parts]
+            if unlike:
+                found.setdefault((texts[0], texts[1]), []).append(metric)
+    for (made, otherwise), metrics in found.items():
+        yield f"how {', '.join(metrics)} was made ({made} / {otherwise})"
+
+
+def _fields(signature: str) -> dict[str, str]:
+    """A signature's fields by name; a judge or translator with all that belongs to it is one."""
+    found: dict[str, str] = {}
+    holder = ""
+    for part in signature.split("|"):
+        name = part.partition(":")[0]
+        holder = name if name in ("judge", "translator") else holder
+        key = name if name == "k" else holder or name
+        found[key] = f"{found[key]}|{part}" if key in found else part
+    return found

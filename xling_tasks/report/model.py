@@ -1,0 +1,158 @@
+"""What a report is made of: values with intervals, comparisons, the papers' tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xling_metrics.anova import GroupComparison
+from xling_metrics.intervals import Interval
+from xling_metrics.paired import PairedDifference
+from xling_metrics.resampling import LEVEL, RESAMPLES
+
+from .data import Model, Task
+from .places import Panel
+
+COVERAGE = (
+    "empty_rate",
+    "unknown_rate",
+    "unparsed_rate",
+    "no_end_rate",
+    "no_response",
+    "judge_failed_rate",
+    "translation_failed_rate",
+    "unscored",
+    "unverified",
+    "abstained",
+    "langid_match",
+    "language_consistency",
+    "line_pass_rate",
+    "word_pass_rate",
+    "unusable_rows",
+    "n_judged",
+    "n_claims",
+    "profile",
+)
+"""Metrics that say what was measured rather than how well, in the order of the coverage table."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the statistics are made.
+
+    Attributes:
+        seed: Seed of every bootstrap and permutation.
+        n_resamples: Resamples of intervals, and permutations of tests at first.
+        level: Coverage of intervals.
+    """
+
+    seed: int = 0
+    n_resamples: int = RESAMPLES
+    level: float = LEVEL
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A metric in one language (or mean over languages) of one model.
+
+    Attributes:
+        model: The model's short name.
+        panel: The metric.
+        language: A code, or `avg`, `script:...`, `family:...`.
+        value: The harness's own number; None if undefined.
+        interval: Its bootstrap interval over questions; None without logged samples, or where
+            no interval is defined.
+        better: Whether higher is better; None where neither is.
+        signature: How it was made.
+        task: The task it stands in.
+    """
+
+    model: str
+    panel: Panel
+    language: str
+    value: float | None
+    interval: Interval | None
+    better: bool | None
+    signature: str
+    task: Task
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One side against another on one metric.
+
+    Attributes:
+        panel: The metric.
+        side: What is compared: a language, or a model.
+        baseline: What it is compared with.
+        context: What both have in common: the model, or the language.
+        paired: Whether both sides answered the same questions.
+        difference: Side minus baseline, over the questions of both if paired.
+        low: Lower end of its interval.
+        high: Upper end.
+        value: The side's score over those questions.
+        base: The baseline's.
+        relative: Difference over the baseline's score; None where that is 0.
+        p: Two-sided p of a permutation test (paired) or Welch's t test.
+        p_holm: The same after Holm's correction over all comparisons of the report.
+        n: Questions compared; unpaired, those of the side.
+        left_out: Questions that one side lacks; unpaired 0.
+        n_permutations: 0 where the test is another one.
+        detail: Wilcoxon, effect sizes and wins, for metrics with a value per question.
+    """
+
+    panel: Panel
+    side: str
+    baseline: str
+    context: str
+    paired: bool
+    difference: float | None
+    low: float | None
+    high: float | None
+    value: float | None
+    base: float | None
+    relative: float | None
+    p: float | None
+    n: int
+    left_out: int
+    n_permutations: int = 0
+    detail: PairedDifference | None = None
+    p_holm: float | None = None
+
+
+@dataclass(frozen=True)
+class Classic:
+    """The paper's own tests on a metric: the languages as independent samples."""
+
+    model: str
+    panel: Panel
+    tests: GroupComparison
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Two sides of a comparison: a task and its metric each, with their names."""
+
+    side: tuple[Task, str]
+    baseline: tuple[Task, str]
+    side_name: str
+    baseline_name: str
+    context: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that tables, pictures and the page are made of.
+
+    Attributes:
+        models: The models with their tasks, in the order given.
+        cells: Every metric of every model.
+        comparisons: Each language against English, corrected for all of them.
+        classic: The papers' own tests.
+        options: How the statistics were made.
+    """
+
+    models: tuple[Model, ...]
+    cells: tuple[Cell, ...]
+    comparisons: tuple[Comparison, ...]
+    classic: tuple[Classic, ...]
+    options: Options

@@ -1,0 +1,87 @@
+"""Tables of a report, as data; and as Markdown and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Value = str | int | float | None
+"""What a cell holds; None is undefined or unknown, and never shown as a number."""
+
+UNDEFINED = "–"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a heading.
+
+    Attributes:
+        key: Its name in file names and anchors: letters, digits, underscores.
+        section: A key of `places.CRITERIA`, or `coverage`, `summary`, `statistics`.
+        title: Its heading.
+        columns: Names of the columns.
+        rows: As many values as columns each.
+        note: What a reader must know to read it rightly; empty for nothing.
+        published: Which rows are published figures, by index.
+        digits: Digits behind the point of numbers that are not integers.
+    """
+
+    key: str
+    section: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    note: str = ""
+    published: frozenset[int] = frozenset()
+    digits: int = 3
+
+    def __post_init__(self) -> None:
+        for index, row in enumerate(self.rows):
+            if len(row) != len(self.columns):
+                raise ValueError(
+                    f"table {self.key}: row {index} has {len(row)} values for "
+                    f"{len(self.columns)} columns"
+                )
+
+    def shown(self, value: Value) -> str:
+        """A value as text."""
+        if value is None:
+            return UNDEFINED
+        if isinstance(value, bool) or not isinstance(value, float):
+            return str(value)
+        smallest = 10.0**-self.digits
+        if 0 < value < smallest / 2:
+            return f"<{smallest:.{self.digits}f}"
+        return f"{value:.{self.digits}f}"
+
+
+def as_markdown(table: Table) -> str:
+    """The table with its heading and note; vertical bars and line breaks in cells are escaped."""
+    cells = [[_escaped(table.shown(value)) for value in row] for row in table.rows]
+    head = [_escaped(column) for column in table.columns]
+    rule = ["---:" if _numeric(table, i) else "---" for i in range(len(head))]
+    lines = ["| " + " | ".join(line) + " |" for line in [head, rule, *cells]]
+    parts = [f"### {table.title}", "\n".join(lines)]
+    return "\n\n".join([*parts, table.note] if table.note else parts) + "\n"
+
+
+def as_csv(table: Table) -> str:
+    """The table with numbers in full; undefined values are empty, published rows are marked."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*table.columns, "published"])
+    for index, row in enumerate(table.rows):
+        marked = "yes" if index in table.published else "no"
+        writer.writerow([*("" if value is None else value for value in row), marked])
+    return out.getvalue()
+
+
+def _numeric(table: Table, column: int) -> bool:
+    values: Sequence[Value] = [row[column] for row in table.rows]
+    return any(isinstance(value, (int, float)) for value in values)
+
+
+def _escaped(text: str) -> str:
+    return " ".join(text.replace("\\", "\\\\").replace("|", "\\|").split())
