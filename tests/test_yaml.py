@@ -9,9 +9,8 @@ import xling_task_yaml
 from lm_eval.tasks import TaskManager
 from lm_eval.tasks._yaml_loader import load_yaml
 from xling_task_yaml._generate import files, groups
-from xling_tasks import prompt_sets
 
-from xling_tasks import mmedbench_source, records
+from xling_tasks import mmedbench_source, prompt_sets, records
 
 RECORDS = {**records.RECORDS, **mmedbench_source.RECORDS}
 
