@@ -161,7 +161,8 @@ class Backend:
         return {
             "temperature": 0.0,
             "do_sample": False,
-            "until": list(until),
+            # Some servers refuse an empty list of stops; this one ends a text anyway.
+            "until": list(until) or ["<|endoftext|>"],
             "max_gen_toks": self.spec.max_gen_toks,
         }
 
@@ -213,8 +214,11 @@ def _under_test(role: str) -> tuple[Any, tuple[str, dict[str, Any]] | None]:
 
 
 def _build(role: str, spec: ModelSpec) -> tuple[Any, tuple[str, dict[str, Any]]]:
-    import lm_eval.models  # noqa: F401  (fills the registry)
     from lm_eval.api.registry import get_model
+
+    from .discovery import register_models
+
+    register_models()  # a command of ours may come here without the harness's task manager
 
     extra = {} if spec.batch_size is None else {"batch_size": spec.batch_size}
     try:
