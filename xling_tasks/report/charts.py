@@ -108,7 +108,8 @@ def _bars_of(axis: Axes, facet: Facet, thick: float, every: Sequence[str]) -> No
     axis.axvline(0, color=INK, linewidth=0.9)
     axis.grid(axis="x")
     axis.set_xlabel(facet.axis)
-    axis.set_title(wrapped(facet.title))
+    # Bold, and over the axis only.
+    axis.set_title(wrapped(facet.title, 48))
 
 
 def _bar(axis: Axes, point: Point, y: float, thick: float, index: int) -> None:

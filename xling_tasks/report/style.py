@@ -198,10 +198,10 @@ def clean(text: str) -> str:
     return " ".join("".join(kept).split())
 
 
-def wrapped(text: str) -> str:
+def wrapped(text: str, characters: int = _TITLE_CHARACTERS) -> str:
     """Text in lines that fit a figure."""
     kept = _TOGETHER.sub("\xa0", clean(text))
-    return textwrap.fill(kept, _TITLE_CHARACTERS).replace("\xa0", " ")
+    return textwrap.fill(kept, characters).replace("\xa0", " ")
 
 
 def short(name: str) -> str:
