@@ -16,7 +16,7 @@ import regex
 Verdicts = Sequence[bool | None]
 """One verdict per claim: supported, not supported, or None where the judge gave none."""
 
-_NO_WORD = regex.compile(r"[^\p{L}\p{M}\p{N}.,%/<>=+\-]+")
+_NO_WORD = regex.compile(r"[^\p{L}\p{M}\p{N}\p{Sm}.,%/\-]+")
 
 
 class ClaimScores(NamedTuple):
@@ -39,7 +39,8 @@ def claim_scores(answer: Verdicts | None, reference: Verdicts | None) -> ClaimSc
         Shares over the claims that have a verdict. Texts without claims (abstentions) have no
         share: if one of the two abstains, F1 is 0 (they are not consistent); if both do, there
         is nothing to compare and all three are None. All three are None too where claims could
-        not be read. A share is None, and F1 with it, where none of several claims has a verdict.
+        not be read. A share is None, and F1 with it, where fewer than half of the claims have a
+        verdict.
     """
     if answer is None or reference is None or not (answer or reference):
         return ClaimScores(None, None, None)
@@ -67,10 +68,10 @@ def distinct_claims(claims: Sequence[str]) -> list[str]:
 
 def _share(verdicts: Verdicts) -> float | None:
     known = [verdict for verdict in verdicts if verdict is not None]
-    return sum(known) / len(known) if known else None
+    return sum(known) / len(known) if known and 2 * len(known) >= len(verdicts) else None
 
 
 def _plain(claim: str) -> str:
-    # Signs that belong to numbers stay: 1.5 and 15, < and > differ.
+    # Signs that belong to numbers stay: 1.5 and 15, .5 and 5, -5 and 5, at least and at most.
     words = _NO_WORD.sub(" ", unicodedata.normalize("NFKC", claim).casefold()).split()
-    return " ".join(word.strip(".,") for word in words)
+    return " ".join(word.rstrip(".,") for word in words)

@@ -24,6 +24,8 @@ NOTHING = ClaimScores(None, None, None)
         (None, [True], NOTHING),  # claims not read
         ([True], None, NOTHING),
         ([True, None, False], [True], (0.5, 1.0, 2 / 3)),  # a missing verdict is left out
+        ([True, None, None], [True], (None, 1.0, None)),  # fewer than half have one
+        ([True, None], [True], (1.0, 1.0, 1.0)),
         ([None, None], [True], (None, 1.0, None)),  # none at all is unscored, not 0
         ([True], [None], (1.0, None, None)),
     ],
@@ -74,6 +76,31 @@ def test_distinct_claims_keeps_numbers_and_negations_apart():
         ("I see no numbered list here.\nEND OF CLAIMS", None, 1),
         ("END OF CLAIMS", None, 0),
         ("", None, 0),
+        # Thinking is no list, even with an end mark, or cut off within.
+        ("<think>\n1. A is.\nEND OF CLAIMS\n</think>\n1. B is.\nEND OF CLAIMS", ("B is.",), 0),
+        ("1. Draft.\n</think>\n- A is.\nEND OF CLAIMS", ("A is.",), 0),
+        ("<think>\n1. A is.\nEND OF CLAIMS\n2. Or", None, 0),
+        # Steps before the list, or two lists: the numbers start again.
+        ("1. Read.\n2. Split.\nClaims:\n1. A is.\n2. B is.\nEND OF CLAIMS", None, 5),
+        # A bold heading and a rule are no bullets, a dose is no number of the list.
+        ("**Claims:**\n---\n* A is.\n- B is.\nEND OF CLAIMS", ("A is.", "B is."), 0),
+        ("1. A is.\n1.5 mg is the dose.\n2. B is.\nEND OF CLAIMS", ("A is.", "B is."), 1),
+        ("- The dose:\n2.5 mg.\n- B is.\nEND OF CLAIMS", ("The dose:", "B is."), 1),
+        # Most of the list is not read; two items on one line.
+        ("1. Salt:\n  - A is.\n  - B is.\nEND OF CLAIMS", None, 2),
+        ("1. A is. 2. B is. 3. C is.\nEND OF CLAIMS", None, 1),
+        ("| 1 | A is. |\n| 2 | B is. |\nEND OF CLAIMS", None, 2),
+        ("1. A is.\n2. END OF CLAIMS", None, 2),
+        (
+            "1. A mentions END OF CLAIMS here.\nEND OF CLAIMS",
+            ("A mentions END OF CLAIMS here.",),
+            0,
+        ),
+        ("```text\n1. A is.\n```\nEND OF CLAIMS", ("A is.",), 0),
+        ("Claim 1: A is.\n[2] B is.\nEND OF CLAIMS", ("A is.", "B is."), 0),
+        ("The text only declines.\nNONE\nEND OF CLAIMS", (), 0),
+        ("Salt is white.\nTea is hot.\nNONE\nEND OF CLAIMS", None, 3),
+        ("NONE\nBut it says much.\nEND OF CLAIMS", None, 2),
     ],
 )
 def test_read_claims(reply, claims, unparsed):
@@ -105,6 +132,24 @@ def test_a_judge_that_could_not_be_asked():
         ("1: neither SUPPORTED", None),
         ("2: SUPPORTED", None),
         ("", None),
+        ("- 1: SUPPORTED", True),
+        ("| 1 | NOT SUPPORTED |", False),
+        ("1: SUPPORTED. No other source is needed.", True),
+        ("1: NOT SUPPORTED: no mention", False),
+        ("1: NOT SUPPORTED; only half of it is supported", False),
+        ("1. Supported: yes", True),
+        # Taken back by the words behind it.
+        ("1. Supported: No", None),
+        ("1: SUPPORTED - no, it is not", None),
+        ("1: SUPPORTED (partially)", None),
+        ("1: SUPPORTED, but only in part", None),
+        ("1: SUPPORTED, NOT SUPPORTED", None),
+        ("1: SUPPORTED; on reflection, not supported", None),
+        ("1: NOT SUPPORTED, SUPPORTED", None),
+        ("1: **NOT** SUPPORTED", None),
+        # Thinking is no verdict.
+        ("<think>\n1: SUPPORTED\n</think>\n1: NOT SUPPORTED", False),
+        ("<think>\n1: SUPPORTED", None),
     ],
 )
 def test_read_support(line, verdict):
@@ -128,6 +173,11 @@ class Judge:
     def ask(self, prompts, *, until=(), at_least=0):
         self.batches.append(list(prompts))
         return [self.reply(prompt) for prompt in prompts]
+
+
+def test_distinct_claims_keeps_signs_of_numbers_apart():
+    claims = ["HbA1c ≥ 6.5%", "HbA1c ≤ 6.5%", "Take .5 mg", "Take 5 mg", "−5 °C", "5 °C", "A ± B"]
+    assert distinct_claims([*claims, "Take 5 mg."]) == claims
 
 
 def test_each_text_is_taken_apart_once_and_empty_ones_never():
@@ -154,6 +204,15 @@ def test_long_lists_are_checked_in_parts_of_one_pass():
     found = verify(pairs, Prompts().get("support", "en"), judge)
     assert found == [[not i % 2 for i in range(70)]] * 2 + [[], [False, False]]
     assert [len(batch) for batch in judge.batches] == [3]
+
+
+def test_a_judge_that_repeats_what_it_reads_says_nothing():
+    from xling_tasks.claims import fill_claims, fill_support
+
+    prompts = Prompts()
+    support = fill_support(prompts.get("support", "en"), ("A is.", "B is."), "A is.")
+    assert read_support(support, 2) == [None, None]
+    assert read_claims(fill_claims(prompts.get("claims", "en"), "Some text.")).claims is None
 
 
 def test_a_text_cannot_end_its_own_fence():

@@ -263,6 +263,50 @@ def test_what_the_judge_does_not_say_is_unscored_and_counted(run, serve, tmp_pat
     assert found["information_f1_family_romance,none"] is None
 
 
+def test_thinking_in_answers_is_said(run, serve, tmp_path, caplog):
+    served = serve(scripted.reply)
+    rows = [{"id": "a", "en": "salt", "es": "sal"}]
+    metadata = {"judge": served.spec(), "translator": "none", "prompts_file": _file(tmp_path, rows)}
+    said = {"salt": "A is.", "sal": "<think>B is.</think>A is."}
+    run("xling_information", model=Replies(said.__getitem__), metadata=metadata)
+    assert "1 answers hold the model's thinking" in caplog.text and "think_end_token" in caplog.text
+
+
+def test_texts_missing_here_and_there_stay_with_their_languages(run, serve, tmp_path):
+    """Null replies, null texts, and languages by other codes, by hand."""
+    rows = [
+        {"id": "a", "en": "E1", "es": None, "fr": "F1", "zh-CN": "Z1"},
+        {"id": "b", "en": "E2", "es": "S2", "fr": None, "zh-CN": None},
+        {"id": "c", "en": "E3", "es": None, "fr": None, "zh-CN": None},
+        {"id": "d", "en": "E4", "es": "S4", "fr": "F4", "zh-CN": None},
+    ]
+    said = {
+        "E1": "A is. B is.", "F1": "A is.", "Z1": None, "E2": "A is.", "S2": "A is.",
+        "E4": None, "S4": "", "F4": "A is.",
+    }  # fmt: skip
+    served = serve(scripted.reply)
+    metadata = {
+        "judge": served.spec(), "translator": "none", "prompts_file": _file(tmp_path, rows),
+        "languages": "zh-CN,fr,es",
+    }  # fmt: skip
+    results = run("xling_information", model=Replies(said.__getitem__), metadata=metadata)
+    found, samples = (
+        results["results"]["xling_information"],
+        results["samples"]["xling_information"],
+    )
+    json.dumps([results["results"], samples], allow_nan=False, default=str)
+    a, b, d = samples
+    # Precision 1, recall 1/2; no answer; one that equals the English one.
+    assert (a["information_f1_fr"], a["information_f1_zh"]) == (pytest.approx(2 / 3), 0.0)
+    assert a["information_f1_es"] is None and a["unscored_es"] is None
+    assert b["information_f1_es"] == 1.0 and b["unscored_fr"] is None
+    assert d["n_claims_es"]["unscored"] == "both answers abstain" and d["information_f1_fr"] == 0.0
+    assert found["information_f1_fr,none"] == pytest.approx(1 / 3)
+    assert found["information_f1_script_latin,none"] == pytest.approx((1 + 1 / 3) / 2)
+    assert found["information_f1,none"] == pytest.approx((1 + 1 / 3 + 0) / 3)
+    assert found["unscored_es,none"] == 0.5 and found["unusable_rows,none"] == 7
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -322,7 +366,7 @@ def test_a_users_prompt_frames_every_language(run, tmp_path):
 
 @pytest.mark.realdata
 def test_real_liveqa_in_four_languages(run, settings, realdata):
-    served, metadata = settings
+    _, metadata = settings
     metadata = {**metadata, "data_dir": str(realdata / "xlinghealth")}
     results = run("xlinghealth_information_liveqa", metadata=metadata, limit=60)
     found = results["results"]["xlinghealth_information_liveqa"]

@@ -110,6 +110,46 @@ def test_translate_prompts_makes_a_set_that_loads(capsys, serve, tmp_path):
     assert status == 2 and "is there already" in err
 
 
+def test_translate_prompts_keeps_other_codes_and_placeholders(capsys, serve, tmp_path):
+    """`iw` and `zh-CN` are there already; a translation that loses {age} is none."""
+    said = {"I am {age} years old.": "Tengo cuarenta años.", "I need water.": "Necesito agua."}
+
+    def reply(prompt):
+        found = re.search(r"^Own: (.+)$", prompt, re.M)
+        return said.get(found[1], "") if found else ""
+
+    served = serve(reply)
+    own = tmp_path / "own.yaml"
+    own.write_text('translate: "Own: {text}"\n', encoding="utf-8")
+    source, target = tmp_path / "en.jsonl", tmp_path / "all.jsonl"
+    rows = [
+        {"id": 7, "en": "I am {age} years old.", "iw": "אני בן {age}.", "zh-CN": "我{age}岁。"},
+        {"id": "b", "en": "I need water.", "iw": "אני צריך מים.", "zh-CN": "我需要水。"},
+    ]
+    source.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    settings = json.dumps({"translator": served.spec(), "prompts": str(own)})
+    status, out, _ = xling(
+        capsys, "translate-prompts", str(source), "--to", str(target),
+        "--languages", "he,zh,es", "--metadata", settings,
+    )  # fmt: skip
+    assert status == 0
+    data = load_prompts(RECORDS["information"], str(target))
+    assert data.languages == ("en", "he", "zh", "es")
+    assert data.prompts[0]["text"] == {
+        "en": rows[0]["en"], "he": rows[0]["iw"], "zh": rows[0]["zh-CN"], "es": None,
+    }  # fmt: skip
+    assert data.prompts[1]["text"]["es"] == "Necesito agua."
+    assert "es: 1 without a translation (null in the file): 7" in out
+    # The user's own prompt `translate` is the one that is used, for Spanish only.
+    assert served.prompts and all(text.startswith("Own: ") for text in served.prompts)
+    source.write_text('{"id": "a", "en": "x", "iw": "y", "he": "z"}', encoding="utf-8")
+    status, _, err = xling(
+        capsys, "translate-prompts", str(source), "--to", str(tmp_path / "b.jsonl"),
+        "--metadata", settings,
+    )  # fmt: skip
+    assert status == 2 and "field 'he': 'he' stands there twice" in err
+
+
 def test_translate_prompts_names_what_is_wrong(capsys, tmp_path):
     source = tmp_path / "en.jsonl"
     source.write_text('{"id": "a", "en": "x"}\n{"id": "b"}\n', encoding="utf-8")

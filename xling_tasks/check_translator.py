@@ -146,7 +146,7 @@ def _texts(path: Path | None) -> list[str]:
         rows = [json.loads(line) for line in lines if line]
         return list(dict.fromkeys(row["answer_English"] for row in rows if row["label"] == 1))
     try:
-        texts = [line.strip() for line in path.read_text(encoding="utf-8").split("\n")]
+        texts = [line.strip() for line in path.read_text(encoding="utf-8-sig").split("\n")]
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: {error}") from error
     found = list(dict.fromkeys(filter(None, texts)))

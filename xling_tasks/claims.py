@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 
 from xling_metrics.claims import distinct_claims
 
@@ -23,15 +23,29 @@ PER_PROMPT = 30
 EXTRACTION_TOKENS = 2048
 """Room for the claims of one text; a list cut off within would have no end mark."""
 
-_NUMBERED = re.compile(r"[\s*_>#]*\(?(\d{1,3})\s*[.):][\s*_]*(\S.*?)[\s*_]*")
-_BULLET = re.compile(r"\s*[-*•–][\s*_]*(\S.*?)[\s*_]*")
+# A digit behind the mark makes it part of a number: `2.5 mg` begins no item.
+_NUMBERED = re.compile(
+    r"[\s*_>#]*(?:claim\s+)?[(\[]?(\d{1,3})[\s*_]*[.):\]]{1,2}(?!\d)[\s*_]*(\S.*?)[\s*_]*", re.I
+)
+_BULLET = re.compile(r"\s*(?:[-*–]\s|•)[\s*_]*(\S.*?)[\s*_]*")
 _END = re.compile(r"\W*end\W+of\W+claims\W*", re.I)
 _NONE = re.compile(r"(?:\W*1\s*[.):])?\W*none\W*", re.I)
+_FENCE = re.compile(r"\s*(?:```|~~~)\w*\s*")
 _VERDICT = re.compile(
-    r"[\s*_>#(\[]*(?:claim\s*)?(\d{1,3})[\s*_)\]]*[.):=-]*[\s*_\[\"']*"
-    r"(not[\s-]+supported|unsupported|supported)\b[\s*_\]\"']*(?:[.;:,(–—-].*)?",
+    r"[\s*_>#(\[|-]*(?:claim\s*)?(\d{1,3})[\s*_)\]|]*[.):=-]*[\s*_\[\"'|]*"
+    r"(not[\s-]+supported|unsupported|supported)\b[\s*_\]\"'|]*([.;:,(–—-].*)?",
     re.I,
 )
+# Behind SUPPORTED: `Supported: no`, `SUPPORTED (partially)`, `SUPPORTED, NOT SUPPORTED`.
+_TAKEN_BACK = re.compile(
+    r"\W*(?:but\s+)?(?:only\s+)?(?:partial|partially|partly|in\s+part|not\s+(?:really|fully|quite"
+    r"|entirely|completely|exactly)|(?:no|not|false)\s*(?:[^\w\s]|$))"
+    r"|.*\b(?:not[\s-]+supported|unsupported)\b",
+    re.I,
+)
+_TAKEN_BACK_TOO = re.compile(r".*(?<!NOT[\s-])\bSUPPORTED\b")
+_THINKING = re.compile(r"^.*</think(?:ing)?>", re.S | re.I)
+_OPEN_THINKING = re.compile(r"<think(?:ing)?>", re.I)
 
 
 @dataclass(frozen=True)
@@ -67,33 +81,55 @@ def fill_claims(prompt: Prompt, text: str) -> str:
 def read_claims(reply: str | None) -> Extraction:
     """The claims in a reply.
 
-    Read are numbered lines, or bulleted ones where none is numbered. The end mark must be there:
-    without it the list may have been cut off, and shares over a part of the claims would be
-    wrong without a sign of it. Lines before the first claim are ignored; others that are no claim
-    are counted.
+    Read are numbered lines, or bulleted ones where none is numbered, outside of what stands in
+    `<think>`. The end mark must be there: without it the list may have been cut off, and shares
+    over a part of the claims would be wrong without a sign of it. For the same reason there are no
+    claims if the numbers start again (of two lists one may be notes), if two items stand on one
+    line, or if more lines are unread than read. Lines before the first claim are ignored; others
+    that are no claim are counted.
     """
     if reply is None:
         return Extraction(None)
-    lines = [line for line in reply.splitlines() if line.strip()]
+    lines = _lines(reply)
     ends = [i for i, line in enumerate(lines) if _END.fullmatch(line)]
     if not ends:
         return Extraction(None, len(lines), reply)
     lines = lines[: ends[0]]
-    if len(lines) == 1 and _NONE.fullmatch(lines[0]):
-        return Extraction((), 0, reply)
-    numbered = any(_NUMBERED.fullmatch(line) for line in lines)
-    pattern = _NUMBERED if numbered else _BULLET
-    matches = [pattern.fullmatch(line) for line in lines]
-    first = next((i for i, match in enumerate(matches) if match), None)
-    if first is None or any(_NONE.fullmatch(line) for line in lines):
-        return Extraction(None, len(lines), reply)
+    nones = [i for i, line in enumerate(lines) if _NONE.fullmatch(line)]
+    items = ["" if i in nones else line for i, line in enumerate(lines)]
+    numbered = any(map(_NUMBERED.fullmatch, items))
+    matches = list(map((_NUMBERED if numbered else _BULLET).fullmatch, items))
     hits = [match for match in matches if match]
-    unparsed = len(matches) - first - len(hits)
+    if not hits and nones == [len(lines) - 1] and len(lines) <= 2:  # NONE, perhaps introduced
+        return Extraction((), 0, reply)
+    if not hits or nones or (numbered and _is_doubtful(hits)):
+        return Extraction(None, len(lines), reply)
+    unparsed = len(lines) - matches.index(hits[0]) - len(hits)
     if numbered:
         numbers = {int(match[1]) for match in hits}
         unparsed = max(unparsed, max(numbers) - len(numbers))
-    return Extraction(tuple(distinct_claims([match[match.re.groups] for match in hits])),
-                      unparsed, reply)  # fmt: skip
+    if unparsed > len(hits):
+        return Extraction(None, unparsed, reply)
+    claims = distinct_claims([match[match.re.groups] for match in hits])
+    return Extraction(tuple(claims), unparsed, reply)
+
+
+def _lines(reply: str) -> list[str]:
+    """The lines that say something, those of a model's thinking left aside."""
+    text = _THINKING.sub("", reply)
+    if _OPEN_THINKING.search(text):  # cut off within: whatever stands there is no answer
+        return []
+    lines = [line for line in text.splitlines() if not _FENCE.fullmatch(line)]
+    return [line for line in lines if any(map(str.isalnum, line))]
+
+
+def _is_doubtful(hits: Sequence[re.Match[str]]) -> bool:
+    """Whether numbers go down, or an item holds the next one's number."""
+    numbers = [int(match[1]) for match in hits]
+    return any(b < a for a, b in pairwise(numbers)) or any(
+        re.search(rf"[.!?;]\s+\(?{number + 1}[.)]\s", match[2])
+        for number, match in zip(numbers, hits, strict=True)
+    )
 
 
 def verify(
@@ -132,12 +168,16 @@ def read_support(reply: str | None, count: int) -> list[bool | None]:
     """The verdicts on claims 1 to `count` in a reply.
 
     A verdict is a line with the number and SUPPORTED or NOT SUPPORTED, perhaps with a reason
-    behind it. A number with none, or with two that differ, has None.
+    behind it, outside of what stands in `<think>`. A number with none, with two that differ, or
+    with one that the words behind it take back, has None.
     """
     found: dict[int, set[bool]] = {}
-    for line in (reply or "").splitlines():
+    for line in _lines(reply or ""):
         if match := _VERDICT.fullmatch(line.strip()):
-            found.setdefault(int(match[1]), set()).add(match[2].lower() == "supported")
+            verdict = match[2].lower() == "supported"
+            taken_back = (_TAKEN_BACK if verdict else _TAKEN_BACK_TOO).match(match[3] or "")
+            said = {verdict, not verdict} if taken_back else {verdict}
+            found.setdefault(int(match[1]), set()).update(said)
     unique = {number: said.pop() for number, said in found.items() if len(said) == 1}
     return [unique.get(number) for number in range(1, count + 1)]
 

@@ -180,6 +180,10 @@ class InformationTask(MultilingualTask):
                 verdicts = [*item.supported, *item.reference_supported]
                 pair = [sum(v is None for v in verdicts), len(verdicts)]
             values[f"unverified_{code}"] = pair
+            parts = (
+                None if item is None else [item.unparsed, item.unparsed + len(item.claims or ())]
+            )
+            values[f"unparsed_{code}"] = parts
         return values
 
     def metrics(self) -> list[Metric]:
@@ -201,6 +205,8 @@ class InformationTask(MultilingualTask):
             found.append(Metric(f"unscored_{code}", defined_mean, False, unscored))
             unverified = signature("unverified", language=code, of="all_claims")
             found.append(Metric(f"unverified_{code}", _pooled, False, unverified))
+            unparsed = signature("unparsed", language=code, of="parts_of_claim_lists")
+            found.append(Metric(f"unparsed_{code}", _pooled, False, unparsed))
         return found
 
 

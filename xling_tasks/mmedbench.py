@@ -139,6 +139,7 @@ class McqaTask(_Choice):
     """Letters, generated."""
 
     prompt_name = "mcqa"
+    scores_texts = False
 
     def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """Scores of the letters in the reply."""

@@ -146,13 +146,23 @@ def json_object(where: str, line: bytes) -> dict[str, Any]:
     return row
 
 
+def language_of(name: str) -> str:
+    """The code that a field stands for: `ind` is Indonesian, `iw` Hebrew."""
+    return "id" if name == "ind" else language_code(name)
+
+
+def placeholders(text: str) -> list[str]:
+    """The placeholders in a text, such as `{age}`, sorted."""
+    return sorted(_PLACEHOLDER.findall(text))
+
+
 def _languages(where: str, row: dict[str, Any]) -> dict[str, str]:
     """Field -> language code, from the first line."""
     codes: dict[str, str] = {}
     for name in row:
         if name in _OTHER_FIELDS:
             continue
-        code = "id" if name == "ind" else language_code(name)
+        code = language_of(name)
         if code not in LANGUAGES:
             known = {*_OTHER_FIELDS, *FIELDS.values()}
             raise DataError(f"{where}, field {name!r}: unknown field.{did_you_mean(name, known)}")
@@ -197,9 +207,9 @@ def _text(where: str, row: dict[str, Any], name: str) -> str | None:
 
 def _check_placeholders(where: str, text: dict[str, str | None]) -> None:
     """A placeholder such as {age} stands in every language, or the prompts differ."""
-    wanted = sorted(_PLACEHOLDER.findall(text["en"] or ""))
+    wanted = placeholders(text["en"] or "")
     for code, own in text.items():
-        found = wanted if own is None else sorted(_PLACEHOLDER.findall(own))
+        found = wanted if own is None else placeholders(own)
         if found != wanted:
             raise DataError(
                 f"{where}, field {code!r}: placeholders {found} differ from those in English, "

@@ -92,6 +92,8 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     """
 
     prompt_name: str
+    scores_texts = True
+    """Whether replies are scored as they are, rather than read for a verdict or letters."""
     record: Record
     provenance: Mapping[str, Any]
 
@@ -219,6 +221,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
             if instance.request_type == "generate_until":
                 instance.resps = [clean_reply(reply) for reply in instance.resps]
         _save_all_answers()
+        self._say_thinking()
         if self.config.filter_list is None:
             for instance in self.instances:
                 single = instance.repeats == 1
@@ -227,6 +230,22 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
             super().apply_filters()
         if not self.predict_only:
             self.score()
+
+    def _say_thinking(self) -> None:
+        """Warn where the texts to be scored hold what a reasoning model thought."""
+        marked = sum(
+            "</think" in reply or "<think" in reply
+            for instance in self.instances
+            if instance.request_type == "generate_until"
+            for reply in instance.resps
+        )
+        if marked and self.scores_texts:
+            log.warning(
+                "%s: %d answers hold the model's thinking (<think>), which is scored as if it were "
+                "the answer. Have it removed: think_end_token=... in --model_args of hf and vllm, "
+                "or the server's reasoning parser.",
+                self.config.task, marked,
+            )  # fmt: skip
 
     def score(self) -> None:
         """Batched scoring over all replies (translate, encode, judge); nothing by default."""

@@ -10,7 +10,8 @@ from typing import Any
 
 from .errors import DataError, SettingError
 from .languages import LANGUAGES
-from .prompt_sets import FIELDS, json_object
+from .prompt_sets import FIELDS, json_object, language_of, placeholders
+from .prompts import Prompts
 from .settings import Settings
 from .translate import translator
 
@@ -51,7 +52,8 @@ def translate_prompts(options: argparse.Namespace) -> str:
         raise DataError(f"{options.to}: is there already; name a new file")
     rows = _rows(options.file)
     codes = settings.languages or tuple(code for code in LANGUAGES if code != "en")
-    engine = translator(settings.translator, settings.xling_cache)
+    prompt = Prompts(settings.prompts).get("translate", "en")
+    engine = translator(settings.translator, settings.xling_cache, prompt)
     engine.check(*(("en", code) for code in codes))
     failed = {code: _add(rows, code, engine.translate) for code in codes}
     order = ["id", "category", "en", *(FIELDS[code] for code in codes)]
@@ -71,12 +73,13 @@ def translate_prompts(options: argparse.Namespace) -> str:
 
 
 def _add(rows: Sequence[dict[str, Any]], code: str, translate: Any) -> list[str]:
-    """Fill one language; the ids that have no translation."""
+    """Fill one language; the ids that have no translation, or one without its placeholders."""
     name = FIELDS[code]
     open_ = [row for row in rows if not row.get(name)]
     texts = translate([row["en"] for row in open_], "en", code)
     for row, text in zip(open_, texts, strict=True):
-        row[name] = text
+        whole = text is not None and placeholders(text) == placeholders(row["en"])
+        row[name] = text if whole else None
     return [str(row["id"]) for row in open_ if row[name] is None]
 
 
@@ -93,9 +96,23 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         where = f"{path}, line {number}"
         row: Mapping[str, Any] = json_object(where, line)
         for name in ("id", "en"):
-            if not isinstance(row.get(name), str) or not row[name].strip():
+            value = row.get(name)
+            number_id = name == "id" and type(value) is int  # as a set may have them
+            if not number_id and not (isinstance(value, str) and value.strip()):
                 raise DataError(f"{where}, field {name!r}: expected a text")
-        rows.append(dict(row))
+        rows.append(_renamed(where, row))
     if not rows:
         raise DataError(f"{path}: the file has no prompts")
     return rows
+
+
+def _renamed(where: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """A line with our names of its languages: `iw` is `he`, `zh-CN` is `zh`."""
+    found: dict[str, Any] = {}
+    for name, value in row.items():
+        code = None if name in ("id", "category") else language_of(name)
+        own = name if code is None else FIELDS.get(code, name)
+        if own in found:
+            raise DataError(f"{where}, field {name!r}: {own!r} stands there twice")
+        found[own] = value
+    return found

@@ -44,6 +44,7 @@ class _Rows(XLingHealthTask):
     """A document is a question with its answers; each answer is one prompt."""
 
     prompt_name = "verifiability"
+    scores_texts = False
 
     def docs(self) -> list[dict[str, Any]]:
         """Questions with their usable answers."""

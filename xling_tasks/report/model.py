@@ -22,6 +22,7 @@ COVERAGE = (
     "translation_failed_rate",
     "unscored",
     "unverified",
+    "unparsed",
     "abstained",
     "langid_match",
     "language_consistency",
@@ -91,7 +92,7 @@ class Comparison:
         high: Upper end.
         value: The side's score over those questions.
         base: The baseline's.
-        relative: Difference over the baseline's score; None where that is 0.
+        relative: Difference over the baseline's score; None unless that is above 0.
         p: Two-sided p of a permutation test (paired) or Welch's t test.
         p_holm: The same after Holm's correction over all comparisons of the report.
         n: Questions compared; unpaired, those of the side.
