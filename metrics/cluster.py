@@ -9,7 +9,7 @@ the same draws and the same results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import TypeVar
@@ -35,6 +35,8 @@ R = TypeVar("R")
 
 ROWS_RESAMPLES = 2000
 """Resamples where each is a call of a Python function."""
+
+_BATCH_CELLS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -207,11 +209,8 @@ def sums_difference(
             `seed` or `n_resamples` is impossible.
     """
     check_level(level)
-    pairs = [(values.get(key), own) for key, own in baseline.items()]
-    present = [(x, y) for x, y in pairs if x is not None and y is not None]
-    n = len(present)
-    columns = sums_array([x for x, _ in present] + [y for _, y in present])
-    a, b = columns[:n], columns[n:]
+    a, b = _shared_sums(values, baseline)
+    n = len(a)
     draws = resampler_of(pool, max(n, 1), seed, n_resamples)
     sides = np.hstack([a, b])
     observed = sides.sum(axis=0, keepdims=True)[: min(n, 1)]
@@ -230,6 +229,72 @@ def sums_difference(
         )
         for name, score in scores.items()
     }
+
+
+def sums_permutation_p(
+    values: Mapping[K, Sequence[float] | None],
+    baseline: Mapping[K, Sequence[float] | None],
+    score: Score,
+    *,
+    seed: int,
+    n_permutations: int,
+    pool: ResamplerPool | None = None,
+) -> float | None:
+    """The p of `sums_difference` alone, for many permutations in little memory.
+
+    Args:
+        values: Question to its sums; None where it has no rows.
+        baseline: The same of what it is compared with.
+        score: From sums to values.
+        seed: Seed of the permutations.
+        n_permutations: How many of them.
+        pool: Draws to share with other calls.
+
+    Returns:
+        The same p as `sums_difference` with as many resamples.
+
+    Raises:
+        ValueError: If questions differ in their number of sums, a sum is not finite, or `seed` or
+            `n_permutations` is impossible.
+    """
+    a, b = _shared_sums(values, baseline)
+    draws = resampler_of(pool, max(len(a), 1), seed, n_permutations)
+    if not len(a):
+        return None
+    totals = np.hstack([a, b]).sum(axis=0, keepdims=True)
+    value, reference = _two_scores(score, totals)[0]
+    if number(value - reference) is None:
+        return None
+    parts = []
+    for moved in _batches(swaps @ (b - a) for swaps in draws.swaps()):
+        found = _two_scores(score, totals + np.hstack([moved, -moved]))
+        parts.append(found[:, 0] - found[:, 1])
+    scale = max(abs(float(value)), abs(float(reference)))
+    return permutation_p(
+        float(value - reference), np.concatenate(parts), exact=draws.exact, scale=scale
+    )
+
+
+def _shared_sums(
+    values: Mapping[K, Sequence[float] | None], baseline: Mapping[K, Sequence[float] | None]
+) -> tuple[Floats, Floats]:
+    """The sums of both sides, a row per question that both have."""
+    pairs = [(values.get(key), own) for key, own in baseline.items()]
+    present = [(x, y) for x, y in pairs if x is not None and y is not None]
+    columns = sums_array([x for x, _ in present] + [y for _, y in present])
+    return columns[: len(present)], columns[len(present) :]
+
+
+def _batches(chunks: Iterable[Floats]) -> Iterator[Floats]:
+    """Chunks of rows put together, so that a score is called seldom and on little memory."""
+    kept: list[Floats] = []
+    for chunk in chunks:
+        kept.append(chunk)
+        if sum(part.size for part in kept) >= _BATCH_CELLS:
+            yield np.concatenate(kept)
+            kept = []
+    if kept:
+        yield np.concatenate(kept)
 
 
 def _difference(

@@ -166,6 +166,23 @@ def test_disagreements_with_the_reasoning_and_without_a_label(tmp_path):
     assert found["agreement"][0]["reasoning_percent"] == 50.0
 
 
+def test_a_disagreement_without_a_label_counts_against_the_judge(tmp_path):
+    """One of three agrees, two say only that the label is wrong: no agreement of 100 percent."""
+    wrong = {"agree_label": False}
+    files = [
+        export(tmp_path / "a.json", "a", [item(0, NEITHER), item(1, NEITHER), item(2, NEITHER)]),
+        export(tmp_path / "b.json", "b", [item(0, None, **wrong), item(1, NEITHER), item(2, None)]),
+        export(tmp_path / "c.json", "c", [item(0, None, **wrong), item(1, None, **wrong), item(2, None, **wrong)]),
+    ]  # fmt: skip
+    found, _ = result(tmp_path, *files)
+    (row,) = found["agreement"]
+    assert (row["majority"], row["ties"], row["no_label"]) == (2, 1, 0)
+    assert row["agreement_percent"] == 50.0
+    assert pick(found["annotators"], annotator="b")["agreement_percent"] == 50.0
+    assert pick(found["annotators"], annotator="c")["labels"] == 0
+    assert found["disagreements"][0]["majority"] == "another label"
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -5,13 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
+from sklearn.metrics import roc_auc_score
 
+from xling_tasks.errors import DataError
 from xling_tasks.published import FILE, published
 from xling_tasks.report.data import read_models
 from xling_tasks.report.differences import differences
 from xling_tasks.report.grid import drop, mean_of, multiple
+from xling_tasks.report.headlines import _words
 from xling_tasks.report.model import Options
 from xling_tasks.report.significance import oriented
 from xling_tasks.report.stats import make_report
@@ -141,13 +145,115 @@ def liveqa(tmp_path):
     )
 
 
+def test_one_model_under_two_names_stays_two(tmp_path):
+    """Scored by two judges, say: the labels of one must not stand under the name of the other."""
+    name = "xlinghealth_correctness_liveqa_en"
+    one, two = (
+        write(tmp_path / judge, {name: correctness(labels)})
+        for judge, labels in (("a", [MORE, MORE]), ("b", [CONTRA, MORE]))
+    )
+    found = read_models([f"first={one}", f"second={two}"])
+    scores = {model.name: model.tasks[0].scores["more_comprehensive"] for model in found}
+    assert scores == {"first": 1.0, "second": 0.5}
+    names = [model.name for model in read_models([f"x={one}", f"x (2)={two}", one, two])]
+    assert names == ["x", "x (2)", "m"]
+
+
+def test_the_newest_run_counts_in_any_order_of_folders(tmp_path):
+    name = "xlinghealth_correctness_liveqa_en"
+    old = write(tmp_path / "old", {name: correctness([CONTRA, CONTRA])})
+    new = write(tmp_path / "new", {name: correctness([MORE, MORE])})
+    for path in (new / "m").iterdir():
+        path.rename(path.with_name(path.name.replace("2026-01", "2026-02")))
+    for folders in ((old, new), (new, old)):
+        (model,) = read_models(folders)
+        assert model.tasks[0].scores["more_comprehensive"] == 1.0
+
+
+def test_the_order_of_tasks_does_not_depend_on_the_process(liveqa):
+    """Names of tasks come from a set, whose order is another in every process."""
+    (model,) = read_models([liveqa])
+    names = [item.results.task for item in model.tasks]
+    assert names == sorted(names)
+
+
+def test_counts_have_no_interval_of_a_share(tmp_path):
+    questions = {
+        f"q{i}": {"n_claims_es": {"n": n}, "abstained_es": 0.0, "n_claims_en": {"n": 0}}
+        for i, n in enumerate([0, 1, 2])
+    }
+    scores = {"n_claims_es": 1.0, "abstained_es": 0.0, "n_claims_en": 0.0}
+    folder = write(tmp_path, {"xling_information": task(scores, questions)})
+    found = {(c.panel.metric, c.language): c.interval for c in report_of(folder).cells}
+    assert found["n_claims", "es"].method == "percentile" and found["n_claims", "es"].low < 1
+    assert found["n_claims", "en"].high == 0
+    assert found["abstained", "es"].method == "wilson" and found["abstained", "es"].high > 0.5
+
+
+def likelihoods(right, n=40, shift=0.0, **more):
+    """Verifiability by log-likelihood: of five answers each, P(Yes) tells the right one or not."""
+    rows = {
+        f"q{i}": [
+            [int(k == 0), (0.9 if (k == 0) == (i < right) else 0.1) - k * 0.01] for k in range(5)
+        ]
+        for i in range(n)
+    }
+    flat = [row for own in rows.values() for row in own]
+    score = roc_auc_score([label for label, _ in flat], [chance for _, chance in flat])
+    questions = {q: {"auc": own} for q, own in rows.items()}
+    return task({"auc": score + shift}, questions, better={"auc": True}, **more)
+
+
+def test_auc_has_permutations_enough_for_the_correction(tmp_path):
+    tasks = {"en": likelihoods(40), "hi": likelihoods(5), "es": likelihoods(40)}
+    folder = write(
+        tmp_path, {f"xlinghealth_verifiability_ll_liveqa_{c}": t for c, t in tasks.items()}
+    )
+    found = {item.side: item for item in report_of(folder).comparisons}
+    assert found["hi"].n_permutations == 200_000 and found["hi"].p == 1 / 200_001
+    assert found["hi"].difference < 0 and found["es"].p == 1
+    assert _words(found["hi"], True) == "worse than English"
+    stuck = "not shown after correction (the smallest p that its test can give)"
+    assert _words(replace(found["hi"], p_holm=0.1), True) == stuck
+
+
+def test_an_auc_of_other_samples_is_refused(tmp_path):
+    folder = write(tmp_path, {"xlinghealth_verifiability_ll_liveqa_en": likelihoods(9, shift=0.1)})
+    with pytest.raises(DataError, match="auc over its samples"):
+        read_models([folder])
+
+
+def test_every_model_stands_in_short_with_what_it_has(tmp_path):
+    """One is translated and scored by an encoder, the other in its own words at T=0.7."""
+
+    def runs(metric, values):
+        return {
+            f"xlinghealth_consistency_liveqa_{code}": task(
+                {metric: sum(own) / 4}, {f"q{i}": {metric: v} for i, v in enumerate(own)}, better={metric: True}
+            )
+            for code, own in values.items()
+        }  # fmt: skip
+
+    values = {"en": [0.5, 0.6, 0.7, 0.8], "es": [0.1, 0.2, 0.2, 0.3]}
+    one = write(tmp_path / "a", runs("bertscore_f1_t1.0", values), model="a")
+    two = write(tmp_path / "b", runs("sim_1gram_src_t0.7", values), model="b")
+    found = by_key(report_of(one, two))
+    where = {"metric": "bertscore_f1", "T": 1.0, "model": "a", "language": "es"}
+    assert cell(found["summary"], "difference", **where) == pytest.approx(-0.45)
+    where = {"metric": "sim_1gram_src", "T": 0.7, "model": "b", "language": "es"}
+    assert cell(found["summary"], "difference", **where) == pytest.approx(-0.45)
+    for key in ("summary", "against_english_consistency", "tukey_consistency_liveqa"):
+        assert "not the model's alone" in found[key].note
+    assert "not the model's alone" not in by_key(report_of(one))["summary"].note
+
+
 # Numbers
 
 
 @pytest.mark.parametrize(
     ("value", "base", "percent", "times"),
     [(0.25, 0.75, 200 / 3, 1 / 3), (0.5, 0.25, -100.0, 2.0), (0.5, 0.5, 0.0, 1.0), (0.0, 0.5, 100.0, 0.0),
-     (0.5, 0.0, None, None), (None, 0.5, None, None), (0.5, None, None, None)],
+     (-0.2, -0.1, None, None), (0.5, 0.0, None, None), (None, 0.5, None, None), (0.5, None, None, None)],
 )  # fmt: skip
 def test_drop_and_multiple(value, base, percent, times):
     assert drop(value, base) == (percent if percent is None else pytest.approx(percent))
@@ -531,6 +637,13 @@ def test_unusable_rows_are_in_the_coverage(tmp_path):
 
 
 # As text
+
+
+def test_nothing_is_shown_as_minus_zero():
+    table = Table("k", "summary", "t", ("x",), ((-0.0004,),))
+    assert [table.shown(x) for x in (-0.0004, 0.0004, -0.0006, 0.0)] == [
+        "0.000", "<0.001", "-0.001", "0.000"
+    ]  # fmt: skip
 
 
 def test_csv_and_markdown_escape():

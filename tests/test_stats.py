@@ -23,7 +23,13 @@ from xling_metrics.anova import (
     tukey_hsd,
 )
 from xling_metrics.classification import verdict_scores
-from xling_metrics.cluster import ROWS_RESAMPLES, rows_difference, rows_interval, sums_difference
+from xling_metrics.cluster import (
+    ROWS_RESAMPLES,
+    rows_difference,
+    rows_interval,
+    sums_difference,
+    sums_permutation_p,
+)
 from xling_metrics.intervals import mean_interval, ratio, share_interval, sums_intervals
 from xling_metrics.multiple import holm
 from xling_metrics.paired import paired_difference
@@ -524,6 +530,20 @@ def test_a_real_difference_is_found():
     back = verdict_differences(verdict_counts(*good), verdict_counts(*bad), seed=0)["macro_f1"]
     assert (back.difference, back.p) == (-found.difference, found.p)
     assert (back.low, back.high) == pytest.approx((-found.high, -found.low))
+
+
+@pytest.mark.parametrize("n", [0, 1, 9, 40])
+@pytest.mark.parametrize("name", ["acc", "macro_f1"])
+def test_the_p_alone_is_that_of_the_whole_comparison(n, name, monkeypatch):
+    monkeypatch.setattr("xling_metrics.cluster._BATCH_CELLS", 64)
+    a, b = (
+        verdict_counts(*verdict_rows(n, seed=seed, slip=slip))
+        for seed, slip in ((1, 0.1), (2, 0.3))
+    )
+    score = VERDICT_SCORES[name]
+    whole = sums_difference(a, b, {"": score}, seed=3, n_resamples=700)[""]
+    assert sums_permutation_p(a, b, score, seed=3, n_permutations=700) == whole.p
+    assert (whole.p is None) == (n == 0)
 
 
 def test_exact_swaps_by_hand():

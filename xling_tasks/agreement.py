@@ -21,11 +21,15 @@ TEXTS = {
 }
 """What a page holds of an item, with its title."""
 
+ANOTHER = "another label"
+"""The vote of an annotator who disagrees with the judge's label and names none."""
+
 NOTES = (
     "Majority: the label that most annotators of an item gave; none where several lead (ties) or "
     "nobody gave one (no_label). Such items are counted and in no percentage of the majority.",
     "missing_labels: labels that an annotator did not give, not even after disagreeing with the "
-    "judge's (disagree_only).",
+    "judge's (disagree_only); such a disagreement counts against the judge's label as one other "
+    "label.",
     "agreement_percent: items whose majority is the judge's label, of the items with a majority. "
     "reasoning_percent: the same for 'I agree with the reasoning'.",
     "unanimous_percent: items whose labels are all alike, of the items with two labels or more.",
@@ -103,7 +107,7 @@ def _figures(units: Sequence[Sequence[Checked]], language: str) -> dict[str, Any
     from xling_metrics import agreement as metrics
 
     labels = [[check.label for check in unit] for unit in units]
-    majority = [metrics.majority_label(unit) for unit in labels]
+    majority = [metrics.majority_label([_vote(check) for check in unit]) for unit in units]
     hits = [
         label == unit[0].judge_label
         for label, unit in zip(majority, units, strict=True)
@@ -112,7 +116,7 @@ def _figures(units: Sequence[Sequence[Checked]], language: str) -> dict[str, Any
     reasoning = [metrics.majority_label([c.agree_reasoning for c in unit]) for unit in units]
     sound = [flag for flag in reasoning if flag is not None]
     among = metrics.agreement(labels)
-    unlabelled = sum(not any(unit) for unit in labels)
+    unlabelled = sum(not any(map(_vote, unit)) for unit in units)
     figures = published(table="Table A7", language=language)
     return {
         "items": len(units),
@@ -130,13 +134,19 @@ def _figures(units: Sequence[Sequence[Checked]], language: str) -> dict[str, Any
     }
 
 
+def _vote(check: Checked) -> str | None:
+    """A label; also the unnamed one of somebody who only said that the judge's is wrong."""
+    return ANOTHER if check.label is None and check.agree_label is False else check.label
+
+
 def _one_annotator(checks: Sequence[Checked]) -> dict[str, Any]:
-    """How many labels one annotator gave in a language, and how many are the judge's."""
-    given = [check.label == check.judge_label for check in checks if check.label is not None]
+    """How many labels one annotator gave in a language, and how many votes are the judge's."""
+    votes = [_vote(check) == check.judge_label for check in checks if _vote(check) is not None]
+    given = sum(check.label is not None for check in checks)
     sound = [check.agree_reasoning for check in checks if check.agree_reasoning is not None]
     only = sum(check.agree_label is False and check.label is None for check in checks)
-    figures = {"agreement_percent": _percent(given), "reasoning_percent": _percent(sound)}
-    return {"labels": len(given), "disagree_only": only} | figures
+    figures = {"agreement_percent": _percent(votes), "reasoning_percent": _percent(sound)}
+    return {"labels": given, "disagree_only": only} | figures
 
 
 def _disagreement(unit: Sequence[Checked], names: Sequence[str]) -> list[dict[str, Any]]:
@@ -157,7 +167,7 @@ def _disagreement(unit: Sequence[Checked], names: Sequence[str]) -> list[dict[st
         for name, check in zip(names, unit, strict=True)
     ]
     told = {key: getattr(item, key) for key in ("id", "task", "language", "question_id")}
-    majority = majority_label([check.label for check in unit])
+    majority = majority_label(list(map(_vote, unit)))
     return [told | {"judge_label": item.judge_label, "majority": majority, "said": said}]
 
 

@@ -241,8 +241,9 @@ class _Gaps:
             return replace(line, a=number(a), b=number(b))
         p = self._p(line, own, english, draws, b - a, scale)
         exact = n <= EXACT_UP_TO
-        if not exact and times is None and p <= 5 / draws and REFINED * n <= _REFINED_CELLS:
-            draws = REFINED
+        more = min(REFINED, _REFINED_CELLS // n)
+        if not exact and times is None and p <= 5 / draws and more > draws:
+            draws = more
             p = self._p(line, own, english, draws, b - a, scale)
         return replace(
             line, a=a, b=b, difference=b - a, low=low, high=high, p=p, least_p=least_p(n, draws)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from xling_metrics.classification import hard_verdict
+from xling_metrics.classification import hard_verdict, probability_scores
 from xling_metrics.intervals import Score, ratio
 from xling_metrics.probability_intervals import brier_sums, ece_of_sums, ece_sums
 from xling_metrics.resampling import Floats
@@ -123,14 +123,15 @@ def read_models(folders: Iterable[Path | str]) -> list[Model]:
     """Every model in some output folders, each task's newest run.
 
     Args:
-        folders: Folders that `lm_eval --output_path` wrote; `NAME=FOLDER` names the model in it.
+        folders: Folders that `lm_eval --output_path` wrote; `NAME=FOLDER` names the model in it,
+            which stays apart from the same model under another name (another judge's labels, say).
 
     Raises:
         DataError: If a folder has no results of ours, a file is broken, or samples and results
             contradict each other.
     """
-    found: dict[str, dict[str, TaskResults]] = {}
-    names: dict[str, str] = {}
+    found: dict[tuple[str, str], dict[str, TaskResults]] = {}
+    names: dict[tuple[str, str], str] = {}
     for item in folders:
         name, folder = _named(str(item))
         runs = read_results(folder)
@@ -141,11 +142,14 @@ def read_models(folders: Iterable[Path | str]) -> list[Model]:
         if name and len({run.model for run in runs}) > 1:
             raise DataError(f"{folder}: holds several models; a name can stand for one only")
         for run in runs:
-            names.setdefault(run.model, name or _short(run))
-            newest = found.setdefault(run.model, {})
-            newest.update({task: TaskResults(task, run) for task in run.tasks})
+            key = (name, run.model)
+            names.setdefault(key, name or _short(run))
+            newest = found.setdefault(key, {})
+            for task in sorted(run.tasks):
+                if task not in newest or run.stamp >= newest[task].run.stamp:
+                    newest[task] = TaskResults(task, run)
     labels = _distinct(names)
-    return [_model(labels[full], full, tasks) for full, tasks in found.items()]
+    return [_model(labels[key], key[1], tasks) for key, tasks in found.items()]
 
 
 def _model(name: str, full: str, results: Mapping[str, TaskResults]) -> Model:
@@ -172,13 +176,12 @@ def _short(run: Results) -> str:
     return str(named or run.config.get("model") or "model").rstrip("/").rpartition("/")[2]
 
 
-def _distinct(names: Mapping[str, str]) -> dict[str, str]:
+def _distinct(names: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], str]:
     """Short names, numbered where two models would have the same."""
-    seen: dict[str, int] = {}
-    found = {}
-    for full, name in names.items():
-        seen[name] = seen.get(name, 0) + 1
-        found[full] = name if seen[name] == 1 else f"{name} ({seen[name]})"
+    found: dict[tuple[str, str], str] = {}
+    for key, name in names.items():
+        numbered = chain([name], (f"{name} ({number})" for number in count(2)))
+        found[key] = next(label for label in numbered if label not in found.values())
     return found
 
 
@@ -303,12 +306,8 @@ def _mean_of_means(totals: Floats) -> Floats:
 
 def _check(task: Task) -> None:
     """Samples and results must tell the same, or one of them was changed."""
-    for name, column in task.columns.items():
+    for name, again in _scores_again(task):
         value = task.scores[name]
-        present = column.sums[~np.isnan(column.sums[:, 0])]
-        with np.errstate(all="ignore"):
-            found = column.score(present.sum(axis=0, keepdims=True)) if len(present) else [math.nan]
-        again = float(found[0]) if math.isfinite(found[0]) else None
         if value is None or again is None:
             same = value is again
         else:
@@ -319,3 +318,16 @@ def _check(task: Task) -> None:
                 f"{task.results.run.path.name} says {value}; the files do not belong together "
                 "or were changed. Run the task again, or remove the file of samples"
             )
+
+
+def _scores_again(task: Task) -> Iterator[tuple[str, float | None]]:
+    """The scores that follow from the samples."""
+    for name, column in task.columns.items():
+        present = column.sums[~np.isnan(column.sums[:, 0])]
+        with np.errstate(all="ignore"):
+            found = column.score(present.sum(axis=0, keepdims=True)) if len(present) else [math.nan]
+        yield name, float(found[0]) if math.isfinite(found[0]) else None
+    if "auc" in task.scores and task.rows:
+        rows = list(chain.from_iterable(task.rows.values()))
+        labels, chances = [row[0] for row in rows], [row[1] for row in rows]
+        yield "auc", probability_scores(labels, chances).auc

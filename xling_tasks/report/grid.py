@@ -27,8 +27,17 @@ _DATASETS = {
 _PUBLISHED_MODELS = {"gpt-3.5-turbo": "GPT-3.5", "medalpaca-30b": "MedAlpaca-30b"}
 
 DROP_NOTE = (
-    "Drop vs English: by how many percent the value is below English (negative: above); undefined "
-    "for English itself and where English is 0 or missing."
+    "Drop vs English: by how many percent the value is below English (negative: above), each over "
+    "its own scored questions; undefined for English itself and where English is 0, negative or "
+    "missing."
+)
+SRC_NOTE = (
+    "Metrics that end in _src are made on the words of each language, with its own segmenter: a "
+    "difference in them is not the model's alone."
+)
+TOPICS_NOTE = (
+    "sim_lda and sim_hdp: topics are found in each language by themselves; intervals and p-values "
+    "are over questions and leave out the spread between seeds (_seed_sd in the table of values)."
 )
 _PAPER = (
     "Published rows ({sources}) are the paper's figures for other models, with its prompts (ours "
@@ -205,13 +214,13 @@ def _others(languages: Sequence[str]) -> list[str]:
 
 
 def drop(value: float | None, base: float | None) -> float | None:
-    """By how many percent of the baseline a value is below it; None where that is 0 or unknown."""
-    return None if value is None or not base else 100 * (base - value) / base
+    """By how many percent of the baseline a value is below it; None unless that is above 0."""
+    return None if value is None or base is None or base <= 0 else 100 * (base - value) / base
 
 
 def multiple(value: float | None, base: float | None) -> float | None:
-    """A value over the baseline; None where that is 0 or unknown."""
-    return None if value is None or not base else value / base
+    """A value over the baseline; None unless that is above 0."""
+    return None if value is None or base is None or base <= 0 else value / base
 
 
 def mean_of(values: Sequence[float | None]) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .grid import dataset_title, in_order
+from .grid import SRC_NOTE, dataset_title, in_order
 from .model import Cell, Comparison, Report
 from .places import AVERAGE, CRITERIA, ENGLISH
 from .table import Table, Value
@@ -41,8 +41,10 @@ def headline_tables(report: Report) -> list[Table]:
         f"{_SIGNIFICANT}; otherwise nothing is shown, which is not the same as no difference (an "
         "interval may exclude 0, and still not count after the correction). "
         "Information and empathy are consistency with the English answer themselves: 1 is no gap. "
-        "Temperature: the highest for consistency, the lowest elsewhere."
+        "Temperature: each model's highest for consistency, its lowest elsewhere."
     )
+    if any(str(row[2]).endswith("_src") for row in rows):
+        note += f" {SRC_NOTE}"
     return [Table("summary", "summary", "Gaps to English in short", _HEADS, tuple(rows), note)]
 
 
@@ -54,14 +56,16 @@ def _chosen(report: Report) -> list[Comparison]:
         for dataset in dict.fromkeys(item.panel.dataset for item in own):
             here = [item for item in own if item.panel.dataset == dataset]
             for wanted in _METRICS.get(criterion, ("acc",)):
-                found += _in_order(report, _of_metric(here, criterion, wanted))
+                for model in report.models:
+                    of_model = [item for item in here if item.context == model.name]
+                    found += _in_order(_of_metric(of_model, criterion, wanted))
     return found
 
 
 def _of_metric(
     items: Sequence[Comparison], criterion: str, wanted: str | tuple[str, ...]
 ) -> list[Comparison]:
-    """A metric at one temperature; of alternatives the first that there is, `_src` ones too."""
+    """One model's metric at one temperature; of alternatives the first, `_src` ones too."""
     names = [wanted] if isinstance(wanted, str) else list(wanted)
     names += [f"{name}_src" for name in names]
     for name in names:
@@ -74,12 +78,11 @@ def _of_metric(
     return []
 
 
-def _in_order(report: Report, items: Sequence[Comparison]) -> list[Comparison]:
+def _in_order(items: Sequence[Comparison]) -> list[Comparison]:
     if not items:
         return []
-    models = [model.name for model in report.models]
     codes = in_order({item.side for item in items}, items[0].panel.criterion)
-    return sorted(items, key=lambda item: (models.index(item.context), codes.index(item.side)))
+    return sorted(items, key=lambda item: codes.index(item.side))
 
 
 def _gap(report: Report, item: Comparison) -> tuple[Value, ...]:
@@ -113,9 +116,17 @@ def _words(item: Comparison, better: bool | None) -> str:
         return f"not tested{questions}"
     if item.p_holm >= _SIGNIFICANT:
         apart = item.low is not None and item.high is not None and not item.low <= 0 <= item.high
-        return f"{'not shown after correction' if apart else 'no difference shown'}{questions}"
+        least = " (the smallest p that its test can give)" if apart and _at_least(item) else ""
+        return (
+            f"{'not shown after correction' if apart else 'no difference shown'}{least}{questions}"
+        )
     worse = (item.difference < 0) == bool(better)
     return f"{'worse' if worse else 'better'} than English{questions}"
+
+
+def _at_least(item: Comparison) -> bool:
+    """Whether no permutation was as extreme: more questions or fewer comparisons would show it."""
+    return item.p is not None and 0 < item.p * (1 + item.n_permutations) < 1.5
 
 
 def _with_english(report: Report) -> list[Cell]:

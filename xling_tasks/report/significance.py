@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..published import Figure, published
 from .differences import Difference, notes_about
 from .grid import (
+    SRC_NOTE,
+    TOPICS_NOTE,
     Rows,
     dataset_title,
     in_order,
@@ -40,7 +42,10 @@ def significance_tables(
         if own:
             yield _against_english(report, criterion, own, found)
     for (criterion, dataset), tests in _by_dataset(report.classic).items():
-        notes = notes_about(found, criterion, dataset)
+        notes = [
+            *notes_of_metrics(item.panel.metric for item in tests),
+            *notes_about(found, criterion, dataset),
+        ]
         yield _anova(criterion, dataset, tests, notes, shown)
         yield _pairs(criterion, dataset, tests, notes, shown)
 
@@ -49,7 +54,8 @@ def _by_dataset(classic: Sequence[Classic]) -> dict[tuple[str, str], list[Classi
     found: dict[tuple[str, str], list[Classic]] = {}
     for item in classic:
         found.setdefault((item.panel.criterion, item.panel.dataset), []).append(item)
-    return found
+    order = list(CRITERIA)
+    return dict(sorted(found.items(), key=lambda item: (order.index(item[0][0]), item[0][1])))
 
 
 # Against English
@@ -76,10 +82,19 @@ def _against_english(
             "Different questions: the languages have other questions, so nothing is paired; "
             "interval and p are Welch's, n is the language's own number of questions."
         )
+    notes += notes_of_metrics(item.panel.metric for item in own)
     for dataset in dict.fromkeys(item.panel.dataset for item in own):
         notes += [f"[{dataset}] {text}" for text in notes_about(found, criterion, dataset)]
     title = f"Against English: {CRITERIA[criterion]}"
     return rows.table(f"against_english_{criterion}", "statistics", title, notes, digits=4)
+
+
+def notes_of_metrics(metrics: Iterable[str]) -> list[str]:
+    """What keeps a metric's differences between languages from being the model's alone."""
+    found = set(metrics)
+    notes = [SRC_NOTE] if any(name.endswith("_src") for name in found) else []
+    topics = any(name.startswith(("sim_lda", "sim_hdp")) for name in found)
+    return [*notes, TOPICS_NOTE] if topics else notes
 
 
 def _sorted(report: Report, own: Sequence[Comparison]) -> list[Comparison]:

@@ -12,9 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 from xling_metrics.anova import GroupComparison, compare_groups, complete_cases
-from xling_metrics.cluster import ClusterDifference, sums_difference
+from xling_metrics.cluster import ClusterDifference, sums_difference, sums_permutation_p
 from xling_metrics.intervals import (
     Interval,
+    Score,
     interval_of_sums,
     ratio,
     share_interval,
@@ -30,14 +31,20 @@ from .model import COVERAGE, Cell, Classic, Comparison, Options, Report, Sides
 from .places import AVERAGE, ENGLISH, Panel, panel_of
 
 REFINED = 200_000
-"""Permutations where 10,000 find nothing as extreme: Holm's correction needs smaller p-values."""
+"""Permutations where those at first find nothing as extreme: Holm's correction needs smaller p.
+
+Fewer where so many would not fit or take minutes (AUC of more than a few hundred questions).
+"""
 
 AUC = "auc"
 AUC_RESAMPLES = 2000
 """Resamples of AUC, whose sums take a column per question."""
 
 _CELLS = 50_000_000
+_PRODUCTS = 20_000_000_000
+Sums = Mapping[str, Sequence[float] | None]
 _CLASSIC = frozenset({"consistency", "correctness"})
+_COUNTS = ("n_claims", "length_words", "distinct_answers", "chrf")
 
 _OF_WORDING = ("chrf", "bleu", "sacrebleu", "rouge", "auc_hard")
 """Overlap with a reference depends on script and tokenizer, so it compares models, not languages.
@@ -95,8 +102,8 @@ class Statistics:
             n_resamples=n,
             **options,  # type: ignore[arg-type]
         )[""]
-        if column.score is ratio and found.value in (0.0, 1.0) and found.low is not None:
-            # All or nothing: the bootstrap's interval would have no width.
+        if found.value in (0.0, 1.0) and found.low == found.high and _is_share(name, column):
+            # All or nothing: the bootstrap's interval has no width.
             hits, totals = present.T.tolist()
             share = share_interval(hits, totals, n_resamples=n, **options)  # type: ignore[arg-type]
             return share._replace(left_out=left_out)
@@ -129,35 +136,37 @@ class Statistics:
         (task, _), (base, _) = sides.side, sides.baseline
         both = own.by_question(task.ids), other.by_question(base.ids)
         n = self.resamples_for(len(task.ids))
-
-        def difference(times: int, pool: ResamplerPool | None) -> ClusterDifference:
-            return sums_difference(
-                *both, {"": own.score}, seed=self.options.seed, n_resamples=times,
-                level=self.options.level, pool=pool,
-            )[""]  # fmt: skip
-
-        found = difference(n, self._pool)
-        p, permutations = found.p, n
-        if p is not None and not found.exact and p <= 5 / n and REFINED * found.n <= _CELLS * 4:
-            p, permutations = difference(REFINED, self._pool).p, REFINED
+        found = self._difference(panel, sides, *both, own.score, n)
         detail = None
         if own.simple:
             detail = paired_difference(
                 own.values(task.ids), other.values(base.ids), seed=self.options.seed,
                 n_resamples=n, level=self.options.level, pool=self._pool,
             )  # fmt: skip
-        return replace(
-            _from_difference(panel, sides, found), p=p, n_permutations=permutations, detail=detail
-        )
+        return replace(found, detail=detail)
+
+    def _difference(
+        self, panel: Panel, sides: Sides, own: Sums, other: Sums, score: Score, n: int
+    ) -> Comparison:
+        """A paired comparison of sums; where nothing is as extreme, with more permutations."""
+        seed, pool = self.options.seed, self._pool
+        found = sums_difference(
+            own, other, {"": score}, seed=seed, n_resamples=n, level=self.options.level, pool=pool
+        )[""]
+        p, permutations = found.p, n
+        if p is not None and not found.exact and p <= 5 / n:
+            width = max(len(row) for row in own.values() if row is not None)
+            work = found.n * width
+            more = min(REFINED, 4 * _CELLS // found.n, _PRODUCTS // work)
+            if more > n:
+                permutations = more
+                p = sums_permutation_p(own, other, score, seed=seed, n_permutations=more, pool=pool)
+        return replace(_from_difference(panel, sides, found), p=p, n_permutations=permutations)
 
     def _auc(self, panel: Panel, sides: Sides) -> Comparison:
         (own, other), score = auc_sums(sides.side[0].rows, sides.baseline[0].rows)
-        found = sums_difference(
-            own, other, {"": score}, seed=self.options.seed,
-            n_resamples=min(self.resamples_for(len(own)), AUC_RESAMPLES),
-            level=self.options.level, pool=self._pool,
-        )[""]  # fmt: skip
-        return replace(_from_difference(panel, sides, found), n_permutations=found.n_resamples)
+        n = min(self.resamples_for(len(own)), AUC_RESAMPLES)
+        return self._difference(panel, sides, own, other, score, n)
 
     def classic(self, model: Model) -> list[Classic]:
         """ANOVA, Tukey's HSD and unpaired t tests over the languages of each metric.
@@ -182,6 +191,11 @@ class Statistics:
         questions = list(dict.fromkeys(key for code in order for key in groups[code]))
         aligned = {code: [groups[code].get(key) for key in questions] for code in order}
         return compare_groups(complete_cases(aligned), level=self.options.level)
+
+
+def _is_share(name: str, column: Column) -> bool:
+    """Whether values lie between 0 and 1; a count or a spread that is 0 says nothing of it."""
+    return column.score is ratio and not name.startswith(_COUNTS) and "_seed_sd" not in name
 
 
 def with_holm(comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -292,8 +306,11 @@ def _values_only(panel: Panel, sides: Sides, paired: bool) -> Comparison:
 
 
 def relative(difference: float | None, base: float | None) -> float | None:
-    """A difference as a share of the baseline; None where that is 0 or either is undefined."""
-    return difference / base if difference is not None and base else None
+    """A difference as a share of the baseline; None unless that is above 0.
+
+    Rescaled BERTScore can be negative, and the share would have the wrong sign.
+    """
+    return difference / base if difference is not None and base is not None and base > 0 else None
 
 
 def make_report(models: Sequence[Model], options: Options) -> Report:

@@ -54,7 +54,8 @@ class Table:
         smallest = 10.0**-self.digits
         if 0 < value < smallest / 2:
             return f"<{smallest:.{self.digits}f}"
-        return f"{value:.{self.digits}f}"
+        shown = f"{value:.{self.digits}f}"
+        return shown if float(shown) else shown.removeprefix("-")
 
 
 def as_markdown(table: Table) -> str:
