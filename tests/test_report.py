@@ -224,3 +224,25 @@ def test_the_short_table_says_no_more_than_the_numbers(written):
             assert float(low) <= 0 <= float(high)
         if words == "not shown after correction":
             assert float(row["p (Holm)"]) >= 0.05 and not float(low) <= 0 <= float(high)
+
+
+def test_topic_metrics_with_their_spread_over_seeds(tmp_path, capsys):
+    served = Served(scripted.judged)
+    out = lm_eval(
+        tmp_path / "out",
+        "xlinghealth_consistency_demo_en,xlinghealth_consistency_demo_es",
+        served,
+        "--limit",
+        "6",
+        topic_seeds=3,
+    )
+    served.server.shutdown()
+    assert xling(capsys, "report", out, "--to", tmp_path / "r", "--no-pictures")[0] == 0
+    content = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))
+    spread = [
+        v
+        for v in content["values"]
+        if v["metric"].startswith("sim_lda20_") and "seed_sd" in v["metric"]
+    ]
+    assert spread and all(v["value"] > 0 and v["interval"]["low"] is not None for v in spread)
+    assert not any("seed_sd" in c["metric"] for c in content["against_english"])

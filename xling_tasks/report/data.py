@@ -252,6 +252,10 @@ def _column(name: str, kept: Sequence[Any]) -> Column | None:
     if isinstance(example, tuple):
         sums = np.array(kept, dtype=np.float64)
         return Column(VERDICT_SCORES[_base(name)], sums, False)
+    if isinstance(example, list) and "_seed_sd" in name:
+        none = (math.nan,) * (len(example) + 1)
+        sums = np.array([none if own is None else (*own, 1.0) for own in kept], dtype=np.float64)
+        return Column(_spread_over_seeds, sums, False)
     if isinstance(example, list):
         return Column(ratio, _pairs(kept), False)
     if isinstance(example, dict):
@@ -295,6 +299,13 @@ def _by_language(kept: Sequence[Mapping[str, float | None] | None], codes: Seque
         own = [None if value is None else value.get(code) for code in codes]
         rows.append(list(chain.from_iterable((v or 0.0, float(v is not None)) for v in own)))
     return np.array(rows, dtype=np.float64)
+
+
+def _spread_over_seeds(totals: Floats) -> Floats:
+    """The sample standard deviation over seeds of each one's mean over questions."""
+    means = totals[:, :-1] / totals[:, -1:]
+    found: Floats = means.std(axis=1, ddof=1)
+    return found
 
 
 def _mean_of_means(totals: Floats) -> Floats:
