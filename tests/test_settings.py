@@ -94,3 +94,22 @@ def test_secrets_are_redacted_at_any_depth():
     assert redact("https://host/v1?api-key=abc&x=1") == "https://host/v1?api-key=<redacted>&x=1"
     assert is_secret("api-key") and is_secret("Authorization")
     assert not is_secret("tokenizer") and not is_secret("max_gen_toks") and is_secret("hf_token")
+
+
+@pytest.mark.parametrize(
+    "value", ["[hi,es]", "hi, es", ["hi", "es"], "['hi', \"es\"]", ["hi", "en", "es"]]
+)
+def test_languages_in_every_spelling(value):
+    assert Settings.parse({"languages": value}, {}).languages == ("hi", "es")
+
+
+def test_languages_that_are_wrong():
+    for value, message in (
+        ("", "unknown language ''"),
+        ([], "expected a list"),
+        (["hi", "hi"], "twice"),
+        (3, "expected a list"),
+        (["iw", "he"], "twice"),
+    ):
+        with pytest.raises(SettingError, match=message):
+            Settings.parse({"languages": value}, {})

@@ -268,12 +268,13 @@ def _languages(key: str, value: Any) -> tuple[str, ...] | None:
 
     if value is None:
         return None
-    items = value.split(",") if isinstance(value, str) else value
+    # The harness hands [hi,es] on as this very text.
+    items = value.strip(" []").split(",") if isinstance(value, str) else value
     if not isinstance(items, (list, tuple)) or not items:
         raise SettingError(f"--metadata {key}: expected a list such as [hi,es], got {value!r:.40}")
     found: list[str] = []
     for item in items:
-        code = language_code(str(item).strip())
+        code = language_code(str(item).strip(" '\""))
         if code not in LANGUAGES:
             raise SettingError(
                 f"--metadata {key}: unknown language {item!r}.{did_you_mean(code, LANGUAGES)}"
