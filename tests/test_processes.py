@@ -9,14 +9,19 @@ import sys
 from pathlib import Path
 
 import pytest
+import scripted
 
 pytest.importorskip("torch")
 
-TASKS = ["xlinghealth_consistency_demo_es", "xlinghealth_verifiability_demo_es"]
+TASKS = [
+    "xlinghealth_consistency_demo_es",
+    "xlinghealth_verifiability_demo_es",
+    "xlinghealth_information_demo",
+]
 
 # The harness's own models split the documents over GPUs only, so the baseline does it here.
 SCRIPT = """
-import json, sys
+import json, os, sys
 import torch, torch.distributed as dist
 import lm_eval
 from lm_eval.tasks import TaskManager
@@ -47,7 +52,8 @@ model = BaselineLM()
 if dist.is_torchelastic_launched():
     dist.init_process_group("gloo")
     model = Parallel()
-settings = {"k": 3, "topic_seeds": 2, "source_encoder": False}
+settings = {"k": 3, "topic_seeds": 2, "encoder": False, "source_encoder": False}
+settings |= json.loads(os.environ["MODELS"])
 manager = TaskManager(include_path=str(task_folder()), include_defaults=False, metadata=settings)
 results = lm_eval.simple_evaluate(
     model=model, tasks=tasks, task_manager=manager, limit=5, bootstrap_iters=0
@@ -60,13 +66,18 @@ if dist.is_initialized():
 """
 
 
-def evaluate(folder: Path, out: str, *start: str) -> dict:
+def evaluate(folder: Path, out: str, models: dict, *start: str) -> dict:
     script = folder / "script.py"
     script.write_text(SCRIPT)
     done = subprocess.run(
         [sys.executable, *start, str(script), out, *TASKS],
         cwd=folder,
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"},
+        env={
+            **os.environ,
+            "CUDA_VISIBLE_DEVICES": "",
+            "OMP_NUM_THREADS": "1",
+            "MODELS": json.dumps(models),
+        },
         capture_output=True,
         text=True,
         timeout=300,
@@ -75,13 +86,15 @@ def evaluate(folder: Path, out: str, *start: str) -> dict:
     return json.loads((folder / out).read_text())
 
 
-def test_two_processes_give_the_scores_of_one(tmp_path, own_cache):
+def test_two_processes_give_the_scores_of_one(tmp_path, own_cache, serve):
     """Topic models are fitted on the texts of both; five questions do not divide by two, so the
     harness pads the shorter rank with its last document, whose extra replies must not count.
     """
-    one = evaluate(tmp_path, "one.json")
+    served = serve(scripted.reply)
+    models = {"judge": served.spec(), "translator": served.spec()}
+    one = evaluate(tmp_path, "one.json", models)
     launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
-    two = evaluate(tmp_path, "two.json", *launcher)
+    two = evaluate(tmp_path, "two.json", models, *launcher)
     assert len(list((own_cache / "answers").glob("*_rank1.jsonl"))) == len(TASKS)
     for task in TASKS:
         first, second = (

@@ -151,6 +151,8 @@ def _headlines(made: Report) -> list[str]:
     """How many gaps survive the correction."""
     shown = [item for item in made.comparisons if item.p_holm is not None and item.p_holm < 0.05]
     total = sum(item.p is not None for item in made.comparisons)
+    if not total:
+        return []
     return [
         f"{len(shown)} of {total} comparisons with English differ after Holm's correction "
         "(p < 0.05); see the tables and report.json."
