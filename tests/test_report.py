@@ -246,3 +246,41 @@ def test_topic_metrics_with_their_spread_over_seeds(tmp_path, capsys):
     ]
     assert spread and all(v["value"] > 0 and v["interval"]["low"] is not None for v in spread)
     assert not any("seed_sd" in c["metric"] for c in content["against_english"])
+
+
+def test_a_language_without_any_profile(run, monkeypatch, tmp_path, capsys):
+    """Spanish responses are never translated; French ones have no empathy, like the English."""
+    from lm_eval.loggers import EvaluationTracker
+
+    from xling_tasks import empathy_task
+
+    class Nothing:
+        signature = "nothing"
+
+        def profiles(self, pairs):
+            return [(False, False, False)] * len(pairs)
+
+    monkeypatch.setattr(empathy_task, "load_classifier", lambda path: Nothing())
+    posts = tmp_path / "posts.jsonl"
+    rows = [
+        {"id": str(i), "en": f"I am sad {i}.", "es": f"Estoy triste {i}.", "fr": f"x{i}"}
+        for i in range(3)
+    ]
+    posts.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    metadata = {
+        "translator": "none",
+        "empathy_classifier": "x",
+        "prompts_file": str(posts),
+    }
+    results = run("xling_empathy", metadata=metadata, log_samples=True)
+    tracker = EvaluationTracker(output_path=str(tmp_path / "out"))
+    samples = results.pop("samples")
+    tracker.save_results_aggregated(results=results, samples=samples)
+    tracker.save_results_samples(task_name="xling_empathy", samples=samples["xling_empathy"])
+    assert (
+        xling(capsys, "report", tmp_path / "out", "--to", tmp_path / "r", "--no-pictures")[0] == 0
+    )
+    table = list(csv.DictReader((tmp_path / "r" / "tables" / "summary.csv").open(encoding="utf-8")))
+    words = {row["language"]: row["in words"] for row in table}
+    assert words["es"] == "unscored"
+    assert "100% of posts because neither response shows any empathy" in words["fr"]

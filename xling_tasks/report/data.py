@@ -23,6 +23,7 @@ from xling_metrics.resampling import Floats
 from xling_metrics.verdict_intervals import VERDICT_SCORES, verdict_counts
 
 from ..errors import DataError
+from ..languages import LANGUAGES
 from ..runs import Results, TaskResults, read_results
 from .places import Place, place_of
 
@@ -235,8 +236,8 @@ def _reduced(name: str, value: Any) -> Any:
     if isinstance(value, dict):
         if "n" in value:
             return value["n"]
-        plain = all(item is None or isinstance(item, (int, float)) for item in value.values())
-        return value if plain else None
+        # Values by language are kept; anything else a sample records has texts in it.
+        return value if value.keys() <= LANGUAGES.keys() else None
     if isinstance(value, list) and value and isinstance(value[0], list):
         if _base(name) not in VERDICT_SCORES:
             return None

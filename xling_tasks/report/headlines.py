@@ -30,7 +30,15 @@ _SIGNIFICANT = 0.05
 def headline_tables(report: Report) -> list[Table]:
     """One table over everything, or none if nothing is compared with English."""
     rows = [_gap(report, item) for item in _chosen(report)]
-    rows += [_consistency(item) for item in _with_english(report)]
+    absent = {
+        (cell.model, cell.panel.dataset, cell.language): cell.value
+        for cell in report.cells
+        if cell.panel.metric == "both_absent"
+    }
+    rows += [
+        _consistency(cell, absent.get((cell.model, cell.panel.dataset, cell.language)))
+        for cell in _with_english(report)
+    ]
     if not rows:
         return []
     level = f"{report.options.level:.0%}"
@@ -142,11 +150,14 @@ def _with_english(report: Report) -> list[Cell]:
     ]
 
 
-def _consistency(cell: Cell) -> tuple[Value, ...]:
+def _consistency(cell: Cell, both_absent: float | None) -> tuple[Value, ...]:
+    """A row; of equal empathy, how much is equal absence of it."""
     interval = cell.interval
     words = "share in common with English"
     if interval is not None and interval.low is not None and interval.high is not None:
         words += f" (interval {interval.low:.2f} to {interval.high:.2f})"
+    if cell.panel.criterion == "empathy" and both_absent:
+        words += f"; {both_absent:.0%} of posts because neither response shows any empathy"
     return (
         CRITERIA[cell.panel.criterion],
         dataset_title(cell.panel.dataset),
