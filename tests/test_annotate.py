@@ -201,7 +201,7 @@ def test_errors_of_options_and_folders(tmp_path):
     row = sample(0)
     del row["n_judged"]
     write(out, [row])
-    with pytest.raises(DataError, match=r"'n_judged'.*needs correctness with a judge"):
+    with pytest.raises(DataError, match=r"have no judge's labels.*needs correctness with a judge"):
         page_of(tmp_path)
     write(out, [])
     with pytest.raises(DataError, match="no rows"):

@@ -183,3 +183,28 @@ def test_cost_covers_translation_by_a_model(capsys):
     # A request per sentence of an answer, for which the reference stands in: 103 in 24 of them.
     assert found["xlinghealth_consistency_demo_hi", "translator"] == 103 * 4
     assert ("xlinghealth_consistency_demo_en", "translator") not in found
+
+
+def test_metadata_words_are_cut_as_lm_eval_cuts_them():
+    words = ["data_dir=/a,b/c,judge=self", "languages=[es,hi]", '{"k": 3, "encoder": false}']
+    assert read_metadata(words) == {
+        "data_dir": "/a,b/c",
+        "judge": "self",
+        "languages": "[es,hi]",
+        "k": 3,
+        "encoder": False,
+    }
+
+
+def test_cost_says_what_is_wrong_in_a_line(capsys, monkeypatch):
+    pytest.importorskip("transformers")
+    demo = ["cost", "--tasks", "xlinghealth_correctness_demo_en"]
+    for words, message in (
+        ([*demo, "--tokenizer", "nope/nope"], "--tokenizer nope/nope: cannot be loaded"),
+        ([*demo, "--limit", "0"], "--limit 0: must be at least 1"),
+        (["cost", "--tasks", "xling_informaton"], "Did you mean 'xling_information'?"),
+        (["cost", "--tasks", "arc_easy"], "--tasks arc_easy: not one of ours."),
+    ):
+        assert main(words) == 2
+        error = capsys.readouterr().err
+        assert message in error and error.count("\n") == 1

@@ -284,3 +284,20 @@ def test_a_language_without_any_profile(run, monkeypatch, tmp_path, capsys):
     words = {row["language"]: row["in words"] for row in table}
     assert words["es"] == "unscored"
     assert "100% of posts because neither response shows any empathy" in words["fr"]
+
+
+def test_a_second_report_into_one_folder_leaves_nothing_of_the_first(two_models, tmp_path, capsys):
+    one, _ = two_models
+    target = tmp_path / "r"
+    words = ["--to", target, "--no-pictures"]
+    assert xling(capsys, "report", f"one={one}", *words)[0] == 0
+    old = target / "tables" / "from_before.csv"
+    old.write_text("x", encoding="utf-8")
+    assert xling(capsys, "report", f"one={one}", *words)[0] == 0
+    assert not old.exists() and (target / "tables" / "summary.csv").exists()
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "thesis.txt").write_text("x", encoding="utf-8")
+    status, _, error = xling(capsys, "report", f"one={one}", "--to", mine)
+    assert status == 2 and "is not empty and holds no report" in error
+    assert (mine / "thesis.txt").exists()

@@ -24,7 +24,7 @@ from .runs import Samples, newest_samples
 _TASK = re.compile(r"xlinghealth_correctness_([a-z0-9_]+)_([a-z]{2,3})")
 _HINT = (
     "The page needs correctness with a judge: lm_eval --metadata '{\"judge\": {...}}' "
-    "--output_path ... --log_samples."
+    "--output_path ... --log_samples; answers that are there are judged with --model xling_replay."
 )
 _FAILED = "judge_failed"
 
@@ -196,7 +196,9 @@ def _rows(samples: Samples) -> Iterator[tuple[str, dict[str, Any], dict[str, Any
     """A task's rows of its first filter, each with question id and judgement."""
     first: list[Any] = []
     seen: set[str] = set()
-    for number, row in samples.stream(_checked, hint=_HINT):
+    for number, row in samples.stream(_judged, hint=_HINT):
+        if row is None:
+            raise DataError(f"{samples.path}: these answers have no judge's labels. {_HINT}")
         first = first or [row.get("filter")]
         if row.get("filter") != first[0]:
             continue
@@ -209,6 +211,11 @@ def _rows(samples: Samples) -> Iterator[tuple[str, dict[str, Any], dict[str, Any
         yield question_id, row, row["n_judged"]
     if not first:
         raise DataError(f"{samples.path}: the file has no rows; run again with --log_samples")
+
+
+def _judged(row: dict[str, Any]) -> dict[str, Any] | None:
+    """A sample as `_checked` takes it; None for one of a run without a judge."""
+    return _checked(row) if "n_judged" in row else None
 
 
 def _checked(row: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -85,6 +86,8 @@ def cost(options: argparse.Namespace) -> str:
     """`xling cost`: a table of requests and tokens per task, with totals per model."""
     from .cost import as_rows, costs, tokenizer_count, totals
 
+    if options.limit is not None and options.limit < 1:
+        raise SettingError(f"--limit {options.limit}: must be at least 1")
     count = tokenizer_count(options.tokenizer) if options.tokenizer else None
     tasks = _load(options.tasks, read_metadata(options.metadata))
     entries = costs(tasks, limit=options.limit, count=count)
@@ -151,7 +154,7 @@ def read_metadata(words: Sequence[str]) -> dict[str, Any]:
         SettingError: If a word is neither.
     """
     settings: dict[str, Any] = {}
-    for word in words:
+    for word in _words(words):
         if word.lstrip().startswith("{"):
             try:
                 settings |= json.loads(word)
@@ -163,6 +166,15 @@ def read_metadata(words: Sequence[str]) -> dict[str, Any]:
             raise SettingError(f"--metadata: expected JSON or key=value, got {word!r:.80}")
         settings[key] = _literal(value)
     return settings
+
+
+def _words(words: Sequence[str]) -> Iterator[str]:
+    """`a=1,b=2` is two words to `lm_eval`; commas of a list or of a path are none."""
+    for word in words:
+        if word.lstrip().startswith("{"):
+            yield word
+        else:
+            yield from re.split(r",(?=[a-z_]+=)", word)
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -178,6 +190,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _load(names: str, metadata: dict[str, Any]) -> list[Any]:
+    import difflib
     import fnmatch
 
     from lm_eval.tasks import TaskManager
@@ -192,10 +205,11 @@ def _load(names: str, metadata: dict[str, Any]) -> list[Any]:
     for pattern in filter(None, names.split(",")):
         matches = fnmatch.filter(manager.all_tasks, pattern)
         if not matches:
-            from .errors import did_you_mean
-
+            nearest = difflib.get_close_matches(pattern, manager.all_tasks, n=1)
+            hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
             raise SettingError(
-                f"--tasks {pattern}: unknown.{did_you_mean(pattern, manager.all_groups)}"
+                f"--tasks {pattern}: not one of ours.{hint} Groups: "
+                f"{', '.join(sorted(manager.all_groups))}. `lm_eval ls tasks` lists every task."
             )
         wanted += matches
     loaded = manager.load(list(dict.fromkeys(wanted)))["tasks"]

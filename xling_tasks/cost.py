@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from .errors import SettingError
 from .task import XlingTask
 
 TOKENS_PER_CHARACTER = ((0x7F, 0.25), (0x2FF, 0.5), (0x2E7F, 0.5), (0x10FFFF, 0.75))
@@ -88,10 +89,22 @@ def _of_task(task: XlingTask, limit: int | None, count: Callable[[str], int]) ->
 
 
 def tokenizer_count(name: str) -> Callable[[str], int]:
-    """A counter that uses a Hugging Face tokenizer (extra `hf`)."""
-    from transformers import AutoTokenizer
+    """A counter that uses a Hugging Face tokenizer (extra `hf`).
 
-    tokenizer = AutoTokenizer.from_pretrained(name)
+    Raises:
+        SettingError: If it cannot be loaded.
+    """
+    try:
+        from transformers import AutoTokenizer
+
+        tokenizer = AutoTokenizer.from_pretrained(name)
+    except ImportError as error:
+        raise SettingError(
+            '--tokenizer needs transformers: pip install "xling-tasks[hf]"'
+        ) from error
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise SettingError(f"--tokenizer {name}: cannot be loaded ({reason})") from error
     return lambda text: len(tokenizer(text, add_special_tokens=False).input_ids)
 
 

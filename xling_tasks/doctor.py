@@ -29,7 +29,7 @@ SECONDS = 60.0
 _LONGEST = 700
 _SECRET_NAME = re.compile(r"(?i)key|token|secret|passw|auth|credential")
 _SECRET = re.compile(
-    r"\b(?:sk|hf|gsk|xai)[-_][\w-]{8,}"
+    r"\b(?:sk-|hf_|gsk_|xai-)[\w-]{8,}"
     r"|(?i:(?<=bearer )\S{6,})"
     r"|(?i:(?<=api_key=)|(?<=api_key\": \")|(?<=api_key': '))[^\s\"'&,}]+"
 )

@@ -61,7 +61,7 @@ def report(options: argparse.Namespace) -> str:
     drawn = [] if options.no_pictures else _pictures(made)
     read = samples_to_read(made, n=options.samples) if options.samples else []
     created = max(task.results.run.stamp for model in made.models for task in model.tasks)
-    options.to.mkdir(parents=True, exist_ok=True)
+    _clear(options.to)
     html = page(made, found, drawn, read, banner, created)
     (options.to / "report.html").write_text(html, encoding="utf-8")
     _write_tables(options.to, found, banner)
@@ -81,6 +81,21 @@ def _check(options: argparse.Namespace) -> None:
         raise SettingError("--seed and --samples must not be negative")
     if options.to.is_file():
         raise SettingError(f"--to {options.to}: is a file; name a folder")
+
+
+def _clear(folder: Path) -> None:
+    """Make the folder; of an earlier report in it, remove what the new one may not have.
+
+    Raises:
+        SettingError: If it holds other things, but no report.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()) and not (folder / "report.json").is_file():
+        raise SettingError(f"--to {folder}: is not empty and holds no report; name a new folder")
+    for part, endings in (("tables", (".csv", ".md")), ("pictures", (".png", ".svg"))):
+        for path in (folder / part).glob("*"):
+            if path.suffix in endings:
+                path.unlink()
 
 
 def _pictures(made: Report) -> list[Picture]:
