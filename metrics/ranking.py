@@ -12,12 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from . import intervals
 from .base import same_length
 
 RESAMPLES = 2000
 """Bootstrap resamples of an interval."""
-
-_LEVEL = 0.95
 
 
 class Estimate(NamedTuple):
@@ -83,18 +82,8 @@ def mean_interval(values: Sequence[float], *, seed: int, resamples: int = RESAMP
     same seed and number of values draw the same positions. Unlike there, one value alone is no
     error but has no interval.
     """
-    n = len(values)
-    if n == 0:
-        return Estimate(None, None, None, 0)
-    array = np.asarray(values, dtype=float)
-    mean = float(array.mean())
-    if n == 1:
-        return Estimate(mean, None, None, 1)
-    drawn = np.random.default_rng(seed).integers(0, n, (resamples, n))
-    means = array[drawn].mean(axis=1)
-    tail = (1 - _LEVEL) / 2
-    low, high = np.percentile(means, [100 * tail, 100 * (1 - tail)])
-    return Estimate(mean, float(low), float(high), n)
+    found = intervals.mean_interval(values, seed=seed, n_resamples=resamples)
+    return Estimate(found.value, found.low, found.high, found.n)
 
 
 def kendall_per_question(

@@ -216,6 +216,12 @@ def test_the_short_table_says_no_more_than_the_numbers(written):
         csv.DictReader((written / "tables" / "summary.csv").open(encoding="utf-8", newline=""))
     )
     assert {row["criterion"] for row in rows} >= {"Correctness", "Consistency", "Verifiability"}
+    # Every wording that is checked below occurs.
+    assert {row["in words"] for row in rows} >= {
+        "worse than English",
+        "no difference shown",
+        "not shown after correction",
+    }
     for row in rows:
         words, low, high = row["in words"], row["low"], row["high"]
         if words in ("worse than English", "better than English"):

@@ -16,6 +16,7 @@ from xling_metrics.claims import distinct_claims
 from .backend import Backend
 from .judge import fence_code
 from .prompts import Prompt
+from .thinking import without_thinking
 
 PER_PROMPT = 30
 """Claims checked in one prompt, so that no reply comes near its length limit."""
@@ -44,8 +45,6 @@ _TAKEN_BACK = re.compile(
     re.I,
 )
 _TAKEN_BACK_TOO = re.compile(r".*(?<!NOT[\s-])\bSUPPORTED\b")
-_THINKING = re.compile(r"^.*</think(?:ing)?>", re.S | re.I)
-_OPEN_THINKING = re.compile(r"<think(?:ing)?>", re.I)
 
 
 @dataclass(frozen=True)
@@ -116,8 +115,8 @@ def read_claims(reply: str | None) -> Extraction:
 
 def _lines(reply: str) -> list[str]:
     """The lines that say something, those of a model's thinking left aside."""
-    text = _THINKING.sub("", reply)
-    if _OPEN_THINKING.search(text):  # cut off within: whatever stands there is no answer
+    text = without_thinking(reply)
+    if text is None:
         return []
     lines = [line for line in text.splitlines() if not _FENCE.fullmatch(line)]
     return [line for line in lines if any(map(str.isalnum, line))]

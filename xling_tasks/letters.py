@@ -20,6 +20,8 @@ from typing import NamedTuple
 
 import regex
 
+from .thinking import without_thinking
+
 # An option's text becomes one private character, so that no letter or word in it can be misread.
 # fmt: off
 _MASK, _TEXT = 0xE000, r"[\uE000-\uE019]"
@@ -103,8 +105,6 @@ _ALSO = regex.compile(r"(?<![\p{L}])[A-H](?:[^\p{L}]{1,2}(?i:is|are|est|es|son|s
 _REFUSAL = regex.compile(r"(?i:\b(?:can't|cannot|can not|unable to|not able to|won't) (?:\w+ )?(?:answer|say|tell|determine|judge|provide|give|choose|help|decide|assist)\b|\bi (?:do not|don't) know\b|\bne (?:peux|sais|puis) pas\b|\bje l'ignore\b|\bno (?:puedo|lo sé|sé)\b|\bне (?:могу|знаю|можем)\b)|(?:无法|無法|不能)(?:判断|确定|回答|给出|提供|选择)|不知道|わかりません|分かりません|答えられ|お答えでき|できません")
 _NONE = regex.compile(r"(?i:\bnone (?:of|are|is)\b|\bneither\b|\baucune?\b|\bni (?:l'une?|la)\b|\bninguna?\b|\bни одного|\bни один|\bникак\w+)|以上(?:都|皆|均)?不|都不|どれも|いずれも.{0,8}ない|該当なし")
 _MENTION = regex.compile(r"(?<![\p{Latin}\p{Cyrillic}\p{N}'-])(?P<letter>[A-H])(?![\p{Latin}\p{Cyrillic}\p{N}'-])(?![ ]\p{Ll}{2,}(?<! (?:is|are|and|or|was|may|et|ou|est|es|son|sont|или|также|тоже|неверно|верно|could|would|also|might)))")
-_THINKING = regex.compile(r"^.*</think(?:ing)?>", regex.S)
-_OPEN_THINKING = regex.compile(r"<think(?:ing)?>")
 _NEXT = regex.compile(
     r"(?i:\n?[ #*]*(?:\n|^)[ #*]*(?:next )?(?:questions?|pregunta|вопрос|问题|問題|题目|質問|设问|q|user|human|instruction|###\s*(?:question|input|instruction))(?: ?\d+)?[ *]*[:.：].*)",
     regex.S,
@@ -354,10 +354,11 @@ def _plain(text: str) -> str:
 
 def _one_form(reply: str, options: Mapping[str, str]) -> tuple[str, str] | None:
     """The reply in one form, option texts masked, with and without markup; None if only thoughts."""
-    text = regex.sub(r"[\p{Cf}\p{Co}\u00ad]", "", unicodedata.normalize("NFKC", reply))
-    text = _THINKING.sub(" ", text).replace("’", "'").replace("‘", "'")
-    if _OPEN_THINKING.search(text):
+    visible = regex.sub(r"[\p{Cf}\p{Co}\u00ad]", "", unicodedata.normalize("NFKC", reply))
+    said = without_thinking(visible)
+    if said is None:
         return None
+    text = said.replace("’", "'").replace("‘", "'")
     text = _NEXT.sub("", text.strip("\n") if not _NEXT.match(text) else "")
     edge = r"\p{Latin}\p{Cyrillic}\p{N}"
     native = rf"(?<![{edge}])[A-HАВСЕ]+(?![{edge}])"

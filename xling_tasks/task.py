@@ -33,6 +33,7 @@ from .prompts import Prompt, Prompts
 from .settings import SELF, Settings, redact, temperatures
 from .side_requests import SideRequest
 from .store import cache_folder, save_answers
+from .thinking import holds_thinking
 
 Request = tuple[str, tuple[Any, ...], int]
 """What a task asks of the model: request type, arguments, repeats."""
@@ -234,7 +235,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     def _say_thinking(self) -> None:
         """Warn where the texts to be scored hold what a reasoning model thought."""
         marked = sum(
-            "</think" in reply or "<think" in reply
+            holds_thinking(reply)
             for instance in self.instances
             if instance.request_type == "generate_until"
             for reply in instance.resps
