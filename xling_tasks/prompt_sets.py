@@ -103,7 +103,10 @@ def load_prompts(record: PromptSetRecord, path: str | None = None) -> PromptSet:
     try:
         content = place.read_bytes()
     except OSError as error:
-        raise DataError(f"prompts_file={place}: {error.strerror or error}") from error
+        raise DataError(
+            f"prompts_file={place}: {error.strerror or error}; give a JSONL file with id, en and "
+            "other languages, or leave the setting out for the bundled prompts"
+        ) from error
     return _parsed(str(place), content, "file" if path else "bundled")
 
 

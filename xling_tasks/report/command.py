@@ -81,6 +81,17 @@ def _check(options: argparse.Namespace) -> None:
         raise SettingError("--seed and --samples must not be negative")
     if options.to.is_file():
         raise SettingError(f"--to {options.to}: is a file; name a folder")
+    if not options.no_pictures:
+        _need_matplotlib()
+
+
+def _need_matplotlib() -> None:
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise SettingError(
+            'pictures need matplotlib: pip install "xling-tasks[report]", or give --no-pictures'
+        ) from error
 
 
 def _clear(folder: Path) -> None:
@@ -99,12 +110,6 @@ def _clear(folder: Path) -> None:
 
 
 def _pictures(made: Report) -> list[Picture]:
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise SettingError(
-            'pictures need matplotlib: pip install "xling-tasks[report]", or give --no-pictures'
-        ) from error
     from .pictures import pictures
 
     return pictures(made)
