@@ -327,8 +327,9 @@ def test_results_name_the_model_that_answered(logged, replay, run, serve, tmp_pa
     assert one.model == two.model and one.model_args == two.model_args
     assert one.replay == {} and two.replay["stamp"] == one.stamp
     # What a replay wrote into the same folder is a copy: the original is replayed.
-    for path in (tmp_path / "again").rglob("*_20*"):
-        path.rename(out_of(out, "results_*").parent / path.name)
+    beside = out_of(out, "results_*").parent
+    for path in list((tmp_path / "again").rglob("*_20*")):
+        path.rename(beside / path.name)
     assert replay(out, V + "en", **options)["results"] == again["results"]
 
 
