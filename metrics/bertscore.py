@@ -22,9 +22,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from tqdm import tqdm
-
-from .base import mean, same_length, signature
-from .encoder import Encoded, Encoder, TokenIds, known_name
+from xling_metrics.base import mean, same_length, signature
+from xling_metrics.encoder import Encoded, Encoder, TokenIds, known_name
 
 if TYPE_CHECKING:
     from torch import Tensor

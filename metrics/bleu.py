@@ -16,8 +16,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from math import exp, log
 from typing import Any, NamedTuple
 
-from .base import mean, same_length
-from .words import language_code
+from xling_metrics.base import mean, same_length
+from xling_metrics.words import language_code
 
 _ORDERS = 4
 _EPSILON = 0.1  # NLTK's smoothing method 1: matches counted where there are none

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-
-from .base import same_length, signature
+from xling_metrics.base import same_length, signature
 
 LABELS = (0, 1)
 ECE_BINS = 15

@@ -26,8 +26,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-
-from .lda import SparseCounts
+from xling_metrics.lda import SparseCounts
 
 SWEEPS = 30  # Between 10 and 200 stability stays the same; values drift by 0.05.
 START_TOPICS = 50

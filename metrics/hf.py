@@ -15,12 +15,11 @@ from typing import Any
 
 import datasets
 import evaluate
-
-from . import language as lang
-from .base import mean, signature
-from .ngrams import answer_lengths, distinct_answers, ngram_consistency_corpus
-from .topics import Topics, topic_consistency, topic_corpus
-from .words import lower_words, published_words, segmenter_name
+from xling_metrics import language as lang
+from xling_metrics.base import mean, signature
+from xling_metrics.ngrams import answer_lengths, distinct_answers, ngram_consistency_corpus
+from xling_metrics.topics import Topics, topic_consistency, topic_corpus
+from xling_metrics.words import lower_words, published_words, segmenter_name
 
 Answers = Sequence[Sequence[str]]
 
@@ -136,8 +135,8 @@ def bertscore_consistency(
         model: The encoder's name or folder.
         **options: Further arguments of `xling_metrics.encoder.Encoder.load`.
     """
-    from .bertscore import bertscore_signature, pair_scores, sim_sent_signature
-    from .encoder import Encoder
+    from xling_metrics.bertscore import bertscore_signature, pair_scores, sim_sent_signature
+    from xling_metrics.encoder import Encoder
 
     encoder = Encoder.load(model, **options)
     found = pair_scores(predictions, encoder)

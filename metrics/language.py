@@ -20,9 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import regex
 from numpy.typing import NDArray
-
-from .base import mean
-from .words import language_code, words
+from xling_metrics.base import mean
+from xling_metrics.words import language_code, words
 
 # The only labels that the published code of XLingEval counts.
 PUBLISHED_LANGUAGES = ("en", "es", "zh", "hi")

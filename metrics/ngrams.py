@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import fsum, sqrt
 from typing import NamedTuple
 
-from .words import length_words, published_words
+from xling_metrics.words import length_words, published_words
 
 
 class NgramConsistency(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from .base import signature
+from xling_metrics.base import signature
 
 
 def chrf(answer: str, reference: str) -> float | None:

@@ -25,9 +25,8 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import regex
-
-from .base import library_version
-from .words import _segmenter, language_code
+from xling_metrics.base import library_version
+from xling_metrics.words import _segmenter, language_code
 
 RATIONALE_LANGUAGES = ("en", "zh", "ja", "fr", "ru", "es")
 

@@ -15,8 +15,7 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
-
-from .bleu import ngram_matches
+from xling_metrics.bleu import ngram_matches
 
 _SMALL = 1e-8  # keeps the package's F from dividing by zero; moves it by less than 1e-8
 

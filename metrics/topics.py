@@ -21,11 +21,10 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-
-from . import hdp, lda
-from .base import mean, signature
-from .lda import SparseCounts
-from .words import published_words
+from xling_metrics import hdp, lda
+from xling_metrics.base import mean, signature
+from xling_metrics.lda import SparseCounts
+from xling_metrics.words import published_words
 
 Answer = str | Sequence[str]
 """An answer: its text, or its words if they are known already."""

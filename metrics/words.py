@@ -20,8 +20,7 @@ from importlib import import_module
 from typing import Any
 
 import regex
-
-from .base import library_version
+from xling_metrics.base import library_version
 
 _PUBLISHED = re.compile(r"(?u)\b\w\w+\b")
 

@@ -16,7 +16,7 @@ import pytest
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
-DATA = Path(__file__).with_name("data")
+DATA = Path(__file__).with_name("cases")
 
 
 def read_jsonl(path: Path) -> list[dict[str, Any]]:
@@ -35,7 +35,9 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 def forget_backends() -> Iterator[None]:
     """Each test builds its own judge."""
     yield
-    from xling_tasks import backend, log, translate
+    from xling_tasks import log
+    from xling_tasks.models import backend
+    from xling_tasks.models.translate import translator as translate
 
     translate._shared.cache_clear()
     backend._shared.cache_clear()
@@ -166,7 +168,7 @@ def tiny_hf(tmp_path_factory: pytest.TempPathFactory) -> str:
     transformers = pytest.importorskip("transformers")
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-    from xling_tasks.sources import SAMPLE_FOLDER
+    from xling_tasks.data.sources import SAMPLE_FOLDER
 
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import xling_tasks
 
-ADVICE = Path(xling_tasks.__file__).with_name("sample") / "advice.jsonl"
+ADVICE = Path(xling_tasks.__file__).with_name("data") / "sample" / "advice.jsonl"
 
 
 @functools.cache

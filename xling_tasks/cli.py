@@ -12,23 +12,23 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import __version__
-from .errors import DataError, SettingError, XlingError
+from xling_tasks import __version__
+from xling_tasks.errors import DataError, SettingError, XlingError
 
 if TYPE_CHECKING:
-    from .settings import Settings
+    from xling_tasks.settings import Settings
 
 
 _ELSEWHERE = {
-    "rank": "rank",
-    "submit": "submit",
-    "translate_prompts": "translate_prompts",
-    "check_translator": "check_translator",
-    "empathy_train": "train_empathy",
-    "annotate": "annotate",
-    "agreement": "agreement",
-    "report.compare": "compare",
-    "doctor": "doctor",
+    "commands.rank.command": "rank",
+    "commands.submit.command": "submit",
+    "commands.translate_prompts": "translate_prompts",
+    "commands.check_translator": "check_translator",
+    "commands.train_empathy": "train_empathy",
+    "commands.annotate.command": "annotate",
+    "commands.annotate.agreement": "agreement",
+    "report.compare.command": "compare",
+    "commands.doctor.command": "doctor",
     "report.command": "report",
 }
 """Modules with a subcommand of their own: module -> name of its builder after `add_`."""
@@ -84,7 +84,7 @@ def add_metadata(parser: argparse.ArgumentParser) -> None:
 
 def cost(options: argparse.Namespace) -> str:
     """`xling cost`: a table of requests and tokens per task, with totals per model."""
-    from .cost import as_rows, costs, tokenizer_count, totals
+    from xling_tasks.commands.cost import as_rows, costs, tokenizer_count, totals
 
     if options.limit is not None and options.limit < 1:
         raise SettingError(f"--limit {options.limit}: must be at least 1")
@@ -100,7 +100,7 @@ def cost(options: argparse.Namespace) -> str:
 
 def data(options: argparse.Namespace) -> str:
     """`xling data`: every dataset with licence, counts and unusable rows per language."""
-    from .settings import Settings
+    from xling_tasks.settings import Settings
 
     settings = Settings.parse(read_metadata(options.metadata), {})
     rows: list[dict[str, Any]] = []
@@ -118,8 +118,9 @@ def data(options: argparse.Namespace) -> str:
 
 def _datasets(settings: Settings) -> Iterator[tuple[str, str, Callable[[], dict[str, Any]]]]:
     """Each dataset's key and licence, and what counts its rows."""
-    from . import mmedbench_data, xlinghealth_data
-    from .records import RECORDS
+    from xling_tasks.data import mmedbench as mmedbench_data
+    from xling_tasks.data import xlinghealth as xlinghealth_data
+    from xling_tasks.data.records import RECORDS
 
     place = (settings.data_dir, settings.dataset)
 
@@ -142,7 +143,7 @@ def _datasets(settings: Settings) -> Iterator[tuple[str, str, Callable[[], dict[
 
 def path(options: argparse.Namespace) -> str:
     """`xling path`: where the task files are."""
-    from .discovery import task_folder
+    from xling_tasks.discovery import task_folder
 
     return str(task_folder())
 
@@ -195,8 +196,8 @@ def _load(names: str, metadata: dict[str, Any]) -> list[Any]:
 
     from lm_eval.tasks import TaskManager
 
-    from .discovery import task_folder
-    from .task import XlingTask
+    from xling_tasks.discovery import task_folder
+    from xling_tasks.tasks.base import XlingTask
 
     manager = TaskManager(
         include_path=str(task_folder()), include_defaults=False, metadata=metadata

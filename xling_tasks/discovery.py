@@ -16,11 +16,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .errors import show_errors_in_one_line
+from xling_tasks.errors import show_errors_in_one_line
 
 MODELS = {
-    "xling_baseline": "xling_tasks.baseline:BaselineLM",
-    "xling_replay": "xling_tasks.replay:ReplayLM",
+    "xling_baseline": "xling_tasks.lm.baseline:BaselineLM",
+    "xling_replay": "xling_tasks.lm.replay:ReplayLM",
 }
 """Our harness models, as name -> `module:class`; the same as the entry points."""
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from xling_metrics.words import language_code
 
-from .errors import SettingError
+from xling_tasks.errors import SettingError
 
 
 class Language(NamedTuple):

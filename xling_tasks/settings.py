@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from .encoders import EncoderSpec
-from .errors import SettingError, did_you_mean
+from xling_tasks.errors import SettingError, did_you_mean
+from xling_tasks.models.encoders import EncoderSpec
 
 _HARNESS_KEYS = frozenset({"version", "config_source", "_metadata"})
 _SECRET_WORDS = ("api_key", "apikey", "auth", "secret", "password", "header", "bearer")
@@ -264,7 +264,7 @@ def _languages(key: str, value: Any) -> tuple[str, ...] | None:
     """Two-letter codes beside English, without repetition (`iw` is `he`)."""
     from xling_metrics.words import language_code
 
-    from .languages import LANGUAGES
+    from xling_tasks.languages import LANGUAGES
 
     if value is None:
         return None
@@ -290,7 +290,7 @@ def _encoder(key: str, value: Any) -> EncoderSpec | bool | None:
 
 
 def _translator(key: str, value: Any) -> ModelSpec | None:
-    from .translate import translator_spec
+    from xling_tasks.models.translate.translator import translator_spec
 
     return translator_spec(key, value)
 

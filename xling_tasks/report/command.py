@@ -9,14 +9,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xling_metrics.resampling import LEVEL, RESAMPLES
+from xling_metrics.stats.resampling import LEVEL, RESAMPLES
 
-from ..errors import SettingError
+from xling_tasks.errors import SettingError
 
 if TYPE_CHECKING:
-    from .model import Cell, Comparison, Report
-    from .pictures import Picture
-    from .table import Table
+    from xling_tasks.report.model import Cell, Comparison, Report
+    from xling_tasks.report.pictures.all import Picture
+    from xling_tasks.report.tables.table import Table
 
 
 def add_report(commands: Any) -> None:
@@ -44,12 +44,12 @@ def report(options: argparse.Namespace) -> str:
         DataError: If a folder has no results of ours or a file is broken.
         SettingError: If an option is impossible, or pictures cannot be drawn.
     """
-    from .data import read_models
-    from .model import Options
-    from .page import page
-    from .samples import samples_to_read
-    from .stats import make_report
-    from .tables import differences, tables
+    from xling_tasks.report.data import read_models
+    from xling_tasks.report.model import Options
+    from xling_tasks.report.page.page import page
+    from xling_tasks.report.page.samples import samples_to_read
+    from xling_tasks.report.stats import make_report
+    from xling_tasks.report.tables.all import differences, tables
 
     _check(options)
     made = make_report(
@@ -110,13 +110,13 @@ def _clear(folder: Path) -> None:
 
 
 def _pictures(made: Report) -> list[Picture]:
-    from .pictures import pictures
+    from xling_tasks.report.pictures.all import pictures
 
     return pictures(made)
 
 
 def _write_tables(folder: Path, tables: Sequence[Table], banner: Sequence[str]) -> None:
-    from .table import as_csv, as_markdown
+    from xling_tasks.report.tables.table import as_csv, as_markdown
 
     place = folder / "tables"
     place.mkdir(exist_ok=True)

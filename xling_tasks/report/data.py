@@ -2,7 +2,7 @@
 
 Of every sample only numbers are kept. A metric over several questions is a function of sums over
 them (a mean: sum and count; macro F1: confusion counts), so that intervals and comparisons resample
-questions; see `xling_metrics.intervals`.
+questions; see `xling_metrics.stats.intervals`.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from typing import Any
 
 import numpy as np
 from xling_metrics.classification import hard_verdict, probability_scores
-from xling_metrics.intervals import Score, ratio
-from xling_metrics.probability_intervals import brier_sums, ece_of_sums, ece_sums
-from xling_metrics.resampling import Floats
-from xling_metrics.verdict_intervals import VERDICT_SCORES, verdict_counts
+from xling_metrics.stats.intervals import Score, ratio
+from xling_metrics.stats.probability_intervals import brier_sums, ece_of_sums, ece_sums
+from xling_metrics.stats.resampling import Floats
+from xling_metrics.stats.verdict_intervals import VERDICT_SCORES, verdict_counts
 
-from ..errors import DataError
-from ..languages import LANGUAGES
-from ..runs import Results, TaskResults, read_results
-from .places import Place, place_of
+from xling_tasks.errors import DataError
+from xling_tasks.languages import LANGUAGES
+from xling_tasks.logs.results import Results, TaskResults, read_results
+from xling_tasks.report.places import Place, place_of
 
 _NOT_PER_QUESTION = frozenset({"unusable_rows", "sacrebleu", "n_judged", "bypass"})
 _TOLERANCE = 1e-6

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..runs import as_json, model_line
-from .data import Model, Task
-from .grid import MMEDBENCH_LANGUAGES, XLINGHEALTH_LANGUAGES, heading, in_order
-from .model import Report
-from .places import CRITERIA, SEVERAL_LANGUAGES
+from xling_tasks.logs.results import as_json, model_line
+from xling_tasks.report.data import Model, Task
+from xling_tasks.report.model import Report
+from xling_tasks.report.places import CRITERIA, SEVERAL_LANGUAGES
+from xling_tasks.report.tables.grid import (
+    MMEDBENCH_LANGUAGES,
+    XLINGHEALTH_LANGUAGES,
+    heading,
+    in_order,
+)
 
 _ALWAYS = ("prompt_language",)
 _RELEVANT = {

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xling_metrics.anova import GroupComparison
-from xling_metrics.intervals import Interval
-from xling_metrics.paired import PairedDifference
-from xling_metrics.resampling import LEVEL, RESAMPLES
+from xling_metrics.stats.anova import GroupComparison
+from xling_metrics.stats.intervals import Interval
+from xling_metrics.stats.paired import PairedDifference
+from xling_metrics.stats.resampling import LEVEL, RESAMPLES
 
-from .data import Model, Task
-from .places import Panel
+from xling_tasks.report.data import Model, Task
+from xling_tasks.report.places import Panel
 
 COVERAGE = (
     "empty_rate",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ..languages import LANGUAGES
+from xling_tasks.languages import LANGUAGES
 
 ENGLISH = "en"
 AVERAGE = "avg"

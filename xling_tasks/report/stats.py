@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from xling_metrics.anova import GroupComparison, compare_groups, complete_cases
-from xling_metrics.cluster import ClusterDifference, sums_difference, sums_permutation_p
-from xling_metrics.intervals import (
+from xling_metrics.stats.anova import GroupComparison, compare_groups, complete_cases
+from xling_metrics.stats.cluster import ClusterDifference, sums_difference, sums_permutation_p
+from xling_metrics.stats.intervals import (
     Interval,
     Score,
     interval_of_sums,
@@ -21,14 +21,14 @@ from xling_metrics.intervals import (
     share_interval,
     sums_intervals,
 )
-from xling_metrics.multiple import holm
-from xling_metrics.paired import paired_difference
-from xling_metrics.probability_intervals import auc_sums
-from xling_metrics.resampling import ResamplerPool
+from xling_metrics.stats.multiple import holm
+from xling_metrics.stats.paired import paired_difference
+from xling_metrics.stats.probability_intervals import auc_sums
+from xling_metrics.stats.resampling import ResamplerPool
 
-from .data import Column, Model, Task
-from .model import COVERAGE, Cell, Classic, Comparison, Options, Report, Sides
-from .places import AVERAGE, ENGLISH, Panel, panel_of
+from xling_tasks.report.data import Column, Model, Task
+from xling_tasks.report.model import COVERAGE, Cell, Classic, Comparison, Options, Report, Sides
+from xling_tasks.report.places import AVERAGE, ENGLISH, Panel, panel_of
 
 REFINED = 200_000
 """Permutations where those at first find nothing as extreme: Holm's correction needs smaller p.

@@ -1,0 +1,233 @@
+"""Bootstrap intervals over questions: means, shares, and any score of sums over questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+from xling_metrics.base import same_length
+from xling_metrics.stats.resampling import (
+    LEVEL,
+    RESAMPLES,
+    Floats,
+    ResamplerPool,
+    check_level,
+    finite_array,
+    percentile_bounds,
+    quietly,
+    resampler_of,
+)
+
+K = TypeVar("K", bound=Hashable)
+
+Score: TypeAlias = Callable[[Floats], Floats]
+"""From sums (a row per resample) to one value per row, NaN where it is undefined."""
+
+
+class Interval(NamedTuple):
+    """A value over questions with its bootstrap interval.
+
+    Attributes:
+        value: The value over all questions; None without any.
+        low: Lower end; None with fewer than two questions.
+        high: Upper end; None with fewer than two questions.
+        n: Questions used.
+        left_out: Questions without a value.
+        level: Coverage asked for, for example 0.95.
+        method: `percentile` (Efron & Tibshirani 1993, chapter 13), or `wilson` (see
+            `share_interval`).
+        seed: Seed of the draws.
+        n_resamples: How many times the questions were drawn.
+        n_undefined: Resamples in which the value is undefined; the interval is over the others.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    left_out: int
+    level: float
+    method: str
+    seed: int
+    n_resamples: int
+    n_undefined: int = 0
+
+
+def mean_interval(
+    values: Sequence[float | None],
+    *,
+    seed: int,
+    n_resamples: int = RESAMPLES,
+    level: float = LEVEL,
+    pool: ResamplerPool | None = None,
+) -> Interval:
+    """The mean over questions with its percentile bootstrap interval.
+
+    Equals `scipy.stats.bootstrap(..., method="percentile")` with `default_rng(seed)`.
+
+    Args:
+        values: One per question; None where there is none, which is left out and counted.
+        seed: Seed of the draws.
+        n_resamples: How many times the questions are drawn.
+        level: Coverage.
+        pool: Draws to share with other calls.
+
+    Returns:
+        The interval; no value without a question, and no ends with one question.
+
+    Raises:
+        ValueError: If a value is not finite, or `level`, `seed` or `n_resamples` is impossible.
+    """
+    present = finite_array([value for value in values if value is not None], "values")
+    sums = np.column_stack([present, np.ones(len(present))])
+    left_out = len(values) - len(present)
+    return interval_of_sums(
+        sums, {"mean": ratio}, left_out, seed=seed, n_resamples=n_resamples, level=level, pool=pool
+    )["mean"]
+
+
+def share_interval(
+    hits: Sequence[float | None],
+    totals: Sequence[float] | None = None,
+    *,
+    seed: int,
+    n_resamples: int = RESAMPLES,
+    level: float = LEVEL,
+    pool: ResamplerPool | None = None,
+) -> Interval:
+    """A share, `sum(hits) / sum(totals)`, with its interval over questions. In [0, 1].
+
+    Percentile bootstrap over questions, so that rows of one question stay together. A share of
+    exactly 0 or 1 would have an interval without width, however few the questions: there it is
+    Wilson's score interval (1927) with every question as one draw (`method` says so).
+
+    Args:
+        hits: Per question how many rows count (or True and False); None leaves the question out.
+        totals: Per question how many rows there are; 1 each by default. A question with 0 rows is
+            left out and counted.
+        seed: Seed of the draws.
+        n_resamples: How many times the questions are drawn.
+        level: Coverage.
+        pool: Draws to share with other calls.
+
+    Returns:
+        The interval; no value without a row, and no ends with one question.
+
+    Raises:
+        ValueError: If the lengths differ, hits are not within 0 and their total, or `level`,
+            `seed` or `n_resamples` is impossible.
+    """
+    totals = [1] * len(hits) if totals is None else totals
+    same_length(hits=hits, totals=totals)
+    rows = [(k, m) for k, m in zip(hits, totals, strict=True) if k is not None and m != 0]
+    wrong = [row for row in rows if not 0 <= row[0] <= row[1]]
+    if wrong:
+        raise ValueError(
+            f"hits must lie between 0 and their total, got {wrong[0][0]} of {wrong[0][1]}"
+        )
+    sums = np.array(rows, dtype=np.float64).reshape(len(rows), 2)
+    left_out = len(hits) - len(rows)
+    found = interval_of_sums(
+        sums, {"share": ratio}, left_out, seed=seed, n_resamples=n_resamples, level=level, pool=pool
+    )["share"]
+    if found.low is None or found.value not in (0.0, 1.0):
+        return found
+    low, high = _wilson(int(found.value) * len(rows), len(rows), level)
+    return found._replace(low=low, high=high, method="wilson")
+
+
+def sums_intervals(
+    sums: Mapping[K, Sequence[float] | None],
+    scores: Mapping[str, Score],
+    *,
+    seed: int,
+    n_resamples: int = RESAMPLES,
+    level: float = LEVEL,
+    pool: ResamplerPool | None = None,
+) -> dict[str, Interval]:
+    """Bootstrap intervals of scores that depend on the rows only through sums of columns.
+
+    Ratios, confusion counts, corpus BLEU: each question is reduced to its own sums, and the sums
+    of all resamples are one matrix product.
+
+    Args:
+        sums: Question to its sums, the same number each; None leaves it out and counts it.
+        scores: Name to score; each maps sums (a row per resample) to one value per row.
+        seed: Seed of the draws.
+        n_resamples: How many times the questions are drawn.
+        level: Coverage.
+        pool: Draws to share with other calls.
+
+    Returns:
+        Name to interval; no value without a question, and no ends with one question.
+
+    Raises:
+        ValueError: If questions differ in their number of sums, a sum is not finite, or `level`,
+            `seed` or `n_resamples` is impossible.
+    """
+    columns = sums_array([row for row in sums.values() if row is not None])
+    left_out = len(sums) - len(columns)
+    return interval_of_sums(
+        columns, scores, left_out, seed=seed, n_resamples=n_resamples, level=level, pool=pool
+    )
+
+
+def interval_of_sums(
+    columns: Floats,
+    scores: Mapping[str, Score],
+    left_out: int,
+    *,
+    seed: int,
+    n_resamples: int,
+    level: float,
+    pool: ResamplerPool | None,
+) -> dict[str, Interval]:
+    """`sums_intervals` for an array with a row per question."""
+    check_level(level)
+    n = len(columns)
+    draws = resampler_of(pool, max(n, 1), seed, n_resamples)
+    totals = draws.totals(columns) if n > 1 else None
+    found = {}
+    for name, score in scores.items():
+        value = scored(score, columns.sum(axis=0, keepdims=True))[0] if n else np.nan
+        low = high = None
+        undefined = 0
+        if totals is not None:
+            low, high, undefined = percentile_bounds(scored(score, totals), level)
+        found[name] = Interval(
+            None if np.isnan(value) else float(value),
+            *(low, high, n, left_out, level, "percentile", seed, n_resamples, undefined),
+        )
+    return found
+
+
+def scored(score: Score, totals: Floats) -> Floats:
+    """The score of every row of sums, without numpy's warnings of a division by zero."""
+    values: Floats = np.asarray(quietly(score, totals), dtype=np.float64)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def sums_array(rows: Sequence[Sequence[float]]) -> Floats:
+    """Rows of sums, one per question, as an array.
+
+    Raises:
+        ValueError: If rows differ in length or a sum is not finite.
+    """
+    for index, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            raise ValueError(f"question {index} has {len(row)} sums, the first has {len(rows[0])}")
+    width = len(rows[0]) if rows else 0
+    return finite_array(np.array(rows, dtype=np.float64), "sums").reshape(len(rows), width)
+
+
+def ratio(totals: Floats) -> Floats:
+    """First column over second: a mean from sum and count, a share from hits and rows."""
+    return totals[:, 0] / totals[:, 1]
+
+
+def _wilson(hits: int, n: int, level: float) -> tuple[float, float]:
+    from scipy.stats import binomtest  # type: ignore[import-untyped]
+
+    ends = binomtest(hits, n).proportion_ci(confidence_level=level, method="wilson")
+    return float(ends.low), float(ends.high)

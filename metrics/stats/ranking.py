@@ -1,0 +1,126 @@
+"""Rankings of several systems: points, their means with intervals, and agreement with metrics.
+
+A ranking is a row of ranks, one per system, 1 for the best, without ties. Several rankings, one
+per question, are rows over the same systems in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from xling_metrics.base import same_length
+from xling_metrics.stats import intervals
+
+RESAMPLES = 2000
+"""Bootstrap resamples of an interval."""
+
+
+class Estimate(NamedTuple):
+    """A mean over questions with its 95% bootstrap interval.
+
+    Attributes:
+        mean: The arithmetic mean; None without values.
+        low: Lower end of the percentile interval; None with fewer than two values.
+        high: Its upper end; None with fewer than two values.
+        n: How many values were averaged.
+    """
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+def points(ranks: Sequence[int]) -> list[int]:
+    """Points of one ranking: n for the best of n systems, 1 for the last (arXiv 2402.13963).
+
+    `points_i = n + 1 - rank_i`; range 1 to n, higher is better; an empty ranking has no points.
+
+    Raises:
+        ValueError: If the ranks are not 1 to n, each once.
+    """
+    n = len(ranks)
+    if sorted(ranks) != list(range(1, n + 1)):
+        raise ValueError(f"ranks must be 1 to {n}, each once; got {list(ranks)}")
+    return [n + 1 - rank for rank in ranks]
+
+
+def mean_points(
+    rows: Sequence[Sequence[float]], n_systems: int, *, seed: int, resamples: int = RESAMPLES
+) -> list[Estimate]:
+    """The mean points of every system, with intervals from one resampling of the questions.
+
+    All systems share the resampled questions, as they share the questions.
+
+    Args:
+        rows: Points, one row per question, one column per system.
+        n_systems: The number of columns, so that no rows at all still give one result each.
+        seed: Seed of the bootstrap.
+        resamples: How many times the questions are drawn.
+
+    Returns:
+        One estimate per system, in the order of the columns.
+
+    Raises:
+        ValueError: If a row has another length.
+    """
+    for index, row in enumerate(rows):
+        if len(row) != n_systems:
+            raise ValueError(f"row {index} has {len(row)} values for {n_systems} systems")
+    columns = np.asarray(rows, dtype=float).reshape(len(rows), n_systems).T
+    return [mean_interval(list(column), seed=seed, resamples=resamples) for column in columns]
+
+
+def mean_interval(values: Sequence[float], *, seed: int, resamples: int = RESAMPLES) -> Estimate:
+    """The mean with its 95% percentile bootstrap interval over the values.
+
+    Equals `scipy.stats.bootstrap(..., method="percentile")` with the same generator and seed; the
+    same seed and number of values draw the same positions. Unlike there, one value alone is no
+    error but has no interval.
+    """
+    found = intervals.mean_interval(values, seed=seed, n_resamples=resamples)
+    return Estimate(found.value, found.low, found.high, found.n)
+
+
+def kendall_per_question(
+    rankings: Sequence[Sequence[float]], scores: Sequence[Sequence[float]]
+) -> list[float | None]:
+    """Kendall's tau-b between a ranking and a metric, for each question.
+
+    `tau_b = (concordant - discordant) / sqrt((pairs - ties_x) (pairs - ties_y))`, as
+    `scipy.stats.kendalltau`. Range -1 to 1; 1 is a metric that orders the systems as the ranking
+    does. Ranks count from the best, scores rise to the best: a metric of which lower is better
+    must be negated.
+
+    Args:
+        rankings: Ranks of the systems, one row per question; ties are allowed here.
+        scores: Scores of the same systems for the same questions.
+
+    Returns:
+        One tau per question; None where all systems tie in either, or there is only one.
+
+    Raises:
+        ValueError: If the numbers of questions or of systems differ, or a value is not finite.
+    """
+    same_length(rankings=rankings, scores=scores)
+    return [_tau_b(ranks, row) for ranks, row in zip(rankings, scores, strict=True)]
+
+
+def _tau_b(ranks: Sequence[float], scores: Sequence[float]) -> float | None:
+    same_length(ranks=ranks, scores=scores)
+    x = _signs([-rank for rank in ranks])
+    y = _signs(scores)
+    untied = float(np.abs(x).sum()) * float(np.abs(y).sum())
+    return float((x * y).sum()) / untied**0.5 if untied else None
+
+
+def _signs(values: Sequence[float]) -> NDArray[np.float64]:
+    """For each pair of systems which one is higher."""
+    array = np.asarray(values, dtype=float)
+    if not np.isfinite(array).all():
+        raise ValueError(f"values must be finite, got {list(values)}")
+    signs: NDArray[np.float64] = np.sign(array[:, None] - array[None, :])
+    return signs[np.triu_indices(len(array), 1)]

@@ -1,0 +1,314 @@
+"""`xling agreement`: people's exports, made by hand and in a real browser."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from xling_tasks.commands.annotate.agreement import add_agreement
+from xling_tasks.commands.annotate.command import add_annotate
+from xling_tasks.errors import DataError
+from xling_tasks.models.judge import LABELS
+
+MORE, LESS, NEITHER, CONTRADICTORY = LABELS
+PAGE = "0123456789abcdef"
+
+
+def item(number, label, *, judge=NEITHER, sound=True, language="en", comment="", **more):
+    """An item as the page exports it."""
+    task = f"xlinghealth_correctness_liveqa_{language}"
+    return {
+        "id": f"{task}/{number}",
+        "task": task,
+        "language": language,
+        "question_id": str(number),
+        "judge_label": judge,
+        "agree_label": None if label is None else label == judge,
+        "agree_reasoning": sound,
+        "label": label,
+        "comment": comment,
+        **more,
+    }
+
+
+def export(path, annotator, items, **more):
+    """A file as the page exports it."""
+    content = {
+        "format": "xling-annotations",
+        "version": 1,
+        "page_digest": PAGE,
+        "annotator": annotator,
+        **{"seed": 0, "n": 103, "blind": False, "judge": "judge-1"},
+        "items": items,
+        **more,
+    }
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def xling_agreement(*words):
+    """As `xling agreement` does it."""
+    parser = argparse.ArgumentParser()
+    add_agreement(parser.add_subparsers())
+    chosen = parser.parse_args(["agreement", *map(str, words)])
+    return chosen.run(chosen)
+
+
+def result(tmp_path, *words):
+    page = xling_agreement(*words, "--to", tmp_path / "to")
+    assert (tmp_path / "to/agreement.md").read_text(encoding="utf-8") == page + "\n"
+    return json.loads((tmp_path / "to/agreement.json").read_text(encoding="utf-8")), page
+
+
+def pick(rows, **wanted):
+    (row,) = [row for row in rows if all(row.get(k) == v for k, v in wanted.items())]
+    return row
+
+
+def three(tmp_path, table, **more):
+    """Three annotators' files from rows of their labels; the judge says `neither` everywhere."""
+    return [
+        export(
+            tmp_path / f"{name}.json", name, [item(i, row[place]) for i, row in enumerate(table)]
+        )
+        for place, name in enumerate(("anna", "bo", "chi"))
+    ]
+
+
+def test_majority_percent_and_alpha(tmp_path):
+    files = three(
+        tmp_path,
+        [
+            (NEITHER, NEITHER, NEITHER),  # unanimous, as the judge
+            (NEITHER, NEITHER, LESS),  # majority as the judge
+            (MORE, MORE, NEITHER),  # majority, another one
+            (MORE, LESS, NEITHER),  # a tie
+            (LESS, None, None),  # one label only
+            (None, None, None),
+        ],
+    )
+    found, page = result(tmp_path, *files)
+    row = pick(found["agreement"], language="en")
+    # alpha: four items with two labels or more, all with three: n = 12, of them neither 7, more 3,
+    # less 2. Expected 144 - 49 - 9 - 4 = 82. Observed (9 - sum of squares) / 2 per item:
+    # 0, (9 - 5) / 2 = 2, 2, (9 - 3) / 2 = 3: 7. alpha = 1 - 11 * 7 / 82.
+    assert row.pop("alpha") == pytest.approx(1 - 77 / 82)
+    assert row == {
+        "batch": PAGE, "language": "en", "items": 6, "annotators": 3, "labels": 13,
+        "missing_labels": 5, "majority": 4, "ties": 1, "no_label": 1, "agreement_percent": 50.0,
+        "reasoning_percent": 100.0, "unanimous_percent": 25.0, "published_percent": [96.08, 92.31]}  # fmt: skip
+    assert pick(found["annotators"], annotator="anna")["agreement_percent"] == 40.0  # 2 of 5
+    assert pick(found["annotators"], annotator="chi")["labels"] == 4
+    assert [row["question_id"] for row in found["disagreements"]] == ["1", "2", "3", "4"]
+    assert [row["majority"] for row in found["disagreements"]] == [NEITHER, MORE, None, LESS]
+    assert "96.08, 92.31" in page and "0.06" in page
+    (batch,) = found["batches"]
+    assert batch["annotators"] == ["anna", "bo", "chi"] and batch["judge"] == "judge-1"
+
+
+def test_a_table_of_the_paper(tmp_path):
+    """49 of 51 and 48 of 52 English items, as in Table A7."""
+    files = []
+    for page, n, hits in (("a", 51, 49), ("b", 52, 48)):
+        items = [item(i, NEITHER if i < hits else LESS) for i in range(n)]
+        for name in ("anna", "bo", "chi"):
+            path = tmp_path / f"{name}_{page}.json"
+            files.append(export(path, name, items, page_digest=page))
+    found, _ = result(tmp_path, *files)
+    assert [round(row["agreement_percent"], 2) for row in found["agreement"]] == [96.08, 92.31]
+    assert found["agreement"][0]["published_percent"] == [96.08, 92.31]
+
+
+def test_undefined_is_empty(tmp_path):
+    found, page = result(tmp_path, export(tmp_path / "a.json", "anna", [item(0, None, sound=None)]))
+    row = found["agreement"][0]
+    names = ("agreement_percent", "reasoning_percent", "unanimous_percent", "alpha")
+    assert [row[name] for name in names] == [None] * 4 and row["no_label"] == 1
+    assert "Nobody disagrees" in page
+    agreed = [export(tmp_path / f"{n}.json", n, [item(0, NEITHER)]) for n in ("anna", "bo")]
+    found, _ = result(tmp_path, *agreed)
+    row = found["agreement"][0]
+    assert (row["alpha"], row["unanimous_percent"], row["agreement_percent"]) == (
+        None,
+        100.0,
+        100.0,
+    )
+
+
+def test_languages_and_pages_are_apart(tmp_path):
+    both = [item(0, NEITHER, language="hi"), item(0, LESS, language="sw")]
+    one = export(tmp_path / "a.json", "anna", both)
+    two = export(tmp_path / "b.json", "anna", both[:1], page_digest="other", seed=1)
+    found, _ = result(tmp_path, one, two)
+    rows = [(r["batch"], r["language"], r["agreement_percent"]) for r in found["agreement"]]
+    assert rows == [(PAGE, "hi", 100.0), (PAGE, "sw", 0.0), ("other", "hi", 100.0)]
+    assert found["agreement"][1]["published_percent"] == []
+    assert [batch["seed"] for batch in found["batches"]] == [0, 1]
+
+
+def test_disagreements_with_the_reasoning_and_without_a_label(tmp_path):
+    hostile = "<script>alert(1)</script> | a\n## b `c` \ud83d"
+    items = [
+        item(0, NEITHER, sound=False, comment=hostile),
+        item(1, None, agree_label=False),
+        item(2, None, agree_label=None, sound=None),
+    ]
+    found, page = result(tmp_path, export(tmp_path / "a.json", "an|na", items))
+    assert [row["question_id"] for row in found["disagreements"]] == ["0", "1"]
+    assert found["disagreements"][0]["said"][0]["comment"] == hostile
+    assert "another label" in page and "reasoning flawed" in page
+    assert "<script>" not in page.replace("\\<script>", "") and "\n## b" not in page
+    assert pick(found["annotators"], annotator="an|na")["disagree_only"] == 1
+    assert found["agreement"][0]["reasoning_percent"] == 50.0
+
+
+def test_a_disagreement_without_a_label_counts_against_the_judge(tmp_path):
+    """One of three agrees, two say only that the label is wrong: no agreement of 100 percent."""
+    wrong = {"agree_label": False}
+    files = [
+        export(tmp_path / "a.json", "a", [item(0, NEITHER), item(1, NEITHER), item(2, NEITHER)]),
+        export(tmp_path / "b.json", "b", [item(0, None, **wrong), item(1, NEITHER), item(2, None)]),
+        export(tmp_path / "c.json", "c", [item(0, None, **wrong), item(1, None, **wrong), item(2, None, **wrong)]),
+    ]  # fmt: skip
+    found, _ = result(tmp_path, *files)
+    (row,) = found["agreement"]
+    assert (row["majority"], row["ties"], row["no_label"]) == (2, 1, 0)
+    assert row["agreement_percent"] == 50.0
+    assert pick(found["annotators"], annotator="b")["agreement_percent"] == 50.0
+    assert pick(found["annotators"], annotator="c")["labels"] == 0
+    assert found["disagreements"][0]["majority"] == "another label"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "other"}, "no export of a page"),
+        ({"version": 2}, "version 2, this program reads 1"),
+        ({"annotator": " "}, "'annotator': a text is expected; write a name"),
+        ({"page_digest": 3}, "'page_digest'"),
+        ({"items": []}, "'items': a list of items"),
+        ({"items": [item(0, NEITHER), 3]}, "item 2: an object"),
+        ({"items": [item(0, NEITHER), item(0, NEITHER)]}, "item 2: .*stands twice"),
+        ({"items": [item(0, "nether")]}, "item 1, field 'label': unknown label 'nether'. Did you mean 'neither'"),
+        ({"items": [item(0, NEITHER, judge="x")]}, "field 'judge_label': unknown label 'x'"),
+        ({"items": [item(0, ["neither"])]}, "unknown label"),
+        ({"items": [item(0, NEITHER, agree_label=False)]}, "'agree_label' is false, but 'label' is 'neither'"),
+        ({"items": [item(0, NEITHER, sound="yes")]}, "'agree_reasoning': true, false or null"),
+        ({"items": [item(0, NEITHER, agree_label=1)]}, "'agree_label': true, false or null"),
+        ({"items": [item(0, NEITHER, language=None, task="t")]}, "item 1, field 'language'"),
+    ],
+)  # fmt: skip
+def test_errors_name_file_item_and_field(tmp_path, change, message):
+    content = {"annotator": "anna", "items": [item(0, NEITHER)], **change}
+    path = export(tmp_path / "anna.json", content.pop("annotator"), content.pop("items"), **content)
+    with pytest.raises(DataError, match=rf"anna\.json.*{message}"):
+        xling_agreement(path)
+
+
+def test_errors_of_files_that_do_not_fit_together(tmp_path):
+    one = export(tmp_path / "a.json", "Anna", [item(0, NEITHER)])
+    two = export(tmp_path / "b.json", " anna ", [item(0, LESS)])
+    with pytest.raises(DataError, match=r"b\.json and .*a\.json are both by 'anna' on page 0123"):
+        xling_agreement(one, two)
+    for items in ([item(1, LESS)], [item(0, LESS), item(1, LESS)]):
+        with pytest.raises(DataError, match=r"a\.json and .*b\.json|b\.json and .*different items"):
+            xling_agreement(one, export(two, "bo", items))
+    with pytest.raises(DataError, match=r"b\.json and .*item .* differs in .*judge_label"):
+        xling_agreement(one, export(two, "bo", [item(0, MORE, judge=LESS)]))
+    with pytest.raises(DataError, match="different items or settings"):
+        xling_agreement(one, export(two, "bo", [item(0, MORE)], seed=2))
+    (tmp_path / "c.json").write_text("{")
+    with pytest.raises(DataError, match=r"c\.json: not valid JSON"):
+        xling_agreement(tmp_path / "c.json")
+    (tmp_path / "c.json").write_bytes(b"\xff{}")
+    with pytest.raises(DataError, match=r"c\.json: not valid JSON"):
+        xling_agreement(tmp_path / "c.json")
+    with pytest.raises(DataError, match=r"none\.json: No such file"):
+        xling_agreement(tmp_path / "none.json")
+    with pytest.raises(DataError, match=r"--to .*a\.json"):
+        xling_agreement(one, "--to", one)
+
+
+def make_page(tmp_path, *words):
+    """A page of three items, whose judge says neither, contradictory and less comprehensive."""
+    folder = tmp_path / "out/m"
+    folder.mkdir(parents=True)
+    for code, label in (("en", NEITHER), ("hi", CONTRADICTORY), ("zh", LESS)):
+        name = f"samples_xlinghealth_correctness_liveqa_{code}_2026-01-02T03-04-05.678901.jsonl"
+        doc = {"question_id": "1", "question": f"{code} <b>asks</b>?", "reference": "Rest."}
+        judged = {"label": label, "reply": "Reasons.", "judge": "judge-1"}
+        row = {"doc": doc, "filtered_resps": ["Sleep."], "filter": "none", "n_judged": judged}
+        (folder / name).write_text(json.dumps(row) + "\n", encoding="utf-8")
+    parser = argparse.ArgumentParser()
+    add_annotate(parser.add_subparsers())
+    path = tmp_path / "page.html"
+    chosen = parser.parse_args(["annotate", str(tmp_path / "out"), "--to", str(path), *words])
+    chosen.run(chosen)
+    return path
+
+
+def annotate_in(browser, path, name, keys):
+    """One annotator in a browser of their own; returns their file."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(path.as_uri())
+    page.fill("#annotator", name)
+    page.keyboard.press("Escape")
+    for key in keys:
+        page.keyboard.press(key)
+    with page.expect_download() as download:
+        page.click("#export")
+    found = path.with_name(download.value.suggested_filename)
+    download.value.save_as(found)
+    context.close()
+    return found
+
+
+def test_three_annotators_in_the_browser(tmp_path, browser):
+    path = make_page(tmp_path)
+    files = [
+        annotate_in(browser, path, "Anna", "as" "n" "as" "n" "as"),
+        annotate_in(browser, path, "Bo", "as" "n" "d3f" "n" "as"),
+        annotate_in(browser, path, "Chi", "as" "n" "d3f" "n" "1s"),
+    ]  # fmt: skip
+    found, page = result(tmp_path, *files, "--pages", path)
+    figures = {r["language"]: (r["agreement_percent"], r["reasoning_percent"], r["unanimous_percent"], r["published_percent"]) for r in found["agreement"]}  # fmt: skip
+    assert figures == {
+        "en": (100.0, 100.0, 100.0, [96.08, 92.31]),
+        "hi": (0.0, pytest.approx(0.0), 0.0, [84.31, 84.62]),
+        "zh": (100.0, 100.0, 0.0, [70.59, 84.62]),
+    }
+    hindi, chinese = found["disagreements"]
+    assert hindi["majority"] == MORE and chinese["majority"] == LESS
+    assert hindi["texts"] == {"question": "hi <b>asks</b>?", "reference": "Rest.",
+                              "answer": "Sleep.", "reply": "Reasons."}  # fmt: skip
+    assert "> Question: hi \\<b>asks\\</b>?" in page and "> Judge: Reasons." in page
+    (batch,) = found["batches"]
+    assert batch["annotators"] == ["Anna", "Bo", "Chi"] and batch["files"] == [
+        f.name for f in files
+    ]
+
+
+def test_blind_annotators_in_the_browser(tmp_path, browser):
+    path = make_page(tmp_path, "--blind")
+    found, _ = result(
+        tmp_path, annotate_in(browser, path, "Anna", "1vs" "n" "1vf" "n" "4"))  # fmt: skip
+    assert [row["agreement_percent"] for row in found["agreement"]] == [100.0, 0.0, None]
+    assert found["batches"][0]["blind"] is True
+
+
+def test_wrong_pages(tmp_path):
+    path = make_page(tmp_path)
+    one = export(tmp_path / "a.json", "Anna", [item(0, NEITHER)])
+    with pytest.raises(DataError, match=rf"is page \w+, but the files belong to {PAGE}"):
+        xling_agreement(one, "--pages", path)
+    for content in ("<p>", re.sub('"items"', '"other"', path.read_text(encoding="utf-8"))):
+        path.write_text(content, encoding="utf-8")
+        with pytest.raises(DataError, match=r"page\.html: no page of"):
+            xling_agreement(one, "--pages", path)
+    with pytest.raises(DataError, match="No such file"):
+        xling_agreement(one, "--pages", Path("none.html"))

@@ -1,0 +1,581 @@
+"""`xling doctor`: what it says about good, bad, silent and hostile surroundings."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import types
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+import scripted
+
+from xling_tasks.commands.doctor import (
+    checks as doctor_checks,
+)
+from xling_tasks.commands.doctor import (
+    models as doctor_models,
+)
+from xling_tasks.commands.doctor import (
+    resources as doctor_resources,
+)
+from xling_tasks.commands.doctor.command import add_doctor
+from xling_tasks.data.sources import SAMPLE_FOLDER
+from xling_tasks.errors import SettingError
+
+BIN = Path(sys.executable).parent
+STATUSES = {"ok", "off", "warn", "fail"}
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch, request):
+    """Packages and discovery do not change between tests; most need not look again."""
+    if "slow_start" not in request.fixturenames:
+        for name in ("packages", "discovery"):
+            monkeypatch.setattr(doctor_checks, name, lambda: iter(()))
+
+
+@pytest.fixture
+def slow_start():
+    """Look at packages and discovery, too."""
+
+
+def screen(*metadata, words=()):
+    parser = argparse.ArgumentParser()
+    add_doctor(parser.add_subparsers())
+    given = ["--metadata", *metadata] if metadata else []
+    options = parser.parse_args(["doctor", *words, *given])
+    return options.run(options)
+
+
+def lines(*metadata, words=()):
+    """Every line by its check's name; several of one name are joined."""
+    found = screen(*metadata, words=["--json", *words])
+    checks = json.loads(found)["checks"]
+    assert all(line["status"] in STATUSES and line["found"] for line in checks)
+    assert found.status == int(any(line["status"] == "fail" for line in checks))
+    by_name = {}
+    for line in checks:
+        by_name.setdefault(line["check"], []).append(line)
+    return {
+        name: {
+            "status": own[0]["status"],
+            "text": " / ".join(f"{x['found']} -> {x['todo']}" for x in own),
+        }
+        for name, own in by_name.items()
+    }
+
+
+def status(found):
+    return {name: line["status"] for name, line in found.items()}
+
+
+def judge_reply(prompt):
+    """A judge that answers in form, and rightly."""
+    if found := re.search(r"^VERDICT (\w+): option", prompt, re.M):
+        return f"They conflict.\n\nVERDICT {found[1]}: contradictory"
+    return scripted.reply(prompt)
+
+
+def as_json(**settings):
+    return json.dumps(settings)
+
+
+# The screen
+
+
+def test_nothing_set_is_no_error(slow_start):
+    text = screen()
+    assert text.status == 0
+    rows = text.splitlines()
+    assert all(row.split()[0] in STATUSES for row in rows[1:-1])
+    assert re.fullmatch(r"\d+ ok, \d+ off, \d+ warn, 0 fail .*", rows[-1])
+    found = lines()
+    assert {"python", "packages", "discovery", "settings", "cache", "memory", "GPU"} <= set(found)
+    assert {"extra hf", "extra vllm", "extra topics"} <= set(found)
+    assert {name: found[name]["status"] for name in ("judge", "translator", "empathy")} == {
+        "judge": "off",
+        "translator": "off",
+        "empathy": "off",
+    }
+    assert "labels answers" in found["judge"]["text"]
+    assert found["discovery"]["status"] == "ok" and "xling_replay" in found["discovery"]["text"]
+    assert "(>=0.4.13)" in found["packages"]["text"]
+
+
+def test_importing_it_is_light():
+    code = "import sys, xling_tasks.commands.doctor.command; print({'torch', 'lm_eval', 'huggingface_hub'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_each_wrong_setting_has_its_own_line_and_the_others_are_used(tmp_path):
+    found = lines("temperture=1", "k=0", "noequals", "{bad", f"data_dir={tmp_path / 'none'}")
+    text = found["settings"]["text"]
+    assert "Did you mean 'temperatures'" in text and "k: must be a positive integer" in text
+    assert "expected JSON or key=value" in text and "not valid JSON" in text
+    assert "used: data_dir" in text
+    assert found["data liveqa"]["status"] == "fail"
+
+
+def test_a_timeout_must_be_a_time():
+    with pytest.raises(SettingError, match="--timeout"):
+        screen(words=["--timeout", "0"])
+
+
+@pytest.mark.parametrize("error", [RuntimeError("boom\nsecond line"), SystemExit(3)])
+def test_a_crash_is_a_line_and_the_others_go_on(monkeypatch, error):
+    def crash():
+        yield doctor_checks.Line("python", "ok", "so far good")
+        raise error
+
+    monkeypatch.setattr(doctor_checks, "python", crash)
+    monkeypatch.setattr(doctor_resources, "memory", lambda: 1 / 0)
+    found = lines()
+    assert (
+        "so far good" in found["python"]["text"] and type(error).__name__ in found["python"]["text"]
+    )
+    assert found["memory"]["status"] == "fail" and "ZeroDivisionError" in found["memory"]["text"]
+    assert found["API keys"] and found["cache"]["status"] == "ok"
+    assert " ".join(str(error).split()) in found["python"]["text"]
+
+
+# The judge
+
+
+def test_a_good_judge_is_really_asked_every_time(serve):
+    served = serve(judge_reply)
+    for times in (1, 2):
+        found = lines(as_json(judge=served.spec()))
+        names = ("judge", "judge verdict", "judge claims", "judge support")
+        assert {name: found[name]["status"] for name in names} == dict.fromkeys(names, "ok"), found
+        assert len(served.prompts) == 3 * times
+
+
+def test_a_judge_out_of_form_fails_with_what_it_said(serve):
+    served = serve(lambda prompt: "I think \x1b[31mthat\u202e is fine.")
+    found = lines(as_json(judge=served.spec()))
+    assert found["judge"]["status"] == "ok"
+    for name in ("judge verdict", "judge claims", "judge support"):
+        assert found[name]["status"] == "fail"
+        assert "is fine." in found[name]["text"] and "max_gen_toks" in found[name]["text"]
+    text = screen(as_json(judge=served.spec()))
+    assert "\x1b" not in text and "\u202e" not in text
+
+
+def test_a_judge_in_form_but_wrong_is_a_warning(serve):
+    def reply(prompt):
+        said = judge_reply(prompt).replace("contradictory", "more comprehensive and appropriate")
+        return said.replace("NOT SUPPORTED", "SUPPORTED")
+
+    found = lines(as_json(judge=serve(reply).spec()))
+    assert found["judge verdict"]["status"] == found["judge support"]["status"] == "warn"
+    assert "more_comprehensive" in found["judge verdict"]["text"]
+
+
+def test_a_judge_that_answers_once_and_then_fails(serve):
+    served = serve(lambda prompt: "ready" if "ready" in prompt else None)
+    found = lines(as_json(judge=served.spec()))
+    assert found["judge"]["status"] == "ok" and found["judge verdict"]["status"] == "fail"
+    assert "no reply" in found["judge verdict"]["text"]
+
+
+def test_a_server_that_refuses(serve):
+    served = serve(judge_reply)
+    served.fail_with = 500
+    found = lines(as_json(judge=served.spec()))
+    assert found["judge"]["status"] == "fail" and "does not answer" in found["judge"]["text"]
+    assert "judge verdict" not in found and found["cache"]["status"] == "ok"
+
+
+def test_a_dead_server_and_one_that_never_answers():
+    with socket.socket() as silent, socket.socket() as closed:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        closed.bind(("127.0.0.1", 0))
+        dead, mute = closed.getsockname()[1], silent.getsockname()[1]
+        closed.close()
+
+        def spec(port):
+            url = f"http://127.0.0.1:{port}/v1/chat/completions"
+            args = {"model": "x", "base_url": url, "max_retries": 1}
+            return {"model": "local-chat-completions", "model_args": args}
+
+        start = time.monotonic()
+        found = lines(as_json(judge=spec(dead), translator=spec(mute)), words=["--timeout", "3"])
+        assert time.monotonic() - start < 20
+    assert "no connection to 127.0.0.1" in found["judge"]["text"]
+    assert found["judge"]["status"] == "fail" and "ConnectionRefused" in found["judge"]["text"]
+    assert "did not end within 3 s" in found["translator"]["text"]
+    assert found["API keys"]
+
+
+def test_judges_that_are_not_asked_here():
+    assert lines("judge=self", "translator=self")["judge"]["status"] == "off"
+    found = lines("judge=hff")
+    assert found["judge"]["status"] == "fail" and "hff" in found["judge"]["text"]
+
+
+def test_a_local_judge_is_loaded_only_from_this_machine(tiny_hf):
+    args = {"pretrained": tiny_hf, "device": "cpu", "dtype": "float32"}
+    found = lines(as_json(judge={"model": "hf", "model_args": args, "max_gen_toks": 8}))
+    assert found["judge"]["status"] == "ok" and found["judge verdict"]["status"] == "fail"
+    args["pretrained"] = "someone/not-here"
+    found = lines(as_json(judge={"model": "hf", "model_args": args}))
+    assert "HF_HUB_OFFLINE is set" in found["judge"]["text"]
+
+
+# The translator
+
+
+def translating(prompt):
+    return "I have had a dry cough for 3 weeks but no fever. When should I see a doctor?"
+
+
+def test_a_translator_is_tried_in_the_languages_asked(serve):
+    served = serve(translating)
+    found = lines(as_json(translator=served.spec()))
+    assert found["translations"]["status"] == "ok", found
+    assert found["translations"]["text"].startswith("es, zh, hi to en; es: 'I have")
+    found = lines(as_json(translator=served.spec(), languages=["de", "ja"]))
+    assert found["translations"]["text"].startswith("de, ja to en")
+    assert any("semanas" in prompt for prompt in served.prompts)
+
+
+def test_a_language_that_fails_has_a_line_of_its_own(serve):
+    def reply(prompt):
+        echo = re.search(r"Sentence: (.+)\n", prompt)
+        return echo[1] if echo and "Hindi" in prompt else translating(prompt)
+
+    found = lines(as_json(translator=serve(reply).spec()))
+    assert found["translator hi"]["status"] == "fail" and found["translator"]["status"] == "ok"
+    assert found["translations"]["text"].startswith("es, zh to en")
+
+
+def test_translations_in_a_file(tmp_path):
+    file = tmp_path / "ready.jsonl"
+    file.write_text('{"language": "es", "text": "Hola.", "translation": "Hello."}\n')
+    spec = {"model": "file", "model_args": {"path": str(file)}}
+    found = lines(as_json(translator=spec))
+    assert found["translator"]["status"] == "ok" and found["translations"]["status"] == "off"
+    spec["model_args"]["path"] = str(tmp_path / "bad.jsonl")
+    (tmp_path / "bad.jsonl").write_text("nonsense\n")
+    found = lines(as_json(translator=spec))
+    assert found["translator"]["status"] == "fail" and "line 1" in found["translator"]["text"]
+
+
+def test_weights_that_are_not_there(monkeypatch, tmp_path):
+    from huggingface_hub import constants
+
+    spec = {"model": "seq2seq", "model_args": {"pretrained": "someone/not-here"}}
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(doctor_resources, "hub_problem", lambda name: ("not asked", ""))
+    found = lines(as_json(translator=spec))
+    assert found["translator"]["status"] == "warn"
+    assert "a run would download it" in found["translator"]["text"]
+    assert constants.HF_HUB_OFFLINE is False
+    spec["model_args"]["pretrained"] = str(tmp_path / "none")
+    found = lines(as_json(translator=spec))
+    assert (
+        found["translator"]["status"] == "fail" and "no such folder" in found["translator"]["text"]
+    )
+
+
+# Encoders and classifier
+
+
+def test_encoders(tmp_path):
+    pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    folder = tmp_path / "bert-base-uncased"
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefgh"]
+    folder.mkdir()
+    (folder / "vocab.txt").write_text("\n".join(words))
+    transformers.BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
+    config = transformers.BertConfig(
+        vocab_size=len(words), hidden_size=8, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=8,
+    )  # fmt: skip
+    transformers.BertModel(config).save_pretrained(folder)
+    spec = {"model": str(folder), "layer": 1}
+    found = lines(as_json(encoder=spec, source_encoder=False))
+    assert found["encoder"]["status"] == "ok", found["encoder"]
+    assert "(folder), layer 1, on" in found["encoder"]["text"]
+    assert found["source_encoder"]["status"] == "off"
+    found = lines(as_json(encoder={**spec, "layer": 7}, source_encoder="someone/not-here"))
+    assert found["encoder"]["status"] == "fail" and "has 1 to 2" in found["encoder"]["text"]
+    assert found["source_encoder"]["status"] == "fail"
+
+
+def test_the_default_encoder_may_be_absent(monkeypatch, tmp_path):
+    monkeypatch.setattr(doctor_models, "weights_at", lambda *arguments: None)
+    pytest.importorskip("torch")
+    found = lines()["encoder"]
+    assert found["status"] == "warn" and "no bertscore_*" in found["text"]
+    assert "hf download google-bert/bert-base-uncased" in found["text"]
+
+
+def test_a_classifier_is_loaded_and_asked(monkeypatch, tmp_path):
+    asked = []
+
+    class Classifier:
+        def profiles(self, pairs):
+            asked.extend(pairs)
+            return [(True, False, False)]
+
+    fake = types.SimpleNamespace(load_classifier=lambda folder: Classifier())
+    monkeypatch.setitem(sys.modules, "xling_tasks.models.empathy.classifier", fake)
+    found = lines(f"empathy_classifier={tmp_path}")["empathy"]
+    assert found["status"] == "ok" and len(asked) == 1 and "3 mechanisms" in found["text"]
+
+
+def test_a_folder_that_is_no_classifier(tmp_path):
+    found = lines(f"empathy_classifier={tmp_path}")
+    assert found["empathy"]["status"] == "fail"
+
+
+# Data
+
+
+def test_data_in_a_folder(tmp_path):
+    shutil.copy(SAMPLE_FOLDER / "xlinghealth_demo.jsonl", tmp_path / "HealthQA.jsonl")
+    (tmp_path / "LiveQA.xlsx").write_bytes(b"PK\x03\x04 but no workbook")
+    found = lines(f"data_dir={tmp_path}")
+    assert found["data demo"]["status"] == "ok"
+    assert found["data liveqa"]["status"] == "fail"
+    assert found["data medicationqa"]["status"] == found["data mmedbench"]["status"] == "off"
+    assert "no MedicationQA in it" in found["data medicationqa"]["text"]
+
+
+def test_a_folder_with_nothing_in_it_is_a_failure(tmp_path):
+    found = lines(f"data_dir={tmp_path}")
+    assert {found[f"data {key}"]["status"] for key in ("healthqa", "liveqa", "mmedbench")} == {
+        "fail"
+    }
+
+
+def test_offline_is_respected():
+    found = lines()
+    assert (
+        found["data liveqa"]["status"] == "warn"
+        and "data_dir=FOLDER" in found["data liveqa"]["text"]
+    )
+    assert lines("dataset=someone/else")["data liveqa"]["status"] == "fail"
+
+
+class Hub:
+    """As much of the Hub as is asked for: a dataset's files, and the head of one."""
+
+    def __init__(self):
+        self.asked, self.gated, hub = [], False, self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                hub.asked.append(self.path)
+                content = {"id": "a/b", "sha": "0" * 40, "siblings": [{"rfilename": "LiveQA.xlsx"}]}
+                body = json.dumps(content).encode()
+                self.answer(200, body, {"Content-Type": "application/json"})
+
+            def do_HEAD(self):
+                hub.asked.append(self.path)
+                if hub.gated:
+                    self.answer(403, b"", {"X-Error-Code": "GatedRepo"})
+                else:
+                    self.answer(200, b"", {"ETag": '"x"', "X-Repo-Commit": "0" * 40})
+
+            def answer(self, code, body, headers):
+                self.send_response(code)
+                for name, value in {**headers, "Content-Length": str(len(body))}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *arguments):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    from huggingface_hub import constants
+
+    made = Hub()
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "ENDPOINT", made.url)
+    url = made.url + "/{repo_id}/resolve/{revision}/{filename}"
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", url)
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+
+
+def test_a_gated_dataset(hub, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "hf_thisisasecret123")
+    found = lines()
+    assert found["data liveqa"]["status"] == found["data mmedbench"]["status"] == "ok"
+    assert len(hub.asked) == 4  # two questions per repository, not per dataset
+    hub.gated = True
+    found = lines()["data liveqa"]
+    assert found["status"] == "warn" and "gated, and a token is there" in found["text"]
+    assert "accept the terms at https://huggingface.co/datasets/claws-lab" in found["text"]
+    assert "thisisasecret" not in screen()
+    assert lines("dataset=a/b")["data liveqa"]["status"] == "fail"
+
+
+# Discovery
+
+
+def test_autoload_switched_off(slow_start, monkeypatch):
+    monkeypatch.setenv("XLING_TASKS_AUTOLOAD", "0")
+    found = lines()["discovery"]
+    assert found["status"] == "warn" and "XLING_TASKS_AUTOLOAD=0" in found["text"]
+    assert "--include_path $(xling path)" in found["text"]
+
+
+def test_old_copies_and_another_lm_eval(slow_start, monkeypatch, tmp_path):
+    import xling_tasks
+
+    package = Path(xling_tasks.__file__).parent
+    shutil.copytree(package, tmp_path / "xling_tasks", ignore=shutil.ignore_patterns("__pycache__"))
+    command = tmp_path / "bin" / "lm_eval"
+    command.parent.mkdir()
+    command.write_text("#!/bin/sh\n")
+    command.chmod(0o755)
+    old = tmp_path / "elsewhere" / "xling_tasks-0.0.1.dist-info"
+    old.mkdir(parents=True)
+    (old / "METADATA").write_text("Metadata-Version: 2.1\nName: xling-tasks\nVersion: 0.0.1\n")
+    monkeypatch.syspath_prepend(str(old.parent))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PATH", str(command.parent), prepend=os.pathsep)
+    found = lines()
+    assert found["copies"]["status"] == "warn" and "0.0.1 in" in found["copies"]["text"]
+    assert f"lm_eval would import {tmp_path.resolve()}" in found["copies"]["text"]
+    assert found["lm_eval"]["status"] == "warn" and str(command) in found["lm_eval"]["text"]
+
+
+# Surroundings
+
+
+def test_secrets_are_never_shown(serve, monkeypatch):
+    secret = "sk-verysecret-0123456789"
+    monkeypatch.setenv("OPENAI_API_KEY", secret)
+    monkeypatch.setenv("SOME_PASSWORD", "hunter22")
+    served = serve(lambda prompt: f"Incorrect API key {secret} or hunter22, hf_abcdefghijkl")
+    words = [
+        as_json(judge=served.spec()),
+        "api_key=sk-othersecret-1",
+        '{"judge": {"api_key": "plain-one"',
+    ]
+    for text in (screen(*words), screen(*words, words=["--json"])):
+        assert "Incorrect" in text and "OPENAI_API_KEY" in text
+        for hidden in (secret, "hunter22", "hf_abc", "othersecret", "plain-one"):
+            assert hidden not in text
+    spec = served.spec()
+    spec["model_args"]["base_url"] = "http://someone:pa55word@127.0.0.1:9/v1"
+    assert "pa55word" not in screen(as_json(judge=spec))
+
+
+def test_keys_of_an_odd_form(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789\n")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "")
+    found = lines()["API keys"]
+    assert found["status"] == "warn"
+    assert "OPENAI_API_KEY" in found["text"] and "ANTHROPIC_API_KEY" in found["text"]
+
+
+def test_a_cache_that_cannot_be(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XLING_CACHE", str(tmp_path / "file" / "cache"))
+    found = lines()["cache"]
+    assert found["status"] == "fail" and "cannot be made" in found["text"]
+    assert lines("xling_cache=false")["cache"]["status"] == "off"
+    monkeypatch.setattr(doctor_resources, "_not_writable", lambda folder: "cannot be written to")
+    assert lines(f"xling_cache={tmp_path}")["cache"]["status"] == "fail"
+
+
+def test_little_of_everything(monkeypatch):
+    monkeypatch.setattr(doctor_resources, "_LITTLE_DISK", 1e9)
+    monkeypatch.setattr(doctor_resources, "_free_memory", lambda: 1.5)
+    found = lines()
+    assert found["cache"]["status"] == found["memory"]["status"] == "warn"
+
+
+def test_accelerators(monkeypatch):
+    torch = pytest.importorskip("torch")
+    gib = 2**30
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda index: "H200")
+    free = [(130 * gib, 139 * gib), (9 * gib, 139 * gib)]
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda index: free[index])
+    found = {line.check: line for line in doctor_resources.accelerators()}
+    assert found["GPU 0"].status == "ok" and "H200: 130.0 of 139.0" in found["GPU 0"].found
+    assert found["GPU 1"].status == "warn"
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    (none,) = doctor_resources.accelerators()
+    assert none.status == "off" and none.found.startswith("no torch")
+
+
+def test_prompts_of_the_users(tmp_path):
+    (tmp_path / "p.yaml").write_text("jugde: x\n")
+    found = lines(f"prompts={tmp_path / 'p.yaml'}", "prompts_file=none.jsonl")
+    assert (
+        found["prompts"]["status"] == "fail" and "Did you mean 'judge'" in found["prompts"]["text"]
+    )
+
+
+def test_nothing_is_left_changed():
+    import logging
+
+    from huggingface_hub import constants
+
+    before = dict(os.environ), constants.HF_HUB_OFFLINE, logging.root.manager.disable, sys.stderr
+    screen()
+    assert before == (
+        dict(os.environ), constants.HF_HUB_OFFLINE, logging.root.manager.disable, sys.stderr,
+    )  # fmt: skip
+
+
+# As a user types it
+
+
+def command(*words, **environment):
+    env = {**os.environ, "PYTHONIOENCODING": "ascii", **environment}
+    return subprocess.run(
+        [str(BIN / "xling"), "doctor", *words], env=env, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_the_command_without_a_network():
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        start = time.monotonic()
+        args = {"model": "x", "base_url": "http://judge.invalid/v1/chat/completions"}
+        judge = as_json(judge={"model": "local-chat-completions", "model_args": args})
+        done = command("--metadata", judge, HF_ENDPOINT=url, HF_HUB_OFFLINE="0")
+        assert time.monotonic() - start < 20
+    assert done.returncode == 1 and "no connection to judge.invalid" in done.stdout, done.stderr
+    assert done.stderr == "" and "did not end within" in done.stdout
+
+
+def test_the_command_shows_the_whole_screen_and_fails(serve):
+    served = serve(lambda prompt: "Nö.")
+    done = command("--metadata", "kk=1", as_json(judge=served.spec()))
+    assert done.returncode == 1, done.stderr
+    assert "fail  settings" in done.stdout and "fail  judge verdict" in done.stdout
+    assert "API keys" in done.stdout and "Traceback" not in done.stdout + done.stderr
+    assert "N\\xf6." in done.stdout

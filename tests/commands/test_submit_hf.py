@@ -1,0 +1,655 @@
+"""`xling submit hf` on output folders of the harness: entries, card, scores, upload, refusals."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import math
+import re
+import shutil
+import subprocess
+import sys
+import types
+from pathlib import Path
+from types import SimpleNamespace
+
+import huggingface_hub
+import pytest
+import yaml
+from huggingface_hub import ModelCard, parse_eval_result_entries
+from lm_eval.loggers import EvaluationTracker
+
+from xling_tasks.commands.submit.command import add_submit
+from xling_tasks.data.sources import SAMPLE_FOLDER
+from xling_tasks.errors import DataError
+
+BEGIN, END = "<!-- xling-tasks:begin -->", "<!-- xling-tasks:end -->"
+REAL = huggingface_hub.HfApi
+XLINGHEALTH, MMEDBENCH = "claws-lab/XLingHealth", "Henrychur/MMedBench"
+SHA = "1234567890" * 4
+
+
+@pytest.fixture(scope="module")
+def evaluate(run):
+    """A run saved as `lm_eval --output_path` saves it."""
+
+    def evaluate_(out: Path, tasks: list[str], *, metadata=None, **options) -> Path:
+        tracker = EvaluationTracker(output_path=str(out))
+        settings = {"source_encoder": False, "encoder": False, "topic_seeds": 0, "k": 2}
+        metadata = {**settings, **(metadata or {})}
+        results = run(tasks, evaluation_tracker=tracker, metadata=metadata, **options)
+        results.pop("samples")
+        tracker.save_results_aggregated(results, None)
+        return out
+
+    return evaluate_
+
+
+@pytest.fixture(scope="module")
+def demo(evaluate, tmp_path_factory) -> Path:
+    """The bundled sample in English and Hindi, judged by a model that gives no verdict."""
+    kinds = ("correctness", "consistency", "verifiability", "verifiability_ll")
+    tasks = [f"xlinghealth_{kind}_demo_{code}" for kind in kinds for code in ("en", "hi")]
+    folder = tmp_path_factory.mktemp("data")
+    shutil.copytree(SAMPLE_FOLDER / "mmedbench_demo" / "Test", folder / "Test")
+    tasks += [f"mmedbench_{kind}_{code}" for kind in ("mcqa", "rationale") for code in ("en", "fr")]
+    metadata = {"judge": {"model": "xling_baseline"}, "translator": None, "languages": ["es"]}
+    metadata["data_dir"] = str(folder)
+    return evaluate(
+        tmp_path_factory.mktemp("demo"), [*tasks, "xling_information"], metadata=metadata
+    )
+
+
+@pytest.fixture
+def out(demo, tmp_path) -> Path:
+    """The same as if it were of the whole published data; a test may spoil it."""
+    copy = Path(shutil.copytree(demo, tmp_path / "out"))
+    for path in copy.rglob("results_*.json"):
+        path.write_text(path.read_text().replace("_demo_", "_liveqa_"))
+
+    def whole(content):
+        for task, config in content["configs"].items():
+            data = config["metadata"]["xling"]["data"]
+            if "_liveqa_" in task:
+                data |= {"dataset": "LiveQA", "kind": "data_dir", "name": "LiveQA.xlsx"}
+            if "rows" in data:
+                data["rows"] = data["rows_expected"]
+
+    edit(copy, whole)
+    return copy
+
+
+def edit(out: Path, change) -> None:
+    for path in out.rglob("results_*.json"):
+        content = json.loads(path.read_text())
+        change(content)
+        path.write_text(json.dumps(content))
+
+
+def recorded(content, task: str) -> dict:
+    return content["configs"][task]["metadata"]["xling"]
+
+
+def results_of(out: Path) -> dict:
+    (path,) = out.rglob("results_*.json")
+    return json.loads(path.read_text())
+
+
+@pytest.fixture(autouse=True)
+def hub(monkeypatch):
+    """A Hub in memory; nothing may go anywhere else."""
+
+    class Hub:
+        def __init__(self) -> None:
+            self.card: Path | None = None
+            self.calls: list[tuple] = []
+            self.commits: list[dict] = []
+            self.files: dict[str, bytes] = {}
+            self.error: Exception | None = None
+
+        def __call__(self, token=None):
+            self.calls.append(("HfApi", token))
+            return self
+
+        def model_info(self, repo_id):
+            if self.error:
+                raise self.error
+            return SimpleNamespace(sha=SHA)
+
+        def file_exists(self, repo_id, filename, *, revision):
+            return filename == "README.md" and revision == SHA and self.card is not None
+
+        def hf_hub_download(self, repo_id, filename, *, revision):
+            return str(self.card)
+
+        def create_commit(self, **options):
+            if options["commit_message"] == self.error:
+                raise RuntimeError
+            self.files = {o.path_in_repo: Path(o.path_or_fileobj).read_bytes()
+                          for o in options["operations"]}  # fmt: skip
+            self.commits.append(options)
+            url = "https://huggingface.co/me/model/"
+            return SimpleNamespace(commit_url=url + "commit/1", pr_url=url + "discussions/2")
+
+    hub = Hub()
+    monkeypatch.setattr(huggingface_hub, "HfApi", hub)
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    return hub
+
+
+def submit(out: Path, to: Path, *words: str) -> str:
+    parser = argparse.ArgumentParser(prog="xling")
+    add_submit(parser.add_subparsers())
+    command = ["submit", "hf", str(out), "--model-id", "me/model", "--to", str(to), *words]
+    options = parser.parse_args(command)
+    return options.run(options)
+
+
+def refusal(out: Path, *words: str) -> str:
+    to = out.parent / "refused"
+    with pytest.raises(DataError) as caught:
+        submit(out, to, *words)
+    assert not to.exists() or list(to.iterdir()) == []
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def entries_in(folder: Path) -> dict:
+    found = [
+        entry
+        for path in sorted((folder / ".eval_results").glob("*.yaml"))
+        for entry in parse_eval_result_entries(yaml.safe_load(path.read_text()))
+    ]
+    assert len({entry.task_id for entry in found}) == len(found)
+    return {entry.task_id: entry for entry in found}
+
+
+def cells(card: str, heading: str) -> list[list[str]]:
+    """The table under a heading."""
+    part = card.split(heading)[1].split("\n#")[0]
+    return [line[2:-2].split(" | ") for line in part.splitlines() if line.startswith("|")]
+
+
+def test_entries_are_the_main_scores(out, tmp_path):
+    submit(out, tmp_path / "to")
+    results = results_of(out)["results"]
+    found = entries_in(tmp_path / "to")
+    wanted = {
+        "correctness_liveqa": ["more_comprehensive", "contradictory"],
+        "verifiability_liveqa": ["macro_f1_t0.0", "macro_f1_t1.0"],
+        "verifiability_ll_liveqa": ["auc"],
+        "consistency_liveqa": ["sim_1gram_src_t1.0"],
+    }
+    expected = {
+        f"xlinghealth_{kind}_{code}_{metric}": results[f"xlinghealth_{kind}_{code}"][
+            f"{metric},none"
+        ]
+        for kind, metrics in wanted.items()
+        for metric in metrics
+        for code in ("en", "hi")
+    }
+    # English answers are scored as published, too; the two never share a name.
+    task = "xlinghealth_consistency_liveqa_en"
+    expected[f"{task}_sim_1gram_t1.0"] = results[task]["sim_1gram_t1.0,none"]
+    for code in ("en", "fr"):
+        for kind, metric in (("mcqa", "acc"), ("rationale", "rouge1")):
+            task = f"mmedbench_{kind}_{code}"
+            expected[f"{task}_{metric}"] = results[task][f"{metric},none"]
+    assert {task_id: entry.value for task_id, entry in found.items()} == expected
+    for task_id, entry in found.items():
+        assert entry.dataset_id == (MMEDBENCH if task_id.startswith("mmed") else XLINGHEALTH)
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", entry.date)
+        assert entry.verify_token is None and entry.dataset_revision is None
+        assert entry.source_url == "https://huggingface.co/me/model/blob/main/xling_results.json"
+        assert "CAUTION" not in entry.notes and "no evidence of clinical fitness" in entry.notes
+    notes = found["xlinghealth_verifiability_liveqa_hi_macro_f1_t1.0"].notes
+    assert "unknown_rate_t1.0 0.0000" in notes and "unknown_rate_t0.0" not in notes
+    assert "language: hi; 24 of 24 questions; 0 unusable rows" in notes
+
+
+def test_the_hubs_revision_and_repository(out, tmp_path):
+    def change(content):
+        for code in ("en", "hi"):
+            task = f"xlinghealth_verifiability_ll_liveqa_{code}"
+            data = {"kind": "hub", "name": "me/copy", "revision": SHA}
+            recorded(content, task)["data"].update(data)
+
+    edit(out, change)
+    submit(out, tmp_path / "to")
+    entry = entries_in(tmp_path / "to")["xlinghealth_verifiability_ll_liveqa_hi_auc"]
+    assert (entry.dataset_id, entry.dataset_revision) == ("me/copy", SHA)
+
+
+def test_card_shows_coverage_then_scores_with_gaps(out, tmp_path):
+    submit(out, tmp_path / "to")
+    card = ModelCard.load(tmp_path / "to" / "README.md")
+    text = card.text
+    order = [BEGIN, "What these numbers are not", "### Coverage", "### Scores", "### Settings", END]
+    assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
+    assert "no evidence that the model is fit for clinical use" in text
+    assert "Caution" not in text
+    results = results_of(out)["results"]
+    english, hindi = (
+        results[f"xlinghealth_verifiability_ll_liveqa_{code}"]["auc,none"] for code in ("en", "hi")
+    )
+    assert cells(text, "(`xlinghealth_verifiability_ll_liveqa`)") == [
+        ["language", "auc ↑", "gap"],
+        ["---", "---", "---"],
+        ["en", f"{english:.4f}", ""],
+        ["hi", f"{hindi:.4f}", f"{hindi - english:+.4f}"],
+    ]
+    header, _, english, hindi = cells(text, "(`xlinghealth_consistency_liveqa`)")
+    assert header == ["language", "sim_1gram_t1.0 ↑", "sim_1gram_src_t1.0 ↑", "gap"]
+    assert hindi[1] == "not measured" and float(hindi[3]) == pytest.approx(
+        float(hindi[2]) - float(english[2]), abs=1.1e-4
+    )
+    coverage = cells(text, "### Coverage")
+    (row,) = (r for r in coverage if r[:2] == ["`xlinghealth_correctness_liveqa`", "hi"])
+    assert row[2:4] == ["24 of 24", "0"] and "judge_failed_rate 0.0000" in row[4]
+    assert "no_response 1.0000" in row[4]
+    for digest in recorded(results_of(out), "xlinghealth_correctness_liveqa_hi")[
+        "prompts"
+    ].values():
+        assert digest["digest"] in text
+
+
+def test_model_index_holds_the_same_values(out, tmp_path):
+    submit(out, tmp_path / "to")
+    data = ModelCard.load(tmp_path / "to" / "README.md").data
+    assert data.model_name == "model"
+    found = {f"{r.dataset_config}_{r.metric_type}": r for r in data.eval_results}
+    entries = entries_in(tmp_path / "to")
+    assert {key: r.metric_value for key, r in found.items()} == {
+        key: entry.value for key, entry in entries.items()
+    }
+    assert {r.dataset_type for r in data.eval_results} == {XLINGHEALTH, MMEDBENCH}
+    assert found["xlinghealth_verifiability_ll_liveqa_hi_auc"].dataset_name == "LiveQA (Hindi)"
+
+
+def test_all_scores_with_signatures(out, tmp_path):
+    submit(out, tmp_path / "to")
+    found = json.loads((tmp_path / "to" / "xling_results.json").read_text())
+    content = results_of(out)
+    assert set(found["tasks"]) == set(content["n-samples"])
+    for task, told in found["tasks"].items():
+        xling = recorded(content, task)
+        assert {m: s["signature"] for m, s in told["scores"].items()} == xling["signatures"]
+        for metric, score in told["scores"].items():
+            value = content["results"][task].get(f"{metric},none")
+            good = isinstance(value, (int, float)) and math.isfinite(value)
+            assert score["value"] == (value if good else None)
+        assert told["data"]["sha256"] == xling["data"]["sha256"]
+        assert told["prompts"] == xling["prompts"]
+        assert told["versions"]["lm-eval"] == content["lm_eval_version"]
+
+
+def test_undefined_is_listed_and_never_a_number(out, tmp_path):
+    def change(content):
+        content["results"]["xlinghealth_verifiability_ll_liveqa_en"]["auc,none"] = None
+        content["results"]["xlinghealth_verifiability_liveqa_hi"]["macro_f1_t1.0,none"] = math.nan
+
+    edit(out, change)
+    said = submit(out, tmp_path / "to")
+    entries = entries_in(tmp_path / "to")
+    gone = ["xlinghealth_verifiability_ll_liveqa_en_auc"]
+    gone += ["xlinghealth_verifiability_liveqa_hi_macro_f1_t1.0"]
+    assert not set(gone) & set(entries) and "xlinghealth_verifiability_ll_liveqa_hi_auc" in entries
+    text = (tmp_path / "to" / "README.md").read_text()
+    assert "- `xlinghealth_verifiability_liveqa_hi`: `macro_f1_t1.0`" in text
+    assert cells(text, "(`xlinghealth_verifiability_ll_liveqa`)")[2:][0][1] == "undefined"
+    assert cells(text, "(`xlinghealth_verifiability_ll_liveqa`)")[3][2] == "undefined"
+    assert not re.search(r"\bnan\b|\bnull\b \|", text, re.I)
+    assert "without an entry: xlinghealth_verifiability_ll_liveqa_en: auc" in said
+    found = json.loads((tmp_path / "to" / "xling_results.json").read_text())
+    assert found["undefined"]["xlinghealth_verifiability_ll_liveqa_en"] == ["auc"]
+    # The judge reads no claims, so nothing of it can be scored.
+    assert "information_f1_es" in found["undefined"]["xling_information"]
+
+
+def test_own_sets_are_in_card_and_scores_only(out, tmp_path):
+    def change(content):
+        results = content["results"]["xling_information"]
+        results |= {"information_f1,none": 0.5, "information_f1_es,none": 0.5}
+
+    edit(out, change)
+    said = submit(out, tmp_path / "to")
+    assert (
+        "No dataset on the Hub, so in README.md and xling_results.json only: xling_information"
+        in said
+    )
+    assert not any("information" in task_id for task_id in entries_in(tmp_path / "to"))
+    card = ModelCard.load(tmp_path / "to" / "README.md")
+    assert not any("information" in r.dataset_config for r in card.data.eval_results)
+    table = cells(card.text, "(`xling_information`)")
+    assert table[0] == ["language", "information_f1 ↑", "information_f1_script_latin ↑"][:2]
+    assert table[2:] == [["all (mean)", "0.5000"], ["es", "0.5000"]]
+    assert "unscored" in dict((r[1], r[4]) for r in cells(card.text, "### Coverage"))["es"]
+
+
+def test_a_task_over_several_languages_of_a_hub_dataset(out, tmp_path):
+    def change(content):
+        for key in ("configs", "results", "n-samples", "higher_is_better"):
+            content[key]["xlinghealth_information_liveqa"] = content[key]["xling_information"]
+        results = content["results"]["xlinghealth_information_liveqa"]
+        results |= {"information_f1,none": 0.25, "information_f1_es,none": 0.5}
+        recorded(content, "xlinghealth_information_liveqa")["data"]["kind"] = "data_dir"
+
+    edit(out, change)
+    submit(out, tmp_path / "to")
+    found = entries_in(tmp_path / "to")
+    first = "xlinghealth_information_liveqa_information_f1"
+    assert (found[first].value, found[f"{first}_es"].value) == (0.25, 0.5)
+    assert (
+        "languages: en, es" in found[first].notes and "language: es" in found[f"{first}_es"].notes
+    )
+
+
+def test_empathy_reads_metrics_by_language(out, tmp_path):
+    def change(content):
+        for key in ("configs", "results", "n-samples", "higher_is_better"):
+            text = json.dumps(content[key].pop("xling_information"))
+            content[key]["xling_empathy"] = json.loads(text.replace("information_f1", "empathy"))
+        content["results"]["xling_empathy"] |= {"empathy,none": 0.75, "empathy_es,none": 0.75}
+
+    edit(out, change)
+    submit(out, tmp_path / "to")
+    table = cells((tmp_path / "to" / "README.md").read_text(), "(`xling_empathy`)")
+    assert table[0] == ["language", "empathy ↑"] and table[3] == ["es", "0.7500"]
+
+
+def test_secrets_and_folders_are_left_out(out, tmp_path):
+    secret = "sk-very-secret"
+
+    def change(content):
+        content["config"]["model_args"] = (
+            f"pretrained=/home/me/checkpoints/tiny,api_key={secret},base_url=https://me:{secret}@host/v1"
+        )
+
+    edit(out, change)
+    said = submit(out, tmp_path / "to")
+    written = [p.read_text() for p in (tmp_path / "to").rglob("*") if p.is_file()]
+    assert secret not in said + "".join(written)
+    assert "/home/me" not in "".join(written) and str(tmp_path) not in "".join(written)
+    assert 'data_dir":' not in "".join(written)
+    assert '"pretrained": "tiny"' in "".join(written) and "<redacted>" in "".join(written)
+
+
+# What is refused, and forced
+
+
+def test_limit_is_refused_and_forced_with_a_caution(out, tmp_path):
+    edit(out, lambda content: content["config"].update(limit=6.0))
+    assert "run with --limit 6" in refusal(out)
+    said = submit(out, tmp_path / "to", "--force")
+    assert "Caution: " in said
+    assert "> **Caution:** " in (tmp_path / "to" / "README.md").read_text()
+    for entry in entries_in(tmp_path / "to").values():
+        assert entry.notes.startswith("CAUTION: ") and "run with --limit 6" in entry.notes
+    card = ModelCard.load(tmp_path / "to" / "README.md")
+    assert all("CAUTION" in result.metric_name for result in card.data.eval_results)
+    assert json.loads((tmp_path / "to" / "xling_results.json").read_text())["cautions"]
+
+
+def test_the_harness_own_limit(evaluate, tmp_path):
+    out = evaluate(tmp_path / "out", ["xlinghealth_verifiability_ll_demo_en"], limit=2)
+    assert "run with --limit 2" in refusal(out)
+
+
+def test_demo_is_refused_and_never_an_entry(demo, tmp_path):
+    message = refusal(demo)
+    assert "xlinghealth_correctness_demo_en" in message and "our own small sample" in message
+    assert "12 rows in the data, but 622 were published" in message
+    submit(demo, tmp_path / "to", "--force")
+    entries = entries_in(tmp_path / "to")
+    assert entries and all(task_id.startswith("mmedbench_") for task_id in entries)
+    text = (tmp_path / "to" / "README.md").read_text()
+    assert "`xlinghealth_verifiability_ll_demo`" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda x: x["settings"].update(judge={"model": "hf", "model_args": {}}), "judge is"),
+        (lambda x: x["prompts"]["judge"].update(digest="ffff"), "prompt judge is"),
+        (lambda x: x["generation_kwargs"].update(top_p=0.5), "generation_kwargs is"),
+        (lambda x: x["data"].update(sha256="0" * 64), "data is"),
+    ],
+)
+def test_languages_run_differently(out, tmp_path, change, message):
+    task = "xlinghealth_correctness_liveqa_hi"
+    edit(out, lambda content: change(recorded(content, task)))
+    said = refusal(out)
+    assert f"not run alike: {message}" in said and f"in {task}" in said
+    submit(out, tmp_path / "to", "--force")
+    assert "not run alike" in (tmp_path / "to" / "README.md").read_text()
+
+
+def test_other_encoder_and_translator(out):
+    def change(content):
+        for code, name in (("en", "bert@1"), ("hi", "bert@2")):
+            task = f"xlinghealth_consistency_liveqa_{code}"
+            xling = recorded(content, task)
+            xling["signatures"]["sim_sent_t1.0"] = f"sim_sent|model:{name}|pooling:mean"
+            content["results"][task]["sim_sent_t1.0,none"] = 0.5
+        recorded(content, task)["settings"]["translator"] = {"model": "seq2seq", "model_args": {}}
+
+    edit(out, change)
+    message = refusal(out)
+    assert "model of sim_sent_t1.0 is bert@1 in" in message and "translator is null in" in message
+
+
+def test_speed_and_unused_settings_do_not_count(out, tmp_path):
+    def change(content):
+        xling = recorded(content, "xlinghealth_verifiability_liveqa_hi")
+        xling["settings"] |= {"judge": None, "data_dir": "elsewhere", "k": 3}
+        xling = recorded(content, "xlinghealth_correctness_liveqa_hi")
+        xling["settings"]["judge"] = {
+            **xling["settings"]["judge"], "model_args": {"num_concurrent": 8}, "batch_size": 4,
+        }  # fmt: skip
+
+    edit(out, change)
+    submit(out, tmp_path / "to")
+
+
+def test_several_models(out, tmp_path):
+    other = Path(shutil.copytree(out, out / "other"))
+
+    def change(content):
+        content["config"].update(model="hf", model_args="pretrained=x")
+        for key in ("configs", "results", "n-samples"):
+            content[key] = {k: v for k, v in content[key].items() if k.endswith("liveqa_hi")}
+
+    edit(other, change)
+    for path in other.rglob("results_*.json"):
+        path.rename(path.with_name("results_2999-01-01T00-00-00.json"))
+    message = refusal(out)
+    assert "runs of 2 different models" in message and "--force" in message
+    submit(out, tmp_path / "to", "--force")
+    assert "runs of 2 different models" in (tmp_path / "to" / "README.md").read_text()
+
+
+def test_predict_only_has_nothing_to_submit(evaluate, out, tmp_path):
+    evaluate(out, ["xlinghealth_verifiability_ll_demo_en"], predict_only=True)
+    assert "has no scores (--predict_only)" in refusal(out)
+
+
+def test_other_tasks_and_folders(out, tmp_path):
+    assert "not a folder" in refusal(tmp_path / "nowhere")
+    (tmp_path / "empty").mkdir()
+    assert "no results of xling-tasks' own tasks" in refusal(tmp_path / "empty")
+
+    def change(content):
+        for key in ("configs", "results", "n-samples"):
+            content[key]["gsm8k"] = {}
+
+    edit(out, change)
+    assert "Left out, not tasks of xling-tasks: gsm8k" in submit(out, tmp_path / "to")
+    before = (tmp_path / "to" / "README.md").read_bytes()
+    with pytest.raises(DataError, match=r"README\.md, xling_results\.json already there"):
+        submit(out, tmp_path / "to")
+    assert (tmp_path / "to" / "README.md").read_bytes() == before
+    with pytest.raises(DataError, match="is a file"):
+        submit(out, tmp_path / "to" / "README.md")
+
+
+@pytest.mark.parametrize("name", ["model", "a/b/c", "me/mo del", "me/-x-"])
+def test_model_id(out, tmp_path, name):
+    assert "--model-id" in refusal(out, "--model-id", name)
+
+
+def test_an_older_library(out, monkeypatch):
+    older = types.ModuleType("huggingface_hub")
+    older.__version__ = "1.3.5"
+    monkeypatch.setitem(sys.modules, "huggingface_hub", older)
+    message = refusal(out)
+    assert "needs huggingface_hub 1.4.0 or newer" in message and "installed is 1.3.5" in message
+
+
+# The model's own card, and the upload
+
+OWN = """\
+---
+license: apache-2.0
+tags:
+- medical
+model-index:
+- name: Its name
+  results:
+  - task:
+      type: text-generation
+    dataset:
+      name: Other
+      type: someone/other
+    metrics:
+    - type: acc
+      value: 0.5
+---
+# Its own card
+
+Its own text.
+"""
+
+
+def test_own_card_keeps_everything_else(out, tmp_path):
+    own = tmp_path / "card.md"
+    own.write_text(OWN)
+    submit(out, tmp_path / "one", "--card", str(own))
+    first = tmp_path / "one" / "README.md"
+    card = ModelCard.load(first)
+    assert card.data.license == "apache-2.0" and card.data.tags == ["medical"]
+    assert card.data.model_name == "Its name"
+    assert card.data.eval_results[0].dataset_type == "someone/other"
+    assert card.text.startswith("# Its own card\n\nIts own text.\n\n" + BEGIN)
+    text = first.read_text().replace(END, END + "\n\nText after it.")
+    own.write_text(text.replace("### Coverage", "### Old coverage"))
+    submit(out, tmp_path / "two", "--card", str(own))
+    again = (tmp_path / "two" / "README.md").read_text()
+    assert again == text and again.count(BEGIN) == again.count(END) == 1
+
+
+@pytest.mark.parametrize(
+    ("card", "message"),
+    [
+        (f"# x\n{BEGIN}\n", "leave one pair"),
+        (f"{END}\n{BEGIN}\n", "leave one pair"),
+        ("---\n- list\n---\n", "metadata cannot be read"),
+        ("---\na: [\n---\n", "metadata cannot be read"),
+        ("---\nmodel-index:\n- name: a\n  results: []\n- name: b\n  results: []\n---\n", "several"),
+    ],
+)
+def test_broken_cards(out, tmp_path, card, message):
+    own = tmp_path / "card.md"
+    own.write_text(card)
+    assert message in refusal(out, "--card", str(own))
+
+
+def test_dry_by_default(out, tmp_path, hub):
+    said = submit(out, tmp_path / "to")
+    assert hub.calls == [] and hub.commits == []
+    assert "Nothing was uploaded" in said and "me/model" in said
+    assert f"({MMEDBENCH}, {XLINGHEALTH}) is a registered benchmark" in said
+    assert "Check: the run's model is 'xling_baseline'" in said
+    names = {
+        str(p.relative_to(tmp_path / "to")) for p in (tmp_path / "to").rglob("*") if p.is_file()
+    }
+    groups = ["correctness", "consistency", "verifiability", "verifiability_ll"]
+    wanted = {f".eval_results/xlinghealth_{kind}_liveqa.yaml" for kind in groups}
+    wanted |= {f".eval_results/mmedbench_{kind}.yaml" for kind in ("mcqa", "rationale")}
+    assert names == {*wanted, "README.md", "xling_results.json"}
+    assert all(str(tmp_path / "to" / name) in said for name in names)
+
+
+@pytest.mark.parametrize(
+    ("word", "as_pull_request", "url"),
+    [("--push", False, "commit/1"), ("--pull-request", True, "discussions/2")],
+)
+def test_upload(out, tmp_path, hub, monkeypatch, word, as_pull_request, url):
+    assert "HF_TOKEN" in refusal(out, word)
+    assert hub.calls == []
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    hub.card = tmp_path / "card.md"
+    hub.card.write_text(OWN)
+    (tmp_path / "to").mkdir()
+    (tmp_path / "to" / "private.txt").write_text("not to be uploaded")
+    said = submit(out, tmp_path / "to", word)
+    assert hub.calls == [("HfApi", "hf_secret")] and "hf_secret" not in said
+    (commit,) = hub.commits
+    assert commit["repo_id"] == "me/model" and commit["parent_commit"] == SHA
+    assert commit["create_pr"] is as_pull_request
+    inspect.signature(REAL.create_commit).bind(hub, **commit)
+    inspect.signature(REAL.file_exists).bind(hub, "me/model", "README.md", revision=SHA)
+    inspect.signature(REAL.hf_hub_download).bind(hub, "me/model", "README.md", revision=SHA)
+    assert f"Uploaded to me/model: https://huggingface.co/me/model/{url}" in said
+    assert "private.txt" not in hub.files and len(hub.files) == 8
+    for name, content in hub.files.items():
+        assert (tmp_path / "to" / name).read_bytes() == content
+        assert b"hf_secret" not in content
+    assert b"Its own text." in hub.files["README.md"]
+
+
+def test_a_model_without_a_card(out, tmp_path, hub, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    submit(out, tmp_path / "to", "--push")
+    assert "# model\n" in hub.files["README.md"].decode()
+
+
+def test_failures_of_the_hub(out, tmp_path, hub, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    hub.error = RuntimeError("404 no such model\nmore")
+    message = refusal(out, "--push")
+    assert "me/model cannot be read on the Hub: RuntimeError: 404 no such model" in message
+    hub.error = None
+    monkeypatch.setattr(type(hub), "create_commit", lambda *a, **k: (_ for _ in ()).throw(OSError))
+    with pytest.raises(DataError, match=r"upload failed: OSError\. The files are in"):
+        submit(out, tmp_path / "to", "--push")
+    assert (tmp_path / "to" / "xling_results.json").is_file()
+
+
+def test_importing_the_command_is_light():
+    code = (
+        "import sys, xling_tasks.commands.submit.command\n"
+        "heavy = {'huggingface_hub', 'lm_eval', 'yaml', 'numpy', 'torch'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    env = {"XLING_TASKS_AUTOLOAD": "0", "PATH": ""}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.realdata
+def test_real_liveqa(evaluate, realdata, tmp_path):
+    kinds = ("verifiability", "verifiability_ll", "consistency")
+    tasks = [f"xlinghealth_{kind}_liveqa_{code}" for kind in kinds for code in ("en", "hi")]
+    metadata = {"data_dir": str(realdata / "xlinghealth")}
+    out = evaluate(tmp_path / "out", tasks, metadata=metadata)
+    submit(out, tmp_path / "to")
+    found = entries_in(tmp_path / "to")
+    english = found["xlinghealth_verifiability_ll_liveqa_en_auc"]
+    assert 0.5 < english.value < 1 and english.dataset_id == XLINGHEALTH
+    assert "244 of 244 questions; 10 unusable rows" in english.notes
+    assert "LiveQA.xlsx (data_dir, not read from the Hub)" in english.notes
+    coverage = cells((tmp_path / "to" / "README.md").read_text(), "### Coverage")
+    assert ["`xlinghealth_verifiability_ll_liveqa`", "en", "244 of 244", "10"] in [
+        row[:4] for row in coverage
+    ]

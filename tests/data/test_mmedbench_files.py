@@ -1,0 +1,771 @@
+"""MMedBench: every shape of a line, the folder, the zip (hostile ones too), the Hub, real files."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import stat
+import subprocess
+import sys
+import threading
+import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from xling_tasks.data import mmedbench_files as mmedbench_source
+from xling_tasks.data.mmedbench import RECORDS, load, parse
+from xling_tasks.data.mmedbench_files import LANGUAGE_NAMES
+from xling_tasks.errors import DataError
+
+RECORD = RECORDS["mmedbench"]
+SHA = "1234567890" * 4
+
+
+def line(number: int = 1, **fields) -> dict:
+    """A line in the published shape; a field given as `...` is left out."""
+    made = {
+        "question": f"question {number}",
+        "options": {letter: f"option {letter}" for letter in "ABCDE"},
+        "answer_idx": "A",
+        "rationale": "because",
+        "human_checked": True,
+        "human_check_passed": True,
+    }
+    return {key: value for key, value in (made | fields).items() if value is not ...}
+
+
+def text(*lines: dict | str) -> bytes:
+    return "".join(
+        (item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)) + "\n"
+        for item in lines
+    ).encode()
+
+
+def one(**fields):
+    (question,), _ = parse(text(line(**fields)), "French.jsonl", "fr", "test")
+    return question
+
+
+def folder(root: Path, *lines: dict, name: str = "Test/French.jsonl") -> Path:
+    file = root / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text(*(lines or (line(),))))
+    return root
+
+
+def zipped(path: Path, members: dict[str, bytes] | None = None, **options) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, **options) as archive:
+        for name, content in (members or {"Test/French.jsonl": text(line())}).items():
+            archive.writestr(name, content)
+    return path
+
+
+def french(place: Path, split: str = "test"):
+    return load(RECORD, "fr", split, str(place))
+
+
+# --- Shapes of a line
+
+
+@pytest.mark.parametrize(
+    ("answer", "letters"),
+    [
+        ("A", "A"),
+        ("a", "A"),
+        (" B ", "B"),
+        ("A,B", "AB"),
+        ("A, B", "AB"),
+        ("D,A", "AD"),
+        ("b,c,e", "BCE"),
+        ("AB", "AB"),
+        ("ABCDE", "ABCDE"),
+        ("A;C", "AC"),
+        ("A/C", "AC"),
+        ("A C", "AC"),
+        ("A、C", "AC"),  # the ideographic comma
+        ("A，C", "AC"),  # the full-width comma
+        ("Ａ", "A"),  # a full-width letter
+        ("A,", "A"),
+        ("['A', 'B']", "AB"),  # a list printed as text
+        (["A"], "A"),
+        (["C", "A"], "AC"),
+        (["a", " e "], "AE"),
+        (["A,B", "C"], "ABC"),
+    ],
+)
+def test_every_shape_of_the_answer(answer, letters):
+    assert one(answer_idx=answer).answer == frozenset(letters)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (..., r"is missing\. Known: human_check_passed, human_checked, options, question, rat"),
+        (None, "no right answer, got None"),
+        ("", "no right answer, got ''"),
+        (" , ", "no right answer"),
+        ([], r"no right answer, got \[\]"),
+        ("F", "'F' is not among the options A, B, C, D, E, got 'F'"),
+        ("A,F", "'F' is not among"),
+        ("А", r"'А' \(CYRILLIC CAPITAL LETTER A\) is not among"),
+        ("AX", "'X' is not among"),
+        ("1", "'1' is not among"),
+        (0, "'0' is not among"),
+        (True, "expected a text, got True"),
+        ({"A": 1}, "expected a text, got {'A'"),
+        (["A", ["B"]], r"expected a text, got \['B'\]"),
+        ("A and B", "'N' is not among"),
+        ("A,A", "names a letter twice"),
+        (["B", "b"], "names a letter twice"),
+    ],
+)
+def test_wrong_answers_name_file_row_and_field(answer, message):
+    with pytest.raises(DataError, match=r"French\.jsonl, row 2, field 'answer_idx': " + message):
+        parse(text(line(), line(2, answer_idx=answer)), "French.jsonl", "fr", "test")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"A": "x", "B": "y"}, {"A": "x", "B": "y"}),
+        ({"C": "z", "A": "x", "B": "y"}, {"A": "x", "B": "y", "C": "z"}),
+        ({"b": "y", "a": " x "}, {"A": "x", "B": "y"}),
+        ({"Ｂ": "y", "Ａ": "x"}, {"A": "x", "B": "y"}),
+        (["x", "y", "z"], {"A": "x", "B": "y", "C": "z"}),
+        (
+            {letter: letter * 2 for letter in "GFEDCBA"},
+            {letter: letter * 2 for letter in "ABCDEFG"},
+        ),
+        # IgakuQA has one question with eight.
+        ({letter: letter * 2 for letter in "ABCDEFGH"}, {x: x * 2 for x in "ABCDEFGH"}),
+        # Padding of tools that need equal columns is no option.
+        ({"A": "x", "B": "y", "C": None, "D": None}, {"A": "x", "B": "y"}),
+        (["x", "y", None], {"A": "x", "B": "y"}),
+        # Letters need not be neighbours.
+        ({"A": "x", "D": "y"}, {"A": "x", "D": "y"}),
+        # A single item that looks labelled is a text.
+        (["A. fumigatus", "yeast"], {"A": "A. fumigatus", "B": "yeast"}),
+    ],
+)
+def test_every_shape_of_the_options(options, expected):
+    question = one(options=options)
+    assert question.options == expected
+    assert list(question.options) == sorted(question.options)
+    assert question.unusable() is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (..., r"is missing"),
+        (None, r"expected an object \(letter to text\) or a list, got None"),
+        ("A. x B. y", "expected an object"),
+        ({}, "at least two options"),
+        ({"A": "x"}, "at least two options"),
+        ({"A": "x", "B": None}, "at least two options"),
+        ([], "at least two options"),
+        ({"A": "x", "1": "y"}, "'1' is not one of the letters A to Z"),
+        ({"A": "x", "AB": "y"}, "'AB' is not one of the letters"),
+        ({"A": "x", "": "y"}, "'' is not one of the letters"),
+        ({"A": "x", "В": "y"}, r"'В' \(CYRILLIC CAPITAL LETTER VE\) is not one of"),
+        ({"A": "x", "a": "y"}, "the letter A stands twice"),
+        ({"A": "x", "B": ["y"]}, r"expected a text, got \['y'\]"),
+        ([{"key": "A", "value": "x"}, {"key": "B", "value": "y"}], "expected a text, got {'key'"),
+        (["x"] * 27, "27 options, but there are 26 letters"),
+        (["B. y", "A. x"], r"the items of the list carry letters of their own \(B, A\)"),
+        (["(A) x", "(B) y"], r"the items of the list carry letters of their own \(A, B\)"),
+        ({"A": "x", "B": "\ud800"}, "half a character"),
+    ],
+)
+def test_wrong_options_name_file_row_and_field(options, message):
+    content = json.dumps(line(options=options)).encode()
+    with pytest.raises(DataError, match=r"French\.jsonl, row 1, field 'options': " + message):
+        parse(content, "French.jsonl", "fr", "test")
+
+
+def test_a_letter_that_stands_twice_is_an_error():
+    content = text(
+        '{"question": "q", "options": {"A": "x", "B": "y", "A": "z"}, "answer_idx": "A"}'
+    )
+    with pytest.raises(DataError, match=r"row 1, field 'A': stands twice in one object; keep one"):
+        parse(content, "f", "fr", "test")
+
+
+def test_numbers_stay_as_written():
+    content = text('{"question": "q", "options": {"A": 0.10, "B": 1e3, "C": 7}, "answer_idx": "A"}')
+    assert parse(content, "f", "fr", "test")[0][0].options == {"A": "0.10", "B": "1e3", "C": "7"}
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        (..., "field 'question': is missing"),
+        ("", "field 'question': the question is empty"),
+        (" \n", "field 'question': the question is empty"),
+        (None, "field 'question': the question is empty"),
+        (["q"], "field 'question': expected a text"),
+    ],
+)
+def test_wrong_questions(question, message):
+    with pytest.raises(DataError, match="row 1, " + message):
+        one(question=question)
+
+
+@pytest.mark.parametrize(
+    ("fields", "checked"),
+    [
+        ({}, True),
+        ({"human_checked": ...}, True),
+        ({"human_check_passed": ...}, False),
+        ({"human_checked": ..., "human_check_passed": ...}, False),
+        ({"human_checked": None, "human_check_passed": None}, False),
+        ({"human_check_passed": False}, False),
+        ({"human_checked": False}, False),  # contradicts itself
+        ({"human_checked": "True", "human_check_passed": 1}, True),
+        ({"human_check_passed": 0}, False),
+        ({"rationale": ""}, False),
+        ({"rationale": ...}, False),
+        ({"human_check_passed": float("nan")}, False),  # as pandas writes what is missing
+    ],
+)
+def test_flags(fields, checked):
+    assert one(**fields).rationale_checked is checked
+
+
+def test_wrong_flag_and_wrong_rationale():
+    with pytest.raises(DataError, match="row 1, field 'human_checked': must be true or false"):
+        one(human_checked="maybe")
+    with pytest.raises(DataError, match="row 1, field 'human_check_passed': must be true or false"):
+        one(human_check_passed=[])
+    with pytest.raises(DataError, match="row 1, field 'rationale': expected a text"):
+        one(rationale={"en": "x"})
+
+
+def test_missing_rationales_are_none():
+    assert one(rationale=" because ").rationale == "because"
+    for empty in ("", " ", None, ..., float("nan")):
+        assert one(rationale=empty).rationale is None
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "f: the file has no rows"),
+        (b"\n \n", "f: the file has no rows"),
+        (text(line(), "{"), "f, row 2: not valid JSON"),
+        (text(line(), "", "[1]"), r"f, row 3: expected an object, got \['1'\]"),
+        (b"\n\xff\xfe{}", "f, row 2: not UTF-8"),
+        (b"[" * 100_000, "f, row 1: not valid JSON"),
+    ],
+)
+def test_unreadable_lines(content, message):
+    with pytest.raises(DataError, match="^" + message):
+        parse(content, "f", "fr", "test")
+
+
+def test_lines_are_lines_of_the_file():
+    """A byte-order mark, CRLF, empty lines, and line separators within a text."""
+    content = b"\xef\xbb\xbf" + text(line(1, question="a\u2028b\x85c"), "", line(2)).replace(
+        b"\n", b"\r\n"
+    )
+    questions, _ = parse(content, "f", "ja", "train")
+    assert [question.row for question in questions] == [1, 3]
+    assert questions[0].question == "a\u2028b\x85c"
+    assert [question.id[:11] for question in questions] == ["ja-train-1-", "ja-train-3-"]
+
+
+def test_ids_follow_content():
+    """Of question, options and answer; neither the order of options nor a flag changes an id."""
+    content = json.dumps(["question 1", {x: f"option {x}" for x in "ABCDE"}, ["A"]])
+    digest = hashlib.sha256(content.encode()).hexdigest()[:8]
+    backwards = {letter: f"option {letter}" for letter in "EDCBA"}
+    assert one().id == one(options=backwards, human_checked=False).id == f"fr-test-1-{digest}"
+    assert len({one().id, one(answer_idx="A,B").id, one(question="other").id}) == 3
+
+
+# --- What is counted
+
+
+def test_rows_that_would_give_a_wrong_score_are_left_out_and_counted(tmp_path, caplog):
+    same = {"A": "x", "B": "y", "C": "x"}
+    data = french(
+        folder(
+            tmp_path,
+            line(1),
+            line(2, options={"A": "x", "B": " ", "C": "z"}),
+            line(3, options=same, answer_idx="A"),  # C is worded like the right one
+            line(4, options=same, answer_idx="B"),  # two wrong ones alike: the letter decides
+            line(5, options=same, answer_idx="A,C"),
+            line(6, options={"A": "x", "B": None, "C": "z"}),  # not at the end: no padding
+        )
+    )
+    assert [question.row for question in data.questions] == [1, 4, 5]
+    counts = data.coverage()
+    assert counts["rows"] == 6 and counts["questions"] == 3
+    assert counts["unusable_reasons"] == {
+        "option text missing": 2,
+        "wrong option equals a right one": 1,
+    }
+    assert [identity[:10] for identity in counts["unusable_questions"]] == [
+        "fr-test-2-",
+        "fr-test-3-",
+        "fr-test-6-",
+    ]
+    assert counts["notes"] == {"options repeat a text": 3}
+    assert counts["options_per_question"] == {"3": 2, "5": 1}
+    assert counts["several_right_answers"] == 1
+    assert "3 of 6 rows unusable (option text missing: 2, wrong option equals" in caplog.text
+    assert "6 questions, but 622 were published" in caplog.text
+
+
+def test_a_file_without_usable_rows_is_an_error(tmp_path):
+    with pytest.raises(DataError, match="none of 1 rows can be used: option text missing"):
+        french(folder(tmp_path, line(options=["x", ""])))
+
+
+def test_notes(tmp_path):
+    data = french(
+        folder(
+            tmp_path,
+            line(1),
+            line(1),
+            line(2, human_checked=...),
+            line(3, human_checked=False),
+            line(4, rationale=""),
+        )
+    )
+    assert data.notes == {
+        "human-check flags missing": 1,
+        "passed the human check but not human-checked: not used as checked": 1,
+        "passed the human check but without rationale: not used as checked": 1,
+        "question and options stand in an earlier row too": 1,
+    }
+    assert data.coverage()["rationales_checked"] == 3 and data.coverage()["rationales"] == 4
+    assert len({question.id for question in data.questions}) == 5
+
+
+def test_several_is_found_in_the_file(tmp_path):
+    assert not french(folder(tmp_path / "a", line(1), line(2, answer_idx="B"))).several
+    assert french(folder(tmp_path / "b", line(1), line(2, answer_idx="B,C"))).several
+    # A question that cannot be scored still says what its source asks.
+    unusable = line(2, answer_idx="A,B", options=["x", "", "z"])
+    assert french(folder(tmp_path / "c", line(1), unusable)).several
+
+
+def test_docs(tmp_path):
+    data = french(folder(tmp_path, line(1, answer_idx="C,A"), line(2, human_check_passed=False)))
+    first, second = data.docs()
+    assert first == {
+        "question_id": data.questions[0].id,
+        "language": "fr",
+        "split": "test",
+        "row": 1,
+        "question": "question 1",
+        "options": {letter: f"option {letter}" for letter in "ABCDE"},
+        "answer": ["A", "C"],
+        "several": True,
+        "rationale": "because",
+        "rationale_checked": True,
+    }
+    assert second["answer"] == ["A"] and second["several"]
+    assert data.docs(checked_only=True) == [first]
+    json.dumps([*data.docs(), data.coverage()])
+    first["options"]["A"] = "changed"
+    assert data.docs()[0]["options"]["A"] == "option A"
+
+
+def test_no_checked_rationale_is_an_error(tmp_path):
+    data = french(folder(tmp_path, line(human_check_passed=False)))
+    with pytest.raises(DataError, match=r"Test/French\.jsonl \[fr, test\]: none of 1 rows has"):
+        data.docs(checked_only=True)
+
+
+# --- Places
+
+
+@pytest.mark.parametrize("name", ["Test/French.jsonl", "MMedBench/Test/French.jsonl"])
+def test_folder_its_parent_and_the_split_itself(tmp_path, name):
+    folder(tmp_path, name=name)
+    folder(tmp_path, line(1), line(2), name=name.replace("Test", "Train"))
+    root = (tmp_path / name).parent
+    for place in (tmp_path, root.parent, root):
+        data = french(place)
+        assert data.n_rows == 1 and data.provenance["kind"] == "data_dir"
+        assert data.provenance["name"].endswith("Test/French.jsonl")
+        content = (tmp_path / name).read_bytes()
+        assert data.provenance["sha256"] == hashlib.sha256(content).hexdigest()
+        assert french(place, "train").n_rows == 2
+
+
+def test_names_in_another_case(tmp_path):
+    assert french(folder(tmp_path, name="test/french.JSONL")).n_rows == 1
+
+
+def test_wrong_places(tmp_path):
+    with pytest.raises(DataError, match="there is no such file or folder"):
+        french(tmp_path / "nowhere")
+    with pytest.raises(DataError, match=r"no Test/French\.jsonl in it \(found: nothing\)"):
+        french(tmp_path)
+    folder(tmp_path, name="Test/Russian.jsonl")
+    folder(tmp_path, name=".hidden/Test/French.jsonl")
+    with pytest.raises(DataError, match=r"no Test/French\.jsonl in it .*found: \.hidden, Test"):
+        french(tmp_path)
+    with pytest.raises(
+        DataError, match=r"Russian\.jsonl: not a readable zip .*give MMedBench\.zip"
+    ):
+        french(tmp_path / "Test" / "Russian.jsonl")
+    for name in ("a", "b"):
+        folder(tmp_path, name=f"{name}/Test/French.jsonl")
+    with pytest.raises(DataError, match=r"more than once \(a/Test/French\.jsonl, b/Test/French"):
+        french(tmp_path)
+
+
+def test_unknown_language_and_split(tmp_path):
+    with pytest.raises(DataError, match=r"no language 'hi'\..* Known: en, es, fr, ja, ru, zh\."):
+        load(RECORD, "hi")
+    with pytest.raises(DataError, match=r"no split 'tests'\. Did you mean 'test'"):
+        load(RECORD, "fr", "tests")
+
+
+def test_read_once_and_again_after_a_change(tmp_path):
+    folder(tmp_path)
+    assert french(tmp_path) is french(tmp_path)
+    folder(tmp_path, line(1), line(2))
+    assert french(tmp_path).n_rows == 2
+
+
+def test_a_bad_file_is_not_remembered_as_good(tmp_path):
+    folder(tmp_path, line(answer_idx=""))
+    for _ in range(2):
+        with pytest.raises(DataError, match=r"Test/French\.jsonl, row 1, field 'answer_idx'"):
+            french(tmp_path)
+
+
+# --- The zip
+
+
+@pytest.mark.parametrize("top", ["", "MMedBench/", "a/b/c/"])
+def test_zip_is_read_without_unpacking(tmp_path, top):
+    junk = {"__MACOSX/Test/French.jsonl": b"x", f"{top}Test/._French.jsonl": b"x", "README.md": b""}
+    path = zipped(tmp_path / "MMedBench.zip", {**junk, f"{top}Test/French.jsonl": text(line())})
+    for place in (path, tmp_path):
+        data = french(place)
+        assert data.n_rows == 1
+        assert data.provenance == {
+            "kind": "data_dir",
+            "name": "MMedBench.zip",
+            "revision": None,
+            "files": ["MMedBench.zip", f"{top}Test/French.jsonl"],
+            "sha256": hashlib.sha256(text(line())).hexdigest(),
+        }
+    assert [file.name for file in tmp_path.iterdir()] == ["MMedBench.zip"]
+
+
+def test_errors_within_a_zip_name_zip_member_row_and_field(tmp_path):
+    path = zipped(tmp_path / "own.zip", {"x/Test/French.jsonl": text(line(answer_idx="Z"))})
+    with pytest.raises(DataError) as caught:
+        french(path)
+    assert f"{path}, member 'x/Test/French.jsonl', row 1, field 'answer_idx'" in str(caught.value)
+
+
+def test_zip_without_the_language(tmp_path):
+    with pytest.raises(DataError, match=r"no Train/French\.jsonl in the zip .*Test/French\.jsonl"):
+        french(zipped(tmp_path / "a.zip"), "train")
+    two = {f"{top}/Test/French.jsonl": text(line()) for top in "ab"}
+    with pytest.raises(DataError, match=r"more than once \(a/Test/French\.jsonl, b/"):
+        french(zipped(tmp_path / "b.zip", two))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("../evil.jsonl", "a path that leaves the folder"),
+        ("Test/../../evil.jsonl", "a path that leaves the folder"),
+        ("..\\evil.jsonl", "a path that leaves the folder"),
+        ("/etc/evil.jsonl", "an absolute path"),
+        ("C:\\evil.jsonl", "an absolute path"),
+        ("\\\\host\\evil.jsonl", "an absolute path"),
+    ],
+)
+def test_zip_with_an_escaping_path_is_refused(tmp_path, name, message):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    path = zipped(inner / "MMedBench.zip", {"Test/French.jsonl": text(line()), name: b"x"})
+    with pytest.raises(DataError, match=rf"member .*: {message}; the zip is refused"):
+        french(path)
+    assert [file.name for file in tmp_path.rglob("*")] == ["inner", "MMedBench.zip"]
+
+
+def test_zip_with_a_link_is_refused(tmp_path):
+    path = tmp_path / "MMedBench.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        link = zipfile.ZipInfo("Test/French.jsonl")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(link, "/etc/passwd")
+    with pytest.raises(DataError, match="a symbolic link; the zip is refused"):
+        french(path)
+
+
+def test_zip_bombs_are_refused_unread(tmp_path, monkeypatch):
+    bomb = zipped(tmp_path / "a.zip", {"Test/French.jsonl": text(line()), "x": bytes(2**21)})
+    with pytest.raises(DataError, match=r"member 'x': unpacks to 2,097,152 bytes from [\d,]+; the"):
+        french(bomb)
+    monkeypatch.setattr(mmedbench_source, "MAX_UNPACKED", 100)
+    with pytest.raises(DataError, match=r"unpacks to \d+ bytes; refused \(more than 100\)"):
+        french(zipped(tmp_path / "b.zip"))
+    monkeypatch.setattr(mmedbench_source, "MAX_MEMBERS", 1)
+    with pytest.raises(DataError, match=r"2 members; refused \(more than 1\)"):
+        french(zipped(tmp_path / "c.zip", {"Test/French.jsonl": b"", "y": b""}))
+
+
+def test_zip_that_declares_less_than_it_holds_is_cut_off(tmp_path):
+    """A member that says 10 bytes and holds 1 MiB: no more than those 10 are unpacked."""
+    path = zipped(tmp_path / "a.zip", {"Test/French.jsonl": bytes(2**20)})
+    lied = path.read_bytes().replace((2**20).to_bytes(4, "little"), (10).to_bytes(4, "little"))
+    path.write_bytes(lied)
+    with pytest.raises(DataError, match=r"a\.zip: not a readable zip \(Bad CRC-32"):
+        french(path)
+
+
+def test_zip_with_overlapping_members_is_refused(tmp_path):
+    """Many names for the same bytes, as in bombs that need no nesting."""
+    body = text(*(line(number) for number in range(50)))
+    path = zipped(tmp_path / "a.zip", {f"{i}/Test/French.jsonl": body for i in range(9)})
+    with zipfile.ZipFile(path) as archive:
+        first = archive.infolist()[0]
+        end = archive.infolist()[1].header_offset
+        start = archive.start_dir
+        members = archive.infolist()
+    content = path.read_bytes()
+    central = bytearray(content[start:])
+    position = 0
+    for item in members:  # the offset of each member's header, at byte 42 of its entry
+        central[position + 42 : position + 46] = first.header_offset.to_bytes(4, "little")
+        position += 46 + len(item.filename)
+    central[position + 16 : position + 20] = end.to_bytes(4, "little")
+    path.write_bytes(content[:end] + bytes(central))
+    with pytest.raises(DataError, match="its members overlap"):
+        french(path)
+
+
+def test_damaged_locked_and_other_zips(tmp_path):
+    path = zipped(tmp_path / "MMedBench.zip")
+    content = path.read_bytes()
+    path.write_bytes(content[:-30])
+    with pytest.raises(DataError, match=r"MMedBench\.zip: not a readable zip .*download it again"):
+        french(tmp_path)
+    path.write_bytes(content.replace(content[60:70], bytes(10), 1))
+    with pytest.raises(DataError, match=r"MMedBench\.zip: cannot be read \(error: .*download it"):
+        french(path)
+    path.write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
+    with pytest.raises(DataError, match=r"Git LFS pointer; run `git lfs pull`"):
+        french(path)
+    path.write_bytes(b"")
+    with pytest.raises(DataError, match="not a readable zip"):
+        french(path)
+    flagged = bytearray(content)
+    for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        flagged[content.index(mark) + offset] |= 1
+    path.write_bytes(flagged)
+    with pytest.raises(DataError, match="needs a password"):
+        french(path)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("Test/French.jsonl", text(line()))
+    with pytest.raises(DataError, match="compressed by method 12, not deflate"):
+        french(path)
+
+
+# --- The Hub
+
+
+SCRIPT = """
+import sys
+from xling_tasks.errors import DataError
+from xling_tasks.data.mmedbench import RECORDS, load
+for language in sys.argv[2:]:
+    try:
+        data = load(RECORDS["mmedbench"], language, "test", None, sys.argv[1] or None)
+        print(data.n_rows, data.provenance["name"], data.provenance["revision"], data.provenance["files"])
+    except DataError as error:
+        print("DataError:", error)
+"""
+
+
+class Hub:
+    """A server on loopback with some files of a repository; `status` refuses them all."""
+
+    def __init__(self) -> None:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr("MMedBench/Test/French.jsonl", text(line(1), line(2)))
+        self.files = {"MMedBench.zip": buffer.getvalue()}
+        self.status = 200
+        self.asked: list[str] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_HEAD(self) -> None:
+                self.answer(body=False)
+
+            def do_GET(self) -> None:
+                self.answer(body=True)
+
+            def answer(self, body: bool) -> None:
+                outer.asked.append(self.path)
+                revision, _, name = self.path.partition("/resolve/")[2].partition("/")
+                commit = revision if len(revision) == len(SHA) else SHA
+                status, headers = outer.status, {"X-Repo-Commit": commit}
+                data = outer.files.get(name, b"")
+                if status == 200 and name in outer.files:
+                    headers["ETag"] = f'"{hashlib.sha256(data).hexdigest()}"'
+                elif status == 200:
+                    status, headers["X-Error-Code"] = 404, "EntryNotFound"
+                else:
+                    data, headers["X-Error-Code"] = b"", "GatedRepo"
+                self.send_response(status)
+                for key, value in {**headers, "Content-Length": str(len(data))}.items():
+                    self.send_header(key, value)
+                self.end_headers()
+                if body:
+                    self.wfile.write(data)
+
+            def log_message(self, *arguments: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def hub():
+    made = Hub()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+
+
+def ask(url: str, home: Path, dataset: str = "", *languages: str, offline: bool = False) -> str:
+    settings = {"HF_ENDPOINT": url, "HF_HOME": str(home), "HF_HUB_OFFLINE": str(int(offline))}
+    settings |= {"HF_HUB_DISABLE_XET": "1", "HF_TOKEN": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, dataset, *(languages or ("fr",))],
+        env={**os.environ, **settings},
+        cwd=home,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout
+
+
+def test_hub_zip_is_fetched_once_its_revision_recorded_and_serves_offline(hub, tmp_path):
+    said = ask(hub.url, tmp_path, "", "fr", "ru").splitlines()
+    files = ["MMedBench.zip", "MMedBench/Test/French.jsonl"]
+    assert said[0] == f"2 Henrychur/MMedBench {SHA} {files}"
+    assert "no Test/Russian.jsonl in the zip" in said[1]
+    assert {path for path in hub.asked if not path.startswith("/api/")} == {
+        "/datasets/Henrychur/MMedBench/resolve/main/MMedBench.zip"
+    }
+    # Cached: no server is asked, on a machine that is offline or that only cannot reach the Hub.
+    for offline in (True, False):
+        assert ask("http://127.0.0.1:9", tmp_path, offline=offline) == said[0] + "\n"
+
+
+def test_hub_repository_and_revision_of_the_user_with_loose_files(hub, tmp_path):
+    hub.files = {"Test/French.jsonl": text(line())}
+    assert ask(hub.url, tmp_path, "me/copy@v2") == f"1 me/copy {SHA} ['French.jsonl']\n"
+    assert any("/datasets/me/copy/resolve/v2/MMedBench.zip" in path for path in hub.asked)
+    hub.files = {}
+    said = ask(hub.url, tmp_path, "me/empty@v2")
+    assert said.startswith(
+        "DataError: dataset=me/empty: neither MMedBench.zip nor Test/French.jsonl is in the "
+        "repository at revision v2; leave dataset= out for Henrychur/MMedBench, or pass data_dir="
+    )
+
+
+def test_hub_refused_and_offline_say_how_to_get_it(hub, tmp_path):
+    hub.status = 403
+    for said in (
+        ask(hub.url, tmp_path),
+        ask("http://127.0.0.1:9", tmp_path, offline=True),
+    ):
+        assert said.startswith("DataError: MMedBench could not be fetched from the Hub dataset")
+        for needed in (
+            "Download MMedBench.zip once from https://huggingface.co/datasets/Henrychur/MMedBench",
+            "cc-by-nc-4.0",
+            "data_dir=FOLDER/MMedBench.zip",
+            "mmedbench_demo",
+        ):
+            assert needed in said
+        assert len(said.splitlines()) == 1
+
+
+# --- Records, the sample, and real files
+
+
+@pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS)
+def test_records(record):
+    assert record.languages == ("en", "zh", "ja", "fr", "ru", "es")
+    assert set(record.sources) == set(record.languages)
+    assert all(set(counts) == set(record.languages) for counts in record.n_questions.values())
+    assert set(record.several) <= set(record.languages)
+    assert record.licence and record.citation and record.homepage
+    assert record.bundled != bool(record.hub_id)
+
+
+def test_record_holds_the_published_figures():
+    assert (RECORD.total("train"), RECORD.total("test"), RECORD.n_checked) == (45_048, 8_518, 1_136)
+    assert RECORD.licence == "cc-by-nc-4.0" and "2402.13963" in RECORD.citation
+    assert RECORD.file("zh", "train") == "Train/Chinese.jsonl"
+
+
+def test_sample_is_found_in_the_package(tmp_path, monkeypatch):
+    monkeypatch.setattr(mmedbench_source, "SAMPLE_FOLDER", tmp_path)
+    folder(tmp_path, line(), name="mmedbench_demo/Test/French.jsonl")
+    data = load(RECORDS["mmedbench_demo"], "fr", data_dir="/nowhere")
+    assert data.provenance["kind"] == "bundled"
+    assert data.provenance["name"] == "mmedbench_demo/Test/French.jsonl"
+    with pytest.raises(DataError, match="bundled sample has no train split"):
+        load(RECORDS["mmedbench_demo"], "fr", "train")
+    with pytest.raises(DataError, match=r"Russian\.jsonl: there is no such file; install"):
+        load(RECORDS["mmedbench_demo"], "ru")
+
+
+@pytest.mark.parametrize("language", LANGUAGE_NAMES)
+def test_bundled_sample_matches_its_record(language):
+    data = load(RECORDS["mmedbench_demo"], language)
+    assert len(data.questions) == data.n_expected == 12
+    assert data.left_out == () and data.notes == {}
+    assert data.several is (language in data.record.several)
+    counts = data.coverage()
+    assert counts["several_right_answers"] == 4 and counts["rationales"] == 12
+    assert len(data.docs(checked_only=True)) * len(LANGUAGE_NAMES) == data.record.n_checked
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("language", "rows", "several", "options"),
+    [
+        ("ja", 243, 32, {"5": 242, "8": 1}),
+        ("fr", 312, 148, {"5": 312}),
+        ("ru", 300, 0, {"2": 300}),
+    ],
+)
+def test_real_files(realdata, caplog, language, rows, several, options):
+    data = load(RECORD, language, "test", str(realdata / "mmedbench"))
+    counts = data.coverage()
+    print(language, counts)
+    assert counts["rows"] == counts["questions"] == rows
+    assert counts["several_right_answers"] == several
+    assert counts["options_per_question"] == options
+    assert data.several is (language in RECORD.several)
+    assert counts["notes"] == {} and counts["rationales_checked"] == 0
+    # These files are of the same exams, but not the published split; that is said.
+    assert f"{rows} questions, but {data.n_expected} were published" in caplog.text

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import pytest
+
+from xling_tasks.data.prompts import FIELDS, FOLDER, Prompts
+from xling_tasks.errors import PromptError
+
+LANGUAGES = ("en", "es", "zh", "hi")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", ["verifiability", "answer"])
+def test_every_language_has_every_prompt_with_its_fields(name, language):
+    prompt = Prompts().get(name, language)
+    assert FIELDS[name][0] <= prompt.fields
+    assert not prompt.template.endswith(("\n", " "))
+
+
+def test_all_bundled_prompts_are_known():
+    assert set(Prompts()._texts) == set(FIELDS)
+    assert list(FOLDER.glob("*.yaml"))
+
+
+def test_fields_are_filled_in_one_pass():
+    prompt = Prompts().get("verifiability", "en")
+    text = prompt.fill(question="{answer} {x} {{", answer="}} {question}", language="English")
+    assert "Question: {answer} {x} {{" in text and "Answer: }} {question}" in text
+
+
+def user_file(tmp_path, text):
+    path = tmp_path / "prompts.yaml"
+    path.write_text(text, encoding="utf-8")
+    return Prompts(str(path))
+
+
+def test_a_file_replaces_by_name_and_language(tmp_path):
+    prompts = user_file(
+        tmp_path, "verifiability:\n  hi: 'X {question} {answer}'\nanswer: 'Y {question} {{z}}'\n"
+    )
+    assert prompts.get("verifiability", "hi").template == "X {question} {answer}"
+    assert prompts.get("verifiability", "en") == Prompts().get("verifiability", "en")
+    assert prompts.get("answer", "zh").fill(question="q") == "Y q {z}"
+    assert prompts.get("answer", "zh").digest != Prompts().get("answer", "zh").digest
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("judgement: x", "unknown prompt 'judgement'. Did you mean 'judge'"),
+        ("answer: 'no field'", "prompt 'answer': the field {question} is missing"),
+        ("answer: '{question} {qestion}'", "unknown field {qestion}. Did you mean 'question'"),
+        ("answer: '{question} { '", "a single '{'"),
+        ("answer:\n  en: 3", r"prompt 'answer' \[en\]: expected a text"),
+        ("- a", "expected prompt names"),
+        ("a: [", "not valid YAML"),
+    ],
+)
+def test_errors_name_file_prompt_and_field(tmp_path, text, message):
+    with pytest.raises(PromptError, match=message) as caught:
+        user_file(tmp_path, text)
+    assert "prompts.yaml" in str(caught.value)
+
+
+def test_missing_file():
+    with pytest.raises(PromptError, match="there is no such file"):
+        Prompts("nowhere.yaml")
+
+
+def test_unknown_language_and_texts_that_would_not_be_used(tmp_path, run):
+    with pytest.raises(PromptError, match="unknown language. Did you mean 'en'"):
+        user_file(tmp_path, "answer:\n  eng: 'x {question}'\n")
+    user_file(tmp_path, "answer:\n  hi: 'x {question}'\n")
+    metadata = {"prompts": str(tmp_path / "prompts.yaml")}
+    with pytest.raises(PromptError, match="prompt_language=native"):
+        run("xlinghealth_correctness_demo_hi", metadata=metadata, limit=1)
+    run(
+        "xlinghealth_correctness_demo_hi",
+        metadata={**metadata, "prompt_language": "native"},
+        limit=1,
+    )

@@ -1,0 +1,561 @@
+"""The replay model: the same numbers from logged answers, and what is refused."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from lm_eval.api.model import LM
+
+from xling_tasks.data.sources import SAMPLE_FOLDER
+from xling_tasks.errors import DataError, SettingError, XlingError
+from xling_tasks.lm.replay import ReplayLM
+from xling_tasks.logs.results import read_results
+from xling_tasks.models.judge import OPTIONS
+
+V = "xlinghealth_verifiability_demo_"
+LL = "xlinghealth_verifiability_ll_demo_"
+C = "xlinghealth_correctness_demo_"
+T = "xlinghealth_consistency_demo_"
+M = "mmedbench_{}_demo_{}"
+QUICK = {"k": 3, "topic_seeds": 0, "encoder": False, "source_encoder": False}
+EVERYTHING = [
+    V + "en",
+    V + "hi",
+    LL + "es",
+    C + "zh",
+    T + "en",
+    T + "es",
+    M.format("mcqa", "ja"),
+    M.format("mcqa_ll", "en"),
+    M.format("rationale", "ru"),
+]
+
+
+_SEEDS = itertools.count()
+
+
+class Whim(LM):
+    """Never answers twice in the same way, so that equal numbers come from the log alone."""
+
+    tokenizer_name = "whim"
+
+    def __init__(self, name="whim"):
+        super().__init__()
+        # Another stream in every instance, the same in every run of the tests.
+        self.draw = random.Random(next(_SEEDS))
+
+    def generate_until(self, requests, disable_tqdm=False):
+        words = ["Yes", "No", "A", "B, C", "[End]", "fiebre", "water", "बुखार", "水。", "\n", ""]
+        return [" ".join(self.draw.choices(words, k=6)).strip() or None for _ in requests]
+
+    def loglikelihood(self, requests, disable_tqdm=False):
+        return [(-self.draw.expovariate(0.1), self.draw.random() < 0.5) for _ in requests]
+
+    loglikelihood_rolling = loglikelihood
+
+    def apply_chat_template(self, chat_history, add_generation_prompt=True):
+        turns = (f"<{m['role']}>{m['content'].strip()}</s>" for m in chat_history)
+        return "".join(turns) + "<assistant>"
+
+
+@pytest.fixture
+def logged(run):
+    """`logged(out, tasks, ...)`: a run whose results and samples are written as the command does."""
+
+    def logged_(out, tasks, model=None, **options):
+        from lm_eval.loggers import EvaluationTracker
+
+        tracker = EvaluationTracker(output_path=str(out))
+        results = run(tasks, model=model or Whim(), evaluation_tracker=tracker, **options)
+        written = copy.deepcopy(results)
+        samples = written.pop("samples")
+        tracker.save_results_aggregated(results=written, samples=samples)
+        for task in samples:
+            tracker.save_results_samples(task_name=task, samples=samples[task])
+        return results
+
+    return logged_
+
+
+@pytest.fixture
+def replay(run):
+    def replay_(path, tasks, run_name=None, **options):
+        args = {"path": str(path)} | ({"run": run_name} if run_name else {})
+        return run(tasks, model="xling_replay", model_args=args, **options)
+
+    return replay_
+
+
+def same(first, second, but=("arguments", "prompt_hash")):
+    """Equal in every number, and in every sample but the prompts, which a replay may not render."""
+    text = json.dumps(first["results"], sort_keys=True)
+    assert text == json.dumps(second["results"], sort_keys=True)
+    for task, samples in first["samples"].items():
+        for one, two in zip(samples, second["samples"][task], strict=True):
+            kept = [{k: v for k, v in s.items() if k not in but} for s in (one, two)]
+            assert json.dumps(kept[0], sort_keys=True) == json.dumps(kept[1], sort_keys=True)
+
+
+def opinion(prompt: str) -> str:
+    found = re.search("carry the code ([a-z]+)", prompt)
+    if not found:
+        return "ready"
+    return f"Because.\nVERDICT {found[1]}: {list(OPTIONS.values())[len(prompt) % 4]}"
+
+
+def out_of(results_folder: Path, pattern: str) -> Path:
+    (found,) = results_folder.rglob(pattern)
+    return found
+
+
+# The same numbers
+
+
+def test_every_family_gives_the_same_numbers(logged, replay, serve, tmp_path, own_cache):
+    served = serve(opinion)
+    metadata = {**QUICK, "judge": served.spec()}
+    first = logged(tmp_path / "out", EVERYTHING, metadata=metadata, limit=4)
+    same(first, replay(tmp_path / "out", EVERYTHING, metadata=metadata, limit=4), but=())
+    # The files of answers, which are there before the run is scored, do as well.
+    same(first, replay(own_cache / "answers", EVERYTHING, metadata=metadata, limit=4), but=())
+    assert len(list((own_cache / "answers").glob("*.jsonl"))) == len(EVERYTHING)
+
+
+def test_greedy_repeats_and_standard_errors(logged, replay, tmp_path):
+    metadata = {**QUICK, "greedy_repeats": "k"}
+    options = {"metadata": metadata, "limit": 3, "bootstrap_iters": 10}
+    first = logged(tmp_path, [T + "hi", V + "zh"], **options)
+    assert [len(replies) for replies in first["samples"][T + "hi"][0]["resps"]] == [3, 3]
+    # A log with several greedy answers says that these were asked for.
+    options["metadata"] = QUICK
+    same(first, replay(tmp_path, [T + "hi", V + "zh"], **options), but=())
+
+
+def varied(served):
+    """A server that never answers twice in the same way."""
+    draw = random.SystemRandom()
+    served.reply = lambda prompt: " ".join(draw.choices(["Yes", "No", "fever", "rest"], k=5))
+    return served
+
+
+@pytest.mark.parametrize("template", [True, False])
+def test_a_chat_service_with_its_own_seeds(logged, replay, serve, tmp_path, own_cache, template):
+    served = varied(serve(opinion))
+    tasks = [T + "en", V + "es", C + "hi"]
+    options = {"metadata": {**QUICK, "sampling_seed": 7}, "limit": 2}
+    first = logged(
+        tmp_path,
+        tasks,
+        model="local-chat-completions",
+        model_args=served.spec()["model_args"],
+        apply_chat_template=True,
+        **options,
+    )
+    assert len(first["samples"][T + "en"][0]["resps"]) == 6
+    asked = len(served.requests)
+    same(first, replay(tmp_path, tasks, apply_chat_template=template, **options))
+    same(first, replay(own_cache / "answers", tasks, apply_chat_template=template, **options))
+    assert len(served.requests) == asked
+
+
+@pytest.mark.parametrize("template", [True, False])
+def test_a_chat_template_in_text(logged, replay, tiny_hf, tmp_path, own_cache, template):
+    tasks = [V + "hi", LL + "en", M.format("mcqa_ll", "zh")]
+    options = {"gen_kwargs": "max_gen_toks=4", "limit": 1}
+    first = logged(
+        tmp_path,
+        tasks,
+        model="hf",
+        model_args={"pretrained": tiny_hf, "dtype": "float32"},
+        device="cpu",
+        batch_size=8,
+        apply_chat_template=True,
+        **options,
+    )
+    same(first, replay(tmp_path, tasks, apply_chat_template=template, **options))
+    same(first, replay(own_cache / "answers", tasks, apply_chat_template=template, **options))
+
+
+def test_examples_as_turns_need_the_template_again(logged, replay, tmp_path, own_cache):
+    sample = SAMPLE_FOLDER / "mmedbench_demo" / "Test"
+    for split in ("Test", "Train"):
+        shutil.copytree(sample, tmp_path / "data" / split)
+    task, data = "mmedbench_mcqa_fr", {"data_dir": str(tmp_path / "data")}
+    options = {"num_fewshot": 2, "limit": 2, "system_instruction": "Be brief.", "metadata": data}
+    first = logged(tmp_path, task, apply_chat_template=True, fewshot_as_multiturn=True, **options)
+    chat = {"apply_chat_template": True, "fewshot_as_multiturn": True}
+    for path in (tmp_path, own_cache / "answers"):
+        same(first, replay(path, task, **chat, **options))
+        with pytest.raises(DataError, match="add --apply_chat_template"):
+            replay(path, task, **options)
+        with pytest.raises(DataError, match=r"the prompt is not the one in .*, row \d"):
+            replay(path, task, **chat, **{**options, "system_instruction": "Be long."})
+        with pytest.raises(DataError, match="--num_fewshot"):
+            replay(path, task, **chat, **{**options, "num_fewshot": 3})
+    # One turn holds all examples: the text before the template is found in it, too.
+    one = tmp_path / "one"
+    options = {"num_fewshot": 2, "limit": 2, "metadata": data}
+    first = logged(one, task, apply_chat_template=True, fewshot_as_multiturn=False, **options)
+    same(first, replay(one, task, **options))
+
+
+def test_answers_logged_without_scores_are_scored_later(logged, replay, run, serve, tmp_path):
+    served = serve(opinion)
+    options = {"metadata": {**QUICK, "judge": served.spec()}, "limit": 3}
+    tasks = [C + "en", T + "zh", LL + "hi"]
+    first = logged(tmp_path, tasks, predict_only=True, **options)
+    assert served.requests == []
+    scored = replay(tmp_path, tasks, **options)
+    assert len(served.prompts) == 3
+    replies = [sample["resps"] for sample in first["samples"][T + "zh"]]
+    assert replies == [sample["resps"] for sample in scored["samples"][T + "zh"]]
+    assert "contradictory,none" in scored["results"][C + "en"]
+
+
+def test_another_judge_scores_the_same_answers(logged, replay, serve, tmp_path):
+    one, two = serve(opinion), serve(lambda p: opinion(p).replace(": ", ": not ", 1))
+    logged(tmp_path, C + "en", metadata={"judge": one.spec()}, limit=3)
+    found = replay(tmp_path, C + "en", metadata={"judge": two.spec()}, limit=3)
+    assert len(one.prompts) == 3 and one.prompts == two.prompts
+    assert found["samples"][C + "en"][0]["n_judged"]["reply"].count("not ") == 1
+
+
+def test_a_run_that_crashed_while_scoring_goes_on(logged, replay, monkeypatch, own_cache, tmp_path):
+    from xling_tasks.tasks.consistency import ConsistencyTask
+    from xling_tasks.tasks.correctness import CorrectnessTask
+
+    tasks = [V + "en", LL + "en", C + "en", T + "en"]
+    options = {"metadata": QUICK, "limit": 3}
+    lm, said = Whim(), []
+    plain = lm.generate_until
+    monkeypatch.setattr(
+        lm, "generate_until", lambda *a, **k: said.extend(plain(*a, **k)) or list(said)
+    )
+
+    def crash(self):
+        raise RuntimeError("while scoring")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CorrectnessTask, "score", crash)
+        patch.setattr(ConsistencyTask, "score", crash)
+        with pytest.raises(RuntimeError, match="while scoring"):
+            logged(tmp_path, tasks, model=lm, **options)
+    # The folder of the cache holds the files.
+    found = replay(own_cache, tasks, **options)
+    replies = [
+        reply
+        for task in (V, C, T)
+        for sample in found["samples"][task + "en"]
+        for answers in sample["resps"]
+        for reply in answers
+    ]
+    assert sorted(replies) == sorted(reply or "" for reply in said)
+    assert found["configs"][V + "en"]["metadata"]["xling"]["replay"]["model"] == "Whim"
+
+
+def test_fewer_documents_temperatures_and_answers(logged, replay, tmp_path):
+    first = logged(tmp_path, [V + "en", T + "en"], metadata=QUICK, limit=4)
+    found = replay(
+        tmp_path,
+        [V + "en", T + "en"],
+        metadata={**QUICK, "k": 2, "temperatures": [1.0]},
+        limit=2,
+    )
+    assert "acc_t1.0,none" in found["results"][V + "en"]
+    assert "acc_t0.0,none" not in found["results"][V + "en"]
+    for task, keep in ((V, 10), (T, 2)):
+        for one, two in zip(first["samples"][task + "en"], found["samples"][task + "en"]):
+            sampled = one["resps"][1::2]
+            assert [answers[:keep] for answers in sampled] == two["resps"]
+
+
+def test_several_filters_have_a_line_each(logged, replay, tmp_path):
+    from lm_eval.tasks import TaskManager
+
+    from xling_tasks.discovery import task_folder
+
+    file = tmp_path / "filtered.yaml"
+    file.write_text(
+        f"include: {task_folder()}/xlinghealth/{C}en.yaml\ntask: filtered\nfilter_list:\n"
+        "  - name: whole\n    filter:\n      - function: take_first\n"
+        "  - name: upper\n    filter:\n      - function: uppercase\n      - function: take_first\n"
+    )
+
+    def manager(**metadata):
+        return TaskManager(include_path=str(tmp_path), include_defaults=False, metadata=metadata)
+
+    out = tmp_path / "out"
+    first = logged(out, "filtered", task_manager=manager(), limit=2)
+    found = replay(out, "filtered", task_manager=manager(path=str(out)), limit=2)
+    same(first, found, but=())
+
+
+# What the results say
+
+
+def test_results_name_the_model_that_answered(logged, replay, run, serve, tmp_path):
+    served = varied(serve(opinion))
+    args = {**served.spec()["model_args"], "auth_token": "sk-secret", "num_concurrent": 1}
+    out = tmp_path / "out"
+    options = {"limit": 1, "metadata": {"temperatures": [0.0]}}
+    logged(
+        out,
+        V + "en",
+        model="local-chat-completions",
+        model_args=args,
+        apply_chat_template=True,
+        **options,
+    )
+    again = logged(
+        tmp_path / "again", V + "en", model="xling_replay", model_args={"path": str(out)}, **options
+    )
+    recorded = again["configs"][V + "en"]["metadata"]["xling"]["replay"]
+    assert recorded["model"] == "local-chat-completions"
+    assert recorded["model_args"]["model"] == "judge-1"
+    assert recorded["path_name"] == "out" and "sk-secret" not in json.dumps(recorded)
+    (one,), (two,) = read_results(out), read_results(tmp_path / "again")
+    assert one.model == two.model and one.model_args == two.model_args
+    assert one.replay == {} and two.replay["stamp"] == one.stamp
+    # What a replay wrote into the same folder is a copy: the original is replayed.
+    beside = out_of(out, "results_*").parent
+    for path in list((tmp_path / "again").rglob("*_20*")):
+        path.rename(beside / path.name)
+    assert replay(out, V + "en", **options)["results"] == again["results"]
+
+
+def test_the_newest_run_wins_unless_another_is_named(logged, replay, tmp_path):
+    options = {"limit": 2, "metadata": {"temperatures": [0.0]}}
+    old = logged(tmp_path, [V + "en", V + "es"], **options)
+    new = logged(tmp_path, V + "en", **options)
+    found = replay(tmp_path, [V + "en", V + "es"], **options)
+    replies = {
+        name: [sample["resps"] for sample in results["samples"][V + "en"]]
+        for name, results in (("old", old), ("new", new), ("found", found))
+    }
+    assert replies["found"] == replies["new"] != replies["old"]
+    stamps = sorted(path.stem.removeprefix("results_") for path in tmp_path.rglob("results_*"))
+    by_name = replay(tmp_path, [V + "en", V + "es"], run_name=stamps[0], **options)
+    same(old, by_name, but=())
+    with pytest.raises(DataError, match=f"no run 'x'; there are run={stamps[1]}.*; run="):
+        replay(tmp_path, V + "en", run_name="x", **options)
+
+
+def test_runs_of_different_models_are_refused(logged, replay, own_cache, tmp_path):
+    options = {"limit": 1, "metadata": {"temperatures": [0.0]}}
+    for seed in (1, 2):
+        args = {"seed": seed}
+        logged(
+            tmp_path, V + f"e{'ns'[seed - 1]}", model="xling_baseline", model_args=args, **options
+        )
+    for path in (tmp_path, own_cache):
+        with pytest.raises(
+            DataError,
+            match=r'different models: run=\S+ of xling_baseline {"seed": 2} .*{"seed": 1}.*one of',
+        ):
+            replay(path, V + "en", **options)
+    stamps = sorted(path.stem.removeprefix("results_") for path in tmp_path.rglob("results_*"))
+    assert replay(tmp_path, V + "en", run_name=stamps[0], **options)["results"]
+
+
+# Several processes
+
+
+def split(folder: Path) -> list[Path]:
+    """One process's file as two processes would have written it."""
+    (path,) = folder.glob("*_rank0.jsonl")
+    header, *rows = path.read_text(encoding="utf-8").splitlines()
+    made = []
+    for rank in (0, 1):
+        head = {**json.loads(header), "rank": rank, "world_size": 2}
+        made.append(path.with_name(path.name.replace("_rank0", f"9_rank{rank}")))
+        made[-1].write_text("\n".join([json.dumps(head), *rows[rank::2], ""]), encoding="utf-8")
+    path.unlink()
+    return made
+
+
+def test_the_files_of_all_processes_form_the_run(logged, replay, own_cache, tmp_path):
+    options = {"metadata": QUICK, "limit": 5}
+    first = logged(tmp_path, T + "en", **options)
+    files = split(own_cache / "answers")
+    same(first, replay(own_cache, T + "en", **options), but=())
+    files[1].unlink()
+    with pytest.raises(DataError, match=f"of {T}en the files of rank 1 are missing"):
+        replay(own_cache, T + "en", **options)
+
+
+# What is refused
+
+
+@pytest.fixture
+def ready(logged, tmp_path, own_cache):
+    """A small log, as samples and as answers."""
+    tasks = [V + "en", LL + "en", T + "en"]
+    logged(tmp_path / "out", tasks, metadata=QUICK, limit=2)
+    return [tmp_path / "out", own_cache / "answers"]
+
+
+def test_what_was_not_logged_is_an_error_that_says_what_differs(ready, replay, tmp_path):
+    file = tmp_path / "p.yaml"
+    file.write_text("verifiability: 'OURS {question} / {answer}'")
+    prompts = {"prompts": str(file)}
+    cases = [
+        (V + "es", {}, f"no answers of {V}es are logged there.*Did you mean '{V}en'"),
+        (V + "en", {"limit": 3}, r"question '2': not among the 2 documents.*--limit of at most 2"),
+        (
+            V + "en",
+            {"metadata": prompts},
+            "question '0': the prompt is not the one in .*, row [12]",
+        ),
+        (LL + "en", {"metadata": prompts}, "the prompt is not the one in"),
+        (
+            V + "en",
+            {"metadata": {"temperatures": [0.5]}},
+            r"temperature 0.5 is not logged in .*; logged: 0.0, 1.0.*temperatures=\[0.0, 1.0\]",
+        ),
+        (V + "en", {"gen_kwargs": "max_gen_toks=7"}, "max_gen_toks is 7, was 64.*--gen_kwargs"),
+        (V + "en", {"gen_kwargs": "top_k=3"}, "top_k is 3, was None"),
+        (T + "en", {"metadata": {**QUICK, "k": 4}}, "more than the 3 logged .*k=3 or less"),
+        (
+            T + "en",
+            {"metadata": {**QUICK, "greedy_repeats": "k"}},
+            "more than the 1 logged .*greedy_repeats=once",
+        ),
+        (V + "en", {"apply_chat_template": True}, "leave out --apply_chat_template"),
+    ]
+    for path in ready:
+        for task, options, message in cases:
+            with pytest.raises(DataError, match=message):
+                replay(path, task, **{"limit": 2, **options})
+    shown = r"from character 0 on: 'You are .*' then, .OURS I.* now\)"
+    with pytest.raises(DataError, match=shown):
+        replay(ready[0], V + "en", metadata=prompts)
+
+
+def test_seeds_that_were_not_logged(logged, replay, serve, tmp_path, own_cache):
+    served = varied(serve(opinion))
+    logged(
+        tmp_path,
+        T + "en",
+        model="local-chat-completions",
+        model_args=served.spec()["model_args"],
+        apply_chat_template=True,
+        metadata=QUICK,
+        limit=1,
+    )
+    for path in (tmp_path, own_cache):
+        with pytest.raises(DataError, match=r"no answer with seed 1237 .* temperature 0\.0 .*k=3"):
+            replay(path, T + "en", metadata={**QUICK, "k": 4}, limit=1)
+        with pytest.raises(DataError, match="logged: 3 with 1234, 1235, 1236.*sampling_seed"):
+            replay(path, T + "en", metadata={**QUICK, "sampling_seed": 9}, limit=1)
+        assert replay(path, T + "en", metadata={**QUICK, "k": 2}, limit=1)["results"]
+
+
+def test_a_document_whose_content_changed(ready, replay, monkeypatch):
+    from xling_tasks.tasks.verifiability import VerifiabilityTask
+
+    plain = VerifiabilityTask.docs
+
+    def changed(self):
+        return [{**doc, "question": doc["question"] + "!", "more": 1} for doc in plain(self)]
+
+    monkeypatch.setattr(VerifiabilityTask, "docs", changed)
+    told = "question '0': the document's content is not what it was in .*, row [12]"
+    with pytest.raises(DataError, match=rf"{told} \(differing: question, more\); .*data_dir"):
+        replay(ready[0], V + "en", limit=2)
+    with pytest.raises(DataError, match=rf"{told}; .*data_dir"):
+        replay(ready[1], V + "en", limit=2)
+
+
+@pytest.mark.parametrize("role", ["judge", "translator"])
+def test_the_replayed_model_can_be_nothing_else(ready, replay, role):
+    for task in (V + "en", T + "en"):
+        with pytest.raises(SettingError, match=f"{role}=self: xling_replay has the logged answers"):
+            replay(ready[0], task, metadata={**QUICK, role: "self"}, limit=2)
+
+
+def test_the_harness_cache_of_answers_is_refused(ready, replay, tmp_path):
+    with pytest.raises(SettingError, match="leave out --use_cache"):
+        replay(ready[0], V + "en", use_cache=str(tmp_path / "cache"), limit=2)
+
+
+def test_wrong_arguments_and_folders(ready, tmp_path):
+    with pytest.raises(SettingError, match="--model_args path=OUT_DIR"):
+        ReplayLM()
+    with pytest.raises(SettingError, match="paht: unknown. Did you mean 'path'"):
+        ReplayLM(paht="x")
+    with pytest.raises(DataError, match="nowhere: not a folder"):
+        ReplayLM(str(tmp_path / "nowhere"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="no logged answers there"):
+        ReplayLM(str(tmp_path / "empty"))
+
+
+def test_broken_logs(ready, replay):
+    (samples,) = ready[0].rglob(f"samples_{V}en_*.jsonl")
+    whole = samples.read_text(encoding="utf-8")
+    for broken, message in [
+        (whole[: len(whole) - 40], f"{samples.name}, row 2: not a logged document"),
+        (whole + "[1]\n", "row 3: not a logged document"),
+        (whole + '{"doc": 1}\n', "row 3: not a logged document .*filter"),
+        (whole + whole, "row 3: not a logged document .*the same as row 1"),
+        (whole.replace("gen_args_3", "gen_x"), "row 1: not a logged document .*gen_args_3"),
+    ]:
+        samples.write_text(broken, encoding="utf-8")
+        with pytest.raises(DataError, match=message):
+            replay(ready[0], V + "en", limit=2)
+    samples.write_text(whole, encoding="utf-8")
+    out_of(ready[0], "results_*.json").unlink()
+    with pytest.raises(DataError, match=r"results_.*\.json is not beside it"):
+        replay(ready[0], V + "en", limit=2)
+
+
+def test_files_of_answers_of_another_version_are_left_out(ready, replay, caplog):
+    old = ready[1] / f"{V}zh_2026-01-01T00-00-00_1_1_rank0.jsonl"
+    old.write_text('{"doc_id": 0, "question_id": "0", "temperature": 0.0, "answers": ["Yes"]}\n')
+    with pytest.raises(XlingError, match=f"no answers of {V}zh"):
+        replay(ready[1], V + "zh", limit=2)
+    assert "1 files of answers by another version are left out" in caplog.text
+
+
+# The command
+
+
+def test_the_lm_eval_command(tmp_path):
+    def lm_eval(*words):
+        return subprocess.run(
+            [sys.executable, "-m", "lm_eval", *words, "--log_samples", "--limit", "2"],
+            cwd=tmp_path,
+            env={**os.environ, "XLING_CACHE": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+
+    tasks = f"{V}hi,{LL}en"
+    first = lm_eval("--model", "xling_baseline", "--tasks", tasks, "--output_path", "out")
+    assert first.returncode == 0, first.stderr
+    second = lm_eval(
+        *("--model", "xling_replay", "--model_args", "path=out"),
+        *("--tasks", tasks, "--output_path", "again"),
+    )
+    assert second.returncode == 0, second.stderr
+    (one,), (two,) = read_results(tmp_path / "out"), read_results(tmp_path / "again")
+    for key in ("results", "task_hashes", "n-samples", "higher_is_better"):
+        assert one.content[key] == two.content[key]
+    assert one.model == two.model == "xling_baseline {}"
+    refused = lm_eval(
+        *("--model", "xling_replay", "--model_args", "path=out"),
+        *("--tasks", V + "zh", "--output_path", "never"),
+    )
+    assert refused.returncode != 0
+    assert f"error: out: no answers of {V}zh are logged there" in refused.stderr

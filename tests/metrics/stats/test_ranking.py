@@ -1,0 +1,98 @@
+"""Points, means with intervals, and Kendall's tau: literals, and parity with scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from xling_metrics.stats.ranking import (
+    Estimate,
+    kendall_per_question,
+    mean_interval,
+    mean_points,
+    points,
+)
+
+
+def test_points_run_from_n_to_one():
+    assert points([1, 2, 3, 4, 5, 6]) == [6, 5, 4, 3, 2, 1]
+    assert points([3, 1, 2]) == [1, 3, 2]
+    assert points([1]) == [1] and points([]) == []
+
+
+@pytest.mark.parametrize("ranks", [[1, 1, 3], [0, 1, 2], [1, 3], [2]])
+def test_ties_and_gaps_are_no_ranking(ranks):
+    with pytest.raises(ValueError, match="each once"):
+        points(ranks)
+
+
+def test_mean_points_by_hand():
+    # First system: (2 + 2 + 1 + 2) / 4; the points of a question sum to 3, so the other has 3 - it.
+    first, second = mean_points([[2, 1], [2, 1], [1, 2], [2, 1]], 2, seed=0)
+    assert (first.mean, second.mean, first.n) == (1.75, 1.25, 4)
+    # Both share the resamples, so that their intervals mirror each other.
+    assert first.low + second.high == pytest.approx(3) and first.high == 2.0
+
+
+def test_no_question_one_question_and_all_alike():
+    assert mean_points([], 2, seed=0) == [Estimate(None, None, None, 0)] * 2
+    assert mean_points([[3, 1]], 2, seed=0)[0] == Estimate(3.0, None, None, 1)
+    assert mean_interval([2.0] * 5, seed=0) == Estimate(2.0, 2.0, 2.0, 5)
+
+
+def test_same_seed_same_interval_another_seed_another():
+    values = list(np.random.default_rng(5).normal(size=40))
+    assert mean_interval(values, seed=3) == mean_interval(values, seed=3)
+    assert mean_interval(values, seed=3) != mean_interval(values, seed=4)
+
+
+@pytest.mark.parametrize("n", [2, 7, 300])
+def test_interval_equals_scipy(n):
+    values = np.random.default_rng(n).integers(1, 7, n).astype(float)
+    expected = stats.bootstrap(
+        (values,), np.mean, n_resamples=500, method="percentile", rng=np.random.default_rng(11)
+    ).confidence_interval
+    found = mean_interval(list(values), seed=11, resamples=500)
+    assert found.mean == pytest.approx(values.mean(), abs=1e-12)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_uneven_rows_are_an_error():
+    with pytest.raises(ValueError, match="row 1 has 1 values for 2 systems"):
+        mean_points([[1, 2], [1]], 2, seed=0)
+
+
+def test_kendall_by_hand():
+    ranks = [1, 2, 3]
+    taus = kendall_per_question(
+        [ranks] * 5,
+        [
+            [0.9, 0.5, 0.1],  # all three pairs as ranked
+            [0.1, 0.5, 0.9],  # none
+            [0.5, 0.9, 0.1],  # two of three pairs: (2 - 1) / 3
+            [0.9, 0.5, 0.5],  # two pairs as ranked, one tie: 2 / sqrt(3 * 2)
+            [0.5, 0.5, 0.5],  # no order at all
+        ],
+    )
+    assert taus[:4] == pytest.approx([1, -1, 1 / 3, 2 / 6**0.5])
+    assert taus[4] is None
+    assert kendall_per_question([[1]], [[0.5]]) == [None] and kendall_per_question([], []) == []
+
+
+@pytest.mark.parametrize("n", [2, 3, 6, 10])
+def test_kendall_equals_scipy_with_ties(n):
+    rng = np.random.default_rng(n)
+    ranks = [list(rng.permutation(n) + 1) for _ in range(200)]
+    scores = [list(rng.integers(0, n, n) / 4) for _ in range(200)]
+    for tau, x, y in zip(kendall_per_question(ranks, scores), ranks, scores):
+        expected = stats.kendalltau([-rank for rank in x], y, variant="b").statistic
+        assert (tau is None and np.isnan(expected)) or tau == pytest.approx(expected, abs=1e-12)
+
+
+def test_kendall_checks_its_inputs():
+    with pytest.raises(ValueError, match="rankings has 1, scores has 2"):
+        kendall_per_question([[1, 2]], [[1, 2], [1, 2]])
+    with pytest.raises(ValueError, match="ranks has 2, scores has 3"):
+        kendall_per_question([[1, 2]], [[1, 2, 3]])
+    with pytest.raises(ValueError, match="finite"):
+        kendall_per_question([[1, 2]], [[1, float("nan")]])

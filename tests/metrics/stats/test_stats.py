@@ -1,0 +1,701 @@
+"""Intervals, tests and agreement: literals by hand, and parity with scipy, statsmodels, krippendorff."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import astuple
+from itertools import product
+
+import krippendorff
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.multicomp import pairwise_tukeyhsd
+from statsmodels.stats.multitest import multipletests
+from xling_metrics.classification import verdict_scores
+from xling_metrics.stats import ranking
+from xling_metrics.stats.agreement import agreement, krippendorff_alpha, majority_label
+from xling_metrics.stats.anova import (
+    Anova,
+    compare_groups,
+    complete_cases,
+    one_way_anova,
+    t_tests,
+    tukey_hsd,
+)
+from xling_metrics.stats.cluster import (
+    ROWS_RESAMPLES,
+    rows_difference,
+    rows_interval,
+    sums_difference,
+    sums_permutation_p,
+)
+from xling_metrics.stats.intervals import mean_interval, ratio, share_interval, sums_intervals
+from xling_metrics.stats.multiple import holm
+from xling_metrics.stats.paired import paired_difference
+from xling_metrics.stats.resampling import Resampler, ResamplerPool
+from xling_metrics.stats.verdict_intervals import (
+    VERDICT_SCORES,
+    VerdictCounts,
+    verdict_counts,
+    verdict_differences,
+    verdict_intervals,
+)
+
+NAMES = ["en", "es", "zh", "hi"]
+
+
+@pytest.fixture(autouse=True)
+def no_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+def four_languages(sizes=(40, 40, 40, 40), seed=0):
+    rng = np.random.default_rng(seed)
+    shifts = [0.0, -0.1, -0.3, -0.8]
+    return {
+        name: (rng.normal(size=n) + shift).tolist()
+        for name, n, shift in zip(NAMES, sizes, shifts, strict=True)
+    }
+
+
+def keyed(values):
+    return dict(enumerate(values))
+
+
+# ---- ANOVA, Tukey, t
+
+
+def test_anova_by_hand():
+    # Means 2, 3, 4 about 3; between: 3 (1 + 0 + 1) = 6 over 2; within: 2 each = 6 over 6. F = 3 / 1.
+    # For df (2, 6): P(F > x) = (1 + x / 3)^-3, so p = 1 / 8.
+    found = one_way_anova({"en": [1, 2, 3], "es": [2, 3, 4], "zh": [3, 4, 5]})
+    assert found[2:] == (2, 6, ("en", "es", "zh"))
+    assert found.f == pytest.approx(3) and found.p == pytest.approx(0.125)
+
+
+def test_t_by_hand():
+    # Pooled variance 1, standard error sqrt(2 / 3): t = -2 / 0.8165 = -sqrt(6). For 4 degrees of
+    # freedom 1 - p = sin(x) (1 + cos(x)^2 / 2) with tan(x) = |t| / 2: sin^2 = 0.6, cos^2 = 0.4.
+    [test] = t_tests({"en": [3, 4, 5], "hi": [1, 2, 3]})
+    assert (test.first, test.second, test.difference, test.df) == ("en", "hi", -2.0, 4.0)
+    assert test.t == pytest.approx(-(6**0.5)) and test.p == pytest.approx(1 - 0.6**0.5 * 1.2)
+
+
+@pytest.mark.parametrize("sizes", [(40, 40, 40, 40), (12, 40, 33, 7)])
+def test_group_tests_equal_scipy_and_statsmodels(sizes):
+    groups = four_languages(sizes)
+    found = compare_groups(groups)
+    arrays = list(groups.values())
+    reference = stats.f_oneway(*arrays)
+    assert found.anova[:2] == pytest.approx((reference.statistic, reference.pvalue), rel=1e-12)
+    assert found.anova[2:4] == (3, sum(sizes) - 4)
+    scipy_tukey = stats.tukey_hsd(*arrays)
+    interval = scipy_tukey.confidence_interval(0.95)
+    labels = np.repeat(NAMES, sizes)
+    # statsmodels sorts the names and has second minus first, as we do.
+    table = pairwise_tukeyhsd(np.concatenate(arrays), labels)
+    rows = {
+        (a, b): (difference, *ends, p)
+        for (a, b), difference, ends, p in zip(
+            [
+                (table.groupsunique[i], table.groupsunique[j])
+                for i, j in zip(*np.triu_indices(4, 1))
+            ],
+            table.meandiffs,
+            table.confint,
+            table.pvalues,
+        )
+    }
+    for pair, test in zip(found.tukey, found.t_tests, strict=True):
+        i, j = NAMES.index(pair.first), NAMES.index(pair.second)
+        assert pair.difference == pytest.approx(scipy_tukey.statistic[j, i], rel=1e-12)
+        assert pair.p == scipy_tukey.pvalue[i, j]
+        assert pair.low == pytest.approx(interval.low[j, i], rel=1e-9)
+        assert pair.high == pytest.approx(interval.high[j, i], rel=1e-9)
+        if (pair.first, pair.second) in rows:
+            theirs = rows[pair.first, pair.second]
+            assert pair[2:] == pytest.approx(theirs, abs=1e-6)
+        else:
+            difference, low, high, p = rows[pair.second, pair.first]
+            assert pair[2:] == pytest.approx((-difference, -high, -low, p), abs=1e-6)
+        t = stats.ttest_ind(arrays[j], arrays[i])
+        assert (test.t, test.p, test.df) == pytest.approx((t.statistic, t.pvalue, t.df), rel=1e-12)
+
+
+def test_welch_equals_scipy():
+    groups = four_languages((12, 40, 33, 7))
+    for test in t_tests(groups, equal_var=False):
+        t = stats.ttest_ind(groups[test.second], groups[test.first], equal_var=False)
+        assert (test.t, test.p, test.df) == pytest.approx((t.statistic, t.pvalue, t.df), rel=1e-12)
+
+
+def test_missing_values_are_left_out_and_counted():
+    found = compare_groups({"en": [1, None, 2, 3], "hi": [None, None, 4, 6]})
+    assert found.n == {"en": 3, "hi": 2} and found.left_out == {"en": 1, "hi": 2}
+    assert found.means == {"en": 2.0, "hi": 5.0}
+    assert found.anova == one_way_anova({"en": [1, 2, 3], "hi": [4, 6]})
+    assert complete_cases({"en": [1, None, 2, 3], "hi": [None, None, 4, 6]}) == {
+        "en": [2, 3],
+        "hi": [4, 6],
+    }
+    with pytest.raises(ValueError, match="en has 1, hi has 2"):
+        complete_cases({"en": [1], "hi": [1, 2]})
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        {},
+        {"en": []},
+        {"en": [1.0, 2.0]},
+        {"en": [1.0], "es": [2.0]},
+        {"en": [None, None], "es": [1.0, 2.0]},
+        {"en": [0.1] * 3, "es": [0.1] * 7},
+        {"en": [0.1] * 3, "es": [0.7] * 3, "hi": [0.2] * 5},
+        {"en": [0.3, 0.1 + 0.2], "hi": [0.7, 0.7]},  # differ by rounding only
+        {"en": [0.0] * 3, "hi": [0.0] * 3},
+    ],
+)
+def test_degenerate_groups_have_no_tests(groups):
+    found = compare_groups(groups)
+    assert found.anova.f is None and found.anova.p is None
+    assert all(pair[3:] == (None, None, None) for pair in found.tukey)
+    assert all(test[3:] == (None, None, None) for test in found.t_tests)
+    assert len(found.tukey) == len(found.t_tests) == len(groups) * (len(groups) - 1) // 2
+
+
+def test_a_group_of_one_or_a_constant_group_does_not_stop_the_others():
+    whole = four_languages()
+    found = compare_groups({**whole, "ja": [5.0]})
+    assert found.anova == one_way_anova(whole) and "ja" not in found.anova.groups
+    assert [pair for pair in found.tukey if pair.second != "ja"] == list(tukey_hsd(whole))
+    lonely = [pair for pair in found.tukey if pair.second == "ja"]
+    assert all(pair.p is None and pair.difference is not None for pair in lonely)
+    [test] = t_tests({"en": [1.0] * 4, "hi": [1, 2, 3, 4]})
+    # Pooled variance (0 + 5) / 6, standard error sqrt(5 / 12), so t = 1.5 / 0.6455 with df 6.
+    assert test.p == pytest.approx(2 * stats.t.sf(1.5 / (5 / 12) ** 0.5, 6))
+    assert compare_groups({"en": [1.0] * 4, "hi": [1, 2, 3, 4]}).anova.p == pytest.approx(test.p)
+    assert one_way_anova({}) == Anova(None, None, None, None, ())
+
+
+def test_values_that_are_no_numbers_are_refused():
+    with pytest.raises(ValueError, match="hi must be finite"):
+        compare_groups({"en": [1, 2], "hi": [1, float("nan")]})
+    with pytest.raises(ValueError, match="level"):
+        compare_groups({"en": [1, 2], "hi": [1, 3]}, level=95)
+    with pytest.raises(ValueError, match="baseline must be finite"):
+        paired_difference({1: 1.0}, {1: float("inf")}, seed=0)
+    with pytest.raises(ValueError, match="seed=-1"):
+        mean_interval([1, 2], seed=-1)
+    with pytest.raises(ValueError, match="n_resamples=0"):
+        mean_interval([], seed=0, n_resamples=0)
+
+
+# ---- Paired
+
+
+def test_paired_by_hand():
+    # Differences 1, 2, 3, -1 (and one tie): mean 1; all signs at least as far as a sum of 5 of
+    # {1, 2, 3, 1, 0}: sums of +-1 +-2 +-3 +-1 with |sum| >= 5: 7 (1), 5 (the two 1s: 2), each with
+    # its mirror: 6 of 16, and the tie doubles both: p = 0.375.
+    # Ranks of |d| 1, 2, 3, 1: 1.5, 3, 4, 1.5; R+ = 8.5, R- = 1.5: (8.5 - 1.5) / 10 = 0.7.
+    # Variance of 1, 2, 3, -1, 0 about 1: (0 + 1 + 4 + 4 + 1) / 4 = 2.5.
+    values = {"a": 2.0, "b": 4.0, "c": 6.0, "d": 0.0, "e": 1.0, "only": 1.0, "none": None}
+    english = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 1.0, "e": 1.0, "none": 3.0, "gone": None}
+    found = paired_difference(values, english, seed=0)
+    assert (found.difference, found.mean_values, found.mean_baseline) == (1.0, 2.6, 1.6)
+    assert (found.n, found.left_out, found.exact) == (5, 3, True)
+    assert found.p_permutation == 0.375
+    assert found.rank_biserial == pytest.approx(0.7)
+    assert found.d_z == pytest.approx(1 / 2.5**0.5)
+    assert (found.wins, found.ties, found.losses) == (0.6, 0.2, 0.2)
+    assert found.p_wilcoxon == pytest.approx(stats.wilcoxon([1, 2, 3, -1]).pvalue)
+    assert (found.seed, found.n_resamples, found.level) == (0, 10_000, 0.95)
+
+
+@pytest.mark.parametrize("n", [2, 9, 14, 15, 60, 246])
+def test_paired_equals_scipy(n):
+    rng = np.random.default_rng(n)
+    a, b = rng.normal(size=(2, n))
+    found = paired_difference(keyed(a), keyed(b + 0.2), seed=5, n_resamples=4000)
+    d = a - b - 0.2
+    assert found.difference == pytest.approx(d.mean())
+    assert found.d_z == pytest.approx(d.mean() / d.std(ddof=1))
+    assert found.p_wilcoxon == pytest.approx(stats.wilcoxon(d).pvalue)
+    reference = stats.bootstrap(
+        (d,), np.mean, n_resamples=4000, method="percentile", rng=np.random.default_rng(5)
+    ).confidence_interval
+    assert (found.low, found.high) == pytest.approx(tuple(reference), abs=1e-12)
+    exact = n <= 14
+    permuted = stats.permutation_test(
+        (d,),
+        np.mean,
+        permutation_type="samples",
+        n_resamples=np.inf if exact else 4000,
+        rng=np.random.default_rng(1),
+    )
+    assert found.exact == exact
+    # Two seeded samples of 4000 differ by a few standard errors of at most 0.008.
+    assert found.p_permutation == pytest.approx(permuted.pvalue, abs=1e-12 if exact else 0.04)
+
+
+def test_paired_is_antisymmetric():
+    rng = np.random.default_rng(2)
+    a, b = keyed(rng.random(30)), keyed(rng.random(30))
+    there, back = paired_difference(a, b, seed=3), paired_difference(b, a, seed=3)
+    assert there.difference == -back.difference and there.p_permutation == back.p_permutation
+    assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
+    assert there.p_wilcoxon == back.p_wilcoxon and there.wins == back.losses
+    assert there.rank_biserial == pytest.approx(-back.rank_biserial)
+    assert there.d_z == pytest.approx(-back.d_z)
+
+
+def test_rounding_noise_is_a_tie():
+    # 0.1 + 0.2 is not 0.3 in binary, and 0.3 - 0.1 not 0.2.
+    found = paired_difference({1: 0.1 + 0.2, 2: 0.3, 3: 0.2}, {1: 0.3, 2: 0.1, 3: 0.0}, seed=0)
+    assert found.ties == pytest.approx(1 / 3) and found.wins == pytest.approx(2 / 3)
+    assert found.p_wilcoxon == pytest.approx(stats.wilcoxon([2, 2]).pvalue)
+    shifted = paired_difference({1: 0.3, 2: 0.2, 3: 0.7}, {1: 0.1, 2: 0.0, 3: 0.5}, seed=0)
+    assert shifted.d_z is None and shifted.p_permutation == 0.25  # both all-alike patterns of 8
+
+
+def test_degenerate_pairs():
+    nothing = paired_difference({1: None, 2: 3.0}, {3: 1.0}, seed=0)
+    assert (nothing.n, nothing.left_out) == (0, 3)
+    left = {k: v for k, v in vars(nothing).items() if v is not None}
+    assert set(left) == {"n", "left_out", "exact", "level", "seed", "n_resamples"}
+    one = paired_difference({1: 2.0}, {1: 1.0}, seed=0)
+    assert (one.difference, one.low, one.p_permutation, one.d_z, one.wins) == (1, None, 1, None, 1)
+    alike = paired_difference(keyed([0.5] * 30), keyed([0.5] * 30), seed=0)
+    assert (alike.difference, alike.low, alike.high, alike.p_permutation) == (0, 0, 0, 1)
+    assert alike.p_wilcoxon is None and alike.rank_biserial is None and alike.d_z is None
+    assert (alike.wins, alike.ties, alike.losses) == (0, 1, 0)
+
+
+def test_monte_carlo_p_is_never_zero():
+    found = paired_difference(keyed([1.0] * 40), keyed([0.0] * 40), seed=0, n_resamples=999)
+    assert found.p_permutation == 1 / 1000 and not found.exact
+
+
+def test_permutation_keeps_its_level():
+    rng = np.random.default_rng(11)
+    pool = ResamplerPool()
+    p = [
+        paired_difference(
+            keyed(rng.exponential(size=30)), keyed(rng.exponential(size=30)),
+            seed=0, n_resamples=1000, pool=pool,
+        ).p_permutation
+        for _ in range(600)
+    ]  # fmt: skip
+    # 600 tests at 5%: 30 expected, standard deviation 5.3.
+    assert 14 <= sum(value <= 0.05 for value in p) <= 46
+    assert stats.kstest(p, "uniform").pvalue > 0.01
+
+
+def test_intervals_cover():
+    rng = np.random.default_rng(12)
+    pool = ResamplerPool()
+    covered = {"mean": 0, "difference": 0, "share": 0}
+    for _ in range(300):
+        a, b = rng.normal(0.3, 1, 100), rng.normal(0.0, 1, 100)
+        options = {"seed": 0, "n_resamples": 1000, "pool": pool}
+        mean = mean_interval(a.tolist(), **options)
+        gap = paired_difference(keyed(a), keyed(b), **options)
+        share = share_interval((rng.random(100) < 0.3).tolist(), **options)
+        covered["mean"] += mean.low <= 0.3 <= mean.high
+        covered["difference"] += gap.low <= 0.3 <= gap.high
+        covered["share"] += share.low <= 0.3 <= share.high
+    assert all(0.92 * 300 <= hits <= 0.98 * 300 for hits in covered.values()), covered
+
+
+# ---- Means, shares, draws
+
+
+@pytest.mark.parametrize("n", [2, 7, 246])
+def test_mean_interval_equals_scipy_and_ranking(n):
+    values = np.random.default_rng(n).random(n).tolist()
+    found = mean_interval([*values, None], seed=9, n_resamples=2000)
+    reference = stats.bootstrap(
+        (values,), np.mean, n_resamples=2000, method="percentile", rng=np.random.default_rng(9)
+    ).confidence_interval
+    assert (found.low, found.high) == pytest.approx(tuple(reference), abs=1e-12)
+    theirs = ranking.mean_interval(values, seed=9, resamples=2000)
+    assert (found.value, found.low, found.high) == pytest.approx(theirs[:3], abs=1e-12)
+    assert found[3:] == (n, 1, 0.95, "percentile", 9, 2000, 0)
+
+
+def test_means_of_nothing_and_of_one():
+    assert mean_interval([None, None], seed=0)[:5] == (None, None, None, 0, 2)
+    assert mean_interval([0.5], seed=0)[:5] == (0.5, None, None, 1, 0)
+    assert mean_interval([0.5] * 3, seed=0)[:3] == (0.5, 0.5, 0.5)
+
+
+def test_share_by_hand():
+    # 3 of 4 rows; the question without rows and the one without a count are left out.
+    found = share_interval([1, 2, 0, None], [2, 2, 0, 5], seed=0)
+    assert (found.value, found.n, found.left_out, found.method) == (0.75, 2, 2, "percentile")
+    # Two questions with shares 1/2 and 1: resamples have 0.5, 0.75 or 1.
+    assert (found.low, found.high) == (0.5, 1.0)
+    assert share_interval([True, False, None], seed=0).value == 0.5
+    assert share_interval([], seed=0)[:3] == (None, None, None)
+    with pytest.raises(ValueError, match="3 of 2"):
+        share_interval([3], [2], seed=0)
+    with pytest.raises(ValueError, match="hits has 1, totals has 2"):
+        share_interval([1], [2, 2], seed=0)
+
+
+def test_a_share_of_zero_or_one_has_a_width():
+    # Wilson for 0 of n: [0, z^2 / (n + z^2)], here 3.8415 / 13.8415.
+    none = share_interval([0] * 10, seed=0)
+    assert (none.value, none.low, none.method) == (0.0, 0.0, "wilson")
+    assert none.high == pytest.approx(0.277533, abs=1e-6)
+    every = share_interval([10] * 10, [10] * 10, seed=0)
+    assert (every.value, every.high) == (1.0, 1.0) and every.low == pytest.approx(1 - none.high)
+
+
+def test_draws_are_those_of_one_call_and_pools_change_nothing():
+    for n in (3, 246, 300):
+        draws = Resampler(n, 4, 3000)
+        drawn = np.random.default_rng(4).integers(0, n, (3000, n))
+        counts = np.stack([np.bincount(row, minlength=n) for row in drawn])
+        assert np.array_equal(np.concatenate(list(draws.weights())), counts)
+    values = np.random.default_rng(0).random(50)
+    pool = ResamplerPool()
+    alone = paired_difference(keyed(values), keyed(values[::-1]), seed=1, n_resamples=500)
+    for _ in range(2):
+        again = paired_difference(
+            keyed(values), keyed(values[::-1]), seed=1, n_resamples=500, pool=pool
+        )
+        assert again == alone
+    other = paired_difference(keyed(values), keyed(values[::-1]), seed=2, n_resamples=500)
+    assert (other.low, other.high) != (alone.low, alone.high)
+    assert pool.get(50, 1, 500) is pool.get(50, 1, 500)
+
+
+def test_exact_swaps_are_all_patterns():
+    patterns = np.concatenate(list(Resampler(5, 0, 10).swaps()))
+    assert sorted(map(tuple, patterns)) == sorted(product((0.0, 1.0), repeat=5))
+
+
+def test_a_full_pool_drops_the_oldest(monkeypatch):
+    monkeypatch.setattr("xling_metrics.stats.resampling._POOL_BYTES", 10_000)
+    pool = ResamplerPool()
+    first = pool.get(20, 0, 400)
+    second = pool.get(21, 0, 400)
+    for draws in (first, second):
+        draws.totals(np.ones((draws.n, 1)))
+    assert pool.get(21, 0, 400) is second and pool.get(20, 0, 400) is not first
+
+
+# ---- Rows of questions
+
+
+def verdict_rows(n=40, seed=0, slip=0.25):
+    """Questions with one right and two wrong answers; some questions are hard as a whole."""
+    rng = np.random.default_rng(seed)
+    questions, labels, verdicts = [], [], []
+    for question in range(n):
+        wrong = rng.random() < slip
+        for label in (1, 0, 0):
+            verdict = label if rng.random() < (0.2 if wrong else 0.95) else 1 - label
+            questions.append(f"q{question}")
+            labels.append(label)
+            verdicts.append(None if rng.random() < 0.05 else verdict)
+    return questions, labels, verdicts
+
+
+def by_question(questions, labels, verdicts):
+    rows = {question: [] for question in questions}
+    for question, label, verdict in zip(questions, labels, verdicts, strict=True):
+        if verdict is not None:
+            rows[question].append((label, verdict))
+    return rows
+
+
+def score_of(name):
+    return lambda rows: getattr(verdict_scores(*zip(*rows, strict=True)), name)
+
+
+def test_verdict_counts_by_hand():
+    questions = ["a", "a", "b", "a", "b", "c", "a"]
+    labels = [1, 0, 0, 1, 0, 1, 0]
+    verdicts = [1, 1, 0, 0, None, None, 0]
+    assert verdict_counts(questions, labels, verdicts) == {
+        "a": VerdictCounts(tp=1, fp=1, fn=1, tn=1),
+        "b": VerdictCounts(tp=0, fp=0, fn=0, tn=1),
+        "c": None,
+    }
+    assert verdict_counts([], [], []) == {}
+    with pytest.raises(ValueError, match="labels has 2"):
+        verdict_counts(["a"], [1, 0], [1])
+    with pytest.raises(ValueError, match="0 or 1"):
+        verdict_counts(["a"], [1], [2])
+    with pytest.raises(ValueError, match="3 counts"):
+        verdict_intervals({"a": (1, 2, 3)}, seed=0)
+
+
+@pytest.mark.parametrize("name", list(VERDICT_SCORES))
+def test_fast_and_general_cluster_bootstrap_agree(name):
+    rows = verdict_rows(25)
+    counts = verdict_counts(*rows)
+    pool = ResamplerPool()
+    options = {"seed": 3, "n_resamples": 60, "pool": pool}
+    fast = verdict_intervals(counts, **options)[name]
+    general = rows_interval(by_question(*rows), score_of(name), **options)
+    assert fast.value == pytest.approx(getattr(verdict_scores(*rows[1:]), name), abs=1e-12)
+    assert fast[:3] == pytest.approx(general[:3], abs=1e-12) and fast[3:] == general[3:]
+    other = verdict_rows(25, seed=1)
+    quick = verdict_differences(counts, verdict_counts(*other), **options)[name]
+    slow = rows_difference(by_question(*rows), by_question(*other), score_of(name), **options)
+    assert astuple(quick) == pytest.approx(astuple(slow), abs=1e-12)
+    assert quick.difference == pytest.approx(quick.value - quick.baseline)
+
+
+def test_constant_verdicts_and_single_class_resamples_have_scores():
+    counts = {"a": (1, 0, 0, 0), "b": (0, 1, 0, 0), "c": (1, 1, 0, 0)}
+    found = verdict_intervals(counts, seed=0)
+    # All verdicts 1: class 1 has precision 1/2, recall 1; class 0 has 0 and 0. F1 = (2/3 + 0) / 2.
+    assert found["macro_precision"].value == 0.25 and found["macro_recall"].value == 0.5
+    assert found["macro_f1"].value == pytest.approx(1 / 3) and found["acc"].value == 0.5
+    assert all(own.n_undefined == 0 and own.low is not None for own in found.values())
+
+
+def test_rows_of_one_question_each_are_the_plain_bootstrap():
+    values = np.random.default_rng(0).random(30).tolist()
+    plain = mean_interval(values, seed=2, n_resamples=300)
+    rows = rows_interval(
+        {i: [value] for i, value in enumerate(values)}, np.mean, seed=2, n_resamples=300
+    )
+    assert rows[:3] == pytest.approx(plain[:3])
+    sums = sums_intervals({i: (v, 1) for i, v in enumerate(values)}, {"m": ratio}, seed=2)
+    assert sums["m"].value == pytest.approx(plain.value)
+    zeros = keyed([0.0] * 30)
+    gap = sums_difference(
+        {i: (v, 1) for i, v in enumerate(values)}, {i: (0.0, 1) for i in zeros},
+        {"m": ratio}, seed=2, n_resamples=300,
+    )["m"]  # fmt: skip
+    pair = paired_difference(keyed(values), zeros, seed=2, n_resamples=300)
+    assert (gap.difference, gap.low, gap.high) == pytest.approx(
+        (pair.difference, pair.low, pair.high)
+    )
+    assert gap.p == pair.p_permutation
+
+
+def test_correlated_rows_need_the_cluster_bootstrap():
+    questions, labels, verdicts = verdict_rows(150, slip=0.3)
+    kept = [row for row in zip(questions, labels, verdicts) if row[2] is not None]
+    questions, labels, verdicts = (list(column) for column in zip(*kept))
+    clustered = verdict_intervals(verdict_counts(questions, labels, verdicts), seed=0)
+    single = verdict_intervals(verdict_counts(range(len(labels)), labels, verdicts), seed=0)
+    for name in VERDICT_SCORES:
+        assert clustered[name].value == pytest.approx(single[name].value)
+        wide = clustered[name].high - clustered[name].low
+        assert wide > 1.15 * (single[name].high - single[name].low)
+
+
+def test_cluster_intervals_cover():
+    rng = np.random.default_rng(5)
+    pool = ResamplerPool()
+    covered = 0
+    for _ in range(300):
+        # Each of 100 questions has its own rate (mean 0.6) and five rows.
+        hits = rng.binomial(5, rng.beta(1.2, 0.8, 100)).tolist()
+        found = share_interval(hits, [5] * 100, seed=0, n_resamples=1000, pool=pool)
+        covered += found.low <= 0.6 <= found.high
+    assert 0.92 * 300 <= covered <= 0.98 * 300
+
+
+def test_swapping_whole_questions_keeps_its_level():
+    rng = np.random.default_rng(6)
+    pool = ResamplerPool()
+    significant = 0
+    for _ in range(300):
+        # Rates of a question vary on each side by itself, so that its rows go together.
+        a, b = (
+            {i: (int(k), 5) for i, k in enumerate(rng.binomial(5, rng.beta(1, 1, 60)))}
+            for _ in "ab"
+        )
+        found = sums_difference(a, b, {"share": ratio}, seed=0, n_resamples=1000, pool=pool)
+        significant += found["share"].p <= 0.05
+    assert 5 <= significant <= 27  # 15 expected, standard deviation 3.8
+
+
+def test_a_real_difference_is_found():
+    good, bad = verdict_rows(150, seed=1, slip=0.05), verdict_rows(150, seed=2, slip=0.4)
+    found = verdict_differences(verdict_counts(*bad), verdict_counts(*good), seed=0)["macro_f1"]
+    assert found.difference < -0.1 and found.high < 0 and found.p == 1 / 10_001
+    back = verdict_differences(verdict_counts(*good), verdict_counts(*bad), seed=0)["macro_f1"]
+    assert (back.difference, back.p) == (-found.difference, found.p)
+    assert (back.low, back.high) == pytest.approx((-found.high, -found.low))
+
+
+@pytest.mark.parametrize("n", [0, 1, 9, 40])
+@pytest.mark.parametrize("name", ["acc", "macro_f1"])
+def test_the_p_alone_is_that_of_the_whole_comparison(n, name, monkeypatch):
+    monkeypatch.setattr("xling_metrics.stats.cluster._BATCH_CELLS", 64)
+    a, b = (
+        verdict_counts(*verdict_rows(n, seed=seed, slip=slip))
+        for seed, slip in ((1, 0.1), (2, 0.3))
+    )
+    score = VERDICT_SCORES[name]
+    whole = sums_difference(a, b, {"": score}, seed=3, n_resamples=700)[""]
+    assert sums_permutation_p(a, b, score, seed=3, n_permutations=700) == whole.p
+    assert (whole.p is None) == (n == 0)
+
+
+def test_exact_swaps_by_hand():
+    # Hits of one row per question: 1, 1, 1 against 0, 0, 0. Swaps give differences of
+    # +-1 (1 each) and +-1/3 (3 each): 2 of 8 are as far as 1.
+    a, b = {i: (1, 1) for i in range(3)}, {i: (0, 1) for i in range(3)}
+    found = sums_difference(a, b, {"share": ratio}, seed=0)["share"]
+    assert (found.difference, found.p, found.exact, found.n) == (1.0, 0.25, True, 3)
+    rows = rows_difference({i: [1] for i in a}, {i: [0] for i in b}, np.mean, seed=0)
+    assert (rows.difference, rows.p, rows.n_resamples) == (1.0, 0.25, ROWS_RESAMPLES)
+
+
+def test_clusters_without_rows():
+    counts = {"a": (3, 1, 0, 2), "b": None, "c": (1, 0, 1, 1), "d": (1, 1, 1, 1)}
+    found = verdict_intervals(counts, seed=0)["acc"]
+    assert (found.n, found.left_out) == (3, 1)
+    other = {"a": None, "c": (1, 1, 1, 1), "d": (1, 0, 0, 1), "e": (1, 1, 1, 1)}
+    pair = verdict_differences(counts, other, seed=0)["acc"]
+    assert (pair.n, pair.left_out) == (2, 3)
+    rows = {key: [1.0] * bool(own) for key, own in counts.items()}
+    assert rows_interval(rows, np.mean, seed=0, n_resamples=50)[3:5] == (3, 1)
+    gap = rows_difference(rows, {"a": [], "c": [2.0], "d": [3.0], "e": [1.0]}, np.mean, seed=0)
+    assert (gap.n, gap.left_out, gap.difference) == (2, 3, -1.5)
+    for nothing in (
+        verdict_differences({}, {}, seed=0)["acc"],
+        verdict_differences({"a": None}, {"a": (1, 1, 1, 1)}, seed=0)["acc"],
+        rows_difference({}, {}, np.mean, seed=0),
+    ):
+        assert astuple(nothing)[:6] == (None,) * 6 and nothing.n == 0
+    assert verdict_intervals({}, seed=0)["acc"][:4] == (None, None, None, 0)
+    assert rows_interval({}, np.mean, seed=0)[:4] == (None, None, None, 0)
+    one = verdict_differences({"a": (1, 0, 0, 1)}, {"a": (0, 1, 1, 0)}, seed=0)["acc"]
+    assert (one.difference, one.low, one.high, one.p) == (1.0, None, None, 1.0)
+
+
+def test_undefined_resamples_are_counted():
+    def only_with_spread(rows):
+        return float(np.std(rows)) if len(set(rows)) > 1 else None
+
+    # Two questions: half of the resamples draw one of them twice.
+    found = rows_interval({1: [0.0], 2: [2.0]}, only_with_spread, seed=0, n_resamples=400)
+    assert found[:3] == (1.0, 1.0, 1.0) and 160 < found.n_undefined < 240
+    never = rows_interval({1: [1.0], 2: [1.0]}, only_with_spread, seed=0, n_resamples=20)
+    assert never[:3] == (None, None, None) and never.n_undefined == 20
+    zero = sums_intervals({1: (0, 0), 2: (1, 1)}, {"r": ratio}, seed=0, n_resamples=400)["r"]
+    assert zero[:3] == (1.0, 1.0, 1.0) and 60 < zero.n_undefined < 140
+    gap = rows_difference({1: [1.0]}, {1: [2.0]}, only_with_spread, seed=0, n_resamples=20)
+    assert (gap.difference, gap.p, gap.value, gap.n) == (None, None, None, 1)
+
+
+def test_sums_are_checked():
+    with pytest.raises(ValueError, match="1 sums, the first has 2"):
+        sums_intervals({1: (1, 2), 2: (1,)}, {"r": ratio}, seed=0)
+    with pytest.raises(ValueError, match="1 sums, the first has 2"):
+        sums_difference({1: (1, 2)}, {1: (1,)}, {"r": ratio}, seed=0)
+    with pytest.raises(ValueError, match="sums must be finite"):
+        sums_intervals({1: (1, float("nan"))}, {"r": ratio}, seed=0)
+
+
+# ---- Several tests
+
+
+def test_holm_by_hand():
+    # Sorted 0.01, 0.02, 0.04: 3 x 0.01, 2 x 0.02, 1 x 0.04; None is not counted.
+    assert holm([0.04, None, 0.01, 0.02]) == pytest.approx([0.04, None, 0.03, 0.04])
+    # Never falling: 0.03 x 2 = 0.06 holds back 0.04 x 1.
+    assert holm([0.03, 0.04]) == pytest.approx([0.06, 0.06])
+    assert holm([0.9, 0.8]) == [1.0, 1.0] and holm([0.5]) == [0.5]
+    assert holm([]) == [] and holm([None]) == [None]
+    with pytest.raises(ValueError, match="1.5"):
+        holm([0.1, 1.5])
+    with pytest.raises(ValueError, match="nan"):
+        holm([float("nan")])
+
+
+def test_holm_equals_statsmodels():
+    rng = np.random.default_rng(0)
+    for m in (1, 2, 7, 100):
+        p = np.round(rng.random(m) ** 4, 2).tolist()  # rounded: with ties, and zeros
+        assert holm(p) == pytest.approx(multipletests(p, method="holm")[1], abs=1e-15)
+
+
+# ---- Agreement
+
+# Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", C: four observers, twelve units.
+_KRIPPENDORFF_C = [
+    "1 2 3 3 2 1 4 1 2 . . .",
+    "1 2 3 3 2 2 4 1 2 5 . 3",
+    ". 3 3 3 2 3 4 2 2 5 1 .",
+    "1 2 3 3 2 4 4 1 2 5 1 .",
+]
+
+
+def units_of(lines):
+    return [
+        [None if rating == "." else rating for rating in unit]
+        for unit in zip(*(line.split() for line in lines))
+    ]
+
+
+def test_alpha_of_the_paper():
+    found = agreement(units_of(_KRIPPENDORFF_C))
+    assert found.alpha == pytest.approx(0.743, abs=5e-4)
+    assert (found.n_units, found.n_pairable, found.n_ratings, found.n_missing) == (12, 11, 41, 7)
+    # Alike in 8 of 11 units; unit 2 has one of four apart, unit 6 all apart, unit 8 one apart.
+    assert found.unanimous == pytest.approx(8 / 11)
+    # Pairs: 3 (unit 1), 6 x 8 (units 2 to 9), 3 (unit 10), 1 (unit 11); apart: 3, 6 and 3.
+    assert found.percent == pytest.approx(1 - 12 / 55)
+
+
+def test_alpha_by_hand():
+    # Paper, A: ten units, two observers, binary: 4 of 10 apart; n0 = 14, n1 = 6.
+    # alpha = 1 - 19 x 8 / (2 x 14 x 6) = 0.095.
+    a, b = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
+    found = agreement(list(zip(a, b)))
+    assert found.alpha == pytest.approx(1 - 19 * 8 / 168)
+    assert found.percent == found.unanimous == 0.6
+    # One unit, both apart: 1 - 1 x 2 / 2 = 0. All alike with two labels: 1.
+    assert krippendorff_alpha([["yes", "no"]]) == 0.0
+    assert krippendorff_alpha([["yes", "yes"], ["no", "no"]]) == 1.0
+
+
+def test_alpha_equals_the_krippendorff_package():
+    rng = np.random.default_rng(0)
+    for raters, labels, missing in [(2, 2, 0.0), (3, 5, 0.2), (6, 3, 0.5)]:
+        truth = rng.integers(0, labels, 80)
+        ratings = np.where(
+            rng.random((raters, 80)) < 0.7, truth, rng.integers(0, labels, (raters, 80))
+        ).astype(float)
+        ratings[rng.random((raters, 80)) < missing] = np.nan
+        theirs = krippendorff.alpha(reliability_data=ratings, level_of_measurement="nominal")
+        units = [[None if np.isnan(value) else value for value in unit] for unit in ratings.T]
+        assert krippendorff_alpha(units) == pytest.approx(theirs, abs=1e-12)
+
+
+def test_nothing_to_agree_on():
+    nothing = agreement([])
+    assert (nothing.alpha, nothing.percent, nothing.unanimous, nothing.n_units) == (None,) * 3 + (
+        0,
+    )
+    lonely = agreement([["a", None], [None, "b"]])
+    assert (lonely.alpha, lonely.percent, lonely.n_pairable, lonely.n_missing) == (None, None, 0, 2)
+    # Chance agreement is certain with one label.
+    one_label = agreement([["a", "a"], ["a", "a"]])
+    assert (one_label.alpha, one_label.percent, one_label.unanimous) == (None, 1.0, 1.0)
+    with pytest.raises(ValueError, match="unit 1 has 1 places for ratings, the first has 2"):
+        agreement([["a", "b"], ["a"]])
+
+
+def test_majority():
+    assert majority_label(["a", "b", "a", None]) == "a"
+    assert majority_label(["a", "b"]) is None
+    assert majority_label(["a", "a", "b", "b", "c"]) is None
+    assert majority_label([None]) is None and majority_label([]) is None
+    assert majority_label([0, 0, 1]) == 0

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from xling_tasks.readers.verdict import read_verdict
+
+NAMES = {"yes": 1, "no": 0, "unknown": None}
+
+
+def test_table_of_replies(verdict_replies):
+    wrong = [
+        (case["language"], case["reply"], case["expected"])
+        for case in verdict_replies
+        if read_verdict(case["reply"]) != NAMES[case["expected"]]
+    ]
+    assert wrong == []
+
+
+def test_table_is_large_enough(verdict_replies):
+    counts = Counter((case["language"], case["expected"]) for case in verdict_replies)
+    for language in ("en", "es", "zh", "hi"):
+        assert sum(n for (code, _), n in counts.items() if code == language) >= 30
+        assert all(counts[language, label] >= 12 for label in NAMES)
+
+
+def test_hard_replies_are_read_right_or_not_at_all(hard_verdict_replies):
+    """Verbose, subordinate, contradicting replies: never a wrong verdict, and many right ones."""
+    read = [(case, read_verdict(case["reply"])) for case in hard_verdict_replies]
+    wrong = [
+        (case["reply"], case["expected"])
+        for case, verdict in read
+        if verdict is not None and verdict != NAMES[case["expected"]]
+    ]
+    assert wrong == []
+    clear = [verdict for case, verdict in read if case["expected"] != "unknown"]
+    assert sum(verdict is not None for verdict in clear) > len(clear) / 2
+
+
+# The published reader took each of these for No.
+@pytest.mark.parametrize(
+    "reply", ["Unknown", "I do not know", "Sí, pero no siempre", "Si, pero no siempre", "No lo sé"]
+)
+def test_errors_of_the_published_reader(reply):
+    assert read_verdict(reply) is None
+
+
+@pytest.mark.parametrize(
+    "mark", ["{}", "{}.", "{}。", "**{}**", "  {}\n", "「{}」", "# {}", "Answer: {}"]
+)
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [("Yes", 1), ("No", 0), ("是", 1), ("否", 0), ("हाँ", 1), ("नहीं", 0), ("Sí", 1)],
+)
+def test_marks_around_a_word_change_nothing(mark, word, value):
+    assert read_verdict(mark.format(word)) == value
+    assert read_verdict(mark.format(word.upper())) == value
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Yes, it is incorrect.", "Sí, es incorrecta", "是的，这是错误的", "हाँ, यह गलत है",
+        "Yes. Actually, no.", "No, wait: Yes", "Yes!No", "No, it is correct.", "No. Yes.",
+    ],
+)  # fmt: skip
+def test_replies_that_contradict_themselves(reply):
+    assert read_verdict(reply) is None

@@ -1,0 +1,947 @@
+"""`xling compare`: numbers, verdicts, refusals, and the files of real runs."""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import csv
+import itertools
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.stats
+from sklearn.metrics import f1_score, roc_auc_score
+
+from xling_tasks.errors import SettingError, XlingError
+from xling_tasks.report.compare.command import add_compare
+from xling_tasks.report.compare.numbers import Line, all_lines
+from xling_tasks.report.compare.pairs import Pair, one_model, paired, shared
+from xling_tasks.report.compare.words import outcome, shown, shown_p, summary, verdict
+from xling_tasks.report.model import Options
+from xling_tasks.report.places import Panel
+
+STAMP = "2026-01-01T00-00-00.000000"
+C = "xlinghealth_correctness_demo_"
+V = "xlinghealth_verifiability_demo_"
+LL = "xlinghealth_verifiability_ll_demo_"
+M = "mmedbench_mcqa_demo_"
+I = "xlinghealth_information_demo"  # noqa: E741
+
+JUDGE = {
+    "model": "local-chat-completions",
+    "model_args": {"model": "judge-1", "num_concurrent": 1},
+    "batch_size": None,
+    "max_gen_toks": 1024,
+    "apply_chat_template": "auto",
+}
+
+
+def task(values, *, aggregate=None, higher=True, ids=None, doc=None, several=None):
+    """One task: metric -> a value per question."""
+    n = len(next(iter(values.values())))
+    ids = [f"q{i:02}" for i in range(n)] if ids is None else ids
+    aggregate = aggregate or {}
+    scores = {}
+    for name, own in values.items():
+        known = [value for value in own if value is not None]
+        mean = float(np.mean(known)) if known and isinstance(known[0], float) else None
+        scores[name] = aggregate.get(name, mean)
+    higher = higher if isinstance(higher, dict) else dict.fromkeys(values, higher)
+    docs = [{"question_id": key, "question": f"About {key}?", **(doc or {})} for key in ids]
+    if several:
+        docs = [{"question_id": key, "text": {c: f"{c} {key}" for c in several}} for key in ids]
+    return {"values": values, "scores": scores, "higher": higher, "docs": docs, "several": several}
+
+
+def write(folder: Path, tasks, *, args=None, change=None, stamp=STAMP) -> Path:
+    """The files of a run in the shape in which the harness writes them."""
+    content = {
+        "results": {},
+        "configs": {},
+        "higher_is_better": {},
+        "n-samples": {},
+        "config": {"model": "hf", "model_args": args or {"pretrained": f"me/{folder.name}"}},
+        "chat_template": None,
+        "chat_template_sha": None,
+        "system_instruction_sha": None,
+        "lm_eval_version": "0.4.13",
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, own in tasks.items():
+        results = {f"{metric},none": score for metric, score in own["scores"].items()}
+        content["results"][name] = {"alias": name, **results}
+        content["higher_is_better"][name] = own["higher"]
+        n = len(own["docs"])
+        content["n-samples"][name] = {"original": n, "effective": n}
+        data = {"dataset": "Demo", "sha256": "ab" * 32, "revision": None, "name": "demo.jsonl"}
+        xling = {
+            "version": "0.1.0",
+            "settings": {
+                "judge": copy.deepcopy(JUDGE),
+                "translator": None,
+                "encoder": None,
+                "source_encoder": None,
+                "temperatures": [0.0, 1.0],
+                "k": 10,
+                "greedy_repeats": None,
+                "topic_seeds": [0],
+                "sampling_seed": 1234,
+                "prompt_language": "en",
+                "languages": None,
+                "data_dir": "/somewhere",
+            },
+            "data": data | ({"languages": list(own["several"])} if own["several"] else {}),
+            "prompts": {"answer": {"language": "en", "digest": "0123456789ab"}},
+            "generation_kwargs": {"max_gen_toks": 64},
+            "signatures": {metric: f"{metric}|of:all|library:1.0" for metric in own["scores"]},
+        }
+        content["configs"][name] = {"num_fewshot": 0, "metadata": {"version": 1.0, "xling": xling}}
+        lines = []
+        for index, doc in enumerate(own["docs"]):
+            logged = {metric: column[index] for metric, column in own["values"].items()}
+            lines.append({"doc_id": index, "doc": doc, "filter": "none", "doc_hash": "x", **logged})
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        (folder / f"samples_{name}_{stamp}.jsonl").write_text(text, encoding="utf-8")
+    if change:
+        change(content)
+    (folder / f"results_{stamp}.json").write_text(json.dumps(content), encoding="utf-8")
+    return folder
+
+
+def run_compare(a, b, *words) -> str:
+    parser = argparse.ArgumentParser(prog="xling")
+    add_compare(parser.add_subparsers())
+    options = parser.parse_args(["compare", str(a), str(b), *map(str, words)])
+    return options.run(options)
+
+
+def found(a, b, *words):
+    return json.loads(run_compare(a, b, "--json", *words))
+
+
+def rows(content, kind="difference"):
+    return {
+        (row["metric"], row["language"]): row
+        for row in content["comparisons"]
+        if row["kind"] == kind
+    }
+
+
+def refusal(a, b, *words) -> str:
+    with pytest.raises(XlingError) as caught:
+        run_compare(a, b, *words)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def noisy(seed, n=10, low=0.0):
+    return [round(float(x), 3) for x in np.random.default_rng(seed).uniform(low, low + 1, n)]
+
+
+@pytest.fixture
+def two(tmp_path):
+    """Two models whose chrF is 10 questions of noise."""
+    make = {
+        "a": {C + "en": task({"chrf": noisy(1)}), C + "hi": task({"chrf": noisy(2)})},
+        "b": {C + "en": task({"chrf": noisy(3)}), C + "hi": task({"chrf": noisy(4, low=0.4)})},
+    }
+    return [write(tmp_path / name, tasks) for name, tasks in make.items()]
+
+
+# Numbers
+
+
+def test_difference_equals_scipy(two):
+    content = found(*two)
+    for language, (x, y) in {"en": (1, 3), "hi": (2, 4)}.items():
+        a, b = np.array(noisy(x)), np.array(noisy(y, low=0.4 * (language == "hi")))
+        row = rows(content)["chrf", language]
+        assert row["a"] == pytest.approx(a.mean()) and row["b"] == pytest.approx(b.mean())
+        assert row["difference"] == pytest.approx((b - a).mean())
+        ends = scipy.stats.bootstrap(
+            (b - a,), np.mean, n_resamples=10_000, method="percentile", rng=np.random.default_rng(0)
+        ).confidence_interval
+        assert (row["low"], row["high"]) == pytest.approx((ends.low, ends.high))
+        exact = scipy.stats.permutation_test(
+            (b, a), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=np.inf
+        )
+        assert row["p"] == pytest.approx(exact.pvalue)
+        assert row["d_z"] == pytest.approx((b - a).mean() / (b - a).std(ddof=1))
+        signs = [int(sum(b > a)), int(sum(b == a)), int(sum(b < a))]
+        assert [row["wins"], row["ties"], row["losses"]] == signs
+        assert row["n"] == 10 and row["left_out"] == 0 and row["least_p"] == 2 / 2**10
+
+
+def test_literals_derived_by_hand(tmp_path):
+    """Six questions; B is 0.5 up on each in English and 1 up in Hindi."""
+    zero, one, half = [0.0] * 6, [1.0] * 6, [0.5] * 6
+    a = write(tmp_path / "a", {C + "en": task({"chrf": zero}), C + "hi": task({"chrf": zero})})
+    b = write(tmp_path / "b", {C + "en": task({"chrf": half}), C + "hi": task({"chrf": one})})
+    content = found(a, b)
+    english, hindi = (rows(content)["chrf", code] for code in ("en", "hi"))
+    assert (english["a"], english["b"], english["difference"]) == (0, 0.5, 0.5)
+    assert (hindi["wins"], hindi["ties"], hindi["losses"], hindi["d_z"]) == (6, 0, 0, None)
+    gap = rows(content, "gap")["chrf", "hi"]
+    # Gap of A: 0 - 0; of B: 1 - 0.5.
+    assert (gap["a"], gap["b"], gap["difference"]) == (0, 0.5, 0.5)
+    assert (gap["low"], gap["high"], gap["n"], gap["n_english"]) == (0.5, 0.5, 6, None)
+    # All three: both extreme of 2^6 sign patterns; Holm multiplies equal p by their number.
+    assert [x["p"] for x in (english, hindi, gap)] == [2 / 64] * 3
+    assert [x["p_holm"] for x in (english, hindi, gap)] == [6 / 64] * 3
+    assert english["verdict"] == (
+        "no difference shown (95% interval 0.500 to 0.500 excludes 0, but adjusted p 0.0938)"
+    )
+    only = found(a, b, "--metrics", "chrf")["comparisons"]
+    assert only == content["comparisons"]
+
+
+def test_gap_is_the_double_difference_per_question(two):
+    row = rows(found(*two), "gap")["chrf", "hi"]
+    a = np.array(noisy(2)) - np.array(noisy(1))
+    b = np.array(noisy(4, low=0.4)) - np.array(noisy(3))
+    assert row["a"] == pytest.approx(a.mean()) and row["b"] == pytest.approx(b.mean())
+    assert row["difference"] == pytest.approx((b - a).mean())
+    ends = scipy.stats.bootstrap(
+        (b - a,), np.mean, n_resamples=10_000, method="percentile", rng=np.random.default_rng(0)
+    ).confidence_interval
+    assert (row["low"], row["high"]) == pytest.approx((ends.low, ends.high))
+    exact = scipy.stats.permutation_test(
+        (b, a), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=np.inf
+    )
+    assert row["p"] == pytest.approx(exact.pvalue)
+
+
+def test_gap_of_more_questions_than_can_be_enumerated(tmp_path):
+    n = 40
+    a = {C + "en": task({"chrf": noisy(1, n)}), C + "hi": task({"chrf": noisy(2, n)})}
+    b = {C + "en": task({"chrf": noisy(1, n)}), C + "hi": task({"chrf": noisy(2, n, low=0.1)})}
+    content = found(write(tmp_path / "a", a), write(tmp_path / "b", b))
+    row = rows(content, "gap")["chrf", "hi"]
+    # Every question's double difference is 0.1: no other sign pattern is as extreme.
+    assert row["difference"] == pytest.approx(0.1) and row["low"] == pytest.approx(0.1)
+    assert row["p"] == row["least_p"] == 1 / 200_001
+    # Its gap of A has the sign of noise, so the words follow it.
+    narrowed = abs(row["b"]) < abs(row["a"])
+    crossed = row["a"] * row["b"] < 0
+    assert row["outcome"] == ("crossed" if crossed else "narrowed" if narrowed else "widened")
+    assert rows(content)["chrf", "hi"]["outcome"] == "better"
+    assert rows(content)["chrf", "en"]["outcome"] == "not_shown"
+
+
+def verdicts(seed, n, right):
+    rng = np.random.default_rng(seed)
+    labels = [1, 0, 0, 1]
+    return [[[y, int(y if rng.random() < right else 1 - y)] for y in labels] for _ in range(n)]
+
+
+def chances(seed, n, right):
+    rng = np.random.default_rng(seed)
+    return [
+        [
+            [y, round(float(np.clip(rng.normal(0.5 + right * (y - 0.5), 0.2), 0, 1)), 3)]
+            for y in (1, 0, 0)
+        ]
+        for _ in range(n)
+    ]
+
+
+def joined(samples):
+    return zip(*itertools.chain.from_iterable(samples))
+
+
+def macro_f1(samples):
+    return f1_score(*joined(samples), average="macro", zero_division=0)
+
+
+def fast_f1(samples):
+    gold, said = (np.array(column) for column in joined(samples))
+    wrong = (gold != said).sum()
+    right = [((gold == said) & (gold == label)).sum() for label in (0, 1)]
+    return np.mean([2 * r / (2 * r + wrong) if r + wrong else 0 for r in right])
+
+
+def fast_auc(samples):
+    gold, said = (np.array(column) for column in joined(samples))
+    pairs = said[gold == 1][:, None] - said[gold == 0]
+    return np.mean((pairs > 0) + 0.5 * (pairs == 0))
+
+
+def change(score, sides):
+    """(B hi - B en) - (A hi - A en)."""
+    found = {key: score(samples) for key, samples in sides.items()}
+    return (found["b", "hi"] - found["b", "en"]) - (found["a", "hi"] - found["a", "en"])
+
+
+def drawn(sides, questions):
+    return {key: [samples[i] for i in questions] for key, samples in sides.items()}
+
+
+def swapped(sides, swaps):
+    """Whole questions change sides, in both languages."""
+    other = {"a": "b", "b": "a"}
+    return {
+        (m, code): [sides[other[m] if s else m, code][i] for i, s in enumerate(swaps)]
+        for m, code in sides
+    }
+
+
+@pytest.mark.parametrize(
+    ("task_name", "metric", "make", "score", "fast", "n", "times"),
+    [
+        (V, "macro_f1_t0.0", verdicts, macro_f1, fast_f1, 8, 10_000),
+        (LL, "auc", chances, lambda x: roc_auc_score(*joined(x)), fast_auc, 6, 2_000),
+    ],
+)
+def test_gap_of_a_score_of_all_rows(tmp_path, task_name, metric, make, score, fast, n, times):
+    keys = list(itertools.product("ab", ("en", "hi")))
+    sides = {key: make(i, n, 0.5 + 0.1 * i) for i, key in enumerate(keys)}
+    folders = []
+    for m in "ab":
+        own = {code: sides[m, code] for code in ("en", "hi")}
+        tasks = {
+            task_name + code: task({metric: rows_}, aggregate={metric: score(rows_)})
+            for code, rows_ in own.items()
+        }
+        folders.append(write(tmp_path / m, tasks))
+    content, name = found(*folders), metric.partition("_t")[0]
+    row = rows(content, "gap")[name, "hi"]
+    observed = change(score, sides)
+    assert change(fast, sides) == pytest.approx(observed)
+    assert row["difference"] == pytest.approx(observed)
+    draws = np.random.default_rng(0).integers(0, n, (times, n))
+    resampled = [change(fast, drawn(sides, questions)) for questions in draws]
+    ends = np.quantile(resampled, [0.025, 0.975])
+    assert (row["low"], row["high"]) == pytest.approx(tuple(ends))
+    permuted = [change(fast, swapped(sides, s)) for s in itertools.product((0, 1), repeat=n)]
+    assert row["p"] == pytest.approx(np.mean(np.abs(permuted) >= abs(observed) - 1e-9))
+    line = rows(content)[name, "hi"]
+    assert line["difference"] == pytest.approx(score(sides["b", "hi"]) - score(sides["a", "hi"]))
+    assert line["d_z"] is None
+    if name == "macro_f1":  # Wins of B: questions whose own macro F1 is higher.
+        own = [fast([b]) - fast([a]) for a, b in zip(sides["a", "hi"], sides["b", "hi"])]
+        signs = [sum(x > 1e-9 for x in own), sum(x < -1e-9 for x in own)]
+        assert [line["wins"], line["losses"]] == signs and line["temperature"] == 0.0
+
+
+def test_mmedbench_is_paired_between_models_and_not_between_languages(tmp_path):
+    values = {("a", "en"): noisy(1, 9), ("b", "en"): noisy(2, 9)}
+    values |= {("a", "ja"): noisy(3, 7), ("b", "ja"): noisy(4, 7)}
+    folders = [
+        write(tmp_path / m, {
+            M + c: task({"acc": values[m, c]}, ids=[f"{c}-{i}" for i in range(len(values[m, c]))])
+            for c in ("en", "ja")
+        }) for m in "ab"
+    ]  # fmt: skip
+    content = found(*folders)
+    differences = {c: np.array(values["b", c]) - np.array(values["a", c]) for c in ("en", "ja")}
+    for code, n in {"en": 9, "ja": 7}.items():
+        assert rows(content)["acc", code]["n"] == n
+        assert rows(content)["acc", code]["difference"] == pytest.approx(differences[code].mean())
+    row = rows(content, "gap")["acc", "ja"]
+    assert (row["n"], row["n_english"]) == (7, 9)
+    assert row["difference"] == pytest.approx(differences["ja"].mean() - differences["en"].mean())
+    draws = {
+        c: d[np.random.default_rng(s).integers(0, len(d), (10_000, len(d)))].mean(axis=1)
+        for s, (c, d) in enumerate((c, differences[c]) for c in ("ja", "en"))
+    }
+    ends = np.quantile(draws["ja"] - draws["en"], [0.025, 0.975])
+    assert (row["low"], row["high"]) == pytest.approx(tuple(ends))
+    # 16 questions in all: a sample of the permutations, close to all of them.
+    signs = np.array(list(itertools.product((1, -1), repeat=16)))
+    moved = signs[:, :7] @ differences["ja"] / 7 - signs[:, 7:] @ differences["en"] / 9
+    exact = np.mean(np.abs(moved) >= abs(row["difference"]) - 1e-9)
+    assert row["p"] == pytest.approx(exact, abs=0.02)
+
+
+def test_swapping_the_models_negates_everything(tmp_path):
+    n = 20
+    rng = np.random.default_rng(5)
+    folders = []
+    for m in "ab":
+        order = rng.permutation(n)
+        tasks = {}
+        for i, code in enumerate(("en", "hi")):
+            values = np.array(noisy(10 * i + ord(m), n))[order].tolist()
+            said = [verdicts(ord(m) + i, n, 0.7)[j] for j in order]
+            ids = [f"q{j:02}" for j in order]
+            tasks[C + code] = task({"contradictory": values}, ids=ids, higher=False)
+            tasks[V + code] = task(
+                {"macro_f1_t0.0": said}, ids=ids, aggregate={"macro_f1_t0.0": macro_f1(said)}
+            )
+        folders.append(write(tmp_path / m, tasks))
+    ahead, back = found(*folders), found(*folders[::-1])
+    assert len(ahead["comparisons"]) == len(back["comparisons"]) == 6
+    for one, other in zip(ahead["comparisons"], back["comparisons"]):
+        assert (one["metric"], one["language"]) == (other["metric"], other["language"])
+        assert one["difference"] == pytest.approx(-other["difference"])
+        assert (one["low"], one["high"]) == pytest.approx((-other["high"], -other["low"]))
+        assert (one["a"], one["p"], one["wins"]) == pytest.approx(
+            (other["b"], other["p"], other["losses"])
+        )
+        assert one["n"] == n
+
+
+def test_lower_is_better_turns_the_words_and_not_the_numbers(tmp_path):
+    low, high = noisy(1, 30), noisy(1, 30, low=0.5)
+    a = write(tmp_path / "a", {C + "en": task({"contradictory": high}, higher=False)})
+    b = write(tmp_path / "b", {C + "en": task({"contradictory": low}, higher=False)})
+    row = rows(found(a, b))["contradictory", "en"]
+    assert row["difference"] == pytest.approx(-0.5)
+    assert row["outcome"] == "better" and row["wins"] == 30 and row["losses"] == 0
+    assert rows(found(b, a))["contradictory", "en"]["outcome"] == "worse"
+    assert "contradictory ↓" in run_compare(a, b)
+
+
+def test_questions_without_a_value_are_left_out_and_counted(tmp_path):
+    a = [None, *noisy(1, 9)]
+    b = [*noisy(2, 9), None]
+    folders = [
+        write(tmp_path / "a", {C + "en": task({"chrf": a}), C + "hi": task({"chrf": noisy(3)})}),
+        write(tmp_path / "b", {C + "en": task({"chrf": b}), C + "hi": task({"chrf": noisy(4)})}),
+    ]
+    content = found(*folders)
+    row = rows(content)["chrf", "en"]
+    assert (row["n"], row["left_out"]) == (8, 2)
+    assert row["difference"] == pytest.approx(np.mean(np.array(b[1:9]) - np.array(a[1:9])))
+    gap = rows(content, "gap")["chrf", "hi"]
+    assert (gap["n"], gap["left_out"]) == (8, 2)
+    own = [np.array(noisy(s))[1:9] for s in (3, 4)]
+    assert gap["a"] == pytest.approx(np.mean(own[0] - np.array(a[1:9])))
+
+
+def test_information_has_all_languages_in_one_task(tmp_path):
+    def values(seed):
+        es, hi = noisy(seed), noisy(seed + 50)
+        means = [{"es": x, "hi": y} for x, y in zip(es, hi)]
+        return {"information_f1_es": es, "information_f1_hi": hi, "information_f1": means}
+
+    folders = []
+    for name, seed in (("a", 1), ("b", 2)):
+        own = values(seed)
+        mean = (np.mean(own["information_f1_es"]) + np.mean(own["information_f1_hi"])) / 2
+        made = task(own | {"n_claims_en": noisy(seed + 9), "n_claims_es": noisy(seed + 7)},
+                    aggregate={"information_f1": mean}, several=("en", "es", "hi"),
+                    higher=dict.fromkeys(own, True) | {"n_claims_en": None, "n_claims_es": None})  # fmt: skip
+        folders.append(write(tmp_path / name, {I: made}))
+    content = found(*folders)
+    assert set(rows(content)) == {("information_f1", code) for code in ("es", "hi", "avg")}
+    assert rows(content, "gap") == {}  # Agreement with English has none in English.
+    average = rows(content)["information_f1", "avg"]
+    parts = [rows(content)["information_f1", code]["difference"] for code in ("es", "hi")]
+    assert average["difference"] == pytest.approx(np.mean(parts))
+    assert "mean over languages: B" in " ".join(content["summary"])
+    asked = found(*folders, "--metrics", "n_claims")
+    assert set(rows(asked)) == {("n_claims", "en"), ("n_claims", "es")}
+    assert set(rows(asked, "gap")) == {("n_claims", "es")}
+
+
+# Words
+
+
+def line(**values):
+    given = {"a": 0.5, "b": 0.531, "difference": 0.031, "low": 0.012, "high": 0.051, "p": 0.001,
+             "p_holm": 0.004, "n": 100, "better": True, "kind": "difference", "language": "hi"}  # fmt: skip
+    given |= values
+    return Line(panel=Panel("correctness", "demo", "chrf", None), **given)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({}, "B better (difference 0.031, 95% interval 0.012 to 0.051, adjusted p 0.004)"),
+        ({"better": False}, "B worse (difference 0.031, 95% interval 0.012 to 0.051, adjusted p 0.004)"),
+        ({"better": None}, "B higher (difference 0.031, 95% interval 0.012 to 0.051, adjusted p 0.004)"),
+        ({"difference": -0.031, "low": -0.051, "high": -0.012},
+         "B worse (difference -0.031, 95% interval -0.051 to -0.012, adjusted p 0.004)"),
+        ({"difference": -0.031, "low": -0.051, "high": -0.012, "better": False},
+         "B better (difference -0.031, 95% interval -0.051 to -0.012, adjusted p 0.004)"),
+        ({"low": -0.012}, "no difference shown (95% interval -0.012 to 0.051 includes 0)"),
+        ({"low": 0.0}, "no difference shown (95% interval 0.000 to 0.051 includes 0)"),
+        ({"low": 0.0001}, "B better (difference 0.031, 95% interval 1.0e-04 to 0.051, adjusted p 0.004)"),
+        ({"p_holm": 0.05}, "no difference shown (95% interval 0.012 to 0.051 excludes 0, but adjusted p 0.05)"),
+        ({"p_holm": 0.0499}, "B better (difference 0.031, 95% interval 0.012 to 0.051, adjusted p 0.0499)"),
+        ({"p_holm": 0.0001}, "B better (difference 0.031, 95% interval 0.012 to 0.051, adjusted p < 0.001)"),
+        ({"n": 6}, "B better (difference 0.031, 95% interval 0.012 to 0.051, adjusted p 0.004)"),
+        ({"n": 5}, "too few questions (n=5)"),
+        ({"n": 1, "low": None, "high": None}, "too few questions (n=1)"),
+        ({"n": 0, "difference": None, "p": None, "p_holm": None}, "not defined"),
+        ({"n": 40, "low": None, "high": None}, "not tested (no interval)"),
+        ({"kind": "gap", "a": -0.1, "b": -0.069},
+         "gap narrowed (from -0.100 to -0.069, change 0.031, 95% interval 0.012 to 0.051, adjusted p 0.004)"),
+        ({"kind": "gap", "a": 0.069, "b": 0.1},
+         "gap widened (from 0.069 to 0.100, change 0.031, 95% interval 0.012 to 0.051, adjusted p 0.004)"),
+        ({"kind": "gap", "a": -0.01, "b": 0.021},
+         "gap changed sides (from -0.010 to 0.021, change 0.031, 95% interval 0.012 to 0.051, adjusted p 0.004)"),
+        ({"kind": "gap", "a": 0.0, "b": 0.031},
+         "gap widened (from 0.000 to 0.031, change 0.031, 95% interval 0.012 to 0.051, adjusted p 0.004)"),
+        ({"kind": "gap", "a": -0.031, "b": 0.0},
+         "gap narrowed (from -0.031 to 0.000, change 0.031, 95% interval 0.012 to 0.051, adjusted p 0.004)"),
+        ({"kind": "gap", "low": -0.01}, "no change of the gap shown (95% interval -0.010 to 0.051 includes 0)"),
+        ({"kind": "gap", "n_english": 5}, "too few questions (n=100, English n=5)"),
+    ],
+)  # fmt: skip
+def test_verdicts_follow_from_the_numbers(values, said):
+    assert verdict(line(**values)) == said
+
+
+def test_numbers_in_words():
+    assert [shown(x) for x in (None, 0.0, -0.0004, 12.3456)] == ["–", "0.000", "-4.0e-04", "12.346"]
+    assert [shown_p(x) for x in (None, 1.0, 0.0496, 0.00099)] == ["–", "1", "0.0496", "< 0.001"]
+
+
+def test_summary_counts_and_never_claims_equality():
+    lines = [
+        line(),
+        line(better=False),
+        line(low=-0.1),
+        line(n=3),
+        line(better=None),
+        line(kind="gap", a=-0.1, b=-0.069),
+        line(kind="gap", a=-0.1, b=0.1),
+        line(kind="gap", low=-1.0),
+        line(language="en"),
+    ]
+    found = summary(lines)
+    assert found[0] == (
+        "All languages: B better in 2, worse in 1, higher (neither is better) in 1, no difference "
+        "shown in 1, too few questions, or not testable, in 1 of 6 comparisons."
+    )
+    assert "English: B better in 1, worse in 0, no difference shown in 0 of 1 comparisons." in found
+    assert (
+        "Hindi, gap to English: narrowed in 1, widened in 0, changed sides in 1, no change shown "
+        "in 1 of 3 comparisons." in found
+    )
+    assert found[-1] == "No difference shown is not equality: these questions do not show one."
+    assert not re.search(r"\b(same|equal|identical|as good)\b", " ".join(found))
+
+
+def test_a_test_that_cannot_survive_the_correction_is_named():
+    stuck = line(n=8, p=2 / 2**8, least_p=2 / 2**8, p_holm=0.8)
+    free = line(n=100, p=0.01, least_p=1e-4, p_holm=0.8)
+    assert outcome(stuck) == outcome(free) == "not_shown"
+    (said,) = [text for text in summary([stuck, free]) if "smallest p" in text]
+    assert said.startswith("1 of the comparisons without a shown difference (chrf)")
+    assert "the correction for 2 comparisons" in said
+    assert not [text for text in summary([free]) if "smallest p" in text]
+
+
+# What is refused, and what is only told
+
+
+def xling(content):
+    return [config["metadata"]["xling"] for config in content["configs"].values()]
+
+
+def setting(name, value):
+    def change(content):
+        for own in xling(content):
+            own["settings"][name] = value
+
+    return change
+
+
+def recorded(*path, value):
+    def change(content):
+        for own in xling(content):
+            for key in path[:-1]:
+                own = own[key]
+            own[path[-1]] = value
+
+    return change
+
+
+def top(**values):
+    return lambda content: content.update(values)
+
+
+def scored(name, value, version="0.1.0"):
+    def change(content):
+        for own in xling(content):
+            own["signatures"] = {key: value for key in own["signatures"]}
+            own["version"] = version
+
+    return change
+
+
+UNLIKE = {
+    C: [
+        (setting("judge", JUDGE | {"model_args": {"model": "judge-2"}}),
+         'judge.model is local-chat-completions {"model": "judge-1"} in A, '
+         'but local-chat-completions {"model": "judge-2"} in B (xlinghealth_correctness_demo_en and 1 more)'),
+        (setting("judge", None), "but none in B"),
+        (setting("prompt_language", "native"), "prompt_language is en in A, but native in B"),
+        (recorded("data", "sha256", value="cd" * 32), f"data.sha256 is {'ab' * 32} in A, but {'cd' * 32}"),
+        (recorded("prompts", "answer", "digest", value="9" * 12), "prompts.answer.digest is 0123456789ab"),
+        (recorded("generation_kwargs", "max_gen_toks", value=128), "generation.max_gen_toks is 64 in A, but 128 in B"),
+        (top(chat_template="x", chat_template_sha="f" * 64), "apply_chat_template is false in A, but true in B"),
+        (top(system_instruction_sha="e" * 64), "system_instruction is none in A"),
+        (scored("chrf", "chrf|of:all|library:2.0", "0.2.0"),
+         "version of xling-tasks is 0.1.0 in A, but 0.2.0 in B"),
+        (scored("chrf", "chrf|of:all|library:2.0"),
+         "signature of chrf is library:1.0 in A, but library:2.0 in B (xlinghealth_correctness_demo_en and 1 more)"),
+    ],
+    "xlinghealth_consistency_demo_": [
+        (setting("temperatures", [1.0]), "temperatures is [0.0, 1.0] in A, but [1.0] in B"),
+        (setting("k", 4), "k is 10 in A, but 4 in B"),
+        (setting("encoder", {"model": "x"}), 'encoder is none in A, but {"model": "x"} in B'),
+        (setting("translator", JUDGE), "translator is none in A, but {"),
+        (setting("topic_seeds", [0, 1]), "topic_seeds is [0] in A"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("prefix", "change", "said"), [(p, *case) for p, cases in UNLIKE.items() for case in cases]
+)
+def test_runs_made_differently_are_refused_and_named(tmp_path, prefix, change, said):
+    tasks = {prefix + code: task({"chrf": noisy(1)}) for code in ("en", "hi")}
+    a = write(tmp_path / "a", tasks)
+    b = write(tmp_path / "b", tasks, change=change)
+    refused = refusal(a, b)
+    assert said in refused and "--force" in refused
+    page = run_compare(a, b, "--force")
+    assert said in page and page.index("made differently") < page.index("## Summary")
+    content = found(a, b, "--force")
+    assert any(said in item for item in content["made_differently"])
+    assert len(content["comparisons"]) == 3
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        setting("k", 4),  # Correctness asks once.
+        setting("data_dir", "/elsewhere"),
+        setting("judge", JUDGE | {"batch_size": 8, "model_args": {"model": "judge-1", "num_concurrent": 9}}),
+        recorded("version", value="0.2.0"),  # With equal signatures.
+        recorded("data", "revision", value="abc"),  # With equal content.
+    ],
+)  # fmt: skip
+def test_what_changes_no_score_is_no_reason_to_refuse(tmp_path, change):
+    tasks = {C + "en": task({"chrf": noisy(1)})}
+    a, b = write(tmp_path / "a", tasks), write(tmp_path / "b", tasks, change=change)
+    assert found(a, b)["made_differently"] == []
+
+
+def test_signatures_count_only_of_what_is_compared(tmp_path):
+    tasks = {C + "en": task({"chrf": noisy(1), "empty_rate": [0.0] * 10}, higher={"chrf": True, "empty_rate": False})}  # fmt: skip
+
+    def change(content):
+        xling(content)[0]["signatures"]["empty_rate"] = "other"
+
+    a, b = write(tmp_path / "a", tasks), write(tmp_path / "b", tasks, change=change)
+    assert set(rows(found(a, b))) == {("chrf", "en")}
+    assert (
+        "signature of empty_rate is empty_rate|of:all|library:1.0 in A, but other in B"
+        in refusal(a, b, "--metrics", "empty_rate")
+    )
+
+
+def test_long_values_are_cut_to_where_they_differ(tmp_path):
+    tasks = {C + "en": task({"chrf": noisy(1)})}
+    texts = ["x" * 500 + "left", "x" * 500 + "right"]
+    a, b = (
+        write(tmp_path / name, tasks, change=recorded("generation_kwargs", "until", value=text))
+        for name, text in zip("ab", texts)
+    )
+    said = refusal(a, b)
+    assert "left in A" in said and "right in B" in said and "x" * 100 not in said
+
+
+def test_other_content_under_the_same_id_is_never_compared(tmp_path):
+    tasks = {C + "en": task({"chrf": noisy(1)})}
+    other = copy.deepcopy(tasks)
+    other[C + "en"]["values"]["chrf"] = noisy(2)
+    other[C + "en"]["scores"]["chrf"] = float(np.mean(noisy(2)))
+    other[C + "en"]["docs"][3]["question"] = "Something else?"
+    a, b = write(tmp_path / "a", tasks), write(tmp_path / "b", other)
+    assert "1 of 10 questions with the same id have another content (such as 'q03')" in refusal(
+        a, b
+    )
+    content = found(a, b, "--force")
+    row = rows(content)["chrf", "en"]
+    keep = [i for i in range(10) if i != 3]
+    assert row["n"] == 9
+    assert row["a"] == pytest.approx(np.array(noisy(1))[keep].mean())
+    assert row["b"] == pytest.approx(np.array(noisy(2))[keep].mean())
+    for doc in other[C + "en"]["docs"]:
+        doc["question"] = "Something else?"
+    b = write(tmp_path / "b", other)
+    assert "nothing to compare: no question of equal content" in refusal(a, b, "--force")
+
+
+def test_where_a_question_stands_is_not_its_content(tmp_path):
+    tasks = {C + "en": task({"chrf": noisy(1)}, doc={"row": 1, "parallel": True})}
+    other = {C + "en": task({"chrf": noisy(1)}, doc={"row": 9, "parallel": False})}
+    content = found(write(tmp_path / "a", tasks), write(tmp_path / "b", other))
+    assert rows(content)["chrf", "en"]["n"] == 10
+
+
+def test_prompts_in_more_languages_are_the_same_questions(tmp_path):
+    folders = []
+    for name, codes in (("a", ("en", "es")), ("b", ("en", "es", "hi"))):
+        made = {I: task({"information_f1_es": noisy(1)}, several=codes)}
+        languages = setting("languages", list(codes[1:]))
+        folders.append(write(tmp_path / name, made, change=languages))
+    assert 'languages is ["es"] in A, but ["es", "hi"] in B' in refusal(*folders)
+    assert rows(found(*folders, "--force"))["information_f1", "es"]["n"] == 10
+
+
+def test_limits_are_told_and_shared_questions_compared(tmp_path):
+    tasks = {C + "en": task({"chrf": noisy(1)})}
+    few = {C + "en": task({"chrf": noisy(2)[:7]})}
+
+    def limit(content):
+        content["config"]["limit"] = 7
+        content["n-samples"][C + "en"]["original"] = 10
+
+    a, b = write(tmp_path / "a", tasks), write(tmp_path / "b", few, change=limit)
+    content = found(a, b)
+    assert rows(content)["chrf", "en"]["n"] == 7
+    assert rows(content)["chrf", "en"]["a"] == pytest.approx(np.mean(noisy(1)[:7]))
+    notes = " / ".join(content["notes"])
+    assert "3 questions only in A are left out" in notes
+    assert "B ran with --limit: 7 shared questions are compared" in notes
+    assert "Note: B ran with --limit" in run_compare(a, b)
+
+
+def test_tasks_and_metrics_of_one_side_are_listed(tmp_path):
+    a = {C + "en": task({"chrf": noisy(1), "more_comprehensive": noisy(2)}), C + "hi": task({"chrf": noisy(3)})}  # fmt: skip
+    b = {C + "en": task({"chrf": noisy(4)}), V + "en": task({"acc_t0.0": noisy(5)})}
+    b[M + "fr"] = a[M + "fr"] = task({"acc": noisy(6)})
+    folders = [write(tmp_path / "a", a), write(tmp_path / "b", b)]
+    (folders[1] / f"samples_{M}fr_{STAMP}.jsonl").unlink()
+    content = found(*folders)
+    notes = " / ".join(content["notes"])
+    assert f"only in A: {C}hi" in notes and f"only in B: {V}en" in notes
+    assert f"metrics only in A: more_comprehensive ({C}en)" in notes
+    assert f"B has no logged samples (--log_samples), so not compared: {M}fr" in notes
+    assert set(rows(content)) == {("chrf", "en")}
+    assert "only in A" in refusal(folders[0], write(tmp_path / "c", {V + "hi": task({"acc_t0.0": noisy(1)})}))  # fmt: skip
+
+
+def test_metrics_without_values_per_question_are_named(tmp_path):
+    made = task({"chrf": noisy(1)})
+    made["scores"]["sacrebleu"] = 12.0
+    made["higher"]["sacrebleu"] = True
+    a, b = write(tmp_path / "a", {C + "en": made}), write(tmp_path / "b", {C + "en": made})
+    notes = found(a, b)["notes"]
+    assert "not made of values per question, so not compared: sacrebleu" in notes
+    assert "nothing to compare" in refusal(a, b, "--metrics", "sacrebleu")
+
+
+def test_an_undefined_metric_is_told_and_no_number(tmp_path):
+    both = {"chrf": noisy(1), "acc_multi": noisy(2)}
+    a = write(tmp_path / "a", {C + "en": task(both | {"acc_multi": [None] * 10})})
+    b = write(tmp_path / "b", {C + "en": task(both)})
+    content = found(a, b)
+    row = rows(content)["acc_multi", "en"]
+    assert (row["a"], row["b"], row["difference"], row["p"], row["p_holm"]) == (None,) * 5
+    assert row["verdict"] == "not defined"
+    assert f"undefined in A: acc_multi ({C}en)" in content["notes"]
+    assert rows(content)["chrf", "en"]["p_holm"] == 1  # One test was made, not two.
+    only = write(tmp_path / "c", {C + "en": task({"chrf": noisy(1), "acc_multi": [None] * 10})})
+    assert set(rows(found(a, only))) == {("chrf", "en")}
+
+
+def test_several_models_in_a_folder_are_named(two, tmp_path):
+    write(two[0] / "other", {C + "en": task({"chrf": noisy(1)})}, args={"pretrained": "me/other"})
+    said = refusal(*two)
+    assert "2 different models" in said and "me/other" in said and "me/a" in said
+    assert "2 different models" in refusal(f"A={two[0]}", two[1])
+    (tmp_path / "empty").mkdir()
+    assert "no results of our tasks" in refusal(two[1], tmp_path / "empty")
+    assert "not a folder" in refusal(two[1], tmp_path / "nowhere")
+
+
+def test_names_and_the_same_model_twice(two, tmp_path):
+    content = found(f"before={two[0]}", f"after={two[1]}")
+    assert (content["a"]["name"], content["b"]["name"]) == ("before", "after")
+    assert content["b"]["model"] == 'hf {"pretrained": "me/b"}'
+    again = write(tmp_path / "again", {C + "en": task({"chrf": noisy(8)})}, args={"pretrained": "me/a"})  # fmt: skip
+    notes = found(two[0], again)["notes"]
+    assert "A and B are the same model: what differs is noise between runs, or settings" in notes
+    notes = found(two[0], two[0])["notes"]
+    assert "A and B read the same results file" in notes
+    seed = write(tmp_path / "seed", {C + "en": task({"chrf": noisy(8)})}, args={"pretrained": "me/a"},
+                 change=setting("sampling_seed", 7))  # fmt: skip
+    assert "sampling_seed: 1234 in A, 7 in B" in found(two[0], seed)["notes"]
+
+
+def test_the_newest_run_of_a_task_counts(two):
+    later = "2026-02-01T00-00-00.000000"
+    write(two[0], {C + "en": task({"chrf": [0.25] * 10})}, args={"pretrained": "me/a"}, stamp=later)
+    content = found(*two)
+    assert rows(content)["chrf", "en"]["a"] == 0.25
+    assert rows(content)["chrf", "hi"]["a"] == pytest.approx(np.mean(noisy(2)))
+
+
+# Options and files
+
+
+def test_metrics_limits_the_comparisons_and_the_correction(tmp_path):
+    values = {"chrf": noisy(1), "more_comprehensive": noisy(2), "empty_rate": noisy(3)}
+    others = {key: noisy(i + 7, low=0.2) for i, key in enumerate(values)}
+    higher = {"chrf": True, "more_comprehensive": True, "empty_rate": False}
+    a = write(tmp_path / "a", {C + "en": task(values, higher=higher)})
+    b = write(tmp_path / "b", {C + "en": task(others, higher=higher)})
+    everything = rows(found(a, b))
+    assert set(everything) == {("chrf", "en"), ("more_comprehensive", "en")}
+    one = rows(found(a, b, "--metrics", "chrf"))["chrf", "en"]
+    assert one["p_holm"] == one["p"] == everything["chrf", "en"]["p"]
+    assert ("empty_rate", "en") in rows(found(a, b, "--metrics", "empty_rate", "chrf"))
+    said = refusal(a, b, "--metrics", "chfr")
+    assert said.startswith("--metrics chfr: no metric of both runs. Did you mean 'chrf'?")
+
+
+def test_a_metric_at_one_temperature(tmp_path):
+    tasks = {V + "en": task({"unknown_rate_t0.0": noisy(1), "unknown_rate_t1.0": noisy(2)})}
+    a, b = write(tmp_path / "a", tasks), write(tmp_path / "b", tasks)
+    assert len(found(a, b, "--metrics", "unknown_rate")["comparisons"]) == 2
+    (row,) = found(a, b, "--metrics", "unknown_rate_t1.0")["comparisons"]
+    assert row["temperature"] == 1.0
+
+
+def test_seed(two):
+    assert found(*two) == found(*two, "--seed", "0")
+    one, other = (rows(found(*two, "--seed", s))["chrf", "hi"] for s in ("0", "1"))
+    assert one["low"] != other["low"] and one["difference"] == other["difference"]
+    with pytest.raises(SettingError, match="--seed"):
+        run_compare(*two, "--seed", "-1")
+
+
+def test_files(two, tmp_path):
+    to = tmp_path / "to"
+    page = run_compare(*two, "--to", to)
+    assert sorted(path.name for path in to.iterdir()) == [
+        "compare.csv",
+        "compare.json",
+        "compare.md",
+    ]
+    assert (to / "compare.md").read_text(encoding="utf-8") == page
+    content = json.loads((to / "compare.json").read_text(encoding="utf-8"))
+    assert content == found(*two)
+    with (to / "compare.csv").open(encoding="utf-8", newline="") as file:
+        table = list(csv.DictReader(file))
+    assert len(table) == len(content["comparisons"]) == 3
+    for row, wanted in zip(table, content["comparisons"]):
+        assert row["verdict"] == wanted["verdict"]
+        assert float(row["difference"]) == wanted["difference"]
+        assert row["temperature"] == ""
+    assert "already there" in refusal(*two, "--to", to)
+    (tmp_path / "file").write_text("")
+    assert "is a file" in refusal(*two, "--to", tmp_path / "file")
+
+
+def test_the_page(two):
+    page = run_compare(*two)
+    lines = page.split("\n")
+    heads = [line for line in lines if line.startswith("#")]
+    assert heads == [
+        "# Comparison: is B better than A?",
+        "## Summary",
+        "## Comparisons",
+        "### Correctness, demo",
+        "### Correctness, demo: gap to English",
+        "## How to read this",
+    ]
+    content = found(*two)
+    for row in content["comparisons"]:
+        assert row["verdict"] in page
+    assert '- A: a (`hf {"pretrained": "me/a"}`)' in page
+    assert "made differently" not in page
+
+
+def test_secrets_stay_out(two, tmp_path):
+    secret = "sk-very-secret"
+    a = write(tmp_path / "s", {C + "en": task({"chrf": noisy(1)})}, args={"pretrained": "x", "api_key": secret})  # fmt: skip
+    assert secret not in run_compare(a, two[1]) + run_compare(a, two[1], "--json")
+
+
+def test_all_lines_are_corrected_together(two):
+    models = [one_model(str(folder)) for folder in two]
+    pairs, changed, notes = paired(shared(*models, None))
+    assert isinstance(pairs[0], Pair) and not changed and not notes
+    lines = all_lines(pairs, Options(n_resamples=1000))
+    ordered = sorted(line.p for line in lines)
+    expected = list(itertools.accumulate((min(1, (3 - i) * p) for i, p in enumerate(ordered)), max))
+    assert sorted(line.p_holm for line in lines) == pytest.approx(expected)
+    assert [line.kind for line in lines] == ["difference", "difference", "gap"]
+
+
+# Through the harness
+
+
+@pytest.fixture(scope="module")
+def logged(run):
+    """A run of the baseline, saved as `lm_eval --output_path --log_samples` saves it."""
+    from lm_eval.loggers import EvaluationTracker
+
+    def logged_(out, tasks, seed, **settings):
+        tracker = EvaluationTracker(output_path=str(out))
+        metadata = {"source_encoder": False, "topic_seeds": 0, "k": 3, **settings}
+        results = run(tasks, model_args={"seed": seed}, metadata=metadata, evaluation_tracker=tracker)  # fmt: skip
+        samples = results.pop("samples")
+        tracker.save_results_aggregated(results, samples)
+        for name in results["configs"]:
+            tracker.save_results_samples(name, samples[name])
+        return out, results["results"]
+
+    return logged_
+
+
+@pytest.fixture(scope="module")
+def runs(logged, tmp_path_factory):
+    tasks = [f"{p}{c}" for p in (V, LL, "xlinghealth_consistency_demo_") for c in ("en", "hi")]
+    tasks += [f"{M}{c}" for c in ("en", "ja")]
+    return [logged(tmp_path_factory.mktemp(f"seed{seed}"), tasks, seed) for seed in (1, 2)]
+
+
+def test_a_real_run_with_two_seeds(runs):
+    (a, first), (b, second) = runs
+    content = found(a, b)
+    assert content["made_differently"] == []
+    assert content["a"]["model"] == 'xling_baseline {"seed": 1}'
+    differences = {
+        (row["criterion"], row["metric"], row["temperature"], row["language"]): row
+        for row in content["comparisons"]
+        if row["kind"] == "difference"
+    }
+    checked = 0
+    for code in ("en", "hi"):
+        for name in ("auc", "ece", "brier", "macro_f1", "acc"):
+            row = differences["verifiability_ll", name, None, code]
+            assert row["a"] == pytest.approx(first[LL + code][f"{name},none"])
+            assert row["difference"] == pytest.approx(0)  # Log-likelihoods know no seed.
+            assert row["outcome"] == "not_shown"
+        for name in ("macro_f1", "acc"):
+            row = differences["verifiability", name, 1.0, code]
+            assert row["a"] == pytest.approx(first[V + code][f"{name}_t1.0,none"])
+            assert row["b"] == pytest.approx(second[V + code][f"{name}_t1.0,none"])
+            assert row["n"] == 24 and row["wins"] + row["ties"] + row["losses"] == 24
+            checked += row["difference"] != 0
+    assert checked
+    gaps = {
+        (row["criterion"], row["language"])
+        for row in content["comparisons"]
+        if row["kind"] == "gap"
+    }
+    assert gaps == {("verifiability", "hi"), ("verifiability_ll", "hi"), ("consistency", "hi"), ("mmedbench_mcqa", "ja")}  # fmt: skip
+    for row in content["comparisons"]:
+        assert row["low"] is None or row["low"] <= row["difference"] <= row["high"]
+        assert row["p"] is None or row["p"] <= row["p_holm"] <= 1
+    again = found(a, a)
+    assert {row["difference"] for row in again["comparisons"]} <= {0.0, None}
+    assert {row["outcome"] for row in again["comparisons"]} <= {"not_shown", "too_few", "undefined"}
+
+
+def test_real_runs_with_other_settings_are_refused(runs, logged, tmp_path):
+    out, _ = logged(tmp_path, [V + "en"], 3, temperatures=[1.0], prompt_language="native")
+    said = refusal(runs[0][0], out)
+    assert f"temperatures is [0.0, 1.0] in A, but [1.0] in B ({V}en)" in said
+    assert "prompt_language is en in A, but native in B" in said
+    content = found(runs[0][0], out, "--force")
+    assert {row["temperature"] for row in content["comparisons"]} == {1.0}
+    assert any(note.startswith("only in A: ") and LL + "hi" in note for note in content["notes"])

@@ -1,0 +1,712 @@
+"""The page of `xling report` in a real browser, and the samples that it shows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import scripted
+
+from xling_tasks.commands.annotate.page import FOLDER
+from xling_tasks.errors import DataError
+from xling_tasks.models.judge import LABELS, NO_RESPONSE, OPTIONS
+from xling_tasks.report.data import read_models
+from xling_tasks.report.model import Options, Report
+from xling_tasks.report.page.html import attribute, text
+from xling_tasks.report.page.page import page
+from xling_tasks.report.page.samples import LIMIT, samples_to_read
+from xling_tasks.report.tables.table import Table
+
+STAMP = "2026-01-02T03-04-05.678901"
+HOSTILE = {
+    "script": "<script>window.hacked=1;alert(1)</script>",
+    "image": "<img src=x onerror=alert(2)><svg onload=alert(3)><iframe src=https://x.example/>",
+    "end": "</style></textarea></title><!-- ]]> --> {{main}} {{style}}",
+    "quotes": "\"'`${alert(4)}` &lt;b&gt; &amp; \\u003c <a href=javascript:alert(5)>x</a>",
+    "lines": "one\u2028two\u2029three\r\nfour\tfive",
+    "bidi": "safe \u202eetsisnoc\u202c \u2066x\u2069 end",
+    "odd": "nul \u0000 half \ud83d bom \ufeff tag \U000e0041 emoji \U0001f600",
+    "long": "Donaudampfschifffahrt" * 60,
+}
+ARABIC = "هل يمكنني تناول الباراسيتامول مع الكحول؟"
+HINDI = "क्या मैं बुखार में पैरासिटामोल ले सकता हूँ?"
+CHINESE = "发烧时可以服用对乙酰氨基酚吗？请问需要注意什么？"
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c63"
+    "f8ffff3f0005fe02fea1399ed90000000049454e44ae426082"
+)
+MORE, LESS, NEITHER, CONTRADICTORY = LABELS
+
+
+# Outputs in the harness's shape
+
+
+def write(out, tasks, model="m", **config):
+    """A folder as `lm_eval --output_path --log_samples` leaves it; tasks are lists of samples."""
+    folder = out / "one"
+    folder.mkdir(parents=True, exist_ok=True)
+    record = {
+        "version": "0.1.0",
+        "settings": {"judge": {"model": "j", "model_args": {"api_key": "s3cret"}}, "k": 2},
+        "data": {"name": "d.jsonl", "sha256": "abc123", "questions": 3, "rows": 3,
+                 "dataset": "Demo", "licence": "CC0", "citation": "nobody"},
+        "prompts": {"answer": {"digest": "d1g357"}},
+        "signatures": {"chrf": "chrf|made:so"},
+    }  # fmt: skip
+    content = {
+        "results": {task: {f"{k},none": v for k, v in means(rows).items()} for task, rows in tasks.items()},
+        "configs": {task: {"metadata": {"xling": record}} for task in tasks},
+        "n-samples": {task: {"original": len(rows), "effective": len(rows)} for task, rows in tasks.items()},
+        "higher_is_better": {},
+        "config": {"model": "hf", "model_args": {"pretrained": model}, "random_seed": 7, **config},
+        "lm_eval_version": "0.4.13",
+    }  # fmt: skip
+    (folder / f"results_{STAMP}.json").write_text(json.dumps(content), encoding="utf-8")
+    for task, rows in tasks.items():
+        lines = [json.dumps({"filter": "none", **row}) + "\n" for row in rows]
+        (folder / f"samples_{task}_{STAMP}.jsonl").write_text("".join(lines), encoding="utf-8")
+    return out
+
+
+def means(rows):
+    """The harness's numbers, as far as they are means; macro scores are none of them."""
+    found = {}
+    for name in {key for row in rows for key in row} - {"doc", "resps", "arguments"}:
+        values = [row[name] for row in rows if row.get(name) is not None]
+        if values and all(isinstance(value, float) for value in values):
+            found[name] = sum(values) / len(values)
+        elif values and isinstance(values[0], list) and isinstance(values[0][0], list):
+            pairs = [pair for value in values for pair in value if pair[1] is not None]
+            right = [float((p >= 0.5) == bool(label)) for label, p in pairs]
+            found[name] = sum(right) / len(right)
+        elif values and isinstance(values[0], list):
+            found[name] = sum(value[0] for value in values) / sum(value[1] for value in values)
+    return found
+
+
+def judged(number, label, language, **texts):
+    """A question of correctness."""
+    doc = {
+        "question_id": str(number),
+        "question": texts.get("question", f"Question {number} in {language}?"),
+        "reference": texts.get("reference", f"Reference {number}."),
+    }
+    return {
+        "doc": doc,
+        "resps": [[texts.get("answer", f"Answer {number} in {language}.")]],
+        **{name: float(name == label) for name in (*LABELS, NO_RESPONSE)},
+        "n_judged": {
+            "label": label,
+            "reply": texts.get("reply", f"Reason {number}."),
+            "judge": "j",
+        },
+    }
+
+
+C = "xlinghealth_correctness_liveqa_"
+
+
+def correctness(labels, **texts):
+    """Tasks by language from labels by question."""
+    return {
+        C + code: [judged(i, label, code, **texts) for i, label in own.items()]
+        for code, own in labels.items()
+    }
+
+
+def report_of(*folders):
+    return Report(tuple(read_models(folders)), (), (), (), Options(n_resamples=1000))
+
+
+def read(*folders, n=5):
+    return samples_to_read(report_of(*folders), n)
+
+
+def html_of(report, tables=(), pictures=(), samples=(), banner=(), created=STAMP):
+    return page(report, list(tables), list(pictures), list(samples), list(banner), created)
+
+
+def texts_of(part):
+    return [[item.text for item in side] for side in (part.english, part.other)]
+
+
+# Which samples, and what of them
+
+
+def test_correctness_contradictory_first_then_size_then_question(tmp_path):
+    labels = {
+        "en": {"2": MORE, "10": MORE, "3": NEITHER, "4": LESS, "5": MORE, "6": CONTRADICTORY},
+        "hi": {"2": NEITHER, "10": LESS, "3": CONTRADICTORY, "4": MORE, "5": MORE, "6": NEITHER},
+        "zh": {"2": NEITHER, "10": CONTRADICTORY, "3": NEITHER, "4": LESS, "5": NO_RESPONSE},
+    }
+    found = read(write(tmp_path, correctness(labels)), n=9)
+    assert [(item.language, item.question) for item in found] == [
+        ("zh", "10"), ("hi", "3"), ("zh", "5"), ("hi", "2"), ("zh", "2"), ("hi", "10")
+    ]  # fmt: skip
+    first = found[0]
+    assert (first.model, first.criterion, first.dataset) == ("m", "correctness", "liveqa")
+    assert first.why == "contradictory; in English more comprehensive"
+    assert [part.title for part in first.parts] == ["Question", "Reference", "Answer", "Judge"]
+    assert texts_of(first.parts[2]) == [["Answer 10 in en."], ["Answer 10 in zh."]]
+    assert [item.mark for item in (*first.parts[3].english, *first.parts[3].other)] == [
+        "more comprehensive", "contradictory"
+    ]  # fmt: skip
+    assert [item.language for item in (*first.parts[0].english, *first.parts[0].other)] == [
+        "en",
+        "zh",
+    ]
+    assert read(tmp_path, n=2) == found[:2] and read(tmp_path, n=0) == []
+
+
+def test_only_the_lines_that_are_shown_are_read(tmp_path):
+    labels = {"en": {i: MORE for i in range(50)}, "hi": {i: MORE for i in range(50)}}
+    labels["hi"][31] = CONTRADICTORY
+    out = write(tmp_path, correctness(labels))
+    report = report_of(out)
+    for path in out.rglob("samples_*"):
+        lines = path.read_bytes().split(b"\n")
+        kept = [line if i == 31 else b"#" * len(line) for i, line in enumerate(lines)]
+        path.write_bytes(b"\n".join(kept))
+    (found,) = samples_to_read(report)
+    assert found.question == "31"
+    next(out.rglob("samples_*_hi_*")).write_bytes(b"{}\n" * 9)
+    with pytest.raises(DataError, match=r"samples_.*_hi_.*question '31' cannot be shown"):
+        samples_to_read(report)
+
+
+def test_long_texts_are_cut_and_say_so(tmp_path):
+    long = "क्" * LIMIT
+    tasks = correctness({"en": {1: MORE}, "hi": {1: CONTRADICTORY}}, answer=long)
+    (found,) = read(write(tmp_path, tasks))
+    shown = found.parts[2].other[0]
+    assert len(shown.text) in (LIMIT, LIMIT + 1) and shown.text.endswith("क्")
+    assert shown.cut == len(long) - len(shown.text)
+    html = html_of(report_of(tmp_path), samples=[found])
+    assert f"and {shown.cut:,} more characters" in html
+
+
+def test_consistency_takes_the_headline_metric_at_the_highest_temperature(tmp_path):
+    def row(q, value, code):
+        answers = [[f"cold {code}"], [f"{code} {i}" for i in range(5)]]
+        doc = {"question_id": q, "question": f"{q} {code}"}
+        return {
+            "doc": doc, "resps": answers, "empty_rate_t0.0": [0, 1], "empty_rate_t1.0": [0, 5],
+            "sim_1gram_t0.5": 1 - value, "sim_1gram_t1.0": value, "sim_lda20_t1.0": 1 - value,
+        }  # fmt: skip
+
+    name = "xlinghealth_consistency_liveqa_"
+    tasks = {
+        name + "en": [row("a", 0.9, "en"), row("b", 0.8, "en"), row("c", 0.1, "en")],
+        name + "hi": [row("a", 0.5, "hi"), row("b", 0.2, "hi"), row("c", 0.7, "hi")],
+    }
+    found = read(write(tmp_path, tasks))
+    assert [(item.question, item.why) for item in found] == [
+        ("b", "sim_1gram_t1.0 0.200; in English 0.800"),
+        ("a", "sim_1gram_t1.0 0.500; in English 0.900"),
+    ]
+    answers = found[0].parts[1]
+    assert answers.title == "Answers at temperature 1.0 (the first 3 of 5)"
+    assert texts_of(answers) == [["en 0", "en 1", "en 2"], ["hi 0", "hi 1", "hi 2"]]
+
+
+def test_verifiability_shows_a_row_that_english_has_right_and_the_language_wrong(tmp_path):
+    def row(q, verdicts, code, order="ab"):
+        labels = {"a": 1, "b": 0}
+        rows = [[labels[key], verdicts[key]] for key in order]
+        doc = {
+            "question_id": q,
+            "question": f"{q} {code}",
+            "answers": [{"answer_id": key, "label": labels[key], "text": f"{key} {code}"} for key in order],
+        }  # fmt: skip
+        words = {1: "Yes", 0: "No", None: "Perhaps"}
+        resps = [[text] for key in order for text in (f"{words[verdicts[key]]} {key}", "hot")]
+        return {"doc": doc, "resps": resps, "acc_t0.0": rows, "acc_t1.0": rows}
+
+    name = "xlinghealth_verifiability_liveqa_"
+    right = {"a": 1, "b": 0}
+    tasks = {
+        name + "en": [row(q, right, "en") for q in "123"],
+        name + "es": [row("1", {"a": 1, "b": 1}, "es", "ba"), row("2", right, "es"),
+                      row("3", {"a": 0, "b": 1}, "es")],
+    }  # fmt: skip
+    found = read(write(tmp_path, tasks))
+    assert [item.question for item in found] == ["3", "1"]
+    _, answer, verdict = found[1].parts
+    assert texts_of(answer) == [["b en"], ["b es"]]
+    assert verdict.title == "Verdict (right: No)"
+    assert texts_of(verdict) == [["No b"], ["Yes b"]]
+    assert (verdict.english[0].mark, verdict.other[0].mark) == ("right", "wrong")
+
+
+def test_likelihood_information_empathy_and_multiple_choice(tmp_path):
+    def likely(q, chance, code):
+        doc = {
+            "question_id": q,
+            "question": q,
+            "answers": [{"answer_id": "0", "label": 1, "text": code}],
+        }
+        return {"doc": doc, "resps": [[["-1", "True"]], [["-2", "False"]]], "acc": [[1, chance]]}
+
+    texts = {"en": "Prompt?", "ar": ARABIC}
+    replies = [["English answer."], ["جواب."]]
+    claims = {"n": 1, "english": "An answer.", "claims": ["It is."], "unscored": None}
+    information = [
+        {
+            "doc": {"question_id": q, "text": texts}, "resps": replies, "information_f1_ar": f1,
+            "n_claims_en": {**claims, "claims": ["One.", "Two."], "supported": []},
+            "n_claims_ar": {**claims, "supported": [None], "reference_supported": [True, False]},
+        }
+        for q, f1 in (("1", 0.5), ("2", 1.0), ("3", 0.25))
+    ]  # fmt: skip
+    empathy = [
+        {
+            "doc": {"question_id": q, "text": texts}, "resps": replies, "empathy_ar": equal,
+            "explorations_present_en": 1.0, "explorations_present_ar": equal,
+            "explorations_agreement_ar": equal, "profile_ar": {"english": "I hear.", "profile": [1]},
+        }
+        for q, equal in (("1", 1.0), ("2", 0.0))
+    ]  # fmt: skip
+
+    def choice(q, right, jaccard, code):
+        doc = {
+            "question_id": q,
+            "question": f"{q}?",
+            "options": {"A": "x", "B": "y"},
+            "answer": ["B"],
+        }
+        return {
+            "doc": doc, "acc": right, "jaccard": jaccard,
+            "resps": [[["-2.0", "False"]], [["-1.0", "True"]], [["-1.0", "False"]]],
+            "arguments": {f"gen_args_{i}": {"arg_1": w} for i, w in enumerate([" A", " B", " A, B"])},
+        }  # fmt: skip
+
+    ll = "xlinghealth_verifiability_ll_liveqa_"
+    mc = "mmedbench_mcqa_ll_"
+    out = write(
+        tmp_path,
+        {
+            ll + "en": [likely("1", 0.9, "en")],
+            ll + "hi": [likely("1", 0.2, "hi")],
+            "xling_information": information,
+            "xling_empathy": empathy,
+            mc + "en": [choice("e1", 1.0, 1.0, "en")],
+            mc + "fr": [choice("f1", 0.0, 0.0, "fr"), choice("f2", 1.0, 1.0, "fr")],
+            mc + "ru": [choice("r1", 0.0, 0.5, "ru"), choice("r2", 0.0, None, "ru")],
+        },
+    )
+    found = read(out)
+    assert [(item.criterion, item.language, item.question) for item in found] == [
+        ("verifiability_ll", "hi", "1"), ("mmedbench_mcqa_ll", "ru", "r2"),
+        ("mmedbench_mcqa_ll", "ru", "r1"), ("information", "ar", "3"), ("information", "ar", "1"),
+        ("empathy", "ar", "2"),
+    ]  # fmt: skip
+    by = {item.criterion: item for item in reversed(found)}
+    assert texts_of(by["verifiability_ll"].parts[2]) == [["P(Yes) = 0.900"], ["P(Yes) = 0.200"]]
+    shown = {part.title: texts_of(part)[1] for part in by["mmedbench_mcqa_ll"].parts}
+    assert shown["Question"] == ["r2?\n\nA. x\nB. y"] and shown["Right"] == ["B"]
+    assert shown["Most likely"] == ["undecided between B / A, B"]
+    prompt, _, english, support = by["information"].parts
+    assert texts_of(prompt) == [["Prompt?"], [ARABIC]] and texts_of(english) == [[], ["An answer."]]
+    assert [(item.text, item.mark) for item in (*support.english, *support.other)] == [
+        ("One.", "supported"), ("Two.", "not supported"), ("It is.", "not verified")
+    ]  # fmt: skip
+    assert texts_of(by["empathy"].parts[3]) == [["explorations"], ["none"]]
+
+
+# The page as text
+
+
+class Outline(HTMLParser):
+    """Headings, tables with their captions, identifiers and what points to them."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.levels, self.tags, self.ids, self.targets = [], [], [], []
+        self.tables = self.captions = 0
+        self.open = []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        own = dict(attributes)
+        self.tags.append((tag, own))
+        if re.fullmatch("h[1-6]", tag):
+            self.levels.append(int(tag[1]))
+        self.tables += tag == "table"
+        self.captions += tag == "caption"
+        self.ids += [own["id"]] if "id" in own else []
+        self.targets += [own["aria-labelledby"]] if "aria-labelledby" in own else []
+        self.targets += [own["href"][1:]] if own.get("href", "").startswith("#") else []
+        if tag not in ("meta", "link", "img", "wbr", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def well_built(html):
+    """What every page must be, whatever is on it."""
+    found = Outline(html)
+    assert found.open == [] and found.levels[0] == 1 and found.levels.count(1) == 1
+    steps = zip(found.levels, found.levels[1:])
+    assert all(after <= before + 1 for before, after in steps)
+    assert found.tables == found.captions
+    assert len(found.ids) == len(set(found.ids)) and set(found.targets) <= set(found.ids)
+    for tag, own in found.tags:
+        assert tag not in ("script", "iframe", "object", "embed", "form", "base", "svg")
+        assert not any(name.startswith("on") or name == "style" for name in own)
+        assert tag != "th" or own["scope"] in ("row", "col")
+        assert tag != "img" or (own["src"].startswith("data:image/") and own["alt"])
+        if "scroll" in own.get("class", "").split():
+            assert own["tabindex"] == "0" and own["role"] == "region" and own["aria-labelledby"]
+    return found
+
+
+def a_table(key="one", section="correctness", rows=((1, 2.0),), **more):
+    columns = tuple(f"c{i}" for i in range(len(rows[0])))
+    return Table(key, section, f"Title {key}", columns, rows, **more)
+
+
+def a_picture(
+    key="p", section="correctness", svg="<svg xmlns='http://www.w3.org/2000/svg'/>", **more
+):
+    return SimpleNamespace(key=key, section=section, title="A picture", alt="It shows.", png=PNG, svg=svg, **more)  # fmt: skip
+
+
+@pytest.fixture
+def small(tmp_path):
+    labels = {"en": {1: MORE}, "hi": {1: CONTRADICTORY}}
+    return report_of(write(tmp_path / "small", correctness(labels)))
+
+
+def test_order_of_the_sections(small):
+    tables = [
+        a_table("tukey_consistency_demo", "statistics"),
+        a_table("against_english_mmedbench_mcqa_ll", "statistics"),
+        a_table("ranks", "statistics"),
+        a_table("strange", "nowhere"),
+        a_table("correctness_demo"),
+        a_table("coverage_all", "coverage"),
+        a_table("anova_correctness_demo", "statistics"),
+    ]
+    html = html_of(small, tables, [a_picture()], samples_to_read(small), ["Read <this>"])
+    found = well_built(html)
+    order = [
+        "know-first", "coverage", "table-coverage_all", "correctness", "table-correctness_demo",
+        "picture-p", "table-anova_correctness_demo", "samples-correctness", "consistency",
+        "table-tukey_consistency_demo", "mmedbench_mcqa_ll",
+        "table-against_english_mmedbench_mcqa_ll", "statistics", "table-ranks", "other",
+        "table-strange", "settings", "model-1", "model-1-run-1", "sources",
+    ]  # fmt: skip
+    assert [key for key in found.ids if key in order] == order
+    assert html.index("does not show that any answer is safe") < html.index('id="coverage"')
+    assert "Read &lt;this&gt;" in html and "2026-01-02 03:04" in html
+    assert html == html_of(small, tables, [a_picture()], samples_to_read(small), ["Read <this>"])
+
+
+def test_a_report_of_nothing_but_numbers(small):
+    html = html_of(small)
+    found = well_built(html)
+    assert "know-first" not in found.ids and "correctness" not in found.ids
+
+
+def test_cells_undefined_published_numbers_and_long_tables(small):
+    rows = (("a", 1, -2.5, None), ("GPT_x", 2, 0.25, "x" * 40))
+    table = a_table(rows=rows, note="Mind & this.", published=frozenset({1}), digits=2)
+    html = html_of(small, [table])
+    assert '<td class="number">\u22122.50</td>' in html
+    assert "undefined</span></td>" in html and "Mind &amp; this." in html
+    assert (
+        '<tr class="published"><th scope="row" dir="auto">GPT_<wbr>x <span class="mark">published'
+        in html
+    )
+    assert "<details" not in html
+    many = a_table(rows=tuple((str(i), i) for i in range(40)))
+    assert "<summary>40 rows</summary>" in html_of(small, [many])
+
+
+def test_settings_signatures_and_no_secrets(tmp_path):
+    out = write(
+        tmp_path,
+        correctness({"en": {1: MORE}, "hi": {1: MORE}}),
+        model_args={"pretrained": "https://me:pw@host/x", "token": "t0ken"},
+        gen_kwargs={"api_key": "s3cret"},
+    )
+    html = html_of(report_of(out))
+    for shown in ("0.4.13", "abc123", "d1g357", "chrf|made:so", "random_seed", "setting: judge",
+                  "1,000 resamples", "nobody", "CC0", "arXiv:2310.13132", f"results_{STAMP}.json"):  # fmt: skip
+        assert shown in html, shown
+    assert "s3cret" not in html and "t0ken" not in html and "me:pw" not in html
+
+
+def test_pictures_are_data(small):
+    html = html_of(small, pictures=[a_picture(), a_picture("q", svg="")])
+    assert html.count('src="data:image/svg+xml;base64,') == 1
+    assert html.count('src="data:image/png;base64,') == 1
+
+
+def test_texts_and_attributes():
+    assert text('a<b> & "c" \u202e\u0000\ud800\r\nx') == (
+        "a&lt;b&gt; &amp; &quot;c&quot; "
+        '<span class="control">U+202E</span><span class="control">U+0000</span>'
+        '<span class="control">U+D800</span>\nx'
+    )
+    assert attribute('"><b>\u202e') == "&quot;&gt;&lt;b&gt;U+202E"
+    assert text("क\u200dष می\u200cخواهم 👨\u200d👩") == "क\u200dष می\u200cخواهم 👨\u200d👩"
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def test_contrast_in_both_schemes():
+    css = (FOLDER / "report.css").read_text(encoding="utf-8")
+    light, dark = (
+        dict(re.findall(r"--(\w+): (#\w{6})", block)) for block in css.split("@media")[:2]
+    )
+    for scheme in (light, dark):
+        for ink in ("ink", "soft", "main", "warn"):
+            for paper in ("paper", "shade", "tint"):
+                low, high = sorted((luminance(scheme[ink]), luminance(scheme[paper])))
+                assert (high + 0.05) / (low + 0.05) >= 4.5, (ink, paper)
+
+
+# The page in a browser
+
+
+class Opened:
+    """A page in the browser, with everything it asked for and said."""
+
+    def __init__(self, browser, path, width=1280, **options):
+        self.context = browser.new_context(viewport={"width": width, "height": 844}, **options)
+        self.page = self.context.new_page()
+        self.requests, self.noise = [], []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        for kind in ("pageerror", "console"):
+            self.page.on(kind, lambda what: self.noise.append(str(getattr(what, "text", what))))
+        self.page.on("dialog", lambda dialog: (self.noise.append(dialog.message), dialog.accept()))
+        self.url = path.as_uri()
+        self.page.goto(self.url)
+
+    def well(self):
+        """Nothing was loaded but the page and its pictures, and nothing went wrong."""
+        loaded = {url for url in self.requests if not url.startswith("data:")}
+        return loaded == {self.url} and self.noise == []
+
+    def unfold(self):
+        """Open everything; how a reader does it is `test_readable_without_javascript`'s."""
+        self.page.evaluate(
+            "document.querySelectorAll('details').forEach((e) => { e.open = true; })"
+        )
+
+    def fits(self):
+        return self.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.fixture
+def opened(browser):
+    """`opened(path, ...)`: a page in a browser of its own."""
+    found = []
+
+    def open_(path, **options):
+        found.append(Opened(browser, path, **options))
+        return found[-1]
+
+    yield open_
+    for item in found:
+        item.context.close()
+
+
+def as_shown(hostile):
+    """A text as the page shows it."""
+    found = hostile.replace("\r\n", "\n")
+    odd = "[\u0000\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\U000e0041]"
+    return re.sub(odd, lambda m: f"U+{ord(m[0]):04X}", found)
+
+
+def hostile_page(tmp_path):
+    tasks = {C + "en": [], C + "ar": []}
+    for key, value in HOSTILE.items():
+        own = {"question": value, "answer": value, "reply": value, "reference": value}
+        tasks[C + "en"].append(judged(key, MORE, "en", **own))
+        tasks[C + "ar"].append(judged(key, CONTRADICTORY, "ar", **own))
+    everything = "".join(HOSTILE.values()).replace("/", "\\")
+    out = write(tmp_path / "out", tasks, model=everything, gen_kwargs=dict(HOSTILE))
+    report = report_of(out)
+    table = Table(
+        "t", "correctness", everything, (everything, "n"), ((everything, 1.0),), note=everything
+    )
+    picture = a_picture(svg="<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><script>alert(9)</script>"
+                        "<image href='https://x.example/y.png'/><text>\ud83d</text></svg>")  # fmt: skip
+    picture.title = picture.alt = everything
+    samples = samples_to_read(report, n=len(HOSTILE))
+    html = html_of(report, [table], [picture], samples, list(HOSTILE.values()), everything)
+    well_built(html)
+    path = tmp_path / "report.html"
+    path.write_text(html, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_hostile_text_is_shown_literally(tmp_path, opened, width):
+    shown = opened(hostile_page(tmp_path), width=width)
+    assert shown.page.title().startswith("Health answers by language: <script>window.hacked=1")
+    assert "U+202E" in shown.page.title() and "class=" not in shown.page.title()
+    shown.unfold()
+    assert shown.fits()
+    blocks = shown.page.locator(".sample .text").all_text_contents()
+    assert len(blocks) == 8 * len(HOSTILE)
+    for value in HOSTILE.values():
+        assert blocks.count(as_shown(value)) == 8
+    assert shown.page.locator(".banner li").all_text_contents() == [
+        as_shown(v) for v in HOSTILE.values()
+    ]
+    assert (
+        shown.page.locator("main script, main iframe, main svg, main a[href^=javascript]").count()
+        == 0
+    )
+    assert shown.page.evaluate("window.hacked") is None and shown.well()
+
+
+def sights(tmp_path):
+    """A page with three scripts and a wide table, without JavaScript."""
+    labels = {"en": {1: MORE}, "ar": {1: CONTRADICTORY}, "hi": {1: NEITHER}, "zh": {1: LESS}}
+    tasks = correctness(labels)
+    for code, said in (("ar", ARABIC), ("hi", HINDI), ("zh", CHINESE)):
+        tasks[C + code] = [
+            judged(1, next(iter(labels[code].values())), code, question=said, answer=said * 4)
+        ]
+    report = report_of(write(tmp_path / "out", tasks))
+    wide = Table("wide", "correctness", "Wide", tuple(f"column {i}" for i in range(30)),
+                 (tuple(range(30)),), published=frozenset({0}))  # fmt: skip
+    folded = a_table("folded", rows=tuple((str(i), i) for i in range(40)))
+    path = tmp_path / "report.html"
+    path.write_text(
+        html_of(report, [wide, folded], [a_picture()], samples_to_read(report)), encoding="utf-8"
+    )
+    return path
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_readable_without_javascript(tmp_path, opened, width):
+    shown = opened(sights(tmp_path), width=width, java_script_enabled=False)
+    page = shown.page
+    folded = page.locator("section[aria-labelledby=correctness] td", has_text=re.compile("^39$"))
+    assert not folded.is_visible()
+    page.locator("summary", has_text="40 rows").click()
+    folded.wait_for(state="visible")
+    page.locator("summary", has_text="Arabic").click()
+    question = page.locator(".sample[open] .text[lang=ar]").first
+    question.wait_for(state="visible")
+    assert question.inner_text() == ARABIC
+    page.locator("nav a", has_text="Settings").click()
+    assert page.url.endswith("#settings") and page.locator("#settings").is_visible()
+    assert [url for url in shown.requests if not url.startswith(("data:", shown.url))] == []
+
+
+def test_wide_tables_scroll_by_themselves_and_arabic_runs_right_to_left(tmp_path, opened):
+    shown = opened(sights(tmp_path), width=390)
+    shown.unfold()
+    assert shown.fits()
+    frame = shown.page.locator(".scroll", has=shown.page.locator("caption", has_text="Wide"))
+    assert frame.evaluate("e => e.scrollWidth > e.clientWidth && e.tabIndex === 0")
+    side = "e => getComputedStyle(e).direction"
+    assert shown.page.locator(".text[lang=ar]").first.evaluate(side) == "rtl"
+    assert shown.page.locator(".text[lang=hi]").first.evaluate(side) == "ltr"
+    style = "e => getComputedStyle(e).textAlign"
+    assert shown.page.locator("td.number").first.evaluate(style) == "end"
+    assert shown.page.locator("tr.published .mark").inner_text() == "published"
+    assert shown.well()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_schemes_differ(tmp_path, opened, scheme):
+    shown = opened(sights(tmp_path), color_scheme=scheme)
+    found = shown.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert found == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}[scheme]
+
+
+def test_printed_folded_texts_are_there(tmp_path, opened):
+    shown = opened(sights(tmp_path))
+    answer = shown.page.locator(".text[lang=ar]").first
+    assert answer.bounding_box() is None or not answer.is_visible()
+    shown.page.emulate_media(media="print")
+    assert answer.is_visible() and not shown.page.locator("nav").is_visible()
+
+
+# Two models on the demo
+
+
+def judge_reply(prompt):
+    """A scripted judge: its labels follow from what it is asked."""
+    found = re.search(r"VERDICT (\w+): option", prompt)
+    if not found:
+        return scripted.reply(prompt)
+    number = int(hashlib.md5(prompt.encode()).hexdigest(), 16) % len(OPTIONS)
+    return f"Because.\nVERDICT {found[1]}: {list(OPTIONS.values())[number]}"
+
+
+@pytest.fixture
+def demo(run, serve, tmp_path):
+    """Two seeds of the baseline on all criteria in two languages, saved as `lm_eval` saves them."""
+    from lm_eval.loggers import EvaluationTracker
+
+    spec = serve(judge_reply).spec()
+    metadata = {"judge": spec, "translator": spec, "encoder": False, "topic_seeds": 1, "k": 2}
+    kinds = ("xlinghealth_correctness", "xlinghealth_consistency", "xlinghealth_verifiability")
+    names = [f"{kind}_demo_{code}" for kind in kinds for code in ("en", "hi", "zh")]
+    names += ["mmedbench_mcqa_demo_en", "mmedbench_mcqa_demo_ja", "xlinghealth_information_demo"]
+    for seed in (1, 2):
+        found = run(names, model_args=f"seed={seed}", metadata=dict(metadata))
+        samples = found.pop("samples")
+        tracker = EvaluationTracker(output_path=str(tmp_path / str(seed)))
+        tracker.general_config_tracker.model_name_sanitized = "m"
+        tracker.save_results_aggregated(results=found, samples=samples)
+        for name, own in samples.items():
+            tracker.save_results_samples(task_name=name, samples=own)
+    return [f"{name}={tmp_path / seed}" for name, seed in (("first", "1"), ("second", "2"))]
+
+
+def test_the_demo_of_two_models(demo, tmp_path, opened):
+    from xling_tasks.report.stats import make_report
+    from xling_tasks.report.tables.all import differences, tables
+
+    report = make_report(read_models(demo), Options(n_resamples=1000))
+    samples = samples_to_read(report)
+    html = html_of(report, tables(report), [a_picture()], samples, differences(report))
+    found = well_built(html)
+    assert len(html.encode()) < 10_000_000
+    h2 = re.findall(r'<h2 id="([\w-]+)">', html)
+    assert [key for key in h2 if key != "know-first"] == [
+        "coverage", "summary", "correctness", "consistency", "verifiability", "mmedbench_mcqa", "information",
+        "settings", "sources",
+    ]  # fmt: skip
+    criteria = ["correctness", "consistency", "verifiability", "information"]
+    assert {key for key in found.ids if key.startswith("samples-")} >= {
+        f"samples-{c}" for c in criteria
+    }
+    models = dict.fromkeys((item.criterion, item.model) for item in samples)
+    assert [pair for pair in models if pair[0] == "correctness"] == [
+        ("correctness", "first"), ("correctness", "second")
+    ]  # fmt: skip
+    assert max(sum(i.criterion == c and i.model == "first" for i in samples) for c in criteria) == 5
+    path = tmp_path / "report.html"
+    path.write_text(html, encoding="utf-8")
+    for width in (390, 1280):
+        shown = opened(path, width=width)
+        shown.unfold()
+        assert shown.fits() and shown.well()
+
+
+def test_the_page_stands_alone():
+    for name in ("report.html", "report.css"):
+        assert not re.search(
+            r"https?:|@import|url\(", (FOLDER / name).read_text(encoding="utf-8")
+        ), name
+    assert Path(FOLDER / "report.css").stat().st_size < 20_000

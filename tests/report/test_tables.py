@@ -1,0 +1,682 @@
+"""Tables of a report: literals worked by hand, on outputs written in the harness's shape."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from xling_tasks.data.published import FILE, published
+from xling_tasks.errors import DataError
+from xling_tasks.report.data import read_models
+from xling_tasks.report.differences import differences
+from xling_tasks.report.model import Options
+from xling_tasks.report.stats import make_report
+from xling_tasks.report.tables.all import tables
+from xling_tasks.report.tables.grid import drop, mean_of, multiple
+from xling_tasks.report.tables.headlines import _words
+from xling_tasks.report.tables.significance import oriented
+from xling_tasks.report.tables.table import Table, as_csv, as_markdown
+
+STAMP = "2026-01-02T03-04-05.678901"
+LABELS = ("more_comprehensive", "less_comprehensive", "neither", "contradictory", "no_response")
+JUDGE = {"model": "dummy", "model_args": {"model": "judge-1"}, "batch_size": None}
+
+
+def recorded(signatures=(), **more):
+    """What our tasks record."""
+    found = {
+        "version": "0.1.0",
+        "settings": {"temperatures": [0.0, 1.0], "k": 4, "judge": JUDGE, "prompt_language": "en"},
+        "data": {
+            "questions": 4,
+            "rows": 4,
+            "sha256": "abc",
+            "unusable_rows": 0,
+            "unusable_reasons": {},
+            "unusable_questions": [],
+        },
+        "prompts": {"answer": {"language": "en", "digest": "d1"}},
+        "generation_kwargs": {"max_gen_toks": 8},
+        "signatures": dict(signatures),
+    }
+    for key, value in more.items():
+        found[key] = {**found[key], **value} if isinstance(value, dict) else value
+    return found
+
+
+def task(scores, questions=(), original=None, better=None, shots=0, **record):
+    """One task: its scores, and a dict of values per question where samples are logged."""
+    n = len(questions) or 4
+    return {
+        "scores": scores,
+        "questions": questions,
+        "count": {"original": original or n, "effective": n},
+        "better": better or {},
+        "shots": shots,
+        "record": recorded(**record),
+    }
+
+
+def write(folder, tasks, model="m", args=None, version="0.4.13"):
+    """A folder as `lm_eval --output_path --log_samples` leaves it."""
+    inside = folder / model
+    inside.mkdir(parents=True)
+    content = {
+        "results": {
+            t: {f"{k},none": v for k, v in own["scores"].items()} for t, own in tasks.items()
+        },
+        "configs": {t: {"metadata": {"xling": own["record"]}} for t, own in tasks.items()},
+        "n-samples": {t: own["count"] for t, own in tasks.items()},
+        "n-shot": {t: own["shots"] for t, own in tasks.items()},
+        "versions": dict.fromkeys(tasks, 1.0),
+        "higher_is_better": {t: own["better"] for t, own in tasks.items()},
+        "config": {
+            "model": "hf",
+            "model_args": {"pretrained": model, **(args or {})},
+            "gen_kwargs": {},
+        },
+        "lm_eval_version": version,
+    }
+    (inside / f"results_{STAMP}.json").write_text(json.dumps(content), encoding="utf-8")
+    for name, own in tasks.items():
+        if own["questions"]:
+            rows = [
+                {"doc": {"question_id": q}, "filter": "none", **values}
+                for q, values in own["questions"].items()
+            ]
+            text = "".join(json.dumps(row) + "\n" for row in rows)
+            (inside / f"samples_{name}_{STAMP}.jsonl").write_text(text, encoding="utf-8")
+    return folder
+
+
+def correctness(labels, ids=None, **more):
+    """A correctness task from its questions' labels; None is a failed judge call."""
+    ids = ids or [f"q{i}" for i in range(len(labels))]
+    questions = {
+        q: {name: None if label is None else float(label == name) for name in LABELS}
+        | {"judge_failed_rate": float(label is None)}
+        for q, label in zip(ids, labels)
+    }
+    known = [label for label in labels if label is not None]
+    scores = {name: known.count(name) / len(known) for name in LABELS}
+    scores |= {
+        "judge_failed_rate": labels.count(None) / len(labels),
+        "n_judged": len(known),
+        "unusable_rows": 0,
+    }
+    better = {"more_comprehensive": True, "contradictory": False, "no_response": False}
+    return task(scores, questions, better=better, **more)
+
+
+MORE, LESS, NEITHER, CONTRA, NONE = LABELS
+
+
+def report_of(*folders):
+    return make_report(read_models(folders), Options(n_resamples=200))
+
+
+def by_key(report, **options):
+    return {table.key: table for table in tables(report, **options)}
+
+
+def cell(table, column, **where):
+    """The value of a column in the only row that has these values."""
+    rows = [
+        row for row in table.rows if all(row[table.columns.index(k)] == v for k, v in where.items())
+    ]
+    assert len(rows) == 1, (table.key, where, rows)
+    return rows[0][table.columns.index(column)]
+
+
+@pytest.fixture
+def liveqa(tmp_path):
+    """Correctness over LiveQA: en 3 more, 1 contradictory; es 1 more, 1 less, 2 contradictory."""
+    return write(
+        tmp_path / "a",
+        {
+            "xlinghealth_correctness_liveqa_en": correctness([MORE, MORE, MORE, CONTRA]),
+            "xlinghealth_correctness_liveqa_es": correctness([MORE, LESS, CONTRA, CONTRA]),
+        },
+    )
+
+
+def test_one_model_under_two_names_stays_two(tmp_path):
+    """Scored by two judges, say: the labels of one must not stand under the name of the other."""
+    name = "xlinghealth_correctness_liveqa_en"
+    one, two = (
+        write(tmp_path / judge, {name: correctness(labels)})
+        for judge, labels in (("a", [MORE, MORE]), ("b", [CONTRA, MORE]))
+    )
+    found = read_models([f"first={one}", f"second={two}"])
+    scores = {model.name: model.tasks[0].scores["more_comprehensive"] for model in found}
+    assert scores == {"first": 1.0, "second": 0.5}
+    names = [model.name for model in read_models([f"x={one}", f"x (2)={two}", one, two])]
+    assert names == ["x", "x (2)", "m"]
+
+
+def test_the_newest_run_counts_in_any_order_of_folders(tmp_path):
+    name = "xlinghealth_correctness_liveqa_en"
+    old = write(tmp_path / "old", {name: correctness([CONTRA, CONTRA])})
+    new = write(tmp_path / "new", {name: correctness([MORE, MORE])})
+    for path in (new / "m").iterdir():
+        path.rename(path.with_name(path.name.replace("2026-01", "2026-02")))
+    for folders in ((old, new), (new, old)):
+        (model,) = read_models(folders)
+        assert model.tasks[0].scores["more_comprehensive"] == 1.0
+
+
+def test_the_order_of_tasks_does_not_depend_on_the_process(liveqa):
+    """Names of tasks come from a set, whose order is another in every process."""
+    (model,) = read_models([liveqa])
+    names = [item.results.task for item in model.tasks]
+    assert names == sorted(names)
+
+
+def test_counts_have_no_interval_of_a_share(tmp_path):
+    questions = {
+        f"q{i}": {"n_claims_es": {"n": n}, "abstained_es": 0.0, "n_claims_en": {"n": 0}}
+        for i, n in enumerate([0, 1, 2])
+    }
+    scores = {"n_claims_es": 1.0, "abstained_es": 0.0, "n_claims_en": 0.0}
+    folder = write(tmp_path, {"xling_information": task(scores, questions)})
+    found = {(c.panel.metric, c.language): c.interval for c in report_of(folder).cells}
+    assert found["n_claims", "es"].method == "percentile" and found["n_claims", "es"].low < 1
+    assert found["n_claims", "en"].high == 0
+    assert found["abstained", "es"].method == "wilson" and found["abstained", "es"].high > 0.5
+
+
+def likelihoods(right, n=40, shift=0.0, **more):
+    """Verifiability by log-likelihood: of five answers each, P(Yes) tells the right one or not."""
+    rows = {
+        f"q{i}": [
+            [int(k == 0), (0.9 if (k == 0) == (i < right) else 0.1) - k * 0.01] for k in range(5)
+        ]
+        for i in range(n)
+    }
+    flat = [row for own in rows.values() for row in own]
+    score = roc_auc_score([label for label, _ in flat], [chance for _, chance in flat])
+    questions = {q: {"auc": own} for q, own in rows.items()}
+    return task({"auc": score + shift}, questions, better={"auc": True}, **more)
+
+
+def test_auc_has_permutations_enough_for_the_correction(tmp_path):
+    tasks = {"en": likelihoods(40), "hi": likelihoods(5), "es": likelihoods(40)}
+    folder = write(
+        tmp_path, {f"xlinghealth_verifiability_ll_liveqa_{c}": t for c, t in tasks.items()}
+    )
+    found = {item.side: item for item in report_of(folder).comparisons}
+    assert found["hi"].n_permutations == 200_000 and found["hi"].p == 1 / 200_001
+    assert found["hi"].difference < 0 and found["es"].p == 1
+    assert _words(found["hi"], True) == "worse than English"
+    stuck = "not shown after correction (the smallest p that its test can give)"
+    assert _words(replace(found["hi"], p_holm=0.1), True) == stuck
+
+
+def test_an_auc_of_other_samples_is_refused(tmp_path):
+    folder = write(tmp_path, {"xlinghealth_verifiability_ll_liveqa_en": likelihoods(9, shift=0.1)})
+    with pytest.raises(DataError, match="auc over its samples"):
+        read_models([folder])
+
+
+def test_every_model_stands_in_short_with_what_it_has(tmp_path):
+    """One is translated and scored by an encoder, the other in its own words at T=0.7."""
+
+    def runs(metric, values):
+        return {
+            f"xlinghealth_consistency_liveqa_{code}": task(
+                {metric: sum(own) / 4}, {f"q{i}": {metric: v} for i, v in enumerate(own)}, better={metric: True}
+            )
+            for code, own in values.items()
+        }  # fmt: skip
+
+    values = {"en": [0.5, 0.6, 0.7, 0.8], "es": [0.1, 0.2, 0.2, 0.3]}
+    one = write(tmp_path / "a", runs("bertscore_f1_t1.0", values), model="a")
+    two = write(tmp_path / "b", runs("sim_1gram_src_t0.7", values), model="b")
+    found = by_key(report_of(one, two))
+    where = {"metric": "bertscore_f1", "T": 1.0, "model": "a", "language": "es"}
+    assert cell(found["summary"], "difference", **where) == pytest.approx(-0.45)
+    where = {"metric": "sim_1gram_src", "T": 0.7, "model": "b", "language": "es"}
+    assert cell(found["summary"], "difference", **where) == pytest.approx(-0.45)
+    for key in ("summary", "against_english_consistency", "tukey_consistency_liveqa"):
+        assert "not the model's alone" in found[key].note
+    assert "not the model's alone" not in by_key(report_of(one))["summary"].note
+
+
+# Numbers
+
+
+@pytest.mark.parametrize(
+    ("value", "base", "percent", "times"),
+    [(0.25, 0.75, 200 / 3, 1 / 3), (0.5, 0.25, -100.0, 2.0), (0.5, 0.5, 0.0, 1.0), (0.0, 0.5, 100.0, 0.0),
+     (-0.2, -0.1, None, None), (0.5, 0.0, None, None), (None, 0.5, None, None), (0.5, None, None, None)],
+)  # fmt: skip
+def test_drop_and_multiple(value, base, percent, times):
+    assert drop(value, base) == (percent if percent is None else pytest.approx(percent))
+    assert multiple(value, base) == (times if times is None else pytest.approx(times))
+
+
+def test_a_mean_with_a_gap_is_undefined():
+    assert mean_of([1.0, 2.0, 6.0]) == 3.0
+    assert mean_of([1.0, None]) is None
+    assert mean_of([]) is None
+
+
+# Correctness
+
+
+def test_correctness_by_hand(liveqa):
+    found = by_key(report_of(liveqa), published=False)["correctness_liveqa"]
+    es = {"model": "m", "language": "es"}
+    assert cell(found, "more comprehensive", **es) == 0.25
+    assert cell(found, "more comprehensive: drop vs English, %", **es) == pytest.approx(
+        66.6667, abs=1e-3
+    )
+    assert cell(found, "contradictory: multiple of English", **es) == 2.0
+    assert cell(found, "contradictory: multiple of English", model="m", language="en") is None
+    low, high = (cell(found, f"contradictory {end}", **es) for end in ("low", "high"))
+    assert 0 <= low <= 0.5 <= high <= 1
+    assert not found.published
+
+
+def test_counts_leave_out_failed_judge_calls(tmp_path):
+    folder = write(
+        tmp_path, {"xlinghealth_correctness_liveqa_en": correctness([MORE, None, MORE, NONE])}
+    )
+    found = by_key(report_of(folder), published=False)["correctness_counts_liveqa"]
+    assert cell(found, "en", label="more_comprehensive") == 2
+    assert cell(found, "en", label="no_response") == 1
+    coverage = by_key(report_of(folder), published=False)["coverage_correctness"]
+    assert cell(coverage, "judge failed", language="en") == 0.25
+    assert cell(coverage, "judged", language="en") == 3
+
+
+def test_labels_as_markdown(liveqa):
+    found = by_key(report_of(liveqa), published=False)["correctness_counts_liveqa"]
+    assert as_markdown(found) == (
+        "### Correctness, LiveQA: labels\n\n"
+        "| label | model | en | es |\n"
+        "| --- | --- | ---: | ---: |\n"
+        "| more_comprehensive | m | 3 | 1 |\n"
+        "| less_comprehensive | m | 0 | 1 |\n"
+        "| neither | m | 0 | 0 |\n"
+        "| contradictory | m | 1 | 2 |\n"
+        "| no_response | m | 0 | 0 |\n\n"
+        "Questions with each label, of those whose judge call did not fail. m has no results in zh, hi.\n"
+    )
+
+
+def test_published_labels_are_those_of_the_paper(liveqa):
+    found = by_key(report_of(liveqa))
+    counts, shares = found["correctness_counts_liveqa"], found["correctness_liveqa"]
+    gpt = {"model": "GPT-3.5 (published)"}
+    assert [
+        cell(counts, code, label="contradictory", **gpt) for code in ("en", "es", "zh", "hi")
+    ] == [3, 1, 4, 13]
+    assert cell(shares, "more comprehensive", language="hi", **gpt) == pytest.approx(142 / 246)
+    # 226 of 246 in English, 142 in Hindi.
+    assert cell(
+        shares, "more comprehensive: drop vs English, %", language="hi", **gpt
+    ) == pytest.approx(37.168, abs=1e-3)
+    assert cell(
+        shares, "contradictory: multiple of English", language="hi", **gpt
+    ) == pytest.approx(13 / 3)
+    for table in (counts, shares):
+        names = [row[table.columns.index("model")] for row in table.rows]
+        assert {i for i, name in enumerate(names) if "(published)" in name} == table.published
+        assert "arXiv:2310.13132, Table 1" in table.note
+
+
+def test_a_label_that_the_paper_does_not_print_stays_undefined(tmp_path):
+    folder = write(
+        tmp_path, {"xlinghealth_correctness_medicationqa_en": correctness([MORE, CONTRA])}
+    )
+    found = by_key(report_of(folder))["correctness_medicationqa"]
+    hindi = {"model": "GPT-3.5 (published)", "language": "hi"}
+    assert cell(found, "more comprehensive", **hindi) is None
+    assert cell(found, "contradictory: multiple of English", **hindi) == pytest.approx(51 / 5)
+
+
+# Consistency and verifiability
+
+
+def sampled(values, tau=(1.0,), **more):
+    scores = {f"sim_1gram_t{t}": value for t, value in zip(tau, values)}
+    better = dict.fromkeys(scores, True)
+    return task(scores, better=better, **more)
+
+
+def test_one_temperature_leaves_published_means_apart(tmp_path):
+    tasks = {
+        f"xlinghealth_consistency_liveqa_{c}": sampled([v]) for c, v in (("en", 0.5), ("hi", 0.4))
+    }
+    found = by_key(report_of(write(tmp_path, tasks)))
+    own = found["consistency_liveqa"]
+    assert not own.published
+    assert cell(own, "hi: drop vs English, %", metric="sim_1gram", T="1") == pytest.approx(20.0)
+    apart = found["consistency_liveqa_published"]
+    assert apart.published == frozenset(range(len(apart.rows)))
+    assert cell(apart, "hi", metric="sim_1gram", model="GPT-3.5 (published)") == 0.3329
+    assert cell(apart, "en", metric="sim_1gram", model="MedAlpaca-30b (published)") == next(
+        f.value for f in published(table="Table A10", metric="sim_1gram", language="en")
+    )
+
+
+def test_five_temperatures_give_a_mean_beside_the_paper(tmp_path):
+    taus = (0.0, 0.25, 0.5, 0.75, 1.0)
+    tasks = {
+        "xlinghealth_consistency_liveqa_en": sampled([0.9, 0.8, 0.7, 0.6, 0.5], taus),
+        "xlinghealth_consistency_liveqa_es": sampled([0.9, 0.8, 0.7, 0.6, None], taus),
+    }
+    found = by_key(report_of(write(tmp_path, tasks)))
+    assert "consistency_liveqa_published" not in found
+    own = found["consistency_liveqa"]
+    mean = {"metric": "sim_1gram", "T": "mean of 5"}
+    assert cell(own, "en", model="m", **mean) == pytest.approx(0.7)
+    assert cell(own, "es", model="m", **mean) is None
+    assert cell(own, "es", model="GPT-3.5 (published)", **mean) == 0.46
+    assert cell(own, "es", metric="sim_1gram", T="1", model="m") is None
+
+
+def test_verifiability_and_table_a11(tmp_path):
+    scores = {"macro_f1_t1.0": 0.6, "auc_hard_t1.0": 0.7, "unknown_rate_t1.0": 0.1}
+    folder = write(tmp_path, {"xlinghealth_verifiability_liveqa_en": task(scores)})
+    found = by_key(report_of(folder))
+    assert cell(found["verifiability_liveqa"], "unknown verdict", language="en") == 0.1
+    apart = found["verifiability_liveqa_published"]
+    english = {"language": "en", "model": "GPT-3.5 (published)"}
+    assert cell(apart, "macro F1", **english) == 0.7140
+    assert cell(apart, "AUC of hard labels", **english) == 0.6701
+    assert "verifiability_liveqa_published" not in by_key(report_of(folder), published=False)
+
+
+# MMedBench
+
+
+def mcqa(**by_language):
+    return {f"mmedbench_mcqa_{code}": task({"acc": value}) for code, value in by_language.items()}
+
+
+def test_the_average_needs_every_language(tmp_path):
+    six = {"en": 0.6, "zh": 0.5, "ja": 0.4, "fr": 0.3, "ru": 0.2, "es": 0.1}
+    whole = write(tmp_path / "a", mcqa(**six), model="whole")
+    five = write(tmp_path / "b", mcqa(**{**six, "ja": None}), model="undefined")
+    less = write(tmp_path / "c", mcqa(**{c: v for c, v in six.items() if c != "fr"}), model="less")
+    found = by_key(report_of(whole, five, less))["mmedbench_mcqa_mmedbench"]
+    assert cell(found, "Avg.", model="whole") == pytest.approx(35.0)
+    assert cell(found, "Avg.", model="undefined") is None
+    assert cell(found, "Avg.", model="less") is None
+    assert "undefined: ja (acc); less: fr (acc)" in found.note
+    assert cell(found, "zh", model="whole") == 50.0
+    assert cell(found, "setting", model="whole") == "zero-shot"
+
+
+def test_published_accuracies_equal_the_file(tmp_path):
+    found = by_key(report_of(write(tmp_path, mcqa(en=0.5))))["mmedbench_mcqa_mmedbench"]
+    with FILE.open(encoding="utf-8", newline="") as handle:
+        rows = [
+            r
+            for r in csv.DictReader(handle)
+            if r["source"] == "mmedbench" and r["table"] == "Table 1"
+        ]
+    assert len(found.published) == len({(r["model"], r["setting"]) for r in rows})
+    for row in rows:
+        name = " ".join(row["model"].replace("\xa0", " ").split()) + " (published)"
+        column = "Avg." if row["language"] == "avg" else row["language"]
+        assert cell(found, column, model=name, setting=row["setting"]) == float(row["value"])
+
+
+def test_rationales_in_the_papers_unit(tmp_path):
+    folder = write(
+        tmp_path, {"mmedbench_rationale_en": task({"bleu1": 0.19, "sacrebleu": 3.5}, shots=2)}
+    )
+    found = by_key(report_of(folder))["mmedbench_rationale_mmedbench"]
+    assert cell(found, "en", metric="bleu1", model="m") == pytest.approx(19.0)
+    assert cell(found, "en", metric="sacrebleu", model="m") == 3.5
+    assert cell(found, "setting", metric="bleu1", model="m") == "2-shot"
+    assert cell(found, "en", metric="bleu1", model="GPT-3.5 (published)") == 36.21
+
+
+# Translate, then evaluate
+
+
+def test_groups_beside_table_4_only_for_the_same_prompts(tmp_path):
+    scores = {"information_f1": 0.5, "information_f1_script_latin": 0.6, "information_f1_es": 0.6,
+              "information_f1_hi": 0.4, "empty_rate_en": 0.0, "n_claims_en": 3.0}  # fmt: skip
+    data = {
+        "languages": ["en", "es", "hi"],
+        "unusable_questions": {"hi": ["q1"]},
+        "unusable_reasons": {"text missing": 1},
+    }
+    ours = write(tmp_path / "a", {"xling_information": task(scores, data=data)})
+    other = write(tmp_path / "b", {"xlinghealth_information_liveqa": task(scores, data=data)})
+    found = by_key(report_of(ours))
+    groups = found["information_xling_groups"]
+    assert cell(groups, "all", model="m") == 0.5
+    assert cell(groups, "languages", model="m") == 2
+    assert cell(groups, "script: indic", model="m") is None
+    assert cell(groups, "family: dravidian", model="gpt-4o (published)") == 0.60
+    assert not by_key(report_of(other))["information_liveqa_groups"].published
+    assert cell(found["coverage_information"], "reasons", language="hi") == "text missing: 1"
+    assert cell(found["coverage_information"], "run", language="hi") is None
+
+
+def test_empathy_with_presence_beside_agreement(tmp_path):
+    scores = {"empathy": 0.75, "empathy_es": 0.75, "both_absent_es": 0.5, "profile_en": 4, "profile_es": 4,
+              "emotional_reactions_present_en": 0.25, "emotional_reactions_present_es": 0.0,
+              "emotional_reactions_agreement_es": 0.75, "unscored_es": 0.0}  # fmt: skip
+    data = {"languages": ["en", "es"], "unusable_questions": {}}
+    found = by_key(report_of(write(tmp_path, {"xling_empathy": task(scores, data=data)})))
+    own = found["empathy_xling_languages"]
+    assert cell(own, "all absent in both", language="es") == 0.5
+    assert cell(own, "emotional reactions: present", language="en") == 0.25
+    assert cell(own, "emotional reactions: agreement", language="en") is None
+    assert cell(found["coverage_empathy"], "with a profile", language="es") == 4
+    assert cell(found["empathy_xling_groups"], "all", model="gpt-4o (published)") == 0.82
+
+
+# Tests
+
+
+def similarities(values):
+    questions = {f"q{i}": {"sim_1gram_t1.0": value} for i, value in enumerate(values)}
+    return task(
+        {"sim_1gram_t1.0": sum(values) / len(values)}, questions, better={"sim_1gram_t1.0": True}
+    )
+
+
+def test_signs_of_differences(tmp_path):
+    values = {"en": [0.5, 0.6, 0.7, 0.6], "hi": [0.2, 0.3, 0.1, 0.2], "zh": [0.4, 0.3, 0.4, 0.5]}
+    folder = write(
+        tmp_path,
+        {f"xlinghealth_consistency_liveqa_{c}": similarities(v) for c, v in values.items()},
+    )
+    found = by_key(report_of(folder))
+    paired = found["against_english_consistency"]
+    assert cell(paired, "difference", language="hi") == pytest.approx(-0.4)
+    assert cell(paired, "relative, %", language="hi") == pytest.approx(-200 / 3)
+    assert cell(paired, "losses", language="hi") == 1.0
+    assert cell(paired, "questions", language="hi") == "same"
+    tukey = found["tukey_consistency_liveqa"]
+    ours = cell(tukey, "difference", model="m", first="hi", second="zh")
+    theirs = cell(tukey, "difference", model="GPT-3.5 (published)", first="hi", second="zh")
+    assert ours == pytest.approx(0.2)
+    # Table 3 prints -0.0438 for zh-hi: the mean of hi is the lower one.
+    assert theirs == 0.0438
+    assert (
+        cell(tukey, "difference", model="GPT-3.5 (published)", first="en", second="hi") == -0.0887
+    )
+    anova = found["anova_consistency_liveqa"]
+    printed = next(
+        f.value for f in published(table="Table A13", temperature="1.0", metric="anova_F_sim_1gram")
+    )
+    assert cell(anova, "F", model="GPT-3.5 (published)") == printed
+    assert cell(anova, "df within", model="m") == 9
+
+
+def test_published_pairs_keep_their_order_where_it_is_ours():
+    figure = next(published(table="Table 2", metric="tukey_md_sim_1gram", language="zh-hi"))
+    assert oriented(figure, [("zh", "hi")]) == ("zh", "hi", -0.1512)
+    assert oriented(figure, [("hi", "zh")]) == ("hi", "zh", 0.1512)
+
+
+def test_mmedbench_is_unpaired(tmp_path):
+    tasks = {
+        f"mmedbench_mcqa_{c}": task(
+            {"acc": sum(v) / 4},
+            {f"{c}{i}": {"acc": x} for i, x in enumerate(v)},
+            better={"acc": True},
+        )
+        for c, v in (("en", [1.0, 1.0, 1.0, 0.0]), ("zh", [0.0, 0.0, 1.0, 0.0]))
+    }
+    found = by_key(report_of(write(tmp_path, tasks)))["against_english_mmedbench_mcqa"]
+    assert cell(found, "questions", language="zh") == "different questions"
+    assert cell(found, "difference", language="zh") == -0.5
+    assert "nothing is paired" in found.note
+
+
+# What differs
+
+
+def test_nothing_differs_between_equal_runs(tmp_path):
+    codes = ("en", "es", "zh", "hi")
+    tasks = {f"xlinghealth_correctness_liveqa_{c}": correctness([MORE, LESS]) for c in codes}
+    folders = [write(tmp_path / name, tasks, model=name) for name in "ab"]
+    assert differences(report_of(*folders)) == []
+
+
+def test_differences_name_model_task_and_setting(tmp_path):
+    codes = ("en", "es", "zh", "hi")
+    first = {f"xlinghealth_correctness_liveqa_{c}": correctness([MORE, LESS]) for c in codes}
+    other = {
+        "settings": {"judge": {**JUDGE, "model_args": {"model": "judge-2"}}},
+        "data": {"sha256": "xyz"},
+    }
+    second = {
+        f"xlinghealth_correctness_liveqa_{c}": correctness(
+            [MORE, LESS], ["q0", "q7"], original=5, **other
+        )
+        for c in codes[:2]
+    }
+    lines = differences(
+        report_of(
+            write(tmp_path / "a", first, model="a"),
+            write(tmp_path / "b", second, model="b", version="0.4.14"),
+        )
+    )
+    start = "Correctness, LiveQA: "
+    assert lines == [
+        start + "b ran only a part of the questions (--limit): en 2 of 5, es 2 of 5",
+        start + "b has no results in zh, hi",
+        start
+        + "a and b answered different questions (en: 2, 2, 1 in all of them; es: 2, 2, 1 in all of them)",
+        start
+        + 'a and b differ in en, es: judge (dummy {"model": "judge-1"} / dummy {"model": "judge-2"})',
+        start + "a and b differ in en, es: lm_eval's version (0.4.13 / 0.4.14)",
+        start + "a and b differ in en, es: data (abc / xyz)",
+    ]
+
+
+def test_differences_of_signatures_and_languages(tmp_path):
+    sign = {"more_comprehensive": "more_comprehensive|judge:x|chat_template:yes"}
+    codes = ("en", "es", "zh", "hi")
+    first = {
+        f"xlinghealth_correctness_liveqa_{c}": correctness([MORE, LESS], signatures=sign)
+        for c in codes
+    }
+    again = {
+        **first,
+        "xlinghealth_correctness_liveqa_hi": correctness(
+            [MORE],
+            signatures={"more_comprehensive": "more_comprehensive|judge:y|chat_template:yes"},
+        ),
+    }
+    lines = differences(
+        report_of(write(tmp_path / "a", first, model="a"), write(tmp_path / "b", again, model="b"))
+    )
+    text = " ".join(lines)
+    assert (
+        "how more_comprehensive was made (judge:x|chat_template:yes / judge:y|chat_template:yes)"
+        in text
+    )
+    assert (
+        "b: the languages are over different questions (en 2, es 2, zh 2, hi 1, 1 in all of them)"
+        in text
+    )
+
+
+def test_runs_without_samples_say_so(tmp_path):
+    folder = write(tmp_path, {"xlinghealth_consistency_liveqa_en": sampled([0.5])})
+    found = by_key(report_of(folder))
+    assert "m logged no samples in en" in " ".join(differences(report_of(folder)))
+    assert cell(found["coverage_consistency"], "samples", language="en") == "none"
+    assert "en low" not in found["consistency_liveqa"].columns
+
+
+def test_unusable_rows_are_in_the_coverage(tmp_path):
+    data = {
+        "questions": 246,
+        "unusable_rows": 10,
+        "unusable_questions": ["58", "67"],
+        "unusable_reasons": {"text missing": 10},
+    }
+    own = correctness([MORE, LESS], original=244, data=data)
+    first = tables(report_of(write(tmp_path, {"xlinghealth_correctness_liveqa_en": own})))[0]
+    assert first.key == "coverage_correctness"
+    english = {"language": "en"}
+    assert [
+        cell(first, name, **english)
+        for name in ("in data", "usable", "run", "unusable rows", "unusable questions")
+    ] == [246, 244, 2, 10, 2]
+    assert cell(first, "reasons", **english) == "text missing: 10"
+    assert "--limit" in first.note
+
+
+# As text
+
+
+def test_nothing_is_shown_as_minus_zero():
+    table = Table("k", "summary", "t", ("x",), ((-0.0004,),))
+    assert [table.shown(x) for x in (-0.0004, 0.0004, -0.0006, 0.0)] == [
+        "0.000", "<0.001", "-0.001", "0.000"
+    ]  # fmt: skip
+
+
+def test_csv_and_markdown_escape():
+    table = Table(
+        "k",
+        "coverage",
+        "T",
+        ("a|b", "n"),
+        (("x|y\nz", 1.5), ('say "hi", =1+1', None), ("=2+3", 2)),
+        published=frozenset({2}),
+    )
+    assert as_markdown(table).split("\n")[2:] == [
+        "| a\\|b | n |",
+        "| --- | ---: |",
+        "| x\\|y z | 1.500 |",
+        '| say "hi", =1+1 | – |',
+        "| =2+3 | 2 |",
+        "",
+    ]
+    text = as_csv(table)
+    assert text.splitlines()[0] == "a|b,n,published"
+    assert list(csv.reader(io.StringIO(text)))[1:] == [
+        ["x|y\nz", "1.5", "no"],
+        ['say "hi", =1+1', "", "no"],
+        ["=2+3", "2", "yes"],
+    ]
+
+
+def test_keys_are_unique_and_sections_known(liveqa):
+    from xling_tasks.report.places import CRITERIA
+
+    made = tables(report_of(liveqa))
+    assert len({table.key for table in made}) == len(made)
+    assert {table.section for table in made} <= {*CRITERIA, "coverage", "summary", "statistics"}
+    assert [t.section for t in made].index("coverage") == 0
+    assert made[-1].section == "statistics"

@@ -1,0 +1,133 @@
+"""Empathy consistency through the harness."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from xling_tasks.errors import SettingError
+
+WORDS = ("sorry", "means", "?")
+
+
+class ByWords:
+    """A classifier whose verdicts can be read off the response."""
+
+    signature = "by_words"
+
+    def __init__(self):
+        self.asked = []
+
+    def profiles(self, pairs):
+        self.asked += pairs
+        return [tuple(word in response for word in WORDS) for _, response in pairs]
+
+
+@pytest.fixture
+def classifier(monkeypatch):
+    from xling_tasks.tasks import empathy as empathy_task
+
+    found = ByWords()
+    monkeypatch.setattr(empathy_task, "load_classifier", lambda path: found)
+    return found
+
+
+def model(said):
+    from lm_eval.api.model import LM
+
+    class Fixed(LM):
+        def generate_until(self, requests, disable_tqdm=False):
+            return [said[request.args[0]] for request in requests]
+
+        loglikelihood = loglikelihood_rolling = None
+
+    return Fixed()
+
+
+@pytest.fixture
+def posts(tmp_path):
+    rows = [
+        {"id": "a", "en": "I am sad.", "es": "Estoy triste.", "fr": "Je suis triste."},
+        {"id": "b", "en": "I am lost.", "es": "Estoy perdido.", "fr": "Je suis perdu."},
+    ]
+    path = tmp_path / "posts.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    return str(path)
+
+
+def test_profiles_by_hand(run, classifier, posts):
+    said = {
+        "I am sad.": "I am sorry. Why?",  # emotional reaction and exploration
+        "Estoy triste.": "I am so sorry. Since when?",  # the same
+        "Je suis triste.": "I am sorry.",  # no exploration
+        "I am lost.": "Go home.",  # nothing
+        "Estoy perdido.": "Go away.",  # nothing: agreement, too
+        "Je suis perdu.": "",  # no response
+    }
+    metadata = {"translator": "none", "empathy_classifier": "here", "prompts_file": posts}
+    results = run("xling_empathy", model=model(said), metadata=metadata)
+    found = results["results"]["xling_empathy"]
+    assert found["empathy_es,none"] == 1.0
+    assert found["both_absent_es,none"] == 0.5
+    assert found["empathy_fr,none"] == 0.0
+    assert found["unscored_fr,none"] == 0.5 and found["empty_rate_fr,none"] == 0.5
+    assert found["emotional_reactions_agreement_fr,none"] == 1.0
+    assert found["interpretations_agreement_fr,none"] == 1.0
+    assert found["explorations_agreement_fr,none"] == 0.0
+    assert found["emotional_reactions_present_en,none"] == 0.5
+    assert found["explorations_present_es,none"] == 0.5
+    assert found["explorations_present_fr,none"] == 0.0
+    assert found["profile_fr,none"] == 1 and found["profile_en,none"] == 2
+    assert found["empathy,none"] == found["empathy_family_romance,none"] == 0.5
+    # The post is in English whatever the prompt's language was, and the empty response not asked.
+    assert set(post for post, _ in classifier.asked) == {"I am sad.", "I am lost."}
+    assert len(classifier.asked) == len(set(classifier.asked)) == 5
+    first = results["samples"]["xling_empathy"][0]
+    assert first["profile_es"] == {
+        "english": "I am so sorry. Since when?",
+        "profile": [True, False, True],
+    }
+    recorded = results["configs"]["xling_empathy"]["metadata"]["xling"]
+    assert "classifier:by_words|translator:none" in recorded["signatures"]["empathy_es"]
+
+
+def test_the_bundled_posts_in_all_languages(run):
+    results = run("xling_empathy", metadata={"languages": ["hi", "id", "he"]}, limit=3)
+    samples = results["samples"]["xling_empathy"]
+    assert [list(sample["doc"]["text"]) for sample in samples] == [["en", "he", "hi", "id"]] * 3
+    assert not any(name.startswith("empathy") for name in results["results"]["xling_empathy"])
+
+
+def test_a_classifier_without_a_translator_is_refused(run, classifier):
+    with pytest.raises(SettingError, match="needs a translator"):
+        run("xling_empathy", metadata={"empathy_classifier": "here"}, limit=1)
+
+
+def test_a_folder_that_is_no_classifier_is_refused(run, tmp_path):
+    metadata = {"empathy_classifier": str(tmp_path), "translator": "none"}
+    with pytest.raises(SettingError, match="empathy_classifier"):
+        run("xling_empathy", metadata=metadata, limit=1)
+
+
+@pytest.mark.realdata
+def test_a_trained_classifier_scores_a_run(run, serve, realdata, tmp_path, capsys):
+    import scripted
+
+    from xling_tasks.cli import main
+
+    words = ["train-empathy", "--data", str(realdata / "epitome"), "--out", str(tmp_path / "c")]
+    assert main([*words, "--seeds", "1"]) == 0
+    assert "2,979 seeker posts" in capsys.readouterr().out
+    served = serve(scripted.reply)
+    metadata = {
+        "translator": served.spec(),
+        "empathy_classifier": str(tmp_path / "c"),
+        "languages": ["es", "zh", "hi"],
+    }
+    found = run("xling_empathy", metadata=metadata)["results"]["xling_empathy"]
+    for code in ("es", "zh", "hi"):
+        assert found[f"profile_{code},none"] == 12 and found[f"unscored_{code},none"] == 0
+        # Advice is no sympathy: most profiles are empty, and said to be.
+        assert 0 <= found[f"both_absent_{code},none"] <= found[f"empathy_{code},none"] <= 1
+    assert found["profile_en,none"] == 12

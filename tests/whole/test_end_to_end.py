@@ -1,0 +1,104 @@
+"""Real data, a real transformers model, and judges over HTTP and in the harness."""
+
+from __future__ import annotations
+
+import json
+from itertools import chain
+
+import pytest
+from sklearn import metrics as sk
+
+from xling_tasks.models.judge import LABELS, OPTIONS
+
+LANGUAGES = ("en", "es", "zh", "hi")
+TASKS = [
+    f"xlinghealth_{criterion}_liveqa_{language}"
+    for criterion in ("verifiability", "verifiability_ll", "correctness")
+    for language in LANGUAGES
+]
+
+
+def opinion(prompt: str) -> str:
+    if "carry the code" not in prompt:
+        return "ready"
+    code = prompt.split("carry the code ")[1][:6]
+    return f"Reasons.\nVERDICT {code}: {list(OPTIONS.values())[len(prompt) % 4]}"
+
+
+def check(results, limit=None):
+    for task in TASKS:
+        scores, samples = results["results"][task], results["samples"][task]
+        usable = 244 if task.endswith("_en") else 246
+        assert len(samples) == (limit or usable)
+        assert scores["unusable_rows,none"] == (10 if task.endswith("_en") else 0)
+        if "_ll_" in task:
+            gold, chance = zip(*chain.from_iterable(s["auc"] for s in samples))
+            assert scores["auc,none"] == pytest.approx(sk.roc_auc_score(gold, chance))
+        elif "verifiability" in task:
+            for tau in ("0.0", "1.0"):
+                rows = [r for s in samples for r in s[f"macro_f1_t{tau}"]]
+                usable_rows = [(g, v) for g, v in rows if v is not None]
+                expected = None
+                if usable_rows:
+                    gold, said = zip(*usable_rows)
+                    expected = pytest.approx(
+                        sk.f1_score(gold, said, average="macro", labels=[0, 1], zero_division=0)
+                    )
+                assert scores[f"macro_f1_t{tau},none"] == expected
+                assert scores[f"unknown_rate_t{tau},none"] == pytest.approx(
+                    1 - len(usable_rows) / len(rows)
+                )
+        else:
+            shares = [scores[f"{label},none"] for label in (*LABELS, "no_response")]
+            assert sum(shares) == pytest.approx(1)
+    json.dumps(results["results"], allow_nan=False)
+
+
+@pytest.mark.realdata
+def test_liveqa_with_the_baseline_and_a_judge_over_http(run, serve, realdata):
+    served = serve(opinion)
+    metadata = {"data_dir": str(realdata / "xlinghealth"), "judge": served.spec()}
+    results = run(TASKS, metadata=metadata)
+    check(results)
+    # Equal answers to one question aside, every answer was judged once.
+    assert len(served.prompts) == len(set(served.prompts)) == 244 + 3 * 246
+    again = run(TASKS, metadata=metadata)
+    assert again["results"] == results["results"]
+
+
+@pytest.mark.realdata
+def test_liveqa_with_a_tiny_hf_model_and_a_second_model_as_judge(run, tiny_hf, realdata):
+    args = {"pretrained": tiny_hf, "dtype": "float32", "max_length": 2048}
+    judge_args = {**args, "device": "cpu"}
+    judge = {"model": "hf", "model_args": judge_args, "batch_size": 8, "max_gen_toks": 8}
+    results = run(
+        TASKS,
+        model="hf",
+        model_args=args,
+        device="cpu",
+        batch_size=8,
+        limit=2,
+        gen_kwargs="max_gen_toks=8",
+        metadata={"data_dir": str(realdata / "xlinghealth"), "judge": judge},
+    )
+    check(results, limit=2)
+    signature = results["samples"][TASKS[-1]][0]["n_judged"]["judge"]
+    assert signature.startswith("hf(") and "chat_template:yes" in signature
+
+
+@pytest.mark.parametrize("chat", [False, True])
+def test_tiny_hf_on_the_sample(run, tiny_hf, chat):
+    tasks = [t.replace("liveqa", "demo") for t in TASKS]
+    options = dict(
+        model="hf",
+        model_args={"pretrained": tiny_hf, "dtype": "float32"},
+        device="cpu",
+        batch_size=8,
+        limit=1,
+        gen_kwargs="max_gen_toks=4",
+        apply_chat_template=chat,
+        fewshot_as_multiturn=chat,
+    )
+    first, second = run(tasks, **options), run(tasks, **options)
+    assert first["results"] == second["results"]
+    assert 0 <= first["results"]["xlinghealth_verifiability_ll_demo_en"]["auc,none"] <= 1

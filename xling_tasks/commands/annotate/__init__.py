@@ -1,0 +1,1 @@
+"""`xling annotate` and `xling agreement`: people check the judge."""

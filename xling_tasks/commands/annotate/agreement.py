@@ -1,0 +1,233 @@
+"""`xling agreement`: how far people agree with the judge, and with each other (Table A7)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from xling_tasks.commands.annotate.agreement_files import Checked, Export, read_pages, read_texts
+from xling_tasks.commands.annotate.page import language_name
+from xling_tasks.data.published import published
+from xling_tasks.errors import DataError
+
+TEXTS = {
+    "question": "Question",
+    "reference": "Answer 1 (reference)",
+    "answer": "Answer 2 (model)",
+    "reply": "Judge",
+}
+"""What a page holds of an item, with its title."""
+
+ANOTHER = "another label"
+"""The vote of an annotator who disagrees with the judge's label and names none."""
+
+NOTES = (
+    "Majority: the label that most annotators of an item gave; none where several lead (ties) or "
+    "nobody gave one (no_label). Such items are counted and in no percentage of the majority.",
+    "missing_labels: labels that an annotator did not give, not even after disagreeing with the "
+    "judge's (disagree_only); such a disagreement counts against the judge's label as one other "
+    "label.",
+    "agreement_percent: items whose majority is the judge's label, of the items with a majority. "
+    "reasoning_percent: the same for 'I agree with the reasoning'.",
+    "unanimous_percent: items whose labels are all alike, of the items with two labels or more.",
+    "alpha: Krippendorff's, nominal, over annotators' labels; empty where it is undefined (no item "
+    "with two labels, or only one label in use). 1 is perfect, 0 is chance.",
+    "published_percent: arXiv:2310.13132, Table A7, batches 1 and 2; other answers and judge.",
+    "Annotators who saw the judge's label first tend to agree with it; a blind page shows by how "
+    "much.",
+)
+
+
+def add_agreement(commands: Any) -> None:
+    """Add `agreement` to the commands of `xling`."""
+    parser = commands.add_parser("agreement", help="people's agreement with the judge")
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE.json", help="what annotators exported from the page"
+    )
+    parser.add_argument(
+        "--pages", nargs="+", default=[], metavar="FILE.html", help="show the texts disagreed about"
+    )
+    parser.add_argument("--to", metavar="DIR", help="folder for agreement.json and agreement.md")
+    parser.set_defaults(run=agreement)
+
+
+def agreement(options: argparse.Namespace) -> str:
+    """`xling agreement`: the report, written to --to if given.
+
+    Raises:
+        DataError: If a file is no valid export, or two do not fit together.
+    """
+    pages = read_pages([Path(word).expanduser() for word in options.files])
+    texts = read_texts([Path(word).expanduser() for word in options.pages], pages)
+    report = summarise(pages)
+    for row in report["disagreements"]:
+        item = texts.get(row["batch"], {}).get(row["id"], {})
+        row |= {"texts": {key: item[key] for key in TEXTS if key in item}}
+    page = as_markdown(report)
+    if options.to:
+        _write(Path(options.to).expanduser(), report, page)
+    return page
+
+
+def summarise(pages: Mapping[str, Sequence[Export]]) -> dict[str, Any]:
+    """Batches, agreement per batch and language, annotators, and disagreements, as plain rows."""
+    report: dict[str, Any] = {"batches": [], "agreement": [], "annotators": [], "disagreements": []}
+    for page, exports in pages.items():
+        first = exports[0]
+        files = [export.path.name for export in exports]
+        names = [export.annotator for export in exports]
+        report["batches"].append(
+            {"batch": page, **first.made, "items": len(first.items)}
+            | {"annotators": names, "files": files}
+        )
+        for code in dict.fromkeys(item.language for item in first.items.values()):
+            units = [
+                [export.items[name] for export in exports]
+                for name, item in first.items.items()
+                if item.language == code
+            ]
+            start = {"batch": page, "language": code}
+            report["agreement"].append(start | _figures(units, code))
+            report["annotators"] += [
+                start | {"annotator": name} | _one_annotator([unit[place] for unit in units])
+                for place, name in enumerate(names)
+            ]
+            report["disagreements"] += [
+                {"batch": page} | row for unit in units for row in _disagreement(unit, names)
+            ]
+    report["notes"] = list(NOTES)
+    return report
+
+
+def _figures(units: Sequence[Sequence[Checked]], language: str) -> dict[str, Any]:
+    """The figures of one language in one batch; `units` has an item's checks, one per annotator."""
+    from xling_metrics.stats import agreement as metrics
+
+    labels = [[check.label for check in unit] for unit in units]
+    majority = [metrics.majority_label([_vote(check) for check in unit]) for unit in units]
+    hits = [
+        label == unit[0].judge_label
+        for label, unit in zip(majority, units, strict=True)
+        if label is not None
+    ]
+    reasoning = [metrics.majority_label([c.agree_reasoning for c in unit]) for unit in units]
+    sound = [flag for flag in reasoning if flag is not None]
+    among = metrics.agreement(labels)
+    unlabelled = sum(not any(map(_vote, unit)) for unit in units)
+    figures = published(table="Table A7", language=language)
+    return {
+        "items": len(units),
+        "annotators": len(labels[0]),
+        "labels": among.n_ratings,
+        "missing_labels": among.n_missing,
+        "majority": len(hits),
+        "ties": len(units) - len(hits) - unlabelled,
+        "no_label": unlabelled,
+        "agreement_percent": _percent(hits),
+        "reasoning_percent": _percent(sound),
+        "unanimous_percent": None if among.unanimous is None else 100 * among.unanimous,
+        "alpha": among.alpha,
+        "published_percent": [figure.value for figure in figures],
+    }
+
+
+def _vote(check: Checked) -> str | None:
+    """A label; also the unnamed one of somebody who only said that the judge's is wrong."""
+    return ANOTHER if check.label is None and check.agree_label is False else check.label
+
+
+def _one_annotator(checks: Sequence[Checked]) -> dict[str, Any]:
+    """How many labels one annotator gave in a language, and how many votes are the judge's."""
+    votes = [_vote(check) == check.judge_label for check in checks if _vote(check) is not None]
+    given = sum(check.label is not None for check in checks)
+    sound = [check.agree_reasoning for check in checks if check.agree_reasoning is not None]
+    only = sum(check.agree_label is False and check.label is None for check in checks)
+    figures = {"agreement_percent": _percent(votes), "reasoning_percent": _percent(sound)}
+    return {"labels": given, "disagree_only": only} | figures
+
+
+def _disagreement(unit: Sequence[Checked], names: Sequence[str]) -> list[dict[str, Any]]:
+    """The item as a row, if anybody disagrees with the judge's label or reasoning."""
+    from xling_metrics.stats.agreement import majority_label
+
+    item = unit[0]
+    if all(c.agree_label is not False and c.agree_reasoning is not False for c in unit):
+        return []
+    said = [
+        {
+            "annotator": name,
+            "agree_label": check.agree_label,
+            "label": check.label,
+            "agree_reasoning": check.agree_reasoning,
+            "comment": check.comment,
+        }
+        for name, check in zip(names, unit, strict=True)
+    ]
+    told = {key: getattr(item, key) for key in ("id", "task", "language", "question_id")}
+    majority = majority_label(list(map(_vote, unit)))
+    return [told | {"judge_label": item.judge_label, "majority": majority, "said": said}]
+
+
+def _percent(hits: Sequence[bool]) -> float | None:
+    return 100 * sum(hits) / len(hits) if hits else None
+
+
+def as_markdown(report: Mapping[str, Any]) -> str:
+    """The report to read: figures first, then every item that somebody disagrees about."""
+    from xling_tasks.cli import table
+
+    parts = ["# People's agreement with the judge"]
+    for key in ("agreement", "annotators", "batches"):
+        rows = [{name: _cell(value) for name, value in row.items()} for row in report[key]]
+        parts += [f"## {key.capitalize()}", table(rows)]
+        if key == "agreement":
+            parts.append("\n".join(f"- {note}" for note in report["notes"]))
+    parts.append("## Disagreements")
+    if not report["disagreements"]:
+        parts.append("Nobody disagrees with a label or a reasoning of the judge.")
+    return "\n\n".join([*parts, *map(_as_paragraph, report["disagreements"])])
+
+
+def _as_paragraph(row: Mapping[str, Any]) -> str:
+    """One item that is disagreed about."""
+    place = f"{language_name(row['language'])}, {_cell(row['id'])} (batch {_cell(row['batch'])})"
+    majority = row["majority"] or "none"
+    lines = [f"**{place}**: judge {row['judge_label']}, majority {majority}"]
+    for said in row["said"]:
+        flag = {True: "sound", False: "flawed", None: "not said"}[said["agree_reasoning"]]
+        comment = f": {_cell(said['comment'])}" if said["comment"].strip() else ""
+        label = said["label"] or ("another label" if said["agree_label"] is False else "no label")
+        lines.append(f"- {_cell(said['annotator'])}: {label}, reasoning {flag}{comment}")
+    shown = [
+        f"> {title}: {_cell(row['texts'][key])}" for key, title in TEXTS.items() if row["texts"]
+    ]
+    return "\n".join([lines[0], "", *lines[1:], "", "\n>\n".join(shown)]).rstrip()
+
+
+def _cell(value: Any) -> str:
+    """A value in a table or a line: people's own texts stay text."""
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    if isinstance(value, list):
+        return ", ".join(map(_cell, value))
+    if value is None:
+        return ""
+    text = " ".join(str(value).encode("utf-8", "replace").decode().split())
+    for sign in "\\`*_<|[":
+        text = text.replace(sign, f"\\{sign}")
+    return text
+
+
+def _write(folder: Path, report: Mapping[str, Any], page: str) -> None:
+    text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in (("agreement.json", text), ("agreement.md", page)):
+            # Half a character is no UTF-8; JSON has an escape for it, which this happens to be.
+            data = f"{content}\n".encode("utf-8", "backslashreplace")
+            (folder / name).write_bytes(data)
+    except OSError as error:
+        raise DataError(f"--to {folder}: {error.strerror or error}") from error

@@ -1,0 +1,211 @@
+"""Exports of the page of `xling annotate`, read and checked, and put together by page."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from xling_tasks.errors import DataError, did_you_mean
+from xling_tasks.models.judge import LABELS
+
+FORMAT = "xling-annotations"
+VERSION = 1
+
+_BLOCK = re.compile(r'<script type="application/json" id="page">(.*?)</script>', re.DOTALL)
+_AGAIN = "export it again from the page"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What one annotator said about one item.
+
+    Attributes:
+        id: The item, on its page.
+        task: The task it comes from.
+        language: Its language.
+        question_id: Its question.
+        judge_label: The judge's label.
+        agree_label: Whether the annotator agrees with the judge's label; None if not said.
+        agree_reasoning: Whether they agree with its reasoning; None if not said.
+        label: The annotator's label, the judge's where they agree; None if not said.
+        comment: What else they said.
+    """
+
+    id: str
+    task: str
+    language: str
+    question_id: str
+    judge_label: str
+    agree_label: bool | None
+    agree_reasoning: bool | None
+    label: str | None
+    comment: str
+
+    @property
+    def origin(self) -> tuple[str, ...]:
+        """What does not depend on the annotator."""
+        return (self.id, self.task, self.language, self.question_id, self.judge_label)
+
+
+@dataclass(frozen=True)
+class Export:
+    """One annotator's file.
+
+    Attributes:
+        path: The file.
+        annotator: Their name.
+        page: The page's digest.
+        made: How the page's sample was drawn: seed, n, blind, judge.
+        items: By id, in the page's order.
+    """
+
+    path: Path
+    annotator: str
+    page: str
+    made: Mapping[str, Any]
+    items: Mapping[str, Checked]
+
+
+def read_pages(paths: Sequence[Path]) -> dict[str, list[Export]]:
+    """The files by page, in the order given.
+
+    Raises:
+        DataError: If a file is no export, two are by one annotator of one page, or those of one
+            page differ in more than what annotators say.
+    """
+    pages: dict[str, list[Export]] = {}
+    for path in paths:
+        export = read_export(path)
+        others = pages.setdefault(export.page, [])
+        for other in others:
+            _compare(export, other)
+        others.append(export)
+    return pages
+
+
+def _compare(export: Export, other: Export) -> None:
+    """Check that two files of one page can stand beside each other."""
+    if export.annotator.casefold() == other.annotator.casefold():
+        raise DataError(
+            f"{export.path} and {other.path} are both by {export.annotator!r} on page "
+            f"{export.page}: give one of them, or change 'annotator' if these are two people"
+        )
+    if dict(export.made) != dict(other.made) or list(export.items) != list(other.items):
+        raise DataError(
+            f"{export.path} and {other.path} name page {export.page}, but hold different items or "
+            f"settings: {_AGAIN}"
+        )
+    for name, item in export.items.items():
+        if item.origin != other.items[name].origin:
+            raise DataError(
+                f"{export.path} and {other.path}: item {name!r} differs in task, language, "
+                f"question or judge_label: {_AGAIN}"
+            )
+
+
+def read_export(path: Path) -> Export:
+    """One file, checked.
+
+    Raises:
+        DataError: Naming file, item and field.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise DataError(f"{path}: not valid JSON ({error}); {_AGAIN}") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise DataError(f"{path}: no export of a page of `xling annotate` (format {FORMAT!r})")
+    if content.get("version") != VERSION:
+        raise DataError(
+            f"{path}: version {content.get('version')!r}, this program reads {VERSION}; use the "
+            "xling-tasks that wrote the page"
+        )
+    annotator = " ".join(_text(path, content, "annotator").split())
+    page = _text(path, content, "page_digest")
+    rows = content.get("items")
+    if not isinstance(rows, list) or not rows:
+        raise DataError(f"{path}: field 'items': a list of items is expected; {_AGAIN}")
+    items: dict[str, Checked] = {}
+    for number, row in enumerate(rows, start=1):
+        item = _read_item(f"{path}, item {number}", row)
+        if item.id in items:
+            raise DataError(f"{path}, item {number}: {item.id!r} stands twice; {_AGAIN}")
+        items[item.id] = item
+    made = {key: content.get(key) for key in ("seed", "n", "blind", "judge")}
+    return Export(path, annotator, page, made, items)
+
+
+def _read_item(place: str, row: Any) -> Checked:
+    if not isinstance(row, dict):
+        raise DataError(f"{place}: an object is expected; {_AGAIN}")
+    told: dict[str, Any] = {
+        name: _text(place, row, name)
+        for name in ("id", "task", "language", "question_id", "judge_label")
+    }
+    label = row.get("label")
+    for name, value in (("judge_label", told["judge_label"]), ("label", label)):
+        if value not in LABELS and (name == "judge_label" or value is not None):
+            known = did_you_mean(str(value), LABELS)
+            raise DataError(f"{place}, field {name!r}: unknown label {value!r}.{known}")
+    flags: dict[str, Any] = {name: row.get(name) for name in ("agree_label", "agree_reasoning")}
+    for name, flag in flags.items():
+        if flag is not None and not isinstance(flag, bool):
+            raise DataError(f"{place}, field {name!r}: true, false or null is expected: {flag!r}")
+    agrees = flags["agree_label"]
+    if agrees is not None and label is not None and agrees is not (label == told["judge_label"]):
+        raise DataError(
+            f"{place}: 'agree_label' is {json.dumps(agrees)}, but 'label' is {label!r} and "
+            f"'judge_label' {told['judge_label']!r}; {_AGAIN}"
+        )
+    comment = row.get("comment")
+    return Checked(
+        **told,
+        **flags,
+        # Without agree_label, a blind choice is not yet fixed.
+        label=None if agrees is None else label,
+        comment=comment if isinstance(comment, str) else "",
+    )
+
+
+def _text(place: object, row: Mapping[str, Any], name: str) -> str:
+    value = row.get(name)
+    if not isinstance(value, str) or not value.strip():
+        hint = "write a name in the page and " if name == "annotator" else ""
+        raise DataError(f"{place}, field {name!r}: a text is expected; {hint}{_AGAIN}")
+    return value
+
+
+def read_texts(paths: Sequence[Path], wanted: Collection[str]) -> dict[str, dict[str, Any]]:
+    """The items of pages, with their texts, by the page's digest and the item's id.
+
+    Args:
+        paths: Pages that `xling annotate` wrote.
+        wanted: The digests of the pages that people's files belong to.
+
+    Raises:
+        DataError: If a file is no such page, or nobody's file belongs to it.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for path in paths:
+        try:
+            block = _BLOCK.search(path.read_text(encoding="utf-8"))
+            data = json.loads(block[1]) if block else {}
+            digest, items = data["digest"], {item["id"]: item for item in data["items"]}
+        except OSError as error:
+            raise DataError(f"--pages {path}: {error.strerror or error}") from error
+        except (ValueError, LookupError, TypeError) as error:
+            raise DataError(f"--pages {path}: no page of `xling annotate` ({error!r})") from error
+        if digest not in wanted:
+            listed = ", ".join(wanted)
+            raise DataError(
+                f"--pages {path}: is page {digest}, but the files belong to {listed}; give their "
+                "page or leave it away"
+            )
+        found[digest] = items
+    return found

@@ -1,0 +1,279 @@
+"""`xling annotate`: a page on which people check the labels of the judge of correctness.
+
+XLingEval, Table A7: a stratified sample per language, and whether people agree with the judge's
+label and reasoning. `xling agreement` reads what they export.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import heapq
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from xling_tasks.commands.annotate.page import page_data, render
+from xling_tasks.errors import DataError, SettingError, did_you_mean
+from xling_tasks.logs.results import Samples, newest_samples
+from xling_tasks.models.judge import LABELS, NO_RESPONSE
+
+_TASK = re.compile(r"xlinghealth_correctness_([a-z0-9_]+)_([a-z]{2,3})")
+_HINT = (
+    "The page needs correctness with a judge: lm_eval --metadata '{\"judge\": {...}}' "
+    "--output_path ... --log_samples; answers that are there are judged with --model xling_replay."
+)
+_FAILED = "judge_failed"
+
+
+def add_annotate(commands: Any) -> None:
+    """Add `annotate` to the commands of `xling`."""
+    parser = commands.add_parser("annotate", help="a page to check the judge's labels by hand")
+    parser.add_argument("out_dir", metavar="OUT_DIR", help="the --output_path of lm_eval")
+    parser.add_argument("--to", required=True, metavar="FILE.html", help="the page to write")
+    parser.add_argument("--n", type=int, default=103, help="items per language (default: 103)")
+    parser.add_argument("--seed", type=int, default=0, help="of the sample")
+    parser.add_argument("--languages", help="only these, with commas: es,hi")
+    parser.add_argument("--datasets", help="only these, with commas: liveqa")
+    parser.add_argument(
+        "--blind", action="store_true", help="people choose their label before they see the judge's"
+    )
+    parser.set_defaults(run=annotate)
+
+
+def annotate(options: argparse.Namespace) -> str:
+    """`xling annotate`: draw the sample, write the page, and say what is on it.
+
+    Raises:
+        SettingError: For an option that cannot be.
+        DataError: If there are no judged answers, or labels of several judges.
+    """
+    to = Path(options.to).expanduser()
+    if to.suffix.lower() not in (".html", ".htm"):
+        raise SettingError(f"--to {to}: name a file that ends in .html")
+    if options.n < len(LABELS):
+        raise SettingError(f"--n {options.n}: at least {len(LABELS)}, one item of each label")
+    out = Path(options.out_dir).expanduser()
+    drawn = draw(_wanted(out, options), options.n, options.seed)
+    items = [asdict(item) for language in drawn.values() for item in language.sample()]
+    if not items:
+        raise DataError(f"{out}: no answer has a label of the judge. {_HINT}")
+    judges = {judge: path for language in drawn.values() for judge, path in language.judges.items()}
+    if len(judges) > 1:
+        listed = "; ".join(f"{judge} ({path.name})" for judge, path in judges.items())
+        raise DataError(
+            f"{out}: labels of {len(judges)} judges: {listed}. A check is of one judge: choose "
+            "--languages or --datasets, or run again with one"
+        )
+    made = {"seed": options.seed, "n": options.n, "blind": options.blind, "judge": min(judges)}
+    data = page_data(items, made)
+    try:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_text(render(data), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise DataError(f"--to {to}: {error.strerror or error}") from error
+    return _summary(to, data["digest"], drawn)
+
+
+@dataclass(frozen=True)
+class Item:
+    """One answer to check, as the page has it."""
+
+    id: str
+    task: str
+    dataset: str
+    language: str
+    question_id: str
+    question: str
+    reference: str
+    answer: str
+    judge_label: str
+    reply: str
+
+
+@dataclass
+class Drawn:
+    """The sample of one language while its files are read.
+
+    Attributes:
+        n: Items wanted.
+        counts: Answers by label, `no_response` and `judge_failed` included.
+        heaps: Per label, the n items with the smallest keys, largest first.
+        judges: The judges' signatures, each with a file that has it.
+    """
+
+    n: int
+    counts: Counter[str] = field(default_factory=Counter)
+    heaps: dict[str, list[tuple[int, Item]]] = field(default_factory=dict)
+    judges: dict[str, Path] = field(default_factory=dict)
+
+    def take(self, key: int, item: Item) -> None:
+        """Offer an item to its label's sample: a random one if keys are random."""
+        heap = self.heaps.setdefault(item.judge_label, [])
+        if len(heap) < self.n:
+            heapq.heappush(heap, (-key, item))
+        else:
+            heapq.heappushpop(heap, (-key, item))
+
+    def sizes(self) -> dict[str, int]:
+        """How many items of each label the sample has."""
+        return allocate({label: self.counts[label] for label in LABELS}, self.n)
+
+    def sample(self) -> list[Item]:
+        """The sample in random order."""
+        chosen: list[tuple[int, Item]] = []
+        for label, size in self.sizes().items():
+            chosen += sorted(self.heaps.get(label, []), key=_by_key)[:size]
+        return [item for _, item in sorted(chosen, key=_by_key)]
+
+
+def _by_key(entry: tuple[int, Item]) -> int:
+    return -entry[0]
+
+
+def allocate(counts: Mapping[str, int], n: int) -> dict[str, int]:
+    """Items per stratum: proportional by largest remainder, at least one of each that has any.
+
+    Args:
+        counts: Size of each stratum.
+        n: Items wanted, at least the number of strata; all are taken if there are fewer.
+    """
+    total = sum(counts.values())
+    n = min(n, total)
+    sizes = {name: n * count // total if total else 0 for name, count in counts.items()}
+    rest = {name: n * count % total if total else 0 for name, count in counts.items()}
+    for name in sorted(rest, key=lambda name: -rest[name])[: n - sum(sizes.values())]:
+        sizes[name] += 1
+    for name, count in counts.items():
+        if count and not sizes[name]:
+            sizes[max(sizes, key=lambda other: sizes[other])] -= 1
+            sizes[name] = 1
+    return sizes
+
+
+def draw(files: Iterable[tuple[Samples, str, str]], n: int, seed: int) -> dict[str, Drawn]:
+    """The sample of every language.
+
+    An item's key is a hash of seed, task and question: the sample depends on neither the order of
+    lines nor the answers, and only n items per label are kept while reading.
+
+    Args:
+        files: Files of samples, each with dataset and language.
+        n: Items per language.
+        seed: Another one, another sample.
+
+    Raises:
+        DataError: If a file has no rows, or a question twice.
+    """
+    drawn: dict[str, Drawn] = {}
+    for samples, dataset, language in files:
+        own = drawn.setdefault(language, Drawn(n))
+        for question_id, row, judged in _rows(samples):
+            label = judged["label"]
+            own.counts[_FAILED if label is None else label] += 1
+            own.judges.setdefault(str(judged["judge"]), samples.path)
+            if label in LABELS:
+                item = _item(samples.task, dataset, language, question_id, row)
+                own.take(_key(seed, item.id), item)
+    return drawn
+
+
+def _key(seed: int, name: str) -> int:
+    return int.from_bytes(hashlib.sha256(f"{seed}\0{name}".encode()).digest(), "big")
+
+
+def _item(task: str, dataset: str, language: str, question_id: str, row: Mapping[str, Any]) -> Item:
+    doc, judged = row["doc"], row["n_judged"]
+    name = f"{task}/{question_id}"
+    texts = (doc["question"], doc["reference"], row["answer"], judged["label"], judged["reply"])
+    return Item(name, task, dataset, language, question_id, *texts)
+
+
+def _rows(samples: Samples) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """A task's rows of its first filter, each with question id and judgement."""
+    first: list[Any] = []
+    seen: set[str] = set()
+    for number, row in samples.stream(_judged, hint=_HINT):
+        if row is None:
+            raise DataError(f"{samples.path}: these answers have no judge's labels. {_HINT}")
+        first = first or [row.get("filter")]
+        if row.get("filter") != first[0]:
+            continue
+        question_id = row["doc"]["question_id"]
+        if question_id in seen:
+            raise DataError(
+                f"{samples.path}, row {number}: question {question_id!r} stands twice; run again"
+            )
+        seen.add(question_id)
+        yield question_id, row, row["n_judged"]
+    if not first:
+        raise DataError(f"{samples.path}: the file has no rows; run again with --log_samples")
+
+
+def _judged(row: dict[str, Any]) -> dict[str, Any] | None:
+    """A sample as `_checked` takes it; None for one of a run without a judge."""
+    return _checked(row) if "n_judged" in row else None
+
+
+def _checked(row: dict[str, Any]) -> dict[str, Any]:
+    """A sample's parts that the page needs, with the answer's text."""
+    from xling_tasks.tasks.base import replies_of
+
+    doc, judged, replies = row["doc"], row["n_judged"], row["filtered_resps"]
+    if not isinstance(judged, dict) or not {"label", "reply", "judge"} <= judged.keys():
+        raise TypeError("n_judged: no label with its reply")
+    label = judged["label"]
+    if label not in (*LABELS, NO_RESPONSE, None):
+        raise ValueError(f"n_judged: unknown label {label!r}")
+    answer = replies_of(replies[0])[0]
+    doc = {**doc, "question_id": str(doc["question_id"])}
+    judged = {**judged, "reply": judged["reply"] or ""}
+    texts = [answer, doc["question"], doc["reference"], judged["reply"]]
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("question, reference, answer and reply are texts")
+    return {"doc": doc, "n_judged": judged, "answer": answer, "filter": row.get("filter")}
+
+
+def _wanted(out: Path, options: argparse.Namespace) -> list[tuple[Samples, str, str]]:
+    """The files to draw from: the newest of each task, by language and dataset."""
+    newest = newest_samples(out, _TASK)
+    if not newest:
+        raise DataError(f"{out}: no samples_xlinghealth_correctness_*.jsonl. {_HINT}")
+    files = []
+    for task in sorted(newest):
+        found = _TASK.fullmatch(task)
+        assert found is not None
+        files.append((newest[task], found[1], found[2]))
+    for place, option in ((1, "datasets"), (2, "languages")):
+        wanted = _listed(option, getattr(options, option), {str(file[place]) for file in files})
+        files = [file for file in files if wanted is None or file[place] in wanted]
+    if not files:
+        raise SettingError(f"--datasets and --languages: {out} has no run of both together")
+    return sorted(files, key=lambda file: (file[2], file[1]))
+
+
+def _listed(option: str, words: str | None, known: set[str]) -> set[str] | None:
+    if words is None:
+        return None
+    wanted = {word.strip() for word in words.split(",")} - {""}
+    for word in sorted(wanted - known) or ([] if wanted else [words]):
+        raise SettingError(f"--{option} {word}: no samples of it.{did_you_mean(word, known)}")
+    return wanted
+
+
+def _summary(to: Path, digest: str, drawn: Mapping[str, Drawn]) -> str:
+    from xling_tasks.cli import table
+
+    rows: Sequence[Mapping[str, Any]] = [
+        {"language": language, "items": sum(own.sizes().values())}
+        | {label: f"{own.sizes()[label]} of {own.counts[label]:,}" for label in LABELS}
+        | {"left out: " + name: own.counts[name] for name in (NO_RESPONSE, _FAILED)}
+        for language, own in drawn.items()
+    ]
+    return (
+        f"{table(rows)}\n\n{to} (page {digest}). Send it to every annotator; then: "
+        "xling agreement FILE.json FILE.json ..."
+    )

@@ -1,0 +1,109 @@
+"""The page of `xling annotate`: one HTML file that loads nothing, sends nothing, and runs offline.
+
+The texts on it come from language models and may be hostile. They are data in a JSON block that
+cannot be left from inside (`<`, `>` and `&` are escaped), the script puts them into the document as
+text only, and the page's policy allows this one script and style by their hashes, and no markup
+from strings.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from xling_tasks.languages import LANGUAGES
+from xling_tasks.models.judge import LABELS, OPTIONS
+
+FOLDER = Path(__file__).parents[2] / "pages"
+"""Where the page's HTML, CSS and JavaScript are."""
+
+MEANINGS = {
+    "neither": "It does not conflict with answer 1, but does not give similar information either.",
+    "contradictory": "It conflicts with answer 1 and answers the question wrongly.",
+    "more_comprehensive": "Both are similar, and answer 2 is the fuller and more fitting one.",
+    "less_comprehensive": "Both are similar, and answer 2 is the less full or less fitting one.",
+}
+"""The labels in the order in which a judge takes the first that applies, in words for people."""
+
+# What could end the JSON block or is no text: markup, line separators, lone halves of characters.
+_UNSAFE = re.compile("[<>&\u007f-\u009f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+
+
+def page_data(items: Sequence[Mapping[str, Any]], made: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page's script reads.
+
+    Args:
+        items: The items in the order in which they are shown.
+        made: How they were drawn; goes into every export.
+
+    Returns:
+        The data with its `digest`, which is the page's identity: equal content, equal digest.
+    """
+    codes = dict.fromkeys(item["language"] for item in items)
+    data = {
+        "made": dict(made),
+        "labels": [
+            {"key": key, "wording": OPTIONS[key], "meaning": meaning}
+            for key, meaning in MEANINGS.items()
+        ],
+        "languages": [{"code": code, "name": language_name(code)} for code in codes],
+        "items": [dict(item) for item in items],
+    }
+    digest = hashlib.sha256(json.dumps(data, sort_keys=True).encode("ascii")).hexdigest()
+    return {"digest": digest[:16], **data}
+
+
+def render(data: Mapping[str, Any]) -> str:
+    """The page as HTML."""
+    style, script = (_read(f"annotate.{kind}") for kind in ("css", "js"))
+    parts = {
+        "policy": _policy(style, script),
+        "digest": data["digest"],
+        "style": style,
+        "script": script,
+        "data": as_block(data),
+    }
+    # One pass: what a text contains is never taken for a place to fill.
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _read("annotate.html"))
+
+
+def as_block(data: object) -> str:
+    """JSON that cannot end the element it stands in, whatever its texts contain."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def language_name(code: str) -> str:
+    """A language's English name; the code itself where it is not known."""
+    return LANGUAGES[code].name if code in LANGUAGES else code
+
+
+def _policy(style: str, script: str) -> str:
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src '{_hash(script)}'",
+            f"style-src '{_hash(style)}'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        )
+    )
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _read(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+assert set(MEANINGS) == set(LABELS)

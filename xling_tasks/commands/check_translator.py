@@ -1,0 +1,161 @@
+"""`xling check-translator`: how much of a text survives the way to a language and back.
+
+The self-check of arXiv:2505.21999 (Table 1): English answers are translated and back, and their
+information consistency with themselves bounds what the tasks can show.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from xling_metrics.base import mean
+from xling_metrics.claims import ClaimScores, claim_scores
+
+from xling_tasks.data.prompts import Prompts
+from xling_tasks.data.published import published
+from xling_tasks.data.sources import SAMPLE_FOLDER
+from xling_tasks.errors import DataError, SettingError
+from xling_tasks.languages import LANGUAGES
+from xling_tasks.models.backend import Backend, backend
+from xling_tasks.models.claims import Extraction, extract, verify
+from xling_tasks.models.translate.translator import Translator, translator
+from xling_tasks.settings import Settings
+
+
+def add_check_translator(commands: Any) -> None:
+    """Build the parser."""
+    from xling_tasks.cli import add_metadata
+
+    parser = commands.add_parser(
+        "check-translator", help="information kept by translation to a language and back"
+    )
+    parser.add_argument("--languages", help="codes with commas; default: all 30")
+    parser.add_argument("--texts", type=Path, help="English texts, one per line; default: bundled")
+    parser.add_argument("--limit", type=int, help="that many texts")
+    parser.add_argument("--json", action="store_true", help="JSON instead of a table")
+    add_metadata(parser)
+    parser.set_defaults(run=check_translator)
+
+
+def check_translator(options: argparse.Namespace) -> str:
+    """A table of information consistency per language, the paper's values beside it."""
+    from xling_tasks.cli import read_metadata, table
+
+    metadata = read_metadata(options.metadata)
+    if options.languages:
+        metadata["languages"] = options.languages
+    settings = Settings.parse(metadata, {})
+    if settings.translator is None or settings.judge is None:
+        raise SettingError(
+            "xling check-translator needs --metadata with translator and judge, as the tasks do"
+        )
+    if options.limit is not None and options.limit < 1:
+        raise SettingError(f"--limit {options.limit}: must be at least 1")
+    texts = _texts(options.texts)[: options.limit]
+    codes = settings.languages or tuple(code for code in LANGUAGES if code != "en")
+    prompts = Prompts(settings.prompts)
+    engine = translator(settings.translator, settings.xling_cache, prompts.get("translate", "en"))
+    engine.check(*(pair for code in codes for pair in (("en", code), (code, "en"))))
+    judge = backend("judge", settings.judge, settings.xling_cache)
+    judge.check()
+    rows = _measured(texts, codes, engine, judge, prompts)
+    if options.json:
+        signatures = {"translator": engine.signature, "judge": judge.signature}
+        return json.dumps({"languages": rows, "signatures": signatures}, indent=2)
+    shown = [{key: _shown(value) for key, value in row.items()} for row in rows]
+    return (
+        f"{table(shown)}\n\n{len(texts)} texts, to each language and back. published: "
+        "Llama-3.1-8B as evaluator, NLLB-200 54B as translator, other texts "
+        "(arXiv:2505.21999, Table 1).\n"
+        f"Translator: {engine.signature}\nJudge: {judge.signature}"
+    )
+
+
+def _measured(
+    texts: Sequence[str],
+    codes: Sequence[str],
+    engine: Translator,
+    judge: Backend,
+    prompts: Prompts,
+) -> list[dict[str, Any]]:
+    back = {code: _there_and_back(texts, code, engine) for code in codes}
+    every = list(dict.fromkeys([*texts, *(t for b in back.values() for t in b if t is not None)]))
+    found = extract(every, prompts.get("claims", "en"), judge)
+    claims = dict(zip(every, found, strict=True))
+    compared = [
+        pair
+        for code in codes
+        for text, other in zip(texts, back[code], strict=True)
+        if other is not None
+        for pair in _pairs(text, other, claims)
+    ]
+    verdicts = dict(
+        zip(compared, verify(compared, prompts.get("support", "en"), judge), strict=True)
+    )
+
+    def scores(text: str, other: str | None) -> ClaimScores:
+        pairs = [] if other is None else _pairs(text, other, claims)
+        return claim_scores(*(verdicts[p] for p in pairs)) if pairs else claim_scores(None, None)
+
+    return [
+        _row(code, [scores(*pair) for pair in zip(texts, back[code], strict=True)])
+        for code in codes
+    ]
+
+
+def _pairs(
+    text: str, other: str, claims: dict[str, Extraction]
+) -> list[tuple[tuple[str, ...], str]]:
+    own, others = claims[text].claims, claims[other].claims
+    return [] if own is None or others is None else [(others, text), (own, other)]
+
+
+def _row(code: str, scores: Sequence[ClaimScores]) -> dict[str, Any]:
+    reference = list(
+        islice((f.value for f in published(source="found_in_translation", table="Table 1",
+                                           language=code)), 1)
+    )  # fmt: skip
+    return {
+        "language": code,
+        "name": LANGUAGES[code].name,
+        "information_f1": mean([score.f1 for score in scores if score.f1 is not None]),
+        "precision": mean([score.precision for score in scores if score.precision is not None]),
+        "recall": mean([score.recall for score in scores if score.recall is not None]),
+        "scored": sum(score.f1 is not None for score in scores),
+        "unscored": sum(score.f1 is None for score in scores),
+        "published": reference[0] if reference else None,
+    }
+
+
+def _there_and_back(texts: Sequence[str], code: str, engine: Translator) -> list[str | None]:
+    there = engine.translate(texts, "en", code)
+    known = [text for text in there if text is not None]
+    back = dict(zip(known, engine.translate(known, code, "en"), strict=True))
+    return [None if text is None else back[text] for text in there]
+
+
+def _texts(path: Path | None) -> list[str]:
+    """English texts: lines of a file, or the sample's reference answers."""
+    if path is None:
+        lines = (SAMPLE_FOLDER / "xlinghealth_demo.jsonl").read_text(encoding="utf-8").split("\n")
+        rows = [json.loads(line) for line in lines if line]
+        return list(dict.fromkeys(row["answer_English"] for row in rows if row["label"] == 1))
+    try:
+        texts = [line.strip() for line in path.read_text(encoding="utf-8-sig").split("\n")]
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: {error}") from error
+    found = list(dict.fromkeys(filter(None, texts)))
+    if not found:
+        raise DataError(f"{path}: has no texts (one per line)")
+    return found
+
+
+def _shown(value: Any) -> Any:
+    if value is None:
+        return "-"
+    return f"{value:.2f}" if isinstance(value, float) else value

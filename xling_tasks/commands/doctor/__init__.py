@@ -1,0 +1,1 @@
+"""`xling doctor`: what a run needs, checked before it starts."""

@@ -1,0 +1,293 @@
+"""What `xling doctor` looks at first: Python, packages, and whether `lm_eval` finds us."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+
+OK, OFF, WARN, FAIL = "ok", "off", "warn", "fail"
+"""Statuses; `off` is what is neither set nor needed by these settings."""
+
+CONNECT_SECONDS = 3.0
+"""How long a server may take to accept a connection."""
+
+_PACKAGE = "xling-tasks"
+_NEWEST_PYTHON = (3, 13)
+_GIVES = {
+    "hf": "models, encoders and translators with local weights",
+    "vllm": "the backend vllm",
+    "api": "models, judges and translators behind an API",
+    "topics": "faster topic metrics, and sim_hdp",
+    "ja": "word metrics of Japanese",
+    "th": "word metrics and sentences of Thai",
+}
+_DEVELOPMENT = ("dev", "test")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Line:
+    """What one check found.
+
+    Attributes:
+        check: What was looked at.
+        status: `ok`, `off`, `warn` or `fail`.
+        found: What is there.
+        todo: What to do about it; empty if nothing, or if `found` says so.
+    """
+
+    check: str
+    status: str
+    found: str
+    todo: str = ""
+
+
+class TooSlow(Exception):
+    """Something did not end in its time."""
+
+
+def within(seconds: float, work: Callable[[], T]) -> T:
+    """The result of `work`, or its exception.
+
+    Raises:
+        TooSlow: If it takes longer. It goes on in a thread that does not keep the process alive.
+    """
+    results: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
+
+    def body() -> None:
+        try:
+            results.put((True, work()))
+        except BaseException as error:  # `exit()` in a library included
+            results.put((False, error))
+
+    threading.Thread(target=body, daemon=True).start()
+    try:
+        good, result = results.get(timeout=seconds)
+    except queue.Empty:
+        raise TooSlow(f"did not end within {seconds:g} s") from None
+    if not good:
+        raise result
+    return result  # type: ignore[no-any-return]
+
+
+@contextlib.contextmanager
+def no_downloads() -> Iterator[None]:
+    """Whatever is not on this machine cannot be loaded."""
+    from huggingface_hub import constants
+
+    before, asked = constants.HF_HUB_OFFLINE, os.environ.get("HF_HUB_OFFLINE")
+    constants.HF_HUB_OFFLINE, os.environ["HF_HUB_OFFLINE"] = True, "1"
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = before
+        if asked is None:
+            del os.environ["HF_HUB_OFFLINE"]
+        else:
+            os.environ["HF_HUB_OFFLINE"] = asked
+
+
+def no_connection(url: str) -> str:
+    """Why a server cannot be connected to; empty if it can, or if a proxy stands in between."""
+    import socket
+    from urllib.parse import urlsplit
+    from urllib.request import getproxies
+
+    parts = urlsplit(url)
+    if getproxies() or not parts.hostname:
+        return ""
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    address = (parts.hostname, port)
+    try:
+        within(CONNECT_SECONDS, lambda: socket.create_connection(address, CONNECT_SECONDS).close())
+    except (OSError, TooSlow) as error:
+        return f"no connection to {parts.hostname}:{port} ({in_words(error)})"
+    return ""
+
+
+def in_words(error: BaseException) -> str:
+    """An error in one line; ours speak for themselves, others need their type."""
+    text = " ".join(str(error).split())
+    if isinstance(error, (TooSlow, ValueError)) and type(error).__module__.startswith("xling"):
+        return text
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def python() -> Iterator[Line]:
+    """The interpreter."""
+    version, where = sys.version.split()[0], f"at {sys.executable}"
+    if sys.version_info[:2] > _NEWEST_PYTHON:
+        newest = ".".join(map(str, _NEWEST_PYTHON))
+        yield Line("python", WARN, f"{version} {where}", f"tested up to {newest}; use that")
+    else:
+        yield Line("python", OK, f"{version} {where}")
+
+
+def packages() -> Iterator[Line]:
+    """Our requirements, and per extra what is installed of it."""
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    try:
+        extras = metadata(_PACKAGE).get_all("Provides-Extra") or []
+    except PackageNotFoundError:
+        todo = "pip install it in this environment; extras cannot be told without"
+        yield Line("packages", FAIL, f"{_PACKAGE} itself is not installed", todo)
+        return
+    good, missing, wrong = _installed(_requirements(_PACKAGE, ""))
+    if missing or wrong:
+        problems = ", ".join([*(f"{name} missing" for name in missing), *wrong])
+        yield Line("packages", FAIL, problems, f"pip install --upgrade {_PACKAGE}")
+    else:
+        harness = next(item for item in _requirements(_PACKAGE, "") if item.name == "lm-eval")
+        first = (
+            f"{next(name for name in good if name.startswith('lm-eval '))} ({harness.specifier})"
+        )
+        yield Line("packages", OK, f"{first}; all {len(good)} required ones in range")
+    for extra in extras:
+        if extra not in _DEVELOPMENT:
+            yield _extra(extra)
+
+
+def _extra(extra: str) -> Line:
+    good, missing, wrong = _installed(_requirements(_PACKAGE, extra))
+    name, gives = f"extra {extra}", _GIVES.get(extra, "")
+    todo = f"pip install '{_PACKAGE}[{extra}]'"
+    if missing:
+        return Line(name, OFF, f"without {', '.join(missing)}; gives {gives}", todo)
+    if wrong:
+        return Line(name, WARN, f"{', '.join(wrong)}; gives {gives}", todo)
+    return Line(name, OK, ", ".join(good))
+
+
+def _requirements(package: str, extra: str) -> Iterator[Requirement]:
+    """What a package needs, or what its extra adds, with the extras of other packages resolved."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    from packaging.requirements import Requirement
+
+    try:
+        listed = [Requirement(text) for text in requires(package) or []]
+    except PackageNotFoundError:
+        return
+    for item in listed:
+        marker = item.marker
+        always = marker is None or marker.evaluate({"extra": ""})
+        added = marker is not None and not always and marker.evaluate({"extra": extra})
+        if added if extra else always:
+            yield item
+            for more in sorted(item.extras):
+                yield from _requirements(item.name, more)
+
+
+def _installed(requirements: Iterable[Requirement]) -> tuple[list[str], list[str], list[str]]:
+    """Those there (with versions), those missing, and those of a wrong version."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    good, missing, wrong = dict[str, None](), dict[str, None](), dict[str, None]()
+    for item in requirements:
+        try:
+            found = version(item.name)
+        except PackageNotFoundError:
+            missing[item.name] = None
+            continue
+        if item.specifier.contains(found, prereleases=True):
+            good[f"{item.name} {found}"] = None
+        else:
+            wrong[f"{item.name} {found} is not {item.specifier}"] = None
+    return list(good), list(missing), list(wrong)
+
+
+_PROBE = """
+import json, sys
+started = "xling_tasks._autoload" in sys.modules
+import xling_tasks
+from xling_tasks.discovery import MODELS, task_folder
+import lm_eval.tasks.manager as manager
+from lm_eval.api.registry import get_model
+def known(name):
+    try:
+        return bool(get_model(name))
+    except (KeyError, ValueError):
+        return False
+build = manager.TaskIndex.build
+print()
+print(json.dumps({
+    "started": started,
+    "attached": build.__code__.co_name == "build_with_ours",
+    "tasks": len(build([task_folder()])),
+    "models": [name for name in MODELS if known(name)],
+    "package": xling_tasks.__file__,
+}))
+"""
+
+
+def discovery() -> Iterator[Line]:
+    """Whether a fresh `lm_eval` process would find our tasks and models."""
+    with tempfile.TemporaryDirectory() as empty:  # whose files shadow no package
+        done = subprocess.run(
+            [sys.executable, "-c", _PROBE], cwd=empty, capture_output=True, text=True, timeout=60
+        )
+    if done.returncode:
+        said = (done.stderr.strip() or "no message").splitlines()[-1]
+        yield Line("discovery", FAIL, f"lm_eval cannot be imported: {said}", "mend that first")
+        return
+    found = json.loads(done.stdout.strip().splitlines()[-1])
+    yield _discovered(found)
+    yield from _copies(found["package"])
+    command = shutil.which("lm_eval")
+    own = Path(sys.executable).parent
+    if command is not None and Path(command).parent.resolve() != own.resolve():
+        todo = f"use {own / 'lm_eval'}, or install {_PACKAGE} there"
+        yield Line("lm_eval", WARN, f"the one on PATH is of another environment: {command}", todo)
+
+
+def _discovered(found: dict[str, Any]) -> Line:
+    by_hand = "pass --include_path $(xling path), which finds the tasks but not the models"
+    if found["attached"] and found["models"]:
+        count = f"{found['tasks']} tasks and groups, and {', '.join(found['models'])}"
+        return Line("discovery", OK, f"a fresh lm_eval finds {count}")
+    if os.environ.get("XLING_TASKS_AUTOLOAD") == "0":
+        why = "switched off by XLING_TASKS_AUTOLOAD=0"
+        return Line("discovery", WARN, why, f"unset it, or {by_hand}")
+    if not found["started"]:
+        why = "the start-up file xling_tasks.pth is not where this Python reads such files"
+        return Line(
+            "discovery", FAIL, why, f"pip install --force-reinstall {_PACKAGE}; or {by_hand}"
+        )
+    why = "the start-up file runs, but could not add the tasks to this lm_eval"
+    return Line("discovery", FAIL, why, f"update {_PACKAGE}; or {by_hand}")
+
+
+def _copies(package: str) -> Iterator[Line]:
+    """Other installations of ours that get in the way."""
+    from importlib.metadata import distributions
+
+    folders: dict[str, str] = {}
+    for item in distributions(name=_PACKAGE):
+        folder = getattr(item, "_path", None)
+        if str(folder).endswith(".dist-info"):
+            folders[str(Path(str(folder)).resolve())] = item.version
+    if len(folders) > 1:
+        found = ", ".join(f"{version} in {Path(f).parent}" for f, version in folders.items())
+        todo = f"pip uninstall {_PACKAGE} until none is left, then install it once"
+        yield Line("copies", WARN, f"installed more than once: {found}", todo)
+    here = Path(xling_tasks.__file__ or "").resolve().parent
+    there = Path(package).resolve().parent
+    if here != there:
+        found = f"this command runs from {here}, but lm_eval would import {there}"
+        yield Line("copies", WARN, found, "remove one of them (look at PYTHONPATH, too)")

@@ -1,0 +1,226 @@
+"""`xling doctor`: what a run needs, looked at in one screen before it is started."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import logging
+import os
+import platform
+import re
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+from xling_tasks import __version__
+from xling_tasks.commands.doctor import (
+    checks as doctor_checks,
+)
+from xling_tasks.commands.doctor import (
+    models as doctor_models,
+)
+from xling_tasks.commands.doctor import (
+    resources as doctor_resources,
+)
+from xling_tasks.commands.doctor.checks import FAIL, OFF, OK, WARN, Line, in_words, within
+from xling_tasks.errors import SettingError, XlingError
+from xling_tasks.settings import Settings, redact
+
+SECONDS = 60.0
+"""How long one check may take unless the user says otherwise."""
+
+_LONGEST = 700
+_SECRET_NAME = re.compile(r"(?i)key|token|secret|passw|auth|credential")
+_SECRET = re.compile(
+    r"\b(?:sk-|hf_|gsk_|xai-)[\w-]{8,}"
+    r"|(?i:(?<=bearer )\S{6,})"
+    r"|(?i:(?<=api_key=)|(?<=api_key\": \")|(?<=api_key': '))[^\s\"'&,}]+"
+)
+
+
+class Screen(str):
+    """What `xling doctor` prints.
+
+    Attributes:
+        status: The exit status: 1 if a check failed, else 0.
+    """
+
+    status: int = 0
+
+
+class Check(NamedTuple):
+    """One check: its name if it says nothing itself, what it does, and whether it loads weights."""
+
+    name: str
+    look: Callable[[], Iterable[Line]]
+    loads: bool = False
+
+
+def add_doctor(commands: Any) -> None:
+    """Build the parser."""
+    from xling_tasks.cli import add_metadata
+
+    parser = commands.add_parser("doctor", help="whether all that a run needs is there")
+    parser.add_argument("--json", action="store_true", help="JSON instead of lines")
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=SECONDS,
+        metavar="SECONDS",
+        help="for one check (%(default)g)",
+    )
+    add_metadata(parser)
+    parser.set_defaults(run=doctor)
+
+
+def doctor(options: argparse.Namespace) -> Screen:
+    """Every check's lines; the screen's `status` is 1 if one failed.
+
+    Raises:
+        SettingError: If `--timeout` is no time.
+    """
+    if not options.timeout > 0:
+        raise SettingError(f"--timeout {options.timeout}: must be more than 0")
+    with _quiet():
+        settings, lines = _settings(options.metadata)
+        before = [Check("python", doctor_checks.python), Check("packages", doctor_checks.packages)]
+        before.append(Check("discovery", doctor_checks.discovery))
+        first = [line for check in before for line in run_check(check, options.timeout)]
+        rest = [line for check in _checks(settings) for line in run_check(check, options.timeout)]
+    shown = [clean(line) for line in (*first, *lines, *rest)]
+    screen = Screen(_as_json(shown) if options.json else _as_text(shown))
+    screen.status = int(any(line.status == FAIL for line in shown))
+    return screen
+
+
+def _checks(settings: Settings) -> Iterator[Check]:
+    """What depends on the settings, the cheap first."""
+    from huggingface_hub import constants
+
+    offline = bool(constants.HF_HUB_OFFLINE)
+    loads = doctor_models.local_weights
+    if settings.prompts or settings.prompts_file:
+        yield Check("prompts", partial(doctor_resources.prompt_files, settings))
+    yield Check("data", partial(doctor_resources.data, settings))
+    judge = partial(doctor_models.judge, settings, offline)
+    yield Check("judge", judge, loads(settings.judge))
+    translator = partial(doctor_models.translator, settings, offline)
+    yield Check("translator", translator, loads(settings.translator))
+    for name in ("encoder", "source_encoder"):
+        yield Check(name, partial(doctor_models.encoder, settings, name, offline), True)
+    yield Check("empathy", partial(doctor_models.empathy, settings), True)
+    yield Check("cache", partial(doctor_resources.folders, settings))
+    yield Check("memory", doctor_resources.memory)
+    yield Check("GPU", doctor_resources.accelerators)
+    yield Check("API keys", doctor_resources.keys)
+
+
+def run_check(check: Check, seconds: float) -> list[Line]:
+    """A check's lines; a crash, or a check that does not end, is a line too."""
+    lines: list[Line] = []
+
+    def look() -> None:
+        for line in check.look():
+            lines.append(line)
+
+    guard = doctor_checks.no_downloads() if check.loads else contextlib.nullcontext()
+    try:
+        with guard:
+            within(seconds, look)
+    except doctor_checks.TooSlow as error:
+        todo = "look whether it hangs, or give it more with --timeout SECONDS"
+        return [*lines, Line(check.name, FAIL, in_words(error), todo)]
+    except ModuleNotFoundError as error:
+        todo = "install the extra that has it (see above)"
+        return [*lines, Line(check.name, FAIL, in_words(error), todo)]
+    except (Exception, SystemExit) as error:
+        todo = "" if isinstance(error, XlingError) else "this is not foreseen; other checks went on"
+        return [*lines, Line(check.name, FAIL, in_words(error), todo)]
+    return lines
+
+
+def _settings(words: Sequence[str]) -> tuple[Settings, list[Line]]:
+    """The settings that are right, with a line for each that is wrong."""
+    from xling_tasks.cli import read_metadata
+
+    metadata: dict[str, Any] = {}
+    problems = []
+    for word in words:
+        try:
+            metadata |= read_metadata([word])
+        except SettingError as error:
+            problems.append(Line("settings", FAIL, in_words(error)))
+    good: dict[str, Any] = {}
+    for key, value in metadata.items():
+        try:
+            Settings.parse({key: value}, {})
+            good[key] = value
+        except Exception as error:  # a value of any shape may come from JSON
+            problems.append(Line("settings", FAIL, in_words(error)))
+    if not problems:
+        found = f"given: {', '.join(good)}; all others have their defaults" if good else "defaults"
+        problems.append(Line("settings", OK, found))
+    elif good:
+        problems.append(Line("settings", OK, f"the others are right, and used: {', '.join(good)}"))
+    return Settings.parse(good, {}), problems
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Nothing on the terminal but the screen: no logs, bars, warnings."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with (
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
+
+
+def clean(line: Line) -> Line:
+    """A line that is one, with no secret and nothing that a terminal would obey."""
+    return replace(line, found=_clean(line.found), todo=_clean(line.todo))
+
+
+def _clean(text: str) -> str:
+    for name, value in os.environ.items():
+        if len(value.strip()) >= 6 and _SECRET_NAME.search(name):
+            text = text.replace(value.strip(), "<redacted>")
+    text = _SECRET.sub("<redacted>", str(redact(text)))
+    text = "".join(c if c.isprintable() else " " for c in text)
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def _as_json(lines: Sequence[Line]) -> str:
+    counts = Counter(line.status for line in lines)
+    status = next((s for s in (FAIL, WARN) if counts[s]), OK)
+    content = {"status": status, "version": __version__, "checks": [asdict(x) for x in lines]}
+    return json.dumps(content, indent=2)
+
+
+def _as_text(lines: Sequence[Line]) -> str:
+    """One line per check, and a count; in characters that the output can take."""
+    width = max(len(line.check) for line in lines)
+    rows = [f"xling-tasks {__version__} on {platform.platform(terse=True)}"]
+    for line in lines:
+        todo = f" -> {line.todo}" if line.todo else ""
+        rows.append(f"{line.status:<4}  {line.check:<{width}}  {line.found}{todo}")
+    counts = Counter(line.status for line in lines)
+    rows.append(
+        ", ".join(f"{counts[s]} {s}" for s in (OK, OFF, WARN, FAIL))
+        + " (off: not needed by these settings)"
+    )
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return "\n".join(rows).encode(encoding, "backslashreplace").decode(encoding)

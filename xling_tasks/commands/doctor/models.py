@@ -1,0 +1,292 @@
+"""What `xling doctor` asks other models: judge, translator, encoders, empathy classifier."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xling_tasks.commands.doctor.checks import FAIL, OFF, OK, WARN, Line, in_words, no_connection
+from xling_tasks.errors import BackendError, DataError, XlingError
+
+if TYPE_CHECKING:
+    from xling_tasks.data.prompts import Prompts
+    from xling_tasks.models.backend import Backend
+    from xling_tasks.settings import ModelSpec, Settings
+
+LANGUAGES = ("es", "zh", "hi")
+"""The languages that are translated from where none are asked for."""
+
+_QUESTION = "I forgot a tablet of my antibiotic. May I take two at once to make up for it?"
+_REFERENCE = "No. Never take a double dose to make up for a missed one; it can do harm."
+_ANSWER = "Yes, always take two tablets at once. A double dose can do no harm."
+_EXPECTED = "contradictory"
+
+_TEXT = "Paracetamol lowers a fever. Adults should not take more than four grams of it a day."
+_CLAIMS = ("Paracetamol lowers a fever.", "Paracetamol heals broken bones.")
+_SUPPORTED = [True, False]
+
+_OTHER_JUDGE = (
+    "raise judge.max_gen_toks if the reply is cut off; else take a stronger model, or word the "
+    "prompt anew with --metadata prompts=FILE"
+)
+
+
+# Weights on this machine
+
+
+def local_weights(spec: ModelSpec | None) -> bool:
+    """Whether a model is loaded from weights rather than asked over a network."""
+    return spec is not None and "pretrained" in spec.model_args
+
+
+def weights_at(model: str, revision: str | None) -> str | None:
+    """Where the weights are: the folder or the Hub's cache; None if they are to be downloaded.
+
+    Raises:
+        DataError: If the name is that of a folder that does not exist.
+    """
+    from huggingface_hub import try_to_load_from_cache
+
+    if Path(model).is_dir():
+        return "folder"
+    try:
+        found = try_to_load_from_cache(model, "config.json", revision=revision)
+    except ValueError as error:
+        raise DataError(f"{model}: no such folder, and no name of the Hub's form") from error
+    return "the Hub's cache" if isinstance(found, str) else None
+
+
+def _not_here(check: str, model: str, revision: str | None, offline: bool) -> Line | None:
+    """A line if the weights are not on this machine, and so are not tried."""
+    try:
+        if weights_at(model, revision) is not None:
+            return None
+    except DataError as error:
+        return Line(check, FAIL, in_words(error), "correct the path")
+    found, todo = f"{model} is not on this machine", f"hf download {model}"
+    if offline:
+        return Line(check, FAIL, f"{found}, and HF_HUB_OFFLINE is set", todo)
+    return Line(check, WARN, f"{found}; a run would download it (not tried)", todo)
+
+
+def _cannot_ask(role: str, spec: ModelSpec, offline: bool) -> Line | None:
+    """A line if a judge or translator cannot be tried here."""
+    from xling_tasks.settings import SELF
+
+    if spec.model == SELF:
+        return Line(role, OFF, "the model under test itself; lm_eval asks it before a run begins")
+    if not local_weights(spec):
+        return None
+    model, revision = str(spec.model_args["pretrained"]), spec.model_args.get("revision")
+    return _not_here(role, model, revision, offline)
+
+
+def _connect(role: str, lm: Any) -> None:
+    """Fail soon where a server cannot be reached; the harness itself would wait and try again."""
+    problem = no_connection(str(getattr(lm, "base_url", None) or ""))
+    if problem:
+        raise BackendError(f"{problem}; start the server, or correct {role}.model_args.base_url")
+
+
+# The judge
+
+
+def judge(settings: Settings, offline: bool) -> Iterator[Line]:
+    """The judge, reached, and asked one small case of each kind; nothing comes from the cache."""
+    from xling_tasks.data.prompts import Prompts
+    from xling_tasks.models.backend import Backend
+
+    spec = settings.judge
+    if spec is None:
+        found = "none set; it labels answers of correctness and compares the claims of answers"
+        todo = '--metadata \'{"judge": {"model": ..., "model_args": {...}}}\''
+        yield Line("judge", OFF, found, todo)
+        return
+    line = _cannot_ask("judge", spec, offline)
+    if line is not None:
+        yield line
+        return
+    model = Backend("judge", spec, False)
+    _connect("judge", model.lm)
+    model.check()
+    if model.temperature == 0:
+        yield Line("judge", OK, f"answers: {model.signature}")
+    else:
+        found = f"answers, but always at temperature {model.temperature:g}: {model.signature}"
+        yield Line("judge", WARN, found, "its verdicts cannot be reproduced; take another model")
+    prompts = Prompts(settings.prompts)
+    yield _verdict(prompts, model)
+    yield _claims(prompts, model)
+    yield _support(prompts, model)
+
+
+def _verdict(prompts: Prompts, model: Backend) -> Line:
+    """A case of correctness, read as a run reads it."""
+    from xling_tasks.models.judge import NO_RESPONSE, Case, judge
+
+    name = "judge verdict"
+    case = Case(_QUESTION, _REFERENCE, _ANSWER, "English")
+    (found,) = judge([case], prompts.get("judge", "en"), model)
+    if found.label is None or found.label == NO_RESPONSE:
+        return _out_of_form(name, found.reply)
+    if found.label != _EXPECTED:
+        said = f"in form, but a plain contradiction was labelled {found.label!r}"
+        return Line(name, WARN, said, "take a stronger model")
+    return Line(name, OK, f"in form, and right: {found.label}")
+
+
+def _claims(prompts: Prompts, model: Backend) -> Line:
+    """A short text taken apart."""
+    from xling_tasks.models.claims import extract
+
+    name = "judge claims"
+    (found,) = extract([_TEXT], prompts.get("claims", "en"), model)
+    if found.claims is None:
+        return _out_of_form(name, found.reply)
+    if not found.claims or found.unparsed:
+        said = f"{len(found.claims)} claims read, {found.unparsed} lines that are none"
+        return Line(name, WARN, f"{said}, of a text with 2", _OTHER_JUDGE)
+    return Line(name, OK, f"in form: {len(found.claims)} of a text with 2")
+
+
+def _support(prompts: Prompts, model: Backend) -> Line:
+    """A true and a false claim checked."""
+    from xling_tasks.models.claims import fill_support, read_support
+
+    name = "judge support"
+    prompt = fill_support(prompts.get("support", "en"), _CLAIMS, _TEXT)
+    (reply,) = model.ask([prompt], until=("[BEGIN REFERENCE",))
+    verdicts = read_support(reply, len(_CLAIMS))
+    if None in verdicts:
+        return _out_of_form(name, reply)
+    if verdicts != _SUPPORTED:
+        return Line(name, WARN, "in form, but plain cases are wrong", "take a stronger model")
+    return Line(name, OK, "in form, and right: one claim supported, one not")
+
+
+def _out_of_form(name: str, reply: str | None) -> Line:
+    if reply is None:
+        return Line(name, FAIL, "no reply, or an empty one", _OTHER_JUDGE)
+    lines = reply.strip().splitlines() or [""]
+    found = f"out of form; its last line is {lines[-1].strip()[-80:]!r}"
+    return Line(name, FAIL, found, _OTHER_JUDGE)
+
+
+# The translator
+
+
+def translator(settings: Settings, offline: bool) -> Iterator[Line]:
+    """The translator, loaded or reached, and given one text per language."""
+    from xling_tasks.data.prompts import Prompts
+    from xling_tasks.models.backend import backend
+    from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, translator
+
+    spec = settings.translator
+    if spec is None:
+        found = "none set; it brings answers to English, as consistency was published"
+        todo = '--metadata \'{"translator": {"model": "seq2seq", "model_args": {...}}}\''
+        yield Line("translator", OFF, found, todo)
+        return
+    line = _cannot_ask("translator", spec, offline)
+    if line is not None:
+        yield line
+        return
+    prompt = Prompts(settings.prompts).get("translate", "en")
+    engine = translator(spec, False, prompt)
+    if spec.model not in (FILE, SEQ2SEQ):
+        _connect("translator", backend("translator", spec, False).lm)
+    engine.check()
+    yield Line("translator", OK, engine.signature)
+    if spec.model == FILE:
+        found = "not tried: a file has the texts that were put into it, and no others"
+        yield Line("translations", OFF, found)
+        return
+    yield from _translations(engine, settings.languages or LANGUAGES)
+
+
+def _translations(engine: Any, codes: tuple[str, ...]) -> Iterator[Line]:
+    """One text per language to English; languages that work share a line."""
+    from xling_tasks.data.prompt_sets import RECORDS, load_prompts
+
+    texts = load_prompts(RECORDS["information"]).prompts[0]["text"]
+    good: dict[str, str] = {}
+    for code in codes:
+        name = f"translator {code}"
+        try:
+            engine.check((code, "en"))
+            (found,) = engine.translate([texts[code]], code, "en")
+        except (XlingError, ImportError) as error:
+            yield Line(name, FAIL, in_words(error), "leave the language out with languages=[...]")
+            continue
+        if found is None:
+            said = "no usable translation of one text (none, unfinished or degenerate), in 4 tries"
+            yield Line(
+                name, FAIL, said, "take another translator; xling check-translator says more"
+            )
+        else:
+            good[code] = found
+    if good:
+        code, text = next(iter(good.items()))
+        yield Line("translations", OK, f"{', '.join(good)} to en; {code}: {text[:70]!r}")
+
+
+# Encoder and classifier
+
+
+def encoder(settings: Settings, name: str, offline: bool) -> Iterator[Line]:
+    """One of the two encoders, loaded from what is on this machine."""
+    from xling_tasks.models.encoders import DEFAULTS, EncoderSpec
+
+    setting: EncoderSpec | bool | None = getattr(settings, name)
+    if setting is False:
+        yield Line(name, OFF, "switched off: no bertscore_* and sim_sent_*")
+        return
+    named = isinstance(setting, EncoderSpec)
+    spec = setting if isinstance(setting, EncoderSpec) else EncoderSpec.parse(name, DEFAULTS[name])
+    arguments = json.loads(spec.arguments)
+    model = arguments.pop("model")
+    try:
+        import torch  # noqa: F401
+        import transformers  # noqa: F401
+    except ImportError as error:
+        found = f"{in_words(error)}: no bertscore_* and sim_sent_*"
+        yield Line(name, FAIL if named else OFF, found, "pip install 'xling-tasks[hf]'")
+        return
+    line = _not_here(name, model, arguments.get("revision"), offline)
+    if line is not None:
+        absent = f"{line.found}: no bertscore_* and sim_sent_*"  # which a run would only log
+        yield line if named or line.status != FAIL else Line(name, WARN, absent, line.todo)
+        return
+    yield _loaded(name, model, arguments)
+
+
+def _loaded(name: str, model: str, arguments: dict[str, Any]) -> Line:
+    from xling_metrics.encoder import Encoder
+
+    place = weights_at(model, arguments.get("revision"))
+    try:
+        found = Encoder.load(model, **arguments)
+    except Exception as error:  # half a download, a wrong layer, too little memory
+        return Line(name, FAIL, f"{model} ({place}): {in_words(error)}", f"set --metadata {name}=")
+    return Line(name, OK, f"{model} ({place}), layer {found.layer}, on {found.device}")
+
+
+def empathy(settings: Settings) -> Iterator[Line]:
+    """The folder of the empathy classifier, loaded and asked once."""
+    name, folder = "empathy", settings.empathy_classifier
+    if folder is None:
+        found = "no classifier set; it compares the empathy of responses"
+        todo = "make one with `xling train-empathy`; --metadata empathy_classifier=FOLDER"
+        yield Line(name, OFF, found, todo)
+        return
+    try:
+        from xling_tasks.models.empathy.classifier import load_classifier
+    except ImportError as error:
+        yield Line(name, FAIL, in_words(error), "pip install --upgrade 'xling-tasks[hf]'")
+        return
+    classifier = load_classifier(folder)
+    pair = ("I lost my job today.", "I am so sorry. That must be very hard for you.")
+    (profile,) = classifier.profiles([pair])
+    yield Line(name, OK, f"{folder}: loads and classifies ({len(profile)} mechanisms)")

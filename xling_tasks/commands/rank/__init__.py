@@ -1,0 +1,1 @@
+"""`xling rank`: rationales of several models, ranked by a judge."""

@@ -1,0 +1,139 @@
+"""`xling rank`: rationales of several models, ranked by a judge or by people (arXiv 2402.13963)."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xling_tasks.errors import DataError, SettingError, did_you_mean
+
+if TYPE_CHECKING:
+    from xling_tasks.commands.rank.questions import Question
+    from xling_tasks.data.prompts import Prompt
+
+
+def add_rank(commands: Any) -> None:
+    """Add `rank` to the commands of `xling`."""
+    parser = commands.add_parser("rank", help="rank the rationales of several models by a judge")
+    parser.add_argument(
+        "runs", nargs="+", metavar="OUT", help="output folders of lm_eval, or NAME=FOLDER"
+    )
+    parser.add_argument("--judge", help='JSON: {"model": ..., "model_args": {...}}')
+    parser.add_argument("--human", help="CSV of people's ranks: question_id, model, rank")
+    parser.add_argument("--prompts", help="a YAML file whose prompt `rank` replaces ours")
+    parser.add_argument("--seed", type=int, default=0, help="of the order and the bootstrap")
+    parser.add_argument("--to", required=True, help="folder for ranking.csv and the summary")
+    parser.set_defaults(run=rank)
+
+
+def rank(options: argparse.Namespace) -> str:
+    """`xling rank`: rank, write the files, and return the summary."""
+    from xling_metrics.base import signature
+    from xling_metrics.stats.ranking import RESAMPLES
+
+    from xling_tasks.commands.rank.questions import common_questions, read_runs
+    from xling_tasks.commands.rank.report import summarise, write
+    from xling_tasks.data.prompts import Prompts
+
+    if not options.judge and not options.human:
+        raise SettingError("give a --judge, a --human file of rankings, or both")
+    if options.seed < 0:
+        raise SettingError(f"--seed: must be an integer from 0, got {options.seed}")
+    runs = read_runs(options.runs)
+    names = [run.name for run in runs]
+    questions, left_out = common_questions(runs, options.seed)
+    summary: dict[str, Any] = {"seed": options.seed}
+    if options.human:
+        summary["human"] = read_human(Path(options.human).expanduser(), questions, names)
+    if options.judge:
+        prompts = Prompts(options.prompts)
+        for language in sorted({question.language for question in questions}):
+            prompts.check_used("rank", language, "en")
+        template = prompts.get("rank", "en")
+        judge = ask(questions, template, read_judge(options.judge))
+        summary["judge"] = judge
+        summary["prompt"] = {"language": template.language, "digest": template.digest}
+    summary["signature"] = signature(
+        "relative_rating",
+        judge=summary.get("judge"),
+        human=summary.get("human", {}).get("sha256"),
+        prompt=summary.get("prompt", {}).get("digest"),
+        models=len(runs),
+        order="shuffled",
+        seed=options.seed,
+        tau="b",
+        bootstrap=RESAMPLES,
+        libraries=("numpy",),
+    )
+    summary["models"] = {run.name: str(run.folder) for run in runs}
+    summary |= summarise(runs, questions, left_out, options.seed)
+    return write(Path(options.to).expanduser(), names, questions, summary)
+
+
+def read_judge(text: str) -> Any:
+    """The judge's spec, from JSON or a bare name of a harness model."""
+    from xling_tasks.settings import ModelSpec
+
+    if not text.lstrip().startswith("{"):
+        return ModelSpec.parse("judge", text)
+    try:
+        return ModelSpec.parse("judge", json.loads(text))
+    except json.JSONDecodeError as error:
+        raise SettingError(f"--judge: not valid JSON ({error}): {text!r:.80}") from error
+
+
+def ask(questions: Sequence[Question], template: Prompt, spec: Any) -> str:
+    """Ask a judge about every question; returns its signature."""
+    from xling_tasks.models.backend import backend
+    from xling_tasks.models.judge import UNTIL
+
+    judge = backend("judge", spec)
+    judge.check()
+    replies = judge.ask([question.prompt(template) for question in questions], until=UNTIL)
+    for question, reply in zip(questions, replies, strict=True):
+        question.read(reply)
+    return judge.signature
+
+
+def read_human(path: Path, questions: Sequence[Question], names: Sequence[str]) -> dict[str, Any]:
+    """Take people's rankings; returns what was in the file.
+
+    Raises:
+        DataError: For a wrong column, model or rank, or a row that stands twice.
+    """
+    from xling_tasks.data.files import read_tables
+
+    (table,) = read_tables(path)
+    table.require(("question_id", "model", "rank"))
+    given: dict[str, dict[str, int]] = {}
+    for index, row in enumerate(table.rows):
+        cells = (row[name] for name in ("question_id", "model", "rank"))
+        question, model, text = ("" if cell is None else str(cell).strip() for cell in cells)
+        if model not in names:
+            known = did_you_mean(model, names)
+            raise DataError(f"{table.place(index, 'model')}: {model!r} is no run.{known}")
+        ranks = given.setdefault(question, {})
+        if model in ranks:
+            raise DataError(f"{table.place(index)}: {model!r} stands twice for {question!r}")
+        if text:
+            if not re.fullmatch(r"[0-9]{1,3}(\.0)?", text):
+                raise DataError(f"{table.place(index, 'rank')}: {text!r} is not a rank")
+            ranks[model] = int(float(text))
+    counts = Counter(ranked=0, invalid=0, no_ranking=0)
+    for question_ in questions:
+        ranks = given.pop(question_.id, {})
+        if not ranks:
+            counts["no_ranking"] += 1
+        elif sorted(ranks.values()) != list(range(1, len(names) + 1)):
+            counts["invalid"] += 1
+        else:
+            counts["ranked"] += 1
+            question_.ranks["human"] = [ranks[name] for name in names]
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    return {"file": path.name, "sha256": digest, **counts, "unknown_questions": len(given)}

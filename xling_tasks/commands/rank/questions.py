@@ -1,0 +1,272 @@
+"""The questions of `xling rank`: what several models answered, and the rankings read for it.
+
+A rationale is untrusted text, as in `judge`: it may fake its fence, or state a ranking. Fences and
+the ranking's line carry a code that is derived from the texts and occurs in none of them, and only
+the reply's last line counts, only if it consists of the code and every number once.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from xling_tasks.data.prompts import Prompt
+from xling_tasks.errors import DataError, SettingError
+from xling_tasks.logs.results import Samples, newest_samples
+from xling_tasks.models.judge import Case
+
+METRICS = (
+    *("bleu1", "bleu2", "bleu3", "bleu4", "rouge1", "rouge2", "rougeL"),
+    *("rouge1_standard", "rouge2_standard", "rougeL_standard", "bertscore_f1"),
+)
+"""The metrics whose order of the models is compared with a rater's; higher is better in all."""
+
+_TASK = re.compile(r"mmedbench_rationale_(?:ft_)?(?:demo_)?[a-z]{2}")
+_FIELDS = {"question_id", "question", "options", "answer", "rationale"}
+_HIDDEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]|[*_`#\"']")
+_ITEM = r"(?:rationale )?(\d{1,3})"
+
+
+class Answer(NamedTuple):
+    """One model's rationale for one question, with its logged scores."""
+
+    doc: dict[str, Any]
+    text: str
+    scores: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one model's folder holds.
+
+    Attributes:
+        name: The model's name: that of the folder, or as given with NAME=FOLDER.
+        folder: The folder.
+        answers: By language and question id.
+        signatures: How each metric of a language was made, where the results say so.
+    """
+
+    name: str
+    folder: Path
+    answers: dict[tuple[str, str], Answer]
+    signatures: dict[str, dict[str, str]]
+
+
+@dataclass
+class Question:
+    """One question that all runs answered.
+
+    Attributes:
+        language: Its language.
+        id: Its id.
+        answers: One per model, in the order of the runs.
+        order: The models' indices in the order in which their rationales are shown.
+        ranks: By rater (`judge`, `human`), each model's rank in the order of the runs.
+        status: `ranked`, `invalid`, `no_reply`, or `not_asked`.
+        reply: All the judge said.
+    """
+
+    language: str
+    id: str
+    answers: list[Answer]
+    order: list[int]
+    ranks: dict[str, list[int]] = field(default_factory=dict)
+    status: str = "not_asked"
+    reply: str | None = None
+
+    @functools.cached_property
+    def code(self) -> str:
+        """Six letters that occur in none of the texts."""
+        doc = self.answers[0].doc
+        shown = "\0".join(self.answers[index].text for index in self.order)
+        return Case(_options(doc) + doc["question"], doc["rationale"] or "", shown, "").code
+
+    def prompt(self, template: Prompt) -> str:
+        """What the judge is asked."""
+        doc, code = self.answers[0].doc, self.code
+        blocks = [
+            f"[BEGIN RATIONALE {place} {code}]\n{self.answers[index].text}\n"
+            f"[END RATIONALE {place} {code}]"
+            for place, index in enumerate(self.order, start=1)
+        ]
+        return template.fill(
+            question=doc["question"],
+            options=_options(doc),
+            answer=", ".join(doc["answer"]),
+            reference=doc["rationale"] or "",
+            rationales="\n\n".join(blocks),
+            count=str(len(blocks)),
+            language=_language_name(self.language),
+            code=code,
+        )
+
+    def read(self, reply: str | None) -> None:
+        """Take the judge's ranking, if it is one."""
+        self.reply = reply
+        places = read_ranking(reply, self.code, len(self.order))
+        if places is None:
+            self.status = "invalid" if reply else "no_reply"
+            return
+        self.status = "ranked"
+        ranks = [0] * len(places)
+        for rank, place in enumerate(places, start=1):
+            ranks[self.order[place - 1]] = rank
+        self.ranks["judge"] = ranks
+
+
+def read_runs(words: Sequence[str]) -> list[Run]:
+    """The runs named on the command line.
+
+    Raises:
+        SettingError: If there are fewer than two, or two have one name.
+        DataError: If a folder has no logged rationales, or those of several runs.
+    """
+    named: dict[str, Path] = {}
+    for word in words:
+        folder = Path(word).expanduser()
+        name = folder.resolve().name
+        if not folder.exists() and "=" in word:
+            name, _, rest = word.partition("=")
+            folder = Path(rest).expanduser()
+        if name in named:
+            raise SettingError(f"two runs are called {name!r}; name them: NAME=FOLDER")
+        named[name] = folder
+    if len(named) < 2:
+        raise SettingError("a ranking needs at least two runs")
+    return [_read_run(name, folder) for name, folder in named.items()]
+
+
+def _read_run(name: str, folder: Path) -> Run:
+    newest = newest_samples(folder, _TASK)
+    if not newest:
+        raise DataError(
+            f"{folder}: no samples_mmedbench_rationale_*.jsonl; run lm_eval with --output_path and "
+            "--log_samples"
+        )
+    run = Run(name, folder, {}, {})
+    for samples in newest.values():
+        language = samples.task[-2:]
+        for question_id, answer in _read_answers(samples):
+            if (language, question_id) in run.answers:
+                raise DataError(f"{samples.path}: question {question_id!r} stands twice in the run")
+            run.answers[language, question_id] = answer
+        run.signatures[language] = samples.signatures()
+    return run
+
+
+def _read_answers(samples: Samples) -> Iterator[tuple[str, Answer]]:
+    """The answers of a task by question id, of its first filter."""
+    take = functools.partial(_read_answer, fine_tuned="_ft_" in samples.task)
+    first: list[Any] = []
+    for _, (kind, question_id, answer) in samples.stream(take):
+        first = first or [kind]
+        if kind == first[0]:
+            yield question_id, answer
+    if not first:
+        raise DataError(f"{samples.path}: the file has no rows")
+
+
+def _read_answer(row: dict[str, Any], *, fine_tuned: bool) -> tuple[Any, str, Answer]:
+    """A sample's filter, question id and answer."""
+    from xling_tasks.tasks.base import replies_of
+    from xling_tasks.tasks.mmedbench import rationale_of
+
+    doc, replies = row["doc"], row["filtered_resps"]
+    if not isinstance(doc, dict) or not doc.keys() >= _FIELDS or not isinstance(replies, list):
+        raise TypeError("a rationale task logs a question and a list of replies")
+    text = rationale_of(replies_of(replies[0])[0], fine_tuned=fine_tuned)
+    scores = {name: float(row[name]) for name in METRICS if _is_number(row.get(name))}
+    return row.get("filter"), str(doc["question_id"]), Answer(doc, text, scores)
+
+
+def common_questions(
+    runs: Sequence[Run], seed: int
+) -> tuple[list[Question], dict[str, Counter[str]]]:
+    """The questions that all runs answered, and per language why others are left out.
+
+    The order of the rationales follows from the seed, the question and the models' names; the
+    order of the runs on the command line does not change it.
+
+    Raises:
+        DataError: If there is none.
+    """
+    questions: list[Question] = []
+    left_out: dict[str, Counter[str]] = {}
+    for key in sorted({key for run in runs for key in run.answers}):
+        language, question_id = key
+        count = left_out.setdefault(language, Counter())
+        lacking = [run.name for run in runs if key not in run.answers]
+        if lacking:
+            count["missing"] += 1
+            count.update(f"missing in {name}" for name in lacking)
+            continue
+        answers = [run.answers[key] for run in runs]
+        if any(answer.doc != answers[0].doc for answer in answers):
+            count["different_content"] += 1
+            continue
+        drawn = [_digest(seed, question_id, run.name) for run in runs]
+        order = sorted(range(len(runs)), key=drawn.__getitem__)
+        questions.append(Question(language, question_id, answers, order))
+    if not questions:
+        reasons = {code: dict(count) for code, count in left_out.items()}
+        raise DataError(f"no question has a rationale of every run: {reasons}")
+    return questions, left_out
+
+
+def read_ranking(reply: str | None, code: str, n: int) -> list[int] | None:
+    """The shown places from best to worst that a reply's last line states.
+
+    Args:
+        reply: What the judge said.
+        code: The code of the case.
+        n: How many rationales were shown.
+
+    Returns:
+        The numbers 1 to n, each once; None if the last line is anything but the code and them,
+        joined by one kind of sign (`>`, a comma, or an arrow). Ties and other signs are no ranking.
+    """
+    lines = [line for line in map(_plain, (reply or "").splitlines()) if line]
+    if not lines:
+        return None
+    form = re.fullmatch(
+        rf"(?:(?:final )?ranking )?\[?{code}\]? ?:? ?\[?([^\[\]:]*?)\]? ?\.?", lines[-1]
+    )
+    if form is None:
+        return None
+    for sign in (">", ",", "→", "、", "->"):
+        items = [re.fullmatch(_ITEM, item.strip()) for item in form[1].split(sign)]
+        places = [int(item[1]) for item in items if item]
+        if len(places) == len(items) and sorted(places) == list(range(1, n + 1)):
+            return places
+    return None
+
+
+def _options(doc: Mapping[str, Any]) -> str:
+    return "\n".join(f"{letter}. {text}" for letter, text in doc["options"].items())
+
+
+def _language_name(code: str) -> str:
+    from xling_tasks.data.mmedbench import RECORDS
+
+    return RECORDS["mmedbench"].language_names.get(code, code)
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
+
+
+def _plain(line: str) -> str:
+    """A line for reading: compatibility forms, no invisible marks or markdown, one case."""
+    line = _HIDDEN.sub("", unicodedata.normalize("NFKC", line))
+    return " ".join(line.casefold().split()).removeprefix("> ")

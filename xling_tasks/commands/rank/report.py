@@ -1,0 +1,199 @@
+"""The report of `xling rank`: points, positions, agreement with the metrics, and the files."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from xling_metrics.stats.ranking import (
+    RESAMPLES,
+    kendall_per_question,
+    mean_interval,
+    mean_points,
+    points,
+)
+
+from xling_tasks.commands.rank.questions import METRICS, Question, Run
+
+_ALL = "all"
+
+NOTES = (
+    "Points: n for the best of n models, 1 for the last; the mean over the ranked questions. "
+    "'all' pools the questions of all languages.",
+    f"Intervals: 95%, percentile bootstrap over questions, {RESAMPLES:,} resamples.",
+    "Invalid rankings and missing replies are counted and left out; they are nobody's last place.",
+    "Empty rationales are shown to the judge as they are, and ranked where the judge puts them.",
+    "Kendall's tau-b per question, then averaged; 'undefined' are questions in which all models "
+    "tie in the metric.",
+    "Positions: mean points by the place at which a rationale was shown; without a bias for a "
+    "place, each is near (n + 1) / 2.",
+)
+
+
+def summarise(
+    runs: Sequence[Run],
+    questions: Sequence[Question],
+    left_out: Mapping[str, Counter[str]],
+    seed: int,
+) -> dict[str, Any]:
+    """Counts, points, positions and taus per language and over all, as plain rows."""
+    summary: dict[str, Any] = {"counts": [], "points": [], "positions": [], "tau": []}
+    languages = list(left_out)
+    differing = _differing_metrics(runs)
+    for language in [*languages, _ALL]:
+        own = [q for q in questions if language in (q.language, _ALL)]
+        out = sum((left_out[c] for c in languages if language in (c, _ALL)), Counter[str]())
+        summary["counts"].append(
+            {"language": language, "questions": len(own), **_judge_counts(own), **out}
+        )
+        for rater in ("judge", "human"):
+            rated = [q for q in own if rater in q.ranks]
+            if any(rater in q.ranks for q in questions):
+                start = {"rater": rater, "language": language}
+                _add_points(summary, start, [run.name for run in runs], rated, seed)
+                summary["tau"] += [start | row for row in _taus(rater, rated, differing, seed)]
+    summary["metrics_left_out"] = {code: names for code, names in differing.items() if names}
+    summary["notes"] = list(NOTES)
+    return summary
+
+
+def _add_points(
+    summary: dict[str, Any],
+    start: dict[str, str],
+    names: Sequence[str],
+    rated: Sequence[Question],
+    seed: int,
+) -> None:
+    rows = [points(q.ranks[start["rater"]]) for q in rated]
+    for name, estimate in zip(names, mean_points(rows, len(names), seed=seed), strict=True):
+        summary["points"].append(start | {"model": name} | estimate._asdict())
+    if start["rater"] == "judge":
+        shown = [[row[index] for index in q.order] for q, row in zip(rated, rows, strict=True)]
+        for place, estimate in enumerate(mean_points(shown, len(names), seed=seed), start=1):
+            summary["positions"].append(start | {"position": place} | estimate._asdict())
+
+
+def _taus(
+    rater: str, rated: Sequence[Question], differing: Mapping[str, list[str]], seed: int
+) -> Iterable[dict[str, Any]]:
+    """Agreement of a rater with each metric, and of people with the judge."""
+    for name in METRICS:
+        usable = [
+            q
+            for q in rated
+            if all(name in a.scores for a in q.answers) and name not in differing[q.language]
+        ]
+        scores = [[answer.scores[name] for answer in q.answers] for q in usable]
+        if usable:
+            yield _tau_row(name, [q.ranks[rater] for q in usable], scores, len(rated), seed)
+    both = [q for q in rated if "judge" in q.ranks]
+    if rater == "human" and both:
+        judged = [points(q.ranks["judge"]) for q in both]
+        yield _tau_row("judge", [q.ranks["human"] for q in both], judged, len(rated), seed)
+
+
+def _tau_row(
+    name: str,
+    ranks: Sequence[Sequence[int]],
+    scores: Sequence[Sequence[float]],
+    n_rated: int,
+    seed: int,
+) -> dict[str, Any]:
+    taus = kendall_per_question(ranks, scores)
+    known = [tau for tau in taus if tau is not None]
+    counts = {"undefined": len(taus) - len(known), "not_scored": n_rated - len(taus)}
+    return {"metric": name} | mean_interval(known, seed=seed)._asdict() | counts
+
+
+def _differing_metrics(runs: Sequence[Run]) -> dict[str, list[str]]:
+    """Per language, the metrics that the runs made in different ways, which cannot be compared."""
+    languages = sorted({key[0] for run in runs for key in run.answers})
+    return {
+        code: [
+            name
+            for name in METRICS
+            if len({run.signatures.get(code, {}).get(name) for run in runs} - {None}) > 1
+        ]
+        for code in languages
+    }
+
+
+def write(
+    folder: Path, names: Sequence[str], questions: Sequence[Question], summary: dict[str, Any]
+) -> str:
+    """Write `ranking.csv`, `replies.jsonl`, `summary.json` and `summary.md`; returns the last."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [row for question in questions for row in _csv_rows(question, names)]
+    with (folder / "ranking.csv").open("w", encoding="utf-8", newline="") as handle:
+        writer = csv.DictWriter(handle, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    with (folder / "replies.jsonl").open("w", encoding="utf-8") as handle:
+        for q in questions:
+            shown = [names[index] for index in q.order]
+            row = {"question_id": q.id, "code": q.code, "shown": shown, "reply": q.reply}
+            handle.write(json.dumps(row, ensure_ascii=False) + "\n")
+    text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
+    (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
+    page = _as_markdown(summary)
+    (folder / "summary.md").write_text(page + "\n", encoding="utf-8")
+    return page
+
+
+def _csv_rows(question: Question, names: Sequence[str]) -> Iterable[dict[str, Any]]:
+    """One row per model; `question_id, model, rank` are the columns that --human reads."""
+    nothing: list[Any] = [""] * len(names)
+    judge, human = (question.ranks.get(rater) for rater in ("judge", "human"))
+    columns = zip(
+        names,
+        judge or nothing,
+        points(judge) if judge else nothing,
+        human or nothing,
+        question.answers,
+        strict=True,
+    )
+    for index, (name, rank_, given, human_rank, answer) in enumerate(columns):
+        yield {
+            "language": question.language,
+            "question_id": question.id,
+            "model": name,
+            "status": question.status,
+            "position": question.order.index(index) + 1,
+            "rank": rank_,
+            "points": given,
+            "human_rank": human_rank,
+            **{metric: answer.scores.get(metric, "") for metric in METRICS},
+        }
+
+
+def _as_markdown(summary: Mapping[str, Any]) -> str:
+    from xling_tasks.cli import table
+
+    parts = ["# Relative rating of rationales", f"`{summary['signature']}`"]
+    titles = {"counts": "Questions", "points": "Points", "positions": "Points by position"}
+    for key, title in (titles | {"tau": "Kendall's tau with the metrics"}).items():
+        rows = [{name: _cell(value) for name, value in row.items()} for row in summary[key]]
+        if rows:
+            parts += [f"## {title}", table(rows)]
+    if "human" in summary:
+        counts = ", ".join(f"{key} {value}" for key, value in summary["human"].items())
+        parts.append(f"Human rankings: {counts}.")
+    for code, names in summary["metrics_left_out"].items():
+        parts.append(f"Left out in {code}, as the runs made them differently: {', '.join(names)}.")
+    return "\n\n".join([*parts, "\n".join(f"- {note}" for note in summary["notes"])])
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return "" if value is None else value.replace("|", "\\|") if isinstance(value, str) else value
+
+
+def _judge_counts(questions: Iterable[Question]) -> dict[str, int]:
+    status = Counter(question.status for question in questions)
+    asked = () if status["not_asked"] else ("ranked", "invalid", "no_reply")
+    return {key: status[key] for key in asked}

@@ -1,0 +1,1 @@
+"""`xling submit`: files for leaderboards and the Hub."""

@@ -1,0 +1,68 @@
+"""Submissions from the harness's own output files: `xling submit`.
+
+MMedBench's leaderboard takes two files of replies, two of scores and a description of the model.
+All of it is read from `results_*.json` and `samples_*.jsonl`; nothing is generated or scored anew.
+For the Hugging Face Hub see `submit_hf`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from xling_tasks.commands.submit.hf import add_hf
+from xling_tasks.commands.submit.mmedbench import DESCRIPTION, cautions, write_files
+from xling_tasks.commands.submit.parts import KINDS, checked_parts
+from xling_tasks.errors import DataError
+
+
+def add_submit(commands: Any) -> None:
+    """Add `xling submit` and its own commands."""
+    parser = commands.add_parser("submit", help="submissions from lm_eval's output")
+    kinds = parser.add_subparsers(title="submissions", required=True)
+    _add_mmedbench(kinds)
+    add_hf(kinds)
+
+
+def _add_mmedbench(commands: Any) -> None:
+    parser = commands.add_parser("mmedbench", help="the files of MMedBench's leaderboard")
+    parser.add_argument("out_dir", metavar="OUT_DIR", help="the --output_path of lm_eval")
+    parser.add_argument("--to", required=True, metavar="DIR", help="folder to write to")
+    parser.add_argument("--only", choices=list(KINDS), help="one half of the submission")
+    parser.add_argument(
+        "--ft",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="the _ft tasks, or the others; needed only where OUT_DIR holds both",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> str:
+    """`xling submit mmedbench`: write the files, and say what they hold.
+
+    Raises:
+        DataError: If the runs in `OUT_DIR` are no full submission; the message says what is
+            missing and the command that gets it.
+    """
+    out, to = Path(options.out_dir), Path(options.to)
+    kinds = [options.only] if options.only else list(KINDS)
+    names = [name for kind in kinds for name in (KINDS[kind].results, KINDS[kind].scores)]
+    _refuse_overwriting(to, [*names, DESCRIPTION])
+    parts = checked_parts(out, kinds, options.ft)
+    try:
+        write_files(out, to, parts, [*names, DESCRIPTION])
+    except OSError as error:
+        raise DataError(f"{error.filename or to}: {error.strerror or error}") from error
+    lines = [f"{to / name}" for name in [*names, DESCRIPTION]]
+    return "\n".join([*lines, *cautions(parts), f"Fill in the lines with TODO in {DESCRIPTION}."])
+
+
+def _refuse_overwriting(to: Path, names: Sequence[str]) -> None:
+    if to.exists() and not to.is_dir():
+        raise DataError(f"--to {to}: is a file; name a folder")
+    there = [name for name in names if (to / name).exists()]
+    if there:
+        raise DataError(f"--to {to}: {', '.join(there)} already there; name another folder")

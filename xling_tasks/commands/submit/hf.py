@@ -1,0 +1,195 @@
+"""A model's results for its repository on the Hugging Face Hub: `xling submit hf`.
+
+Entries for the Hub's evaluation results, a section of the model card, and all scores in one file.
+Everything is read from `results_*.json`. Nothing leaves the machine without `--push` or
+`--pull-request`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from xling_tasks.commands.submit.hf_files import (
+    CARD,
+    RESULTS,
+    refuse_overwriting,
+    require_hub,
+    write_files,
+)
+from xling_tasks.commands.submit.hf_parts import Submission, gather
+from xling_tasks.errors import DataError
+
+TOKEN = "HF_TOKEN"
+
+
+def add_hf(commands: Any) -> None:
+    """Add `hf` to the commands of `xling submit`."""
+    parser = commands.add_parser("hf", help="results for the model's repository on the Hub")
+    parser.add_argument("out_dir", metavar="OUT_DIR", help="the --output_path of lm_eval")
+    parser.add_argument("--model-id", required=True, metavar="ORG/NAME", help="on the Hub")
+    parser.add_argument("--to", required=True, metavar="DIR", help="folder to write to")
+    parser.add_argument(
+        "--card",
+        metavar="FILE",
+        help="the model card to add the section to; when uploading, the repository's is taken",
+    )
+    upload = parser.add_mutually_exclusive_group()
+    upload.add_argument("--push", action="store_true", help=f"commit to the model ({TOKEN})")
+    upload.add_argument(
+        "--pull-request", action="store_true", help=f"open a pull request on the model ({TOKEN})"
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="write what should not be submitted, with a caution"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> str:
+    """`xling submit hf`: write the files, upload them if asked to, and say what they hold.
+
+    Raises:
+        DataError: If the runs should not be submitted, the files cannot be written, or the upload
+            fails.
+    """
+    require_hub()
+    _check_id(options.model_id)
+    to, uploads = Path(options.to), options.push or options.pull_request
+    token = _token() if uploads else None
+    refuse_overwriting(to, [CARD, RESULTS])
+    submission = gather(Path(options.out_dir), options.force)
+    try:
+        if uploads:
+            api, head, card = _repository(options.model_id, token)
+        else:
+            card = _read(options.card) if options.card else None
+        names = write_files(to, submission, options.model_id, card)
+    except OSError as error:
+        raise DataError(f"{error.filename or to}: {error.strerror or error}") from error
+    lines = [str(to / name) for name in names]
+    if uploads:
+        place = _upload(api, options.model_id, to, names, head, options.pull_request)
+        lines.append(f"Uploaded to {options.model_id}: {place}")
+    else:
+        lines.append(_would(options))
+    return "\n".join([*lines, *_remarks(submission, options.model_id)])
+
+
+def _check_id(model_id: str) -> None:
+    from huggingface_hub.utils import HFValidationError, validate_repo_id
+
+    try:
+        validate_repo_id(model_id)
+        good = model_id.count("/") == 1
+    except HFValidationError:
+        good = False
+    if not good:
+        raise DataError(f"--model-id {model_id}: not of the form ORG/NAME")
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"--card {path}: {error}") from error
+
+
+# What is said
+
+
+def _would(options: argparse.Namespace) -> str:
+    own = "" if options.card else (
+        f" {CARD} stands for a model without a card; an upload keeps the model's own card and "
+        "replaces or adds the section and its model-index results (--card shows it beforehand)."
+    )  # fmt: skip
+    return (
+        f"Nothing was uploaded: --pull-request would offer these files to {options.model_id}, "
+        f"--push would commit them.{own}"
+    )
+
+
+def _remarks(submission: Submission, model_id: str) -> list[str]:
+    found = [f"Caution: {text}" for text in submission.cautions]
+    parts = submission.parts
+    for part in parts:
+        if names := part.undefined():
+            found.append(f"Undefined, so without an entry: {part.task}: {', '.join(names)}")
+    if silent := sorted({part.group for part in parts if not part.main}):
+        found.append(f"No main metric, so no entries: {', '.join(silent)} (see {RESULTS})")
+    if own := sorted({part.group for part in parts if part.hub_dataset is None}):
+        found.append(f"No dataset on the Hub, so in {CARD} and {RESULTS} only: {', '.join(own)}")
+    if ids := sorted({part.hub_dataset for part in parts if part.hub_dataset and part.main}):
+        found.append(
+            f"The Hub lists entries on a leaderboard only where the dataset ({', '.join(ids)}) is "
+            "a registered benchmark whose eval.yaml has these task ids; that is its owners' to do."
+        )
+    args = submission.newest.model_args
+    name = str(args.get("pretrained") or args.get("model") or "")
+    if name != model_id:
+        found.append(f"Check: the run's model is {name or submission.newest.config.get('model')!r}")
+    if submission.others:
+        found.append(f"Left out, not tasks of xling-tasks: {', '.join(submission.others)}")
+    return found
+
+
+# The Hub
+
+
+def _token() -> str:
+    token = os.environ.get(TOKEN)
+    if not token:
+        raise DataError(f"to upload, set the environment variable {TOKEN} to a token of the Hub")
+    return token
+
+
+def _repository(model_id: str, token: str | None) -> tuple[Any, str, str | None]:
+    """The Hub's API, the model's newest commit, and its card at that commit.
+
+    Raises:
+        DataError: If the repository cannot be read.
+    """
+    from huggingface_hub import HfApi
+
+    api = HfApi(token=token)
+    try:
+        head = str(api.model_info(model_id).sha)
+        if not api.file_exists(model_id, CARD, revision=head):
+            return api, head, None
+        path = api.hf_hub_download(model_id, CARD, revision=head)
+    except Exception as error:  # the HTTP library beneath has errors of its own when offline
+        raise DataError(f"{model_id} cannot be read on the Hub: {_first_line(error)}") from None
+    return api, head, _read(str(path))
+
+
+def _upload(
+    api: Any, model_id: str, to: Path, names: Sequence[str], head: str, as_pull_request: bool
+) -> str:
+    """One commit with these files only, on top of the commit whose card was read."""
+    from huggingface_hub import CommitOperationAdd
+
+    operations = [
+        CommitOperationAdd(path_in_repo=name, path_or_fileobj=str(to / name)) for name in names
+    ]
+    try:
+        done = api.create_commit(
+            repo_id=model_id,
+            operations=operations,
+            commit_message="Add xling-tasks results",
+            commit_description="Results across languages; see the section in the model card.",
+            create_pr=as_pull_request,
+            parent_commit=head,
+        )
+    except Exception as error:  # see above
+        raise DataError(
+            f"{model_id}: the upload failed: {_first_line(error)}. The files are in {to}"
+        ) from None
+    return str((as_pull_request and done.pr_url) or done.commit_url)
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip()
+    return f"{type(error).__name__}: {text.splitlines()[0][:300]}" if text else type(error).__name__

@@ -1,0 +1,279 @@
+"""The files of `xling submit hf`, each read back with the Hub library's own parsers."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from xling_tasks.commands.submit.hf_card import data_line, number, section, short, with_section
+from xling_tasks.commands.submit.hf_parts import Submission, shown
+from xling_tasks.commands.submit.hf_task import ALL, KINDS, HubTask, Score
+from xling_tasks.errors import DataError
+
+CARD = "README.md"
+RESULTS = "xling_results.json"
+NEEDED = "1.4.0"
+"""The first huggingface_hub with the classes of `.eval_results`."""
+
+
+def write_files(to: Path, submission: Submission, model_id: str, card: str | None) -> list[str]:
+    """All files or none, all read back first.
+
+    Args:
+        to: The folder to write to.
+        submission: What is submitted.
+        model_id: The model's repository.
+        card: The model's card as it is; None if it has none.
+
+    Returns:
+        The names of the files.
+
+    Raises:
+        DataError: If a file is there already, or does not read back as it was written.
+    """
+    groups = submission.groups()
+    entries = {f".eval_results/{name}.yaml": _entries(submission, group, model_id)
+               for name, group in groups.items()}  # fmt: skip
+    entries = {name: found for name, found in entries.items() if found}
+    names = [*entries, CARD, RESULTS]
+    refuse_overwriting(to, names)
+    to.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=to, prefix=".xling-") as scratch:
+        folder = Path(scratch)
+        for name, found in entries.items():
+            _write_entries(folder / name, found)
+        _write_card(folder / CARD, submission, model_id, card)
+        _write_results(folder / RESULTS, record(submission, model_id))
+        for name in names:
+            (to / name).parent.mkdir(exist_ok=True)
+            os.replace(folder / name, to / name)
+    return names
+
+
+def refuse_overwriting(to: Path, names: Sequence[str]) -> None:
+    """Raise a DataError if a file is there already, or the folder is a file."""
+    if to.exists() and not to.is_dir():
+        raise DataError(f"--to {to}: is a file; name a folder")
+    there = [name for name in names if (to / name).exists()]
+    if there:
+        raise DataError(f"--to {to}: {', '.join(there)} already there; name another folder")
+
+
+def require_hub() -> None:
+    """Raise a DataError if the installed huggingface_hub is too old."""
+    import huggingface_hub
+
+    try:
+        from huggingface_hub import EvalResultEntry as _  # noqa: F401
+    except ImportError:
+        raise DataError(
+            f"xling submit hf needs huggingface_hub {NEEDED} or newer, whose EvalResultEntry "
+            f"writes .eval_results; installed is {huggingface_hub.__version__}. Run: "
+            f"pip install -U 'huggingface_hub>={NEEDED}' (in an environment of its own, if "
+            "another package holds it back: the run's files are all that is needed)"
+        ) from None
+
+
+# .eval_results
+
+
+def _entries(submission: Submission, group: Sequence[HubTask], model_id: str) -> list[Any]:
+    """One entry per defined value; none for data that is not on the Hub.
+
+    There is no verify token: the Hub gives it to runs in its own jobs.
+    """
+    from huggingface_hub import EvalResultEntry
+
+    return [
+        EvalResultEntry(
+            dataset_id=part.hub_dataset,
+            task_id=f"{part.task}_{score.metric}",
+            value=score.value,
+            dataset_revision=part.revision,
+            date=part.date,
+            source_url=f"https://huggingface.co/{model_id}/blob/main/{RESULTS}",
+            source_name="xling-tasks with lm-evaluation-harness",
+            notes=_notes(submission, part, score),
+        )
+        for part in group
+        for score in part.main
+        if score.value is not None and part.hub_dataset is not None
+    ]
+
+
+def _notes(submission: Submission, part: HubTask, score: Score) -> str:
+    """Coverage first, then how the value was made."""
+    rates = [
+        f"{rate.metric} {number(rate.value)}"
+        for rate in part.beside
+        if rate.language == score.language and rate.temperature in ("", score.temperature)
+    ]
+    language = f"languages: {', '.join(part.languages)}" if score.language == ALL else (
+        f"language: {score.language}")  # fmt: skip
+    texts = [
+        *(f"CAUTION: {text}" for text in submission.cautions),
+        language,
+        f"{part.count['effective']} of {part.count['original']} questions",
+        f"{part.data.get('unusable_rows', 0)} unusable rows",
+        *rates,
+        f"{part.config.get('num_fewshot') or 0} examples in the prompt",
+        f"data: {data_line(part)}",
+        f"signature: {short(part.xling['signatures'][score.metric])}",
+        f"lm-eval {part.run.content.get('lm_eval_version')}, xling-tasks {part.xling['version']}",
+        "no evidence of clinical fitness",
+    ]
+    return "; ".join(texts)
+
+
+def _write_entries(path: Path, entries: Sequence[Any]) -> None:
+    import yaml
+    from huggingface_hub import eval_result_entries_to_yaml, parse_eval_result_entries
+
+    plain = eval_result_entries_to_yaml(list(entries))
+    path.parent.mkdir(exist_ok=True)
+    text = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=10_000)
+    path.write_text(text, encoding="utf-8", newline="\n")
+    back = parse_eval_result_entries(yaml.safe_load(path.read_text(encoding="utf-8")))
+    _check(path, back == list(entries) and len({e.task_id for e in back}) == len(back))
+
+
+# The model card
+
+
+def index_results(submission: Submission) -> list[Any]:
+    """The values as `EvalResult`s of the card's model-index."""
+    from huggingface_hub import EvalResult
+
+    from xling_tasks.languages import LANGUAGES
+
+    found = []
+    warning = "; CAUTION, see the card" if submission.cautions else ""
+    for part in submission.parts:
+        for score in part.main:
+            if score.value is None or part.hub_dataset is None:
+                continue
+            of_all = score.language == ALL
+            language = "all languages" if of_all else LANGUAGES[score.language].name
+            alone = part.language is not None or of_all
+            found.append(
+                EvalResult(
+                    task_type=KINDS[part.criterion].type,
+                    task_name=f"{part.criterion} ({language})",
+                    dataset_type=part.hub_dataset,
+                    dataset_name=f"{part.data['dataset']} ({language})",
+                    dataset_config=part.task if alone else f"{part.task}_{score.language}",
+                    dataset_split="test",
+                    dataset_revision=part.revision,
+                    metric_type=score.label,
+                    metric_name=f"{score.label} ({part.criterion}, {language}{warning})",
+                    metric_value=score.value,
+                )
+            )
+    return found
+
+
+def _write_card(path: Path, submission: Submission, model_id: str, card: str | None) -> None:
+    """The card with our section and results; everything else in it stays."""
+    import yaml
+    from huggingface_hub import ModelCard, ModelCardData, metadata_load, metadata_save
+
+    name = model_id.rpartition("/")[2]
+    own = section(submission)
+    text = with_section(f"# {name}\n" if card is None else card, own)
+    path.write_text(text, encoding="utf-8", newline="")
+    results = index_results(submission)
+    try:
+        if results:
+            data = ModelCardData(model_name=name, eval_results=results).to_dict()
+            metadata = metadata_load(path) or {}
+            metadata["model-index"] = _joined(metadata.get("model-index"), data["model-index"])
+            metadata_save(path, metadata)
+        back = ModelCard.load(path)
+    except (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError) as error:
+        told = " ".join(str(error).split())
+        raise DataError(f"the model card's metadata cannot be read or joined: {told}") from error
+    there = back.data.eval_results or []
+    _check(path, own in back.text and all(result in there for result in results))
+
+
+def _joined(before: Any, ours: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A model-index with ours in place of the results on the same data, and all others."""
+    if not before:
+        return ours
+    if len(before) > 1:
+        raise ValueError("its model-index names several models; leave one")
+    mine = {_place(result) for result in ours[0]["results"]}
+    kept = [result for result in before[0]["results"] if _place(result) not in mine]
+    return [{**before[0], "results": [*kept, *ours[0]["results"]]}]
+
+
+def _place(result: Mapping[str, Any]) -> tuple[Any, Any]:
+    return result["dataset"]["type"], result["dataset"].get("config")
+
+
+# All scores
+
+
+def record(submission: Submission, model_id: str) -> dict[str, Any]:
+    """Everything that the run says, without secrets and folders."""
+    run = submission.newest
+    return {
+        "format": "xling-tasks results 1",
+        "model_id": model_id,
+        "model": run.config.get("model"),
+        "model_args": shown(run.model_args),
+        "cautions": submission.cautions,
+        "undefined": {part.task: part.undefined() for part in submission.parts},
+        "tasks": {part.task: _task_record(part) for part in submission.parts},
+    }
+
+
+def _task_record(part: HubTask) -> dict[str, Any]:
+    content, xling = part.run.content, part.xling
+    keys = ("chat_template_sha", "system_instruction_sha", "fewshot_as_multiturn")
+    data = {key: value for key, value in part.data.items() if key != "files"}
+    better = (content.get("higher_is_better") or {}).get(part.task) or {}
+    return {
+        "criterion": part.criterion,
+        "hub_dataset": part.hub_dataset,
+        "date": part.date,
+        "versions": {
+            "xling-tasks": xling["version"],
+            "lm-eval": content.get("lm_eval_version"),
+            "transformers": content.get("transformers_version"),
+            "task": (part.config.get("metadata") or {}).get("version"),
+        },
+        "questions": dict(part.count),
+        "limit": part.run.config.get("limit"),
+        "data": shown(data),
+        "settings": shown(xling["settings"]),
+        "prompts": xling["prompts"],
+        "generation_kwargs": shown(xling["generation_kwargs"]),
+        "num_fewshot": part.config.get("num_fewshot") or 0,
+        "chat_template": content.get("chat_template") is not None,
+        **{key: content.get(key) for key in keys},
+        "scores": {
+            metric: {
+                "value": part.score(metric),
+                "stderr": part.score(f"{metric}_stderr"),
+                "higher_is_better": better.get(metric),
+                "signature": signature,
+            }
+            for metric, signature in xling["signatures"].items()
+        },
+    }
+
+
+def _write_results(path: Path, content: Mapping[str, Any]) -> None:
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    path.write_text(f"{text}\n", encoding="utf-8", newline="\n")
+    _check(path, json.loads(path.read_text(encoding="utf-8")) == content)
+
+
+def _check(path: Path, same: bool) -> None:
+    if not same:
+        raise DataError(f"{path.name}: does not read back as it was written; please report this")

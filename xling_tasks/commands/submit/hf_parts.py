@@ -1,0 +1,109 @@
+"""What `xling submit hf` submits: the newest run of each of our tasks, all checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from xling_tasks.commands.submit.hf_task import HubTask, hub_task
+from xling_tasks.errors import DataError
+from xling_tasks.logs.results import Results, read_results, refuse_mixed_models
+
+
+class Submission(NamedTuple):
+    """What is submitted.
+
+    Attributes:
+        parts: The tasks, by group and in the order of the languages.
+        cautions: What should keep a reader from trusting it, if it was forced.
+        others: Tasks in the folder that are not ours.
+    """
+
+    parts: list[HubTask]
+    cautions: list[str]
+    others: list[str]
+
+    def groups(self) -> dict[str, list[HubTask]]:
+        """The tasks by criterion and dataset."""
+        found: dict[str, list[HubTask]] = {}
+        for part in self.parts:
+            found.setdefault(part.group, []).append(part)
+        return found
+
+    @property
+    def newest(self) -> Results:
+        """The newest of the runs."""
+        return max((part.run for part in self.parts), key=lambda run: run.stamp)
+
+
+def gather(out: Path, force: bool) -> Submission:
+    """The newest run of each of our tasks, checked.
+
+    Raises:
+        DataError: If there is none; or, unless forced, listing all that is wrong.
+    """
+    runs = read_results(out)
+    newest = {task: run for run in runs for task in sorted(run.tasks)}
+    found = [part for task, run in newest.items() if (part := hub_task(task, run)) is not None]
+    if not found:
+        raise DataError(f"{out}: no results of xling-tasks' own tasks in it")
+    parts = sorted(found, key=lambda part: (part.group, part.language != "en", part.task))
+    submission = Submission(parts, [], sorted(set(newest) - {part.task for part in parts}))
+    submission.cautions.extend(_cautions(out, submission))
+    if submission.cautions and not force:
+        raise DataError(
+            f"{out}: not ready to submit: {'; '.join(submission.cautions)}. Run again without "
+            "that, or move those results away; --force writes with this as a caution inside"
+        )
+    told = [re.sub(r'"[/~][^"]*/([^"/]+)"', r'"\1"', text) for text in submission.cautions]
+    return submission._replace(cautions=told)
+
+
+def _cautions(out: Path, submission: Submission) -> Iterator[str]:
+    try:
+        used = {part.run.path: part.run for part in submission.parts}
+        refuse_mixed_models(out, sorted(used.values(), key=lambda run: run.stamp))
+    except DataError as error:
+        yield str(error).removeprefix(f"{out}: ").partition("; give the folder")[0]
+    by_reason: dict[str, list[str]] = {}
+    for part in submission.parts:
+        for reason in part.problems():
+            by_reason.setdefault(reason, []).append(part.task)
+    for reason, tasks in by_reason.items():
+        yield f"{', '.join(tasks)}: {reason}"
+    for group in submission.groups().values():
+        yield from _differences(group)
+
+
+def _differences(group: Sequence[HubTask]) -> Iterator[str]:
+    """In what the languages of a criterion were run differently."""
+    values: dict[str, dict[str, list[str]]] = {}
+    for part in group:
+        for key, value in part.ways():
+            tasks = values.setdefault(key, {}).setdefault(value, [])
+            if part.task not in tasks:
+                tasks.append(part.task)
+    for key, by_value in values.items():
+        if len(by_value) > 1:
+            told = ", but ".join(f"{v} in {', '.join(tasks)}" for v, tasks in by_value.items())
+            yield f"the languages were not run alike: {key} is {told}"
+
+
+def shown(value: Any) -> Any:
+    """A value as it may be published: without secrets, and without the folders of a machine."""
+    from xling_tasks.settings import redact
+
+    return _without_folders(redact(value))
+
+
+def _without_folders(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        private = ("data_dir", "xling_cache")
+        return {key: _without_folders(item) for key, item in value.items() if key not in private}
+    if isinstance(value, (list, tuple)):
+        return [_without_folders(item) for item in value]
+    if isinstance(value, str) and re.match(r"[/~]|[A-Za-z]:[\\/]", value):
+        return re.split(r"[\\/]", value.rstrip("\\/"))[-1] or value
+    return value

@@ -1,0 +1,245 @@
+"""One task of `xling submit hf`: the values that are submitted, and why they should not be."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any, NamedTuple
+
+from xling_tasks.data.mmedbench_files import RECORDS as MMEDBENCH
+from xling_tasks.data.records import RECORDS
+from xling_tasks.logs.results import Results, TaskResults, as_json, model_line
+
+HUB = {"xlinghealth": RECORDS["liveqa"].hub_id, "mmedbench": MMEDBENCH["mmedbench"].hub_id}
+"""The published datasets on the Hub, by the first word of the tasks' names."""
+
+ALL = "all"
+"""Stands for the mean over a task's languages."""
+
+_NAMES = tuple(
+    map(
+        re.compile,
+        (
+            r"xlinghealth_(?P<criterion>correctness|consistency|verifiability|verifiability_ll)"
+            r"_(?P<data>[a-z]+)_(?P<language>[a-z]{2})",
+            r"xlinghealth_(?P<criterion>information)_(?P<data>[a-z]+)",
+            r"mmedbench_(?P<criterion>(?:mcqa|rationale)(?:_ft)?|mcqa_ll)"
+            r"(?:_(?P<data>demo))?_(?P<language>[a-z]{2})",
+            r"xling_(?P<criterion>information|empathy)",
+        ),
+    )
+)
+_TAU = r"_t\d+(?:\.\d+)?"
+
+
+class Kind(NamedTuple):
+    """What of a criterion's metrics is shown.
+
+    Attributes:
+        main: The metrics that are submitted, a pattern.
+        beside: The rates that say how much of the data they are about, a pattern.
+        settings: The settings that change them.
+        type: The Hub's name for such a task.
+    """
+
+    main: str
+    beside: str
+    settings: tuple[str, ...] = ()
+    type: str = "text-generation"
+
+
+_RATIONALE = Kind(r"rouge1|bertscore_f1", r"unparsed_rate|no_end_rate|empty_rate",
+                  ("source_encoder",))  # fmt: skip
+_MCQA = Kind(r"acc", r"unparsed_rate|empty_rate", type="question-answering")
+_ABOUT_ANSWERS = r"unscored|unverified|abstained|both_absent|empty_rate"
+
+KINDS = {
+    "correctness": Kind(
+        r"more_comprehensive|contradictory", r"judge_failed_rate|no_response|empty_rate", ("judge",)
+    ),
+    "consistency": Kind(
+        rf"(?:sim_sent|bertscore_f1|sim_1gram)(?:_src)?{_TAU}",
+        rf"(?:translation_failed_rate|empty_rate){_TAU}",
+        ("temperatures", "k", "greedy_repeats", "sampling_seed", "translator", "encoder",
+         "source_encoder"),
+    ),
+    "verifiability": Kind(
+        rf"macro_f1{_TAU}", rf"(?:unknown_rate|empty_rate){_TAU}", ("temperatures",),
+        "text-classification",
+    ),
+    "verifiability_ll": Kind(r"auc", r"unknown_rate", type="text-classification"),
+    "mcqa": _MCQA,
+    "mcqa_ll": _MCQA,
+    "mcqa_ft": _MCQA,
+    "rationale": _RATIONALE,
+    "rationale_ft": _RATIONALE,
+    "information": Kind(r"information_f1", _ABOUT_ANSWERS, ("judge", "translator", "languages")),
+    "empathy": Kind(r"empathy", _ABOUT_ANSWERS, ("translator", "languages")),
+}  # fmt: skip
+"""Every criterion."""
+
+
+class Score(NamedTuple):
+    """One value.
+
+    Attributes:
+        metric: The harness's name.
+        label: The same without language.
+        language: Its language, or `ALL`.
+        value: None if undefined: nothing could be scored.
+    """
+
+    metric: str
+    label: str
+    language: str
+    value: float | None
+
+    @property
+    def temperature(self) -> str:
+        """`_t0.0` of `macro_f1_t0.0`; empty where there is none."""
+        found = re.search(rf"{_TAU}$", self.label)
+        return found[0] if found else ""
+
+
+@dataclass(frozen=True)
+class HubTask(TaskResults):
+    """One of our tasks in the newest run that has it.
+
+    Attributes:
+        criterion: A key of `KINDS`.
+        dataset: The dataset's key; empty for MMedBench and the sets of our own.
+        language: Its language; None for a task over several.
+    """
+
+    criterion: str
+    dataset: str
+    language: str | None
+
+    @property
+    def group(self) -> str:
+        """Its name without the language."""
+        return self.task if self.language is None else self.task.removesuffix(f"_{self.language}")
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """What was read."""
+        found: Mapping[str, Any] = self.xling["data"]
+        return found
+
+    @property
+    def title(self) -> str:
+        """Criterion and dataset."""
+        return f"{self.criterion}, {self.data['dataset']}"
+
+    @property
+    def hub_dataset(self) -> str | None:
+        """The dataset on the Hub; None for sets of our own."""
+        if self.task.startswith("xling_") or self.dataset == "demo":
+            return None
+        if self.data.get("kind") == "hub":
+            return str(self.data["name"])
+        return HUB[self.task.partition("_")[0]]
+
+    @property
+    def revision(self) -> str | None:
+        """The commit on the Hub that was read; None where it was read from files."""
+        return self.data.get("revision") if self.data.get("kind") == "hub" else None
+
+    @property
+    def languages(self) -> list[str]:
+        """Its languages, English first where there are several."""
+        return [self.language] if self.language else list(self.data.get("languages") or [])
+
+    @property
+    def date(self) -> str:
+        """When it was run, ISO 8601."""
+        when = self.run.content.get("date")
+        if isinstance(when, (int, float)):
+            return f"{datetime.fromtimestamp(int(when), timezone.utc):%Y-%m-%dT%H:%M:%SZ}"
+        return self.run.stamp[:10]
+
+    @functools.cached_property
+    def main(self) -> list[Score]:
+        """The values that are submitted."""
+        return self._scores(KINDS[self.criterion].main)
+
+    @functools.cached_property
+    def beside(self) -> list[Score]:
+        """The rates that say how much of the data they are about."""
+        return self._scores(KINDS[self.criterion].beside)
+
+    def _scores(self, pattern: str) -> list[Score]:
+        found = []
+        for metric in self.xling["signatures"]:
+            label, language = metric, self.language or ALL
+            if self.language is None:
+                stem, _, code = metric.rpartition("_")
+                label, language = (stem, code) if code in self.languages else (metric, ALL)
+            if re.fullmatch(pattern, label):
+                found.append(Score(metric, label, language, self.score(metric)))
+        return found
+
+    def undefined(self) -> list[str]:
+        """The metrics that it has, but without a value."""
+        return [name for name in self.xling["signatures"] if self.score(name) is None]
+
+    def problems(self) -> Iterator[str]:
+        """Why it should not be submitted."""
+        limit, count = self.run.config.get("limit"), self.count
+        if limit is not None:
+            yield f"run with --limit {limit:g}"
+        elif count["effective"] != count["original"]:
+            yield f"has {count['effective']} of {count['original']} questions"
+        if not self.xling["signatures"]:
+            yield "has no scores (--predict_only)"
+        if self.dataset == "demo":
+            yield "our own small sample, not a dataset of the Hub"
+        rows, expected = self.data.get("rows"), self.data.get("rows_expected")
+        if self.dataset != "demo" and None not in (rows, expected) and rows != expected:
+            yield f"{rows} rows in the data, but {expected} were published"
+
+    def ways(self) -> Iterator[tuple[str, str]]:
+        """What has to be the same in all languages of a criterion, where it is there."""
+        settings, content = self.xling["settings"], self.run.content
+        for key in ("dataset", "prompts", "prompt_language", *KINDS[self.criterion].settings):
+            yield key, _plain(settings.get(key))
+        for name, prompt in self.xling["prompts"].items():
+            native = settings["prompt_language"] == "native"
+            where = f" in {prompt['language']}" if native else ""
+            yield f"prompt {name}{where}", prompt["digest"]
+        keys = ("dataset", "kind", "revision", *(() if "mmedbench" in self.task else ("sha256",)))
+        yield "data", as_json([self.data.get(key) for key in keys])
+        yield "num_fewshot", str(self.config.get("num_fewshot") or 0)
+        yield "generation_kwargs", as_json(self.xling["generation_kwargs"])
+        yield "system_instruction", str(content.get("system_instruction_sha"))
+        yield "chat_template", str(content.get("chat_template_sha"))
+        yield "apply_chat_template", str(content.get("chat_template") is not None)
+        yield "task version", str((self.config.get("metadata") or {}).get("version"))
+        for score in self.main:
+            own, _, translated = self.xling["signatures"][score.metric].partition("|translator:")
+            for name, text in ((score.label, own), ("the translator", translated)):
+                if model := re.search(r"(?:^|\|)model:([^|]+)", text):
+                    yield f"model of {name}", model[1]
+
+
+def hub_task(task: str, run: Results) -> HubTask | None:
+    """The task in a run; None if it is not one of ours."""
+    for pattern in _NAMES:
+        if match := pattern.fullmatch(task):
+            named = match.groupdict()
+            part = HubTask(
+                task, run, named["criterion"], named.get("data") or "", named.get("language")
+            )
+            return part if part.xling else None
+    return None
+
+
+def _plain(value: object) -> str:
+    """A setting; a model without what only makes it fast."""
+    if isinstance(value, Mapping) and "model" in value:
+        told = {k: v for k, v in value.items() if k not in ("model", "model_args", "batch_size")}
+        return f"{model_line(value['model'], value.get('model_args') or {})} {as_json(told)}"
+    return as_json(value)

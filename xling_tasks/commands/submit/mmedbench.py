@@ -1,0 +1,191 @@
+"""The files of `xling submit`: replies, scores, and a description of the model."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from xling_tasks.commands.submit.parts import KINDS, SETTINGS, Part, command
+from xling_tasks.errors import DataError
+from xling_tasks.logs.results import as_json
+
+COLUMNS = ("Language", "ModelInput", "ModelOutput", "GT_Answer")
+DESCRIPTION = "model_description.md"
+
+
+def write_files(
+    out: Path, to: Path, parts: Mapping[str, Sequence[Part]], names: Sequence[str]
+) -> None:
+    """All files or none: a refusal half-way leaves nothing behind."""
+    to.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=to, prefix=".xling-") as folder:
+        for kind, of_kind in parts.items():
+            _write(Path(folder, KINDS[kind].results), COLUMNS, _rows(of_kind, out))
+            _write(Path(folder, KINDS[kind].scores), *_scores(kind, of_kind))
+        description = _description(parts)
+        Path(folder, DESCRIPTION).write_text(description, encoding="utf-8", newline="\n")
+        for name in names:
+            os.replace(Path(folder, name), to / name)
+
+
+def _write(path: Path, header: Sequence[str], rows: Iterator[Sequence[object]]) -> None:
+    """RFC 4180, UTF-8; every text as it is, also one that a spreadsheet would take as a formula."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
+def _rows(parts: Sequence[Part], out: Path) -> Iterator[Sequence[str]]:
+    """The rows of a file of replies, streamed; each question of each language once."""
+    from xling_tasks.data.mmedbench_files import LANGUAGE_NAMES
+
+    for part in parts:
+        again = f"Run: {command(out, [part.run], [part.task])}"
+        take = functools.partial(_row, task=part.task)
+        seen = set()
+        for number, (doc_id, *texts) in part.samples.stream(take, hint=again):
+            if doc_id in seen:
+                path = part.samples.path
+                raise DataError(f"{path}, row {number}: question {doc_id} came before")
+            seen.add(doc_id)
+            yield [LANGUAGE_NAMES[part.language], *texts]
+        if len(seen) != part.count["original"]:
+            raise DataError(
+                f"{part.samples.path}: {len(seen)} of {part.count['original']} questions. {again}"
+            )
+
+
+def _row(sample: Mapping[str, Any], task: str) -> tuple[str, str, str, str]:
+    """A sample's id, prompt, reply and right answer.
+
+    The prompt is what was sent, with chat template (chat services: the messages as JSON). The
+    reply is whole, marker and letters of a rationale included.
+    """
+    prompt = sample["arguments"]["gen_args_0"]["arg_0"]
+    if isinstance(prompt, list):
+        (prompt,) = prompt
+    doc = sample["doc"]
+    rationale = task.startswith("mmedbench_rationale_")
+    answer = doc["rationale"] if rationale else ",".join(doc["answer"])
+    texts = (prompt, sample["resps"][0][0], answer)
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("prompt, reply and answer must be texts")
+    return (str(doc["question_id"]), *texts)
+
+
+def _scores(
+    kind: str, parts: Sequence[Part]
+) -> tuple[Sequence[str], Iterator[Sequence[str | float]]]:
+    """Header and rows of a file of scores: fractions as in the results, `Avg` unweighted."""
+    from xling_tasks.data.mmedbench_files import LANGUAGE_NAMES
+
+    header = ["Metric", *(LANGUAGE_NAMES[part.language] for part in parts), "Avg"]
+    rows: list[Sequence[str | float]] = []
+    for name, metric in KINDS[kind].metrics.items():
+        values = [value for part in parts if (value := part.score(metric)) is not None]
+        rows.append([name, *values, fmean(values)])
+    return header, iter(rows)
+
+
+def cautions(parts: Mapping[str, Sequence[Part]]) -> list[str]:
+    """What makes the submission differ from one of the whole published test set."""
+    found = []
+    for part in next(iter(parts.values())):
+        data = part.xling["data"]
+        if data["rows"] != data["rows_expected"]:
+            found.append(
+                f"Caution: {part.language}: {data['rows']} questions in the data, but "
+                f"{data['rows_expected']} were published."
+            )
+        if data["unusable_rows"]:
+            found.append(f"Caution: {part.language}: {data['unusable_rows']} unusable, left out.")
+    return found
+
+
+def _description(parts: Mapping[str, Sequence[Part]]) -> str:
+    """The model's description as far as the run tells it; the rest is marked TODO."""
+    everything = [part for of_kind in parts.values() for part in of_kind]
+    newest = max((part.run for part in everything), key=lambda run: run.stamp)
+    args = newest.model_args
+    name = next((args[key] for key in ("peft", "pretrained", "model") if args.get(key)), None)
+    model = f"{newest.config.get('model')}: {name}" if name else str(newest.config.get("model"))
+    size = newest.config.get("model_num_parameters")
+    versions = sorted({str(part.run.content.get("lm_eval_version")) for part in everything})
+    ours = sorted({str(part.xling["version"]) for part in everything})
+    stamps = sorted({part.run.stamp for part in everything})
+    lines = [
+        f"# MMedBench submission: {name or newest.config.get('model')}",
+        "",
+        f"- Model: {model}",
+        f"- Size: {f'{size:,} parameters' if isinstance(size, int) and size > 0 else 'TODO'}",
+        "- Authors and contact: TODO",
+        "- References (address of the model, papers): TODO",
+        "- Licence of the model: TODO",
+        "- Training data (medical corpora, MMedBench's training split, other exams): TODO",
+        "- Training method (pretraining, fine-tuning, RLHF): TODO",
+        "",
+        "## Run",
+        "",
+        f"- Model arguments: `{as_json(args)}`",
+        f"- lm-eval {', '.join(versions)}; xling-tasks {', '.join(ours)}",
+        f"- Date: {', '.join(stamps)}",
+    ]
+    for kind, of_kind in parts.items():
+        lines += ["", *_kind_lines(kind, of_kind)]
+    lines += ["", *_data_lines(parts), "", *(f"- {text}" for text in cautions(parts))]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _kind_lines(kind: str, parts: Sequence[Part]) -> list[str]:
+    part = max(parts, key=lambda item: item.run.stamp)
+    from xling_tasks.settings import redact
+
+    content, xling = part.run.content, part.xling
+    settings = {key: xling["settings"].get(key) for key in SETTINGS}
+    digests: dict[str, list[str]] = {}
+    for item in parts:
+        for name, prompt in item.xling["prompts"].items():
+            text = f"`{name}` in `{prompt['language']}`, digest `{prompt['digest']}`"
+            digests.setdefault(text, []).append(item.language)
+    return [
+        f"## {KINDS[kind].results}, {KINDS[kind].scores}",
+        "",
+        f"- Tasks: {', '.join(item.task for item in parts)}; "
+        f"version {part.config['metadata'].get('version')}",
+        *(f"- Prompt: {text} ({', '.join(codes)})" for text, codes in digests.items()),
+        f"- Examples in the prompt: {part.config.get('num_fewshot') or 0}",
+        f"- Chat template (sha256): {content.get('chat_template_sha') or 'none'}; "
+        f"system instruction (sha256): {content.get('system_instruction_sha') or 'none'}",
+        f"- Generation: `{as_json(redact(xling['generation_kwargs']))}`",
+        f"- Settings: `{as_json(redact(settings))}`",
+        "- Scores are fractions (1 is 100%); Avg is the unweighted mean of the languages.",
+        *(
+            f"- {metric}: `{part.xling['signatures'].get(metric)}` ({part.language})"
+            for metric in KINDS[kind].metrics.values()
+        ),
+    ]
+
+
+def _data_lines(parts: Mapping[str, Sequence[Part]]) -> list[str]:
+    counts = [f"questions ({kind})" for kind in parts]
+    columns = ["language", *counts, "left out", "source", "revision", "sha256"]
+    licence = next(iter(parts.values()))[0].xling["data"]["licence"]
+    lines = [
+        f"## Data: MMedBench ({licence})",
+        "",
+        f"| {' | '.join(columns)} |",
+        f"|{'---|' * len(columns)}",
+    ]
+    for row in zip(*parts.values(), strict=True):
+        data = row[0].xling["data"]
+        cells = [row[0].language, *(part.count["original"] for part in row), data["unusable_rows"]]
+        cells += [data["name"], data["revision"] or "", data["sha256"]]
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return lines

@@ -1,0 +1,234 @@
+"""What `xling submit` submits: the newest run of each task, and why it cannot be submitted."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from xling_tasks.errors import DataError
+from xling_tasks.logs.results import (
+    Results,
+    TaskResults,
+    as_json,
+    read_results,
+    refuse_mixed_models,
+)
+
+# The settings that MMedBench's tasks use, but for where the data lies: its digest says more.
+SETTINGS = ("dataset", "prompts", "prompt_language", "source_encoder")
+
+
+class Kind(NamedTuple):
+    """One of the two halves of a submission.
+
+    Attributes:
+        results: The file of replies.
+        scores: The file of scores.
+        metrics: The harness's metrics by the leaderboard's names.
+    """
+
+    results: str
+    scores: str
+    metrics: Mapping[str, str]
+
+
+KINDS = {
+    "mcqa": Kind("multi_choice_results.csv", "accuracy_metric.csv", {"Accuracy": "acc"}),
+    "rationale": Kind(
+        "rationale_results.csv",
+        "rationale_similarity_metric.csv",
+        {f"BLEU-{n}": f"bleu{n}" for n in range(1, 5)}
+        | {f"ROUGE-{n}": f"rouge{n}" for n in ("1", "2", "L")},
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Part(TaskResults):
+    """One language's task in the newest run that has it."""
+
+    language: str
+
+    def problem(self, metrics: Sequence[str]) -> str | None:
+        """Why it cannot be submitted, or None."""
+        limit, count = self.run.config.get("limit"), self.count
+        name = self.run.path.name
+        if limit is not None:
+            return f"{name} was run with --limit {limit:g}"
+        if count["effective"] != count["original"]:
+            return f"{name} has {count['effective']} of {count['original']} questions"
+        if not self.xling:
+            return f"{name} was not written by xling-tasks"
+        if not self.samples.path.is_file():
+            return f"{self.samples.path.name} is not there (run without --log_samples)"
+        missing = [metric for metric in metrics if self.score(metric) is None]
+        if missing:
+            return f"{name} has no {', '.join(missing)} (--predict_only, or a missing extra)"
+        return None
+
+    def ways(self) -> dict[str, Any]:
+        """What has to be the same in all languages of a submission."""
+        settings, content = self.xling["settings"], self.run.content
+        native = settings["prompt_language"] == "native"
+        chat, shots = content.get("chat_template") is not None, self.config.get("num_fewshot") or 0
+        return {
+            **{key: settings.get(key) for key in SETTINGS},
+            "prompts": {
+                name: "native" if native else prompt["digest"]
+                for name, prompt in self.xling["prompts"].items()
+            },
+            "data": [self.xling["data"].get(key) for key in ("dataset", "kind", "revision")],
+            "num_fewshot": shots,
+            "generation_kwargs": self.xling["generation_kwargs"],
+            "system_instruction": content.get("system_instruction_sha"),
+            "apply_chat_template": chat,
+            "chat_template": content.get("chat_template_sha"),
+            "fewshot_as_multiturn": bool(chat and shots and content.get("fewshot_as_multiturn")),
+            "task version": self.config["metadata"].get("version"),
+        }
+
+
+def checked_parts(out: Path, kinds: Sequence[str], ft: bool | None) -> dict[str, list[Part]]:
+    """The tasks of a submission by kind, in the leaderboard's order of languages, all checked."""
+    runs = read_results(out)
+    ft = _variant(out, runs, kinds, ft)
+    names = {kind: _tasks(kind, ft) for kind in kinds}
+    wanted = {task for tasks in names.values() for task in tasks}
+    used = [run for run in runs if wanted & run.tasks]
+    refuse_mixed_models(out, used)
+    newest = {task: run for run in used for task in wanted & run.tasks}
+    parts = {
+        kind: [Part(task, newest[task], code) for task, code in tasks.items() if task in newest]
+        for kind, tasks in names.items()
+    }
+    problems = {task: "no results" for task in sorted(wanted - set(newest))}
+    for kind, of_kind in parts.items():
+        for part in of_kind:
+            problem = part.problem(list(KINDS[kind].metrics.values()))
+            problems |= {part.task: problem} if problem else {}
+    if problems:
+        raise DataError(_unready(out, runs, used, names, problems))
+    for of_kind in parts.values():
+        _refuse_mixed_ways(out, of_kind)
+    _refuse_mixed_data(out, parts)
+    return parts
+
+
+def _tasks(kind: str, ft: bool) -> dict[str, str]:
+    """The six tasks of a kind, with their languages."""
+    from xling_tasks.data.mmedbench_files import LANGUAGE_NAMES
+
+    return {f"mmedbench_{kind}{'_ft' * ft}_{code}": code for code in LANGUAGE_NAMES}
+
+
+def _variant(out: Path, runs: Sequence[Results], kinds: Sequence[str], ft: bool | None) -> bool:
+    """Whether to take the `_ft` tasks: as asked, else those that are there."""
+    if ft is not None:
+        return ft
+    there = {task for run in runs for task in run.tasks}
+    tuned, plain = (
+        sorted(there & {task for kind in kinds for task in _tasks(kind, which)})
+        for which in (True, False)
+    )
+    if tuned and plain:
+        raise DataError(
+            f"{out}: holds tasks for fine-tuned models ({', '.join(tuned)}) and others "
+            f"({', '.join(plain)}); say --ft or --no-ft"
+        )
+    return bool(tuned)
+
+
+def _unready(
+    out: Path,
+    runs: Sequence[Results],
+    used: Sequence[Results],
+    names: Mapping[str, Mapping[str, str]],
+    problems: Mapping[str, str],
+) -> str:
+    """What is missing, task by task, and the command to get it."""
+    by_reason: dict[str, list[str]] = {}
+    for task, reason in problems.items():
+        by_reason.setdefault(reason, []).append(task)
+    found = "; ".join(f"{', '.join(tasks)}: {reason}" for reason, tasks in by_reason.items())
+    there = {task for run in runs for task in run.tasks}
+    hints = []
+    if not used and any("_demo_" in task for task in there):
+        hints.append("the demo tasks are our own sample, not MMedBench")
+    if not used and any(task.startswith("mmedbench_mcqa_ll_") for task in there):
+        hints.append("the mcqa_ll tasks generate no replies to submit")
+    for kind, tasks in names.items():
+        others = [other for other in names if other != kind]
+        if others and all(problems.get(task) == "no results" for task in tasks) and used:
+            hints.append(f"--only {others[0]} leaves out the {kind} half")
+    hint = "".join(f" ({text})" for text in hints)
+    ordered = [task for tasks in names.values() for task in tasks if task in problems]
+    return f"{out}: not ready to submit: {found}{hint}. Run: {command(out, used, ordered)}"
+
+
+def _refuse_mixed_ways(out: Path, parts: Sequence[Part]) -> None:
+    """One way of asking in all languages: settings, prompts, shots, templates, data's revision."""
+    newest = max(parts, key=lambda part: part.run.stamp)
+    like = newest.ways()
+    differing: dict[tuple[str, str], list[str]] = {}
+    for part in parts:
+        for key, value in part.ways().items():
+            if value != like[key]:
+                differing.setdefault((key, as_json(value)), []).append(part.task)
+    if differing:
+        listed = "; ".join(
+            f"{key} is {as_json(like[key])} in {newest.task}, but {value} in {', '.join(tasks)}"
+            for (key, value), tasks in differing.items()
+        )
+        tasks = list(dict.fromkeys(task for found in differing.values() for task in found))
+        again = command(out, [newest.run], tasks)
+        raise DataError(f"{out}: the languages were not run alike: {listed}. Run: {again}")
+
+
+def _refuse_mixed_data(out: Path, parts: Mapping[str, Sequence[Part]]) -> None:
+    """Both halves are of the same files."""
+    for pair in zip(*parts.values(), strict=True):
+        if len({part.xling["data"].get("sha256") for part in pair}) > 1:
+            tasks = [part.task for part in pair]
+            again = command(out, [max((p.run for p in pair), key=lambda run: run.stamp)], tasks)
+            raise DataError(f"{out}: {' and '.join(tasks)} read different data. Run: {again}")
+
+
+def command(out: Path, runs: Sequence[Results], tasks: Sequence[str]) -> str:
+    """The `lm_eval` command for tasks, like the newest of some runs, without its secrets."""
+    if not runs:
+        words = ["--model", "MODEL", "--model_args", "ARGS"]
+    else:
+        words = _as_before(runs[-1], tasks)
+    words += ["--tasks", ",".join(tasks), "--output_path", str(out), "--log_samples"]
+    return shlex.join(["lm_eval", *words])
+
+
+def _as_before(run: Results, tasks: Sequence[str]) -> list[str]:
+    from xling_tasks.settings import Settings, is_secret, redact
+
+    words = ["--model", str(run.config.get("model"))]
+    args = {key: value for key, value in run.model_args.items() if not is_secret(key)}
+    if args:
+        plain = all(isinstance(v, (str, int, float)) and "," not in str(v) for v in args.values())
+        text = ",".join(f"{key}={value}" for key, value in args.items())
+        words += ["--model_args", text if plain else as_json(args)]
+    known = [task for task in run.content["configs"] if task.startswith("mmedbench_")]
+    config = run.content["configs"][next((t for t in known if t in tasks), known[0])]
+    if config.get("num_fewshot"):
+        words += ["--num_fewshot", str(config["num_fewshot"])]
+    if run.config.get("gen_kwargs"):
+        words += ["--gen_kwargs", as_json(redact(run.config["gen_kwargs"]))]
+    if run.content.get("system_instruction"):
+        words += ["--system_instruction", str(run.content["system_instruction"])]
+    # A chat service applies its own template: ours is then empty, but not None.
+    if run.content.get("chat_template") is not None:
+        words.append("--apply_chat_template")
+        if config.get("num_fewshot") and not run.content.get("fewshot_as_multiturn"):
+            words += ["--fewshot_as_multiturn", "false"]
+    default = Settings().dump()
+    settings = (config["metadata"].get("xling") or {}).get("settings") or {}
+    given = {key: value for key, value in settings.items() if value != default.get(key)}
+    return [*words, "--metadata", as_json(given)] if given else words

@@ -1,0 +1,268 @@
+"""`xling train-empathy`: train classifiers of EPITOME's mechanisms, and measure them."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from xling_tasks.errors import SettingError
+from xling_tasks.models.empathy.classifier import (
+    BACKENDS,
+    Model,
+    load_classifier,
+    save_card,
+    save_classifier,
+)
+from xling_tasks.models.empathy.data import MECHANISMS, SPLIT, EmpathyData, Pair, Split, load, split
+
+SHORT = ("ER", "IP", "EX")
+"""The mechanisms as the papers abbreviate them."""
+
+PUBLISHED = {
+    "ModernBERT-large bi-encoder": {"f1": (86.1, 87.3, 92.0), "accuracy": (87.2, 87.4, 95.8)},
+    "GPT-4o, 9 examples": {"f1": (66.8, 59.8, 70.1), "accuracy": (66.8, 61.1, 78.0)},
+}
+"""Percent, in the order of `MECHANISMS`: arXiv 2505.21999, Tables 2 and 7."""
+
+_SOURCE = "arXiv:2505.21999, Tables 2 and 7"
+_TRAINING = ("model", "revision", "epochs", "patience", "batch_size", "lr", "max_tokens", "device")
+_LIBRARIES = {
+    "linear": ("numpy", "scipy", "scikit-learn"),
+    "transformer": ("torch", "transformers", "tokenizers", "safetensors"),
+}
+
+
+def add_train_empathy(commands: Any) -> None:
+    """Add `train-empathy` to the commands of `xling`."""
+    parser = commands.add_parser(
+        "train-empathy", help="train classifiers of empathy on EPITOME's annotated posts"
+    )
+    files = ", ".join(f"{name.replace('_', '-')}-reddit.csv" for name in MECHANISMS)
+    parser.add_argument("--data", required=True, help=f"folder with {files}")
+    parser.add_argument("--out", required=True, help="new folder, for empathy_classifier=FOLDER")
+    parser.add_argument("--backend", choices=BACKENDS, default="linear")
+    seeds = parser.add_mutually_exclusive_group()
+    seeds.add_argument("--seed", type=int, help="one split, drawn with this seed")
+    seeds.add_argument("--seeds", type=int, default=5, help="splits with the seeds 0 to N - 1 (5)")
+    group = parser.add_argument_group("--backend transformer (extra hf)")
+    group.add_argument("--model", help="an encoder: Hub id or folder (ModernBERT-large)")
+    group.add_argument("--revision", help="of the Hub: commit, tag or branch")
+    group.add_argument("--epochs", type=int, help="at most (8)")
+    group.add_argument("--patience", type=int, help="epochs without a better dev part (2)")
+    group.add_argument("--batch-size", type=int, help="pairs per step (16)")
+    group.add_argument("--lr", type=float, help="highest learning rate (2e-5)")
+    group.add_argument("--max-tokens", type=int, help="longer texts are cut (512)")
+    group.add_argument("--device", help="cpu, cuda, ... (the GPU, if there is one)")
+    parser.set_defaults(run=train_empathy)
+
+
+def train_empathy(options: argparse.Namespace) -> str:
+    """`xling train-empathy`: train once per seed, save the first model, and return the scores.
+
+    Raises:
+        SettingError: If an option has a wrong value.
+        DataError: If the data cannot be read, split or learnt from.
+    """
+    seeds = _check(options)
+    data = load(Path(options.data).expanduser())
+    folder = Path(options.out).expanduser()
+    _make(folder)
+    card: dict[str, Any] = _about(options, data) | {"published": _published(), "seeds": []}
+    for seed in seeds:
+        parts = split(data.pairs, seed)
+        model, training = _fit(options, data, parts, seed)
+        scores = _scores(model, [data.pairs[index] for index in parts.test])
+        sizes = {name: len(part) for name, part in parts._asdict().items()}
+        card["seeds"].append({"seed": seed, "rows": sizes, **training, "test": scores})
+        card["mean"] = _over_seeds(card["seeds"])
+        if seed == seeds[0]:
+            keys = ("backend", "data", "trained_with")
+            save_classifier(model, folder, {key: card[key] for key in keys} | {"seed": seed})
+        save_card(folder, card)
+    load_classifier.cache_clear()
+    return _page(card, folder)
+
+
+def _check(options: argparse.Namespace) -> list[int]:
+    """Check the options; returns the seeds."""
+    given = [name for name in _TRAINING if getattr(options, name) is not None]
+    if options.backend == "linear" and given:
+        raise SettingError(f"--{given[0].replace('_', '-')} is for --backend transformer")
+    least = {"seeds": 1, "epochs": 1, "patience": 1, "batch_size": 1, "max_tokens": 8, "seed": 0}
+    for name, lowest in least.items():
+        value = getattr(options, name)
+        if value is not None and value < lowest:
+            word = name.replace("_", "-")
+            raise SettingError(f"--{word}: must be an integer from {lowest}, got {value}")
+    if options.lr is not None and not 0 < options.lr < 1:
+        raise SettingError(f"--lr: must be above 0 and below 1, got {options.lr}")
+    return list(range(options.seeds)) if options.seed is None else [options.seed]
+
+
+def _make(folder: Path) -> None:
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise SettingError(f"--out {folder}: is not empty; name a new folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingError(f"--out {folder}: cannot be made ({error}); name another") from error
+
+
+def _about(options: argparse.Namespace, data: EmpathyData) -> dict[str, Any]:
+    from xling_metrics.base import library_version
+
+    present = [sum(pair.present[column] for pair in data.pairs) for column in range(3)]
+    return {
+        "backend": options.backend,
+        "data": data.digest,
+        "pairs": len(data.pairs),
+        "seeker_posts": len({pair.group for pair in data.pairs}),
+        "repeated_pairs": data.repeated,
+        "differing_texts": data.differing,
+        "unplaced_rationales": data.unplaced,
+        "present": dict(zip(MECHANISMS, present, strict=True)),
+        "split": "-".join(map(str, SPLIT)),
+        "trained_with": {name: library_version(name) for name in _LIBRARIES[options.backend]},
+    }
+
+
+def _published() -> dict[str, Any]:
+    return {"source": _SOURCE, "percent": PUBLISHED, "order": MECHANISMS}
+
+
+def _fit(
+    options: argparse.Namespace, data: EmpathyData, parts: Split, seed: int
+) -> tuple[Model, dict[str, Any]]:
+    """A model of the backend, and what there is to say of its training."""
+    train, dev = ([data.pairs[index] for index in part] for part in (parts.train, parts.dev))
+    if options.backend == "linear":
+        from xling_tasks.models.empathy import linear as empathy_linear
+
+        return empathy_linear.fit([*train, *dev], seed), {"fitted_on": "train and dev"}
+    try:
+        import torch  # noqa: F401
+        import transformers  # noqa: F401
+
+        from xling_tasks.models.empathy import transformer as empathy_transformer
+    except ImportError as error:
+        raise SettingError(f"--backend transformer: {error}; install the extra `hf`") from error
+    given = {name: getattr(options, name) for name in _TRAINING}
+    settings = empathy_transformer.settings_of(given)
+    model = empathy_transformer.fit(train, dev, seed, settings)
+    every = [(pair.seeker, pair.response) for pair in data.pairs]
+    return model, {
+        "fitted_on": "train, stopped by dev",
+        "settings": empathy_transformer.as_json(settings) | model.made_of,
+        "cut_pairs": model.cut(every),
+        "history": model.history,
+    }
+
+
+def _scores(model: Model, pairs: Sequence[Pair]) -> dict[str, dict[str, float]]:
+    """For each mechanism macro F1 and accuracy in percent, rows, and the percent that have it."""
+    from xling_metrics.classification import verdict_scores
+
+    found = model.predict([(pair.seeker, pair.response) for pair in pairs])
+    scores = {}
+    for column, name in enumerate(MECHANISMS):
+        gold = [int(pair.present[column]) for pair in pairs]
+        result = verdict_scores(gold, [int(profile[column]) for profile in found])
+        scores[name] = {
+            "f1": 100 * (result.macro_f1 or 0.0),
+            "accuracy": 100 * (result.acc or 0.0),
+            "n": result.n,
+            "present": 100 * sum(gold) / len(gold),
+        }
+    return scores
+
+
+def _over_seeds(seeds: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Mean over seeds, and sample standard deviation (None of one seed), in percent."""
+    result: dict[str, dict[str, Any]] = {}
+    for name in MECHANISMS:
+        result[name] = {}
+        for metric in ("f1", "accuracy"):
+            values = [seed["test"][name][metric] for seed in seeds]
+            result[name][metric] = statistics.fmean(values)
+            spread = statistics.stdev(values) if len(values) > 1 else None
+            result[name][f"{metric}_sd"] = spread
+    return result
+
+
+def _page(card: dict[str, Any], folder: Path) -> str:
+    """The scores in the paper's form, and where the classifier is."""
+    from xling_tasks.cli import table
+
+    first = card["seeds"][0]
+    parts = [
+        f"Backend {card['backend']}, {card['pairs']:,} pairs, {card['seeker_posts']:,} seeker "
+        f"posts; split {card['split']} by seeker post; fitted on {first['fitted_on']}.\n"
+        "Percent on the test parts; F1 is macro F1, ± the standard deviation over seeds.",
+        table([*_own_rows(card), *_published_rows()]),
+        table([_count_row(card, name) for name in MECHANISMS]),
+        f"The classifier saved in {folder} is that of seed {first['seed']}: --metadata "
+        f"empathy_classifier={folder}\nIts files hold words of the training posts: share it only "
+        "with those who may read them.",
+        f"Kept: {card['repeated_pairs']} rows whose pair had stood before. Texts that differ "
+        f"between the files: {card['differing_texts']} rows; those of interpretations are used.\n"
+        f"Rationales that are no part of the response: {card['unplaced_rationales']}.",
+    ]
+    if first.get("cut_pairs"):
+        limit = first["settings"]["max_tokens"]
+        parts.append(f"Cut to {limit} tokens: a text of {first['cut_pairs']} pairs.")
+    return "\n\n".join(parts)
+
+
+def _own_rows(card: dict[str, Any]) -> list[dict[str, str]]:
+    first, n = card["seeds"][0], len(card["seeds"])
+    rows = [_row(f"seed {first['seed']} (saved)", lambda name, m: _one(first["test"][name][m]))]
+    if n > 1:
+        mean = card["mean"]
+        rows.insert(
+            0,
+            _row(
+                f"mean of {n} seeds",
+                lambda name, m: f"{_one(mean[name][m])} ± {_one(mean[name][m + '_sd'])}",
+            ),
+        )
+    return rows
+
+
+def _published_rows() -> list[dict[str, str]]:
+    return [
+        _row(f"published: {who} ({_SOURCE})", lambda name, m, v=values: _one(_at(v[m], name)))
+        for who, values in PUBLISHED.items()
+    ]
+
+
+def _row(label: str, value: Any) -> dict[str, str]:
+    cells = {
+        f"{title} {short}": value(name, metric)
+        for metric, title in (("f1", "F1"), ("accuracy", "accuracy"))
+        for name, short in zip(MECHANISMS, SHORT, strict=True)
+    }
+    return {"test part of": label, **cells}
+
+
+def _count_row(card: dict[str, Any], name: str) -> dict[str, Any]:
+    tests = [entry["test"][name] for entry in card["seeds"]]
+    sizes = sorted({test["n"] for test in tests})
+    shares = statistics.fmean(test["present"] for test in tests)
+    return {
+        "mechanism": f"{name} ({_at(SHORT, name)})",
+        "rows": card["pairs"],
+        "present": f"{_one(100 * card['present'][name] / card['pairs'])} %",
+        "test rows": str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}",
+        "present in test": f"{_one(shares)} %",
+    }
+
+
+def _at(values: Sequence[Any], name: str) -> Any:
+    return values[MECHANISMS.index(name)]
+
+
+def _one(value: float) -> str:
+    return f"{value:.1f}"

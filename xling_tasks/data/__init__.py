@@ -1,0 +1,1 @@
+"""Data sets, prompts and published figures: found, read and checked."""

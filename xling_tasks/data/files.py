@@ -1,0 +1,164 @@
+"""Read xlsx, parquet, CSV and JSONL files into plain rows, with errors that name the place."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from xling_tasks.errors import DataError, did_you_mean
+
+
+@dataclass(frozen=True)
+class Table:
+    """One sheet or file.
+
+    Attributes:
+        path: The file.
+        sheet: The sheet's name; None for formats without sheets.
+        columns: Column names in order.
+        rows: One mapping per row, column to cell.
+        numbers: The number of each row as a person would count it in the file.
+    """
+
+    path: Path
+    sheet: str | None
+    columns: tuple[str, ...]
+    rows: list[dict[str, Any]]
+    numbers: list[int]
+
+    def place(self, index: int | None = None, column: str | None = None) -> str:
+        """Where something is, for an error message."""
+        parts = [str(self.path)]
+        if self.sheet is not None:
+            parts.append(f"sheet {self.sheet!r}")
+        if index is not None:
+            parts.append(f"row {self.numbers[index]}")
+        if column is not None:
+            parts.append(f"column {column!r}")
+        return ", ".join(parts)
+
+    def require(self, columns: Iterable[str]) -> None:
+        """Check that all `columns` are there.
+
+        Raises:
+            DataError: Naming the missing columns and the nearest ones present.
+        """
+        missing = [name for name in columns if name not in self.columns]
+        if missing:
+            hints = " ".join(
+                f"{name!r} is missing.{did_you_mean(name, self.columns)}" for name in missing
+            )
+            raise DataError(f"{self.place()}: wrong columns: {hints}")
+
+
+def read_tables(path: Path) -> list[Table]:
+    """All tables of a file: one per sheet of a workbook, else one.
+
+    Raises:
+        DataError: If the file is missing, unreadable, of an unknown kind, or without rows.
+    """
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise DataError(
+            f"{path}: unknown kind of file {path.suffix!r}; use one of {', '.join(READERS)}"
+        )
+    if not path.is_file():
+        raise DataError(f"{path}: there is no such file")
+    if path.stat().st_size == 0:
+        raise DataError(f"{path}: the file is empty")
+    try:
+        tables = list(reader(path))
+    except DataError:
+        raise
+    except Exception as error:  # a damaged file fails in as many ways as there are libraries
+        raise DataError(
+            f"{path}: cannot be read as {path.suffix.lower()} ({type(error).__name__}: {error}); "
+            "download it again or convert it"
+        ) from error
+    filled = [table for table in tables if table.rows]
+    if not filled:
+        raise DataError(f"{path}: the file has no rows")
+    return filled
+
+
+def _read_xlsx(path: Path) -> Iterator[Table]:
+    import openpyxl
+
+    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    try:
+        for sheet in book.worksheets:
+            yield _from_grid(path, sheet.title, list(sheet.iter_rows(values_only=True)))
+    finally:
+        book.close()
+
+
+def _from_grid(path: Path, sheet: str | None, grid: list[tuple[Any, ...]]) -> Table:
+    """Make a table of a header row and cells; wholly empty rows are no rows."""
+    header = [str(cell).strip() if cell is not None else "" for cell in (grid[0] if grid else ())]
+    _unique(path, sheet, [name for name in header if name])
+    rows, numbers = [], []
+    for number, cells in enumerate(grid[1:], start=2):
+        if any(cell is not None and str(cell).strip() for cell in cells):
+            rows.append({k: v for k, v in zip(header, cells, strict=False) if k})
+            numbers.append(number)
+    return Table(path, sheet, tuple(name for name in header if name), rows, numbers)
+
+
+def _read_csv(path: Path) -> Iterator[Table]:
+    csv.field_size_limit(2**31 - 1)
+    with path.open(encoding="utf-8-sig", newline="") as handle:
+        reader = csv.reader(handle, strict=True)
+        grid = [tuple(cells) for cells in reader]
+    for number, cells in enumerate(grid, start=1):
+        if cells and len(cells) != len(grid[0]):
+            raise DataError(
+                f"{path}, row {number}: {len(cells)} fields, but the header has {len(grid[0])}"
+            )
+    yield _from_grid(path, None, grid)
+
+
+def _read_jsonl(path: Path) -> Iterator[Table]:
+    rows, numbers = [], []
+    columns: dict[str, None] = {}
+    with path.open(encoding="utf-8-sig") as handle:
+        for number, line in enumerate(handle, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise DataError(f"{path}, row {number}: not valid JSON ({error})") from error
+            if not isinstance(row, dict):
+                raise DataError(f"{path}, row {number}: expected an object, got {row!r:.40}")
+            rows.append(row)
+            numbers.append(number)
+            columns.update(dict.fromkeys(row))
+    yield Table(path, None, tuple(columns), rows, numbers)
+
+
+def _read_parquet(path: Path) -> Iterator[Table]:
+    import pyarrow.parquet
+
+    content = pyarrow.parquet.read_table(path)
+    rows = content.to_pylist()
+    yield Table(path, None, tuple(content.column_names), rows, list(range(1, len(rows) + 1)))
+
+
+def _unique(path: Path, sheet: str | None, header: list[str]) -> None:
+    twice = sorted({name for name in header if header.count(name) > 1})
+    if twice:
+        place = f"{path}, sheet {sheet!r}" if sheet else str(path)
+        raise DataError(f"{place}: column {twice[0]!r} stands twice in the header")
+
+
+READERS: dict[str, Callable[[Path], Iterator[Table]]] = {
+    ".xlsx": _read_xlsx,
+    ".parquet": _read_parquet,
+    ".csv": _read_csv,
+    ".jsonl": _read_jsonl,
+}
+"""Readers by file ending."""

@@ -1,0 +1,419 @@
+"""MMedBench in one schema: questions with lettered options, one or more right, and rationales.
+
+A line of the published files is a JSON object with `question`, `options`, `answer_idx`,
+`rationale`, `human_checked` and `human_check_passed`; other fields are not used.
+
+*Options* are an object (letter to text, in any order) or a list, whose first item is A, its second
+B and so on; a list whose items carry letters of their own is refused, as its order says nothing.
+`null` options at the end are padding (tools that need equal columns write them), not options.
+*Right answers* are letters, parted by commas or the like or written together (`AB`), or a list.
+Missing, `null` and `NaN` are the same; numbers are read as they are written.
+
+What cannot be understood is an error. What is understood but would give a wrong score (an option
+without text; a wrong option worded like a right one) is left out, counted and named.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import re
+import string
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from xling_tasks.data.mmedbench_files import RECORDS, Found, MMedBenchRecord, find_file
+from xling_tasks.errors import DataError, did_you_mean
+from xling_tasks.log import log
+
+__all__ = ["RECORDS", "MMedBenchRecord", "MMedBenchSplit", "Question", "load", "parse"]
+
+_SEPARATORS = re.compile(r"""[\s,;/|&+、・\[\]()'"]+""")
+_LABEL = re.compile(r"\s*\(?([A-Z])\s*[.):：、．）]")
+_FLAGS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question.
+
+    Attributes:
+        id: `<language>-<split>-<row>-<digest>`; the digest is of question, options and answer, so
+            that an id never stands for two contents.
+        question: Its text.
+        options: Text by letter, in the letters' order.
+        answer: The right letters, at least one.
+        rationale: Why they are right; None if there is none.
+        rationale_checked: Whether that rationale passed the human check.
+        row: The line in the file, from 1.
+    """
+
+    id: str
+    question: str
+    options: dict[str, str]
+    answer: frozenset[str]
+    rationale: str | None
+    rationale_checked: bool
+    row: int
+
+    def unusable(self) -> str | None:
+        """Why the question cannot be scored, or None if it can."""
+        if not all(self.options.values()):
+            return "option text missing"
+        right = {self.options[letter] for letter in self.answer}
+        if any(text in right for key, text in self.options.items() if key not in self.answer):
+            return "wrong option equals a right one"
+        return None
+
+
+@dataclass(frozen=True)
+class MMedBenchSplit:
+    """One language's questions of one split, with what is wrong with them.
+
+    Attributes:
+        record: MMedBench, or the bundled sample.
+        language: ISO 639-1 code.
+        split: `test` or `train`.
+        questions: The questions that can be scored, in file order.
+        left_out: The others: (question, reason).
+        notes: What else was seen, by name; how often.
+        provenance: Where it was read from (kind, name, revision, files, sha256).
+    """
+
+    record: MMedBenchRecord
+    language: str
+    split: str
+    questions: tuple[Question, ...]
+    left_out: tuple[tuple[Question, str], ...]
+    notes: dict[str, int]
+    provenance: dict[str, Any]
+
+    @property
+    def n_rows(self) -> int:
+        """Questions in the file."""
+        return len(self.questions) + len(self.left_out)
+
+    @property
+    def n_expected(self) -> int:
+        """Questions in the published file."""
+        return self.record.n_questions[self.split][self.language]
+
+    @functools.cached_property
+    def several(self) -> bool:
+        """Whether any question of the file has more than one right answer."""
+        rows = (*self.questions, *(question for question, _ in self.left_out))
+        return any(len(question.answer) > 1 for question in rows)
+
+    def coverage(self) -> dict[str, Any]:
+        """Counts for the log and the results.
+
+        `questions` and what follows it up to `rationales_checked` are of usable rows.
+        """
+        asked = self.questions
+        sizes = Counter(len(question.options) for question in asked)
+        return {
+            "rows": self.n_rows,
+            "rows_expected": self.n_expected,
+            "questions": len(asked),
+            "several_right_answers": sum(len(question.answer) > 1 for question in asked),
+            "options_per_question": {str(size): sizes[size] for size in sorted(sizes)},
+            "rationales": sum(question.rationale is not None for question in asked),
+            "rationales_checked": sum(question.rationale_checked for question in asked),
+            "unusable_rows": len(self.left_out),
+            "unusable_reasons": dict(Counter(reason for _, reason in self.left_out)),
+            "unusable_questions": [question.id for question, _ in self.left_out],
+            "notes": dict(self.notes),
+        }
+
+    def docs(self, *, checked_only: bool = False) -> list[dict[str, Any]]:
+        """One document per usable question.
+
+        Args:
+            checked_only: Only questions whose rationale passed the human check.
+
+        Raises:
+            DataError: If `checked_only` leaves nothing.
+        """
+        chosen = [q for q in self.questions if q.rationale_checked or not checked_only]
+        if not chosen:
+            raise DataError(
+                f"{self.provenance['name']} [{self.language}, {self.split}]: none of "
+                f"{self.n_rows} rows has a 'rationale' with 'human_check_passed': true, which the "
+                "rationale tasks need; run the mmedbench_mcqa tasks, or use the published files"
+            )
+        return [
+            {
+                "question_id": question.id,
+                "language": self.language,
+                "split": self.split,
+                "row": question.row,
+                "question": question.question,
+                "options": dict(question.options),
+                "answer": sorted(question.answer),
+                "several": self.several,
+                "rationale": question.rationale,
+                "rationale_checked": question.rationale_checked,
+            }
+            for question in chosen
+        ]
+
+
+def load(
+    record: MMedBenchRecord,
+    language: str,
+    split: str = "test",
+    data_dir: str | None = None,
+    dataset: str | None = None,
+) -> MMedBenchSplit:
+    """Find, read and check one language of one split; read once per process and content.
+
+    Raises:
+        DataError: If it cannot be found or is not in a known shape.
+    """
+    found = find_file(record, language, split, data_dir, dataset)
+    return _load(record.key, language, split, found)
+
+
+@functools.lru_cache(maxsize=24)
+def _load(key: str, language: str, split: str, found: Found) -> MMedBenchSplit:
+    content = found.read()
+    everything, notes = parse(content, found.place, language, split)
+    judged = [(question, question.unusable()) for question in everything]
+    data = MMedBenchSplit(
+        record=RECORDS[key],
+        language=language,
+        split=split,
+        questions=tuple(question for question, reason in judged if reason is None),
+        left_out=tuple((question, reason) for question, reason in judged if reason is not None),
+        notes=notes,
+        provenance=found.provenance(hashlib.sha256(content).hexdigest()),
+    )
+    _report(data)
+    if not data.questions:
+        raise DataError(f"{found.place}: none of {data.n_rows} rows can be used: {judged[0][1]}")
+    return data
+
+
+def parse(
+    content: bytes, place: str, language: str, split: str
+) -> tuple[list[Question], dict[str, int]]:
+    """All questions of a file, and what was seen in it, by name.
+
+    Args:
+        content: The file's bytes.
+        place: The file, for error messages.
+        language: ISO 639-1 code, for the ids.
+        split: `test` or `train`, for the ids.
+
+    Raises:
+        DataError: Naming file, row and field of the first thing wrong.
+    """
+    questions, notes = [], Counter[str]()
+    seen: set[str] = set()
+    # Not splitlines(): JSON strings may hold U+2028 and the like.
+    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        row = _Row.read(line, place, number)
+        question = _question(row, f"{language}-{split}-{number}", notes)
+        text = json.dumps([question.question, sorted(question.options.values())])
+        notes["question and options stand in an earlier row too"] += text in seen
+        seen.add(text)
+        questions.append(question)
+    if not questions:
+        raise DataError(f"{place}: the file has no rows; download it again")
+    return questions, {name: count for name, count in notes.items() if count}
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One line as read, with its place."""
+
+    place: str
+    fields: dict[str, Any]
+
+    @classmethod
+    def read(cls, line: bytes, file: str, number: int) -> _Row:
+        place = f"{file}, row {number}"
+        try:
+            # Numbers stay as written: an option 0.10 is not 0.1.
+            fields = json.loads(
+                line.decode("utf-8"),
+                parse_int=str,
+                parse_float=str,
+                parse_constant=lambda _: None,
+                object_pairs_hook=functools.partial(_no_repeats, place),
+            )
+        except UnicodeDecodeError as error:
+            raise DataError(f"{place}: not UTF-8 ({error}); save the file as UTF-8") from error
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise DataError(f"{place}: not valid JSON ({error})") from error
+        if not isinstance(fields, dict):
+            raise DataError(f"{place}: expected an object, got {fields!r:.40}")
+        return cls(place, fields)
+
+    def fail(self, field: str, problem: str) -> NoReturn:
+        """Raise the error of a field."""
+        raise DataError(f"{self.place}, field {field!r}: {problem}; correct or remove the line")
+
+    def require(self, field: str) -> Any:
+        """A field that must be there."""
+        if field not in self.fields:
+            self.fail(field, f"is missing.{did_you_mean(field, self.fields)}".rstrip("."))
+        return self.fields[field]
+
+    def text(self, field: str, value: object) -> str:
+        """A text without outer white space; empty where there is none."""
+        if value is None:
+            return ""
+        if not isinstance(value, str):
+            self.fail(field, f"expected a text, got {value!r:.60}")
+        if any("\ud800" <= character <= "\udfff" for character in value):
+            self.fail(field, "half a character (a lone UTF-16 surrogate)")
+        return value.strip()
+
+
+def _no_repeats(place: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; a name that stands in it twice, such as an option's letter, is an error."""
+    repeated = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
+    if repeated:
+        raise DataError(f"{place}, field {repeated[0]!r}: stands twice in one object; keep one")
+    return dict(pairs)
+
+
+def _question(row: _Row, prefix: str, notes: Counter[str]) -> Question:
+    text = row.text("question", row.require("question"))
+    if not text:
+        row.fail("question", "the question is empty")
+    options = _options(row)
+    answer = _answer(row, options)
+    rationale = row.text("rationale", row.fields.get("rationale")) or None
+    checked, passed = _flag(row, "human_checked"), _flag(row, "human_check_passed")
+    is_checked = passed is True and checked is not False and rationale is not None
+    notes["human-check flags missing"] += checked is None or passed is None
+    notes["passed the human check but not human-checked: not used as checked"] += (
+        passed is True and checked is False
+    )
+    notes["passed the human check but without rationale: not used as checked"] += (
+        passed is True and rationale is None
+    )
+    notes["options repeat a text"] += len(set(options.values())) < len(options)
+    content = json.dumps([text, options, sorted(answer)], ensure_ascii=False)
+    digest = hashlib.sha256(content.encode()).hexdigest()[:8]
+    number = int(prefix.rpartition("-")[2])
+    return Question(f"{prefix}-{digest}", text, options, answer, rationale, is_checked, number)
+
+
+def _options(row: _Row) -> dict[str, str]:
+    """The options' texts by letter, in the letters' order; an empty text where it is missing."""
+    value = row.require("options")
+    pairs = _from_list(row, value) if isinstance(value, list) else value
+    if not isinstance(pairs, dict):
+        row.fail("options", f"expected an object (letter to text) or a list, got {value!r:.60}")
+    options: dict[str, Any] = {}
+    for key, text in pairs.items():
+        letter = _plain(key).strip()
+        if len(letter) != 1 or letter not in string.ascii_uppercase:
+            row.fail("options", f"{_named(key)} is not one of the letters A to Z")
+        if letter in options:
+            row.fail("options", f"the letter {letter} stands twice")
+        options[letter] = text
+    letters = sorted(options)
+    while letters and options[letters[-1]] is None:
+        letters.pop()
+    if len(letters) < 2:
+        row.fail("options", f"at least two options are needed, got {value!r:.60}")
+    return {letter: row.text("options", options[letter]) for letter in letters}
+
+
+def _from_list(row: _Row, items: list[Any]) -> dict[str, Any]:
+    if len(items) > len(string.ascii_uppercase):
+        row.fail("options", f"{len(items)} options, but there are 26 letters")
+    labels = [_LABEL.match(item) if isinstance(item, str) else None for item in items]
+    own = [label[1] for label in labels if label]
+    if len(own) == len(items) > 1 and len(set(own)) == len(own):
+        row.fail(
+            "options",
+            f"the items of the list carry letters of their own ({', '.join(own)}); write an "
+            "object, letter to text",
+        )
+    return dict(zip(string.ascii_uppercase, items, strict=False))
+
+
+def _answer(row: _Row, options: dict[str, str]) -> frozenset[str]:
+    """The right letters from `A`, `a,b`, `AB` (if all are options' letters) or `["A", "B"]`."""
+    value = row.require("answer_idx")
+    letters: list[str] = []
+    for item in value if isinstance(value, list) else [value]:
+        text = _plain(row.text("answer_idx", item))
+        letters += [letter for part in _SEPARATORS.split(text) for letter in part]
+    if not letters:
+        row.fail("answer_idx", f"no right answer, got {value!r:.60}")
+    wrong = [letter for letter in letters if letter not in options]
+    if wrong:
+        row.fail(
+            "answer_idx",
+            f"{_named(wrong[0])} is not among the options {', '.join(options)}, got {value!r:.60}",
+        )
+    if len(set(letters)) < len(letters):
+        row.fail("answer_idx", f"names a letter twice, got {value!r:.60}")
+    return frozenset(letters)
+
+
+def _plain(text: str) -> str:
+    """Upper case and without full-width forms, which mean the same letters."""
+    return unicodedata.normalize("NFKC", text).upper()
+
+
+def _named(text: str) -> str:
+    """A letter that can be told from its look-alikes of other scripts."""
+    if len(text) == 1 and not text.isascii():
+        return f"{text!r} ({unicodedata.name(text, 'unknown character')})"
+    return repr(text)
+
+
+def _flag(row: _Row, field: str) -> bool | None:
+    """A yes or no; None where it is missing."""
+    value = row.fields.get(field)
+    if value is None or isinstance(value, bool):
+        return value
+    known = _FLAGS.get(value.strip().lower()) if isinstance(value, str) else None
+    if known is None:
+        row.fail(field, f"must be true or false, got {value!r:.40}")
+    return known
+
+
+def _report(data: MMedBenchSplit) -> None:
+    """Log once per file what was read and what cannot be used."""
+    counts = data.coverage()
+    name = f"{data.record.title} [{data.language}, {data.split}]"
+    log.info(
+        "%s: %d questions, %d with several right answers, %d checked rationales",
+        name,
+        counts["questions"],
+        counts["several_right_answers"],
+        counts["rationales_checked"],
+    )
+    if data.n_rows != data.n_expected:
+        log.warning(
+            "%s: %d questions, but %d were published; scores are not comparable with published "
+            "ones",
+            name,
+            data.n_rows,
+            data.n_expected,
+        )
+    for note, count in data.notes.items():
+        say = log.warning if data.split == "test" else log.info
+        say("%s: %d rows: %s", name, count, note)
+    if data.left_out:
+        log.warning(
+            "%s: %d of %d rows unusable (%s; questions %s)",
+            name,
+            len(data.left_out),
+            data.n_rows,
+            ", ".join(f"{reason}: {n}" for reason, n in counts["unusable_reasons"].items()),
+            ", ".join(counts["unusable_questions"][:20]),
+        )

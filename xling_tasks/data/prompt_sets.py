@@ -1,0 +1,220 @@
+"""Sets of prompts in several languages: ours, or any JSONL file.
+
+One prompt per line: `id`, `category` (optional), and one field per language, named by its code
+(`en`, `es`, ...). `id` being the prompt's, Indonesian's field is `ind`. Every line has the same
+languages; `null` says that there is no text in one.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from xling_metrics.words import language_code
+
+from xling_tasks.data.sources import SAMPLE_FOLDER
+from xling_tasks.errors import DataError, did_you_mean
+from xling_tasks.languages import LANGUAGES
+
+_OTHER_FIELDS = frozenset({"id", "category"})
+FIELDS = {code: "ind" if code == "id" else code for code in LANGUAGES}
+"""The field of each language."""
+
+_PLACEHOLDER = re.compile(r"\{[^{}\s]*\}")
+
+
+@dataclass(frozen=True)
+class PromptSetRecord:
+    """Facts about a set of prompts.
+
+    Attributes:
+        key: Its short name.
+        title: Its name.
+        licence: Its licence.
+        citation: Where it comes from.
+        file: Its file in the bundled sample; empty for a user's.
+        language_names: English names of its languages by code.
+    """
+
+    key: str
+    title: str
+    licence: str
+    citation: str
+    file: str = ""
+    language_names: Mapping[str, str] = field(
+        default_factory=lambda: {code: row.name for code, row in LANGUAGES.items()}
+    )
+
+
+RECORDS = {
+    record.key: record
+    for record in (
+        PromptSetRecord(
+            "information",
+            "Information-seeking prompts",
+            "Apache-2.0",
+            "written for this project",
+            "information_prompts.jsonl",
+        ),
+        PromptSetRecord(
+            "empathy",
+            "Seeker posts",
+            "Apache-2.0",
+            "written for this project",
+            "seeker_posts.jsonl",
+        ),
+    )
+}
+"""The bundled sets by key."""
+
+
+@dataclass(frozen=True)
+class PromptSet:
+    """A loaded set.
+
+    Attributes:
+        languages: Its languages, English first, then in the file's order.
+        prompts: Each prompt's `id`, `category` and `text` by language; None where there is none.
+        provenance: Name and sha256 of the file.
+    """
+
+    languages: tuple[str, ...]
+    prompts: tuple[dict[str, Any], ...]
+    provenance: dict[str, Any]
+
+    def missing(self, language: str) -> list[str]:
+        """The ids of the prompts without a text in a language."""
+        return [item["id"] for item in self.prompts if item["text"][language] is None]
+
+
+def load_prompts(record: PromptSetRecord, path: str | None = None) -> PromptSet:
+    """A bundled set, or the file at `path`.
+
+    Raises:
+        DataError: Naming the file, line and field that are wrong.
+    """
+    place = Path(path).expanduser() if path else SAMPLE_FOLDER / record.file
+    try:
+        content = place.read_bytes()
+    except OSError as error:
+        raise DataError(
+            f"prompts_file={place}: {error.strerror or error}; give a JSONL file with id, en and "
+            "other languages, or leave the setting out for the bundled prompts"
+        ) from error
+    return _parsed(str(place), content, "file" if path else "bundled")
+
+
+@functools.lru_cache(maxsize=8)
+def _parsed(path: str, content: bytes, kind: str) -> PromptSet:
+    prompts: list[dict[str, Any]] = []
+    codes: dict[str, str] = {}
+    ids: dict[str, int] = {}
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        row = json_object(where, line)
+        codes = codes or _languages(where, row)
+        prompts.append(_prompt(where, row, codes))
+        first = ids.setdefault(prompts[-1]["id"], number)
+        if first != number:
+            raise DataError(f"{where}: id {prompts[-1]['id']!r} stands in line {first} already")
+    if not prompts:
+        raise DataError(f"{path}: the file has no prompts")
+    languages = ("en", *(code for code in codes.values() if code != "en"))
+    digest = hashlib.sha256(content).hexdigest()
+    return PromptSet(
+        languages, tuple(prompts), {"kind": kind, "name": Path(path).name, "sha256": digest}
+    )
+
+
+def json_object(where: str, line: bytes) -> dict[str, Any]:
+    """The object on a line of JSONL.
+
+    Raises:
+        DataError: If it is none; the message begins with `where`.
+    """
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise DataError(f"{where}: not valid JSON ({error})") from error
+    if not isinstance(row, dict):
+        raise DataError(f"{where}: expected an object with id, en, ..., got {line[:40]!r}")
+    return row
+
+
+def language_of(name: str) -> str:
+    """The code that a field stands for: `ind` is Indonesian, `iw` Hebrew."""
+    return "id" if name == "ind" else language_code(name)
+
+
+def placeholders(text: str) -> list[str]:
+    """The placeholders in a text, such as `{age}`, sorted."""
+    return sorted(_PLACEHOLDER.findall(text))
+
+
+def _languages(where: str, row: dict[str, Any]) -> dict[str, str]:
+    """Field -> language code, from the first line."""
+    codes: dict[str, str] = {}
+    for name in row:
+        if name in _OTHER_FIELDS:
+            continue
+        code = language_of(name)
+        if code not in LANGUAGES:
+            known = {*_OTHER_FIELDS, *FIELDS.values()}
+            raise DataError(f"{where}, field {name!r}: unknown field.{did_you_mean(name, known)}")
+        if code in codes.values():
+            raise DataError(f"{where}, field {name!r}: language {code!r} stands there twice")
+        codes[name] = code
+    if "en" not in codes.values():
+        raise DataError(f"{where}, field 'en': missing; English is what others are compared with")
+    if len(codes) < 2:
+        raise DataError(
+            f"{where}: has English only; `xling translate-prompts` adds other languages"
+        )
+    return codes
+
+
+def _prompt(where: str, row: dict[str, Any], codes: dict[str, str]) -> dict[str, Any]:
+    for name in row:
+        if name not in codes and name not in _OTHER_FIELDS:
+            raise DataError(
+                f"{where}, field {name!r}: not in the first line, whose languages are "
+                f"{', '.join(codes)}"
+            )
+    for name in sorted(_OTHER_FIELDS & {"id", *row}):
+        value = row.get(name)
+        if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
+            raise DataError(f"{where}, field {name!r}: expected a text, got {value!r:.40}")
+    text = {code: _text(where, row, name) for name, code in codes.items()}
+    _check_placeholders(where, text)
+    return {"id": str(row["id"]), "category": str(row.get("category", "")), "text": text}
+
+
+def _text(where: str, row: dict[str, Any], name: str) -> str | None:
+    if name not in row:
+        raise DataError(f"{where}, field {name!r}: missing; write null if there is no text")
+    value = row[name]
+    if value is None and name != "en":
+        return None
+    if not isinstance(value, str) or not value.strip():
+        raise DataError(f"{where}, field {name!r}: expected a text, got {value!r:.40}")
+    return value
+
+
+def _check_placeholders(where: str, text: dict[str, str | None]) -> None:
+    """A placeholder such as {age} stands in every language, or the prompts differ."""
+    wanted = placeholders(text["en"] or "")
+    for code, own in text.items():
+        found = wanted if own is None else placeholders(own)
+        if found != wanted:
+            raise DataError(
+                f"{where}, field {code!r}: placeholders {found} differ from those in English, "
+                f"{wanted}"
+            )

@@ -1,0 +1,187 @@
+"""Prompts: ours from `prompt_files/`, any of them replaced by the user's file.
+
+A prompt file is YAML: prompt name -> text, or -> one text per language (`en`, `es`, ...). `{name}`
+stands for a field; write `{{` and `}}` for braces. Fields are filled in one pass, so that braces
+in a question or an answer stay what they are.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from xling_tasks.errors import PromptError, did_you_mean
+from xling_tasks.languages import LANGUAGES as TRANSLATED
+
+FOLDER = Path(__file__).with_name("prompt_files")
+_FIELD = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+
+LANGUAGES = tuple(TRANSLATED)
+"""Languages that a prompt may be written in."""
+
+FIELDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
+    "verifiability": (frozenset({"question", "answer"}), frozenset({"language"})),
+    "answer": (frozenset({"question"}), frozenset({"language"})),
+    "judge": (frozenset({"question", "reference", "answer"}), frozenset({"language", "code"})),
+    "translate": (frozenset({"text"}), frozenset({"source_language", "target_language"})),
+    **dict.fromkeys(
+        ("mcqa", "rationale", "mcqa_ft", "rationale_ft"),
+        (frozenset({"question", "options"}), frozenset({"language"})),
+    ),
+    "information": (frozenset({"prompt"}), frozenset({"language"})),
+    "empathy": (frozenset({"post"}), frozenset({"language"})),
+    "claims": (frozenset({"text"}), frozenset({"code"})),
+    "support": (frozenset({"claims", "reference"}), frozenset({"code"})),
+    "rank": (
+        frozenset({"question", "rationales", "code"}),
+        frozenset({"options", "answer", "reference", "count", "language"}),
+    ),
+}
+"""Fields of each prompt: those it must have, and those it may have."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One template in one language.
+
+    Attributes:
+        name: The prompt's name, as in a prompt file.
+        language: The language of the instruction.
+        template: The text with its fields.
+    """
+
+    name: str
+    language: str
+    template: str
+
+    def fill(self, **values: str) -> str:
+        """The text with every field replaced, in one pass."""
+
+        def replace(match: re.Match[str]) -> str:
+            token = match.group(0)
+            return token[0] if token in ("{{", "}}") else values[match.group(1)]
+
+        return _FIELD.sub(replace, self.template)
+
+    @property
+    def fields(self) -> set[str]:
+        """The fields in the template."""
+        return {m.group(1) for m in _FIELD.finditer(self.template) if m.group(1) is not None}
+
+    @property
+    def digest(self) -> str:
+        """Twelve hexadecimal digits that identify the wording."""
+        return hashlib.sha256(self.template.encode()).hexdigest()[:12]
+
+
+class Prompts:
+    """Ours, with those of `path` in their place.
+
+    Raises:
+        PromptError: If a file is missing, malformed, names an unknown prompt or field, or lacks a
+            field that the prompt needs.
+    """
+
+    def __init__(self, path: str | None = None) -> None:
+        self._texts = {name: dict(texts) for name, texts in _bundled().items()}
+        self._given: dict[str, dict[str, str]] = {}
+        if path is not None:
+            self._given = _read(Path(path).expanduser())
+            for name, texts in self._given.items():
+                # A single text of the user's stands for every language.
+                self._texts[name] = texts if "*" in texts else {**self._texts[name], **texts}
+
+    def get(self, name: str, language: str) -> Prompt:
+        """The prompt `name` with its instruction in `language`.
+
+        Raises:
+            PromptError: If there is none in that language.
+        """
+        texts = self._texts[name]
+        if language in texts:
+            return Prompt(name, language, texts[language])
+        if "*" in texts:
+            return Prompt(name, "any", texts["*"])
+        raise PromptError(
+            f"prompt {name!r} has no text for language {language!r} "
+            f"(has {', '.join(sorted(texts))}); add it with --metadata prompts=FILE"
+        )
+
+    def check_used(self, name: str, language: str, instruction: str) -> None:
+        """Refuse a text of the user's for a language in which it would silently not be used.
+
+        Args:
+            name: The prompt.
+            language: The language of the questions.
+            instruction: The language in which the prompt is taken.
+
+        Raises:
+            PromptError: If the file has a text for `language`, but none for `instruction`.
+        """
+        given = self._given.get(name, {})
+        if language in given and instruction not in given and "*" not in given:
+            raise PromptError(
+                f"prompt {name!r} is given for {language!r}, but instructions are taken in "
+                f"{instruction!r}; add --metadata prompt_language=native, or give an "
+                f"{instruction!r} text"
+            )
+
+
+@functools.lru_cache(maxsize=1)
+def _bundled() -> dict[str, dict[str, str]]:
+    merged: dict[str, dict[str, str]] = {}
+    for file in sorted(FOLDER.glob("*.yaml")):
+        merged.update(_read(file))
+    return merged
+
+
+def _read(path: Path) -> dict[str, dict[str, str]]:
+    if not path.is_file():
+        raise PromptError(f"prompts={path}: there is no such file")
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise PromptError(f"{path}: not valid YAML ({error})") from error
+    if not isinstance(content, Mapping):
+        raise PromptError(f"{path}: expected prompt names with their texts, got {content!r:.40}")
+    return {str(name): _checked(path, str(name), value) for name, value in content.items()}
+
+
+def _checked(path: Path, name: str, value: Any) -> dict[str, str]:
+    if name not in FIELDS:
+        raise PromptError(f"{path}: unknown prompt {name!r}.{did_you_mean(name, FIELDS)}")
+    texts = {"*": value} if isinstance(value, str) else value
+    if not isinstance(texts, Mapping) or not texts:
+        raise PromptError(f"{path}: prompt {name!r}: expected a text, or one text per language")
+    for language, text in texts.items():
+        where = f"{path}: prompt {name!r}" + (f" [{language}]" if language != "*" else "")
+        if language != "*" and language not in LANGUAGES:
+            raise PromptError(f"{where}: unknown language.{did_you_mean(str(language), LANGUAGES)}")
+        if not isinstance(text, str) or not text.strip():
+            raise PromptError(f"{where}: expected a text, got {text!r:.40}")
+        _check_fields(where, name, text)
+    # YAML block scalars end in a line break; a prompt must end where the reply begins.
+    return {str(language): text.rstrip("\n") for language, text in texts.items()}
+
+
+def _check_fields(where: str, name: str, text: str) -> None:
+    needed, optional = FIELDS[name]
+    for match in _FIELD.finditer(text):
+        token, found = match.group(0), match.group(1)
+        if found is None and token not in ("{{", "}}"):
+            raise PromptError(f"{where}: a single {token!r}; write {token * 2!r} for a brace")
+        if found is not None and found not in needed | optional:
+            raise PromptError(
+                f"{where}: unknown field {{{found}}}.{did_you_mean(found, needed | optional)} "
+                "Write {{ and }} for braces that are no field."
+            )
+    missing = sorted(needed - Prompt(name, "", text).fields)
+    if missing:
+        raise PromptError(f"{where}: the field {{{missing[0]}}} is missing")

@@ -1,0 +1,157 @@
+"""Find a dataset's files: bundled, in a folder of the user's, or on the Hugging Face Hub."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from xling_tasks.data.files import READERS
+from xling_tasks.data.records import RECORDS, DatasetRecord
+from xling_tasks.errors import DataError
+
+SAMPLE_FOLDER = Path(__file__).with_name("sample")
+_PUBLISHED_FOLDER = "XLingHealth_Dataset"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a dataset was read from.
+
+    Attributes:
+        files: The files, in reading order.
+        kind: `bundled`, `data_dir` or `hub`.
+        name: What the user would recognise: file names, or `repo`.
+        revision: Commit on the Hub; None elsewhere.
+    """
+
+    files: tuple[Path, ...]
+    kind: str
+    name: str
+    revision: str | None = None
+
+    def provenance(self) -> dict[str, Any]:
+        """What the results record: kind, name, revision and a digest of the content."""
+        digest = hashlib.sha256()
+        for file in self.files:
+            digest.update(file.read_bytes())
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "revision": self.revision,
+            "files": [file.name for file in self.files],
+            "sha256": digest.hexdigest(),
+        }
+
+
+def find_source(record: DatasetRecord, data_dir: str | None, dataset: str | None) -> Source:
+    """The files of `record`.
+
+    Args:
+        record: The dataset asked for. Bundled data is always read from this package.
+        data_dir: The user's folder or file; goes before `dataset`.
+        dataset: `REPO` or `REPO@REVISION` on the Hub instead of the record's own.
+
+    Raises:
+        DataError: If nothing fits; the message says what to do.
+    """
+    if record.bundled:
+        file = SAMPLE_FOLDER / f"{record.file_stem}.jsonl"
+        return Source((file,), "bundled", file.name)
+    if data_dir is not None:
+        return _from_folder(record, Path(os.path.expanduser(data_dir)))
+    return _from_hub(record, dataset)
+
+
+def _from_folder(record: DatasetRecord, place: Path) -> Source:
+    if place.is_file():
+        _refuse_other_dataset(record, place)
+        return Source((place,), "data_dir", place.name)
+    if not place.is_dir():
+        raise DataError(
+            f"data_dir={place}: there is no such file or folder; give the one that holds "
+            f"{record.file_stem}.xlsx, or leave data_dir out to read the Hub"
+        )
+    for folder in (place, place / _PUBLISHED_FOLDER):
+        if folder.is_dir():
+            files = _matching(record, sorted(folder.rglob("*")), folder)
+            if files:
+                return Source(tuple(files), "data_dir", ", ".join(file.name for file in files))
+    found = ", ".join(sorted(file.name for file in place.iterdir())[:12]) or "nothing"
+    raise DataError(
+        f"data_dir={place}: no {record.title} in it (looked for {record.file_stem} as "
+        f"{', '.join(READERS)}; found: {found}). Put the file there, or leave the "
+        f"{record.key} tasks out."
+    )
+
+
+def _refuse_other_dataset(record: DatasetRecord, file: Path) -> None:
+    """A file named after one dataset must not be scored under another's name."""
+    for other in RECORDS.values():
+        if other.key != record.key and other.file_stem.lower() in file.stem.lower():
+            raise DataError(
+                f"data_dir={file}: the file is named after {other.title}, but the task wants "
+                f"{record.title}. Run the {other.key} tasks, or give the folder that holds both."
+            )
+
+
+def _matching(record: DatasetRecord, files: Iterable[Path], root: Path) -> list[Path]:
+    """The files of `record` in the first format that has any (shards in order)."""
+    stem = record.file_stem.lower()
+    candidates = [file for file in files if stem in file.relative_to(root).as_posix().lower()]
+    for ending in READERS:
+        chosen = [file for file in candidates if file.suffix.lower() == ending]
+        if chosen:
+            return chosen
+    return []
+
+
+def _from_hub(record: DatasetRecord, dataset: str | None) -> Source:
+    import huggingface_hub
+    from huggingface_hub import errors
+
+    name, _, asked = (dataset or record.hub_id or "").partition("@")
+    revision = asked or (record.revision if name == record.hub_id else None)
+    try:
+        info = huggingface_hub.HfApi().dataset_info(name, revision=revision)
+        listed = [Path(item.rfilename) for item in info.siblings or []]
+        wanted = _matching(record, sorted(listed), Path())
+        files = [
+            Path(
+                huggingface_hub.hf_hub_download(
+                    name, file.as_posix(), repo_type="dataset", revision=info.sha
+                )
+            )
+            for file in wanted
+        ]
+    except (errors.HfHubHTTPError, errors.LocalEntryNotFoundError, OSError, ValueError) as error:
+        raise DataError(_no_access(record, name, error)) from None
+    except Exception as error:  # the HTTP library beneath has errors of its own when offline
+        raise DataError(_no_access(record, name, error)) from None
+    if not files:
+        raise DataError(
+            f"dataset={name}: no {record.title} in the repository (looked for "
+            f"{record.file_stem} as {', '.join(READERS)})"
+        )
+    return Source(tuple(files), "hub", name, info.sha)
+
+
+def _no_access(record: DatasetRecord, name: str, error: Exception) -> str:
+    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    terms = (
+        f"It is gated: log in at https://huggingface.co/datasets/{name}, accept its terms, then "
+        "run `hf auth login` or set HF_TOKEN. "
+        if record.gated and name == record.hub_id
+        else ""
+    )
+    return (
+        f"{record.title} could not be fetched from the Hub dataset {name!r} "
+        f"({type(error).__name__}: {reason[:200]}). {terms}"
+        f"Or download the files once and pass --metadata data_dir=FOLDER, where FOLDER holds "
+        f"{record.file_stem}.xlsx (the folder {_PUBLISHED_FOLDER}/ of the authors' GitHub "
+        "repository claws-lab/XLingEval, for example). Without any download, "
+        "--tasks xlinghealth_demo runs on the bundled sample."
+    )

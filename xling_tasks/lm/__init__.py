@@ -1,0 +1,1 @@
+"""Models of ours under test: a baseline, and replay of earlier answers."""

@@ -1,0 +1,216 @@
+"""A model that answers with the logged responses of an earlier run.
+
+Another judge, translator, encoder or metric version scores the same answers without generating
+again and without a second model in memory; and a run that crashed while scoring goes on from its
+files of answers. A request is matched by task, the document's content, the prompt and the
+generation arguments; repeated answers come in their logged order. What does not match is an error.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lm_eval.api.model import LM
+from tqdm import tqdm
+
+from xling_tasks.errors import DataError, SettingError, did_you_mean
+from xling_tasks.lm.replay_match import Asked, match
+from xling_tasks.logs.answers import doc_digest
+from xling_tasks.logs.replay_log import LoggedRequest, TaskLog, find_logs
+from xling_tasks.logs.replay_prompts import ChatPrompt
+
+_LISTED = 8
+
+
+class ReplayLM(LM):  # type: ignore[misc]
+    """The harness model `xling_replay`.
+
+    Args:
+        path: A folder with the logs of one model anywhere below it: the `--output_path` of a run
+            with `--log_samples`, or the cache's folder `answers`.
+        run: Which run, where there are several; None for the newest that has the task.
+        batch_size: Accepted for the harness and ignored, like the next two.
+        max_batch_size: Ignored.
+        device: Ignored.
+        **others: Refused.
+    """
+
+    def __init__(
+        self,
+        path: str | None = None,
+        run: str | None = None,
+        batch_size: Any = None,
+        max_batch_size: Any = None,
+        device: Any = None,
+        **others: Any,
+    ) -> None:
+        super().__init__()
+        for key in others:
+            raise SettingError(f"xling_replay: {key}: unknown.{did_you_mean(key, ('path', 'run'))}")
+        if not path:
+            raise SettingError(
+                "xling_replay: name the folder of the run to replay: --model_args path=OUT_DIR"
+            )
+        self.folder = Path(str(path)).expanduser()
+        self._logs = _newest(self.folder, find_logs(self.folder), run)
+
+    # What the harness asks for
+
+    def generate_until(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[str]:
+        """The logged answers."""
+        return self._replies("generate_until", requests, disable_tqdm)
+
+    def loglikelihood(
+        self, requests: Sequence[Any], disable_tqdm: bool = False
+    ) -> list[tuple[float, bool]]:
+        """The logged log-likelihoods."""
+        return self._replies("loglikelihood", requests, disable_tqdm)
+
+    def loglikelihood_rolling(
+        self, requests: Sequence[Any], disable_tqdm: bool = False
+    ) -> list[float]:
+        """None of our tasks asks for it."""
+        raise DataError("xling_replay: loglikelihood_rolling is not replayed; leave the task out")
+
+    def apply_chat_template(
+        self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True
+    ) -> ChatPrompt:
+        """The messages as they are, to be found again in the logged prompt."""
+        return ChatPrompt.of([dict(message) for message in chat_history])
+
+    def chat_template(self, chat_template: bool | str = False) -> str:
+        """The template of the replayed run, as far as it is known."""
+        return next((log.template for log in self._logs.values() if log.template), "")
+
+    @property
+    def tokenizer_name(self) -> str:
+        """A name for the harness's request cache."""
+        return "xling_replay"
+
+    def set_cache_hook(self, cache_hook: Any) -> None:
+        """Refuse `--use_cache`, which knows no models: it would answer with another's answers."""
+        if getattr(cache_hook, "dbdict", None) is not None:
+            raise SettingError("xling_replay: leave out --use_cache; the answers are logged anyway")
+        super().set_cache_hook(cache_hook)
+
+    # What our tasks ask for
+
+    @functools.cached_property
+    def hosted(self) -> bool:
+        """Whether the run asked a service: then temperature 0 was asked several times, too."""
+        return any(
+            count > 1
+            for log in self._logs.values()
+            for (_, temperature), count in _answers_by_question(log.first()).items()
+            if temperature == 0
+        )
+
+    @functools.cached_property
+    def seeded(self) -> bool:
+        """Whether each of the k answers was asked for with a seed of its own."""
+        seeded = [
+            len(request.replies)
+            for log in self._logs.values()
+            for request in log.first()
+            if request.kind == "generate_until" and "seed" in request.argument
+        ]
+        return bool(seeded) and max(seeded) == 1
+
+    def origin(self, task: str) -> dict[str, Any]:
+        """The model and the run behind a task's answers, for the results."""
+        log = self._log(task)
+        return {
+            "model": log.model,
+            "model_args": dict(log.model_args),
+            "stamp": log.run,
+            "path_name": self.folder.resolve().name,
+        }
+
+    # Finding answers
+
+    def _replies(self, kind: str, requests: Sequence[Any], quiet: bool) -> list[Any]:
+        """The answers to requests; equal requests get the logged answers one after the other."""
+        taken: Counter[tuple[Any, ...]] = Counter()
+        digests: dict[int, str] = {}
+        replies = []
+        for request in tqdm(requests, disable=quiet, desc="xling_replay"):
+            key = id(request.doc)
+            digest = digests[key] = digests.get(key) or doc_digest(request.doc)
+            log = self._log(str(request.task_name))
+            asked = Asked(log, request.doc, request.doc_id, kind, *request.args)
+            where, logged = match(asked, digest)
+            place = (log.task, digest, where)
+            if taken[place] >= len(logged):
+                raise DataError(
+                    f"{asked}: more than the {len(logged)} logged answers at these arguments are "
+                    f"asked for; replay with the run's k (--metadata k={len(logged)} or less; at "
+                    "temperature 0 greedy_repeats=once where it was asked once)"
+                )
+            replies.append(logged[taken[place]])
+            taken[place] += 1
+        return replies
+
+    def _log(self, task: str) -> TaskLog:
+        log = self._logs.get(task)
+        if log is None:
+            raise DataError(
+                f"{self.folder}: no answers of {task} are logged there (run with --log_samples)."
+                f"{did_you_mean(task, self._logs)} Leave the task out, or generate its answers"
+            )
+        if missing := log.missing_ranks():
+            raise DataError(
+                f"{log.paths[0].parent}: of run {log.run} of {task} the files of rank "
+                f"{', '.join(map(str, missing))} are missing (each process writes its own, maybe "
+                "on another machine); copy them here, or replay another run with run=..."
+            )
+        return log
+
+
+def _answers_by_question(requests: Sequence[LoggedRequest]) -> Counter[tuple[str, Any]]:
+    """How often each question was asked at each temperature, seeds aside."""
+    asked: dict[tuple[str, Any], dict[Any, int]] = {}
+    for request in requests:
+        if request.kind == "generate_until":
+            key = (repr(request.prompt), request.argument.get("temperature"))
+            seeds = asked.setdefault(key, {})
+            seeds[request.argument.get("seed")] = len(request.replies)
+    return Counter({key: sum(seeds.values()) for key, seeds in asked.items()})
+
+
+def _newest(folder: Path, logs: Sequence[TaskLog], run: str | None) -> dict[str, TaskLog]:
+    """The newest log of each task; all of one model.
+
+    Raises:
+        DataError: If there is none, not the run asked for, or several models.
+    """
+    if not logs:
+        raise DataError(
+            f"{folder}: no logged answers there; give path= the --output_path of a run with "
+            "--log_samples, or the cache's folder of answers"
+        )
+    ordered = sorted(logs, key=lambda log: log.run)
+    chosen = ordered if run is None else [log for log in ordered if log.run == str(run)]
+    if not chosen:
+        raise DataError(f"{folder}: no run {run!r}; there are {_listed(folder, ordered)}")
+    if len({log.identity for log in chosen}) > 1:
+        raise DataError(
+            f"{folder}: runs of different models: {_listed(folder, chosen)}; give the folder of "
+            "one model, or add one of these runs to --model_args"
+        )
+    return {log.task: log for log in chosen}
+
+
+def _listed(folder: Path, logs: Sequence[TaskLog]) -> str:
+    """Runs, the newest first."""
+    runs = {log.run: log for log in logs}
+    newest = list(reversed(runs.values()))
+    texts = [
+        f"run={log.run} of {log.identity} ({log.paths[0].relative_to(folder)})"
+        for log in newest[:_LISTED]
+    ]
+    more = len(newest) - len(texts)
+    return "; ".join(texts) + (f"; and {more} older" if more > 0 else "")

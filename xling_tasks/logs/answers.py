@@ -1,0 +1,137 @@
+"""The files of answers that every run writes before it scores: what is in them, made and read.
+
+A file holds one process's part of one task. Its first line is a header: the run, the model, the
+generation arguments in use. Each further line is a document: digests of its content and of its
+prompts, and the answers. Prompts and documents themselves are left out; a digest is enough to
+tell whether a later run asks the same (see `xling_tasks.lm.replay`).
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from xling_tasks.harness import _as_mapping, clean_reply, running
+from xling_tasks.logs.results import as_json
+from xling_tasks.models.store import key_of
+from xling_tasks.settings import redact
+
+FORMAT = 2
+"""In every header, under `xling_answers`."""
+
+_DIGITS = 32
+
+Messages = Sequence[Mapping[str, Any]]
+
+
+def new_run() -> str:
+    """A name for a run: the time, and what tells apart runs that start together."""
+    stamp = datetime.now().isoformat(timespec="microseconds").replace(":", "-")
+    return f"{stamp}-{secrets.token_hex(3)}"
+
+
+def doc_digest(doc: Mapping[str, Any]) -> str:
+    """The digest of a document's content, as the harness logs it."""
+    from lm_eval.utils import handle_non_serializable
+
+    plain = json.loads(json.dumps(doc, default=handle_non_serializable))
+    return key_of(plain)[:_DIGITS]
+
+
+def prompt_digest(prompt: str | Messages) -> str:
+    """The digest of a prompt before a chat template; a text is one message of the user."""
+    if isinstance(prompt, str):
+        prompt = [{"role": "user", "content": prompt}]
+    return key_of([[message["role"], message["content"]] for message in prompt])[:_DIGITS]
+
+
+def noting(template: Callable[..., Any], digests: dict[str, str]) -> Callable[..., Any]:
+    """A chat template that notes the digest of the messages behind every prompt it makes."""
+
+    def apply(messages: Messages, **options: Any) -> Any:
+        prompt = template(messages, **options)
+        digests[key_of(prompt)] = prompt_digest(messages)
+        return prompt
+
+    return apply
+
+
+def answer_lines(
+    task: str,
+    run: str,
+    instances: Sequence[Any],
+    digests: Mapping[str, str] | None,
+) -> Iterator[dict[str, Any]]:
+    """The lines of a file of answers.
+
+    Args:
+        task: The task.
+        run: The run's name, the same in all processes.
+        instances: The harness's requests with their responses.
+        digests: What `noting` noted; None where no chat template was applied.
+    """
+    arguments: dict[str, int] = {}
+    for item in instances:
+        if item.request_type == "generate_until":
+            arguments.setdefault(as_json(item.args[1]), len(arguments))
+    yield _header(task, run, [json.loads(text) for text in arguments], digests is not None)
+    for doc_id, group in groupby(instances, key=lambda item: item.doc_id):
+        items = list(group)
+        yield {
+            "doc_id": doc_id,
+            "question_id": items[0].doc.get("question_id"),
+            "doc": doc_digest(items[0].doc),
+            "requests": [_request(item, arguments, digests or {}) for item in items],
+        }
+
+
+def _header(
+    task: str, run: str, arguments: list[dict[str, Any]], chat_template: bool
+) -> dict[str, Any]:
+    lm, model = running("lm"), running("model")
+    return {
+        "xling_answers": FORMAT,
+        "task": task,
+        "run": run,
+        "rank": getattr(lm, "rank", 0),
+        "world_size": getattr(lm, "world_size", 1),
+        "model": model if isinstance(model, str) else type(model).__name__,
+        "model_args": redact(dict(_as_mapping(running("model_args")))),
+        "chat_template": chat_template,
+        "arguments": arguments,
+    }
+
+
+def _request(item: Any, arguments: Mapping[str, int], digests: Mapping[str, str]) -> dict[str, Any]:
+    """What one request asked, and the answers."""
+    prompt, replies = item.args[0], item.resps[: item.repeats]
+    known = digests.get(key_of(prompt))
+    found: dict[str, Any] = {"prompt": known or prompt_digest(_as_text(prompt))}
+    if item.request_type == "generate_until":
+        found["arguments"] = arguments[as_json(item.args[1])]
+        found["answers"] = [clean_reply(reply) for reply in replies]
+    else:
+        found["continuation"] = item.args[1]
+        found["answers"] = [[float(score), bool(greedy)] for score, greedy in replies]
+    return found
+
+
+def _as_text(prompt: Any) -> str:
+    return prompt if isinstance(prompt, str) else as_json(prompt)
+
+
+def read_requests(
+    row: Mapping[str, Any], arguments: Sequence[Any]
+) -> Iterable[tuple[str, str, Any, list[Any]]]:
+    """Type, prompt's digest, argument and answers of each request in a document's line."""
+    for item in row["requests"]:
+        if "continuation" in item:
+            scores = [(float(score), bool(greedy)) for score, greedy in item["answers"]]
+            yield "loglikelihood", item["prompt"], item["continuation"], scores
+        else:
+            answers = list(map(str, item["answers"]))
+            yield "generate_until", item["prompt"], arguments[item["arguments"]], answers

@@ -1,0 +1,273 @@
+"""The logged answers of earlier runs, read again: found, indexed by document, read when needed.
+
+Two kinds of log: the harness's `samples_*.jsonl` (with the `results_*.json` of the same run beside
+it), and the files of answers that our tasks write before they score (`xling_tasks.logs.answers`).
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from xling_tasks.errors import DataError
+from xling_tasks.log import log
+from xling_tasks.logs.answers import FORMAT, doc_digest, read_requests
+from xling_tasks.logs.replay_prompts import Digest, Logged, LoggedPrompt
+from xling_tasks.logs.results import _SAMPLES, Results, model_line
+
+_ANSWERS = re.compile(r"(.+)_\d{4}-\d\d-\d\dT[\d-]+_\d+_\d+_rank(\d+)\.jsonl")
+_REPLAY = "xling_replay"
+
+
+class LoggedRequest(NamedTuple):
+    """A request that was logged.
+
+    Attributes:
+        kind: Its type.
+        prompt: Its prompt.
+        argument: Its generation arguments, or the continuation to score.
+        replies: The answers, in order.
+    """
+
+    kind: str
+    prompt: LoggedPrompt
+    argument: Any
+    replies: list[Any]
+
+
+class Entry(NamedTuple):
+    """Where a document is in a log."""
+
+    path: Path
+    row: int
+    offset: int
+
+
+class TaskLog(ABC):
+    """What one run logged of one task.
+
+    Attributes:
+        task: The task.
+        run: The run's name, which starts with its time.
+        model: The model's name.
+        model_args: Its arguments, without secrets.
+        template: The chat template; empty if not known, None if none was applied.
+        paths: Its files, one per process.
+    """
+
+    task: str
+    run: str
+    model: str
+    model_args: Mapping[str, Any]
+    template: str | None
+    paths: list[Path]
+
+    @property
+    def identity(self) -> str:
+        """What makes the model another one."""
+        return model_line(self.model, self.model_args)
+
+    @functools.cached_property
+    def index(self) -> dict[str, Entry]:
+        """The places of the documents by digest.
+
+        Raises:
+            DataError: Naming file and line, if a line cannot be understood or repeats another.
+        """
+        found: dict[str, Entry] = {}
+        for digest, _, entry in self._entries():
+            if digest in found:
+                raise _broken(entry.path, entry.row, f"the same as row {found[digest].row}")
+            found[digest] = entry
+        return found
+
+    @functools.cached_property
+    def questions(self) -> dict[str, Entry]:
+        """The places of the documents by question, for messages."""
+        return {question: entry for _, question, entry in self._entries()}
+
+    @functools.lru_cache(maxsize=2)  # noqa: B019  (few logs, which live as long as the run)
+    def requests(self, entry: Entry) -> list[LoggedRequest]:
+        """The requests of a document."""
+        row = self.row(entry)
+        try:
+            return list(self._requests(row))
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise _broken(entry.path, entry.row, error) from error
+
+    def row(self, entry: Entry) -> dict[str, Any]:
+        """A document's line."""
+        with entry.path.open("rb") as file:
+            file.seek(entry.offset)
+            return dict(json.loads(file.readline()))
+
+    def first(self) -> list[LoggedRequest]:
+        """The requests of the first document, by which one tells how the run asked."""
+        _, _, entry = next(self._entries(), (None, None, None))
+        return [] if entry is None else self.requests(entry)
+
+    def missing_ranks(self) -> list[int]:
+        """Processes of the run whose part is not there."""
+        return []
+
+    def _entries(self) -> Iterator[tuple[str, str, Entry]]:
+        for path in self.paths:
+            for number, offset, row in _lines(path):
+                try:
+                    found = self._keys(row)
+                except (ValueError, LookupError, TypeError, AttributeError) as error:
+                    raise _broken(path, number, error) from error
+                if found is not None:
+                    yield (*found, Entry(path, number, offset))
+
+    @abstractmethod
+    def _keys(self, row: dict[str, Any]) -> tuple[str, str] | None:
+        """A line's digest and question; None if it is not a document or repeats one."""
+
+    @abstractmethod
+    def _requests(self, row: dict[str, Any]) -> Iterator[LoggedRequest]:
+        """The requests in a document's line."""
+
+
+class SamplesLog(TaskLog):
+    """The harness's samples of one task."""
+
+    def __init__(self, task: str, path: Path, results: Results) -> None:
+        self.task, self.run, self.paths = task, results.stamp, [path]
+        self.model = str(results.config.get("model"))
+        self.model_args = results.model_args
+        self.template = results.content.get("chat_template")
+        self._filter: str | None = None
+
+    def _keys(self, row: dict[str, Any]) -> tuple[str, str] | None:
+        # With several filters a document has a line for each.
+        self._filter = row["filter"] if self._filter is None else self._filter
+        if row["filter"] != self._filter:
+            return None
+        return doc_digest(row["doc"]), str(row["doc"].get("question_id"))
+
+    def _requests(self, row: dict[str, Any]) -> Iterator[LoggedRequest]:
+        arguments = row["arguments"]
+        for number, replies in enumerate(row["resps"]):
+            asked = arguments[f"gen_args_{number}"]
+            content, argument = asked["arg_0"], asked["arg_1"]
+            prompt = Logged(content, self.template is not None)
+            if isinstance(argument, dict):
+                yield LoggedRequest("generate_until", prompt, argument, list(map(str, replies)))
+            else:
+                # The harness logs numbers as texts that give back exactly the same number.
+                scores = [(float(score), greedy == "True") for score, greedy in replies]
+                yield LoggedRequest("loglikelihood", prompt, argument, scores)
+
+
+class AnswersLog(TaskLog):
+    """The files of answers of one task: one per process of the run."""
+
+    def __init__(self, headers: Mapping[Path, Mapping[str, Any]]) -> None:
+        self.paths = sorted(headers, key=lambda path: int(headers[path]["rank"]))
+        self._headers = [headers[path] for path in self.paths]
+        first = self._headers[0]
+        self.task, self.run, self.model = first["task"], first["run"], str(first["model"])
+        self.model_args = dict(first["model_args"])
+        self.template = "" if first["chat_template"] else None
+
+    def missing_ranks(self) -> list[int]:
+        """Processes of the run whose file is not there."""
+        ranks = {int(header["rank"]) for header in self._headers}
+        return sorted(set(range(int(self._headers[0]["world_size"]))) - ranks)
+
+    def row(self, entry: Entry) -> dict[str, Any]:
+        """A document's line, with the arguments in its file's header."""
+        header = self._headers[self.paths.index(entry.path)]
+        return {**super().row(entry), "arguments": header["arguments"]}
+
+    def _keys(self, row: dict[str, Any]) -> tuple[str, str] | None:
+        return None if "xling_answers" in row else (row["doc"], str(row["question_id"]))
+
+    def _requests(self, row: dict[str, Any]) -> Iterator[LoggedRequest]:
+        for kind, digest, argument, replies in read_requests(row, row["arguments"]):
+            prompt = Digest(digest, self.template is not None)
+            yield LoggedRequest(kind, prompt, argument, replies)
+
+
+def find_logs(folder: Path) -> list[TaskLog]:
+    """All logs anywhere below a folder, but for those of replays, which are copies.
+
+    Raises:
+        DataError: If it is no folder, or a log lacks what says how it was made.
+    """
+    if not folder.is_dir():
+        raise DataError(
+            f"{folder}: not a folder; give path= the --output_path of a run with --log_samples, "
+            "or the cache's folder of answers"
+        )
+    return [*_samples(folder), *_answers(folder)]
+
+
+def _samples(folder: Path) -> Iterator[TaskLog]:
+    read: dict[Path, Results] = {}
+    for path in sorted(folder.rglob("samples_*.jsonl")):
+        name = _SAMPLES.fullmatch(path.name)
+        if name is None:
+            continue
+        task, stamp = name.groups()
+        beside = next(path.parent.glob(f"*_{stamp}.json"), None)
+        if beside is None:
+            raise DataError(
+                f"{path}: results_{stamp}.json is not beside it, which says what model answered "
+                "and whether a chat template was applied; copy it there, or move the samples away"
+            )
+        if beside not in read:
+            try:
+                content = dict(json.loads(beside.read_text(encoding="utf-8")))
+                read[beside] = Results(path.with_name(f"results_{stamp}.json"), content)
+            except (OSError, ValueError, TypeError) as error:
+                raise DataError(f"{beside}: cannot be read ({error}); run again") from error
+        found = read[beside]
+        if not found.replay and found.config.get("model") != _REPLAY:
+            yield SamplesLog(task, path, read[beside])
+
+
+def _answers(folder: Path) -> Iterator[TaskLog]:
+    runs: dict[tuple[str, str], dict[Path, Mapping[str, Any]]] = {}
+    old = []
+    for path in sorted(folder.rglob("*_rank*.jsonl")):
+        if not _ANSWERS.fullmatch(path.name) or path.name.startswith("samples_"):
+            continue
+        header = next((row for _, _, row in _lines(path)), {})
+        if header.get("xling_answers") != FORMAT:
+            old.append(path)
+            continue
+        runs.setdefault((header["task"], header["run"]), {})[path] = header
+    if old:
+        log.warning("%s: %d files of answers by another version are left out", folder, len(old))
+    for headers in runs.values():
+        yield AnswersLog(headers)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """A file's lines as JSON objects, with their numbers and places."""
+    try:
+        with path.open("rb") as file:
+            offset = 0
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    try:
+                        yield number, offset, dict(json.loads(line))
+                    except (ValueError, TypeError) as error:
+                        raise _broken(path, number, error) from error
+                offset += len(line)
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror or error}") from error
+
+
+def _broken(path: Path, row: int, error: Exception | str) -> DataError:
+    return DataError(
+        f"{path}, row {row}: not a logged document ({error!r}); copy the file again, or move it "
+        "away and replay another run"
+    )

@@ -1,0 +1,108 @@
+"""Prompts as they were logged, compared with the prompts that a replay asks for."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+from xling_tasks.logs.answers import prompt_digest
+
+
+class ChatPrompt(str):
+    """A prompt made of messages, as JSON; the logged prompt has gone through a chat template."""
+
+    messages: list[dict[str, Any]]
+
+    @classmethod
+    def of(cls, messages: list[dict[str, Any]]) -> ChatPrompt:
+        """The prompt of some messages."""
+        prompt = cls(json.dumps(messages, ensure_ascii=False))
+        prompt.messages = messages
+        return prompt
+
+
+class LoggedPrompt(ABC):
+    """A prompt as it was logged."""
+
+    @abstractmethod
+    def slack(self, asked: str) -> int | None:
+        """How much more the logged prompt has than the one asked; None if it is another."""
+
+    def text(self) -> str | None:
+        """The logged text, where it was logged."""
+        return None
+
+
+@dataclass(frozen=True)
+class Digest(LoggedPrompt):
+    """A prompt of which only the digest before the chat template was kept."""
+
+    digest: str
+    templated: bool
+
+    def slack(self, asked: str) -> int | None:
+        """Nothing: equal or another."""
+        chat = isinstance(asked, ChatPrompt)
+        if chat and not self.templated:
+            return None
+        same = prompt_digest(asked.messages if chat else asked) == self.digest  # type: ignore[attr-defined]
+        return 0 if same else None
+
+
+@dataclass(frozen=True)
+class Logged(LoggedPrompt):
+    """A prompt as the harness logged it: a text, or messages of a chat service.
+
+    Without a chat template it must be the prompt asked. With one, what is asked must occur in it:
+    all its messages, in order, or else the prompt before the template as one piece; white space
+    at the ends aside, which templates cut.
+    """
+
+    content: Any
+    templated: bool
+
+    def slack(self, asked: str) -> int | None:
+        """The length of what the template added."""
+        if isinstance(self.content, str):
+            if not self.templated or str(asked) == self.content:
+                return 0 if str(asked) == self.content else None
+            return _slack_in_text(self.content, _pieces(asked))
+        messages = self._messages()
+        if isinstance(asked, ChatPrompt):
+            return 0 if asked.messages == messages else None
+        contents = [str(message.get("content")) for message in messages]
+        if not any(asked.strip() in content for content in contents):
+            return None
+        return sum(map(len, contents)) - len(asked.strip())
+
+    def text(self) -> str | None:
+        """The text, or that of the last message."""
+        if isinstance(self.content, str):
+            return self.content
+        messages = self._messages()
+        return str(messages[-1].get("content")) if messages else None
+
+    def _messages(self) -> list[dict[str, Any]]:
+        """The messages; the API backends log them as a list that holds their JSON."""
+        found = self.content
+        if len(found) == 1 and isinstance(found[0], str):
+            found = json.loads(found[0])
+        return [dict(message) for message in found]
+
+
+def _pieces(asked: str) -> list[str]:
+    if isinstance(asked, ChatPrompt):
+        return [str(message["content"]).strip() for message in asked.messages]
+    return [asked.strip()]
+
+
+def _slack_in_text(text: str, pieces: list[str]) -> int | None:
+    start = 0
+    for piece in pieces:
+        found = text.find(piece, start)
+        if found < 0:
+            return None
+        start = found + len(piece)
+    return len(text) - sum(map(len, pieces))

@@ -1,0 +1,239 @@
+"""The harness's output folders: `results_*.json` and `samples_*.jsonl`, found and read."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from xling_tasks.errors import DataError
+
+T = TypeVar("T")
+
+_SAMPLES = re.compile(r"samples_(.+?)_(\d{4}-.*)\.jsonl")
+# Model arguments that say how fast a model runs, not which model it is.
+_SPEED = frozenset({"batch_size", "device", "max_batch_size", "max_retries", "num_concurrent"})
+
+
+class Samples(NamedTuple):
+    """One file of samples: what one run logged of one task.
+
+    Attributes:
+        task: The task.
+        stamp: The run's time, as in the names of its files.
+        path: The file.
+    """
+
+    task: str
+    stamp: str
+    path: Path
+
+    def stream(
+        self, read: Callable[[dict[str, Any]], T], *, hint: str = ""
+    ) -> Iterator[tuple[int, T]]:
+        """Each sample as `read` takes it, with the number of its line; blank lines are skipped.
+
+        Args:
+            read: Takes a sample; a ValueError, LookupError or TypeError says that it is none.
+            hint: What to do about a broken file, for the error message.
+
+        Raises:
+            DataError: Naming file and line, if a line is no sample or the file cannot be read.
+        """
+        for number, _, found in self.stream_at(read, hint=hint):
+            yield number, found
+
+    def stream_at(
+        self, read: Callable[[dict[str, Any]], T], *, hint: str = ""
+    ) -> Iterator[tuple[int, int, T]]:
+        """As `stream`, with the place in the file at which the line begins as second item."""
+        offset = 0
+        try:
+            with self.path.open("rb") as file:
+                for number, line in enumerate(file, start=1):
+                    begin, offset = offset, offset + len(line)
+                    if not line.strip():
+                        continue
+                    try:
+                        found = read(json.loads(line))
+                    except (ValueError, LookupError, TypeError) as error:
+                        raise DataError(
+                            f"{self.path}, row {number}: not a sample of {self.task} ({error!r})."
+                            f"{hint and ' '}{hint}"
+                        ) from error
+                    yield number, begin, found
+        except OSError as error:
+            raise DataError(f"{self.path}: {error.strerror or error}") from error
+
+    def signatures(self) -> dict[str, str]:
+        """How the metrics of the task were made; {} where the run's results do not say."""
+        path = self.path.with_name(f"results_{self.stamp}.json")
+        try:
+            config = json.loads(path.read_text(encoding="utf-8"))["configs"][self.task]
+            return dict(config["metadata"]["xling"]["signatures"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}
+
+
+@dataclass(frozen=True)
+class Results:
+    """One results file: what one command of the harness found."""
+
+    path: Path
+    content: Mapping[str, Any]
+
+    @property
+    def stamp(self) -> str:
+        """Its time, as in the names of its files."""
+        return self.path.stem.removeprefix("results_")
+
+    @property
+    def tasks(self) -> set[str]:
+        """The tasks that it has."""
+        return set(self.content["n-samples"])
+
+    @functools.cached_property
+    def config(self) -> Mapping[str, Any]:
+        """The harness's record of the command; of a replayed run, with the model that answered."""
+        found: Mapping[str, Any] = self.content.get("config") or {}
+        answered = {key: self.replay[key] for key in ("model", "model_args") if key in self.replay}
+        return {**found, **answered}
+
+    @functools.cached_property
+    def replay(self) -> Mapping[str, Any]:
+        """What a replayed run records about the run it replayed; empty for others."""
+        for config in (self.content.get("configs") or {}).values():
+            found = ((config.get("metadata") or {}).get("xling") or {}).get("replay")
+            if found:
+                return dict(found)
+        return {}
+
+    @functools.cached_property
+    def model_args(self) -> dict[str, Any]:
+        """The model's arguments without secrets."""
+        from xling_tasks.settings import redact
+
+        args = self.config.get("model_args") or {}
+        if isinstance(args, str):
+            from lm_eval.utils import simple_parse_args_string
+
+            args = simple_parse_args_string(args)
+        return dict(redact(args)) if isinstance(args, Mapping) else {}
+
+    @property
+    def model(self) -> str:
+        """The model, as its name and arguments tell it."""
+        return model_line(self.config.get("model"), self.model_args)
+
+
+@dataclass(frozen=True)
+class TaskResults:
+    """One task in a results file."""
+
+    task: str
+    run: Results
+
+    @property
+    def samples(self) -> Samples:
+        """Its samples; the file is there if they were logged."""
+        stamp = self.run.stamp
+        path = self.run.path.with_name(f"samples_{self.task}_{stamp}.jsonl")
+        return Samples(self.task, stamp, path)
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """The task's configuration as recorded."""
+        found: Mapping[str, Any] = self.run.content["configs"][self.task]
+        return found
+
+    @property
+    def xling(self) -> Mapping[str, Any]:
+        """What our tasks record; empty for a task that is not ours."""
+        found: Mapping[str, Any] = (self.config.get("metadata") or {}).get("xling") or {}
+        return found
+
+    @property
+    def count(self) -> Mapping[str, int]:
+        """Questions, `original` and `effective`."""
+        found: Mapping[str, int] = self.run.content["n-samples"][self.task]
+        return found
+
+    def score(self, metric: str) -> float | None:
+        """A metric's value; None where there is none."""
+        value = self.run.content["results"][self.task].get(f"{metric},none")
+        good = isinstance(value, (int, float)) and math.isfinite(value)
+        return float(value) if good else None
+
+
+def read_results(out: Path) -> list[Results]:
+    """All results files under a folder, oldest first: the last that has a task is its newest.
+
+    Raises:
+        DataError: If it is no folder, or a file is not valid JSON.
+    """
+    _check_folder(out)
+    found = []
+    for path in out.rglob("results_*.json"):
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise DataError(f"{path}: not valid JSON ({error}); remove it or run again") from error
+        if isinstance(content, dict) and {"results", "configs", "n-samples"} <= set(content):
+            found.append(Results(path, content))
+    return sorted(found, key=lambda run: (run.stamp, str(run.path)))
+
+
+def newest_samples(out: Path, tasks: re.Pattern[str]) -> dict[str, Samples]:
+    """The newest file of samples of each task that a pattern matches; results are not needed.
+
+    Raises:
+        DataError: If it is no folder, or the files lie in the folders of several models.
+    """
+    _check_folder(out)
+    newest: dict[str, Samples] = {}
+    for path in sorted(out.rglob("samples_*.jsonl")):
+        if (found := _SAMPLES.fullmatch(path.name)) and tasks.fullmatch(found[1]):
+            task, stamp = found.groups()
+            if task not in newest or stamp >= newest[task].stamp:
+                newest[task] = Samples(task, stamp, path)
+    if len({samples.path.parent for samples in newest.values()}) > 1:
+        raise DataError(f"{out}: holds the runs of several models; give one's folder")
+    return newest
+
+
+def refuse_mixed_models(out: Path, runs: Sequence[Results]) -> None:
+    """Check that runs are of one model: its name and arguments, but for those about speed.
+
+    Raises:
+        DataError: Listing the models, each with one of its files.
+    """
+    models: dict[str, str] = {}
+    for run in runs:
+        models.setdefault(run.model, str(run.path.relative_to(out)))
+    if len(models) > 1:
+        listed = "; ".join(f"{model} ({path})" for model, path in models.items())
+        raise DataError(
+            f"{out}: runs of {len(models)} different models: {listed}; give the folder of one, or "
+            "move the others' files away"
+        )
+
+
+def model_line(model: object, args: Mapping[str, Any]) -> str:
+    """A model's name and arguments, but for those about speed: what makes it another model."""
+    told = {key: value for key, value in args.items() if key not in _SPEED}
+    return f"{model} {as_json(told)}"
+
+
+def as_json(value: object) -> str:
+    """One line of JSON, the same for equal values."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _check_folder(out: Path) -> None:
+    if not out.is_dir():
+        raise DataError(f"{out}: not a folder; give the --output_path of lm_eval")

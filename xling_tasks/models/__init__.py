@@ -1,0 +1,1 @@
+"""Models in a second role: judge, translator, encoder, classifier."""

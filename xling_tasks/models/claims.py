@@ -1,0 +1,187 @@
+"""Claims of English texts: extracted, and checked against another text, by the judge.
+
+Two passes for a whole task: every distinct text is taken apart once, then every list of claims is
+checked once against each text it is compared with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+
+from xling_metrics.claims import distinct_claims
+
+from xling_tasks.data.prompts import Prompt
+from xling_tasks.models.backend import Backend
+from xling_tasks.models.judge import fence_code
+from xling_tasks.readers.thinking import without_thinking
+
+PER_PROMPT = 30
+"""Claims checked in one prompt, so that no reply comes near its length limit."""
+
+EXTRACTION_TOKENS = 2048
+"""Room for the claims of one text; a list cut off within would have no end mark."""
+
+# A digit behind the mark makes it part of a number: `2.5 mg` begins no item.
+_NUMBERED = re.compile(
+    r"[\s*_>#]*(?:claim\s+)?[(\[]?(\d{1,3})[\s*_]*[.):\]]{1,2}(?!\d)[\s*_]*(\S.*?)[\s*_]*", re.I
+)
+_BULLET = re.compile(r"\s*(?:[-*–]\s|•)[\s*_]*(\S.*?)[\s*_]*")
+_END = re.compile(r"\W*end\W+of\W+claims\W*", re.I)
+_NONE = re.compile(r"(?:\W*1\s*[.):])?\W*none\W*", re.I)
+_FENCE = re.compile(r"\s*(?:```|~~~)\w*\s*")
+_VERDICT = re.compile(
+    r"[\s*_>#(\[|-]*(?:claim\s*)?(\d{1,3})[\s*_)\]|]*[.):=-]*[\s*_\[\"'|]*"
+    r"(not[\s-]+supported|unsupported|supported)\b[\s*_\]\"'|]*([.;:,(–—-].*)?",
+    re.I,
+)
+# Behind SUPPORTED: `Supported: no`, `SUPPORTED (partially)`, `SUPPORTED, NOT SUPPORTED`.
+_TAKEN_BACK = re.compile(
+    r"\W*(?:but\s+)?(?:only\s+)?(?:partial|partially|partly|in\s+part|not\s+(?:really|fully|quite"
+    r"|entirely|completely|exactly)|(?:no|not|false)\s*(?:[^\w\s]|$))"
+    r"|.*\b(?:not[\s-]+supported|unsupported)\b",
+    re.I,
+)
+_TAKEN_BACK_TOO = re.compile(r".*(?<!NOT[\s-])\bSUPPORTED\b")
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """The claims of one text.
+
+    Attributes:
+        claims: The distinct claims; () for a text that makes none; None if the judge could not be
+            asked or its reply is no whole list.
+        unparsed: Lines of the list that are no claim, and numbers that are missing.
+        reply: What the judge said; None if it was not asked or did not answer.
+    """
+
+    claims: tuple[str, ...] | None
+    unparsed: int = 0
+    reply: str | None = None
+
+
+def extract(texts: Sequence[str], prompt: Prompt, judge: Backend) -> list[Extraction]:
+    """The claims of each text, in order; equal texts are asked about once, empty ones never."""
+    asked = list(dict.fromkeys(text for text in texts if text.strip()))
+    prompts = [fill_claims(prompt, text) for text in asked]
+    replies = judge.ask(prompts, until=("[BEGIN TEXT",), at_least=EXTRACTION_TOKENS)
+    found = {text: read_claims(reply) for text, reply in zip(asked, replies, strict=True)}
+    return [found[text] if text.strip() else Extraction(()) for text in texts]
+
+
+def fill_claims(prompt: Prompt, text: str) -> str:
+    """The prompt that takes a text apart."""
+    return prompt.fill(text=text, code=fence_code(text))
+
+
+def read_claims(reply: str | None) -> Extraction:
+    """The claims in a reply.
+
+    Read are numbered lines, or bulleted ones where none is numbered, outside of what stands in
+    `<think>`. The end mark must be there: without it the list may have been cut off, and shares
+    over a part of the claims would be wrong without a sign of it. For the same reason there are no
+    claims if the numbers start again (of two lists one may be notes), if two items stand on one
+    line, or if more lines are unread than read. Lines before the first claim are ignored; others
+    that are no claim are counted.
+    """
+    if reply is None:
+        return Extraction(None)
+    lines = _lines(reply)
+    ends = [i for i, line in enumerate(lines) if _END.fullmatch(line)]
+    if not ends:
+        return Extraction(None, len(lines), reply)
+    lines = lines[: ends[0]]
+    nones = [i for i, line in enumerate(lines) if _NONE.fullmatch(line)]
+    items = ["" if i in nones else line for i, line in enumerate(lines)]
+    numbered = any(map(_NUMBERED.fullmatch, items))
+    matches = list(map((_NUMBERED if numbered else _BULLET).fullmatch, items))
+    hits = [match for match in matches if match]
+    if not hits and nones == [len(lines) - 1] and len(lines) <= 2:  # NONE, perhaps introduced
+        return Extraction((), 0, reply)
+    if not hits or nones or (numbered and _is_doubtful(hits)):
+        return Extraction(None, len(lines), reply)
+    unparsed = len(lines) - matches.index(hits[0]) - len(hits)
+    if numbered:
+        numbers = {int(match[1]) for match in hits}
+        unparsed = max(unparsed, max(numbers) - len(numbers))
+    if unparsed > len(hits):
+        return Extraction(None, unparsed, reply)
+    claims = distinct_claims([match[match.re.groups] for match in hits])
+    return Extraction(tuple(claims), unparsed, reply)
+
+
+def _lines(reply: str) -> list[str]:
+    """The lines that say something, those of a model's thinking left aside."""
+    text = without_thinking(reply)
+    if text is None:
+        return []
+    lines = [line for line in text.splitlines() if not _FENCE.fullmatch(line)]
+    return [line for line in lines if any(map(str.isalnum, line))]
+
+
+def _is_doubtful(hits: Sequence[re.Match[str]]) -> bool:
+    """Whether numbers go down, or an item holds the next one's number."""
+    numbers = [int(match[1]) for match in hits]
+    return any(b < a for a, b in pairwise(numbers)) or any(
+        re.search(rf"[.!?;]\s+\(?{number + 1}[.)]\s", match[2])
+        for number, match in zip(numbers, hits, strict=True)
+    )
+
+
+def verify(
+    pairs: Sequence[tuple[tuple[str, ...], str]], prompt: Prompt, judge: Backend
+) -> list[list[bool | None]]:
+    """Whether each reference supports its claims: one verdict per claim, None where there is none.
+
+    Args:
+        pairs: (claims, reference text). Equal pairs are asked about once; an empty reference
+            supports nothing and is not asked about.
+        prompt: The prompt `support`.
+        judge: Whom to ask.
+    """
+    distinct = dict.fromkeys(pair for pair in pairs if pair[0] and pair[1].strip())
+    parts = {pair: list(_chunks(pair[0])) for pair in distinct}
+    prompts = [
+        fill_support(prompt, part, reference)
+        for (_, reference), chunks in parts.items()
+        for part in chunks
+    ]
+    replies = iter(judge.ask(prompts, until=("[BEGIN REFERENCE",)))
+    found = {
+        pair: [verdict for part in chunks for verdict in read_support(next(replies), len(part))]
+        for pair, chunks in parts.items()
+    }
+    return [found.get(pair, [False] * len(pair[0])) for pair in pairs]
+
+
+def fill_support(prompt: Prompt, claims: Sequence[str], reference: str) -> str:
+    """The prompt that checks claims against a reference."""
+    listed = "\n".join(f"{i}. {claim}" for i, claim in enumerate(claims, start=1))
+    return prompt.fill(claims=listed, reference=reference, code=fence_code(listed, reference))
+
+
+def read_support(reply: str | None, count: int) -> list[bool | None]:
+    """The verdicts on claims 1 to `count` in a reply.
+
+    A verdict is a line with the number and SUPPORTED or NOT SUPPORTED, perhaps with a reason
+    behind it, outside of what stands in `<think>`. A number with none, with two that differ, or
+    with one that the words behind it take back, has None.
+    """
+    found: dict[int, set[bool]] = {}
+    for line in _lines(reply or ""):
+        if match := _VERDICT.fullmatch(line.strip()):
+            verdict = match[2].lower() == "supported"
+            taken_back = (_TAKEN_BACK if verdict else _TAKEN_BACK_TOO).match(match[3] or "")
+            said = {verdict, not verdict} if taken_back else {verdict}
+            found.setdefault(int(match[1]), set()).update(said)
+    unique = {number: said.pop() for number, said in found.items() if len(said) == 1}
+    return [unique.get(number) for number in range(1, count + 1)]
+
+
+def _chunks(claims: Iterable[str]) -> Iterable[tuple[str, ...]]:
+    rest = iter(claims)
+    while part := tuple(islice(rest, PER_PROMPT)):
+        yield part

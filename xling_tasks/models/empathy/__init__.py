@@ -1,0 +1,1 @@
+"""The three classifiers of EPITOME, made and read."""

@@ -1,0 +1,176 @@
+"""Trained empathy classifiers: which of EPITOME's mechanisms a response to a seeker's post has.
+
+A classifier is a folder made by `xling train-empathy`: `classifier.json` says what it is,
+`metrics.json` how well it does, and the other files are its backend's. Nothing is pickled.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from xling_metrics.base import library_version
+
+from xling_tasks.errors import SettingError, did_you_mean
+from xling_tasks.models.empathy.data import MECHANISMS, SPLIT, Profile
+
+BACKENDS = ("linear", "transformer")
+FORMAT = 1
+"""Of the folder; another number means that another version of this package reads it."""
+
+_ABOUT, _METRICS = "classifier.json", "metrics.json"
+_KEYS = ("format", "backend", "mechanisms", "weights", "data", "split", "seed", "trained_with")
+
+
+class Model(Protocol):
+    """What a backend's module makes with `fit` and reads with `load`."""
+
+    def predict(self, pairs: Sequence[tuple[str, str]]) -> list[Profile]:
+        """The mechanisms present in each (seeker post, response), none of them empty."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write files that `load` reads."""
+        ...
+
+
+@dataclass(frozen=True)
+class EmpathyClassifier:
+    """A classifier read from its folder; make one with `load_classifier`.
+
+    Attributes:
+        signature: What made the profiles: backend, format, SHA-256 of the model's files and of
+            the training data (12 digits each), split, seed, and the libraries it computes with.
+        card: The measured scores, as in `metrics.json`.
+    """
+
+    signature: str
+    card: dict[str, Any]
+    _model: Model = field(repr=False)
+
+    def profiles(self, pairs: Sequence[tuple[str, str]]) -> list[Profile]:
+        """The mechanisms present in each pair.
+
+        Args:
+            pairs: Seeker post and response, both in English.
+
+        Returns:
+            One profile per pair, in the order of `MECHANISMS`. An empty response has none.
+        """
+        filled = [(seeker, response) for seeker, response in pairs if response.strip()]
+        found = iter(self._model.predict(filled))
+        nothing = (False, False, False)
+        return [next(found) if response.strip() else nothing for _, response in pairs]
+
+
+@functools.lru_cache(maxsize=4)
+def load_classifier(path: str) -> EmpathyClassifier:
+    """Read a classifier's folder, once per process.
+
+    Raises:
+        SettingError: If it holds none, or one that was altered or that this version cannot read.
+    """
+    folder = Path(path).expanduser()
+    place = f"--metadata empathy_classifier={path}"
+    about = _read(folder / _ABOUT, place, _KEYS)
+    if about["format"] != FORMAT or about["mechanisms"] != list(MECHANISMS):
+        raise SettingError(
+            f"{place}: {_ABOUT}: format {about['format']!r} is not {FORMAT}, or its mechanisms "
+            "are others; train it again with this version of xling-tasks"
+        )
+    if about["backend"] not in BACKENDS:
+        known = did_you_mean(about["backend"], BACKENDS)
+        raise SettingError(f"{place}: {_ABOUT}, field 'backend': unknown.{known}")
+    if digest_of(folder) != about["weights"]:
+        raise SettingError(
+            f"{place}: the model's files are not those that {_ABOUT} was written for (field "
+            "'weights'); copy the whole folder again, or train again"
+        )
+    card = _read(folder / _METRICS, place)
+    return EmpathyClassifier(_signature(about), card, _load(about["backend"], folder, place))
+
+
+def save_classifier(model: Model, folder: Path, about: Mapping[str, Any]) -> None:
+    """Write a model and, last, what it is; the folder must be there and hold nothing else.
+
+    Args:
+        model: A fitted model of a backend.
+        folder: Where to.
+        about: `backend`, `data` (digest), `seed`, `trained_with` and what else is worth knowing.
+    """
+    model.save(folder)
+    stated = {
+        "format": FORMAT,
+        "mechanisms": MECHANISMS,
+        "split": "-".join(map(str, SPLIT)),
+        "weights": digest_of(folder),
+        **about,
+    }
+    _write(folder / _ABOUT, stated)
+
+
+def save_card(folder: Path, card: Mapping[str, Any]) -> None:
+    """Write the scores beside a saved model."""
+    _write(folder / _METRICS, card)
+
+
+def digest_of(folder: Path) -> str:
+    """First 12 hexadecimal digits of the SHA-256 of the names and bytes of the model's files."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if path.is_file() and not hidden and name not in (_ABOUT, _METRICS):
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            digest.update(f"{name}\0{content}\n".encode())
+    return digest.hexdigest()[:12]
+
+
+def _load(backend: str, folder: Path, place: str) -> Model:
+    try:
+        if backend == "linear":
+            from xling_tasks.models.empathy import linear as empathy_linear
+
+            return empathy_linear.LinearClassifier.load(folder)
+        from xling_tasks.models.empathy import transformer as empathy_transformer
+
+        return empathy_transformer.load(folder)
+    except ImportError as error:
+        raise SettingError(f"{place}: {error}; install the extra `hf`") from error
+    except Exception as error:  # files that another version of a library wrote
+        first = str(error).partition("\n")[0]
+        raise SettingError(
+            f"{place}: cannot be loaded ({type(error).__name__}: {first}); train it again"
+        ) from error
+
+
+def _signature(about: Mapping[str, Any]) -> str:
+    fields = {name: about[name] for name in ("format", "weights", "data", "split", "seed")}
+    if about["backend"] == "transformer":
+        fields |= {name: library_version(name) for name in ("torch", "transformers")}
+    listed = ",".join(f"{name}={value}" for name, value in fields.items())
+    return f"{about['backend']}({listed})"
+
+
+def _read(path: Path, place: str, keys: Sequence[str] = ()) -> dict[str, Any]:
+    make = "make one with `xling train-empathy --data DIR --out FOLDER` and name that folder"
+    if not path.is_file():
+        raise SettingError(f"{place}: there is no {path.name} in it, so no classifier; {make}")
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise SettingError(f"{place}: {path.name}: not valid JSON ({error}); {make}") from error
+    missing = sorted(set(keys).difference(found)) if isinstance(found, dict) else list(keys)
+    if missing or not isinstance(found, dict):
+        raise SettingError(f"{place}: {path.name}: lacks {', '.join(missing)}; {make}")
+    return found
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    path.write_text(text, encoding="utf-8", newline="\n")

@@ -1,0 +1,272 @@
+"""The linear empathy classifier: logistic regressions on sentences, response and seeker's post.
+
+Two levels for each mechanism. The first has three scorers, each a logistic regression on tf-idf of
+terms (`empathy_features`): of each sentence of the response, which learns from the annotators'
+rationales which sentences hold the mechanism; of the whole response; and of the seeker's post. The
+second decides from their scores for all three mechanisms, and from punctuation, pronouns, lengths
+and shared words. It learns from scores of models that had not seen the seeker's post.
+
+Its shape and constants were chosen by cross-validation within the train part of seed 0, and are
+fixed. There, character n-grams and a tuned threshold did not help; so nothing is left to be tuned
+on the dev part, and it is used for training.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from xling_tasks.errors import DataError
+from xling_tasks.models.empathy.data import MECHANISMS, Pair, Profile, folds, plain
+from xling_tasks.models.empathy.features import Text, covered, read
+
+VOCABULARY, WEIGHTS = FILES = ("vocabulary.json", "weights.npz")
+"""What `save` writes: the terms, which are words of the training posts, and all numbers."""
+
+View = Literal["sentence", "response", "seeker"]
+
+
+class _Fit(NamedTuple):
+    c: float
+    class_weight: str | None
+
+
+_FIT: dict[View, _Fit] = {
+    "sentence": _Fit(3.0, "balanced"),
+    "response": _Fit(3.0, None),
+    "seeker": _Fit(0.3, None),
+}
+_FIT_TOP = _Fit(0.1, None)
+_FOLDS = 5
+_FEWEST = 2  # sentences or posts that have a term, for it to count
+_LEAST = -3.0  # the score of a second sentence that is not there
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A logistic regression on tf-idf for each mechanism.
+
+    Attributes:
+        terms: Each term's column.
+        idf: n terms: ln((1 + rows) / (1 + rows with the term)) + 1.
+        weights: 3 x (n terms + numbers + 1), the intercept last.
+    """
+
+    terms: dict[str, int]
+    idf: np.ndarray
+    weights: np.ndarray
+
+    def scores(self, rows: Sequence[Counter[str]], numbers: np.ndarray | None) -> np.ndarray:
+        """Log odds, rows x 3."""
+        return _affine(_matrix(rows, numbers, self.terms, self.idf), self.weights)
+
+
+@dataclass(frozen=True)
+class LinearClassifier:
+    """A fitted model.
+
+    Attributes:
+        scorers: The first level.
+        mean: n features of the second level: their means in training.
+        scale: n features: their standard deviations, or 1 where that is 0.
+        weights: 3 x (n features + 1), the intercept last.
+    """
+
+    scorers: dict[View, Scorer]
+    mean: np.ndarray
+    scale: np.ndarray
+    weights: np.ndarray
+
+    def predict(self, pairs: Sequence[tuple[str, str]]) -> list[Profile]:
+        """The mechanisms present in each (seeker post, response)."""
+        if not pairs:
+            return []
+        texts = [read(plain(seeker), plain(response)) for seeker, response in pairs]
+        features = (_features(texts, self.scorers) - self.mean) / self.scale
+        return [(bool(a), bool(b), bool(c)) for a, b, c in _affine(features, self.weights) > 0]
+
+    def save(self, folder: Path) -> None:
+        """Write `FILES`, JSON and npz, nothing pickled; equal models give equal bytes."""
+        terms = {view: list(scorer.terms) for view, scorer in self.scorers.items()}
+        text = json.dumps(terms, ensure_ascii=False, indent=0)
+        (folder / VOCABULARY).write_text(text, encoding="utf-8", newline="\n")
+        arrays = {"mean": self.mean, "scale": self.scale, "weights": self.weights}
+        for view, scorer in self.scorers.items():
+            arrays |= {f"{view}_idf": scorer.idf, f"{view}_weights": scorer.weights}
+        with (folder / WEIGHTS).open("wb") as handle:
+            np.savez(handle, allow_pickle=False, **arrays)
+
+    @classmethod
+    def load(cls, folder: Path) -> LinearClassifier:
+        """Read what `save` wrote."""
+        vocabulary = json.loads((folder / VOCABULARY).read_text(encoding="utf-8"))
+        with np.load(folder / WEIGHTS, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+        scorers = {
+            view: Scorer(
+                {term: column for column, term in enumerate(vocabulary[view])},
+                arrays[f"{view}_idf"],
+                arrays[f"{view}_weights"],
+            )
+            for view in _FIT
+        }
+        return cls(scorers, arrays["mean"], arrays["scale"], arrays["weights"])
+
+
+def fit(pairs: Sequence[Pair], seed: int) -> LinearClassifier:
+    """Fit all mechanisms.
+
+    Args:
+        pairs: To learn from; all seeker posts that are to be tested on must be left out.
+        seed: Of the folds in which the first level scores for the second.
+
+    Raises:
+        DataError: If a mechanism is in all pairs or in none.
+    """
+    present = np.array([pair.present for pair in pairs])
+    for name, column in zip(MECHANISMS, present.T, strict=True):
+        if column.all() or not column.any():
+            raise DataError(
+                f"{name}: field 'level' says the same of all {len(pairs)} training rows; rows "
+                "with and without the mechanism are needed"
+            )
+    texts = [read(pair.seeker, pair.response) for pair in pairs]
+    evidence = [_evidence(text, pair) for text, pair in zip(texts, pairs, strict=True)]
+    scorers = _fit_scorers(texts, evidence, present)
+    features = _features(texts, scorers)
+    fold_of = np.array(folds(pairs, _FOLDS, seed))
+    for fold in np.unique(fold_of):
+        seen, held = (np.flatnonzero(rows) for rows in (fold_of != fold, fold_of == fold))
+        blind = _fit_scorers([texts[i] for i in seen], [evidence[i] for i in seen], present[seen])
+        features[held] = _features([texts[i] for i in held], blind)
+    mean, scale = features.mean(axis=0), features.std(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    weights = _logistic((features - mean) / scale, present, _FIT_TOP)
+    return LinearClassifier(scorers, mean, scale, weights)
+
+
+def _fit_scorers(
+    texts: Sequence[Text], evidence: Sequence[np.ndarray], present: np.ndarray
+) -> dict[View, Scorer]:
+    """The first level.
+
+    Args:
+        texts: n.
+        evidence: n arrays, sentences x 3: which sentences hold each mechanism.
+        present: n x 3: which responses do.
+    """
+    scorers: dict[View, Scorer] = {}
+    for view, how in _FIT.items():
+        rows, numbers = _rows(texts, view)
+        labels = np.concatenate(evidence) if view == "sentence" else present
+        having = Counter(term for row in rows for term in row)
+        kept = sorted(term for term, count in having.items() if count >= _FEWEST)
+        terms = {term: column for column, term in enumerate(kept)}
+        idf = np.array([math.log((1 + len(rows)) / (1 + having[term])) + 1 for term in kept])
+        matrix = _matrix(rows, numbers, terms, idf)
+        scorers[view] = Scorer(terms, idf, _logistic(matrix, labels, how))
+    return scorers
+
+
+def _features(texts: Sequence[Text], scorers: Mapping[View, Scorer]) -> np.ndarray:
+    """What the second level sees, n x features."""
+    score = {view: scorer.scores(*_rows(texts, view)) for view, scorer in scorers.items()}
+    ends = np.cumsum([len(text.spans) for text in texts])
+    of_sentences = [_summed(own) for own in np.split(score["sentence"], ends[:-1])]
+    whole = [text.whole for text in texts]
+    return np.hstack([np.array(of_sentences), score["response"], score["seeker"], np.array(whole)])
+
+
+def _summed(scores: np.ndarray) -> np.ndarray:
+    """What the scores of a response's sentences (n x 3) add up to, 18 numbers.
+
+    For each mechanism the highest and second highest, their mean, the logarithm of the sum of
+    odds, the mean chance, and the chance that none has it.
+    """
+    ordered = np.sort(np.clip(scores, -30, 30), axis=0)[::-1]
+    odds = np.exp(ordered)
+    chance = odds / (1 + odds)
+    second = ordered[1] if len(ordered) > 1 else np.full(len(MECHANISMS), _LEAST)
+    total, none = np.log(odds.sum(axis=0)), np.prod(1 - chance, axis=0)
+    return np.concatenate(
+        [ordered[0], second, ordered.mean(axis=0), total, chance.mean(axis=0), none]
+    )
+
+
+def _evidence(text: Text, pair: Pair) -> np.ndarray:
+    """Which sentences hold each mechanism (sentences x 3).
+
+    Those half covered by rationales, or failing that the most covered; all, if the mechanism is
+    there and its rationales are empty or not found.
+    """
+    marked = np.zeros((len(text.spans), len(MECHANISMS)), dtype=bool)
+    for column, (present, rationales) in enumerate(zip(pair.present, pair.rationales, strict=True)):
+        if present:
+            share = covered(text, pair.response, rationales)
+            marked[:, column] = share >= min(0.5, share.max())
+    return marked
+
+
+def _rows(texts: Sequence[Text], view: View) -> tuple[list[Counter[str]], np.ndarray | None]:
+    """The counted terms of a view, and numbers beside them."""
+    if view == "sentence":
+        counts = [row for text in texts for row in text.sentences]
+        return counts, np.array([row for text in texts for row in text.numbers]) / 2
+    return [text.response if view == "response" else text.seeker for text in texts], None
+
+
+def _matrix(
+    rows: Sequence[Counter[str]], numbers: np.ndarray | None, terms: dict[str, int], idf: np.ndarray
+) -> Any:
+    """Sparse tf-idf, (1 + ln count) * idf in rows of length 1, and the numbers behind it."""
+    from scipy.sparse import csr_matrix, hstack  # type: ignore[import-untyped]
+
+    values: list[float] = []
+    columns: list[int] = []
+    ends = [0]
+    for row in rows:
+        known = sorted((terms[term], count) for term, count in row.items() if term in terms)
+        weighted = [(1 + math.log(count)) * float(idf[column]) for column, count in known]
+        length = math.hypot(*weighted) or 1.0
+        values += [value / length for value in weighted]
+        columns += [column for column, _ in known]
+        ends.append(len(columns))
+    matrix = csr_matrix((values, columns, ends), shape=(len(rows), len(terms)))
+    return matrix if numbers is None else hstack([matrix, csr_matrix(numbers)]).tocsr()
+
+
+def _logistic(matrix: Any, labels: np.ndarray, how: _Fit) -> np.ndarray:
+    """For each column of labels (n x 3) the coefficients and, last, the intercept.
+
+    A fold of few rows may hold one class only: then no coefficients, and an intercept of 3 or -3.
+    The fit runs on one thread: liblinear's short products take several times as long on more, and
+    the number of threads would change the last digits.
+    """
+    from sklearn.linear_model import LogisticRegression
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    weights = np.zeros((labels.shape[1], matrix.shape[1] + 1))
+    for row, label in zip(weights, labels.T, strict=True):
+        if label.all() or not label.any():
+            row[-1] = -_LEAST if label.all() else _LEAST
+            continue
+        model = LogisticRegression(
+            C=how.c, class_weight=how.class_weight, solver="liblinear", max_iter=1000
+        )
+        with threadpool_limits(limits=1):
+            model.fit(matrix, label.astype(int))
+        row[:-1], row[-1] = model.coef_[0], model.intercept_[0]
+    return weights
+
+
+def _affine(matrix: Any, weights: np.ndarray) -> np.ndarray:
+    """The sums of a matrix's columns by each row of weights, and the intercepts."""
+    sums: np.ndarray = np.asarray(matrix @ weights[:, :-1].T) + weights[:, -1]
+    return sums

@@ -1,0 +1,292 @@
+"""The transformer empathy classifier: a bi-encoder over seeker's post and response.
+
+After Sharma et al. 2020 (arXiv 2009.08441), smaller: one encoder, shared, reads both texts; the
+response's tokens attend to the post's, what they find is added to them and normalised; their mean
+goes to three heads, one per mechanism. Rationales are not used. Needs torch and transformers (the
+extra `hf`), imported when used.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from xling_tasks.errors import SettingError
+from xling_tasks.models.empathy.data import MECHANISMS, Pair, Profile
+
+_WEIGHTS, _NETWORK, _ENCODER = "weights.safetensors", "network.json", "encoder"
+_WARM_UP = 0.1  # of all steps, in which the learning rate rises
+_DECAY = 0.01
+_MAX_NORM = 1.0  # of the gradient
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """How to train.
+
+    Attributes:
+        model: Hub id or folder of an encoder.
+        revision: The Hub's commit, tag or branch.
+        epochs: At most.
+        patience: Epochs without a better dev part after which training ends.
+        batch_size: Pairs per step.
+        lr: Highest learning rate, of AdamW.
+        max_tokens: Longer texts are cut; never above what the encoder takes.
+        device: By default the GPU if torch finds one.
+    """
+
+    model: str = "answerdotai/ModernBERT-large"
+    revision: str | None = None
+    epochs: int = 8
+    patience: int = 2
+    batch_size: int = 16
+    lr: float = 2e-5
+    max_tokens: int = 512
+    device: str | None = None
+
+
+@dataclass(frozen=True)
+class TransformerClassifier:
+    """A fitted model.
+
+    Attributes:
+        made_of: The encoder's name, the commit its revision led to, and `max_tokens`.
+        batch_size: Pairs per forward pass.
+        device: Where it computes.
+        history: By epoch the mean training loss, the dev part's loss and macro F1 (mean of the
+            mechanisms, fraction).
+    """
+
+    made_of: dict[str, Any]
+    batch_size: int
+    device: str
+    history: list[dict[str, float]]
+    _network: Any = field(repr=False)
+    _tokenizer: Any = field(repr=False)
+
+    def predict(self, pairs: Sequence[tuple[str, str]]) -> list[Profile]:
+        """The mechanisms present in each (seeker post, response): logit above 0."""
+        return [(a > 0, b > 0, c > 0) for a, b, c in self._logits(pairs)]
+
+    def cut(self, pairs: Sequence[tuple[str, str]]) -> int:
+        """How many pairs have a text longer than `max_tokens`."""
+        limit = self.made_of["max_tokens"]
+        texts = [_clean(text) for pair in pairs for text in pair]
+        ids = self._tokenizer(texts, verbose=False)["input_ids"] if texts else []
+        lengths = [len(row) for row in ids]
+        return sum(max(pair) > limit for pair in zip(lengths[::2], lengths[1::2], strict=True))
+
+    def save(self, folder: Path) -> None:
+        """Write weights (safetensors), configuration and tokenizer; nothing pickled."""
+        from safetensors.torch import save_model
+
+        network = copy.deepcopy(self._network).cpu()
+        save_model(network, str(folder / _WEIGHTS))
+        network.encoder.config.save_pretrained(folder / _ENCODER)
+        self._tokenizer.save_pretrained(folder / _ENCODER)
+        text = json.dumps(self.made_of, indent=2, ensure_ascii=False) + "\n"
+        (folder / _NETWORK).write_text(text, encoding="utf-8", newline="\n")
+
+    def _logits(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float, float]]:
+        import torch
+
+        order = sorted(range(len(pairs)), key=lambda i: (sum(map(len, pairs[i])), i))
+        found: list[Any] = [None] * len(pairs)
+        self._network.eval()
+        for start in range(0, len(order), self.batch_size):
+            rows = order[start : start + self.batch_size]
+            with torch.inference_mode():
+                logits = self._network(*self._inputs([pairs[i] for i in rows]))
+            for row, values in zip(rows, logits.float().tolist(), strict=True):
+                found[row] = tuple(values)
+        return found
+
+    def _inputs(self, pairs: Sequence[tuple[str, str]]) -> list[Any]:
+        """Ids and mask of the posts, ids and mask of the responses, each pairs x tokens."""
+        tensors = []
+        for texts in zip(*pairs, strict=True):
+            encoded = self._tokenizer(
+                [_clean(text) for text in texts],
+                padding=True,
+                truncation=True,
+                max_length=self.made_of["max_tokens"],
+                return_tensors="pt",
+            )
+            tensors += [encoded["input_ids"], encoded["attention_mask"]]
+        return [tensor.to(self.device) for tensor in tensors]
+
+
+def fit(
+    train: Sequence[Pair], dev: Sequence[Pair], seed: int, settings: TrainSettings
+) -> TransformerClassifier:
+    """Train all heads at once; keeps the epoch with the best dev part.
+
+    The best is the highest macro F1 (mean of the mechanisms), at equal ones the lowest loss.
+
+    Raises:
+        SettingError: If the encoder cannot be loaded.
+    """
+    import torch
+
+    device = settings.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    torch.manual_seed(seed)
+    model = _start(settings, device)
+    network = model._network
+    optimizer = torch.optim.AdamW(network.parameters(), lr=settings.lr, weight_decay=_DECAY)
+    steps = settings.epochs * -(-len(train) // settings.batch_size)
+    rise = max(1, round(_WARM_UP * steps))
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min((step + 1) / rise, (steps - step) / max(1, steps - rise))
+    )
+    best: tuple[tuple[float, float], int, Any] | None = None
+    with tqdm(total=steps, desc=f"Training, seed {seed}") as bar:
+        for epoch in range(settings.epochs):
+            loss = _one_epoch(model, train, optimizer, schedule, bar)
+            dev_loss, dev_f1 = _judge(model, dev)
+            model.history.append({"train_loss": loss, "dev_loss": dev_loss, "dev_f1": dev_f1})
+            bar.set_postfix(dev_f1=f"{dev_f1:.3f}", loss=f"{loss:.3f}")
+            if best is None or (dev_f1, -dev_loss) > best[0]:
+                state = {name: w.detach().cpu().clone() for name, w in network.state_dict().items()}
+                best = ((dev_f1, -dev_loss), epoch, state)
+            elif epoch - best[1] >= settings.patience:
+                break
+    if best is not None:
+        network.load_state_dict(best[2])
+    return model
+
+
+def load(folder: Path) -> TransformerClassifier:
+    """Read what `save` wrote; asks no network."""
+    import torch
+    from safetensors.torch import load_model
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    made_of = json.loads((folder / _NETWORK).read_text(encoding="utf-8"))
+    inside: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    config = AutoConfig.from_pretrained(folder / _ENCODER, **inside)
+    tokenizer = AutoTokenizer.from_pretrained(folder / _ENCODER, **inside)
+    network = _network(AutoModel.from_config(config).float())
+    load_model(network, str(folder / _WEIGHTS))
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    return TransformerClassifier(made_of, 32, device, [], network.to(device).eval(), tokenizer)
+
+
+def _start(settings: TrainSettings, device: str) -> TransformerClassifier:
+    """The encoder as it was trained before, and new heads."""
+    from transformers import AutoModel, AutoTokenizer
+
+    source: dict[str, Any] = {"revision": settings.revision or "main", "trust_remote_code": False}
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(settings.model, **source)
+        encoder = AutoModel.from_pretrained(settings.model, **source).float()
+        network = _network(encoder).to(device)
+    except Exception as error:  # no such model, no network, no encoder, too little memory
+        first = str(error).partition("\n")[0]
+        raise SettingError(
+            f"--model {settings.model}: cannot be loaded ({type(error).__name__}: {first}); name "
+            "an encoder of the Hub or a folder"
+        ) from error
+    if tokenizer.pad_token_id is None:
+        raise SettingError(f"--model {settings.model}: its tokenizer has no pad token")
+    config = encoder.config
+    # RoBERTa's first two positions are never used by a token.
+    unused = 2 if "roberta" in config.model_type else 0
+    places = getattr(config, "max_position_embeddings", settings.max_tokens + unused) - unused
+    limit = min(settings.max_tokens, int(tokenizer.model_max_length), places)
+    commit = getattr(config, "_commit_hash", None) or settings.revision
+    made_of = {"model": settings.model, "revision": commit, "max_tokens": limit}
+    return TransformerClassifier(made_of, settings.batch_size, device, [], network, tokenizer)
+
+
+def _network(encoder: Any) -> Any:
+    """The bi-encoder around an encoder; its heads and attention are random."""
+    import torch
+
+    class BiEncoder(torch.nn.Module):
+        """From ids and masks of posts and responses to logits, pairs x 3."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            width = encoder.config.hidden_size
+            self.encoder = encoder
+            self.attention = torch.nn.MultiheadAttention(
+                width, encoder.config.num_attention_heads, batch_first=True
+            )
+            self.norm = torch.nn.LayerNorm(width)
+            self.dropout = torch.nn.Dropout(0.1)
+            self.heads = torch.nn.Linear(width, len(MECHANISMS))
+
+        def forward(self, post: Any, post_mask: Any, response: Any, mask: Any) -> Any:
+            context = self.encoder(input_ids=post, attention_mask=post_mask).last_hidden_state
+            states = self.encoder(input_ids=response, attention_mask=mask).last_hidden_state
+            found, _ = self.attention(
+                states, context, context, key_padding_mask=post_mask == 0, need_weights=False
+            )
+            states = self.norm(states + found)
+            inside = mask[:, :, None].to(states.dtype)
+            pooled = (states * inside).sum(dim=1) / inside.sum(dim=1)
+            return self.heads(self.dropout(pooled))
+
+    return BiEncoder()
+
+
+def _one_epoch(
+    model: TransformerClassifier, pairs: Sequence[Pair], optimizer: Any, schedule: Any, bar: Any
+) -> float:
+    """One pass over the pairs in a new order; returns the mean loss."""
+    import torch
+
+    network, total = model._network, 0.0
+    network.train()
+    for rows in torch.randperm(len(pairs)).split(model.batch_size):
+        batch = [pairs[row] for row in rows.tolist()]
+        labels = torch.tensor([pair.present for pair in batch], device=model.device).float()
+        with torch.autocast(
+            model.device.partition(":")[0], torch.bfloat16, enabled=model.device.startswith("cuda")
+        ):
+            logits = network(*model._inputs([(pair.seeker, pair.response) for pair in batch]))
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(logits.float(), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), _MAX_NORM)
+        optimizer.step()
+        schedule.step()
+        total += float(loss.detach()) * len(batch)
+        bar.update()
+    return total / len(pairs)
+
+
+def _judge(model: TransformerClassifier, pairs: Sequence[Pair]) -> tuple[float, float]:
+    """Loss, and macro F1 (mean of the mechanisms, fraction)."""
+    import torch
+    from xling_metrics.classification import verdict_scores
+
+    logits = torch.tensor(model._logits([(pair.seeker, pair.response) for pair in pairs]))
+    labels = torch.tensor([pair.present for pair in pairs])
+    loss = torch.nn.functional.binary_cross_entropy_with_logits(logits, labels.float())
+    scores = [
+        verdict_scores(gold, said).macro_f1 or 0.0
+        for gold, said in zip(labels.T.int().tolist(), (logits > 0).T.int().tolist(), strict=True)
+    ]
+    return float(loss), sum(scores) / len(scores)
+
+
+def _clean(text: str) -> str:
+    """Never without tokens; half a surrogate pair (a cut emoji) becomes U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip() or "."
+
+
+def settings_of(given: dict[str, Any]) -> TrainSettings:
+    """The settings given, without those that are None, and the defaults of the others."""
+    return TrainSettings(**{name: value for name, value in given.items() if value is not None})
+
+
+def as_json(settings: TrainSettings) -> dict[str, Any]:
+    """The settings for the card."""
+    return asdict(settings)

@@ -1,0 +1,91 @@
+"""The text encoders of the neural metrics: loaded once, or left out aloud if they cannot be had."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from xling_tasks.errors import BackendError, SettingError, did_you_mean
+from xling_tasks.log import warn_once
+
+DEFAULTS = {
+    "encoder": {
+        "model": "google-bert/bert-base-uncased",
+        "revision": "86b5e0934494bd15c9632b12f734a8a67f723594",
+    },
+    "source_encoder": {
+        "model": "google-bert/bert-base-multilingual-cased",
+        "revision": "3f076fdb1ab68d5b2880cb87a0886f315b8146f8",
+    },
+}
+"""The published encoder, and the multilingual one for scores in the source language."""
+
+_KEYS = ("model", "revision", "layer", "device", "dtype", "batch_size")
+
+
+@dataclass(frozen=True)
+class EncoderSpec:
+    """An encoder setting: JSON of the arguments of `xling_metrics.encoder.Encoder.load`."""
+
+    arguments: str
+
+    @classmethod
+    def parse(cls, name: str, value: Any) -> EncoderSpec:
+        """Read a model name, or `{"model": ..., "revision": ..., "layer": ...}`.
+
+        Raises:
+            SettingError: Naming the key that is wrong.
+        """
+        if isinstance(value, str):
+            value = {"model": value}
+        if not isinstance(value, Mapping) or not isinstance(value.get("model"), str):
+            raise SettingError(
+                f'--metadata {name}: expected a model name, {{"model": ...}} or false, '
+                f"got {value!r:.60}"
+            )
+        for key in value:
+            if key not in _KEYS:
+                raise SettingError(
+                    f"--metadata {name}.{key}: unknown key.{did_you_mean(key, _KEYS)}"
+                )
+        return cls(json.dumps(dict(value), sort_keys=True))
+
+
+def encoder_for(setting: EncoderSpec | bool | None, name: str) -> Any:
+    """The encoder of a setting; None if it is switched off or the default one cannot be had.
+
+    Args:
+        setting: What the user asked for; None for the default, False for none.
+        name: `encoder` or `source_encoder`.
+
+    Raises:
+        BackendError: If an encoder that the user named cannot be loaded.
+    """
+    if setting is False:
+        return None
+    spec = setting if isinstance(setting, EncoderSpec) else EncoderSpec.parse(name, DEFAULTS[name])
+    found, problem = _load(spec)
+    if found is None and isinstance(setting, EncoderSpec):
+        raise BackendError(f"--metadata {name}={spec.arguments}: {problem}")
+    if found is None:
+        warn_once(
+            f"bertscore_* and sim_sent are left out, because the {name} "
+            f"{DEFAULTS[name]['model']!r} cannot be loaded ({problem}). Install the extra `hf`, "
+            f"or name a model or folder with --metadata {name}=..., or say {name}=false."
+        )
+    return found
+
+
+@functools.lru_cache(maxsize=4)
+def _load(spec: EncoderSpec) -> tuple[Any, str]:
+    """The encoder, or None with the reason; tried once per process."""
+    try:
+        from xling_metrics.encoder import Encoder
+
+        arguments = json.loads(spec.arguments)
+        return Encoder.load(arguments.pop("model"), **arguments), ""
+    except Exception as error:  # missing packages, no network, no such model, a wrong layer
+        return None, f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"

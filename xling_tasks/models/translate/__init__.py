@@ -1,0 +1,1 @@
+"""Translation into English, sentence by sentence."""

@@ -1,0 +1,124 @@
+"""Translations made elsewhere, read from a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from xling_metrics.base import signature
+from xling_metrics.words import language_code
+
+from xling_tasks.errors import DataError, SettingError, did_you_mean
+from xling_tasks.log import log
+from xling_tasks.models.store import key_of
+from xling_tasks.models.translate.base import Translator
+from xling_tasks.settings import ModelSpec
+
+_FIELDS = ("language", "text", "translation")
+_OPTIONAL = ("target",)
+
+
+class FileTranslator(Translator):
+    """Ready translations; a text that is not in the file has none."""
+
+    def __init__(self, spec: ModelSpec) -> None:
+        super().__init__()
+        self._path = checked_path("translator", spec.model_args)
+        self._found = read_translations(self._path)
+        self._digest = key_of(sorted(self._found.items()))[:12]
+
+    @property
+    def signature(self) -> str:
+        """The file's name and a digest of its content."""
+        return signature("translate", file=self._path.name, digest=self._digest)
+
+    def check(self, *pairs: tuple[str, str]) -> None:
+        """The file was read when the translator was made; the file decides the languages."""
+
+    def _texts(self, texts: Sequence[str], source: str, target: str) -> dict[str, str | None]:
+        pair = language_code(source), language_code(target)
+        found = {
+            text: self._found.get((*pair, text.strip())) if text.strip() else text for text in texts
+        }
+        failed = sum(text is None for text in found.values())
+        self._count(translated=len(found) - failed, failed=failed)
+        if failed:
+            log.warning(
+                "translator: %d of %d texts (%s to %s) are not in %s; they are unscored",
+                failed, len(found), *pair, self._path,
+            )  # fmt: skip
+        return found
+
+
+def read_translations(path: Path) -> dict[tuple[str, str, str], str]:
+    r"""Whole texts with their translations, one JSON object a line.
+
+    Each has `language`, `text` and `translation`, and may have `target` (`en` if left out).
+
+    Returns:
+        (language, target, stripped text) -> translation.
+
+    Raises:
+        DataError: Naming file, line and field.
+    """
+    if not path.is_file():
+        raise DataError(f"translator.model_args.path: {path}: there is no such file")
+    found: dict[tuple[str, str, str], str] = {}
+    try:
+        # Not splitlines(): JSON may hold other line separators inside its strings.
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8 ({error})") from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        row = _row(f"{path}, line {number}", line)
+        key = (
+            language_code(row["language"]),
+            language_code(row.get("target", "en")),
+            row["text"].strip(),
+        )
+        if found.setdefault(key, row["translation"]) != row["translation"]:
+            raise DataError(
+                f"{path}, line {number}, field 'translation': differs from an earlier translation "
+                "of the same text"
+            )
+    return found
+
+
+def checked_path(name: str, args: Mapping[str, Any]) -> Path:
+    """The path in the model args of a file translator.
+
+    Raises:
+        SettingError: If there is none, or something else beside it.
+    """
+    for key in args:
+        if key != "path":
+            raise SettingError(
+                f"{name}.model_args.{key}: unknown key.{did_you_mean(key, ['path'])}"
+            )
+    if not isinstance(args.get("path"), str) or not args["path"]:
+        raise SettingError(f"{name}.model_args.path: name a JSONL file of translations")
+    return Path(args["path"]).expanduser()
+
+
+def _row(place: str, line: str) -> dict[str, str]:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise DataError(f"{place}: not valid JSON ({error})") from error
+    if not isinstance(row, dict):
+        raise DataError(f"{place}: expected an object, got {line:.40}")
+    for field in row:
+        if field not in (*_FIELDS, *_OPTIONAL):
+            hint = did_you_mean(field, (*_FIELDS, *_OPTIONAL))
+            raise DataError(f"{place}, field {field!r}: unknown.{hint}")
+    for field in _FIELDS:
+        if field not in row:
+            raise DataError(f"{place}, field {field!r}: missing")
+    for field, value in row.items():
+        if not isinstance(value, str) or not value.strip():
+            raise DataError(f"{place}, field {field!r}: expected text, got {value!r:.40}")
+    return dict(row)

@@ -1,0 +1,1 @@
+"""`xling compare`: what a second model changes."""

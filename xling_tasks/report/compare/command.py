@@ -1,0 +1,158 @@
+"""`xling compare`: is one checkpoint better than another, and did its gap to English shrink?"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xling_tasks.errors import DataError, SettingError
+
+if TYPE_CHECKING:
+    from xling_tasks.report.compare.numbers import Line
+    from xling_tasks.report.data import Model
+
+FILES = ("compare.md", "compare.csv", "compare.json")
+
+
+def add_compare(commands: Any) -> None:
+    """Build the parser."""
+    parser = commands.add_parser("compare", help="is checkpoint B better than checkpoint A?")
+    for side in ("a", "b"):
+        parser.add_argument(
+            side, metavar=side.upper(), help="--output_path of lm_eval, or NAME=FOLDER: one model"
+        )
+    parser.add_argument("--to", type=Path, metavar="DIR", help=f"also write {', '.join(FILES)}")
+    parser.add_argument("--force", action="store_true", help="compare runs made differently")
+    parser.add_argument("--seed", type=int, default=0, help="of bootstrap and permutations")
+    parser.add_argument(
+        "--metrics", nargs="+", metavar="NAME", help="only these; default: all with a direction"
+    )
+    parser.add_argument("--json", action="store_true", help="JSON instead of text")
+    parser.set_defaults(run=compare)
+
+
+def compare(options: argparse.Namespace) -> str:
+    """Compare two models' runs; returns the comparison as Markdown or JSON.
+
+    Raises:
+        DataError: If a folder does not hold one model's runs of ours, the runs share nothing, or
+            they were made differently (unless `--force`).
+        SettingError: If an option is impossible, or a metric is unknown.
+    """
+    from xling_tasks.report.compare.numbers import all_lines
+    from xling_tasks.report.compare.pairs import missing, one_model, paired, remarks, shared
+    from xling_tasks.report.compare.settings import differences
+    from xling_tasks.report.model import Options
+
+    _check(options)
+    a, b = one_model(options.a), one_model(options.b)
+    both = shared(a, b, options.metrics)
+    pairs, changed, found = paired(both)
+    notes = [*remarks(a, b), *missing(a, b), *found]
+    unlike = [*map(str, differences(both)), *changed]
+    if unlike and not options.force:
+        raise DataError(
+            f"A ({options.a}) and B ({options.b}) were not made alike: {'; '.join(unlike)}. Run "
+            "one of them again like the other, or compare anyway with --force"
+        )
+    if not pairs:
+        raise DataError(f"nothing to compare: {'; '.join(notes) or 'no metric of both runs'}")
+    lines = all_lines(pairs, Options(seed=options.seed))
+    content = _content(options, (a, b), unlike, notes, lines)
+    page = _page(content, lines)
+    text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+    if options.to is not None:
+        _write(options.to, (page, _as_csv(content["comparisons"]), text + "\n"))
+    return text if options.json else page
+
+
+def _write(folder: Path, texts: Sequence[str]) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in zip(FILES, texts, strict=True):
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"{error.filename or folder}: {error.strerror or error}") from error
+
+
+def _check(options: argparse.Namespace) -> None:
+    if options.seed < 0:
+        raise SettingError(f"--seed: must be an integer from 0, got {options.seed}")
+    if options.to is None:
+        return
+    if options.to.exists() and not options.to.is_dir():
+        raise SettingError(f"--to {options.to}: is a file; name a folder")
+    there = [name for name in FILES if (options.to / name).exists()]
+    if there:
+        raise SettingError(
+            f"--to {options.to}: {', '.join(there)} already there; name another folder"
+        )
+
+
+# What is said
+
+
+def _content(
+    options: argparse.Namespace,
+    models: tuple[Model, Model],
+    unlike: Sequence[str],
+    notes: Sequence[str],
+    lines: Sequence[Line],
+) -> dict[str, Any]:
+    """Everything that is written, as plain values."""
+    from xling_tasks.report.compare.words import NOTES, outcome, summary, verdict
+
+    sides = zip("ab", models, (options.a, options.b), strict=True)
+    return {
+        **{side: {"name": m.name, "model": m.full, "folder": folder} for side, m, folder in sides},
+        "seed": options.seed,
+        "made_differently": list(unlike),
+        "notes": list(notes),
+        "summary": summary(lines),
+        "comparisons": [
+            {**_plain(line), "outcome": outcome(line), "verdict": verdict(line)} for line in lines
+        ],
+        "how": list(NOTES),
+    }
+
+
+def _plain(line: Line) -> dict[str, Any]:
+    values = asdict(line)
+    values.pop("panel")
+    kind = values.pop("kind")
+    return {"kind": kind, **line.panel._asdict(), **values}
+
+
+def _page(content: Mapping[str, Any], lines: Sequence[Line]) -> str:
+    from xling_tasks.report.compare.words import tables
+    from xling_tasks.report.tables.table import as_markdown
+
+    parts = ["# Comparison: is B better than A?"]
+    if content["made_differently"]:
+        differing = "\n".join(f"> - {line}" for line in content["made_differently"])
+        parts.append(f"> **A and B were made differently (--force):**\n>\n{differing}")
+    heads = [
+        f"- {side}: {content[side.lower()]['name']} (`{content[side.lower()]['model']}`), "
+        f"{content[side.lower()]['folder']}"
+        for side in "AB"
+    ]
+    parts.append("\n".join([*heads, *(f"- Note: {note}" for note in content["notes"])]))
+    parts += ["## Summary", "\n".join(f"- {line}" for line in content["summary"])]
+    parts += ["## Comparisons", *(as_markdown(table).rstrip() for table in tables(lines))]
+    parts += ["## How to read this", "\n".join(f"- {line}" for line in content["how"])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Numbers in full; what is undefined is empty."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()

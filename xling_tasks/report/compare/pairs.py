@@ -1,0 +1,224 @@
+"""What two runs share: tasks, metrics, and questions of equal content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from xling_tasks.errors import DataError, SettingError, did_you_mean
+from xling_tasks.logs.results import read_results, refuse_mixed_models
+from xling_tasks.report.data import Model, Task, read_models
+from xling_tasks.report.model import COVERAGE
+from xling_tasks.report.places import ENGLISH, panel_of, place_of
+from xling_tasks.report.stats import AUC
+
+# Where a question stands in its file, and whether all languages have it, is not what it asks.
+_NOT_CONTENT = frozenset({"row", "parallel"})
+
+
+class Pair(NamedTuple):
+    """The same task of both models over the same questions in the same order."""
+
+    a: Task
+    b: Task
+    names: Sequence[str]
+
+    def better(self, name: str) -> bool | None:
+        """Whether more of a metric is better; None where neither is."""
+        return self.a.directions.get(name)
+
+
+def one_model(item: str) -> Model:
+    """The one model of a folder.
+
+    Raises:
+        DataError: Naming the models where there are several.
+    """
+    _, sign, rest = item.partition("=")
+    folder = Path(rest if sign and not Path(item).exists() else item).expanduser()
+    runs = [run for run in read_results(folder) if any(map(place_of, run.tasks))]
+    refuse_mixed_models(folder, runs)
+    found = [model for model in read_models([item]) if model.tasks]
+    if len(found) != 1:
+        raise DataError(f"{folder}: no results of our tasks in it; give lm_eval's --output_path")
+    return found[0]
+
+
+Shared: TypeAlias = tuple[Task, Task, list[str]]
+"""The same task of A and of B, and the metrics to compare."""
+
+
+def shared(a: Model, b: Model, wanted: Sequence[str] | None) -> list[Shared]:
+    """The tasks of both with logged samples, and the metrics to compare of each."""
+    others = {task.results.task: task for task in b.tasks}
+    both = [(task, others[task.results.task]) for task in a.tasks if task.results.task in others]
+    both = sorted(both, key=lambda x: (x[0].place.language != ENGLISH, x[0].results.task))
+    found = [(own, other, _metrics(own, other, wanted)) for own, other in both]
+    if wanted:
+        known = {
+            name: panel_of(own.place, name)[0].metric for own, _ in both for name in own.scores
+        }
+        for word in wanted:
+            if word not in known and word not in known.values():
+                hint = did_you_mean(word, set(known.values()))
+                raise SettingError(f"--metrics {word}: no metric of both runs.{hint}")
+    return [item for item in found if item[2] and item[0].ids and item[1].ids]
+
+
+def _metrics(a: Task, b: Task, wanted: Sequence[str] | None) -> list[str]:
+    """Metrics of both runs: those asked for, else those with a direction but for coverage."""
+    found = []
+    for name in a.scores:
+        metric = panel_of(a.place, name)[0].metric
+        if wanted:
+            chosen = name in wanted or metric in wanted
+        else:
+            chosen = a.directions.get(name) is not None and metric not in COVERAGE
+        if chosen and name in b.scores and (_has_parts(a, name) or _has_parts(b, name)):
+            found.append(name)
+    return found
+
+
+def _has_parts(task: Task, name: str) -> bool:
+    """Whether there are values per question, or sums, that a metric can be made of."""
+    return name in task.columns or (name == AUC and bool(task.rows))
+
+
+def paired(both: Sequence[Shared]) -> tuple[list[Pair], list[str], list[str]]:
+    """The tasks over the questions that both runs asked.
+
+    Returns:
+        The pairs; what about the questions is a reason to refuse; and what is to be noted.
+    """
+    pairs = []
+    changed: dict[str, list[str]] = {}
+    notes: dict[str, list[str]] = {}
+    for a, b, names in both:
+        task = a.results.task
+        ids, differing, left_out = _questions(a, b)
+        if differing:
+            changed.setdefault(differing, []).append(task)
+        for note in left_out:
+            notes.setdefault(note, []).append(task)
+        if ids:
+            pairs.append(Pair(_aligned(a, ids), _aligned(b, ids), names))
+    return pairs, _grouped(changed), _grouped(notes)
+
+
+def _grouped(found: Mapping[str, Sequence[str]]) -> list[str]:
+    return [f"{text} ({', '.join(tasks)})" for text, tasks in found.items()]
+
+
+def _questions(a: Task, b: Task) -> tuple[list[str], str, list[str]]:
+    """The shared questions, in how many the content differs, and notes on those left out."""
+    languages = [set((x.results.xling.get("data") or {}).get("languages") or ()) for x in (a, b)]
+    own, other = (_contents(x, languages[0] & languages[1]) for x in (a, b))
+    both = own.keys() & other.keys()
+    equal = sorted(key for key in both if own[key] == other[key])
+    changed, notes = "", []
+    if len(equal) < len(both):
+        changed = (
+            f"{len(both) - len(equal)} of {len(both)} questions with the same id have another "
+            f"content (such as {min(both - set(equal))!r}) and are never compared"
+        )
+    for side, only in (("A", own.keys() - other.keys()), ("B", other.keys() - own.keys())):
+        if only:
+            notes.append(f"{len(only)} questions only in {side} are left out")
+    limited = " and ".join(side for side, x in (("A", a), ("B", b)) if x.limited)
+    if limited:
+        notes.append(f"{limited} ran with --limit: {len(equal)} shared questions are compared")
+    if not equal:
+        notes.append("no question of equal content in both")
+    return equal, changed, notes
+
+
+def _contents(task: Task, languages: set[str]) -> dict[str, str]:
+    """Question -> digest of what it asks; of several languages, of those in both runs."""
+
+    def read(sample: Mapping[str, Any]) -> tuple[str, str] | None:
+        doc = {key: value for key, value in sample["doc"].items() if key not in _NOT_CONTENT}
+        if isinstance(doc.get("text"), dict) and languages:
+            doc["text"] = {code: text for code, text in doc["text"].items() if code in languages}
+        plain = json.dumps(doc, sort_keys=True, ensure_ascii=False)
+        digest = hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
+        return (str(doc["question_id"]), digest) if sample.get("filter", "none") == "none" else None
+
+    return dict(item for _, item in task.results.samples.stream(read) if item is not None)
+
+
+def _aligned(task: Task, ids: Sequence[str]) -> Task:
+    """A task over some of its questions in a given order."""
+    place = {key: index for index, key in enumerate(task.ids)}
+    order = [place[key] for key in ids]
+    return replace(
+        task,
+        ids=list(ids),
+        offsets=array("q", (task.offsets[index] for index in order)),
+        columns={
+            name: replace(column, sums=column.sums[order]) for name, column in task.columns.items()
+        },
+        rows={key: task.rows[key] for key in ids if key in task.rows},
+    )
+
+
+def remarks(a: Model, b: Model) -> Iterable[str]:
+    """What is no reason to refuse, but to know."""
+    if a.full == b.full:
+        yield "A and B are the same model: what differs is noise between runs, or settings"
+    runs = [{task.results.run.path.resolve() for task in model.tasks} for model in (a, b)]
+    if runs[0] & runs[1]:
+        yield "A and B read the same results file"
+    versions, seeds = [], []
+    for model in (a, b):
+        runs_of = [task.results for task in model.tasks]
+        versions.append(sorted({str(x.run.content.get("lm_eval_version")) for x in runs_of}))
+        settings = [x.xling.get("settings") or {} for x in runs_of]
+        seeds.append(sorted({str(x.get("sampling_seed")) for x in settings}))
+    for what, (own, other) in (("lm_eval", versions), ("sampling_seed", seeds)):
+        if own != other:
+            yield f"{what}: {', '.join(own)} in A, {', '.join(other)} in B"
+
+
+def missing(a: Model, b: Model) -> Iterable[str]:
+    """Tasks and metrics that one side lacks, and tasks without samples."""
+    first, second = ({task.results.task: task for task in model.tasks} for model in (a, b))
+    for side, own, other in (("A", first, second), ("B", second, first)):
+        alone = sorted(own.keys() - other.keys())
+        if alone:
+            yield f"only in {side}: {', '.join(alone)}"
+        unlogged = sorted(name for name, task in own.items() if name in other and not task.ids)
+        if unlogged:
+            yield f"{side} has no logged samples (--log_samples), so not compared: " + ", ".join(
+                unlogged
+            )
+        yield from _about_metrics(side, [(own[x], other[x]) for x in sorted(own.keys() & other)])
+    whole = {
+        panel_of(task.place, name)[0].metric
+        for task in [*a.tasks, *b.tasks]
+        for name, score in task.scores.items()
+        if task.ids and task.directions.get(name) is not None
+        if score is not None and not _has_parts(task, name)
+    }
+    if whole:
+        yield f"not made of values per question, so not compared: {', '.join(sorted(whole))}"
+
+
+def _about_metrics(side: str, both: Sequence[tuple[Task, Task]]) -> Iterable[str]:
+    """Metrics of the first of each two tasks that the second lacks, or that are undefined."""
+    alone: dict[tuple[str, ...], list[str]] = {}
+    undefined: dict[tuple[str, ...], list[str]] = {}
+    for own, other in both:
+        task, scores = own.results.task, own.scores
+        lacking = tuple(name for name in scores if name not in other.scores)
+        alone.setdefault(lacking, []).append(task)
+        nothing = tuple(name for name, score in scores.items() if score is None)
+        undefined.setdefault(nothing, []).append(task)
+    for text, found in (("metrics only in", alone), ("undefined in", undefined)):
+        for metrics, tasks in found.items():
+            if metrics:
+                yield f"{text} {side}: {', '.join(metrics)} ({', '.join(tasks)})"

@@ -1,0 +1,244 @@
+"""The numbers of one criterion over one dataset, as a report's pictures need them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from xling_tasks.languages import LANGUAGES, SCRIPT_GROUPS
+from xling_tasks.report.model import Cell, Comparison, Report
+from xling_tasks.report.pictures.charts import Facet, Point
+from xling_tasks.report.pictures.style import clean, short
+from xling_tasks.report.pictures.words import (
+    absent,
+    count_of,
+    finite,
+    heading,
+    joined,
+    metric_label,
+    questions,
+)
+from xling_tasks.report.places import AVERAGE, ENGLISH, panel_of
+
+FAILED = "judge_failed_rate"
+
+
+class Temperatures(NamedTuple):
+    """A metric over temperature.
+
+    Attributes:
+        columns: The temperatures, rising.
+        cells: All cells.
+        facets: Model -> languages by temperature.
+        without: Languages that have no value at any.
+    """
+
+    columns: list[float]
+    cells: list[Cell]
+    facets: dict[str, Facet]
+    without: tuple[str, ...]
+
+
+class Board:
+    """The numbers of one criterion over one dataset.
+
+    Attributes:
+        report: The report.
+        criterion: A key of `places.CRITERIA`.
+        prefix: Criterion and dataset.
+        models: The models' names in the report's order.
+        cells: Metric and temperature -> model -> language -> cell.
+    """
+
+    def __init__(self, report: Report, criterion: str, dataset: str) -> None:
+        self.report = report
+        self.criterion = criterion
+        self.name = heading(criterion, dataset)
+        self.prefix = (criterion, dataset)
+        self.models = [model.name for model in report.models]
+        self.level = report.options.level
+        self.cells: dict[tuple[str, float | None], dict[str, dict[str, Cell]]] = {}
+        for cell in report.cells:
+            if (cell.panel.criterion, cell.panel.dataset) == self.prefix:
+                at = self.cells.setdefault((cell.panel.metric, cell.panel.temperature), {})
+                at.setdefault(cell.model, {})[cell.language] = cell
+
+    def at(self, metric: str, temperature: float | None) -> list[Cell]:
+        """A metric's cells, all models and languages."""
+        found = self.cells.get((metric, temperature), {})
+        return [cell for model in self.models for cell in found.get(model, {}).values()]
+
+    def temperatures(self, metric: str) -> list[float | None]:
+        """At which a metric has a value, rising."""
+        found = [t for name, t in self.cells if name == metric and split(self.at(name, t))[0]]
+        return sorted(found, key=lambda t: -math.inf if t is None else t)
+
+    def shown_temperature(self, metric: str) -> float | None:
+        """The one that pictures without room for all show: where sampling matters the highest."""
+        found = self.temperatures(metric)
+        return None if not found else found[-1 if self.criterion == "consistency" else 0]
+
+    def better(self, metric: str) -> bool | None:
+        """Whether higher is better, as the first task that says so has it."""
+        found = (
+            cell.better
+            for (name, _), by_model in self.cells.items()
+            if name == metric
+            for own in by_model.values()
+            for cell in own.values()
+        )
+        return next((better for better in found if better is not None), None)
+
+    def series(
+        self, metric: str, temperature: float | None, rows: Sequence[str]
+    ) -> dict[str, dict[str, Point]]:
+        """Model -> row -> value, of the models that have the metric."""
+        have = self.cells.get((metric, temperature), {})
+        return {m: self.points(metric, temperature, m, rows) for m in self.models if m in have}
+
+    def points(
+        self, metric: str, temperature: float | None, model: str, rows: Iterable[str]
+    ) -> dict[str, Point]:
+        """Row -> value with its interval; undefined ones are left out."""
+        found = self.cells.get((metric, temperature), {}).get(model, {})
+        return {row: p for row in rows if row in found and (p := point_of(found[row])) is not None}
+
+    def over_temperature(self, metric: str) -> Temperatures | None:
+        """A metric over temperature; None for fewer than two temperatures."""
+        columns = [t for t in self.temperatures(metric) if t is not None]
+        if len(columns) < 2:
+            return None
+        cells = [cell for t in columns for cell in self.at(metric, t)]
+        rows, without = split(cells)
+        facets = {}
+        for model in self.models:
+            series = {f"{t:g}": self.points(metric, t, model, rows) for t in columns}
+            if any(series.values()):
+                facets[model] = Facet(short(model), "", rows, series)
+        return Temperatures(columns, cells, facets, without)
+
+    def compared(self, metric: str, temperature: float | None) -> list[Comparison]:
+        """A metric's comparisons with English that have a difference."""
+        return [
+            item
+            for item in self.report.comparisons
+            if (item.panel.criterion, item.panel.dataset) == self.prefix
+            and (item.panel.metric, item.panel.temperature) == (metric, temperature)
+            and finite(item.difference) is not None
+            and item.context in self.models
+            and item.baseline == ENGLISH
+        ]
+
+    def never_compared(self, shown: set[str]) -> tuple[str, ...]:
+        """Languages of this criterion that no difference is known of."""
+        codes = {row for at in self.cells.values() for found in at.values() for row in found}
+        return tuple(row for row in ordered(codes) if row != ENGLISH and row not in shown)
+
+    def counts(self, cells: Iterable[Cell]) -> list[int]:
+        """Questions behind values that are defined."""
+        found = (count_of(cell) for cell in cells if finite(cell.value) is not None)
+        return [n for n in found if n is not None]
+
+    # Words
+
+    def title(
+        self, metric: str, temperature: float | None, cells: Sequence[Cell],
+        without: Sequence[str], intervals: bool = True,
+    ) -> str:  # fmt: skip
+        """What a picture shows, of how many questions, and what it lacks."""
+        name = metric_label(metric) + ("" if temperature is None else f" at T={temperature:g}")
+        bounded = any(cell.interval and cell.interval.low is not None for cell in cells)
+        return joined(
+            f"{self.name}: {name}",
+            questions(self.counts(cells)),
+            f"{self.level:.0%} intervals" if intervals and bounded else "",
+            absent(without),
+        )
+
+    def alt(self, kind: str, title: str, finding: str, without: Sequence[str]) -> str:
+        """The kind of picture, its title, what it shows, and every language it lacks."""
+        listed = absent(without, most=None)
+        tail = f" {listed[0].upper()}{listed[1:]}." if listed else ""
+        return clean(f"{kind}. {title}. {finding}{tail}")
+
+
+def point_of(cell: Cell) -> Point | None:
+    """A cell's value with its interval; None if it is undefined."""
+    value = finite(cell.value)
+    if value is None:
+        return None
+    if cell.interval is None:
+        return Point(value)
+    return Point(value, finite(cell.interval.low), finite(cell.interval.high))
+
+
+def oriented(item: Comparison, better: bool, mark: str) -> Point:
+    """A difference, negative where the language is worse than English."""
+    low, high, value = finite(item.low), finite(item.high), item.difference or 0.0
+    if better:
+        return Point(value, low, high, mark)
+    return Point(-value, None if high is None else -high, None if low is None else -low, mark)
+
+
+def split(cells: Iterable[Cell]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Languages that have a value somewhere, and those that have none."""
+    cells = list(cells)
+    present = {cell.language for cell in cells if finite(cell.value) is not None}
+    return ordered(present), ordered({cell.language for cell in cells} - present)
+
+
+def ordered(codes: Iterable[str]) -> tuple[str, ...]:
+    """English first, then languages by name; means over languages are left out."""
+    own = [code for code in codes if ":" not in code and code != AVERAGE]
+    names = {code: LANGUAGES[code].name if code in LANGUAGES else code for code in own}
+    return tuple(sorted(own, key=lambda code: (code != ENGLISH, names[code])))
+
+
+def by_script(rows: Sequence[str], cells: Iterable[Cell]) -> tuple[str, ...]:
+    """The same rows with the means over languages: each above its languages, that of all first."""
+    known = {cell.language for cell in cells if finite(cell.value) is not None}
+    grouped = {code for members in SCRIPT_GROUPS.values() for code in members}
+    found = [AVERAGE] if AVERAGE in known else []
+    found += [row for row in rows if row not in grouped]
+    for name, members in SCRIPT_GROUPS.items():
+        own = [row for row in rows if row in members]
+        if own:
+            found += [f"script:{name}"] if f"script:{name}" in known else []
+            found += own
+    return tuple(found)
+
+
+def own_values(cell: Cell) -> list[float]:
+    """The questions' own values; none for a metric that has no value per question."""
+    task = cell.task
+    for name, column in task.columns.items():
+        if column.simple and panel_of(task.place, name) == (cell.panel, cell.language):
+            values = column.values(task.ids).values()
+            return [value for value in values if finite(value) is not None and value is not None]
+    return []
+
+
+def label_shares(cells: Mapping[str, Mapping[str, Cell]]) -> dict[str, dict[str, Point]]:
+    """Label -> language -> share of all questions, those that the judge failed on among them.
+
+    Labels are shares of what was judged. A language with a label missing is left out, unless the
+    judge failed everywhere.
+    """
+    known = {
+        label: {code: v for code, cell in found.items() if (v := finite(cell.value)) is not None}
+        for label, found in cells.items()
+    }
+    failed = known.get(FAILED, {})
+    labels = [label for label in cells if label != FAILED]
+    found: dict[str, dict[str, Point]] = {label: {} for label in cells}
+    for code in {code for own in known.values() for code in own}:
+        judged = 1.0 - failed.get(code, 0.0)
+        if judged and any(code not in known[label] for label in labels):
+            continue
+        if judged:
+            for label in labels:
+                found[label][code] = Point(known[label][code] * judged)
+        if code in failed:
+            found[FAILED][code] = Point(failed[code])
+    return found

@@ -1,0 +1,236 @@
+"""What a report's pictures say in words: labels, numbers, and the finding for those who hear it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median, quantiles
+from typing import TYPE_CHECKING
+
+from xling_tasks.languages import LANGUAGES
+from xling_tasks.report.pictures.style import clean
+from xling_tasks.report.places import AVERAGE, CRITERIA, ENGLISH
+
+if TYPE_CHECKING:
+    from xling_tasks.report.model import Cell, Comparison
+    from xling_tasks.report.pictures.charts import BoxSeries, Facet, Point
+
+METRICS = {
+    "acc": "Accuracy",
+    "auc": "Area under the ROC curve",
+    "bertscore_f1": "BERTScore F1",
+    "chrf": "chrF overlap with the reference",
+    "contradictory": "Answers that contradict the reference",
+    "empathy": "Same empathy profile as in English",
+    "information_f1": "Same information as in English, F1",
+    "language_consistency": "Share in the language asked for",
+    "macro_f1": "Macro F1 of verdicts",
+    "more_comprehensive": "Answers more comprehensive than the reference",
+    "rouge1": "ROUGE-1",
+    "sim_1gram": "Similarity of repeated answers, words",
+    "sim_sent": "Similarity of repeated answers, sentence embeddings",
+    "unknown_rate": "Replies without a verdict",
+}
+LABELS = {
+    "more_comprehensive": "more comprehensive",
+    "less_comprehensive": "less comprehensive",
+    "neither": "neither",
+    "contradictory": "contradictory",
+    "no_response": "no response",
+    "judge_failed_rate": "judge failed",
+}
+_GROUPS = {"other": "other", "perso_arabic": "Perso-Arabic", "indic": "Indic", "latin": "Latin"}
+_MOST_NAMED = 3
+_AXIS = 44
+_MOST_MODELS = 4
+
+
+def metric_label(metric: str) -> str:
+    """A metric in words, with the name that tables use."""
+    return f"{METRICS[metric]} ({metric})" if metric in METRICS else metric
+
+
+def direction(better: bool | None) -> str:
+    """`higher is better`, with a comma before; empty where neither is."""
+    return "" if better is None else f", {'higher' if better else 'lower'} is better"
+
+
+def axis_label(metric: str, better: bool | None) -> str:
+    """A metric and its direction, in two lines where one is too long."""
+    text = metric_label(metric) + direction(better)
+    return text.replace(" (", "\n(", 1) if len(text) > _AXIS else text
+
+
+def row_label(row: str) -> str:
+    """A language as `Hindi (hi)`; a mean over languages as one."""
+    kind, _, name = row.partition(":")
+    if name:
+        return f"Mean: {_GROUPS.get(name, name)}"
+    if row == AVERAGE:
+        return "Mean: all"
+    return f"{LANGUAGES[kind].name} ({kind})" if kind in LANGUAGES else kind
+
+
+def heading(criterion: str, dataset: str) -> str:
+    """Criterion and dataset."""
+    name = CRITERIA.get(criterion, criterion)
+    return name if dataset in ("", "xling", "mmedbench") else f"{name}, {dataset}"
+
+
+def questions(counts: Iterable[int]) -> str:
+    """`n = 24 questions`, or from the fewest to the most; empty if unknown."""
+    found = sorted(set(counts))
+    if not found:
+        return ""
+    span = f"{found[0]}" if len(found) == 1 else f"{found[0]}–{found[-1]}"
+    return f"n = {span} question{'' if found == [1] else 's'}"
+
+
+def number(value: float, scale: float) -> str:
+    """A number with decimals for the largest beside it; a minus sign, and no negative zero."""
+    digits = 1 if scale >= 10 else 3 if 0 < scale < 0.1 else 2
+    text = f"{value:.{digits}f}".replace("-", "−")
+    return text.lstrip("−") if not text.strip("−0.") else text
+
+
+def absent(rows: Sequence[str], *, most: int | None = _MOST_NAMED) -> str:
+    """Which languages have no value; empty if all have."""
+    if not rows:
+        return ""
+    shown = [row_label(row) for row in rows[:most]]
+    more = len(rows) - len(shown)
+    return f"no value for {', '.join(shown)}" + (f" and {more} more" if more else "")
+
+
+def joined(*parts: str) -> str:
+    """Those parts that are not empty."""
+    return "; ".join(part for part in parts if part)
+
+
+def per_model(findings: Mapping[str, str]) -> str:
+    """A sentence per model, for the first few."""
+    shown = [f"{clean(model)}: {text}." for model, text in findings.items() if text]
+    more = len(shown) - _MOST_MODELS
+    return " ".join([*shown[:_MOST_MODELS], *([f"{more} more models."] if more > 0 else [])])
+
+
+def extremes(found: Mapping[str, Point], level: float, better: bool | None) -> str:
+    """The best and the worst language; each with its interval."""
+    own = {row: point for row, point in found.items() if ":" not in row and row != AVERAGE}
+    if not own:
+        return ""
+    scale = max(abs(point.value) for point in own.values())
+    low = min(own, key=lambda row: own[row].value)
+    high = max(own, key=lambda row: own[row].value)
+    if own[low].value == own[high].value:
+        every = "all languages" if len(own) > 1 else row_label(low)
+        return f"{every} {number(own[low].value, scale)}"
+    names = {True: ("worst", "best"), False: ("best", "worst"), None: ("lowest", "highest")}[better]
+    ends = [
+        f"{name} {row_label(row)} {_valued(own[row], scale, level)}"
+        for name, row in zip(names, (low, high), strict=True)
+    ]
+    parts = ends if better is not False else ends[::-1]
+    if ENGLISH in own and ENGLISH not in (low, high):
+        parts.append(f"English {number(own[ENGLISH].value, scale)}")
+    if AVERAGE in found:
+        parts.append(f"mean of all {number(found[AVERAGE].value, scale)}")
+    return "; ".join(parts)
+
+
+def _valued(point: Point, scale: float, level: float) -> str:
+    text = number(point.value, scale)
+    if point.low is None or point.high is None:
+        return text
+    return (
+        f"{text} ({level:.0%} interval {number(point.low, scale)} to {number(point.high, scale)})"
+    )
+
+
+def drop(items: Sequence[Comparison], better: bool, level: float, alpha: float) -> str:
+    """How many languages are worse than English, and which most."""
+    if not items:
+        return ""
+    worse = [item for item in items if _sided(item, better) < 0]
+    real = [item for item in worse if significant(item, alpha)]
+    text = f"{len(worse)} of {len(items)} languages worse than English, {len(real)} significantly"
+    if not worse:
+        return text
+    most = min(worse, key=lambda item: _sided(item, better))
+    size = abs(most.difference or 0.0)
+    text += f"; largest: {row_label(most.side)} {number(size, size)} "
+    text += "lower than English" if better else "higher than English"
+    if most.low is not None and most.high is not None:
+        ends = number(most.low, size), number(most.high, size)
+        text += f" (difference with {level:.0%} interval {ends[0]} to {ends[1]})"
+    return text + ("" if significant(most, alpha) else ", not significant")
+
+
+def _sided(item: Comparison, better: bool) -> float:
+    return (item.difference or 0.0) * (1 if better else -1)
+
+
+def significant(item: Comparison, alpha: float) -> bool:
+    """After Holm's correction."""
+    return item.p_holm is not None and item.p_holm < alpha
+
+
+def over_temperature(facet: Facet, columns: Sequence[float]) -> str:
+    """The language that changes most from the lowest to the highest temperature it has."""
+    changes: dict[str, list[tuple[float, float]]] = {}
+    for t, found in zip(columns, facet.series.values(), strict=True):
+        for row, point in found.items():
+            changes.setdefault(row, []).append((t, point.value))
+    if not changes:
+        return ""
+    row = max(changes, key=lambda r: abs(changes[r][-1][1] - changes[r][0][1]))
+    (t0, first), (t1, last) = changes[row][0], changes[row][-1]
+    values = [point.value for found in facet.series.values() for point in found.values()]
+    scale = max(map(abs, values))
+    span = f"values from {number(min(values), scale)} to {number(max(values), scale)}"
+    if t0 == t1 or first == last:
+        return f"{span}; no change with temperature"
+    ends = f"from {number(first, scale)} at T={t0:g} to {number(last, scale)} at T={t1:g}"
+    return f"{span}; largest change: {row_label(row)} {ends}"
+
+
+def middles(series: BoxSeries) -> str:
+    """Per model the lowest and highest median, with the middle half of the questions."""
+    findings = {}
+    for model, found in series.items():
+        order = sorted(found, key=lambda row: median(found[row]))
+        scale = max((abs(value) for values in found.values() for value in values), default=1.0)
+        ends = dict.fromkeys(order[:1] + order[-1:])
+        findings[model] = "; ".join(_middle(row, found[row], scale) for row in ends)
+    return per_model(findings)
+
+
+def _middle(row: str, values: Sequence[float], scale: float) -> str:
+    quarters = quantiles(values, n=4, method="inclusive") if len(values) > 1 else [*values] * 3
+    low, middle, high = (number(quarter, scale) for quarter in quarters)
+    return f"{row_label(row)} median {middle}, middle half {low} to {high}"
+
+
+def shares(facet: Facet) -> str:
+    """Per language the commonest label, and how often the judge or the model gave none."""
+    parts = []
+    for row in facet.rows:
+        own = {label: found[row].value for label, found in facet.series.items() if row in found}
+        most = max(own, key=lambda label: own[label])
+        none = (LABELS["no_response"], LABELS["judge_failed_rate"])
+        said = [most, *(label for label in none if label != most and own.get(label))]
+        listed = ", ".join(f"{own[label]:.0%} {label}" for label in said)
+        parts.append(f"{row_label(row)} {listed}")
+    return "; ".join(parts)
+
+
+def count_of(cell: Cell) -> int | None:
+    """Questions behind a value."""
+    if cell.interval is not None:
+        return cell.interval.n
+    return len(cell.task.ids) or None
+
+
+def finite(value: float | None) -> float | None:
+    """The value; None for one that is not finite."""
+    return value if value is not None and math.isfinite(value) else None

@@ -1,0 +1,44 @@
+"""All tables of a report, in its order; and the lines of its banner."""
+
+from __future__ import annotations
+
+from xling_tasks.report.differences import differences, found_differences
+from xling_tasks.report.model import Report
+from xling_tasks.report.tables.correctness import correctness_tables
+from xling_tasks.report.tables.coverage import coverage_tables
+from xling_tasks.report.tables.grid import Grid
+from xling_tasks.report.tables.headlines import headline_tables
+from xling_tasks.report.tables.mmedbench import mmedbench_tables
+from xling_tasks.report.tables.multilingual import multilingual_tables
+from xling_tasks.report.tables.significance import significance_tables
+from xling_tasks.report.tables.table import Table
+from xling_tasks.report.tables.xlinghealth import (
+    consistency_tables,
+    likelihood_tables,
+    verifiability_tables,
+)
+
+__all__ = ["differences", "tables"]
+
+_CRITERIA = (
+    correctness_tables,
+    consistency_tables,
+    verifiability_tables,
+    likelihood_tables,
+    mmedbench_tables,
+    multilingual_tables,
+)
+
+
+def tables(report: Report, *, published: bool = True) -> list[Table]:
+    """Every table: coverage first, the gaps in short, what each criterion found, the tests.
+
+    Args:
+        report: The numbers.
+        published: Whether the papers' figures stand beside them, marked.
+    """
+    grid, found = Grid(report), found_differences(report)
+    made = [*coverage_tables(grid, found), *headline_tables(report)]
+    for part in _CRITERIA:
+        made += part(grid, found, published)
+    return [*made, *significance_tables(report, found, published)]

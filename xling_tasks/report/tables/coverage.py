@@ -1,0 +1,148 @@
+"""What was measured at all: questions, replies that could not be scored, languages, samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from xling_tasks.report.data import Task
+from xling_tasks.report.differences import Difference, grouped, notes_about, task_languages
+from xling_tasks.report.places import CRITERIA, SEVERAL_LANGUAGES, Panel
+from xling_tasks.report.tables.grid import Grid, Rows, is_language, shown_temperature
+from xling_tasks.report.tables.table import Table, Value
+
+_SHARES = {
+    "empty_rate": "empty or refused",
+    "unknown_rate": "unknown verdict",
+    "unparsed_rate": "no letters read",
+    "no_end_rate": "no [End]",
+    "no_response": "no response",
+    "judge_failed_rate": "judge failed",
+    "translation_failed_rate": "translation failed",
+    "unscored": "unscored",
+    "unverified": "claims unverified",
+    "abstained": "abstained",
+}
+_IN_LANGUAGE = ("langid_match", "language_consistency")
+_AFTER = {
+    "line_pass_rate": "all lines in language",
+    "word_pass_rate": "all words in script",
+    "n_judged": "judged",
+    "n_claims": "claims per answer",
+    "profile": "with a profile",
+}
+_HEADS = (
+    "model", "dataset", "language", "T", "in data", "usable", "run", "unusable rows",
+    "unusable questions", "reasons", "samples", *_SHARES.values(), "off language", *_AFTER.values(),
+)  # fmt: skip
+
+_NOTE = (
+    "In data: questions of the file. Usable: those that this task can ask in this language "
+    "(rationales: those whose rationale passed the human check). Run: asked in this run; fewer "
+    "than usable means --limit. Unusable rows are left out, for the reasons given. Shares are of "
+    "the questions, rows or answers run; off language is the share that langid does not assign to "
+    "the language asked for. An undefined value is a dash, not zero."
+)
+_JUDGED = "Judged: questions with one of the four labels; no response is counted beside them."
+
+
+def coverage_tables(grid: Grid, found: Sequence[Difference]) -> list[Table]:
+    """One table per criterion that any model has."""
+    tasks = grouped(grid.report.models)
+    tables = []
+    for criterion, title in CRITERIA.items():
+        rows, notes = Rows(_HEADS), [_NOTE, _JUDGED if criterion == "correctness" else ""]
+        for dataset in grid.datasets(criterion):
+            for own in tasks[criterion, dataset].values():
+                for task in own:
+                    for line in _lines(grid, task):
+                        rows.add(*line)
+            several = len(grid.datasets(criterion)) > 1
+            about = notes_about(found, criterion, dataset)
+            notes += [f"[{dataset}] {note}" if several else note for note in about]
+        if rows.rows:
+            tables.append(
+                rows.table(f"coverage_{criterion}", "coverage", f"Coverage: {title}", notes)
+            )
+    return tables
+
+
+def _lines(grid: Grid, task: Task) -> Iterator[list[Value]]:
+    """A row per language and temperature of a task."""
+    place = task.place
+    for language in task_languages(task) or sorted(_scored_languages(grid, task)):
+        panels = {
+            cell.panel
+            for cell in grid.of(place.criterion, place.dataset)
+            if cell.task is task and cell.language == language
+        }
+        taus = sorted({panel.temperature for panel in panels if panel.temperature is not None})
+        own: list[float | None] = [*taus] or [None]
+        start: list[Value] = [task.model, place.dataset, language]
+        for tau in own:
+            yield [
+                *start,
+                shown_temperature(tau),
+                *_questions(task, language),
+                *_measured(grid, task, language, tau),
+            ]
+
+
+def _scored_languages(grid: Grid, task: Task) -> set[str]:
+    """The languages of a task whose record does not name them."""
+    cells = grid.of(task.place.criterion, task.place.dataset)
+    return {cell.language for cell in cells if cell.task is task and is_language(cell.language)}
+
+
+def _questions(task: Task, language: str) -> list[Value]:
+    """In data, usable, run, unusable rows and questions, reasons, samples."""
+    data: dict[str, Any] = dict(task.results.xling.get("data") or {})
+    samples = "logged" if task.ids else "none"
+    lacking = data.get("unusable_questions")
+    if task.place.criterion in SEVERAL_LANGUAGES:
+        without = None if lacking is None else len(lacking.get(language, ()))
+        reasons = list(data.get("unusable_reasons") or {})
+        reason = f"{reasons[0]}: {without}" if without and len(reasons) == 1 else None
+        return [data.get("questions"), *_asked(task, language, without), without, without, reason,
+                samples]  # fmt: skip
+    count = task.results.count
+    in_data = data.get("rows" if task.place.criterion.startswith("mmedbench") else "questions")
+    told = (data.get("unusable_reasons") or {}).items()
+    reason = ", ".join(f"{why}: {n}" for why, n in told) or None
+    questions = None if lacking is None else len(lacking)
+    return [in_data, count["original"], count["effective"], data.get("unusable_rows"), questions,
+            reason, samples]  # fmt: skip
+
+
+def _asked(task: Task, language: str, without: int | None) -> list[Value]:
+    """Usable and run of one language in a task that has several."""
+    count = task.results.count
+    if without == 0:
+        return [count["original"], count["effective"]]
+    column = task.columns.get(f"empty_rate_{language}")
+    if column is None:
+        return [None, None]
+    run = int((column.sums[:, 0] == column.sums[:, 0]).sum())
+    return [None if task.limited else run, run]
+
+
+def _measured(grid: Grid, task: Task, language: str, tau: float | None) -> list[Value]:
+    """Shares of what could not be scored, and what says how much was."""
+
+    def value(metric: str) -> Value:
+        for temperature in dict.fromkeys((tau, None)):
+            panel = Panel(task.place.criterion, task.place.dataset, metric, temperature)
+            cell = grid.cell(task.model, panel, language)
+            if cell is not None:
+                return cell.value
+        return None
+
+    inside = next((v for name in _IN_LANGUAGE if (v := value(name)) is not None), None)
+    off = 1 - inside if isinstance(inside, float) else None
+    return [*map(value, _SHARES), off, *(_whole(value(name), name) for name in _AFTER)]
+
+
+def _whole(value: Value, name: str) -> Value:
+    """Counts as integers."""
+    whole = name in ("n_judged", "profile") and isinstance(value, float)
+    return int(value) if whole and value is not None else value

@@ -1,0 +1,302 @@
+"""A report's numbers by where they stand, and what its tables share: rows, columns, languages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from xling_tasks.data.published import Figure
+from xling_tasks.report.model import Cell, Report
+from xling_tasks.report.places import AVERAGE, CRITERIA, ENGLISH, Panel
+from xling_tasks.report.tables.table import Table, Value
+
+XLINGHEALTH_LANGUAGES = ("en", "es", "zh", "hi")
+MMEDBENCH_LANGUAGES = ("en", "zh", "ja", "fr", "ru", "es")
+PAPER_TEMPERATURES = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""The temperatures over which XLingEval's tables A9, A10 and A11 average."""
+
+_DATASETS = {
+    "healthqa": "HealthQA",
+    "liveqa": "LiveQA",
+    "medicationqa": "MedicationQA",
+    "mmedbench": "MMedBench",
+    "xling": "prompts of this project",
+    "demo": "bundled sample",
+}
+_PUBLISHED_MODELS = {"gpt-3.5-turbo": "GPT-3.5", "medalpaca-30b": "MedAlpaca-30b"}
+
+DROP_NOTE = (
+    "Drop vs English: by how many percent the value is below English (negative: above), each over "
+    "its own scored questions; undefined for English itself and where English is 0, negative or "
+    "missing."
+)
+SRC_NOTE = (
+    "Metrics that end in _src are made on the words of each language, with its own segmenter: a "
+    "difference in them is not the model's alone."
+)
+TOPICS_NOTE = (
+    "sim_lda and sim_hdp: topics are found in each language by themselves; intervals and p-values "
+    "are over questions and leave out the spread between seeds (_seed_sd in the table of values)."
+)
+_PAPER = (
+    "Published rows ({sources}) are the paper's figures for other models, with its prompts (ours "
+    "are worded anew), model versions and data of 2023: read them as orientation."
+)
+
+
+class Bounded(NamedTuple):
+    """A value with the ends of its interval; None where undefined or unknown."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+Lookup = Callable[[str, str], Bounded]
+"""From metric and language to a number of one model at one temperature."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How a metric is shown in a table with a row per language.
+
+    Attributes:
+        metric: Its name.
+        title: Its column's heading.
+        bounds: Whether columns with its interval's ends follow.
+        drop: Whether a column with its drop against English follows.
+        multiple: Whether a column with its multiple of English follows.
+    """
+
+    metric: str
+    title: str
+    bounds: bool = False
+    drop: bool = False
+    multiple: bool = False
+
+    @property
+    def heads(self) -> list[str]:
+        """The headings of its columns."""
+        bounds = [f"{self.title} low", f"{self.title} high"] if self.bounds else []
+        drop = [f"{self.title}: drop vs English, %"] if self.drop else []
+        multiple = [f"{self.title}: multiple of English"] if self.multiple else []
+        return [self.title, *bounds, *drop, *multiple]
+
+    def cells(self, lookup: Lookup, language: str) -> list[Value]:
+        """What stands in them for one language; English is not compared with itself."""
+        found = lookup(self.metric, language)
+        base = None if language == ENGLISH else lookup(self.metric, ENGLISH).value
+        cells: list[Value] = [found.value]
+        cells += [found.low, found.high] if self.bounds else []
+        cells += [drop(found.value, base)] if self.drop else []
+        return cells + ([multiple(found.value, base)] if self.multiple else [])
+
+
+class Grid:
+    """A report's cells by model, metric and language."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self._cells = {(cell.model, cell.panel, cell.language): cell for cell in report.cells}
+
+    def cell(self, model: str, panel: Panel, language: str) -> Cell | None:
+        """One cell; None where nothing was measured."""
+        return self._cells.get((model, panel, language))
+
+    def of(self, criterion: str, dataset: str) -> Iterator[Cell]:
+        """The cells of one criterion over one dataset."""
+        for cell in self.report.cells:
+            if (cell.panel.criterion, cell.panel.dataset) == (criterion, dataset):
+                yield cell
+
+    def datasets(self, criterion: str) -> list[str]:
+        """Its datasets; the papers' first, samples last."""
+        own = {c.panel.dataset for c in self.report.cells if c.panel.criterion == criterion}
+        known = [name for name in _DATASETS if name in own]
+        return [*known, *sorted(own - set(known))]
+
+    def models(self, criterion: str, dataset: str) -> list[str]:
+        """The models that have it, in the report's order."""
+        return list(dict.fromkeys(cell.model for cell in self.of(criterion, dataset)))
+
+    def languages(self, criterion: str, dataset: str) -> list[str]:
+        """The languages that any model has; no means over languages."""
+        codes = {cell.language for cell in self.of(criterion, dataset)}
+        return in_order((code for code in codes if is_language(code)), criterion)
+
+    def temperatures(self, criterion: str, dataset: str) -> list[float | None]:
+        """The temperatures of its metrics, None first."""
+        found = {cell.panel.temperature for cell in self.of(criterion, dataset)}
+        return sorted(found, key=lambda tau: (tau is not None, tau))
+
+    def metrics(self, criterion: str, dataset: str) -> list[str]:
+        """Its metrics' names, in the order in which tasks give them."""
+        return list(dict.fromkeys(cell.panel.metric for cell in self.of(criterion, dataset)))
+
+    def lookup(
+        self, model: str, criterion: str, dataset: str, tau: float | None = None, scale: float = 1.0
+    ) -> Lookup:
+        """The numbers of one model at one temperature, each times `scale`."""
+
+        def find(metric: str, language: str) -> Bounded:
+            cell = self.cell(model, Panel(criterion, dataset, metric, tau), language)
+            if cell is None:
+                return Bounded()
+            ends = cell.interval
+            low, high = (None, None) if ends is None else (ends.low, ends.high)
+            return Bounded(times(cell.value, scale), times(low, scale), times(high, scale))
+
+        return find
+
+
+@dataclass
+class Rows:
+    """Rows of a table that is being made, and which of them are published figures."""
+
+    columns: Sequence[str]
+    rows: list[tuple[Value, ...]] = field(default_factory=list)
+    published: set[int] = field(default_factory=set)
+
+    def add(self, *values: Value, published: bool = False) -> None:
+        """Append a row."""
+        if published:
+            self.published.add(len(self.rows))
+        self.rows.append(values)
+
+    def table(
+        self, key: str, section: str, title: str, notes: Iterable[str], digits: int = 3
+    ) -> Table:
+        """The table; columns without a single value are left out."""
+        keep = [i for i in range(len(self.columns)) if any(row[i] is not None for row in self.rows)]
+        return Table(
+            key=key,
+            section=section,
+            title=title,
+            columns=tuple(self.columns[i] for i in keep),
+            rows=tuple(tuple(row[i] for i in keep) for row in self.rows),
+            note=" ".join(note for note in notes if note),
+            published=frozenset(self.published),
+            digits=digits,
+        )
+
+
+# A metric in a row, languages in columns
+
+
+def wide_heads(languages: Sequence[str], *, average: bool) -> list[str]:
+    """Headings: value per language, their mean or drops, then the intervals' ends."""
+    others = [] if average else [f"{code}: drop vs English, %" for code in _others(languages)]
+    ends = [f"{code} {end}" for code in languages for end in ("low", "high")]
+    return [*languages, *(["Avg."] if average else []), *others, *ends]
+
+
+def wide_cells(
+    lookup: Lookup, metric: str, languages: Sequence[str], *, average: bool, drops: bool = True
+) -> list[Value]:
+    """What stands below them; the mean as `average` or the source itself gives it."""
+    found = {code: lookup(metric, code) for code in languages}
+    cells: list[Value] = [found[code].value for code in languages]
+    if average:
+        given = lookup(metric, AVERAGE).value
+        cells.append(mean_of([item.value for item in found.values()]) if given is None else given)
+    else:
+        base = found[ENGLISH].value if ENGLISH in found else None
+        cells += [drop(found[c].value, base) if drops else None for c in _others(languages)]
+    return cells + [end for item in found.values() for end in (item.low, item.high)]
+
+
+def _others(languages: Sequence[str]) -> list[str]:
+    return [code for code in languages if code != ENGLISH]
+
+
+# Numbers
+
+
+def drop(value: float | None, base: float | None) -> float | None:
+    """By how many percent of the baseline a value is below it; None unless that is above 0."""
+    return None if value is None or base is None or base <= 0 else 100 * (base - value) / base
+
+
+def multiple(value: float | None, base: float | None) -> float | None:
+    """A value over the baseline; None unless that is above 0."""
+    return None if value is None or base is None or base <= 0 else value / base
+
+
+def mean_of(values: Sequence[float | None]) -> float | None:
+    """The unweighted mean; None if one is missing: a mean over the others would look like it."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known and len(known) == len(values) else None
+
+
+def times(value: float | None, scale: float) -> float | None:
+    """A number scaled; None stays None."""
+    return value if value is None or scale == 1 else value * scale
+
+
+# Names
+
+
+def in_order(codes: Iterable[str], criterion: str) -> list[str]:
+    """Languages in the order of the papers' tables, others by their codes after them."""
+    order: tuple[str, ...]
+    order = MMEDBENCH_LANGUAGES if criterion.startswith("mmedbench") else XLINGHEALTH_LANGUAGES
+    if criterion in ("information", "empathy"):
+        order = (ENGLISH,)
+    return sorted(codes, key=lambda code: (order.index(code) if code in order else 9, code))
+
+
+def is_language(name: str) -> bool:
+    """Whether a cell's language is one, not a mean over several."""
+    return name != AVERAGE and ":" not in name
+
+
+def dataset_title(dataset: str) -> str:
+    """A dataset's name for headings."""
+    return _DATASETS.get(dataset, dataset)
+
+
+def heading(criterion: str, dataset: str) -> str:
+    """A criterion's heading with the dataset."""
+    return f"{CRITERIA[criterion]}, {dataset_title(dataset)}"
+
+
+def shown_temperature(tau: float | None) -> str | None:
+    """A temperature as text."""
+    return None if tau is None else f"{tau:g}"
+
+
+def published_model(name: str) -> str:
+    """The marked name of a paper's model."""
+    name = " ".join(name.replace("\xa0", " ").split())
+    return f"{_PUBLISHED_MODELS.get(name, name)} (published)"
+
+
+def lookup_of(figures: Iterable[Figure], names: Mapping[str, str], scale: float = 1.0) -> Lookup:
+    """Published figures by our metric's name and language.
+
+    Args:
+        figures: The figures of one model and setting.
+        names: The papers' metric names by ours; a metric that is not in it has its own name.
+        scale: What each figure is multiplied with.
+    """
+    found = {(item.metric, item.language): item.value for item in figures}
+
+    def find(metric: str, language: str) -> Bounded:
+        return Bounded(times(found.get((names.get(metric, metric), language)), scale))
+
+    return find
+
+
+def by_model(figures: Iterable[Figure]) -> dict[tuple[str, str], list[Figure]]:
+    """Figures by (model, setting), in the file's order."""
+    found: dict[tuple[str, str], list[Figure]] = {}
+    for item in figures:
+        found.setdefault((item.model, item.setting), []).append(item)
+    return found
+
+
+def paper_note(figures: Iterable[Figure], template: str = _PAPER) -> str:
+    """Where published rows come from and why they differ; empty without any."""
+    sources = dict.fromkeys(item.citation for item in figures)
+    return template.format(sources="; ".join(sources)) if sources else ""

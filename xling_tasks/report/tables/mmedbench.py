@@ -1,0 +1,146 @@
+"""The tables of MMedBench: accuracy and rationales by language, with the mean over languages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xling_tasks.data.published import Figure, published
+from xling_tasks.report.data import Task
+from xling_tasks.report.differences import Difference, grouped, notes_about
+from xling_tasks.report.model import COVERAGE
+from xling_tasks.report.places import CRITERIA
+from xling_tasks.report.tables.grid import (
+    MMEDBENCH_LANGUAGES,
+    Grid,
+    Lookup,
+    Rows,
+    by_model,
+    heading,
+    lookup_of,
+    paper_note,
+    published_model,
+    wide_cells,
+    wide_heads,
+)
+from xling_tasks.report.tables.table import Table
+
+_OF_100 = frozenset({"sacrebleu"})
+_RATIONALES = ("mmedbench_rationale", "mmedbench_rationale_ft")
+_SETTINGS = {
+    "mmedbench_mcqa": ("zero-shot", "peft", "full fine-tuning"),
+    "mmedbench_mcqa_ft": ("peft", "full fine-tuning"),
+    "mmedbench_rationale": ("zero-shot", "peft", "full fine-tuning"),
+    "mmedbench_rationale_ft": ("peft", "full fine-tuning"),
+}
+_QUESTIONS = (
+    "The questions differ between languages: each column is another examination, and differences "
+    "between columns are not the language's alone."
+)
+_PAPER = (
+    "Published rows ({sources}) are the paper's figures for other models and model versions, with "
+    "its prompts and reading of replies (ours are worded anew): read them as orientation. Rows "
+    "with the setting peft or full fine-tuning are of models trained on MMedBench."
+)
+
+
+def mmedbench_tables(grid: Grid, found: Sequence[Difference], shown: bool) -> Iterator[Table]:
+    """Accuracy in percent as Table 1, then the other metrics; rationales as Table 2."""
+    for criterion in (name for name in CRITERIA if name.startswith("mmedbench")):
+        for dataset in grid.datasets(criterion):
+            yield from _tables(
+                grid, criterion, dataset, notes_about(found, criterion, dataset), shown
+            )
+
+
+def _tables(
+    grid: Grid, criterion: str, dataset: str, notes: list[str], shown: bool
+) -> Iterator[Table]:
+    figures = _figures(criterion, dataset) if shown else []
+    skip = {*COVERAGE}
+    metrics = [name for name in grid.metrics(criterion, dataset) if name not in skip]
+    title, key = heading(criterion, dataset), f"{criterion}_{dataset}"
+    if criterion in _RATIONALES:
+        groups = [(key, title, metrics)]
+    else:
+        rest = [name for name in metrics if name != "acc"]
+        groups = [(key, f"{title}: accuracy", ["acc"]), (f"{key}_more", f"{title}: more", rest)]
+    for name, text, chosen in groups:
+        own = [item for item in figures if _names(item)[0] in chosen]
+        yield _table(grid, criterion, dataset, name, text, chosen, own, notes)
+
+
+def _figures(criterion: str, dataset: str) -> list[Figure]:
+    table = "Table 2" if criterion in _RATIONALES else "Table 1"
+    return [
+        item
+        for item in published(source="mmedbench", table=table, dataset=dataset)
+        if item.setting in _SETTINGS.get(criterion, ())
+    ]
+
+
+def _names(item: Figure) -> tuple[str, str]:
+    """Our name of a published metric, and the paper's."""
+    return ("acc" if item.metric == "accuracy_percent" else item.metric, item.metric)
+
+
+def _table(
+    grid: Grid, criterion: str, dataset: str, key: str, title: str, metrics: Sequence[str],
+    figures: Sequence[Figure], notes: Sequence[str],
+) -> Table:  # fmt: skip
+    rows = Rows(("metric", "model", "setting", *wide_heads(MMEDBENCH_LANGUAGES, average=True)))
+    tasks = grouped(grid.report.models)[criterion, dataset]
+    lacking: dict[str, list[str]] = {}
+    for metric in metrics:
+        for model, own in tasks.items():
+            lookup = _percent(grid, model, criterion, dataset, metric)
+            cells = wide_cells(lookup, metric, MMEDBENCH_LANGUAGES, average=True)
+            if any(cell is not None for cell in cells):
+                rows.add(metric, model, settings_of(own), *cells)
+                without = [c for c, v in zip(MMEDBENCH_LANGUAGES, cells, strict=False) if v is None]
+                if without:
+                    lacking.setdefault(f"{model}: {', '.join(without)}", []).append(metric)
+        for (name, setting), printed in by_model(figures).items():
+            lookup = lookup_of(printed, dict(map(_names, printed)))
+            cells = wide_cells(lookup, metric, MMEDBENCH_LANGUAGES, average=True)
+            if any(cell is not None for cell in cells):
+                rows.add(metric, published_model(name), setting, *cells, published=True)
+    about = [_scale_note(criterion, metrics), _average_note(lacking), _QUESTIONS, *notes]
+    return rows.table(key, criterion, title, [*about, paper_note(figures, _PAPER)], digits=2)
+
+
+def _percent(grid: Grid, model: str, criterion: str, dataset: str, metric: str) -> Lookup:
+    """A metric in the paper's unit: percent, but for what has 0-100 of itself."""
+    return grid.lookup(model, criterion, dataset, scale=1 if metric in _OF_100 else 100)
+
+
+def _scale_note(criterion: str, metrics: Sequence[str]) -> str:
+    if metrics == ["acc"]:
+        return "Accuracy in percent: the set of letters is the right one."
+    if criterion in _RATIONALES:
+        return (
+            "All values times 100, as in the paper (sacrebleu has 0-100 of itself). BLEU-n puts "
+            "all weight on n-grams of that order; rougeN_standard is the rouge-score package's."
+        )
+    return "In percent. acc_parsed and jaccard are over the replies that letters could be read of."
+
+
+def _average_note(lacking: dict[str, list[str]]) -> str:
+    text = "Avg.: unweighted mean over the six languages, undefined where one is missing"
+    parts = [f"{which} ({', '.join(names)})" for which, names in lacking.items()]
+    return f"{text}: {'; '.join(parts)}." if parts else f"{text}."
+
+
+def settings_of(tasks: Sequence[Task]) -> str:
+    """How a model was asked, in the paper's words."""
+    return " / ".join(dict.fromkeys(map(_setting, tasks)))
+
+
+def _setting(task: Task) -> str:
+    run = task.results.run
+    if task.place.criterion.endswith("_ft"):
+        start = "fine-tuned form"
+    else:
+        shots = (run.content.get("n-shot") or {}).get(task.results.task)
+        start = "shots unknown" if shots is None else f"{shots}-shot" if shots else "zero-shot"
+    likelihood = ", log-likelihood" if task.place.criterion.endswith("_ll") else ""
+    return start + likelihood + (", peft" if run.model_args.get("peft") else "")

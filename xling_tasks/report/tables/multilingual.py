@@ -1,0 +1,129 @@
+"""The tables of translate-then-evaluate: information and empathy by language and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xling_tasks.data.published import published
+from xling_tasks.report.differences import Difference, grouped, notes_about, task_languages
+from xling_tasks.report.places import AVERAGE, ENGLISH
+from xling_tasks.report.tables.grid import (
+    Grid,
+    Rows,
+    Shown,
+    by_model,
+    heading,
+    lookup_of,
+    paper_note,
+    published_model,
+)
+from xling_tasks.report.tables.table import Table, Value
+
+_MECHANISMS = ("emotional_reactions", "interpretations", "explorations")
+_GROUPS = (
+    AVERAGE, "script:latin", "script:indic", "script:perso_arabic", "script:other",
+    "family:romance", "family:slavic", "family:indo_aryan", "family:dravidian", "family:other",
+)  # fmt: skip
+_TITLES = {
+    AVERAGE: "all",
+    **{name: name.replace(":", ": ").replace("_", "-") for name in _GROUPS[1:]},
+}
+_SCORES = {"information": "information_f1", "empathy": "empathy"}
+_COLUMNS = {
+    "information": (
+        Shown("information_f1", "F1", bounds=True),
+        Shown("information_precision", "precision"),
+        Shown("information_recall", "recall"),
+        Shown("n_claims", "claims per answer"),
+        Shown("abstained", "abstained"),
+        Shown("unverified", "claims unverified"),
+        Shown("unscored", "unscored"),
+    ),
+    "empathy": (
+        Shown("empathy", "equal profiles", bounds=True),
+        *(
+            Shown(f"{name}_{what}", f"{name.replace('_', ' ')}: {what}")
+            for name in _MECHANISMS
+            for what in ("present", "agreement")
+        ),
+        Shown("both_absent", "all absent in both"),
+        Shown("unscored", "unscored"),
+    ),
+}
+_NOTES = {
+    "information": (
+        "Agreement with the English answer to the same prompt: precision is the share of the "
+        "answer's claims that the English answer supports, recall the reverse; F1 per prompt, then "
+        "the mean over prompts."
+    ),
+    "empathy": (
+        "Share of posts whose response has the same profile of three mechanisms as the English "
+        "one. Present: share of responses that have the mechanism. Two responses that have none "
+        "agree too: read agreement beside presence and 'all absent in both'."
+    ),
+}
+_PAPER = (
+    "Published rows ({sources}) are over 30 languages and the paper's 150 prompts, which are not "
+    "published (ours are our own), with its judge, classifiers and translator (NLLB-200 MoE 54B): "
+    "read them as orientation. The paper's split by training languages is left out here."
+)
+
+
+def multilingual_tables(grid: Grid, found: Sequence[Difference], shown: bool) -> Iterator[Table]:
+    """By language, then means over scripts, families and all, with Table 4's rows."""
+    for criterion in _SCORES:
+        for dataset in grid.datasets(criterion):
+            notes = notes_about(found, criterion, dataset)
+            if any(metric in _COLUMNS_OF[criterion] for metric in grid.metrics(criterion, dataset)):
+                yield _by_language(grid, criterion, dataset, notes)
+                yield _by_group(grid, criterion, dataset, notes, shown)
+
+
+_COLUMNS_OF = {name: {item.metric for item in columns} for name, columns in _COLUMNS.items()}
+
+
+def _by_language(grid: Grid, criterion: str, dataset: str, notes: Sequence[str]) -> Table:
+    columns = _COLUMNS[criterion]
+    rows = Rows(("language", "model", *(head for item in columns for head in item.heads)))
+    for code in grid.languages(criterion, dataset):
+        for model in grid.models(criterion, dataset):
+            lookup = grid.lookup(model, criterion, dataset)
+            cells = [value for item in columns for value in item.cells(lookup, code)]
+            if any(cell is not None for cell in cells):
+                rows.add(code, model, *cells)
+    title = f"{heading(criterion, dataset)}: languages"
+    texts = [_NOTES[criterion], f"{ENGLISH} is the reference.", *notes]
+    return rows.table(f"{criterion}_{dataset}_languages", criterion, title, texts)
+
+
+def _by_group(grid: Grid, criterion: str, dataset: str, notes: Sequence[str], shown: bool) -> Table:
+    score = _SCORES[criterion]
+    ends = [f"{_TITLES[name]} {end}" for name in _GROUPS for end in ("low", "high")]
+    rows = Rows(("model", "languages", *(_TITLES[name] for name in _GROUPS), *ends))
+    tasks = grouped(grid.report.models)[criterion, dataset]
+    for model, own in tasks.items():
+        lookup = grid.lookup(model, criterion, dataset)
+        each = [lookup(score, name) for name in _GROUPS]
+        bounds: list[Value] = [end for item in each for end in (item.low, item.high)]
+        others = [code for task in own for code in task_languages(task) if code != ENGLISH]
+        rows.add(model, len(others) or None, *(item.value for item in each), *bounds)
+    names = {score: f"{criterion}_consistency"}
+    figures = [
+        item
+        for item in published(source="found_in_translation", table="Table 4")
+        if shown and dataset == "xling" and item.metric == names[score]
+    ]
+    for (name, _), printed in by_model(figures).items():
+        lookup = lookup_of(printed, names)
+        each = [lookup(score, group) for group in _GROUPS]
+        empty = [None] * len(ends)
+        rows.add(published_model(name), 30, *(i.value for i in each), *empty, published=True)
+    text = (
+        "Unweighted means over the languages other than English that a model's run has "
+        "('languages' says how many; a group has those of them that belong to it): models with "
+        "other languages are not comparable. A mean is undefined where one of its languages is."
+    )
+    title = f"{heading(criterion, dataset)}: scripts and families"
+    key = f"{criterion}_{dataset}_groups"
+    texts = [_NOTES[criterion], text, *notes, paper_note(figures, _PAPER)]
+    return rows.table(key, criterion, title, texts)

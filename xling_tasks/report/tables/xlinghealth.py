@@ -1,0 +1,225 @@
+"""Consistency and verifiability as XLingEval has them: by language and temperature."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from xling_tasks.data.published import Figure, published
+from xling_tasks.report.differences import Difference, notes_about
+from xling_tasks.report.model import COVERAGE
+from xling_tasks.report.tables.grid import (
+    DROP_NOTE,
+    PAPER_TEMPERATURES,
+    Bounded,
+    Grid,
+    Lookup,
+    Rows,
+    Shown,
+    by_model,
+    dataset_title,
+    heading,
+    in_order,
+    lookup_of,
+    mean_of,
+    paper_note,
+    published_model,
+    shown_temperature,
+    wide_cells,
+    wide_heads,
+)
+from xling_tasks.report.tables.table import Table, Value
+
+_VERIFIABILITY = (
+    Shown("macro_f1", "macro F1", bounds=True, drop=True),
+    Shown("macro_precision", "macro precision"),
+    Shown("macro_recall", "macro recall"),
+    Shown("acc", "accuracy"),
+    Shown("auc_hard", "AUC of hard labels"),
+    Shown("unknown_rate", "unknown verdict"),
+)
+_LIKELIHOOD = (
+    Shown("auc", "AUC", bounds=True, drop=True),
+    Shown("macro_f1", "macro F1", bounds=True),
+    Shown("acc", "accuracy"),
+    Shown("ece", "ECE", bounds=True),
+    Shown("brier", "Brier", bounds=True),
+    Shown("unknown_rate", "unknown verdict"),
+)
+_A11_NAMES = {"acc": "accuracy", "auc_hard": "auc"}
+_MEAN = f"mean of {len(PAPER_TEMPERATURES)}"
+
+
+# Consistency
+
+
+def consistency_tables(grid: Grid, found: Sequence[Difference], shown: bool) -> Iterator[Table]:
+    """Metric by language and temperature per dataset; means over five where the run has five."""
+    for dataset in grid.datasets("consistency"):
+        figures = [
+            item
+            for item in published(source="xlingeval", dataset=dataset, temperature="mean")
+            if shown and item.table in ("Table A9", "Table A10")
+        ]
+        notes = [
+            "Values are means over questions. Metrics that end in _src are made on answers in "
+            "their own language, the others on answers translated to English. At temperature 0, "
+            f"answers that were asked for once have no similarity. {DROP_NOTE}",
+            *notes_about(found, "consistency", dataset),
+        ]
+        whole = has_means(grid, "consistency", dataset)
+        beside = figures if whole else []
+        extra = [f"'{_MEAN}' is the unweighted mean over the five temperatures."] if whole else []
+        yield _consistency(grid, dataset, beside, [*notes, *extra, paper_note(beside)], whole)
+        if figures and not whole:
+            yield _published_consistency(dataset, figures)
+
+
+def _consistency(
+    grid: Grid, dataset: str, figures: list[Figure], notes: list[str], whole: bool
+) -> Table:
+    languages = grid.languages("consistency", dataset)
+    rows = Rows(("metric", "T", "model", *wide_heads(languages, average=False)))
+    taus = [tau for tau in grid.temperatures("consistency", dataset) if tau is not None]
+    skip = {*COVERAGE} - {"language_consistency"}
+    metrics = [*grid.metrics("consistency", dataset), *(item.metric for item in figures)]
+    for metric in (name for name in dict.fromkeys(metrics) if name not in skip):
+        drops = "_seed_sd" not in metric
+        for tau in [*taus, *([None] if whole else [])]:
+            for model in grid.models("consistency", dataset):
+                lookup = (
+                    mean_lookup(grid, model, "consistency", dataset)
+                    if tau is None
+                    else grid.lookup(model, "consistency", dataset, tau)
+                )
+                cells = wide_cells(lookup, metric, languages, average=False, drops=drops)
+                if any(cell is not None for cell in cells):
+                    rows.add(metric, shown_temperature(tau) or _MEAN, model, *cells)
+        for (name, _), own in by_model(figures).items():
+            cells = wide_cells(lookup_of(own, {}), metric, languages, average=False)
+            if any(cell is not None for cell in cells):
+                rows.add(metric, _MEAN, published_model(name), *cells, published=True)
+    title = heading("consistency", dataset)
+    return rows.table(f"consistency_{dataset}", "consistency", title, notes, digits=4)
+
+
+def _published_consistency(dataset: str, figures: list[Figure]) -> Table:
+    languages = in_order({item.language for item in figures}, "consistency")
+    rows = Rows(("metric", "T", "model", *wide_heads(languages, average=False)))
+    for metric in dict.fromkeys(item.metric for item in figures):
+        for (name, _), own in by_model(figures).items():
+            cells = wide_cells(lookup_of(own, {}), metric, languages, average=False)
+            if any(cell is not None for cell in cells):
+                rows.add(metric, _MEAN, published_model(name), *cells, published=True)
+    note = (
+        "Means over the temperatures 0, 0.25, 0.5, 0.75 and 1: not comparable with a single "
+        "temperature, and no model here has a metric at all five."
+    )
+    title = f"Published consistency, {dataset_title(dataset)}"
+    key = f"consistency_{dataset}_published"
+    return rows.table(key, "consistency", title, [note, paper_note(figures), DROP_NOTE], digits=4)
+
+
+def has_means(grid: Grid, criterion: str, dataset: str) -> bool:
+    """Whether any model has a metric at all five temperatures of the paper."""
+    found: dict[tuple[str, str, str], set[float | None]] = {}
+    for cell in grid.of(criterion, dataset):
+        if cell.value is not None and cell.panel.metric not in COVERAGE:
+            key = (cell.model, cell.panel.metric, cell.language)
+            found.setdefault(key, set()).add(cell.panel.temperature)
+    return any(taus >= set(PAPER_TEMPERATURES) for taus in found.values())
+
+
+def mean_lookup(grid: Grid, model: str, criterion: str, dataset: str) -> Lookup:
+    """Unweighted means over the paper's temperatures; None where one of them is missing."""
+    each = [grid.lookup(model, criterion, dataset, tau) for tau in PAPER_TEMPERATURES]
+    return lambda metric, code: Bounded(mean_of([find(metric, code).value for find in each]))
+
+
+# Verifiability
+
+
+def verifiability_tables(grid: Grid, found: Sequence[Difference], shown: bool) -> Iterator[Table]:
+    """By temperature and language per dataset; Table A11 beside means over five, or apart."""
+    for dataset in grid.datasets("verifiability"):
+        figures = [
+            item
+            for item in published(source="xlingeval", table="Table A11", dataset=dataset)
+            if shown
+        ]
+        whole = has_means(grid, "verifiability", dataset)
+        rows = Rows(("T", "model", "language", *_heads(_VERIFIABILITY)))
+        taus = [tau for tau in grid.temperatures("verifiability", dataset) if tau is not None]
+        for tau in taus:
+            _add_languages(rows, grid, "verifiability", dataset, tau)
+        if whole:
+            for model in grid.models("verifiability", dataset):
+                lookup = mean_lookup(grid, model, "verifiability", dataset)
+                for code in grid.languages("verifiability", dataset):
+                    cells = _cells(_VERIFIABILITY, lookup, code)
+                    if any(cell is not None for cell in cells):
+                        rows.add(_MEAN, model, code, *cells)
+            _add_published(rows, figures)
+        notes = [
+            "Over the rows with a usable verdict: read the share without one beside the scores. "
+            "The AUC of hard labels equals macro recall; it stands for comparison with the paper "
+            f"only. {DROP_NOTE}",
+            *notes_about(found, "verifiability", dataset),
+        ]
+        last = _mean_note(figures) if whole else ""
+        title = heading("verifiability", dataset)
+        yield rows.table(
+            f"verifiability_{dataset}", "verifiability", title, [*notes, last], digits=4
+        )
+        if figures and not whole:
+            apart = Rows(rows.columns)
+            _add_published(apart, figures)
+            title = f"Published verifiability, {dataset_title(dataset)}"
+            key = f"verifiability_{dataset}_published"
+            text = "No model here was run at all five temperatures."
+            yield apart.table(key, "verifiability", title, [text, _mean_note(figures)], digits=4)
+
+
+def likelihood_tables(grid: Grid, found: Sequence[Difference], shown: bool) -> Iterator[Table]:
+    """Verifiability from P(Yes); the paper has no such figures."""
+    for dataset in grid.datasets("verifiability_ll"):
+        rows = Rows(("T", "model", "language", *_heads(_LIKELIHOOD)))
+        _add_languages(rows, grid, "verifiability_ll", dataset, None)
+        notes = [
+            "From the log-likelihoods of Yes and No. AUC is of probabilities, unlike the AUC of "
+            f"hard labels in the paper's Table A11, which has no place here. {DROP_NOTE}",
+            *notes_about(found, "verifiability_ll", dataset),
+        ]
+        title = heading("verifiability_ll", dataset)
+        key = f"verifiability_ll_{dataset}"
+        yield rows.table(key, "verifiability_ll", title, notes, digits=4)
+
+
+def _heads(columns: Iterable[Shown]) -> list[str]:
+    return [head for item in columns for head in item.heads]
+
+
+def _cells(columns: Iterable[Shown], lookup: Lookup, language: str) -> list[Value]:
+    return [value for item in columns for value in item.cells(lookup, language)]
+
+
+def _add_languages(rows: Rows, grid: Grid, criterion: str, dataset: str, tau: float | None) -> None:
+    columns = _LIKELIHOOD if criterion == "verifiability_ll" else _VERIFIABILITY
+    for model in grid.models(criterion, dataset):
+        lookup = grid.lookup(model, criterion, dataset, tau)
+        for code in grid.languages(criterion, dataset):
+            cells = _cells(columns, lookup, code)
+            if any(cell is not None for cell in cells):
+                rows.add(shown_temperature(tau), model, code, *cells)
+
+
+def _add_published(rows: Rows, figures: Sequence[Figure]) -> None:
+    for (name, _), own in by_model(figures).items():
+        lookup = lookup_of(own, _A11_NAMES)
+        for code in in_order({item.language for item in own}, "verifiability"):
+            cells = _cells(_VERIFIABILITY, lookup, code)
+            rows.add(_MEAN, published_model(name), code, *cells, published=True)
+
+
+def _mean_note(figures: Sequence[Figure]) -> str:
+    text = f"'{_MEAN}' is the unweighted mean over the temperatures 0, 0.25, 0.5, 0.75 and 1."
+    return f"{text} {paper_note(figures)}".strip()

@@ -1,0 +1,1 @@
+"""Scores over all answers of a task."""

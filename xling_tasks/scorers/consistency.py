@@ -1,0 +1,146 @@
+"""All consistency scores of a corpus of answers: from texts to one value per question and metric.
+
+Two kinds, never mixed in one column: `published` scores English texts (answers in English, or
+translated to it) with the published word pattern and an English encoder; `source` scores the
+answers as they are, with words cut for their language and a multilingual encoder, and its metrics
+end in `_src`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+from xling_metrics import hdp
+from xling_metrics.base import signature
+from xling_metrics.ngrams import answer_lengths, ngram_consistency_corpus
+from xling_metrics.topics import (
+    TopicResult,
+    topic_consistency,
+    topic_corpus,
+    topic_signature,
+)
+from xling_metrics.words import lower_words, published_words, segmenter_name
+
+Kind = Literal["published", "source"]
+Values = dict[str, list[Any]]
+Texts = Sequence[Sequence[str | None]]
+"""For each question its answers; None is a failed translation, which is left out."""
+
+BERTSCORE = ("bertscore_p", "bertscore_r", "bertscore_f1")
+LDA_TOPICS = (20, 100)
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """What scores the answers of one language.
+
+    Attributes:
+        language: The language of the texts scored (`en` for translations).
+        kind: `published` or `source`.
+        encoder: An `xling_metrics.encoder.Encoder`; None leaves its metrics out.
+        topic_seeds: One topic model per seed; empty leaves the topic metrics out.
+    """
+
+    language: str
+    kind: Kind
+    encoder: Any
+    topic_seeds: tuple[int, ...]
+
+    @property
+    def suffix(self) -> str:
+        """What the names of this kind's metrics end in."""
+        return "_src" if self.kind == "source" else ""
+
+    def signatures(self, *, several: bool) -> dict[str, str]:
+        """The metrics that exist, with their signatures; `several` answers or just one."""
+        words, code, tokens = self._words, self.language, self._token_name
+        found = {"length_words": signature("length_words", words=words, language=code)}
+        if several:
+            std = "length_words_std"
+            found[std] = signature(std, ddof=0, words=words, language=code)
+            for name in ("sim_1gram", "sim_2gram"):
+                found[name] = signature(name, pairs="all", tokens=tokens)
+            found |= self._encoder_signatures() | self._topic_signatures()
+        return {name + self.suffix: sign for name, sign in found.items()}
+
+    def score(self, own: Texts, everything: Texts, where: Sequence[int]) -> Values:
+        """Per metric, the value of every question in `own`; None where it is undefined.
+
+        Args:
+            own: The questions of this process.
+            everything: Those of all processes, which the topic models are fitted on.
+            where: The position of each of `own` in `everything`.
+        """
+        kept = [[text for text in answers if text is not None] for answers in own]
+        lengths = [answer_lengths(answers, self.language) for answers in kept]
+        found: Values = {"length_words": [length.mean for length in lengths]}
+        if max(map(len, everything), default=0) > 1:
+            found["length_words_std"] = [length.std for length in lengths]
+            ngrams = ngram_consistency_corpus(kept, tokenize=self._tokenize)
+            found["sim_1gram"] = [item.sim_1gram for item in ngrams]
+            found["sim_2gram"] = [item.sim_2gram for item in ngrams]
+            found |= self._encoded(own)
+            for name, result in self._topics(everything):
+                found[name] = [result.per_question[i] for i in where]
+                if len(self.topic_seeds) > 1:
+                    found[f"{name}_seed_sd"] = [result.per_question_by_seed[i] for i in where]
+        return {name + self.suffix: values for name, values in found.items()}
+
+    @property
+    def _tokenize(self) -> Callable[[str], list[str]]:
+        if self.kind == "published":
+            return published_words
+        return partial(lower_words, language=self.language)
+
+    @property
+    def _words(self) -> str:
+        return segmenter_name(self.language)
+
+    @property
+    def _token_name(self) -> str:
+        """What cuts texts for n-grams and topics, for signatures."""
+        published = self.kind == "published"
+        return "published_words" if published else f"lower_words:{self.language}:{self._words}"
+
+    def _encoded(self, own: Texts) -> Values:
+        if self.encoder is None:
+            return {}
+        from xling_metrics.bertscore import pair_scores
+
+        results = pair_scores(own, self.encoder)
+        names = (*BERTSCORE, "sim_sent")
+        return {name: [getattr(result, name) for result in results] for name in names}
+
+    def _encoder_signatures(self) -> dict[str, str]:
+        if self.encoder is None:
+            return {}
+        from xling_metrics.bertscore import bertscore_signature, sim_sent_signature
+
+        found = {name: bertscore_signature(self.encoder) for name in BERTSCORE}
+        return {**found, "sim_sent": sim_sent_signature(self.encoder)}
+
+    def _topics(self, everything: Texts) -> Iterator[tuple[str, TopicResult]]:
+        if not self.topic_seeds:
+            return
+        answers = [[text or "" for text in texts] for texts in everything]
+        corpus = topic_corpus(answers, tokenize=self._tokenize, tokenizer=self._token_name)
+        for name, n_topics in _topic_models().items():
+            yield name, topic_consistency(corpus, n_topics=n_topics, seeds=self.topic_seeds)
+
+    def _topic_signatures(self) -> dict[str, str]:
+        found = {}
+        if self.topic_seeds:
+            for name, n_topics in _topic_models().items():
+                found[name] = topic_signature(n_topics, self.topic_seeds, self._token_name)
+                if len(self.topic_seeds) > 1:
+                    found[f"{name}_seed_sd"] = found[name]
+        return found
+
+
+def _topic_models() -> Mapping[str, Any]:
+    """The topic metrics with their number of topics; HDP only where its library is."""
+    models: dict[str, Any] = {f"sim_lda{n}": n for n in LDA_TOPICS}
+    return models if hdp.missing() else {**models, "sim_hdp": "hdp"}

@@ -1,0 +1,98 @@
+"""Scores of rationales against their references: BLEU, ROUGE and, with an encoder, BERTScore."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xling_metrics import rationale_tokens as tokens
+from xling_metrics.base import signature
+from xling_metrics.bleu import corpus_bleu, sentence_bleu
+from xling_metrics.rouge import rouge, rouge_standard
+
+from xling_tasks.log import warn_once
+from xling_tasks.models.encoders import encoder_for
+from xling_tasks.settings import Settings
+from xling_tasks.tasks.base import defined_mean
+
+BLEU = ("bleu1", "bleu2", "bleu3", "bleu4", "bleu")
+ROUGE = ("rouge1", "rouge2", "rougeL")
+STANDARD = ("rouge1_standard", "rouge2_standard", "rougeL_standard")
+
+
+@dataclass(frozen=True)
+class RationaleScorer:
+    """What scores the rationales of one language.
+
+    Attributes:
+        language: Their language.
+        encoder: An `xling_metrics.encoder.Encoder` for BERTScore; None leaves it out.
+        cut: Whether the language's tokenizer is there; if not, BLEU and ROUGE are left out.
+    """
+
+    language: str
+    encoder: Any
+    cut: bool
+
+    def score(self, texts: Sequence[str], references: Sequence[str]) -> dict[str, list[Any]]:
+        """Per metric, one value per pair; `sacrebleu` keeps the texts, it is a corpus score."""
+        found: dict[str, list[Any]] = {
+            "sacrebleu": [list(pair) for pair in zip(texts, references, strict=True)]
+        }
+        if self.cut:
+            known: dict[str, tokens.CutRationale] = {}
+            for text in (*texts, *references):
+                if text not in known:
+                    known[text] = tokens.cut_rationale(text, self.language)
+            pairs = [(known[t], known[r]) for t, r in zip(texts, references, strict=True)]
+            for names, rows in (
+                (BLEU, [sentence_bleu(a.tokens, b.tokens) for a, b in pairs]),
+                (ROUGE, [rouge(a.rouge_text, b.rouge_text) for a, b in pairs]),
+                (
+                    STANDARD,
+                    [rouge_standard(a.standard_tokens, b.standard_tokens) for a, b in pairs],
+                ),
+            ):
+                for name in names:
+                    found[name] = [None if row is None else getattr(row, name) for row in rows]
+        if self.encoder is not None:
+            from xling_metrics.bertscore import bertscore_pairs
+
+            found["bertscore_f1"] = bertscore_pairs(texts, references, self.encoder).f1
+        return found
+
+    def metrics(self) -> dict[str, tuple[Callable[[list[Any]], float | None], str]]:
+        """The metrics that exist: how they are aggregated, and their signatures."""
+        found: dict[str, tuple[Callable[[list[Any]], float | None], str]] = {
+            "sacrebleu": (self._corpus_bleu, corpus_bleu([""], ["x"], self.language).signature)
+        }
+        if self.cut:
+            words = tokens.rationale_tokenizer_name(self.language)
+            kinds = dict.fromkeys(BLEU, "nltk-method1") | dict.fromkeys(ROUGE, "rouge-1.0.1")
+            kinds |= dict.fromkeys(STANDARD, "rouge-score")
+            for name, kind in kinds.items():
+                sign = signature(name, like=kind, tokens=words, aggregation="mean_of_rationales")
+                found[name] = (defined_mean, sign)
+        if self.encoder is not None:
+            from xling_metrics.bertscore import bertscore_signature
+
+            sign = bertscore_signature(self.encoder, baseline=None)
+            found["bertscore_f1"] = (defined_mean, sign)
+        return found
+
+    def _corpus_bleu(self, pairs: list[Sequence[str]]) -> float | None:
+        texts, references = ([pair[i] for pair in pairs] for i in (0, 1))
+        return corpus_bleu(texts, references, self.language).score_percent
+
+
+def scorer_for(language: str, settings: Settings) -> RationaleScorer:
+    """The scorer of a language; what is not installed is left out, and said once."""
+    cut = True
+    try:
+        tokens.rationale_tokens("x", language)
+    except ImportError as error:
+        warn_once(f"MMedBench rationales: bleu* and rouge* are left out for {language}: {error}")
+        cut = False
+    encoder = encoder_for(settings.source_encoder, "source_encoder")
+    return RationaleScorer(language, encoder, cut)

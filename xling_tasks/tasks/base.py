@@ -1,0 +1,424 @@
+"""What all our tasks share: settings, documents with several prompts, replies, recorded results.
+
+A document is a question (so that `--limit` cuts whole questions). A task turns it into one or
+more *views*, one prompt each, and each view into one or more requests. All costly scoring happens
+in `score`, once per task over all replies; `process_results` only looks values up.
+"""
+
+from __future__ import annotations
+
+import weakref
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from lm_eval.api.instance import Instance
+from lm_eval.api.task import ConfigurableTask
+
+from xling_tasks import __version__
+from xling_tasks.data.prompts import Prompt, Prompts
+from xling_tasks.errors import DataError, SettingError
+from xling_tasks.harness import (
+    all_ranks,
+    clean_reply,
+    model_args_in_use,
+    replayed,
+    running,
+    sent_temperature,
+)
+from xling_tasks.log import log
+from xling_tasks.logs.answers import answer_lines, new_run, noting
+from xling_tasks.models.store import cache_folder, save_answers
+from xling_tasks.readers.thinking import holds_thinking
+from xling_tasks.settings import SELF, Settings, redact, temperatures
+from xling_tasks.tasks.side_requests import SideRequest
+
+Request = tuple[str, tuple[Any, ...], int]
+"""What a task asks of the model: request type, arguments, repeats."""
+
+
+class Docs(list[dict[str, Any]]):
+    """Documents as they are, with the one part of a `datasets.Dataset` the harness asks for."""
+
+    @property
+    def features(self) -> dict[str, None]:
+        """The documents' fields."""
+        return dict.fromkeys(self[0])
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One line of the harness's table.
+
+    Attributes:
+        name: Its key.
+        aggregate: From the documents' values to a plain number; None if undefined.
+        higher_is_better: True, False, or None where neither is.
+        signature: How the value is made.
+    """
+
+    name: str
+    aggregate: Callable[[list[Any]], float | int | None]
+    higher_is_better: bool | None
+    signature: str
+
+
+class Record(Protocol):
+    """What a dataset's record tells a task."""
+
+    @property
+    def title(self) -> str:
+        """The dataset's own name."""
+
+    @property
+    def licence(self) -> str:
+        """Its licence."""
+
+    @property
+    def citation(self) -> str:
+        """Where it is described."""
+
+    @property
+    def language_names(self) -> Mapping[str, str]:
+        """English names of its languages by code."""
+
+
+class XlingTask(ConfigurableTask):  # type: ignore[misc]
+    """Base of all our tasks; a leaf YAML names the dataset and the language.
+
+    A family of tasks defines `load_docs` and `coverage`; a task defines `prompt_name`,
+    `doc_to_text`, `requests_for`, `metrics` and `values`, and may define `views` and `score`.
+    """
+
+    prompt_name: str
+    scores_texts = True
+    """Whether replies are scored as they are, rather than read for a verdict or letters."""
+    record: Record
+    provenance: Mapping[str, Any]
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        config = {key: value for key, value in config.items() if key != "class"}
+        metadata = config.get("metadata") or {}
+        self.settings = Settings.parse(metadata, model_args_in_use())
+        self.language: str = config["dataset_kwargs"].get("language", "en")
+        self.predict_only = False
+        self._untemplated: dict[str, str] | None = None
+        language = self.language if self.settings.prompt_language == "native" else "en"
+        self.prompt_language = language
+        self.prompts = Prompts(self.settings.prompts)
+        super().__init__(config=deepcopy(config))
+        for name in self.used_prompts():
+            self.prompts.check_used(name, self.language, self.prompt_language)
+
+    # Data
+
+    def download(self, dataset_kwargs: Any = None, **kwargs: Any) -> None:
+        """Load the data; the harness calls this from its constructor."""
+        docs = self.load_docs(str((dataset_kwargs or {})["record"]))
+        if not docs:
+            raise DataError(
+                f"{self.config.task}: no question of {self.record.title} is usable in "
+                f"{self.language!r} ({self.coverage().get('unusable_reasons')})"
+            )
+        self.dataset = {"test": Docs(docs)}
+
+    @abstractmethod
+    def load_docs(self, record: str) -> list[dict[str, Any]]:
+        """The task's documents; sets `record` and `provenance` on the way."""
+
+    @abstractmethod
+    def coverage(self) -> dict[str, Any]:
+        """What was read and what cannot be used, with at least `unusable_rows`."""
+
+    # Prompts and requests
+
+    def views(self, doc: dict[str, Any]) -> list[dict[str, Any]]:
+        """What the model is shown for a document, one prompt each."""
+        return [doc]
+
+    def fewshot_context(self, doc: dict[str, Any], *args: Any, **kwargs: Any) -> list[Any]:
+        """One context per view, with the chat template where one is applied."""
+        return [super(XlingTask, self).fewshot_context(v, *args, **kwargs) for v in self.views(doc)]
+
+    def build_all_requests(self, **kwargs: Any) -> None:
+        """Build requests, always afresh: the harness's request cache does not know our settings."""
+        if kwargs.pop("cache_requests", False):
+            log.info(
+                "%s: requests are built afresh (--cache_requests has no effect)", self.config.task
+            )
+        cache_folder(self.settings.xling_cache)
+        self._check_replay()
+        self._check_temperatures()
+        self.check_run()
+        self._untemplated = None
+        if kwargs.get("chat_template") is not None:
+            self._untemplated = {}
+            kwargs["chat_template"] = noting(kwargs["chat_template"], self._untemplated)
+        super().build_all_requests(cache_requests=False, **kwargs)
+        _unsaved.append(weakref.ref(self))
+
+    @property
+    def asked_temperatures(self) -> tuple[float, ...]:
+        """The temperatures that this task asks the model for; none for log-likelihoods."""
+        return ()
+
+    def _check_temperatures(self) -> None:
+        """Never report a temperature that is not used: some backends put their own in its place."""
+        lm = running("lm")
+        for asked in self.asked_temperatures if lm is not None else ():
+            sent = sent_temperature(lm, asked)
+            if sent != asked:
+                raise SettingError(
+                    f"{self.config.task}: this backend decodes at temperature {sent} where {asked} "
+                    f"is asked for. Run it with --gen_kwargs temperature={sent}, so that the "
+                    "results say what was used, or use another backend"
+                )
+
+    def _check_replay(self) -> None:
+        """A replay needs the task's log, and has no model to be a judge or a translator too."""
+        replay = replayed(running("lm"))
+        if replay is not None:
+            replay.origin(str(self.config.task))
+        for role in ("judge", "translator") if replay is not None else ():
+            spec = getattr(self.settings, role)
+            if spec is not None and spec.model == SELF:
+                raise SettingError(
+                    f"--metadata {role}=self: xling_replay has the logged answers only, not the "
+                    f"model that gave them; name a model, {role}="
+                    '{"model": ..., "model_args": {...}}'
+                )
+
+    def check_run(self) -> None:
+        """Refuse, before anything is generated, a run that could not be scored."""
+
+    def construct_requests(self, doc: dict[str, Any], ctx: Any, **kwargs: Any) -> list[Instance]:
+        """All requests of a document, numbered in order."""
+        kwargs.pop("chat_template", None)
+        chat = kwargs.pop("apply_chat_template", False)
+        name, doc_id, _ = kwargs.pop("metadata")
+        requests = [item for context in ctx for item in self.requests_for(doc, context, chat)]
+        return [
+            Instance(kind, doc, arguments, index, (name, doc_id, repeats))
+            for index, (kind, arguments, repeats) in enumerate(requests)
+        ]
+
+    @abstractmethod
+    def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
+        """The requests for one view of a document, whose context is given."""
+
+    def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
+        """What other models will be asked about a document, as far as it can be told before."""
+        return []
+
+    # Replies
+
+    def apply_filters(self) -> None:
+        """Bring the replies into one form, apply the filters asked for, and score once."""
+        for instance in self.instances:
+            # Padding for even batches over processes repeats the last document.
+            instance.resps = instance.resps[: instance.repeats]
+            if instance.request_type == "generate_until":
+                instance.resps = [clean_reply(reply) for reply in instance.resps]
+        _save_all_answers()
+        self._say_thinking()
+        if self.config.filter_list is None:
+            for instance in self.instances:
+                single = instance.repeats == 1
+                instance.filtered_resps["none"] = instance.resps[0] if single else instance.resps
+        else:
+            super().apply_filters()
+        if not self.predict_only:
+            self.score()
+
+    def _say_thinking(self) -> None:
+        """Warn where the texts to be scored hold what a reasoning model thought."""
+        marked = sum(
+            holds_thinking(reply)
+            for instance in self.instances
+            if instance.request_type == "generate_until"
+            for reply in instance.resps
+        )
+        if marked and self.scores_texts:
+            log.warning(
+                "%s: %d answers hold the model's thinking (<think>), which is scored as if it were "
+                "the answer. Have it removed: think_end_token=... in --model_args of hf and vllm, "
+                "or the server's reasoning parser.",
+                self.config.task, marked,
+            )  # fmt: skip
+
+    def score(self) -> None:
+        """Batched scoring over all replies (translate, encode, judge); nothing by default."""
+
+    def save_answers(self, run: str) -> None:
+        """Put the answers on disk: the harness writes only at the very end.
+
+        Args:
+            run: The run's name, the same for all tasks and processes.
+        """
+        folder, lm = cache_folder(self.settings.xling_cache), running("lm")
+        whole = self.instances and all(item.resps for item in self.instances)
+        if folder is None or not whole or replayed(lm) is not None:
+            return
+        task = str(self.config.task)
+        lines = answer_lines(task, run, self.instances, self._untemplated)
+        try:
+            path = save_answers(folder, task, getattr(lm, "rank", 0), lines)
+            log.info("%s: answers saved to %s before scoring", task, path)
+        except (OSError, TypeError, ValueError) as error:
+            log.warning("%s: answers could not be saved (%s)", task, error)
+
+    def override_metric(self, metric_name: str) -> None:
+        """The harness calls this for `--predict_only`."""
+        self.predict_only = metric_name == "bypass"
+        super().override_metric(metric_name)
+
+    # Results
+
+    @abstractmethod
+    def metrics(self) -> list[Metric]:
+        """The metrics of this run; every document has a value for each."""
+
+    @abstractmethod
+    def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """A document's value for every metric."""
+
+    def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """A document's values; a metric that is missing here would corrupt the harness's counts."""
+        if self.predict_only:
+            return {"bypass": None}
+        values = self.values(doc, results)
+        values["unusable_rows"] = 0
+        return values
+
+    def aggregation(self) -> dict[str, Callable[[list[Any]], Any]]:
+        """The aggregations by metric name."""
+        if self.predict_only:
+            return dict(super().aggregation())
+        return {metric.name: metric.aggregate for metric in self._all_metrics()}
+
+    def higher_is_better(self) -> dict[str, bool | None]:
+        """The directions by metric name."""
+        if self.predict_only:
+            return dict(super().higher_is_better())
+        return {metric.name: metric.higher_is_better for metric in self._all_metrics()}
+
+    def _all_metrics(self) -> list[Metric]:
+        count = self.coverage()["unusable_rows"]
+        unusable = Metric("unusable_rows", lambda _: count, None, "count|whole_file:yes")
+        return [*self.metrics(), unusable]
+
+    def dump_config(self) -> dict[str, Any]:
+        """The configuration for the results: settings, data, prompt and signatures, no secrets."""
+        config: dict[str, Any] = redact(super().dump_config())
+        config["metadata"] = {**config.get("metadata", {}), "xling": self.recorded()}
+        return config
+
+    def recorded(self) -> dict[str, Any]:
+        """What makes the scores reproducible."""
+        replay = replayed(running("lm"))
+        return {
+            "version": __version__,
+            **({} if replay is None else {"replay": replay.origin(str(self.config.task))}),
+            "settings": redact(self.settings.dump()),
+            "data": {
+                "dataset": self.record.title,
+                "language": self.language,
+                "licence": self.record.licence,
+                "citation": self.record.citation,
+                **self.provenance,
+                **self.coverage(),
+            },
+            "prompts": {
+                name: {"language": prompt.language, "digest": prompt.digest}
+                for name, prompt in self.used_prompts().items()
+            },
+            "generation_kwargs": redact(dict(self.config.generation_kwargs or {})),
+            "signatures": {
+                metric.name: metric.signature
+                for metric in ([] if self.predict_only else self._all_metrics())
+            },
+        }
+
+    def used_prompts(self) -> dict[str, Prompt]:
+        """The prompts that this task uses, by name."""
+        return {self.prompt_name: self.prompts.get(self.prompt_name, self.prompt_language)}
+
+
+_unsaved: list[weakref.ref[XlingTask]] = []
+
+
+def _save_all_answers() -> None:
+    """Save the answers of all our tasks in the run before the first of them is scored."""
+    run = all_ranks(new_run())[0] if _unsaved else ""
+    while _unsaved:
+        task = _unsaved.pop(0)()
+        if task is not None:
+            task.save_answers(run)
+
+
+# Temperatures
+
+
+def forced_temperature(task: XlingTask) -> float | None:
+    """The temperature of `--gen_kwargs`, which the harness writes over the task's arguments.
+
+    Raises:
+        SettingError: If it is not a number from 0 to 2.
+    """
+    forced = (task.config.generation_kwargs or {}).get("temperature")
+    return None if forced is None else temperatures("--gen_kwargs temperature", forced)[0]
+
+
+def swept_temperatures(task: XlingTask) -> tuple[float, ...]:
+    """The temperatures a task samples at: the setting, or the one from `--gen_kwargs`.
+
+    The harness writes `--gen_kwargs` over the task's generation arguments after the task is made.
+    A temperature there stands for the whole sweep; no temperature is reported that was not used.
+
+    Raises:
+        SettingError: If `--gen_kwargs` and the setting contradict each other.
+    """
+    forced = forced_temperature(task)
+    if forced is None:
+        return task.settings.temperatures
+    if "temperatures" in task.settings.given and task.settings.temperatures != (forced,):
+        raise SettingError(
+            f"{task.config.task}: --gen_kwargs temperature={forced} would replace the sweep "
+            f"temperatures={list(task.settings.temperatures)}; give one of the two"
+        )
+    return (forced,)
+
+
+def generation_arguments(task: XlingTask, temperature: float) -> dict[str, Any]:
+    """The task's generation arguments at a temperature, sampling if and only if it is above 0.
+
+    Raises:
+        SettingError: If `--gen_kwargs do_sample` contradicts the temperature.
+    """
+    arguments = deepcopy(dict(task.config.generation_kwargs or {}))
+    sample = temperature > 0
+    if "do_sample" in arguments and bool(arguments["do_sample"]) != sample:
+        raise SettingError(
+            f"{task.config.task}: --gen_kwargs do_sample={arguments['do_sample']} contradicts "
+            f"temperature {temperature}; leave do_sample out, it follows from the temperature"
+        )
+    return {**arguments, "temperature": temperature, "do_sample": sample}
+
+
+def replies_of(result: Any) -> list[str]:
+    """The replies in one filtered result: a text, or a list of them."""
+    return [clean_reply(item) for item in (result if isinstance(result, list) else [result])]
+
+
+def ratio_of(pairs: Sequence[Sequence[int]]) -> float | None:
+    """Counts pooled over documents: from (hits, rows) per document to hits / rows."""
+    hits, rows = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+    return hits / rows if rows else None
+
+
+def defined_mean(values: Sequence[float | None]) -> float | None:
+    """The mean of the values that are defined; None if none is."""
+    known = [value for value in values if value is not None]
+    return float(sum(known) / len(known)) if known else None

@@ -1,0 +1,335 @@
+"""Consistency: asked the same question several times, does the model say the same?
+
+XLingEval, section 3.3: k answers at each temperature, compared within the question. One task
+sweeps all temperatures; every metric carries its temperature as suffix.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, islice
+from statistics import stdev
+from typing import Any
+
+from lm_eval.api.metrics import mean
+from xling_metrics.base import signature
+from xling_metrics.language import (
+    has_own_script,
+    language_confusion_corpus,
+    language_consistency_corpus,
+)
+from xling_metrics.ngrams import distinct_answers
+from xling_metrics.words import language_code
+
+from xling_tasks.data.prompts import Prompt
+from xling_tasks.errors import SettingError, XlingError
+from xling_tasks.harness import all_ranks, is_hosted, running, takes_seed
+from xling_tasks.log import warn_once
+from xling_tasks.models.encoders import encoder_for
+from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, translator
+from xling_tasks.scorers.consistency import Scorer, Texts
+from xling_tasks.tasks.base import (
+    Metric,
+    Request,
+    defined_mean,
+    generation_arguments,
+    ratio_of,
+    replies_of,
+    swept_temperatures,
+)
+from xling_tasks.tasks.side_requests import SideRequest, translation_requests
+from xling_tasks.tasks.xlinghealth import XLingHealthTask
+
+_BETTER = {"sim": True, "bertscore": True, "length": None}
+
+
+class Replies(list[str]):
+    """A document's replies to one request, which remember the filter they came through."""
+
+    def __init__(self, replies: Sequence[str], filter_key: str) -> None:
+        super().__init__(replies)
+        self.filter_key = filter_key
+
+
+class ConsistencyTask(XLingHealthTask):
+    """k answers per question and temperature, compared with each other."""
+
+    prompt_name = "answer"
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self._translator: Translator | None = None
+        self._scorers: list[Scorer] = []
+        self._scores: dict[str, dict[int, dict[str, Any]]] = {}
+        super().__init__(config)
+
+    def docs(self) -> list[dict[str, Any]]:
+        """All questions usable in this language; the answers in the data are not needed."""
+        dropped = ("answers", "reference")
+        return [
+            {key: value for key, value in doc.items() if key not in dropped}
+            for doc in self.data.docs(self.language)
+        ]
+
+    def doc_to_text(self, doc: dict[str, Any], doc_to_text: Any = None) -> str:
+        """The question with its instruction."""
+        language = self.record.language_names[self.language]
+        return self.used_prompts()["answer"].fill(question=doc["question"], language=language)
+
+    def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> str:
+        """There is no right answer."""
+        return ""
+
+    # Requests
+
+    @property
+    def temperatures(self) -> tuple[float, ...]:
+        """The temperatures of this run."""
+        return swept_temperatures(self)
+
+    @property
+    def asked_temperatures(self) -> tuple[float, ...]:
+        """All of them."""
+        return self.temperatures
+
+    def answers_at(self, temperature: float) -> int:
+        """k; at temperature 0 once on backends that would give k copies of one answer."""
+        if temperature > 0:
+            return self.settings.k
+        lm = running("lm")
+        hosted = lm is None or is_hosted(lm)
+        repeats = self.settings.greedy_repeats or ("k" if hosted else "once")
+        return self.settings.k if repeats == "k" else 1
+
+    def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
+        """Per temperature k requests with a seed each, or one request k times."""
+        lm = running("lm")
+        seeded = lm is not None and takes_seed(lm)
+        requests: list[Request] = []
+        for tau in self.temperatures:
+            arguments, count = generation_arguments(self, tau), self.answers_at(tau)
+            if seeded:
+                first = int(arguments.get("seed", self.settings.sampling_seed))
+                seeds = range(first, first + count)
+                own = ({**arguments, "seed": seed} for seed in seeds)
+                requests += [("generate_until", (context, each), 1) for each in own]
+            else:
+                requests.append(("generate_until", (context, arguments), count))
+        return requests
+
+    def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
+        """Translations by a model of the harness; the reference stands in for answers to come."""
+        found = translation_requests(
+            self.settings.translator,
+            self.used_prompts().get("translate"),
+            self._references[doc["question_id"]],
+            self.language,
+        )
+        return found * sum(self.answers_at(tau) for tau in self.temperatures)
+
+    @functools.cached_property
+    def _references(self) -> dict[str, str]:
+        docs = self.data.docs(self.language)
+        return {doc["question_id"]: doc["reference"] or doc["question"] for doc in docs}
+
+    def used_prompts(self) -> dict[str, Prompt]:
+        """The question's prompt, and the one for translation by a model of the harness."""
+        used, spec = super().used_prompts(), self.settings.translator
+        if spec is not None and self.language != "en" and spec.model not in (FILE, SEQ2SEQ):
+            used["translate"] = self.prompts.get("translate", "en")
+        return used
+
+    # Scoring
+
+    def check_run(self) -> None:
+        """Load what the scoring needs before anything is generated."""
+        for temperature in self.temperatures:
+            generation_arguments(self, temperature)
+        self._answers = {tau: self.answers_at(tau) for tau in self.temperatures}
+        self._refuse_answer_cache()
+        if self.predict_only:
+            return
+        if self.language != "en" and self.settings.translator is not None:
+            prompt = self.prompts.get("translate", "en")
+            self._translator = translator(
+                self.settings.translator, self.settings.xling_cache, prompt
+            )
+            self._translator.check((self.language, "en"))
+        self._scorers = self._make_scorers()
+
+    def _refuse_answer_cache(self) -> None:
+        """The harness's answer cache gives one greedy answer k times: a fake consistency."""
+        lm, count = running("lm"), self._answers.get(0.0, 1)
+        if type(lm).__name__ == "CachingLM" and not takes_seed(lm) and count > 1:
+            raise SettingError(
+                f"{self.config.task}: --use_cache would return one answer {count} times at "
+                "temperature 0; leave it out, or set --metadata greedy_repeats=once"
+            )
+
+    def _make_scorers(self) -> list[Scorer]:
+        """Published scores for English texts; scores in the source language where none translates.
+
+        English answers get both kinds without a translator, so that each has its English column.
+        """
+        several = max(self._answers.values()) > 1
+        seeds = self.settings.topic_seeds if several else ()
+        found = []
+        if self.language == "en" or self._translator is not None:
+            encoder = encoder_for(self.settings.encoder, "encoder") if several else None
+            found.append(Scorer("en", "published", encoder, seeds))
+        if self.settings.translator is None:
+            warn_once(
+                "Consistency: no translator is set, so answers are scored in their own language "
+                "(metrics ending in _src; English also as published). Set one with --metadata "
+                '\'{"translator": {"model": "seq2seq", "model_args": {"pretrained": ...}}}\'.'
+            )
+            setting = self.settings.source_encoder
+            encoder = encoder_for(setting, "source_encoder") if several else None
+            found.append(Scorer(self.language, "source", encoder, seeds))
+        return found
+
+    def score(self) -> None:
+        """Translate, compare and fit topics once over all answers, per filter and temperature."""
+        for key in list(self.instances[0].filtered_resps):
+            answers = self._answers_by_doc(key)
+            scores: dict[int, dict[str, Any]] = {doc_id: {} for doc_id in answers}
+            for tau in self.temperatures:
+                found = self._score_at(list(answers), [a[tau] for a in answers.values()])
+                for name, values in found.items():
+                    for doc_id, value in zip(answers, values, strict=True):
+                        scores[doc_id][f"{name}_t{tau}"] = value
+            self._scores[key] = scores
+            self._mark(key)
+
+    def _answers_by_doc(self, key: str) -> dict[int, dict[float, list[str]]]:
+        """Every document's answers by temperature, in the order in which they were asked for."""
+        replies: dict[int, list[str]] = {}
+        for instance in sorted(self.instances, key=lambda item: (item.doc_id, item.idx)):
+            replies.setdefault(instance.doc_id, []).extend(replies_of(instance.filtered_resps[key]))
+        found = {}
+        for doc_id, texts in replies.items():
+            if len(texts) != sum(self._answers.values()):
+                raise XlingError(
+                    f"{self.config.task}: filter {key!r} leaves {len(texts)} of "
+                    f"{sum(self._answers.values())} answers per question; consistency needs all "
+                    "of them (leave out filters such as take_first)"
+                )
+            rest = iter(texts)
+            found[doc_id] = {tau: list(islice(rest, n)) for tau, n in self._answers.items()}
+        return found
+
+    def _mark(self, key: str) -> None:
+        for instance in self.instances:
+            replies = replies_of(instance.filtered_resps[key])
+            instance.filtered_resps[key] = Replies(replies, key)
+
+    def _score_at(self, doc_ids: list[int], answers: list[list[str]]) -> dict[str, list[Any]]:
+        texts = self._in_english(answers)
+        own = dict(zip(doc_ids, texts, strict=True))
+        everything = {i: t for part in all_ranks(own) for i, t in part.items()}
+        order = {doc_id: position for position, doc_id in enumerate(sorted(everything))}
+        ordered = [everything[doc_id] for doc_id in order]
+        where = [order[doc_id] for doc_id in doc_ids]
+        found = self._about_language(answers)
+        if self._translator is not None:
+            failed = [[sum(t is None for t in per), len(per)] for per in texts]
+            found["translation_failed_rate"] = failed
+        for scorer in self._scorers:
+            found |= scorer.score(texts, ordered, where)
+        return found
+
+    def _in_english(self, answers: list[list[str]]) -> Texts:
+        """The answers as they are scored: translated if there is a translator."""
+        if self._translator is None:
+            return answers
+        distinct = list(dict.fromkeys(chain.from_iterable(answers)))
+        found = self._translator.translate(distinct, self.language, "en")
+        english = dict(zip(distinct, found, strict=True))
+        return [[english[answer] for answer in per] for per in answers]
+
+    def _about_language(self, answers: list[list[str]]) -> dict[str, list[Any]]:
+        """Whether the answers are in the language asked for, distinct, and there at all."""
+        flat = list(dict.fromkeys(chain.from_iterable(answers)))
+        shares = dict(zip(flat, language_consistency_corpus(flat, self.language), strict=True))
+        passes = dict(zip(flat, language_confusion_corpus(flat, self.language), strict=True))
+        found: dict[str, list[Any]] = {
+            "language_consistency": [defined_mean([shares[a] for a in per]) for per in answers],
+            "line_pass_rate": [_counts([passes[a].line_pass for a in per]) for per in answers],
+            "empty_rate": [[sum(not a.strip() for a in per), len(per)] for per in answers],
+        }
+        if has_own_script(self.language):
+            words = [_counts([passes[a].word_pass for a in per]) for per in answers]
+            found["word_pass_rate"] = words
+        if max(map(len, answers), default=0) > 1:
+            found["distinct_answers"] = [float(distinct_answers(per)) for per in answers]
+        return found
+
+    # Results
+
+    def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """What `score` found for this document."""
+        return dict(self._scores[results[0].filter_key][self._doc_ids[doc["question_id"]]])
+
+    @functools.cached_property
+    def _doc_ids(self) -> dict[str, int]:
+        return {instance.doc["question_id"]: instance.doc_id for instance in self.instances}
+
+    def metrics(self) -> list[Metric]:
+        """Per temperature: means over questions of their values; rates pooled over answers."""
+        found = []
+        for tau, count in self._answers.items():
+            asked = {"temperature": tau, "k": count}
+            for name, aggregate, better, sign in self._metrics_at(count):
+                extra = "|".join(f"{key}:{value}" for key, value in asked.items())
+                found.append(Metric(f"{name}_t{tau}", aggregate, better, f"{sign}|{extra}"))
+        return found
+
+    def _metrics_at(
+        self, count: int
+    ) -> list[tuple[str, Callable[[list[Any]], Any], bool | None, str]]:
+        code = language_code(self.language)
+        langid = {"language": code, "libraries": ("langid",)}
+        found: list[tuple[str, Callable[[list[Any]], Any], bool | None, str]] = [
+            (
+                "language_consistency",
+                defined_mean,
+                True,
+                signature("language_consistency", split="sentencex", **langid),  # type: ignore[arg-type]
+            ),
+            ("line_pass_rate", ratio_of, True, signature("line_pass_rate", **langid)),  # type: ignore[arg-type]
+            ("empty_rate", ratio_of, False, signature("empty_rate", of="all_answers")),
+        ]
+        if has_own_script(self.language):
+            sign = signature("word_pass_rate", language=code, of="answers_that_pass_by_line")
+            found.append(("word_pass_rate", ratio_of, True, sign))
+        if count > 1:
+            sign = signature("distinct_answers", of=count)
+            found.append(("distinct_answers", mean, None, sign))
+        if self._translator is not None:
+            sign = signature("translation_failed_rate", of="all_answers")
+            sign += f"|translator:{self._translator.signature}"
+            found.append(("translation_failed_rate", ratio_of, False, sign))
+        for scorer in self._scorers:
+            via = ""
+            if self._translator is not None:
+                via = f"|translator:{self._translator.signature}"
+            for name, sign in scorer.signatures(several=count > 1).items():
+                aggregate = _spread_of_means if "_seed_sd" in name else defined_mean
+                better = None if "_seed_sd" in name else _BETTER[name.split("_")[0]]
+                found.append((name, aggregate, better, sign + via))
+        return found
+
+
+def _counts(passes: Sequence[bool | None]) -> list[int]:
+    """[passed, scored] of some answers."""
+    scored = [item for item in passes if item is not None]
+    return [sum(scored), len(scored)]
+
+
+def _spread_of_means(by_question: Sequence[Sequence[float] | None]) -> float | None:
+    """The sample standard deviation over seeds of the mean over questions."""
+    scored = [values for values in by_question if values is not None]
+    if not scored:
+        return None
+    means = [sum(values) / len(values) for values in zip(*scored, strict=True)]
+    return float(stdev(means))

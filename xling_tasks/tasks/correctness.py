@@ -1,0 +1,193 @@
+"""Correctness: the model answers in the question's language; a judge compares with the reference.
+
+XLingEval, section 3.2. Without a judge there are no labels, and the task reports what needs none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lm_eval.api.metrics import mean
+from xling_metrics.base import signature
+from xling_metrics.language import identify
+from xling_metrics.overlap import chrf, chrf_signature
+from xling_metrics.words import length_words, segmenter_name
+
+from xling_tasks.data.prompts import Prompt
+from xling_tasks.harness import running
+from xling_tasks.log import warn_once
+from xling_tasks.models.backend import Backend, backend
+from xling_tasks.models.judge import LABELS, NO_RESPONSE, Case, Judgement, fill, judge
+from xling_tasks.tasks.base import (
+    Metric,
+    Request,
+    defined_mean,
+    forced_temperature,
+    generation_arguments,
+    replies_of,
+)
+from xling_tasks.tasks.side_requests import SideRequest
+from xling_tasks.tasks.xlinghealth import XLingHealthTask
+
+_DIRECTION = {"more_comprehensive": True, "contradictory": False, NO_RESPONSE: False}
+
+
+class CorrectnessTask(XLingHealthTask):
+    """One greedy answer per question, judged against the reference answer."""
+
+    prompt_name = "answer"
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self._judge: Backend | None = None
+        self._judgements: dict[tuple[str, str], Judgement] = {}
+        super().__init__(config)
+
+    def docs(self) -> list[dict[str, Any]]:
+        """Questions that have a reference answer in this language."""
+        return [
+            {key: value for key, value in doc.items() if key != "answers"}
+            for doc in self.data.docs(self.language)
+            if doc["reference"] is not None
+        ]
+
+    def doc_to_text(self, doc: dict[str, Any], doc_to_text: Any = None) -> str:
+        """The question with its instruction."""
+        prompt = self.used_prompts()["answer"]
+        language = self.record.language_names[self.language]
+        return prompt.fill(question=doc["question"], language=language)
+
+    def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> str:
+        """The reference answer."""
+        return str(doc["reference"])
+
+    @property
+    def temperature(self) -> float:
+        """0 (greedy) unless `--gen_kwargs temperature=` says otherwise."""
+        return forced_temperature(self) or 0.0
+
+    @property
+    def asked_temperatures(self) -> tuple[float, ...]:
+        """The one temperature."""
+        return (self.temperature,)
+
+    def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
+        """One answer."""
+        return [("generate_until", (context, generation_arguments(self, self.temperature)), 1)]
+
+    # The judge
+
+    def check_run(self) -> None:
+        """Reach the judge before anything is generated; say so if there is none."""
+        generation_arguments(self, self.temperature)
+        if self.predict_only:
+            return
+        if self.settings.judge is None:
+            warn_once(
+                "Correctness: no judge is set, so there are no labels; reporting chrf, "
+                "length_words, empty_rate and langid_match only. Set one with --metadata "
+                '\'{"judge": {"model": ..., "model_args": {...}}}\'.'
+            )
+            return
+        self._judge = backend("judge", self.settings.judge, self.settings.xling_cache)
+        self._judge.check()
+
+    def score(self) -> None:
+        """Judge all distinct answers in one batch, after they are safe on disk."""
+        if self._judge is None:
+            return
+        docs = {instance.doc["question_id"]: instance.doc for instance in self.instances}
+        answers = dict.fromkeys(
+            (instance.doc["question_id"], reply)
+            for instance in self.instances
+            for result in instance.filtered_resps.values()
+            for reply in replies_of(result)
+        )
+        language = self.record.language_names[self.language]
+        cases = [
+            Case(docs[key]["question"], docs[key]["reference"], reply, language)
+            for key, reply in answers
+        ]
+        found = judge(cases, self.used_prompts()["judge"], self._judge)
+        self._judgements = dict(zip(answers, found, strict=True))
+
+    def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
+        """The judge's prompt, with the reference standing in for the answer to come."""
+        if self.settings.judge is None:
+            return []
+        language = self.record.language_names[self.language]
+        case = Case(doc["question"], doc["reference"], doc["reference"], language)
+        prompt = fill(self.used_prompts()["judge"], case)
+        return [SideRequest("judge", prompt, self.settings.judge.max_gen_toks)]
+
+    # Values
+
+    def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """Overlap, length and language of the answer, and its label one-hot."""
+        answer = replies_of(results[0])[0]
+        found = identify([answer])[0]
+        values: dict[str, Any] = {
+            "chrf": chrf(answer, doc["reference"]),
+            "length_words": float(length_words(answer, self.language)),
+            "empty_rate": float(not answer.strip()),
+            "langid_match": None if found is None else float(found == self.language),
+        }
+        if self._judge is not None:
+            judgement = self._judgements[doc["question_id"], answer]
+            failed = judgement.label is None
+            values |= {
+                label: None if failed else float(judgement.label == label)
+                for label in (*LABELS, NO_RESPONSE)
+            }
+            values["judge_failed_rate"] = float(failed)
+            values["n_judged"] = {
+                "label": judgement.label,
+                "reply": judgement.reply,
+                "judge": self._judge.signature,
+            }
+        return values
+
+    def metrics(self) -> list[Metric]:
+        """Label shares sum to 1, over all questions but those whose judge call failed."""
+        language = self.language
+        found = [
+            Metric("chrf", defined_mean, True, chrf_signature()),
+            Metric(
+                "length_words",
+                mean,
+                None,
+                signature("length_words", language=language, words=segmenter_name(language)),
+            ),
+            Metric("empty_rate", mean, False, signature("empty_rate", of="all_questions")),
+            Metric(
+                "langid_match",
+                defined_mean,
+                True,
+                signature("langid_match", language=language, libraries=("langid",)),
+            ),
+        ]
+        if self._judge is not None:
+            sign = f"|of:all_but_judge_failures|judge:{self._judge.signature}"
+            # The harness gives a standard error with its own mean only, which takes no gaps.
+            gaps = any(item.label is None for item in self._judgements.values())
+            alone = getattr(running("lm"), "world_size", 1) == 1
+            share = mean if alone and not gaps else defined_mean
+            found += [
+                Metric(label, share, _DIRECTION.get(label), label + sign)
+                for label in (*LABELS, NO_RESPONSE)
+            ]
+            failed = signature("judge_failed_rate", of="all_questions")
+            found.append(Metric("judge_failed_rate", mean, False, failed))
+            found.append(Metric("n_judged", _count_judged, None, "n_judged" + sign))
+        return found
+
+    def used_prompts(self) -> dict[str, Prompt]:
+        """The question's prompt, and the judge's where there is a judge."""
+        used = super().used_prompts()
+        if self.settings.judge is not None:
+            used["judge"] = self.prompts.get("judge", "en")
+        return used
+
+
+def _count_judged(values: list[dict[str, Any]]) -> int:
+    return sum(value["label"] in LABELS for value in values)

@@ -1,0 +1,149 @@
+"""Empathy consistency: does a person in distress get the same kind of response in every language?
+
+Translate-then-evaluate (arXiv:2505.21999): classifiers of EPITOME's three mechanisms on (seeker
+post, response), both in English; 1 if the profile equals the English response's, else 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from xling_metrics.base import signature
+
+from xling_tasks.log import warn_once
+from xling_tasks.models.empathy.classifier import EmpathyClassifier, load_classifier
+from xling_tasks.models.empathy.data import MECHANISMS
+from xling_tasks.tasks.base import Metric, defined_mean
+from xling_tasks.tasks.multilingual import Key, MultilingualTask
+from xling_tasks.tasks.side_requests import SideRequest
+
+Profile = tuple[bool, bool, bool]
+"""Which of the mechanisms a response has, in the order of `MECHANISMS`."""
+
+
+class EmpathyTask(MultilingualTask):
+    """Responses to the same posts in several languages, compared with the English one."""
+
+    prompt_name = "empathy"
+    text_field = "post"
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self._classifier: EmpathyClassifier | None = None
+        self._responses: dict[Key, dict[str, tuple[str | None, Profile | None]]] = {}
+        super().__init__(config)
+
+    @property
+    def scored(self) -> bool:
+        """Whether there is a classifier."""
+        return self.settings.empathy_classifier is not None
+
+    def check_run(self) -> None:
+        """Load classifier and translator before anything is generated."""
+        super().check_run()
+        if self.predict_only:
+            return
+        if self.settings.empathy_classifier is None:
+            warn_once(
+                "Empathy consistency: no classifier is set, so nothing is compared; reporting "
+                "empty_rate and langid_match only. Make one with `xling train-empathy` and set "
+                "--metadata empathy_classifier=FOLDER."
+            )
+            return
+        self._classifier = load_classifier(self.settings.empathy_classifier)
+
+    def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
+        """Translation of each response, with a text standing in for it."""
+        if not self.scored:
+            return []
+        return [request for code in doc["text"] for request in self.translation_requests(code)]
+
+    # Scoring
+
+    def score(self) -> None:
+        """Translate and classify once over all responses; empty ones have no profile."""
+        if self._classifier is None:
+            return
+        posts = {item.doc["question_id"]: item.doc["text"]["en"] for item in self.instances}
+        answers = self.replies()
+        english = self.in_english(answers)
+        pairs = {
+            (key, code): (posts[key[0]], text)
+            for key, replies in answers.items()
+            for code, reply in replies.items()
+            if (text := english[code, reply]) is not None and text.strip()
+        }
+        distinct = list(dict.fromkeys(pairs.values()))
+        profiles = dict(zip(distinct, self._classifier.profiles(distinct), strict=True))
+        self._responses = {
+            key: {
+                code: (english[code, reply], profiles.get(pairs.get((key, code), ("", ""))))
+                for code, reply in replies.items()
+            }
+            for key, replies in answers.items()
+        }
+
+    def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """Agreement with the English response, and what each response has, by language."""
+        values = self.about_replies(doc, results)
+        if self._classifier is None:
+            return values
+        responses = self._responses[self.key(doc, results)]
+        reference = responses["en"][1]
+        equal: dict[str, float | None] = {}
+        for code in self.languages:
+            text, profile = responses.get(code, (None, None))
+            for i, name in enumerate(MECHANISMS):
+                values[f"{name}_present_{code}"] = None if profile is None else float(profile[i])
+            values[f"profile_{code}"] = {"english": text, "profile": profile and list(profile)}
+            if code != "en":
+                both = profile is not None and reference is not None
+                equal[code] = float(profile == reference) if both else None
+                values |= _agreement(code, profile, reference)
+                absent = code not in responses
+                values[f"unscored_{code}"] = None if absent else float(not both)
+        values |= {f"empathy_{code}": value for code, value in equal.items()}
+        return values | self.group_values("empathy", equal)
+
+    def metrics(self) -> list[Metric]:
+        """Per language and for the groups of languages."""
+        found = self.metrics_about_replies()
+        if self._classifier is None:
+            return found
+        sign = f"of:scored_posts|classifier:{self._classifier.signature}{self.translator_signature}"
+        found += self.group_metrics("empathy", sign)
+        for code in self.languages:
+            own = f"|language:{code}|{sign}"
+            for name in MECHANISMS:
+                found.append(Metric(f"{name}_present_{code}", defined_mean, None, name + own))
+            found.append(Metric(f"profile_{code}", _count, None, "profile" + own))
+            if code == "en":
+                continue
+            found.append(Metric(f"empathy_{code}", defined_mean, True, "empathy" + own))
+            for name in MECHANISMS:
+                label = f"{name}_agreement"
+                found.append(Metric(f"{label}_{code}", defined_mean, True, label + own))
+            label = "both_absent"
+            found.append(Metric(f"{label}_{code}", defined_mean, None, label + own))
+            unscored = signature("unscored", language=code, of="all_posts")
+            found.append(Metric(f"unscored_{code}", defined_mean, False, unscored))
+        return found
+
+
+def _agreement(
+    code: str, profile: Profile | None, reference: Profile | None
+) -> dict[str, float | None]:
+    """Agreement per mechanism, and whether the profiles are equal because both are empty."""
+    if profile is None or reference is None:
+        names = [*(f"{name}_agreement" for name in MECHANISMS), "both_absent"]
+        return {f"{name}_{code}": None for name in names}
+    found: dict[str, float | None] = {
+        f"{name}_agreement_{code}": float(own == other)
+        for name, own, other in zip(MECHANISMS, profile, reference, strict=True)
+    }
+    return {**found, f"both_absent_{code}": float(not any(profile) and not any(reference))}
+
+
+def _count(values: list[dict[str, Any]]) -> int:
+    """How many responses have a profile."""
+    return sum(value["profile"] is not None for value in values)

@@ -1,0 +1,289 @@
+"""Information consistency: does an answer say what the English answer says?
+
+Translate-then-evaluate (arXiv:2505.21999): claims of both answers in English, each verified
+against the other answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from xling_metrics.base import signature
+from xling_metrics.claims import ClaimScores, claim_scores
+
+from xling_tasks.data.prompt_sets import PromptSet
+from xling_tasks.data.prompts import Prompt
+from xling_tasks.data.records import RECORDS
+from xling_tasks.data.xlinghealth import load
+from xling_tasks.log import warn_once
+from xling_tasks.models.backend import Backend, backend
+from xling_tasks.models.claims import (
+    EXTRACTION_TOKENS,
+    Extraction,
+    extract,
+    fill_claims,
+    fill_support,
+    verify,
+)
+from xling_tasks.tasks.base import Metric, defined_mean
+from xling_tasks.tasks.multilingual import STAND_IN, Key, MultilingualTask
+from xling_tasks.tasks.side_requests import SideRequest
+
+_STAND_IN_CLAIMS = ["A person who asks about their health gets an answer of some length."] * 15
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One answer beside the English one.
+
+    Attributes:
+        english: The answer in English; None if it could not be translated.
+        claims: Its claims; None if there is no text or the list could not be read.
+        supported: Whether the English answer supports each of them.
+        reference_supported: Whether it supports each claim of the English answer.
+        unparsed: Parts of the list of claims that could not be read.
+        reason: Why there is no score; None if there is one.
+    """
+
+    english: str | None
+    claims: tuple[str, ...] | None
+    supported: list[bool | None]
+    reference_supported: list[bool | None]
+    unparsed: int
+    scores: ClaimScores
+    reason: str | None
+
+    def record(self) -> dict[str, Any]:
+        """What the samples keep of it."""
+        return {
+            "n": None if self.claims is None else len(self.claims),
+            "english": self.english,
+            "claims": None if self.claims is None else list(self.claims),
+            "supported": self.supported,
+            "reference_supported": self.reference_supported,
+            "unparsed": self.unparsed,
+            "unscored": self.reason,
+        }
+
+
+class InformationTask(MultilingualTask):
+    """Answers to the same prompts in several languages, compared claim by claim with English."""
+
+    prompt_name = "information"
+    text_field = "prompt"
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self._judge: Backend | None = None
+        self._compared: dict[Key, dict[str, Compared]] = {}
+        super().__init__(config)
+
+    @property
+    def scored(self) -> bool:
+        """Whether there is a judge."""
+        return self.settings.judge is not None
+
+    def used_prompts(self) -> dict[str, Prompt]:
+        """Also the judge's two."""
+        used = super().used_prompts()
+        if self.scored:
+            used |= {name: self.prompts.get(name, "en") for name in ("claims", "support")}
+        return used
+
+    def check_run(self) -> None:
+        """Reach translator and judge before anything is generated."""
+        super().check_run()
+        if self.predict_only:
+            return
+        if self.settings.judge is None:
+            warn_once(
+                "Information consistency: no judge is set, so nothing is compared; reporting "
+                "empty_rate and langid_match only. Set one with --metadata "
+                '\'{"judge": {"model": ..., "model_args": {...}}}\'.'
+            )
+            return
+        self._judge = backend("judge", self.settings.judge, self.settings.xling_cache)
+        self._judge.check()
+
+    def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
+        """Translation, claims and two verifications per answer, with a text standing in for it."""
+        spec = self.settings.judge
+        if spec is None:
+            return []
+        prompts = self.used_prompts()
+        support = fill_support(prompts["support"], _STAND_IN_CLAIMS, STAND_IN)
+        claims = fill_claims(prompts["claims"], STAND_IN)
+        room = max(spec.max_gen_toks, EXTRACTION_TOKENS)
+        found = []
+        for code in doc["text"]:
+            found += self.translation_requests(code)
+            found.append(SideRequest("judge", claims, room, code))
+            if code != "en":
+                found += [SideRequest("judge", support, spec.max_gen_toks, code)] * 2
+        return found
+
+    # Scoring
+
+    def score(self) -> None:
+        """Translate, extract and verify, each once over all answers."""
+        if self._judge is None:
+            return
+        prompts, answers = self.used_prompts(), self.replies()
+        english = self.in_english(answers)
+        texts = list(dict.fromkeys(text for text in english.values() if text is not None))
+        found = extract(texts, prompts["claims"], self._judge)
+        claims: dict[str | None, Extraction] = dict(zip(texts, found, strict=True))
+        claims[None] = Extraction(None)
+        pairs = dict.fromkeys(
+            pair
+            for replies in answers.values()
+            for code, reply in replies.items()
+            if code != "en"
+            for pair in _pairs(english["en", replies["en"]], english[code, reply], claims)
+        )
+        verdicts = dict(
+            zip(pairs, verify(list(pairs), prompts["support"], self._judge), strict=True)
+        )
+        self._compared = {
+            key: {
+                "en": _alone(english["en", replies["en"]], claims),
+                **{
+                    code: _compare(
+                        english["en", replies["en"]], english[code, reply], claims, verdicts
+                    )
+                    for code, reply in replies.items()
+                    if code != "en"
+                },
+            }
+            for key, replies in answers.items()
+        }
+
+    # Values
+
+    def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """Scores by language, with the claims and verdicts they are made of."""
+        values = self.about_replies(doc, results)
+        if self._judge is None:
+            return values
+        compared = self._compared[self.key(doc, results)]
+        f1 = {code: item.scores.f1 for code, item in compared.items()}
+        values |= self.group_values("information_f1", f1)
+        for code in self.languages:
+            item = compared.get(code)
+            values[f"n_claims_{code}"] = None if item is None else item.record()
+            known = item is not None and item.claims is not None
+            values[f"abstained_{code}"] = float(not item.claims) if item and known else None
+            if code == "en":
+                continue
+            scores = item.scores if item is not None else ClaimScores(None, None, None)
+            values[f"information_f1_{code}"] = scores.f1
+            values[f"information_precision_{code}"] = scores.precision
+            values[f"information_recall_{code}"] = scores.recall
+            values[f"unscored_{code}"] = None if item is None else float(scores.f1 is None)
+            if item is None:
+                pair = None
+            else:
+                verdicts = [*item.supported, *item.reference_supported]
+                pair = [sum(v is None for v in verdicts), len(verdicts)]
+            values[f"unverified_{code}"] = pair
+            parts = (
+                None if item is None else [item.unparsed, item.unparsed + len(item.claims or ())]
+            )
+            values[f"unparsed_{code}"] = parts
+        return values
+
+    def metrics(self) -> list[Metric]:
+        """Per language and for the groups of languages."""
+        found = self.metrics_about_replies()
+        if self._judge is None:
+            return found
+        sign = f"of:scored_prompts|judge:{self._judge.signature}{self.translator_signature}"
+        found += self.group_metrics("information_f1", sign)
+        for code in self.languages:
+            own = f"|language:{code}|{sign}"
+            found.append(Metric(f"n_claims_{code}", _mean_claims, None, "n_claims" + own))
+            found.append(Metric(f"abstained_{code}", defined_mean, False, "abstained" + own))
+            if code == "en":
+                continue
+            for name in ("information_f1", "information_precision", "information_recall"):
+                found.append(Metric(f"{name}_{code}", defined_mean, True, name + own))
+            unscored = signature("unscored", language=code, of="all_prompts")
+            found.append(Metric(f"unscored_{code}", defined_mean, False, unscored))
+            unverified = signature("unverified", language=code, of="all_claims")
+            found.append(Metric(f"unverified_{code}", _pooled, False, unverified))
+            unparsed = signature("unparsed", language=code, of="parts_of_claim_lists")
+            found.append(Metric(f"unparsed_{code}", _pooled, False, unparsed))
+        return found
+
+
+def _pairs(
+    reference: str | None, answer: str | None, claims: Mapping[str | None, Extraction]
+) -> list[tuple[tuple[str, ...], str]]:
+    """What is verified: the answer's claims against the reference answer, and the reverse."""
+    own, others = claims[answer].claims, claims[reference].claims
+    if answer is None or reference is None or own is None or others is None:
+        return []
+    # A text without claims supports none: nobody need be asked.
+    return [(own, reference if others else ""), (others, answer if own else "")]
+
+
+def _alone(text: str | None, claims: Mapping[str | None, Extraction]) -> Compared:
+    """The English answer, which is compared with no other."""
+    own = claims[text]
+    return Compared(text, own.claims, [], [], own.unparsed, ClaimScores(None, None, None), None)
+
+
+def _compare(
+    reference: str | None,
+    answer: str | None,
+    claims: Mapping[str | None, Extraction],
+    verdicts: Mapping[tuple[tuple[str, ...], str], list[bool | None]],
+) -> Compared:
+    both = [verdicts[pair] for pair in _pairs(reference, answer, claims)]
+    scores = claim_scores(*both) if both else ClaimScores(None, None, None)
+    reason = None
+    if scores.f1 is None:
+        reason = _reason(reference, answer, claims)
+    own = claims[answer]
+    supported, reference_supported = both or ([], [])
+    return Compared(
+        answer, own.claims, supported, reference_supported, own.unparsed, scores, reason
+    )
+
+
+def _reason(
+    reference: str | None, answer: str | None, claims: Mapping[str | None, Extraction]
+) -> str:
+    if answer is None:
+        return "translation failed"
+    if claims[answer].claims is None:
+        return "claims not read"
+    if claims[reference].claims is None:
+        return "claims of the English answer not read"
+    if not claims[answer].claims and not claims[reference].claims:
+        return "both answers abstain"
+    return "claims not verified"
+
+
+def _mean_claims(values: list[dict[str, Any] | None]) -> float | None:
+    return defined_mean([None if value is None else value["n"] for value in values])
+
+
+def _pooled(pairs: list[list[int] | None]) -> float | None:
+    known = [pair for pair in pairs if pair is not None]
+    total = sum(pair[1] for pair in known)
+    return sum(pair[0] for pair in known) / total if total else None
+
+
+class XLingHealthInformationTask(InformationTask):
+    """The same over XLingHealth's questions."""
+
+    def load_docs(self, record: str) -> list[dict[str, Any]]:
+        """The questions that have a text in English and in another language of this run."""
+        self.record = RECORDS[record]
+        data = load(self.record, self.settings.data_dir, self.settings.dataset)
+        self.provenance = data.provenance
+        prompts = tuple({"id": item.id, "text": dict(item.text)} for item in data.questions)
+        self.data = PromptSet(self.record.languages, prompts, data.provenance)
+        return self.documents(self.data)

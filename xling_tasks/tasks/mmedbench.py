@@ -1,0 +1,311 @@
+"""MMedBench: medical multiple choice with several right answers, and rationales (arXiv 2402.13963).
+
+Three kinds of task: letters generated, letters by log-likelihood, and a rationale before the
+letters. The `_ft` variants ask fine-tuned models in their frame and read their output form.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Collection, Mapping
+from itertools import chain, combinations
+from typing import Any
+
+from lm_eval.api.metrics import mean
+from lm_eval.api.samplers import ContextSampler
+from xling_metrics.base import signature
+from xling_metrics.choices import best, exact, jaccard
+from xling_metrics.language import language_consistency_corpus
+
+from xling_tasks.data.mmedbench import RECORDS, MMedBenchRecord, MMedBenchSplit, load
+from xling_tasks.errors import XlingError
+from xling_tasks.harness import has_loglikelihood, running
+from xling_tasks.readers.letters import read_letters
+from xling_tasks.scorers.rationale import RationaleScorer, scorer_for
+from xling_tasks.tasks.base import (
+    Metric,
+    Request,
+    XlingTask,
+    defined_mean,
+    forced_temperature,
+    generation_arguments,
+    replies_of,
+)
+
+END = "[End]"
+_END = re.compile(r"\[\s*end\s*\]", re.I)
+_FT_ANSWER = re.compile(r"#{1,3}\s*Answer\s*:?\s*(.*)", re.S | re.I)
+_FT_OPTION = re.compile(r"OPTIONS?\s+([A-H](?:\s*(?:,|AND|&)?\s*[A-H])*)\s+(?:IS|ARE)\s+CORRECT")
+_FT_RATIONALE = re.compile(r"#{1,3}\s*Rationale\s*:?\s*(.*?)(?=#{1,3}\s*Answer|$)", re.S | re.I)
+
+
+class _Choice(XlingTask):
+    """What the MMedBench tasks share: data, prompts, few-shot examples, scores of letters."""
+
+    record: MMedBenchRecord
+    data: MMedBenchSplit
+    fine_tuned = False
+    checked_only = False
+
+    def load_docs(self, record: str) -> list[dict[str, Any]]:
+        """The test questions; those of them with a checked rationale for the rationale tasks."""
+        self.record = RECORDS[record]
+        self.data = self._split("test")
+        self.provenance = self.data.provenance
+        return self.data.docs(checked_only=self.checked_only)
+
+    def _split(self, split: str) -> MMedBenchSplit:
+        settings = self.settings
+        return load(self.record, self.language, split, settings.data_dir, settings.dataset)
+
+    def coverage(self) -> dict[str, Any]:
+        """Counts of the test file."""
+        return self.data.coverage()
+
+    def check_run(self) -> None:
+        """Load the training questions only where examples are asked for."""
+        shots = self.config.num_fewshot or 0
+        if shots:
+            docs = self._split("train").docs(checked_only=False)
+            if self.checked_only:
+                docs = [doc for doc in docs if doc["rationale"]]
+            if len(docs) < shots:
+                raise XlingError(
+                    f"{self.config.task}: --num_fewshot {shots}, but {len(docs)} usable"
+                )
+            self.sampler = ContextSampler(docs)
+            self.sampler.rnd = self.fewshot_rnd
+
+    def doc_to_text(self, doc: dict[str, Any], doc_to_text: Any = None) -> str:
+        """The question with its options, one a line."""
+        return self.used_prompts()[self.prompt_name].fill(
+            question=doc["question"],
+            options="\n".join(f"{letter}. {text}" for letter, text in doc["options"].items()),
+            language=self.record.language_names[self.language],
+        )
+
+    def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> str:
+        """All right letters, in the form that the prompt asks for."""
+        letters = ", ".join(doc["answer"])
+        return f"###Answer: OPTION {letters} IS CORRECT." if self.fine_tuned else letters
+
+    @property
+    def temperature(self) -> float:
+        """0 (greedy) unless `--gen_kwargs temperature=` says otherwise."""
+        return forced_temperature(self) or 0.0
+
+    @property
+    def asked_temperatures(self) -> tuple[float, ...]:
+        """The one temperature; none for log-likelihoods."""
+        return (self.temperature,) if self.OUTPUT_TYPE == "generate_until" else ()
+
+    def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
+        """One reply."""
+        return [("generate_until", (context, generation_arguments(self, self.temperature)), 1)]
+
+    def choice_values(
+        self, chosen: Collection[str] | None, doc: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Scores of a set of letters; None is a reply that commits to none."""
+        right = exact(chosen, doc["answer"])
+        several = len(doc["answer"]) > 1
+        return {
+            "acc": float(right),
+            "acc_parsed": None if chosen is None else float(right),
+            "acc_single": None if several else float(right),
+            "acc_multi": float(right) if several else None,
+            "jaccard": jaccard(chosen, doc["answer"]),
+            "unparsed_rate": float(chosen is None),
+        }
+
+    def choice_metrics(self) -> list[Metric]:
+        """`acc` is over all questions, as in an exam; `acc_parsed` over those with an answer."""
+        spans: dict[str, tuple[str, Callable[[list[Any]], Any], bool]] = {
+            "acc": ("all_questions", mean, True),
+            "acc_parsed": ("parsed", defined_mean, True),
+            "acc_single": ("one_right_letter", defined_mean, True),
+            "acc_multi": ("several_right_letters", defined_mean, True),
+            "jaccard": ("parsed", defined_mean, True),
+            "unparsed_rate": ("all_questions", mean, False),
+        }
+        return [
+            Metric(name, aggregate, better, signature(name, of=span, equal="letter_sets"))
+            for name, (span, aggregate, better) in spans.items()
+        ]
+
+
+class McqaTask(_Choice):
+    """Letters, generated."""
+
+    prompt_name = "mcqa"
+    scores_texts = False
+
+    def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """Scores of the letters in the reply."""
+        reply = replies_of(results[0])[0]
+        empty = {"empty_rate": float(not reply.strip())}
+        return self.choice_values(_read(reply, doc, fine_tuned=self.fine_tuned), doc) | empty
+
+    def metrics(self) -> list[Metric]:
+        """Scores of letters, and how many replies are empty."""
+        empty = Metric("empty_rate", mean, False, signature("empty_rate", of="all_questions"))
+        return [*self.choice_metrics(), empty]
+
+
+class McqaFtTask(McqaTask):
+    """Letters, from a fine-tuned model in its own frame."""
+
+    prompt_name = "mcqa_ft"
+    fine_tuned = True
+
+
+class McqaLLTask(_Choice):
+    """Letters by log-likelihood: the most likely continuation among all that could be right."""
+
+    prompt_name = "mcqa"
+
+    def check_run(self) -> None:
+        """Refuse backends that cannot score given text before anything is generated."""
+        super().check_run()
+        lm = running("lm")
+        if lm is not None and not self.predict_only and not has_loglikelihood(lm):
+            raise XlingError(
+                f"{self.config.task}: this backend gives no log-likelihoods; run the "
+                f"{self.record.key}_mcqa tasks instead"
+            )
+
+    def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
+        """One continuation per candidate, all after the same context."""
+        space = "" if chat else " "
+        sets = candidates(doc["options"], several=doc["several"])
+        return [("loglikelihood", (context, space + ", ".join(letters)), 1) for letters in sets]
+
+    def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """Scores of the most likely candidate, as it is and per character."""
+        sets = candidates(doc["options"], several=doc["several"])
+        scores = [float(result[0]) for result in results]
+        per_character = [s / len(", ".join(x)) for s, x in zip(scores, sets, strict=True)]
+        first, normed = best(scores), best(per_character)
+        values = self.choice_values(None if first is None else sets[first], doc)
+        right = normed is not None and exact(sets[normed], doc["answer"])
+        return values | {"acc_norm": float(right)}
+
+    def metrics(self) -> list[Metric]:
+        """`unparsed_rate` is the share of ties here; `acc_norm` divides by characters."""
+        sign = signature("acc_norm", of="all_questions", length="characters")
+        return [*self.choice_metrics(), Metric("acc_norm", mean, True, sign)]
+
+
+class RationaleTask(_Choice):
+    """A rationale in the language, a marker, then the letters; human-checked questions only."""
+
+    prompt_name = "rationale"
+    checked_only = True
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self._scorer: RationaleScorer | None = None
+        self._scores: dict[tuple[str, str], dict[str, Any]] = {}
+        super().__init__(config)
+
+    def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> str:
+        """The rationale and all right letters, in the form that the prompt asks for."""
+        letters = super().doc_to_target(doc)
+        if self.fine_tuned:
+            return f"###Rationale: {doc['rationale']} {letters}"
+        return f"{doc['rationale']} {END} {letters}"
+
+    def check_run(self) -> None:
+        """Load what the scoring needs before anything is generated."""
+        super().check_run()
+        if not self.predict_only:
+            self._scorer = scorer_for(self.language, self.settings)
+
+    def score(self) -> None:
+        """Score all distinct rationales in one batch."""
+        assert self._scorer is not None
+        docs = {instance.doc["question_id"]: instance.doc for instance in self.instances}
+        pairs = dict.fromkeys(
+            (instance.doc["question_id"], rationale_of(reply, fine_tuned=self.fine_tuned))
+            for instance in self.instances
+            for result in instance.filtered_resps.values()
+            for reply in replies_of(result)
+        )
+        references = [docs[key]["rationale"] for key, _ in pairs]
+        texts = [text for _, text in pairs]
+        found = self._scorer.score(texts, references)
+        found["language_consistency"] = language_consistency_corpus(texts, self.language)
+        for index, pair in enumerate(pairs):
+            self._scores[pair] = {name: values[index] for name, values in found.items()}
+
+    def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """Overlap of the rationale with the reference, and the scores of the letters."""
+        reply = replies_of(results[0])[0]
+        marker = _FT_ANSWER if self.fine_tuned else _END
+        rationale = rationale_of(reply, fine_tuned=self.fine_tuned)
+        return {
+            **self.choice_values(letters_of(reply, doc, fine_tuned=self.fine_tuned), doc),
+            **self._scores[doc["question_id"], rationale],
+            "empty_rate": float(not rationale),
+            "no_end_rate": float(marker.search(reply) is None),
+        }
+
+    def metrics(self) -> list[Metric]:
+        """Letters, rationale, and how replies keep to the form."""
+        assert self._scorer is not None
+        code = {"language": self.language, "libraries": ("langid",)}
+        sign = functools.partial(signature, **code)  # type: ignore[arg-type]
+        overlap = [
+            Metric(name, aggregate, True, text)
+            for name, (aggregate, text) in self._scorer.metrics().items()
+        ]
+        return [
+            *self.choice_metrics(),
+            *overlap,
+            Metric("language_consistency", defined_mean, True, sign("language_consistency")),
+            Metric("empty_rate", mean, False, signature("empty_rate", of="all_questions")),
+            Metric("no_end_rate", mean, False, signature("no_end_rate", of="all_questions")),
+        ]
+
+
+class RationaleFtTask(RationaleTask):
+    """Rationale and letters from a fine-tuned model in its own frame."""
+
+    prompt_name = "rationale_ft"
+    fine_tuned = True
+
+
+def rationale_of(reply: str, *, fine_tuned: bool) -> str:
+    """The part of a reply before the marker; all of it where there is none."""
+    if fine_tuned:
+        match = _FT_RATIONALE.search(reply)
+        return (match[1] if match else _FT_ANSWER.sub("", reply)).strip()
+    return _END.split(reply)[0].strip()
+
+
+def letters_of(reply: str, doc: Mapping[str, Any], *, fine_tuned: bool) -> frozenset[str] | None:
+    """The letters after the marker; read from the whole reply where there is none."""
+    if not fine_tuned:
+        reply = _END.split(reply, maxsplit=1)[-1]
+    return _read(reply, doc, fine_tuned=fine_tuned)
+
+
+def candidates(options: Collection[str], *, several: bool) -> list[tuple[str, ...]]:
+    """The sets of letters that could be right: single ones, or every non-empty set."""
+    sizes = range(1, len(options) + 1) if several else (1,)
+    return list(chain.from_iterable(combinations(sorted(options), size) for size in sizes))
+
+
+def _read(reply: str, doc: Mapping[str, Any], *, fine_tuned: bool) -> frozenset[str] | None:
+    """The letters that a reply commits to."""
+    text = _ft_letters(reply) if fine_tuned else reply
+    return read_letters(text, doc["options"], several=doc["several"])
+
+
+def _ft_letters(reply: str) -> str:
+    """The letters in the fixed output form; else the part after its label; else all of it."""
+    stated = _FT_OPTION.findall(reply)
+    if stated:
+        return ", ".join(re.findall("[A-H]", stated[-1].replace("AND", ",")))
+    labelled = _FT_ANSWER.search(reply)
+    return labelled[1] if labelled else reply

@@ -1,0 +1,314 @@
+"""Tasks whose document is one prompt in all its languages.
+
+arXiv:2505.21999: the model answers each language once (English once, not once per language), the
+other answers are translated to English, and an English evaluator compares them with the English
+answer.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from xling_metrics.base import signature
+from xling_metrics.language import identify
+
+from xling_tasks.data.prompt_sets import RECORDS, PromptSet, load_prompts
+from xling_tasks.data.prompts import Prompt
+from xling_tasks.errors import SettingError
+from xling_tasks.languages import FAMILY_GROUPS, LANGUAGES, SCRIPT_GROUPS
+from xling_tasks.log import log
+from xling_tasks.models.translate.degenerate import foreign
+from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, translator
+from xling_tasks.tasks.base import (
+    Metric,
+    Request,
+    XlingTask,
+    defined_mean,
+    forced_temperature,
+    generation_arguments,
+    replies_of,
+)
+from xling_tasks.tasks.side_requests import SideRequest, translation_requests
+
+Replies = dict[str, str]
+"""A document's reply in each language."""
+
+Key = tuple[str, tuple[str, ...]]
+"""A question's id with its replies in the order of the languages."""
+
+STAND_IN = " ".join(
+    f"Sentence {i} of an answer to a person who asks about their health is as long as this."
+    for i in range(1, 21)
+)
+"""For costs: an answer of about 350 words, which is what chat models write on such questions."""
+
+
+class MultilingualTask(XlingTask):
+    """Base: documents have `question_id`, `category` and `text` by language.
+
+    A task defines `text_field` (the field of its prompt), `scored` (whether its evaluator is
+    there) and the scoring.
+    """
+
+    text_field: str
+    data: PromptSet
+    languages: tuple[str, ...]
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self._translator: Translator | None = None
+        super().__init__(config)
+        for language in self.languages:
+            self.prompts.check_used(self.prompt_name, language, self._instruction(language))
+
+    # Data
+
+    def load_docs(self, record: str) -> list[dict[str, Any]]:
+        """The prompts that have English and at least one other language of this run."""
+        self.record = RECORDS[record]
+        self.data = load_prompts(RECORDS[record], self.settings.prompts_file)
+        self.provenance = self.data.provenance
+        return self.documents(self.data)
+
+    def documents(self, data: PromptSet) -> list[dict[str, Any]]:
+        """The documents of a set, in the languages of this run.
+
+        Raises:
+            SettingError: If `languages` asks for one that the set does not have.
+        """
+        wanted = self.settings.languages
+        for code in wanted or ():
+            if code not in data.languages:
+                raise SettingError(
+                    f"--metadata languages: {self.config.task} has no {code!r}; its languages "
+                    f"are {', '.join(data.languages)}"
+                )
+        chosen = data.languages if wanted is None else wanted
+        self.languages = ("en", *(code for code in data.languages[1:] if code in chosen))
+        if len(self.languages) < 2:
+            raise SettingError("--metadata languages: name at least one language beside English")
+        docs = []
+        for item in data.prompts:
+            text = {code: item["text"][code] for code in self.languages if item["text"][code]}
+            if "en" in text and len(text) > 1:
+                fields = {key: value for key, value in item.items() if key not in ("id", "text")}
+                docs.append({"question_id": item["id"], **fields, "text": text})
+        return docs
+
+    def coverage(self) -> dict[str, Any]:
+        """Prompts without a text, by language."""
+        missing = {code: self.data.missing(code) for code in self.languages}
+        return {
+            "languages": list(self.languages),
+            "questions": len(self.data.prompts),
+            "unusable_rows": sum(map(len, missing.values())),
+            "unusable_questions": {code: ids for code, ids in missing.items() if ids},
+            "unusable_reasons": {"text missing": sum(map(len, missing.values()))},
+        }
+
+    # Prompts and requests
+
+    def views(self, doc: dict[str, Any]) -> list[dict[str, Any]]:
+        """The prompt in one language after the other."""
+        return [
+            {"question_id": doc["question_id"], "language": code, "text": doc["text"]}
+            for code in doc["text"]
+        ]
+
+    def doc_to_text(self, doc: dict[str, Any], doc_to_text: Any = None) -> str:
+        """The prompt in the view's language."""
+        code = doc.get("language", "en")
+        prompt = self.prompts.get(self.prompt_name, self._instruction(code))
+        return prompt.fill(**{self.text_field: doc["text"][code], "language": LANGUAGES[code].name})
+
+    def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> str:
+        """There is no right answer."""
+        return ""
+
+    def _instruction(self, language: str) -> str:
+        return language if self.settings.prompt_language == "native" else "en"
+
+    def used_prompts(self) -> dict[str, Prompt]:
+        """The prompt, in each language in which it differs, and the translator's."""
+        used = super().used_prompts()
+        for code in self.languages:
+            prompt = self.prompts.get(self.prompt_name, self._instruction(code))
+            if prompt not in used.values():
+                used[f"{self.prompt_name}_{code}"] = prompt
+        spec = self.settings.translator
+        if spec is not None and spec.model not in (FILE, SEQ2SEQ):
+            used["translate"] = self.prompts.get("translate", "en")
+        return used
+
+    @property
+    def temperature(self) -> float:
+        """0 (greedy) unless `--gen_kwargs temperature=` says otherwise."""
+        return forced_temperature(self) or 0.0
+
+    @property
+    def asked_temperatures(self) -> tuple[float, ...]:
+        """The one temperature."""
+        return (self.temperature,)
+
+    def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
+        """One answer."""
+        return [("generate_until", (context, generation_arguments(self, self.temperature)), 1)]
+
+    def translation_requests(self, language: str) -> list[SideRequest]:
+        """What a translator of the harness will be asked about an answer."""
+        return translation_requests(
+            self.settings.translator, self.used_prompts().get("translate"), STAND_IN, language
+        )
+
+    # Before the run
+
+    @property
+    @abstractmethod
+    def scored(self) -> bool:
+        """Whether the evaluator is set; without it only the answers' language is reported."""
+
+    def check_run(self) -> None:
+        """Load the translator before anything is generated.
+
+        Raises:
+            SettingError: If answers will be scored, and no translator is set.
+        """
+        generation_arguments(self, self.temperature)
+        if self.predict_only or not self.scored:
+            return
+        if "translator" not in self.settings.given:
+            raise SettingError(
+                f"{self.config.task}: answers are compared in English, so it needs a translator: "
+                '--metadata \'{"translator": {"model": "seq2seq", "model_args": {"pretrained": '
+                '"facebook/nllb-200-3.3B"}}}\', or any harness model, or a file; or '
+                "translator=none where the model answers in English anyway"
+            )
+        if self.settings.translator is not None:
+            prompt = self.prompts.get("translate", "en")
+            cache = self.settings.xling_cache
+            self._translator = translator(self.settings.translator, cache, prompt)
+            self._translator.check(*((code, "en") for code in self.languages[1:]))
+
+    # Replies
+
+    def key(self, doc: dict[str, Any], results: Sequence[Any]) -> Key:
+        """What identifies a document's replies under one filter."""
+        return doc["question_id"], tuple(replies_of(result)[0] for result in results)
+
+    def replies(self) -> dict[Key, Replies]:
+        """Every document's replies, through every filter."""
+        grouped: dict[int, list[Any]] = {}
+        for instance in sorted(self.instances, key=lambda item: (item.doc_id, item.idx)):
+            grouped.setdefault(instance.doc_id, []).append(instance)
+        found = {}
+        for instances in grouped.values():
+            doc = instances[0].doc
+            for name in instances[0].filtered_resps:
+                key = self.key(doc, [instance.filtered_resps[name] for instance in instances])
+                found[key] = dict(zip(doc["text"], key[1], strict=True))
+        return found
+
+    def in_english(self, answers: Mapping[Key, Replies]) -> dict[tuple[str, str], str | None]:
+        """(language, reply) -> the reply in English; None where it could not be translated.
+
+        With `translator=none` replies are taken as they are; those that langid finds in another
+        language or script are None.
+        """
+        found: dict[tuple[str, str], str | None] = {}
+        for code in self.languages:
+            texts = list(dict.fromkeys(r[code] for r in answers.values() if code in r))
+            found |= {(code, text): None for text in texts}
+            if code == "en":
+                english: Sequence[str | None] = texts
+            elif self._translator is not None:
+                english = self._translator.translate(texts, code, "en")
+            else:
+                wrong = foreign(texts, "en")
+                english = [None if bad else text for text, bad in zip(texts, wrong, strict=True)]
+                if any(wrong):
+                    log.warning(
+                        "%s: translator=none, but %d of %d answers to %s prompts are not in "
+                        "English; they are unscored. Set a translator.",
+                        self.config.task, sum(wrong), len(texts), LANGUAGES[code].name,
+                    )  # fmt: skip
+            found |= {(code, text): e for text, e in zip(texts, english, strict=True)}
+        return found
+
+    @property
+    def translator_signature(self) -> str:
+        """The field of a signature that says how answers became English."""
+        if self._translator is None:
+            return "|translator:none"
+        return f"|translator:{self._translator.signature}"
+
+    # Metrics
+
+    def about_replies(self, doc: dict[str, Any], results: Sequence[Any]) -> dict[str, Any]:
+        """Whether there is a reply, and in the prompt's language; by language."""
+        replies = dict(zip(doc["text"], self.key(doc, results)[1], strict=True))
+        labels = dict(zip(replies, identify(list(replies.values())), strict=True))
+        values: dict[str, Any] = {}
+        for code in self.languages:
+            reply, label = replies.get(code), labels.get(code)
+            values[f"empty_rate_{code}"] = None if reply is None else float(not reply.strip())
+            values[f"langid_match_{code}"] = None if label is None else float(label == code)
+        return values
+
+    def metrics_about_replies(self) -> list[Metric]:
+        """Their metrics."""
+        found = []
+        for code in self.languages:
+            sign = signature("empty_rate", language=code, of="all_prompts")
+            found.append(Metric(f"empty_rate_{code}", defined_mean, False, sign))
+            sign = signature("langid_match", language=code, libraries=("langid",))
+            found.append(Metric(f"langid_match_{code}", defined_mean, True, sign))
+        return found
+
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """Suffix -> the languages of this run in each group; '' is all of them."""
+        others = self.languages[1:]
+        found = {"": others}
+        for kind, groups in (("script", SCRIPT_GROUPS), ("family", FAMILY_GROUPS)):
+            for name, members in groups.items():
+                chosen = tuple(code for code in others if code in members)
+                if chosen:
+                    found[f"_{kind}_{name}"] = chosen
+        return found
+
+    def group_metrics(self, name: str, sign: str) -> list[Metric]:
+        """Means over the languages of each group of their means over prompts."""
+        return [
+            Metric(
+                f"{name}{suffix}",
+                mean_of_means(codes),
+                True,
+                f"{name}|mean_over:{','.join(codes)}|{sign}",
+            )
+            for suffix, codes in self.groups().items()
+        ]
+
+    def group_values(
+        self, name: str, values: Mapping[str, float | None]
+    ) -> dict[str, dict[str, float | None]]:
+        """A document's value for each of them: its values by language."""
+        return {
+            f"{name}{suffix}": {code: values.get(code) for code in codes}
+            for suffix, codes in self.groups().items()
+        }
+
+
+def mean_of_means(
+    codes: Sequence[str],
+) -> Callable[[list[dict[str, float | None]]], float | None]:
+    """An aggregation: the unweighted mean over languages of each one's mean over documents.
+
+    It is None if one of the languages has no value: a mean over the others would look like it.
+    """
+
+    def aggregate(values: list[dict[str, float | None]]) -> float | None:
+        means = [defined_mean([value.get(code) for value in values]) for code in codes]
+        known = [mean for mean in means if mean is not None]
+        return sum(known) / len(known) if known and len(known) == len(means) else None
+
+    return aggregate

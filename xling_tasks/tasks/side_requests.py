@@ -1,0 +1,48 @@
+"""What other models than the one under test will be asked: foreseen for `xling cost`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xling_tasks.data.prompts import Prompt
+from xling_tasks.languages import find
+from xling_tasks.models.translate.passages import split
+from xling_tasks.settings import ModelSpec
+
+
+@dataclass(frozen=True)
+class SideRequest:
+    """A request to another model than the one under test.
+
+    Attributes:
+        role: `judge` or `translator`.
+        prompt: What it is asked.
+        max_gen_toks: The most tokens of its reply.
+        language: That of the answer it is about; None for the task's.
+    """
+
+    role: str
+    prompt: str
+    max_gen_toks: int
+    language: str | None = None
+
+
+def translation_requests(
+    spec: ModelSpec | None, prompt: Prompt | None, text: str, source: str
+) -> list[SideRequest]:
+    """What a model of the harness is asked to translate a text to English.
+
+    Args:
+        spec: The setting; None for no translator.
+        prompt: The prompt `translate`; None for a translator that uses none.
+        text: The text, or one of its length (whose sentences may be in any language).
+        source: Its language.
+    """
+    if spec is None or prompt is None or source == "en":
+        return []
+    names = {"source_language": find(source).name, "target_language": find("en").name}
+    sentences = dict.fromkeys(split(text, "en" if source == "th" else source).sentences)
+    return [
+        SideRequest("translator", prompt.fill(text=each, **names), spec.max_gen_toks, source)
+        for each in sentences
+    ]

@@ -1,0 +1,188 @@
+"""Verifiability: does the model tell a correct answer from a wrong one?
+
+Two tasks over the same rows: by generated Yes or No at several temperatures, and by the
+log-likelihoods of Yes and No, which needs no sampling and works for base models. (XLingEval,
+section 3.4.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import chain
+from typing import Any
+
+from xling_metrics.base import signature
+from xling_metrics.classification import (
+    hard_verdict,
+    probability_scores,
+    probability_signature,
+    verdict_of,
+    verdict_scores,
+    verdict_signature,
+    yes_probability,
+)
+
+from xling_tasks.errors import XlingError
+from xling_tasks.harness import has_loglikelihood, running
+from xling_tasks.readers.verdict import read_verdict
+from xling_tasks.tasks.base import (
+    Metric,
+    Request,
+    generation_arguments,
+    ratio_of,
+    replies_of,
+    swept_temperatures,
+)
+from xling_tasks.tasks.xlinghealth import XLingHealthTask
+
+_HARD = ("macro_precision", "macro_recall", "macro_f1", "acc", "auc_hard")
+_RATES = ("unknown_rate", "empty_rate")
+
+
+class _Rows(XLingHealthTask):
+    """A document is a question with its answers; each answer is one prompt."""
+
+    prompt_name = "verifiability"
+    scores_texts = False
+
+    def docs(self) -> list[dict[str, Any]]:
+        """Questions with their usable answers."""
+        return [
+            {key: value for key, value in doc.items() if key != "reference"}
+            for doc in self.data.docs(self.language)
+        ]
+
+    def views(self, doc: dict[str, Any]) -> list[dict[str, Any]]:
+        """One view per answer."""
+        return [{**doc, "answer": answer["text"]} for answer in doc["answers"]]
+
+    def doc_to_text(self, doc: dict[str, Any], doc_to_text: Any = None) -> str:
+        """The prompt for one answer (the first one of a whole document)."""
+        answer = doc.get("answer") or doc["answers"][0]["text"]
+        prompt = self.used_prompts()["verifiability"]
+        language = self.record.language_names[self.language]
+        return prompt.fill(question=doc["question"], answer=answer, language=language)
+
+    def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> list[int]:
+        """The labels of a question's answers."""
+        return [answer["label"] for answer in doc["answers"]]
+
+
+class VerifiabilityTask(_Rows):
+    """Generated verdicts, one per answer and temperature."""
+
+    @property
+    def temperatures(self) -> tuple[float, ...]:
+        """The temperatures of this run."""
+        return swept_temperatures(self)
+
+    @property
+    def asked_temperatures(self) -> tuple[float, ...]:
+        """All of them."""
+        return self.temperatures
+
+    def check_run(self) -> None:
+        """Refuse contradicting generation arguments at once."""
+        for temperature in self.temperatures:
+            generation_arguments(self, temperature)
+
+    def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
+        """One request per temperature."""
+        return [
+            ("generate_until", (context, generation_arguments(self, temperature)), 1)
+            for temperature in self.temperatures
+        ]
+
+    def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """Per temperature: [label, verdict] of every row, and the counts behind the rates."""
+        labels = self.doc_to_target(doc)
+        replies = [replies_of(result)[0] for result in results]
+        taus = self.temperatures
+        values: dict[str, Any] = {}
+        for offset, tau in enumerate(taus):
+            said = replies[offset :: len(taus)]
+            verdicts = [read_verdict(reply) for reply in said]
+            rows = [list(row) for row in zip(labels, verdicts, strict=True)]
+            values |= {f"{name}_t{tau}": rows for name in _HARD}
+            values[f"unknown_rate_t{tau}"] = [verdicts.count(None), len(rows)]
+            values[f"empty_rate_t{tau}"] = [sum(not r.strip() for r in said), len(rows)]
+        return values
+
+    def metrics(self) -> list[Metric]:
+        """Hard scores over the rows with a verdict; the rates are over all rows."""
+        found = []
+        for tau in self.temperatures:
+            for name in _HARD:
+                sign = f"{verdict_signature(name)}|temperature:{tau}"
+                found.append(Metric(f"{name}_t{tau}", partial(_hard_score, name), True, sign))
+            for name in _RATES:
+                sign = signature(name, of="all_rows", temperature=tau)
+                found.append(Metric(f"{name}_t{tau}", ratio_of, False, sign))
+        return found
+
+
+class VerifiabilityLLTask(_Rows):
+    """Verdicts by log-likelihood: Yes against No after the same prompt."""
+
+    words = ("Yes", "No")
+
+    def check_run(self) -> None:
+        """Refuse backends that cannot score given text before anything is generated."""
+        lm = running("lm")
+        if lm is not None and not self.predict_only and not has_loglikelihood(lm):
+            raise XlingError(
+                f"{self.config.task}: this backend gives no log-likelihoods. Leave the "
+                "'verifiability_ll' tasks out: the groups xlinghealth_verifiability and "
+                "xlinghealth_correctness hold all others, or name tasks with a pattern such as "
+                f"'xlinghealth_verifiability_{self.record.key}_*'"
+            )
+
+    def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
+        """Two continuations; with a chat template the reply starts without a space."""
+        space = "" if chat else " "
+        return [("loglikelihood", (context, f"{space}{word}"), 1) for word in self.words]
+
+    def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """[label, P(Yes)] of every row; P(Yes) is None where it is undefined."""
+        labels = self.doc_to_target(doc)
+        scores = [float(result[0]) for result in results]
+        pairs = zip(scores[0::2], scores[1::2], strict=True)
+        chances = [yes_probability(yes, no) for yes, no in pairs]
+        rows = [list(row) for row in zip(labels, chances, strict=True)]
+        unknown = sum(verdict_of(chance) is None for chance in chances)
+        return {
+            **{name: rows for name in ("auc", "macro_f1", "acc", "ece", "brier")},
+            "unknown_rate": [unknown, len(rows)],
+        }
+
+    def metrics(self) -> list[Metric]:
+        """Scores of P(Yes); `macro_f1` and `acc` over rows with P(Yes) other than 0.5."""
+        soft: list[tuple[str, bool]] = [("auc", True), ("ece", False), ("brier", False)]
+        return [
+            *(
+                Metric(name, partial(_soft_score, name), up, probability_signature(name))
+                for name, up in soft
+            ),
+            *(
+                Metric(name, partial(_hard_score, name), True, verdict_signature(name))
+                for name in ("macro_f1", "acc")
+            ),
+            Metric("unknown_rate", ratio_of, False, signature("unknown_rate", of="all_rows")),
+        ]
+
+
+def _columns(documents: Sequence[Sequence[Sequence[Any]]]) -> tuple[list[int], list[Any]]:
+    rows = list(chain.from_iterable(documents))
+    return [row[0] for row in rows], [row[1] for row in rows]
+
+
+def _hard_score(name: str, documents: Sequence[Sequence[Sequence[Any]]]) -> float | None:
+    labels, said = _columns(documents)
+    score: float | None = getattr(verdict_scores(labels, list(map(hard_verdict, said))), name)
+    return score
+
+
+def _soft_score(name: str, documents: Sequence[Sequence[Sequence[Any]]]) -> float | None:
+    score: float | None = getattr(probability_scores(*_columns(documents)), name)
+    return score

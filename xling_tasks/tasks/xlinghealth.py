@@ -1,0 +1,32 @@
+"""What the XLingHealth tasks share: their data."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from xling_tasks.data.records import RECORDS, DatasetRecord
+from xling_tasks.data.xlinghealth import XLingHealthData, load
+from xling_tasks.tasks.base import XlingTask
+
+
+class XLingHealthTask(XlingTask):
+    """Base of the XLingHealth tasks."""
+
+    record: DatasetRecord
+    data: XLingHealthData
+
+    def load_docs(self, record: str) -> list[dict[str, Any]]:
+        """Load the dataset and take this task's part of it."""
+        self.record = RECORDS[record]
+        self.data = load(self.record, self.settings.data_dir, self.settings.dataset)
+        self.provenance = self.data.provenance
+        return self.docs()
+
+    def coverage(self) -> dict[str, Any]:
+        """Counts for this language."""
+        return self.data.coverage(self.language)
+
+    @abstractmethod
+    def docs(self) -> list[dict[str, Any]]:
+        """The task's documents."""
