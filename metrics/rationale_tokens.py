@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import regex
 from xling_metrics.base import library_version
-from xling_metrics.words import _segmenter, language_code
+from xling_metrics.words import language_code, segmenter
 
 RATIONALE_LANGUAGES = ("en", "zh", "ja", "fr", "ru", "es")
 
@@ -106,7 +106,7 @@ def _checked(language: str) -> str:
 
 def _tokenizer(code: str) -> Callable[[str], list[str]]:
     if code == "zh":
-        cut = _segmenter("zh")  # the dictionary that `words` reads too, loaded once for both
+        cut = segmenter("zh")  # the dictionary that `words` reads too, loaded once for both
         return lambda text: list(cut(text))
     return _load_janome() if code == "ja" else _load_nltk()
 

@@ -87,7 +87,7 @@ def words(text: str, language: str) -> list[str]:
         raise ValueError(f"{code} is written without spaces and has no word segmenter here")
     if code not in _LIBRARIES:
         return list(_WORD.findall(text))
-    return [word for token in _segmenter(code)(text) for word in _WORD.findall(token)]
+    return [word for token in segmenter(code)(text) for word in _WORD.findall(token)]
 
 
 def lower_words(text: str, language: str) -> list[str]:
@@ -115,7 +115,12 @@ def segmenter_name(language: str) -> str:
 
 
 @cache
-def _segmenter(code: str) -> Callable[[str], Iterable[str]]:
+def segmenter(code: str) -> Callable[[str], Iterable[str]]:
+    """The word segmenter of Chinese, Japanese or Thai, loaded once.
+
+    Raises:
+        ImportError: Naming the extra that brings it.
+    """
     return {"zh": _load_jieba, "ja": _load_fugashi, "th": _load_pythainlp}[code]()
 
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from xling_tasks.errors import SettingError
-from xling_tasks.settings import Settings, is_secret, redact
+from xling_tasks.secrets import is_secret, redact
+from xling_tasks.settings import Settings
 
 
 def parse(_model_args=None, **settings):

@@ -37,12 +37,13 @@ def model_args_in_use() -> Mapping[str, Any] | None:
         if inside and frame.f_code.co_name == "simple_evaluate":
             if "model_args" not in frame.f_locals:
                 return None
-            return _as_mapping(frame.f_locals["model_args"])
+            return as_mapping(frame.f_locals["model_args"])
         frame = frame.f_back  # type: ignore[assignment]
     return {}
 
 
-def _as_mapping(args: Any) -> Mapping[str, Any]:
+def as_mapping(args: Any) -> Mapping[str, Any]:
+    """Model arguments as the harness takes them: a mapping, `key=value` text, or none."""
     if isinstance(args, Mapping):
         return args
     if isinstance(args, str):

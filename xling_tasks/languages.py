@@ -140,3 +140,8 @@ def side_covers(label: str, language: Language) -> bool:
     return any(
         part in language.aliases or language.code in _GROUPS.get(part.lower(), ()) for part in parts
     )
+
+
+def language_name(code: str) -> str:
+    """A language's English name; the code itself where it is not known."""
+    return LANGUAGES[code].name if code in LANGUAGES else code

@@ -8,69 +8,19 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from xling_metrics.words import language_code
+
 from xling_tasks.errors import SettingError, did_you_mean
+from xling_tasks.languages import LANGUAGES
 from xling_tasks.models.encoders import EncoderSpec
+from xling_tasks.models.spec import ModelSpec
+from xling_tasks.models.translate.translator import translator_spec
 
 _HARNESS_KEYS = frozenset({"version", "config_source", "_metadata"})
-_SECRET_WORDS = ("api_key", "apikey", "auth", "secret", "password", "header", "bearer")
-SELF = "self"
-
-
-@dataclass(frozen=True)
-class ModelSpec:
-    """Any model of the harness, in a second role (judge, translator).
-
-    Attributes:
-        model: The harness's name (`hf`, `vllm`, `local-chat-completions`, ...), or `self` for
-            the model under test.
-        model_args: Its arguments, as for `--model_args`. No secrets: API keys come from the
-            environment.
-        batch_size: As `--batch_size`; None leaves the backend's default.
-        max_gen_toks: The most tokens of one reply.
-        apply_chat_template: `auto` (where the backend has one), true or false.
-    """
-
-    model: str
-    model_args: dict[str, Any] = field(default_factory=dict)
-    batch_size: int | str | None = None
-    max_gen_toks: int = 1024
-    apply_chat_template: bool | str = "auto"
-
-    @classmethod
-    def parse(cls, name: str, value: Any) -> ModelSpec:
-        """Read a spec from `{"model": ..., "model_args": {...}, ...}` or a bare model name.
-
-        Raises:
-            SettingError: Naming the key that is wrong.
-        """
-        if isinstance(value, str):
-            value = {"model": value}
-        if not isinstance(value, Mapping) or not isinstance(value.get("model"), str):
-            raise SettingError(
-                f'{name}: expected {{"model": "<harness model>", "model_args": {{...}}}}, '
-                f"got {value!r:.80}"
-            )
-        known = {item.name for item in fields(cls)}
-        for key in value:
-            if key not in known:
-                raise SettingError(f"{name}.{key}: unknown key.{did_you_mean(key, known)}")
-        args = value.get("model_args") or {}
-        if isinstance(args, str):
-            args = _parse_args(args)
-        if not isinstance(args, Mapping):
-            raise SettingError(f"{name}.model_args: expected an object, got {args!r:.60}")
-        _refuse_secrets(f"{name}.model_args", args)
-        spec = cls(**{**value, "model_args": dict(args)})
-        if not isinstance(spec.max_gen_toks, int) or spec.max_gen_toks < 1:
-            raise SettingError(f"{name}.max_gen_toks: must be a positive integer")
-        if spec.apply_chat_template not in (True, False, "auto"):
-            raise SettingError(f'{name}.apply_chat_template: must be "auto", true or false')
-        return spec
 
 
 @dataclass(frozen=True)
@@ -154,54 +104,11 @@ class Settings:
         return plain
 
 
-def redact(value: Any) -> Any:
-    """`value` with everything that looks like a secret replaced, at any depth."""
-    if isinstance(value, Mapping):
-        return {
-            key: "<redacted>" if is_secret(str(key)) else redact(item)
-            for key, item in value.items()
-        }
-    if isinstance(value, (list, tuple)):
-        return [redact(item) for item in value]
-    if isinstance(value, str):
-        value = re.sub(r"(?<=://)[^/@\s]+(?=@)", "<redacted>", value)  # https://user:password@host
-        return re.sub(
-            r"(?i)([?&][\w-]*(?:key|token|secret|sig)[\w-]*=)[^&\s]+", r"\1<redacted>", value
-        )
-    return value
-
-
-def is_secret(key: str) -> bool:
-    """Whether a model argument of this name may hold a secret (`token`, but not `tokenizer`)."""
-    lowered = key.lower().replace("-", "_")
-    return (
-        lowered == "token"
-        or lowered.endswith("_token")
-        or any(word in lowered for word in _SECRET_WORDS)
-    )
-
-
-def _refuse_secrets(name: str, args: Mapping[str, Any]) -> None:
-    for key in args:
-        if is_secret(str(key)) and not str(key).lower().endswith(("eos_token", "end_token")):
-            raise SettingError(
-                f"{name}.{key}: settings are written into the results, so they take no secrets; "
-                "set the backend's environment variable (OPENAI_API_KEY, ANTHROPIC_API_KEY, "
-                "HF_TOKEN, ...) instead"
-            )
-
-
 def _refuse_unknown(key: str, known: set[str], *, strict: bool) -> None:
     import difflib
 
     if strict or difflib.get_close_matches(key, known, n=1, cutoff=0.8):
         raise SettingError(f"--metadata {key}: unknown setting.{did_you_mean(key, known)}")
-
-
-def _parse_args(text: str) -> dict[str, Any]:
-    from lm_eval.utils import simple_parse_args_string
-
-    return dict(simple_parse_args_string(text))
 
 
 def _text(key: str, value: Any) -> str | None:
@@ -262,10 +169,6 @@ def _greedy_repeats(key: str, value: Any) -> str | None:
 
 def _languages(key: str, value: Any) -> tuple[str, ...] | None:
     """Two-letter codes beside English, without repetition (`iw` is `he`)."""
-    from xling_metrics.words import language_code
-
-    from xling_tasks.languages import LANGUAGES
-
     if value is None:
         return None
     # The harness hands [hi,es] on as this very text.
@@ -290,8 +193,6 @@ def _encoder(key: str, value: Any) -> EncoderSpec | bool | None:
 
 
 def _translator(key: str, value: Any) -> ModelSpec | None:
-    from xling_tasks.models.translate.translator import translator_spec
-
     return translator_spec(key, value)
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from xling_tasks.commands.annotate.agreement import add_agreement
 from xling_tasks.commands.annotate.command import add_annotate
+from xling_tasks.criteria import LABELS
 from xling_tasks.errors import DataError
-from xling_tasks.models.judge import LABELS
 
 MORE, LESS, NEITHER, CONTRADICTORY = LABELS
 PAGE = "0123456789abcdef"

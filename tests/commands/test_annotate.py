@@ -12,8 +12,8 @@ import pytest
 
 from xling_tasks.commands.annotate.command import add_annotate, allocate
 from xling_tasks.commands.annotate.page import MEANINGS, as_block, render
+from xling_tasks.criteria import LABELS
 from xling_tasks.errors import DataError, SettingError
-from xling_tasks.models.judge import LABELS
 
 STAMP = "2026-01-02T03-04-05.678901"
 JUDGE = "local-chat-completions(model=judge-1)|chat_template:yes|temperature:0"
@@ -227,7 +227,7 @@ def test_the_block_cannot_be_left_and_keeps_every_text(tmp_path):
     block = html.split('id="page">')[1].split("</script>")[0]
     assert not set(block) & set("<>&\u2028\u2029\ufeff")
     answers = {item["question_id"]: item["answer"] for item in data["items"]}
-    from xling_tasks.tasks.base import replies_of
+    from xling_tasks.scorers.values import replies_of
 
     assert answers == {str(i): replies_of(text)[0] for i, text in enumerate(HOSTILE.values())}
     assert json.loads(as_block(HOSTILE)) == HOSTILE

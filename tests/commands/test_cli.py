@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from xling_tasks.cli import main, read_metadata, table
+from xling_tasks.cli import main
+from xling_tasks.commands.options import read_metadata
+from xling_tasks.commands.table import table
 from xling_tasks.errors import SettingError
 
 BIN = Path(sys.executable).parent
@@ -59,10 +61,10 @@ def test_cost_with_a_real_tokenizer(capsys, tiny_hf):
     )
     from transformers import AutoTokenizer
 
-    from xling_tasks.cli import _load
+    from xling_tasks.commands.cost import load_tasks
 
     tokenizer = AutoTokenizer.from_pretrained(tiny_hf)
-    (task,) = _load(words[2], {})
+    (task,) = load_tasks(words[2], {})
     texts = [
         c + w
         for c in task.fewshot_context(task.eval_docs[0], num_fewshot=0)

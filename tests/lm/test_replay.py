@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 from lm_eval.api.model import LM
 
+from xling_tasks.criteria import OPTIONS
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError, SettingError, XlingError
 from xling_tasks.lm.replay import ReplayLM
 from xling_tasks.logs.results import read_results
-from xling_tasks.models.judge import OPTIONS
 
 V = "xlinghealth_verifiability_demo_"
 LL = "xlinghealth_verifiability_ll_demo_"

@@ -83,11 +83,11 @@ def test_words_thai() -> None:
 def test_absent_segmenter_names_the_extra(
     language: str, module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words_module._segmenter.cache_clear()
+    words_module.segmenter.cache_clear()
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=rf"xling-tasks\[{language}\]"):
         words("あ", language)
-    words_module._segmenter.cache_clear()
+    words_module.segmenter.cache_clear()
 
 
 def test_unspaced_language_without_segmenter_is_refused() -> None:
@@ -99,7 +99,7 @@ def test_jieba_is_silent_and_leaves_no_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    words_module._segmenter.cache_clear()
+    words_module.segmenter.cache_clear()
     assert words("高血压", "zh") == ["高血压"]
     assert capfd.readouterr() == ("", "")
     assert list(tmp_path.iterdir()) == []

@@ -8,8 +8,8 @@ import pytest
 
 from xling_tasks.errors import BackendError
 from xling_tasks.models.backend import CHUNK, Backend, backend
+from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.store import ReplyStore, key_of, save_answers
-from xling_tasks.settings import ModelSpec
 
 
 def spec(served, **more):

@@ -7,17 +7,9 @@ from collections import Counter
 
 import pytest
 
+from xling_tasks.criteria import LABELS, NO_RESPONSE, OPTIONS
 from xling_tasks.data.prompts import Prompts
-from xling_tasks.models.judge import (
-    LABELS,
-    NO_RESPONSE,
-    OPTIONS,
-    Case,
-    Judgement,
-    fill,
-    judge,
-    read_verdict,
-)
+from xling_tasks.models.judge import Case, Judgement, fill, judge, read_verdict
 
 PROMPT = Prompts().get("judge", "en")
 CASE = Case("Is rest enough?", "Yes, for a cold.", "Rest helps.", "English")

@@ -15,13 +15,13 @@ import pytest
 import scipy.stats
 from sklearn.metrics import f1_score, roc_auc_score
 
+from xling_tasks.criteria import Panel
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.report.compare.command import add_compare
 from xling_tasks.report.compare.numbers import Line, all_lines
 from xling_tasks.report.compare.pairs import Pair, one_model, paired, shared
 from xling_tasks.report.compare.words import outcome, shown, shown_p, summary, verdict
 from xling_tasks.report.model import Options
-from xling_tasks.report.places import Panel
 
 STAMP = "2026-01-01T00-00-00.000000"
 C = "xlinghealth_correctness_demo_"

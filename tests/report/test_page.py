@@ -12,9 +12,9 @@ from types import SimpleNamespace
 import pytest
 import scripted
 
-from xling_tasks.commands.annotate.page import FOLDER
+from xling_tasks.criteria import LABELS, NO_RESPONSE, OPTIONS
 from xling_tasks.errors import DataError
-from xling_tasks.models.judge import LABELS, NO_RESPONSE, OPTIONS
+from xling_tasks.pages import FOLDER
 from xling_tasks.report.data import read_models
 from xling_tasks.report.model import Options, Report
 from xling_tasks.report.page.html import attribute, text

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from xling_metrics.stats.intervals import Interval, ratio
 
+from xling_tasks.criteria import Panel, Place
 from xling_tasks.errors import SettingError
 from xling_tasks.languages import LANGUAGES, SCRIPT_GROUPS
 from xling_tasks.logs.results import Results, TaskResults
 from xling_tasks.report.data import Column, Model, Task
 from xling_tasks.report.model import Cell, Comparison, Options, Report
-from xling_tasks.report.places import Panel, Place
 
 pytest.importorskip("matplotlib")
 
@@ -27,7 +27,7 @@ import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from xling_tasks.report.pictures.all import pictures, sketches
-from xling_tasks.report.pictures.charts import Facet, Point
+from xling_tasks.report.pictures.series import Facet, Point
 from xling_tasks.report.pictures.style import WIDTH, clean, drawing, ink_on, short
 from xling_tasks.report.pictures.words import number, questions
 

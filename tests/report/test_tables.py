@@ -13,10 +13,10 @@ from sklearn.metrics import roc_auc_score
 from xling_tasks.data.published import FILE, published
 from xling_tasks.errors import DataError
 from xling_tasks.report.data import read_models
-from xling_tasks.report.differences import differences
 from xling_tasks.report.model import Options
 from xling_tasks.report.stats import make_report
 from xling_tasks.report.tables.all import tables
+from xling_tasks.report.tables.differences import differences
 from xling_tasks.report.tables.grid import drop, mean_of, multiple
 from xling_tasks.report.tables.headlines import _words
 from xling_tasks.report.tables.significance import oriented
@@ -673,7 +673,7 @@ def test_csv_and_markdown_escape():
 
 
 def test_keys_are_unique_and_sections_known(liveqa):
-    from xling_tasks.report.places import CRITERIA
+    from xling_tasks.criteria import CRITERIA
 
     made = tables(report_of(liveqa))
     assert len({table.key for table in made}) == len(made)

@@ -10,8 +10,8 @@ import pytest
 from lm_eval.api.model import LM
 from sklearn import metrics as sk
 
+from xling_tasks.criteria import LABELS, OPTIONS
 from xling_tasks.errors import SettingError, XlingError
-from xling_tasks.models.judge import LABELS, OPTIONS
 from xling_tasks.readers.verdict import read_verdict
 
 V = "xlinghealth_verifiability_demo_"

@@ -8,7 +8,7 @@ from itertools import chain
 import pytest
 from sklearn import metrics as sk
 
-from xling_tasks.models.judge import LABELS, OPTIONS
+from xling_tasks.criteria import LABELS, OPTIONS
 
 LANGUAGES = ("en", "es", "zh", "hi")
 TASKS = [

@@ -29,7 +29,7 @@ from xling_tasks.settings import Settings
 
 def add_check_translator(commands: Any) -> None:
     """Build the parser."""
-    from xling_tasks.cli import add_metadata
+    from xling_tasks.commands.options import add_metadata
 
     parser = commands.add_parser(
         "check-translator", help="information kept by translation to a language and back"
@@ -44,7 +44,8 @@ def add_check_translator(commands: Any) -> None:
 
 def check_translator(options: argparse.Namespace) -> str:
     """A table of information consistency per language, the paper's values beside it."""
-    from xling_tasks.cli import read_metadata, table
+    from xling_tasks.commands.options import read_metadata
+    from xling_tasks.commands.table import table
 
     metadata = read_metadata(options.metadata)
     if options.languages:

@@ -1,133 +1,70 @@
-"""What a run costs, before anyone pays for it: requests and tokens from the data and settings."""
+"""`xling cost`: requests and tokens of tasks, before running them."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+import argparse
+import json
 from typing import Any
 
+from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.commands.table import table
 from xling_tasks.errors import SettingError
-from xling_tasks.tasks.base import XlingTask
-
-TOKENS_PER_CHARACTER = ((0x7F, 0.25), (0x2FF, 0.5), (0x2E7F, 0.5), (0x10FFFF, 0.75))
-"""(last code point, tokens) by rising code point: ASCII, other Latin, other alphabets, CJK.
-
-A rough average over current tokenizers; `--tokenizer` counts with a real one instead.
-"""
 
 
-@dataclass
-class Cost:
-    """What one task asks of one model.
-
-    Attributes:
-        task: The task's name.
-        role: `model` (the one under test), `judge`, ...
-        language: The language of the texts.
-        kind: `generate_until` or `loglikelihood`.
-        requests: Number of requests.
-        prompt_tokens: Tokens sent.
-        max_output_tokens: The most tokens that may come back.
-    """
-
-    task: str
-    role: str
-    language: str
-    kind: str
-    requests: int = 0
-    prompt_tokens: int = 0
-    max_output_tokens: int = 0
+def add_cost(commands: Any) -> None:
+    """Add `xling cost` to the commands."""
+    parser = commands.add_parser("cost", help="requests and tokens of tasks, before running them")
+    parser.add_argument("--tasks", required=True, help="names, groups or patterns, with commas")
+    parser.add_argument("--limit", type=int, help="as for lm_eval: questions per task")
+    parser.add_argument("--tokenizer", help="count with this Hugging Face tokenizer (extra hf)")
+    parser.add_argument("--json", action="store_true", help="JSON instead of a table")
+    add_metadata(parser)
+    parser.set_defaults(run=cost)
 
 
-def costs(
-    tasks: Iterable[XlingTask],
-    *,
-    limit: int | None = None,
-    count: Callable[[str], int] | None = None,
-) -> list[Cost]:
-    """The cost of each task, one entry per task, role, language and kind of request.
+def cost(options: argparse.Namespace) -> str:
+    """`xling cost`: a table of requests and tokens per task, with totals per model."""
+    from xling_tasks.commands.estimate import as_rows, costs, tokenizer_count, totals
 
-    Args:
-        tasks: Loaded tasks.
-        limit: As the harness's `--limit`: that many questions of each task.
-        count: Tokens of a text; the default estimates them from its characters.
-    """
-    count = count or _estimate
-    found: list[Cost] = []
-    for task in tasks:
-        found.extend(_of_task(task, limit, count))
-    return found
+    if options.limit is not None and options.limit < 1:
+        raise SettingError(f"--limit {options.limit}: must be at least 1")
+    count = tokenizer_count(options.tokenizer) if options.tokenizer else None
+    tasks = load_tasks(options.tasks, read_metadata(options.metadata))
+    entries = costs(tasks, limit=options.limit, count=count)
+    rows = as_rows([*entries, *totals(entries)])
+    if options.json:
+        return json.dumps(rows, indent=2)
+    note = options.tokenizer or "estimated from characters; --tokenizer NAME counts exactly"
+    return f"{table(rows)}\n\nTokens: {note}. max_output_tokens is a limit, not a forecast."
 
 
-def _of_task(task: XlingTask, limit: int | None, count: Callable[[str], int]) -> list[Cost]:
-    entries: dict[tuple[str, str, str], Cost] = {}
-
-    def add(role: str, kind: str, language: str, text: str, output: int, times: int) -> None:
-        entry = entries.setdefault(
-            (role, kind, language), Cost(str(task.config.task), role, language, kind)
-        )
-        entry.requests += times
-        entry.prompt_tokens += times * count(text)
-        entry.max_output_tokens += times * output
-
-    for index, doc in enumerate(task.eval_docs):
-        if limit is not None and index >= limit:
-            break
-        contexts = task.fewshot_context(doc, num_fewshot=0)
-        for view, context in zip(task.views(doc), contexts, strict=True):
-            language = view.get("language", task.language)
-            for kind, arguments, repeats in task.requests_for(doc, context, False):
-                generated = kind == "generate_until"
-                text = context if generated else context + arguments[1]
-                output = int(arguments[1].get("max_gen_toks", 0)) if generated else 0
-                add("model", kind, language, text, output, repeats)
-        for request in task.side_requests(doc):
-            language = request.language or task.language
-            add(request.role, "generate_until", language, request.prompt, request.max_gen_toks, 1)
-    return list(entries.values())
-
-
-def tokenizer_count(name: str) -> Callable[[str], int]:
-    """A counter that uses a Hugging Face tokenizer (extra `hf`).
+def load_tasks(names: str, metadata: dict[str, Any]) -> list[Any]:
+    """Our tasks that `names` (names, groups and patterns, with commas) stand for.
 
     Raises:
-        SettingError: If it cannot be loaded.
+        SettingError: If a name is none of ours.
     """
-    try:
-        from transformers import AutoTokenizer
+    import difflib
+    import fnmatch
 
-        tokenizer = AutoTokenizer.from_pretrained(name)
-    except ImportError as error:
-        raise SettingError(
-            '--tokenizer needs transformers: pip install "xling-tasks[hf]"'
-        ) from error
-    except (OSError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise SettingError(f"--tokenizer {name}: cannot be loaded ({reason})") from error
-    return lambda text: len(tokenizer(text, add_special_tokens=False).input_ids)
+    from lm_eval.tasks import TaskManager
 
+    from xling_tasks.discovery import task_folder
+    from xling_tasks.tasks.base import XlingTask
 
-def totals(entries: Iterable[Cost]) -> list[Cost]:
-    """Sums per role and kind, over all tasks and languages."""
-    sums: dict[tuple[str, str], Cost] = defaultdict(lambda: Cost("total", "", "all", ""))
-    for entry in entries:
-        total = sums[entry.role, entry.kind]
-        total.role, total.kind = entry.role, entry.kind
-        total.requests += entry.requests
-        total.prompt_tokens += entry.prompt_tokens
-        total.max_output_tokens += entry.max_output_tokens
-    return list(sums.values())
-
-
-def as_rows(entries: Iterable[Cost]) -> list[Mapping[str, Any]]:
-    """Plain mappings, for tables and JSON."""
-    return [asdict(entry) for entry in entries]
-
-
-def _estimate(text: str) -> int:
-    weights = (
-        next(weight for last, weight in TOKENS_PER_CHARACTER if ord(character) <= last)
-        for character in text
+    manager = TaskManager(
+        include_path=str(task_folder()), include_defaults=False, metadata=metadata
     )
-    return max(1, round(sum(weights)))
+    wanted: list[str] = []
+    for pattern in filter(None, names.split(",")):
+        matches = fnmatch.filter(manager.all_tasks, pattern)
+        if not matches:
+            nearest = difflib.get_close_matches(pattern, manager.all_tasks, n=1)
+            hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+            raise SettingError(
+                f"--tasks {pattern}: not one of ours.{hint} Groups: "
+                f"{', '.join(sorted(manager.all_groups))}. `lm_eval ls tasks` lists every task."
+            )
+        wanted += matches
+    loaded = manager.load(list(dict.fromkeys(wanted)))["tasks"]
+    return [task for task in loaded.values() if isinstance(task, XlingTask)]

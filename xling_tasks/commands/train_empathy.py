@@ -194,7 +194,7 @@ def _over_seeds(seeds: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 def _page(card: dict[str, Any], folder: Path) -> str:
     """The scores in the paper's form, and where the classifier is."""
-    from xling_tasks.cli import table
+    from xling_tasks.commands.table import table
 
     first = card["seeds"][0]
     parts = [

@@ -18,7 +18,7 @@ from xling_tasks.settings import Settings
 
 def add_translate_prompts(commands: Any) -> None:
     """Build the parser."""
-    from xling_tasks.cli import add_metadata
+    from xling_tasks.commands.options import add_metadata
 
     parser = commands.add_parser(
         "translate-prompts", help="the other languages of a set of English prompts"
@@ -37,7 +37,7 @@ def translate_prompts(options: argparse.Namespace) -> str:
         DataError: If a line is wrong, or the new file exists.
         SettingError: If no translator is set.
     """
-    from xling_tasks.cli import read_metadata
+    from xling_tasks.commands.options import read_metadata
 
     metadata = read_metadata(options.metadata)
     if options.languages:

@@ -15,10 +15,10 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from xling_tasks.harness import _as_mapping, clean_reply, running
+from xling_tasks.harness import as_mapping, clean_reply, running
 from xling_tasks.logs.results import as_json
 from xling_tasks.models.store import key_of
-from xling_tasks.settings import redact
+from xling_tasks.secrets import redact
 
 FORMAT = 2
 """In every header, under `xling_answers`."""
@@ -100,7 +100,7 @@ def _header(
         "rank": getattr(lm, "rank", 0),
         "world_size": getattr(lm, "world_size", 1),
         "model": model if isinstance(model, str) else type(model).__name__,
-        "model_args": redact(dict(_as_mapping(running("model_args")))),
+        "model_args": redact(dict(as_mapping(running("model_args")))),
         "chat_template": chat_template,
         "arguments": arguments,
     }

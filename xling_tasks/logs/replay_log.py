@@ -18,7 +18,7 @@ from xling_tasks.errors import DataError
 from xling_tasks.log import log
 from xling_tasks.logs.answers import FORMAT, doc_digest, read_requests
 from xling_tasks.logs.replay_prompts import Digest, Logged, LoggedPrompt
-from xling_tasks.logs.results import _SAMPLES, Results, model_line
+from xling_tasks.logs.results import SAMPLES, Results, model_line
 
 _ANSWERS = re.compile(r"(.+)_\d{4}-\d\d-\d\dT[\d-]+_\d+_\d+_rank(\d+)\.jsonl")
 _REPLAY = "xling_replay"
@@ -212,7 +212,7 @@ def find_logs(folder: Path) -> list[TaskLog]:
 def _samples(folder: Path) -> Iterator[TaskLog]:
     read: dict[Path, Results] = {}
     for path in sorted(folder.rglob("samples_*.jsonl")):
-        name = _SAMPLES.fullmatch(path.name)
+        name = SAMPLES.fullmatch(path.name)
         if name is None:
             continue
         task, stamp = name.groups()

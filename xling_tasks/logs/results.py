@@ -15,7 +15,7 @@ from xling_tasks.errors import DataError
 
 T = TypeVar("T")
 
-_SAMPLES = re.compile(r"samples_(.+?)_(\d{4}-.*)\.jsonl")
+SAMPLES = re.compile(r"samples_(.+?)_(\d{4}-.*)\.jsonl")
 # Model arguments that say how fast a model runs, not which model it is.
 _SPEED = frozenset({"batch_size", "device", "max_batch_size", "max_retries", "num_concurrent"})
 
@@ -116,7 +116,7 @@ class Results:
     @functools.cached_property
     def model_args(self) -> dict[str, Any]:
         """The model's arguments without secrets."""
-        from xling_tasks.settings import redact
+        from xling_tasks.secrets import redact
 
         args = self.config.get("model_args") or {}
         if isinstance(args, str):
@@ -197,7 +197,7 @@ def newest_samples(out: Path, tasks: re.Pattern[str]) -> dict[str, Samples]:
     _check_folder(out)
     newest: dict[str, Samples] = {}
     for path in sorted(out.rglob("samples_*.jsonl")):
-        if (found := _SAMPLES.fullmatch(path.name)) and tasks.fullmatch(found[1]):
+        if (found := SAMPLES.fullmatch(path.name)) and tasks.fullmatch(found[1]):
             task, stamp = found.groups()
             if task not in newest or stamp >= newest[task].stamp:
                 newest[task] = Samples(task, stamp, path)

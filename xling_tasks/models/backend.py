@@ -12,8 +12,9 @@ from tqdm import tqdm
 from xling_tasks.errors import BackendError
 from xling_tasks.harness import clean_reply, running, sent_temperature, unwrapped
 from xling_tasks.log import log
+from xling_tasks.models.spec import SELF, ModelSpec
 from xling_tasks.models.store import ReplyStore, cache_folder, key_of
-from xling_tasks.settings import SELF, ModelSpec, redact
+from xling_tasks.secrets import redact
 
 CHUNK = 64
 """Prompts per call: small enough to lose little in a crash, large enough for full batches."""
@@ -170,7 +171,7 @@ class Backend:
 def backend(role: str, spec: ModelSpec, cache: str | bool | None = None) -> Backend:
     """The backend for a role; the same one for the same spec, so that tasks share it."""
     if spec.model == SELF:
-        return _shared_self(role, json.dumps(spec.__dict__, sort_keys=True), cache, _run_token())
+        return _shared_self(role, json.dumps(spec.__dict__, sort_keys=True), cache, run_token())
     return _shared(role, json.dumps(spec.__dict__, sort_keys=True, default=str), cache)
 
 
@@ -197,7 +198,8 @@ class _ByIdentity:
         return isinstance(other, _ByIdentity) and other.lm is self.lm
 
 
-def _run_token() -> _ByIdentity:
+def run_token() -> _ByIdentity:
+    """What tells this run from others in one process: its model under test, by identity."""
     return _ByIdentity(running("lm"))
 
 
@@ -208,9 +210,9 @@ def _under_test(role: str) -> tuple[Any, tuple[str, dict[str, Any]] | None]:
         raise BackendError(f"{role}: 'self' is the model under test, but none is running")
     if not isinstance(name, str):
         return unwrapped(lm), None
-    from xling_tasks.harness import _as_mapping
+    from xling_tasks.harness import as_mapping
 
-    return unwrapped(lm), (name, dict(_as_mapping(args)))
+    return unwrapped(lm), (name, dict(as_mapping(args)))
 
 
 def _build(role: str, spec: ModelSpec) -> tuple[Any, tuple[str, dict[str, Any]]]:

@@ -16,21 +16,10 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xling_tasks.criteria import NO_RESPONSE, OPTIONS
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.models.backend import Backend
 
-OPTIONS = {
-    "neither": "neither contradictory nor similar",
-    "contradictory": "contradictory",
-    "more_comprehensive": "more comprehensive and appropriate",
-    "less_comprehensive": "less comprehensive and appropriate",
-}
-"""The labels with their wording in a verdict."""
-
-LABELS = ("more_comprehensive", "less_comprehensive", "neither", "contradictory")
-"""The labels in the order in which XLingEval's tables show them."""
-
-NO_RESPONSE = "no_response"
 UNTIL = ("[BEGIN QUESTION",)
 """Where a reply ends that goes on to invent another case."""
 

@@ -22,10 +22,10 @@ from xling_metrics.stats.probability_intervals import brier_sums, ece_of_sums, e
 from xling_metrics.stats.resampling import Floats
 from xling_metrics.stats.verdict_intervals import VERDICT_SCORES, verdict_counts
 
+from xling_tasks.criteria import Place, place_of
 from xling_tasks.errors import DataError
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.logs.results import Results, TaskResults, read_results
-from xling_tasks.report.places import Place, place_of
 
 _NOT_PER_QUESTION = frozenset({"unusable_rows", "sacrebleu", "n_judged", "bypass"})
 _TOLERANCE = 1e-6

@@ -9,8 +9,8 @@ from xling_metrics.stats.intervals import Interval
 from xling_metrics.stats.paired import PairedDifference
 from xling_metrics.stats.resampling import LEVEL, RESAMPLES
 
+from xling_tasks.criteria import Panel
 from xling_tasks.report.data import Model, Task
-from xling_tasks.report.places import Panel
 
 COVERAGE = (
     "empty_rate",

@@ -26,9 +26,9 @@ from xling_metrics.stats.paired import paired_difference
 from xling_metrics.stats.probability_intervals import auc_sums
 from xling_metrics.stats.resampling import ResamplerPool
 
+from xling_tasks.criteria import AVERAGE, ENGLISH, Panel, panel_of
 from xling_tasks.report.data import Column, Model, Task
 from xling_tasks.report.model import COVERAGE, Cell, Classic, Comparison, Options, Report, Sides
-from xling_tasks.report.places import AVERAGE, ENGLISH, Panel, panel_of
 
 REFINED = 200_000
 """Permutations where those at first find nothing as extreme: Holm's correction needs smaller p.

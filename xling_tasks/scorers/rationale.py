@@ -13,8 +13,8 @@ from xling_metrics.rouge import rouge, rouge_standard
 
 from xling_tasks.log import warn_once
 from xling_tasks.models.encoders import encoder_for
+from xling_tasks.scorers.values import defined_mean
 from xling_tasks.settings import Settings
-from xling_tasks.tasks.base import defined_mean
 
 BLEU = ("bleu1", "bleu2", "bleu3", "bleu4", "bleu")
 ROUGE = ("rouge1", "rouge2", "rougeL")

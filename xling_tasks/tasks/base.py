@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -30,9 +30,11 @@ from xling_tasks.harness import (
 )
 from xling_tasks.log import log
 from xling_tasks.logs.answers import answer_lines, new_run, noting
+from xling_tasks.models.spec import SELF
 from xling_tasks.models.store import cache_folder, save_answers
 from xling_tasks.readers.thinking import holds_thinking
-from xling_tasks.settings import SELF, Settings, redact, temperatures
+from xling_tasks.secrets import redact
+from xling_tasks.settings import Settings, temperatures
 from xling_tasks.tasks.side_requests import SideRequest
 
 Request = tuple[str, tuple[Any, ...], int]
@@ -405,20 +407,3 @@ def generation_arguments(task: XlingTask, temperature: float) -> dict[str, Any]:
             f"temperature {temperature}; leave do_sample out, it follows from the temperature"
         )
     return {**arguments, "temperature": temperature, "do_sample": sample}
-
-
-def replies_of(result: Any) -> list[str]:
-    """The replies in one filtered result: a text, or a list of them."""
-    return [clean_reply(item) for item in (result if isinstance(result, list) else [result])]
-
-
-def ratio_of(pairs: Sequence[Sequence[int]]) -> float | None:
-    """Counts pooled over documents: from (hits, rows) per document to hits / rows."""
-    hits, rows = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
-    return hits / rows if rows else None
-
-
-def defined_mean(values: Sequence[float | None]) -> float | None:
-    """The mean of the values that are defined; None if none is."""
-    known = [value for value in values if value is not None]
-    return float(sum(known) / len(known)) if known else None

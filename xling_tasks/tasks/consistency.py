@@ -29,15 +29,8 @@ from xling_tasks.log import warn_once
 from xling_tasks.models.encoders import encoder_for
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, translator
 from xling_tasks.scorers.consistency import Scorer, Texts
-from xling_tasks.tasks.base import (
-    Metric,
-    Request,
-    defined_mean,
-    generation_arguments,
-    ratio_of,
-    replies_of,
-    swept_temperatures,
-)
+from xling_tasks.scorers.values import defined_mean, ratio_of, replies_of
+from xling_tasks.tasks.base import Metric, Request, generation_arguments, swept_temperatures
 from xling_tasks.tasks.side_requests import SideRequest, translation_requests
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
 

@@ -14,19 +14,14 @@ from xling_metrics.language import identify
 from xling_metrics.overlap import chrf, chrf_signature
 from xling_metrics.words import length_words, segmenter_name
 
+from xling_tasks.criteria import LABELS, NO_RESPONSE
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.harness import running
 from xling_tasks.log import warn_once
 from xling_tasks.models.backend import Backend, backend
-from xling_tasks.models.judge import LABELS, NO_RESPONSE, Case, Judgement, fill, judge
-from xling_tasks.tasks.base import (
-    Metric,
-    Request,
-    defined_mean,
-    forced_temperature,
-    generation_arguments,
-    replies_of,
-)
+from xling_tasks.models.judge import Case, Judgement, fill, judge
+from xling_tasks.scorers.values import defined_mean, replies_of
+from xling_tasks.tasks.base import Metric, Request, forced_temperature, generation_arguments
 from xling_tasks.tasks.side_requests import SideRequest
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
 

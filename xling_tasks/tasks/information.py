@@ -27,7 +27,8 @@ from xling_tasks.models.claims import (
     fill_support,
     verify,
 )
-from xling_tasks.tasks.base import Metric, defined_mean
+from xling_tasks.scorers.values import defined_mean
+from xling_tasks.tasks.base import Metric
 from xling_tasks.tasks.multilingual import STAND_IN, Key, MultilingualTask
 from xling_tasks.tasks.side_requests import SideRequest
 

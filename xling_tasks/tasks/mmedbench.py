@@ -23,14 +23,13 @@ from xling_tasks.errors import XlingError
 from xling_tasks.harness import has_loglikelihood, running
 from xling_tasks.readers.letters import read_letters
 from xling_tasks.scorers.rationale import RationaleScorer, scorer_for
+from xling_tasks.scorers.values import defined_mean, replies_of
 from xling_tasks.tasks.base import (
     Metric,
     Request,
     XlingTask,
-    defined_mean,
     forced_temperature,
     generation_arguments,
-    replies_of,
 )
 
 END = "[End]"

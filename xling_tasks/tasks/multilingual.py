@@ -21,14 +21,13 @@ from xling_tasks.languages import FAMILY_GROUPS, LANGUAGES, SCRIPT_GROUPS
 from xling_tasks.log import log
 from xling_tasks.models.translate.degenerate import foreign
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, translator
+from xling_tasks.scorers.values import defined_mean, replies_of
 from xling_tasks.tasks.base import (
     Metric,
     Request,
     XlingTask,
-    defined_mean,
     forced_temperature,
     generation_arguments,
-    replies_of,
 )
 from xling_tasks.tasks.side_requests import SideRequest, translation_requests
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.languages import find
+from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.translate.passages import split
-from xling_tasks.settings import ModelSpec
 
 
 @dataclass(frozen=True)

@@ -26,14 +26,8 @@ from xling_metrics.classification import (
 from xling_tasks.errors import XlingError
 from xling_tasks.harness import has_loglikelihood, running
 from xling_tasks.readers.verdict import read_verdict
-from xling_tasks.tasks.base import (
-    Metric,
-    Request,
-    generation_arguments,
-    ratio_of,
-    replies_of,
-    swept_temperatures,
-)
+from xling_tasks.scorers.values import ratio_of, replies_of
+from xling_tasks.tasks.base import Metric, Request, generation_arguments, swept_temperatures
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
 
 _HARD = ("macro_precision", "macro_recall", "macro_f1", "acc", "auc_hard")

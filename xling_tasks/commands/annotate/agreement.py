@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.commands.annotate.agreement_files import Checked, Export, read_pages, read_texts
-from xling_tasks.commands.annotate.page import language_name
 from xling_tasks.data.published import published
 from xling_tasks.errors import DataError
+from xling_tasks.languages import language_name
 
 TEXTS = {
     "question": "Question",
@@ -177,7 +177,7 @@ def _percent(hits: Sequence[bool]) -> float | None:
 
 def as_markdown(report: Mapping[str, Any]) -> str:
     """The report to read: figures first, then every item that somebody disagrees about."""
-    from xling_tasks.cli import table
+    from xling_tasks.commands.table import table
 
     parts = ["# People's agreement with the judge"]
     for key in ("agreement", "annotators", "batches"):

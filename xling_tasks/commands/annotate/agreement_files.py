@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from xling_tasks.criteria import LABELS
 from xling_tasks.errors import DataError, did_you_mean
-from xling_tasks.models.judge import LABELS
 
 FORMAT = "xling-annotations"
 VERSION = 1

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.commands.annotate.page import page_data, render
+from xling_tasks.criteria import LABELS, NO_RESPONSE
 from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.logs.results import Samples, newest_samples
-from xling_tasks.models.judge import LABELS, NO_RESPONSE
 
 _TASK = re.compile(r"xlinghealth_correctness_([a-z0-9_]+)_([a-z]{2,3})")
 _HINT = (
@@ -220,7 +220,7 @@ def _judged(row: dict[str, Any]) -> dict[str, Any] | None:
 
 def _checked(row: dict[str, Any]) -> dict[str, Any]:
     """A sample's parts that the page needs, with the answer's text."""
-    from xling_tasks.tasks.base import replies_of
+    from xling_tasks.scorers.values import replies_of
 
     doc, judged, replies = row["doc"], row["n_judged"], row["filtered_resps"]
     if not isinstance(judged, dict) or not {"label", "reply", "judge"} <= judged.keys():
@@ -265,7 +265,7 @@ def _listed(option: str, words: str | None, known: set[str]) -> set[str] | None:
 
 
 def _summary(to: Path, digest: str, drawn: Mapping[str, Drawn]) -> str:
-    from xling_tasks.cli import table
+    from xling_tasks.commands.table import table
 
     rows: Sequence[Mapping[str, Any]] = [
         {"language": language, "items": sum(own.sizes().values())}

@@ -13,14 +13,11 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from xling_tasks.languages import LANGUAGES
-from xling_tasks.models.judge import LABELS, OPTIONS
-
-FOLDER = Path(__file__).parents[2] / "pages"
-"""Where the page's HTML, CSS and JavaScript are."""
+from xling_tasks.criteria import LABELS, OPTIONS
+from xling_tasks.languages import language_name
+from xling_tasks.pages import FOLDER
 
 MEANINGS = {
     "neither": "It does not conflict with answer 1, but does not give similar information either.",
@@ -76,11 +73,6 @@ def as_block(data: object) -> str:
     """JSON that cannot end the element it stands in, whatever its texts contain."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False)
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def language_name(code: str) -> str:
-    """A language's English name; the code itself where it is not known."""
-    return LANGUAGES[code].name if code in LANGUAGES else code
 
 
 def _policy(style: str, script: str) -> str:

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import xling_tasks
+
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 

@@ -30,7 +30,8 @@ from xling_tasks.commands.doctor import (
 )
 from xling_tasks.commands.doctor.checks import FAIL, OFF, OK, WARN, Line, in_words, within
 from xling_tasks.errors import SettingError, XlingError
-from xling_tasks.settings import Settings, redact
+from xling_tasks.secrets import redact
+from xling_tasks.settings import Settings
 
 SECONDS = 60.0
 """How long one check may take unless the user says otherwise."""
@@ -64,7 +65,7 @@ class Check(NamedTuple):
 
 def add_doctor(commands: Any) -> None:
     """Build the parser."""
-    from xling_tasks.cli import add_metadata
+    from xling_tasks.commands.options import add_metadata
 
     parser = commands.add_parser("doctor", help="whether all that a run needs is there")
     parser.add_argument("--json", action="store_true", help="JSON instead of lines")
@@ -147,7 +148,7 @@ def run_check(check: Check, seconds: float) -> list[Line]:
 
 def _settings(words: Sequence[str]) -> tuple[Settings, list[Line]]:
     """The settings that are right, with a line for each that is wrong."""
-    from xling_tasks.cli import read_metadata
+    from xling_tasks.commands.options import read_metadata
 
     metadata: dict[str, Any] = {}
     problems = []

@@ -13,7 +13,8 @@ from xling_tasks.errors import BackendError, DataError, XlingError
 if TYPE_CHECKING:
     from xling_tasks.data.prompts import Prompts
     from xling_tasks.models.backend import Backend
-    from xling_tasks.settings import ModelSpec, Settings
+    from xling_tasks.models.spec import ModelSpec
+    from xling_tasks.settings import Settings
 
 LANGUAGES = ("es", "zh", "hi")
 """The languages that are translated from where none are asked for."""
@@ -73,7 +74,7 @@ def _not_here(check: str, model: str, revision: str | None, offline: bool) -> Li
 
 def _cannot_ask(role: str, spec: ModelSpec, offline: bool) -> Line | None:
     """A line if a judge or translator cannot be tried here."""
-    from xling_tasks.settings import SELF
+    from xling_tasks.models.spec import SELF
 
     if spec.model == SELF:
         return Line(role, OFF, "the model under test itself; lm_eval asks it before a run begins")
@@ -124,7 +125,8 @@ def judge(settings: Settings, offline: bool) -> Iterator[Line]:
 
 def _verdict(prompts: Prompts, model: Backend) -> Line:
     """A case of correctness, read as a run reads it."""
-    from xling_tasks.models.judge import NO_RESPONSE, Case, judge
+    from xling_tasks.criteria import NO_RESPONSE
+    from xling_tasks.models.judge import Case, judge
 
     name = "judge verdict"
     case = Case(_QUESTION, _REFERENCE, _ANSWER, "English")

@@ -53,7 +53,7 @@ def data(settings: Settings) -> Iterator[Line]:
     """Every dataset: read where it is at hand, asked for on the Hub."""
     from huggingface_hub import constants
 
-    from xling_tasks.cli import _datasets
+    from xling_tasks.commands.datasets import counted_datasets
     from xling_tasks.data.mmedbench import RECORDS as MMEDBENCH
     from xling_tasks.data.records import RECORDS
 
@@ -61,7 +61,7 @@ def data(settings: Settings) -> Iterator[Line]:
     ask = functools.cache(hub_problem)
     given = settings.data_dir or settings.dataset
     lines = []
-    for key, _, load in _datasets(settings):
+    for key, _, load in counted_datasets(settings):
         record, name = records[key], f"data {key}"
         if record.bundled:
             yield _read(name, "bundled", load)

@@ -78,7 +78,7 @@ def rank(options: argparse.Namespace) -> str:
 
 def read_judge(text: str) -> Any:
     """The judge's spec, from JSON or a bare name of a harness model."""
-    from xling_tasks.settings import ModelSpec
+    from xling_tasks.models.spec import ModelSpec
 
     if not text.lstrip().startswith("{"):
         return ModelSpec.parse("judge", text)

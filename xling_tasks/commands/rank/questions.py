@@ -175,7 +175,7 @@ def _read_answers(samples: Samples) -> Iterator[tuple[str, Answer]]:
 
 def _read_answer(row: dict[str, Any], *, fine_tuned: bool) -> tuple[Any, str, Answer]:
     """A sample's filter, question id and answer."""
-    from xling_tasks.tasks.base import replies_of
+    from xling_tasks.scorers.values import replies_of
     from xling_tasks.tasks.mmedbench import rationale_of
 
     doc, replies = row["doc"], row["filtered_resps"]

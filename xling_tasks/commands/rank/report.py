@@ -171,7 +171,7 @@ def _csv_rows(question: Question, names: Sequence[str]) -> Iterable[dict[str, An
 
 
 def _as_markdown(summary: Mapping[str, Any]) -> str:
-    from xling_tasks.cli import table
+    from xling_tasks.commands.table import table
 
     parts = ["# Relative rating of rationales", f"`{summary['signature']}`"]
     titles = {"counts": "Questions", "points": "Points", "positions": "Points by position"}

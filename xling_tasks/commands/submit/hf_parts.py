@@ -93,7 +93,7 @@ def _differences(group: Sequence[HubTask]) -> Iterator[str]:
 
 def shown(value: Any) -> Any:
     """A value as it may be published: without secrets, and without the folders of a machine."""
-    from xling_tasks.settings import redact
+    from xling_tasks.secrets import redact
 
     return _without_folders(redact(value))
 

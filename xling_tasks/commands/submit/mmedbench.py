@@ -145,7 +145,7 @@ def _description(parts: Mapping[str, Sequence[Part]]) -> str:
 
 def _kind_lines(kind: str, parts: Sequence[Part]) -> list[str]:
     part = max(parts, key=lambda item: item.run.stamp)
-    from xling_tasks.settings import redact
+    from xling_tasks.secrets import redact
 
     content, xling = part.run.content, part.xling
     settings = {key: xling["settings"].get(key) for key in SETTINGS}

@@ -207,7 +207,8 @@ def command(out: Path, runs: Sequence[Results], tasks: Sequence[str]) -> str:
 
 
 def _as_before(run: Results, tasks: Sequence[str]) -> list[str]:
-    from xling_tasks.settings import Settings, is_secret, redact
+    from xling_tasks.secrets import is_secret, redact
+    from xling_tasks.settings import Settings
 
     words = ["--model", str(run.config.get("model"))]
     args = {key: value for key, value in run.model_args.items() if not is_secret(key)}

@@ -12,9 +12,9 @@ from xling_metrics.words import language_code
 
 from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.log import log
+from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.store import key_of
 from xling_tasks.models.translate.base import Translator
-from xling_tasks.settings import ModelSpec
 
 _FIELDS = ("language", "text", "translation")
 _OPTIONAL = ("target",)

@@ -15,9 +15,9 @@ from typing import Any
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.languages import Language
 from xling_tasks.models.backend import CHUNK, backend
+from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.store import key_of
 from xling_tasks.models.translate.seq2seq import TEMPERATURE, TOP_P
-from xling_tasks.settings import ModelSpec
 
 CLEANING = 1
 """Counts up when cleaning changes, so that cached outcomes are not mixed."""

@@ -16,9 +16,9 @@ from typing import Any
 
 from xling_tasks.errors import BackendError, SettingError, did_you_mean
 from xling_tasks.languages import Language
+from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.store import key_of
 from xling_tasks.models.translate.families import Family, Pair
-from xling_tasks.settings import ModelSpec
 
 DECODING = 1
 """Counts up when decoding changes, so that cached outcomes are not mixed."""

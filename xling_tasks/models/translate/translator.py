@@ -11,14 +11,14 @@ import json
 from typing import Any
 
 from xling_tasks.data.prompts import Prompt, Prompts
-from xling_tasks.models.backend import _run_token
+from xling_tasks.models.backend import run_token
+from xling_tasks.models.spec import SELF, ModelSpec
 from xling_tasks.models.translate import seq2seq as translate_seq2seq
 from xling_tasks.models.translate.base import Counts, Translator
 from xling_tasks.models.translate.file import FileTranslator, checked_path
 from xling_tasks.models.translate.harness_model import HarnessModel
 from xling_tasks.models.translate.sentences import Engine, SentenceTranslator
 from xling_tasks.models.translate.seq2seq import Seq2Seq
-from xling_tasks.settings import SELF, ModelSpec
 
 __all__ = ["Counts", "Translator", "translator", "translator_spec"]
 
@@ -56,7 +56,7 @@ def translator(
     Raises:
         XlingError: If the file is wrong, or the model cannot be built.
     """
-    token = _run_token() if spec.model == SELF else None
+    token = run_token() if spec.model == SELF else None
     if spec.model in (SEQ2SEQ, FILE):
         prompt = None  # which they do not use: another one must not load a second copy
     elif prompt is None:

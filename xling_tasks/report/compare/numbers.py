@@ -20,10 +20,10 @@ from xling_metrics.stats.resampling import (
     permutation_p,
 )
 
+from xling_tasks.criteria import CRITERIA, ENGLISH, Panel, panel_of
 from xling_tasks.report.compare.pairs import Pair
 from xling_tasks.report.data import Column, Task
 from xling_tasks.report.model import Options, Sides
-from xling_tasks.report.places import CRITERIA, ENGLISH, Panel, panel_of
 from xling_tasks.report.stats import AUC, AUC_RESAMPLES, REFINED, Statistics
 
 _REFINED_CELLS = 200_000_000

@@ -10,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+from xling_tasks.criteria import ENGLISH, panel_of, place_of
 from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.logs.results import read_results, refuse_mixed_models
 from xling_tasks.report.data import Model, Task, read_models
 from xling_tasks.report.model import COVERAGE
-from xling_tasks.report.places import ENGLISH, panel_of, place_of
 from xling_tasks.report.stats import AUC
 
 # Where a question stands in its file, and whether all languages have it, is not what it asks.

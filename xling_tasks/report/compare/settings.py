@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
+from xling_tasks.criteria import panel_of
 from xling_tasks.logs.results import as_json, model_line
 from xling_tasks.report.data import Task
-from xling_tasks.report.places import panel_of
 
 _EVERYWHERE = ("prompt_language",)
 _GENERATED = ("temperatures",)

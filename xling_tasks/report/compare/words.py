@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from xling_metrics.stats.resampling import LEVEL
 
+from xling_tasks.criteria import CRITERIA
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.report.compare.numbers import Line, language_order
-from xling_tasks.report.places import CRITERIA
 from xling_tasks.report.tables.table import Table, Value
 
 ALPHA = 0.05

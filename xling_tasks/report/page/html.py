@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from xling_tasks.commands.annotate.page import language_name
+from xling_tasks.criteria import ENGLISH
+from xling_tasks.languages import language_name
 from xling_tasks.report.page.samples import Part, Passage, SampleToRead
-from xling_tasks.report.places import ENGLISH
 from xling_tasks.report.tables.table import UNDEFINED, Table, Value
 
 if TYPE_CHECKING:

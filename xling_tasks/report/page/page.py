@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from xling_tasks.commands.annotate.page import FOLDER
+from xling_tasks.criteria import CRITERIA
 from xling_tasks.data.published import SOURCES
 from xling_tasks.logs.results import as_json
+from xling_tasks.pages import FOLDER
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Report
 from xling_tasks.report.page.html import (
@@ -27,10 +28,9 @@ from xling_tasks.report.page.html import (
     text,
 )
 from xling_tasks.report.page.samples import SampleToRead
-from xling_tasks.report.places import CRITERIA
 from xling_tasks.report.tables.grid import dataset_title
 from xling_tasks.report.tables.table import Table
-from xling_tasks.settings import redact
+from xling_tasks.secrets import redact
 
 if TYPE_CHECKING:
     from xling_tasks.report.pictures.all import Picture

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from xling_metrics.classification import hard_verdict
 
+from xling_tasks.criteria import CRITERIA, ENGLISH
 from xling_tasks.errors import DataError
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Report
@@ -29,7 +30,6 @@ from xling_tasks.report.pictures.gaps import (
     tau_of,
     verifiability_gaps,
 )
-from xling_tasks.report.places import CRITERIA, ENGLISH
 
 LIMIT = 1500
 """Characters of a text that are shown."""

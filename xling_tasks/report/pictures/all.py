@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from xling_tasks.criteria import AVERAGE, CRITERIA, SEVERAL_LANGUAGES
 from xling_tasks.report.model import Comparison, Report
-from xling_tasks.report.pictures.all import charts
+from xling_tasks.report.pictures import charts
 from xling_tasks.report.pictures.board import (
     Board,
     by_script,
@@ -21,7 +22,7 @@ from xling_tasks.report.pictures.board import (
     own_values,
     split,
 )
-from xling_tasks.report.pictures.charts import Facet, Point
+from xling_tasks.report.pictures.series import Facet, Point
 from xling_tasks.report.pictures.style import drawing, key_of, render, short
 from xling_tasks.report.pictures.words import (
     LABELS,
@@ -39,7 +40,6 @@ from xling_tasks.report.pictures.words import (
     shares,
     significant,
 )
-from xling_tasks.report.places import AVERAGE, CRITERIA, SEVERAL_LANGUAGES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

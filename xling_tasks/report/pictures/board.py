@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from xling_tasks.criteria import AVERAGE, ENGLISH, panel_of
 from xling_tasks.languages import LANGUAGES, SCRIPT_GROUPS
 from xling_tasks.report.model import Cell, Comparison, Report
-from xling_tasks.report.pictures.charts import Facet, Point
+from xling_tasks.report.pictures.series import Facet, Point
 from xling_tasks.report.pictures.style import clean, short
 from xling_tasks.report.pictures.words import (
     absent,
@@ -19,7 +20,6 @@ from xling_tasks.report.pictures.words import (
     metric_label,
     questions,
 )
-from xling_tasks.report.places import AVERAGE, ENGLISH, panel_of
 
 FAILED = "judge_failed_rate"
 

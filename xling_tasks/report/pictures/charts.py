@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
+from xling_tasks.report.pictures.series import BoxSeries, Facet, Point
 from xling_tasks.report.pictures.style import (
     COLORS,
     DASHES,
@@ -40,32 +40,6 @@ _LEAST_PRINTED = 0.09
 _MEAN: dict[str, Any] = {
     "marker": "D", "markerfacecolor": "white", "markeredgecolor": INK, "markersize": 5,
 }  # fmt: skip
-
-
-class Point(NamedTuple):
-    """A value with the ends of its interval, and what is printed behind it."""
-
-    value: float
-    low: float | None = None
-    high: float | None = None
-    mark: str = ""
-
-
-@dataclass(frozen=True)
-class Facet:
-    """One of a picture's axes: rows of languages, in each a value per series.
-
-    Attributes:
-        title: Above it; empty for none.
-        axis: What its numbers are.
-        rows: Languages (or means over some) from top to bottom.
-        series: Model (or label) -> row -> value; what is undefined is absent.
-    """
-
-    title: str
-    axis: str
-    rows: tuple[str, ...]
-    series: Mapping[str, Mapping[str, Point]]
 
 
 def bars(title: str, facets: Sequence[Facet], every: Sequence[str]) -> Figure:
@@ -191,9 +165,6 @@ def _box(axis: Axes, values: Sequence[float], y: float, thick: float, index: int
     far = found["fliers"]
     axis.plot(far, [y] * len(far), "o", markersize=2.5, color=FAINT, markerfacecolor="none")
     axis.plot(found["mean"], y, linestyle="", zorder=5, **_MEAN)
-
-
-BoxSeries = Mapping[str, Mapping[str, Sequence[float]]]
 
 
 def stacks(title: str, axis_label: str, facets: Sequence[Facet]) -> Figure:

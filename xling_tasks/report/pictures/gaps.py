@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from xling_tasks.models.judge import LABELS, NO_RESPONSE
+from xling_tasks.criteria import ENGLISH, LABELS, NO_RESPONSE
 from xling_tasks.report.data import Task
-from xling_tasks.report.places import ENGLISH
 
 _HEADLINES = ("bertscore_f1", "sim_sent", "sim_1gram")
 

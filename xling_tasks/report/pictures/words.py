@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median, quantiles
 from typing import TYPE_CHECKING
 
+from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.report.pictures.style import clean
-from xling_tasks.report.places import AVERAGE, CRITERIA, ENGLISH
 
 if TYPE_CHECKING:
     from xling_tasks.report.model import Cell, Comparison
-    from xling_tasks.report.pictures.charts import BoxSeries, Facet, Point
+    from xling_tasks.report.pictures.series import BoxSeries, Facet, Point
 
 METRICS = {
     "acc": "Accuracy",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from xling_tasks.report.differences import differences, found_differences
 from xling_tasks.report.model import Report
 from xling_tasks.report.tables.correctness import correctness_tables
 from xling_tasks.report.tables.coverage import coverage_tables
+from xling_tasks.report.tables.differences import differences, found_differences
 from xling_tasks.report.tables.grid import Grid
 from xling_tasks.report.tables.headlines import headline_tables
 from xling_tasks.report.tables.mmedbench import mmedbench_tables

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from xling_tasks.data.published import Figure, published
 from xling_tasks.data.records import RECORDS
-from xling_tasks.report.differences import Difference, notes_about
+from xling_tasks.report.tables.differences import Difference, notes_about
 from xling_tasks.report.tables.grid import (
     DROP_NOTE,
     Bounded,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from xling_tasks.criteria import CRITERIA, SEVERAL_LANGUAGES, Panel
 from xling_tasks.report.data import Task
-from xling_tasks.report.differences import Difference, grouped, notes_about, task_languages
-from xling_tasks.report.places import CRITERIA, SEVERAL_LANGUAGES, Panel
+from xling_tasks.report.tables.differences import Difference, grouped, notes_about, task_languages
 from xling_tasks.report.tables.grid import Grid, Rows, is_language, shown_temperature
 from xling_tasks.report.tables.table import Table, Value
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, Panel
 from xling_tasks.data.published import Figure
 from xling_tasks.report.model import Cell, Report
-from xling_tasks.report.places import AVERAGE, CRITERIA, ENGLISH, Panel
 from xling_tasks.report.tables.table import Table, Value
 
 XLINGHEALTH_LANGUAGES = ("en", "es", "zh", "hi")

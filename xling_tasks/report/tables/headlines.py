@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH
 from xling_tasks.report.model import Cell, Comparison, Report
-from xling_tasks.report.places import AVERAGE, CRITERIA, ENGLISH
 from xling_tasks.report.tables.grid import SRC_NOTE, dataset_title, in_order
 from xling_tasks.report.tables.table import Table, Value
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from xling_tasks.criteria import CRITERIA
 from xling_tasks.data.published import Figure, published
 from xling_tasks.report.data import Task
-from xling_tasks.report.differences import Difference, grouped, notes_about
 from xling_tasks.report.model import COVERAGE
-from xling_tasks.report.places import CRITERIA
+from xling_tasks.report.tables.differences import Difference, grouped, notes_about
 from xling_tasks.report.tables.grid import (
     MMEDBENCH_LANGUAGES,
     Grid,

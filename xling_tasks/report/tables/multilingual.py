@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from xling_tasks.criteria import AVERAGE, ENGLISH
 from xling_tasks.data.published import published
-from xling_tasks.report.differences import Difference, grouped, notes_about, task_languages
-from xling_tasks.report.places import AVERAGE, ENGLISH
+from xling_tasks.report.tables.differences import Difference, grouped, notes_about, task_languages
 from xling_tasks.report.tables.grid import (
     Grid,
     Rows,

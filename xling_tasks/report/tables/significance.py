@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from xling_tasks.criteria import CRITERIA, Panel
 from xling_tasks.data.published import Figure, published
-from xling_tasks.report.differences import Difference, notes_about
 from xling_tasks.report.model import Classic, Comparison, Report
-from xling_tasks.report.places import CRITERIA, Panel
+from xling_tasks.report.tables.differences import Difference, notes_about
 from xling_tasks.report.tables.grid import (
     SRC_NOTE,
     TOPICS_NOTE,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from xling_tasks.data.published import Figure, published
-from xling_tasks.report.differences import Difference, notes_about
 from xling_tasks.report.model import COVERAGE
+from xling_tasks.report.tables.differences import Difference, notes_about
 from xling_tasks.report.tables.grid import (
     DROP_NOTE,
     PAPER_TEMPERATURES,

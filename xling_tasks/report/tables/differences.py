@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from xling_tasks.criteria import CRITERIA, SEVERAL_LANGUAGES
 from xling_tasks.logs.results import as_json, model_line
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Report
-from xling_tasks.report.places import CRITERIA, SEVERAL_LANGUAGES
 from xling_tasks.report.tables.grid import (
     MMEDBENCH_LANGUAGES,
     XLINGHEALTH_LANGUAGES,

@@ -43,6 +43,20 @@ SEVERAL_LANGUAGES = frozenset({"information", "empathy"})
 """Criteria whose tasks have all languages in one."""
 
 
+OPTIONS = {
+    "neither": "neither contradictory nor similar",
+    "contradictory": "contradictory",
+    "more_comprehensive": "more comprehensive and appropriate",
+    "less_comprehensive": "less comprehensive and appropriate",
+}
+"""The labels with their wording in a verdict."""
+
+LABELS = ("more_comprehensive", "less_comprehensive", "neither", "contradictory")
+"""The labels in the order in which XLingEval's tables show them."""
+
+NO_RESPONSE = "no_response"
+
+
 class Place(NamedTuple):
     """What a task is about.
 

@@ -1,0 +1,63 @@
+"""`xling data`: the datasets, and what in them cannot be used."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.commands.table import table
+from xling_tasks.errors import DataError
+from xling_tasks.settings import Settings
+
+
+def add_data(commands: Any) -> None:
+    """Add `xling data` to the commands."""
+    parser = commands.add_parser("data", help="the datasets, and what in them cannot be used")
+    parser.add_argument("--json", action="store_true", help="JSON instead of a table")
+    add_metadata(parser)
+    parser.set_defaults(run=data)
+
+
+def data(options: argparse.Namespace) -> str:
+    """`xling data`: every dataset with licence, counts and unusable rows per language."""
+    settings = Settings.parse(read_metadata(options.metadata), {})
+    rows: list[dict[str, Any]] = []
+    problems: list[str] = []
+    for key, licence, load in counted_datasets(settings):
+        try:
+            rows.append({"dataset": key, "licence": licence, **load()})
+        except DataError as error:
+            rows.append({"dataset": key, "licence": licence})
+            problems.append(f"{key}: {error}")
+    if options.json:
+        return json.dumps({"datasets": rows, "problems": problems}, indent=2)
+    return "\n\n".join([table(rows), *problems])
+
+
+def counted_datasets(settings: Settings) -> Iterator[tuple[str, str, Callable[[], dict[str, Any]]]]:
+    """Each dataset's key and licence, and what counts its rows."""
+    from xling_tasks.data import mmedbench as mmedbench_data
+    from xling_tasks.data import xlinghealth as xlinghealth_data
+    from xling_tasks.data.records import RECORDS
+
+    place = (settings.data_dir, settings.dataset)
+
+    def xlinghealth(record: Any) -> dict[str, Any]:
+        found = xlinghealth_data.load(record, *place)
+        counts = {"rows": found.n_rows, "questions": len(found.questions)}
+        return counts | {f"unusable_{c}": len(found.unusable(c)) for c in record.languages}
+
+    def mmedbench(record: Any) -> dict[str, Any]:
+        found = [mmedbench_data.load(record, code, "test", *place) for code in record.languages]
+        counts = {"rows": sum(data.n_rows for data in found)}
+        counts["questions"] = sum(len(data.questions) for data in found)
+        return counts | {f"unusable_{data.language}": len(data.left_out) for data in found}
+
+    for record in RECORDS.values():
+        yield record.key, record.licence, partial(xlinghealth, record)
+    for mmed in mmedbench_data.RECORDS.values():
+        yield mmed.key, mmed.licence, partial(mmedbench, mmed)

@@ -1,0 +1,56 @@
+"""Settings on the command line, as `lm_eval --metadata` takes them."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from xling_tasks.errors import SettingError
+
+
+def add_metadata(parser: argparse.ArgumentParser) -> None:
+    """Settings as `lm_eval` takes them."""
+    parser.add_argument(
+        "--metadata", nargs="+", default=[], help="settings as for lm_eval: JSON or key=value"
+    )
+
+
+def read_metadata(words: Sequence[str]) -> dict[str, Any]:
+    """Settings as `lm_eval --metadata` reads them: JSON objects and key=value words.
+
+    Raises:
+        SettingError: If a word is neither.
+    """
+    settings: dict[str, Any] = {}
+    for word in _words(words):
+        if word.lstrip().startswith("{"):
+            try:
+                settings |= json.loads(word)
+            except json.JSONDecodeError as error:
+                raise SettingError(f"--metadata: not valid JSON ({error}): {word!r:.80}") from error
+            continue
+        key, found, value = word.partition("=")
+        if not found:
+            raise SettingError(f"--metadata: expected JSON or key=value, got {word!r:.80}")
+        settings[key] = _literal(value)
+    return settings
+
+
+def _words(words: Sequence[str]) -> Iterator[str]:
+    """`a=1,b=2` is two words to `lm_eval`; commas of a list or of a path are none."""
+    for word in words:
+        if word.lstrip().startswith("{"):
+            yield word
+        else:
+            yield from re.split(r",(?=[a-z_]+=)", word)
+
+
+def _literal(value: str) -> Any:
+    try:
+        return ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return {"true": True, "false": False, "none": None}.get(value.lower(), value)

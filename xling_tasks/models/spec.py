@@ -1,0 +1,70 @@
+"""A model of the harness in a second role, as a setting names it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from xling_tasks.errors import SettingError, did_you_mean
+from xling_tasks.secrets import refuse_secrets
+
+SELF = "self"
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """Any model of the harness, in a second role (judge, translator).
+
+    Attributes:
+        model: The harness's name (`hf`, `vllm`, `local-chat-completions`, ...), or `self` for
+            the model under test.
+        model_args: Its arguments, as for `--model_args`. No secrets: API keys come from the
+            environment.
+        batch_size: As `--batch_size`; None leaves the backend's default.
+        max_gen_toks: The most tokens of one reply.
+        apply_chat_template: `auto` (where the backend has one), true or false.
+    """
+
+    model: str
+    model_args: dict[str, Any] = field(default_factory=dict)
+    batch_size: int | str | None = None
+    max_gen_toks: int = 1024
+    apply_chat_template: bool | str = "auto"
+
+    @classmethod
+    def parse(cls, name: str, value: Any) -> ModelSpec:
+        """Read a spec from `{"model": ..., "model_args": {...}, ...}` or a bare model name.
+
+        Raises:
+            SettingError: Naming the key that is wrong.
+        """
+        if isinstance(value, str):
+            value = {"model": value}
+        if not isinstance(value, Mapping) or not isinstance(value.get("model"), str):
+            raise SettingError(
+                f'{name}: expected {{"model": "<harness model>", "model_args": {{...}}}}, '
+                f"got {value!r:.80}"
+            )
+        known = {item.name for item in fields(cls)}
+        for key in value:
+            if key not in known:
+                raise SettingError(f"{name}.{key}: unknown key.{did_you_mean(key, known)}")
+        args = value.get("model_args") or {}
+        if isinstance(args, str):
+            args = _parse_args(args)
+        if not isinstance(args, Mapping):
+            raise SettingError(f"{name}.model_args: expected an object, got {args!r:.60}")
+        refuse_secrets(f"{name}.model_args", args)
+        spec = cls(**{**value, "model_args": dict(args)})
+        if not isinstance(spec.max_gen_toks, int) or spec.max_gen_toks < 1:
+            raise SettingError(f"{name}.max_gen_toks: must be a positive integer")
+        if spec.apply_chat_template not in (True, False, "auto"):
+            raise SettingError(f'{name}.apply_chat_template: must be "auto", true or false')
+        return spec
+
+
+def _parse_args(text: str) -> dict[str, Any]:
+    from lm_eval.utils import simple_parse_args_string
+
+    return dict(simple_parse_args_string(text))
