@@ -27,7 +27,9 @@ def add_report(commands: Any) -> None:
     parser.add_argument(
         "folders", nargs="+", metavar="OUT_DIR", help="--output_path of lm_eval, or NAME=OUT_DIR"
     )
-    parser.add_argument("--to", type=Path, required=True, metavar="DIR", help="folder to write")
+    parser.add_argument(
+        "--to", type=Path, default=Path("report"), metavar="DIR", help="folder to write (report)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of bootstrap and permutations")
     parser.add_argument("--n-resamples", type=int, default=RESAMPLES, help=f"default {RESAMPLES:,}")
     parser.add_argument("--level", type=float, default=LEVEL, help="coverage of intervals")
