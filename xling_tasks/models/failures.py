@@ -1,0 +1,221 @@
+"""What a service sent back: an answer, nothing, a refusal, or a failure that looks like an answer.
+
+A failure says nothing about the model, so it is unscored, never cached, and asked again. What is
+recognised here is said once for every role: the model under test, judges, readers, translators.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+ANSWER = "answer"
+EMPTY = "empty"
+REFUSED = "refused"
+FAILED = "failed"
+
+REPEATED = "one reply to many prompts"
+"""The reason of a reply that a service gave to too many different prompts."""
+
+
+class Reply(NamedTuple):
+    """What came back for one request.
+
+    Attributes:
+        text: The model's words; empty unless `outcome` is `answer`.
+        outcome: `answer`; `empty` (the model said nothing); `refused` (a content filter); `failed`
+            (the service, not the model: unscored, and worth asking again).
+        reason: Why there is no answer, in a few words that are the same for the same cause; ''
+            for an answer.
+    """
+
+    text: str
+    outcome: str = ANSWER
+    reason: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it says nothing about the model."""
+        return self.outcome == FAILED
+
+
+class CallFailed(Exception):
+    """A request that brought no reply.
+
+    Attributes:
+        reason: As of `Reply`.
+        again: Whether the same request may succeed if it is made again.
+        down: Whether it says that the service as a whole does not work.
+        wait: Seconds that the service asks to wait; None where it does not say.
+    """
+
+    def __init__(
+        self, reason: str, *, again: bool = True, down: bool = False, wait: float | None = None
+    ) -> None:
+        super().__init__(reason)
+        self.reason, self.again, self.down, self.wait = reason, again, down, wait
+
+
+_FILTERED = re.compile(
+    r"content[_ -]?filter(?:ed)?|safety|recitation|blocklist|prohibited[_ -]?content|spii|refusal|"
+    r"refused|blocked|sensitive|image_safety",
+    re.I,
+)
+_CUT = {"length", "max_tokens", "max_output_tokens"}
+
+
+def read_body(body: Any) -> Reply | None:
+    """What a service's JSON says about one request: chat, completion, Anthropic's and SGLang's.
+
+    Returns:
+        None for a body of another form, which the backend itself may understand.
+    """
+    if isinstance(body, list) and len(body) == 1:
+        body = body[0]
+    if not isinstance(body, Mapping):
+        return Reply("", FAILED, "no JSON object in the body")
+    if "choices" in body and (body["choices"] or not is_error_object(body)):
+        return _choice(body["choices"])
+    if is_error_object(body):
+        return Reply("", FAILED, "error object with status 200")
+    if body.get("type") == "message" or "stop_reason" in body:
+        return _said(body.get("content"), body.get("stop_reason"), body)
+    if "text" in body:
+        meta = body.get("meta_info")
+        finish = meta.get("finish_reason") if isinstance(meta, Mapping) else None
+        return _said(
+            body["text"], finish.get("type") if isinstance(finish, Mapping) else finish, body
+        )
+    return Reply("", FAILED, "no choices") if not body else None
+
+
+def _choice(choices: Any) -> Reply:
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
+        return Reply("", FAILED, "no choices")
+    choice = choices[0]
+    message = choice.get("message")
+    if "message" in choice and not isinstance(message, Mapping):
+        return Reply("", FAILED, "no message")
+    said = message if isinstance(message, Mapping) else choice
+    if isinstance(said.get("refusal"), str) and said["refusal"] and not said.get("content"):
+        return Reply("", REFUSED, "refusal")
+    if "content" not in said and "text" not in said and not _thought(said):
+        finish = choice.get("finish_reason")
+        if not (isinstance(finish, str) and _FILTERED.fullmatch(finish)):
+            return Reply("", FAILED, "no content")
+    return _said(said.get("content", said.get("text")), choice.get("finish_reason"), said)
+
+
+def _said(content: Any, finish: Any, message: Mapping[str, Any]) -> Reply:
+    """One message. A filter that cut an answer short refused it: half an answer is none."""
+    finish = finish if isinstance(finish, str) else ""
+    if _FILTERED.fullmatch(finish):
+        return Reply("", REFUSED, f"finish reason {finish}")
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
+        content = "".join(part for part in parts if isinstance(part, str))
+    if content is None:
+        if finish in _CUT or _thought(message):
+            return Reply("", EMPTY, "nothing but thinking")
+        return Reply("", FAILED, "null content")
+    if not isinstance(content, str):
+        return Reply("", FAILED, "content that is no text")
+    if not content.strip():
+        return Reply("", EMPTY, "empty")
+    return Reply(content)
+
+
+def _thought(message: Mapping[str, Any]) -> bool:
+    return any(message.get(key) for key in ("reasoning_content", "reasoning", "tool_calls"))
+
+
+# Errors that come with status 200, as whole replies. Each form begins the text, so that an answer
+# that merely mentions one ('the rate limit of ...') is none.
+_ERRORS = [
+    re.compile(pattern, re.I | re.S)
+    for pattern in (
+        r"<!doctype html\b|<html\b|<\?xml\b.*<(?:error|code)>",
+        r"traceback \(most recent call last\):",
+        r"(?:[\W_]|http(?:/\d(?:\.\d)?)?|status|code|error|server|api|5\d\d|4\d\d)*"
+        r"(?:internal[ _]server[ _]error|bad[ _]gateway|service[ _](?:is )?(?:temporarily )?"
+        r"unavailable|gateway[ _]time-?[ _]?out|too[ _]many[ _]requests|request[ _]time-?[ _]?out)",
+        r"(?:[\W_]|http(?:/\d(?:\.\d)?)?|status|code|error|api|openai|request|4\d\d)*(?:your |the |"
+        r"a |you(?:'ve| have)? (?:exceeded|hit|reached) (?:your|the) )?(?:current |api |request )?"
+        r"(?:rate[ _-]?limit(?:ed|s)?\b|quota\b|usage limit\b)(?!ing)"
+        r"(?:\W*$|[^.]{0,40}(?:check|exceed|reach|hit|error|for |retry|try again|slow down))",
+        r"upstream (?:connect error|request timeout|server)|no healthy upstream|"
+        r"(?:error code|http error|http status|error):? ?[45]\d\d\b|"
+        r"[45]\d\d (?:error|internal|bad|service|gateway|too many)\b",
+        r"(?:\W|error|runtimeerror|torch\.)*(?:cuda (?:error|out of memory)|out ?of ?memory"
+        r"(?:error)?\b|connection (?:error|refused|reset|aborted|timed out)|remote end closed)",
+        r"(?:the |this |that )?(?:server|service|engine|model|api)(?: \S+)? (?:is|are|has been|had "
+        r"an error|encountered) ?(?:currently |temporarily |too |an )*(?:overloaded|unavailable|"
+        r"busy|loading|down|error|internal error|processing your request|not available|offline)",
+        r"(?:an |unexpected |unknown |internal )+(?:server )?error (?:has )?occurred",
+        r"(?:\W|error)*(?:invalid|incorrect|missing|no) api key|unauthori[sz]ed\W*$|forbidden\W*$|"
+        r"authentication (?:failed|error|required)",
+        r"(?:sorry,? |oops[,!]? )*(?:something went wrong|an error occurred|we(?:'re| are) "
+        r"(?:experiencing|having) (?:technical|high))",
+        r"(?:the )?(?:request|operation|connection) (?:has )?(?:timed out|was (?:abort|cancel)l?ed)",
+        r"(?:error|exception|fatal): [^\n]*(?:time[d ]?-?out|connection|overload|unavailable|"
+        r"server|limit|memory|failed)",
+    )
+]
+_LONGEST = 600
+_MARKUP_LONGEST = 100_000
+
+
+def error_text(text: str) -> str | None:
+    """The kind of server error that a text is, which came in an answer's place; None for none.
+
+    Read are whole replies only: pages of HTML, tracebacks, JSON error objects, and short texts
+    that begin as a server's error does.
+    """
+    plain = text.strip()
+    if not plain or len(plain) > _MARKUP_LONGEST:
+        return None
+    if plain.startswith("{") and plain.endswith("}"):
+        try:
+            body = json.loads(plain)
+        except (ValueError, RecursionError):
+            return None
+        return "JSON error as a reply" if is_error_object(body) else None
+    markup, trace = _ERRORS[0].match(plain), _ERRORS[1].match(plain)
+    if markup or trace:
+        return "web page as a reply" if markup else "traceback as a reply"
+    if len(plain) > _LONGEST:
+        return None
+    return "error text as a reply" if any(form.match(plain) for form in _ERRORS[2:]) else None
+
+
+def is_error_object(body: Any) -> bool:
+    """Whether a JSON value is an error as services send them."""
+    if not isinstance(body, Mapping):
+        return False
+    if body.get("error") or body.get("errors"):
+        return True
+    if "error" in str(body.get("object", "")) or body.get("type") == "error":
+        return True
+    plain = {"detail", "message", "code", "status", "status_code", "type", "param", "request_id"}
+    return bool(body) and set(body) <= plain and bool({"detail", "message"} & set(body))
+
+
+_VARIES = re.compile(r"[0-9a-f]{8,}(?:-[0-9a-f]{4,})*|\d+", re.I)
+
+
+def repeated(replies: Iterable[tuple[str, str]], at_least: int) -> set[str]:
+    """The prompts whose reply is the same text for many different prompts.
+
+    Numbers and identifiers may differ (`request 8f31...`).
+
+    Args:
+        replies: (prompt, reply); only those replies that could not be right if they were equal.
+        at_least: Different prompts that must share a reply.
+    """
+    prompts: dict[str, set[str]] = defaultdict(set)
+    for prompt, reply in replies:
+        prompts[_VARIES.sub("#", " ".join(reply.casefold().split()))].add(prompt)
+    return {prompt for same in prompts.values() if len(same) >= at_least for prompt in same}
