@@ -149,8 +149,8 @@ _ERRORS = [
         r"upstream (?:connect error|request timeout|server)|no healthy upstream|"
         r"(?:error code|http error|http status|error):? ?[45]\d\d\b|"
         r"[45]\d\d (?:error|internal|bad|service|gateway|too many)\b",
-        r"(?:\W|error|runtimeerror|torch\.)*(?:cuda (?:error|out of memory)|out ?of ?memory"
-        r"(?:error)?\b|connection (?:error|refused|reset|aborted|timed out)|remote end closed)",
+        r"(?:\W|error|runtimeerror|torch\.)*(?:cuda (?:error|out of memory)|outofmemory"
+        r"error\b|out of memory\W*$|connection (?:error|refused|reset|aborted|timed out)|remote end closed)",
         r"(?:the |this |that )?(?:server|service|engine|model|api)(?: \S+)? (?:is|are|has been|had "
         r"an error|encountered) ?(?:currently |temporarily |too |an )*(?:overloaded|unavailable|"
         r"busy|loading|down|error|internal error|processing your request|not available|offline)",
@@ -159,7 +159,7 @@ _ERRORS = [
         r"authentication (?:failed|error|required)",
         r"(?:sorry,? |oops[,!]? )*(?:something went wrong|an error occurred|we(?:'re| are) "
         r"(?:experiencing|having) (?:technical|high))",
-        r"(?:the )?(?:request|operation|connection) (?:has )?(?:timed out|was (?:abort|cancel)l?ed)",
+        r"(?:the )?(?:request|operation|connection) (?:has )?(?:timed out|was (?:abort|cancel))",
         r"(?:error|exception|fatal): [^\n]*(?:time[d ]?-?out|connection|overload|unavailable|"
         r"server|limit|memory|failed)",
     )
