@@ -150,7 +150,8 @@ _ERRORS = [
         r"(?:error code|http error|http status|error):? ?[45]\d\d\b|"
         r"[45]\d\d (?:error|internal|bad|service|gateway|too many)\b",
         r"(?:\W|error|runtimeerror|torch\.)*(?:cuda (?:error|out of memory)|outofmemory"
-        r"error\b|out of memory\W*$|connection (?:error|refused|reset|aborted|timed out)|remote end closed)",
+        r"error\b|out of memory\W*$|connection (?:error|refused|reset|aborted|timed out)|"
+        r"remote end closed)",
         r"(?:the |this |that )?(?:server|service|engine|model|api)(?: \S+)? (?:is|are|has been|had "
         r"an error|encountered) ?(?:currently |temporarily |too |an )*(?:overloaded|unavailable|"
         r"busy|loading|down|error|internal error|processing your request|not available|offline)",
