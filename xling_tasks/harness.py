@@ -83,7 +83,7 @@ _SEEDLESS = {"AnthropicChat", "LiteLLMChatCompletion"}
 def is_hosted(lm: Any) -> bool:
     """Whether answers come from a service, which may differ even at temperature 0.
 
-    Of a replayed run its log says so, as of `takes_seed`: a replay asks what the run asked.
+    Of a replayed run its log says so: a replay asks as often as the run asked.
     """
     replay = replayed(lm)
     if replay is not None:
@@ -95,11 +95,9 @@ def takes_seed(lm: Any) -> bool:
     """Whether a request may carry its own `seed`: the OpenAI-style API backends, and vLLM.
 
     The API backends otherwise send one fixed seed with every request, and a server that honours
-    it returns k identical answers.
+    it returns k identical answers. A replay hands out the logged answers in their order, whatever
+    seeds they were made with.
     """
-    replay = replayed(lm)
-    if replay is not None:
-        return bool(replay.seeded)
     classes = _classes(lm)
     return bool({"TemplateAPI", "VLLM"} & classes) and _SEEDLESS.isdisjoint(classes)
 

@@ -37,8 +37,8 @@ class Settings:
         k: Answers per question and temperature of the consistency tasks.
         greedy_repeats: `once` or `k` answers at temperature 0; None for `once` on local backends,
             which would give k copies of one answer, and `k` on services.
-        sampling_seed: Seed of the first of the k answers, where a backend takes seeds; the
-            others count up from it.
+        sampling_seed: What the seeds of sampled answers are derived from, where a backend takes
+            seeds: each answer has its own (see `tasks/seeds.py`).
         translator: What translates answers to English; None for scores in the source language.
         encoder: The text encoder of the published neural metrics; False for none.
         source_encoder: That of the metrics in the source language; False for none.

@@ -11,7 +11,10 @@ from lm_eval.api.model import LM
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import jaccard_score
 
+from xling_tasks.data.records import RECORDS
+from xling_tasks.data.xlinghealth import load
 from xling_tasks.errors import BackendError, SettingError, XlingError
+from xling_tasks.tasks.seeds import request_seed
 
 T = "xlinghealth_consistency_demo_"
 QUICK = {"k": 3, "temperatures": [0.0, 1.0], "topic_seeds": 0}
@@ -41,6 +44,10 @@ def names(results, task):
     return {
         key.split(",")[0] for key in results["results"][task] if "," in key and "stderr" not in key
     }
+
+
+def first_question():
+    return load(RECORDS["demo"], None, None).questions[0].id
 
 
 def column(results, task, metric):
@@ -113,11 +120,16 @@ def test_every_answer_of_an_api_has_its_own_seed(run, serve):
         limit=1,
         metadata={**QUICK, "sampling_seed": 7},
     )
-    sent = [(request["temperature"], request["seed"]) for request in served.requests]
-    assert sorted(sent) == [(0.0, 7), (0.0, 8), (0.0, 9), (1.0, 7), (1.0, 8), (1.0, 9)]
+    sent = sorted((request["temperature"], request["seed"]) for request in served.requests)
+    question = first_question()
+    assert sent == sorted(
+        (tau, request_seed(7, "demo", "en", question, tau, repeat))
+        for tau in (0.0, 1.0)
+        for repeat in range(3)
+    )
 
 
-def test_seed_of_gen_kwargs_is_the_first_of_the_seeds(run, serve):
+def test_seed_of_gen_kwargs_takes_the_place_of_the_sampling_seed(run, serve):
     served = serve(lambda prompt: "An answer.")
     run(
         T + "en",
@@ -128,7 +140,10 @@ def test_seed_of_gen_kwargs_is_the_first_of_the_seeds(run, serve):
         gen_kwargs="seed=99,temperature=1",
         metadata={"k": 2, "topic_seeds": 0},
     )
-    assert sorted(request["seed"] for request in served.requests) == [99, 100]
+    question = first_question()
+    assert sorted(request["seed"] for request in served.requests) == sorted(
+        request_seed(99, "demo", "en", question, 1.0, repeat) for repeat in range(2)
+    )
 
 
 def test_the_harness_answer_cache_cannot_fake_consistency(run, tmp_path):

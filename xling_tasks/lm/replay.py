@@ -109,17 +109,6 @@ class ReplayLM(LM):  # type: ignore[misc]
             if temperature == 0
         )
 
-    @functools.cached_property
-    def seeded(self) -> bool:
-        """Whether each of the k answers was asked for with a seed of its own."""
-        seeded = [
-            len(request.replies)
-            for log in self._logs.values()
-            for request in log.first()
-            if request.kind == "generate_until" and "seed" in request.argument
-        ]
-        return bool(seeded) and max(seeded) == 1
-
     def origin(self, task: str) -> dict[str, Any]:
         """The model and the run behind a task's answers, for the results."""
         log = self._log(task)

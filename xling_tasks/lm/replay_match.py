@@ -62,7 +62,7 @@ def match(asked: Asked, digest: str) -> tuple[tuple[int, ...], list[Any]]:
     wanted = asked.argument
     if asked.kind == "loglikelihood" and templated:
         wanted = wanted.removeprefix(" ")  # after a chat template words start without a space
-    found = [place for place in prompted if requests[place].argument == wanted]
+    found = [place for place in prompted if _same(requests[place].argument, wanted)]
     if not found:
         raise _no_arguments(asked, entry, [requests[place] for place in prompted])
     return tuple(found), [reply for place in found for reply in requests[place].replies]
@@ -162,14 +162,6 @@ def _no_arguments(asked: Asked, entry: Entry, logged: Sequence[LoggedRequest]) -
             f"temperatures={as_json(temperatures)} or --gen_kwargs temperature=..., as in the run"
         )
     alike = [r.argument for r in logged if r.argument.get("temperature") == now.get("temperature")]
-    seeds = [then.get("seed") for then in alike if _but_seed(then) == _but_seed(now)]
-    if seeds:
-        return DataError(
-            f"{asked}: no answer with seed {now.get('seed')} is logged at temperature "
-            f"{now.get('temperature')} in {where}; logged: {len(seeds)} with "
-            f"{', '.join(map(str, seeds))}. Replay with --metadata k={len(seeds)} or less and the "
-            "run's sampling_seed (at temperature 0, with its greedy_repeats)"
-        )
     then = alike[0]
     keys = [key for key in {**then, **now} if then.get(key) != now.get(key)]
     listed = "; ".join(f"{key} is {now.get(key)!r}, was {then.get(key)!r}" for key in keys)
@@ -177,6 +169,13 @@ def _no_arguments(asked: Asked, entry: Entry, logged: Sequence[LoggedRequest]) -
         f"{asked}: the generation arguments are not those in {where}: {listed}. Replay with the "
         "--gen_kwargs of the run"
     )
+
+
+def _same(then: Any, now: Any) -> bool:
+    """Whether logged arguments are those asked for; seeds only say which answer it was."""
+    if isinstance(then, Mapping) and isinstance(now, Mapping):
+        return _but_seed(then) == _but_seed(now)
+    return bool(then == now)
 
 
 def _but_seed(arguments: Mapping[str, Any]) -> dict[str, Any]:

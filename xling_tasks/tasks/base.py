@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -35,10 +35,8 @@ from xling_tasks.models.store import cache_folder, save_answers
 from xling_tasks.readers.thinking import holds_thinking
 from xling_tasks.secrets import redact
 from xling_tasks.settings import Settings, temperatures
+from xling_tasks.tasks.seeds import Request, with_seeds
 from xling_tasks.tasks.side_requests import SideRequest
-
-Request = tuple[str, tuple[Any, ...], int]
-"""What a task asks of the model: request type, arguments, repeats."""
 
 
 class Docs(list[dict[str, Any]]):
@@ -200,11 +198,27 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         kwargs.pop("chat_template", None)
         chat = kwargs.pop("apply_chat_template", False)
         name, doc_id, _ = kwargs.pop("metadata")
-        requests = [item for context in ctx for item in self.requests_for(doc, context, chat)]
+        requests = [
+            item
+            for view, context in zip(self.views(doc), ctx, strict=True)
+            for request in self.requests_for(doc, context, chat)
+            for item in self._seeded(request, view)
+        ]
         return [
             Instance(kind, doc, arguments, index, (name, doc_id, repeats))
             for index, (kind, arguments, repeats) in enumerate(requests)
         ]
+
+    def _seeded(self, request: Request, view: dict[str, Any]) -> Iterable[Request]:
+        """A request with the seeds of its answers, where the backend takes seeds."""
+        question = (
+            f"{view['question_id']}\0{view['answer_id']}"
+            if "answer_id" in view
+            else (str(view["question_id"]))
+        )
+        dataset = str(self.config.dataset_kwargs["record"])
+        language = str(view.get("language", self.language))
+        return with_seeds(request, self.settings.sampling_seed, dataset, language, question)
 
     @abstractmethod
     def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:

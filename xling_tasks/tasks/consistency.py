@@ -30,7 +30,8 @@ from xling_tasks.models.encoders import encoder_for
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, translator
 from xling_tasks.scorers.consistency import Scorer, Texts
 from xling_tasks.scorers.values import defined_mean, ratio_of, replies_of
-from xling_tasks.tasks.base import Metric, Request, generation_arguments, swept_temperatures
+from xling_tasks.tasks.base import Metric, generation_arguments, swept_temperatures
+from xling_tasks.tasks.seeds import Request
 from xling_tasks.tasks.side_requests import SideRequest, translation_requests
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
 
@@ -95,20 +96,15 @@ class ConsistencyTask(XLingHealthTask):
         return self.settings.k if repeats == "k" else 1
 
     def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
-        """Per temperature k requests with a seed each, or one request k times."""
-        lm = running("lm")
-        seeded = lm is not None and takes_seed(lm)
-        requests: list[Request] = []
-        for tau in self.temperatures:
-            arguments, count = generation_arguments(self, tau), self.answers_at(tau)
-            if seeded:
-                first = int(arguments.get("seed", self.settings.sampling_seed))
-                seeds = range(first, first + count)
-                own = ({**arguments, "seed": seed} for seed in seeds)
-                requests += [("generate_until", (context, each), 1) for each in own]
-            else:
-                requests.append(("generate_until", (context, arguments), count))
-        return requests
+        """Per temperature one request with all its answers."""
+        return [
+            (
+                "generate_until",
+                (context, generation_arguments(self, tau)),
+                self.answers_at(tau),
+            )
+            for tau in self.temperatures
+        ]
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
         """Translations by a model of the harness; the reference stands in for answers to come."""

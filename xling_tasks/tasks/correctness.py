@@ -21,7 +21,8 @@ from xling_tasks.log import warn_once
 from xling_tasks.models.backend import Backend, backend
 from xling_tasks.models.judge import Case, Judgement, fill, judge
 from xling_tasks.scorers.values import defined_mean, replies_of
-from xling_tasks.tasks.base import Metric, Request, forced_temperature, generation_arguments
+from xling_tasks.tasks.base import Metric, forced_temperature, generation_arguments
+from xling_tasks.tasks.seeds import Request
 from xling_tasks.tasks.side_requests import SideRequest
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
 

@@ -26,11 +26,11 @@ from xling_tasks.scorers.rationale import RationaleScorer, scorer_for
 from xling_tasks.scorers.values import defined_mean, replies_of
 from xling_tasks.tasks.base import (
     Metric,
-    Request,
     XlingTask,
     forced_temperature,
     generation_arguments,
 )
+from xling_tasks.tasks.seeds import Request
 
 END = "[End]"
 _END = re.compile(r"\[\s*end\s*\]", re.I)

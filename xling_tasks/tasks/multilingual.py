@@ -24,11 +24,11 @@ from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, t
 from xling_tasks.scorers.values import defined_mean, replies_of
 from xling_tasks.tasks.base import (
     Metric,
-    Request,
     XlingTask,
     forced_temperature,
     generation_arguments,
 )
+from xling_tasks.tasks.seeds import Request
 from xling_tasks.tasks.side_requests import SideRequest, translation_requests
 
 Replies = dict[str, str]

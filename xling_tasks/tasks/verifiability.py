@@ -27,7 +27,8 @@ from xling_tasks.errors import XlingError
 from xling_tasks.harness import has_loglikelihood, running
 from xling_tasks.readers.verdict import read_verdict
 from xling_tasks.scorers.values import ratio_of, replies_of
-from xling_tasks.tasks.base import Metric, Request, generation_arguments, swept_temperatures
+from xling_tasks.tasks.base import Metric, generation_arguments, swept_temperatures
+from xling_tasks.tasks.seeds import Request
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
 
 _HARD = ("macro_precision", "macro_recall", "macro_f1", "acc", "auc_hard")
@@ -49,7 +50,10 @@ class _Rows(XLingHealthTask):
 
     def views(self, doc: dict[str, Any]) -> list[dict[str, Any]]:
         """One view per answer."""
-        return [{**doc, "answer": answer["text"]} for answer in doc["answers"]]
+        return [
+            {**doc, "answer": answer["text"], "answer_id": answer["answer_id"]}
+            for answer in doc["answers"]
+        ]
 
     def doc_to_text(self, doc: dict[str, Any], doc_to_text: Any = None) -> str:
         """The prompt for one answer (the first one of a whole document)."""

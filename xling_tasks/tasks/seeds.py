@@ -1,0 +1,65 @@
+"""A seed of its own for every sampled answer, on backends that take one per request.
+
+With one seed for all questions, answers to different questions share their draws: they begin with
+the same words, questions are not independent, and no interval over questions holds. With one seed
+for all repeats, the repeats are copies.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+from xling_tasks.harness import running, takes_seed
+
+Request = tuple[str, tuple[Any, ...], int]
+"""What a task asks of the model: request type, arguments, repeats."""
+
+
+def request_seed(
+    sampling_seed: int, dataset: str, language: str, question: str, temperature: float, repeat: int
+) -> int:
+    """The seed of one answer: the same in every run, another for every other answer.
+
+    The first 31 bits of the SHA-256 of all six, written in this order with a zero byte between
+    them (the temperature as Python writes the float).
+
+    Args:
+        sampling_seed: `--metadata sampling_seed`, or the seed of `--gen_kwargs`.
+        dataset: The dataset's key.
+        language: The language of the question.
+        question: Its id; for a row of several answers, with the answer's.
+        temperature: The temperature of the request.
+        repeat: Which of the answers at this temperature, from 0.
+
+    Returns:
+        An integer from 0 to 2**31 - 1.
+    """
+    parts = (sampling_seed, dataset, language, question, float(temperature), repeat)
+    digest = hashlib.sha256("\0".join(map(str, parts)).encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
+
+
+def with_seeds(
+    request: Request, sampling_seed: int, dataset: str, language: str, question: str
+) -> Iterator[Request]:
+    """A request as it is sent: sampled or repeated ones once per answer, each with its seed.
+
+    Greedy single requests, log-likelihoods, and requests to backends that take no seed with a
+    request (transformers, whose generator runs on from answer to answer) stay what they are.
+    """
+    kind, arguments, repeats = request
+    lm = running("lm")
+    if kind != "generate_until" or lm is None or not takes_seed(lm):
+        yield request
+        return
+    context, own = arguments
+    temperature = float(own.get("temperature") or 0.0)
+    if temperature == 0 and repeats == 1:
+        yield request
+        return
+    first = int(own.get("seed", sampling_seed))
+    for repeat in range(repeats):
+        seed = request_seed(first, dataset, language, question, temperature, repeat)
+        yield kind, (context, {**own, "seed": seed}), 1
