@@ -1,0 +1,146 @@
+"""Results that version 0.1.0 wrote: still read, compared and replayed, and still the same numbers.
+
+`cases/v0_1_0/kept.tar.xz` holds three `--output_path` folders, as `lm_eval` wrote them but for paths
+and the address of the judge: `one` and `two` (xling_baseline with seed 1 and 2 on all demo tasks,
+with the judge and translator of `scripted.py`, `SETTINGS` below) and `demo` (the README's first
+command, without an encoder to load).
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import re
+import tarfile
+from pathlib import Path
+
+import pytest
+import scripted
+
+from xling_tasks.cli import main
+
+CASES = Path(__file__).parents[1] / "cases" / "v0_1_0"
+CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
+TASKS = ["xlinghealth_demo", "mmedbench_demo", "xlinghealth_information_demo"]
+SETTINGS = {"encoder": False, "source_encoder": False, "topic_seeds": 2, "k": 3}
+
+INTENDED: dict[tuple[str, str], str] = {}
+"""What is meant to differ from 0.1.0: (tasks, metrics) as patterns -> words of its CHANGELOG line.
+
+Every other number must be the same to the last digit. An entry that nothing differs by fails too.
+"""
+
+
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kept")
+    with tarfile.open(CASES / "kept.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    return folder
+
+
+def scores(results):
+    """Every number of a run by (task, metric), without groups, aliases and standard errors."""
+    return {
+        (task, metric.partition(",")[0]): value
+        for task, values in results["results"].items()
+        for metric, value in values.items()
+        if "," in metric and "_stderr," not in metric and task in results["configs"]
+    }
+
+
+def kept_scores(folder):
+    (path,) = folder.glob("*/results_*.json")
+    return scores(json.loads(path.read_text(encoding="utf-8")))
+
+
+def same_processor():
+    """Whether tomotopy samples as it did: it is compiled for each set of vector instructions."""
+    return pytest.importorskip("tomotopy").isa == "avx512"
+
+
+def differing(now, before):
+    """The (task, metric) of `before` whose value is another now, or gone."""
+    other = {
+        key: (before[key], now.get(key, "gone")) for key in before if now.get(key) != before[key]
+    }
+    return {key: pair for key, pair in other.items() if same_processor() or "hdp" not in key[1]}
+
+
+def as_logged(values):
+    """Through JSON and back, as the kept ones went."""
+    return {key: json.loads(json.dumps(value)) for key, value in values.items()}
+
+
+def intended(key):
+    return [rule for rule in INTENDED if all(map(fnmatch.fnmatchcase, key, rule))]
+
+
+def test_the_demo_scores_what_it_scored(kept, run, serve):
+    judge = serve(scripted.judged).spec()
+    metadata = {**SETTINGS, "judge": judge, "translator": judge}
+    results = run(TASKS, model_args={"seed": 1}, metadata=metadata)
+    before = kept_scores(kept / "one")
+    assert len(before) > 450
+    changed = differing(as_logged(scores(results)), before)
+    assert {key: pair for key, pair in changed.items() if not intended(key)} == {}
+    used = {rule for key in changed for rule in intended(key)}
+    assert set(INTENDED) == used
+
+
+def test_what_changed_stands_in_the_changelog():
+    text = CHANGELOG.read_text(encoding="utf-8")
+    section = re.split(r"^##+ ", text, flags=re.M)
+    (lines,) = (each for each in section[:3] if each.startswith("Scores that changed"))
+    words = " ".join(lines.split())
+    assert [line for line in INTENDED.values() if line not in words] == []
+
+
+@pytest.mark.parametrize("name", ["one", "demo"])
+def test_replayed(kept, run, serve, name):
+    tasks = TASKS if name == "one" else TASKS[:1]
+    judge = serve(scripted.judged).spec()
+    more = {"judge": judge, "translator": judge} if name == "one" else {"k": 10, "topic_seeds": 5}
+    results = run(
+        tasks,
+        model="xling_replay",
+        model_args={"path": str(kept / name)},
+        metadata=SETTINGS | more,
+    )
+    before = kept_scores(kept / name)
+    changed = differing(as_logged(scores(results)), before)
+    assert {key: pair for key, pair in changed.items() if not intended(key)} == {}
+
+
+def shown_as(row):
+    """The task and metric of a line of the report."""
+    if row["criterion"] == "information":
+        of = "" if row["language"] == "avg" else "_" + row["language"].replace(":", "_")
+        return "xlinghealth_information_demo", row["metric"] + of
+    family = "" if row["criterion"].startswith("mmedbench") else "xlinghealth_"
+    at = "" if row["temperature"] is None else f"_t{float(row['temperature'])}"
+    return f"{family}{row['criterion']}_{row['dataset']}_{row['language']}", row["metric"] + at
+
+
+def test_reported(kept, tmp_path):
+    folders = [f"{name}={kept / name}" for name in ("one", "two")]
+    options = ["--no-pictures", "--n-resamples", "1000", "--samples", "1"]
+    assert main(["report", *folders, "--to", str(tmp_path / "report"), *options]) in (None, 0)
+    told = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
+    for name in ("one", "two"):
+        shown = {shown_as(row): row["value"] for row in told["values"] if row["model"] == name}
+        assert shown == kept_scores(kept / name)
+
+
+def test_compared(kept, capsys):
+    wanted = ["acc", "chrf", "macro_f1", "auc", "more_comprehensive", "information_precision"]
+    paths = [str(kept / name) for name in ("one", "two")]
+    assert main(["compare", *paths, "--json", "--metrics", *wanted]) in (None, 0)
+    told = capsys.readouterr().out
+    lines = [line for line in json.loads(told)["comparisons"] if line["kind"] == "difference"]
+    a, b = (kept_scores(kept / name) for name in ("one", "two"))
+    assert {line["criterion"] for line in lines} >= {"correctness", "verifiability", "information"}
+    for line in lines:
+        if line["criterion"] != "information":
+            assert line["a"] == pytest.approx(a[shown_as(line)], rel=1e-12)
+            assert line["b"] == pytest.approx(b[shown_as(line)], rel=1e-12)
