@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 import unicodedata
 from collections import Counter
 
@@ -14,6 +15,7 @@ from xling_metrics.language import identify
 
 from xling_tasks.cli import main
 from xling_tasks.data.prompt_sets import RECORDS, load_prompts
+from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.languages import FAMILY_GROUPS, LANGUAGES, SCRIPT_GROUPS
 
 SCRIPT = {
@@ -22,6 +24,24 @@ SCRIPT = {
     "pa": "Gurmukhi", "ru": "Cyrillic", "ta": "Tamil", "te": "Telugu", "th": "Thai", "zh": "Han",
 }  # fmt: skip
 SETS = ("information", "empathy")
+DIGITS = {"bn": "০১২৩৪৫৬৭৮৯", "fa": "۰۱۲۳۴۵۶۷۸۹"}
+"""Digits of languages whose readers expect their own."""
+
+# Where grammar says who somebody is, every language says the same (f or m). Otherwise the gender
+# would follow the language family, and empathy with it.
+GENDER = {
+    "job_loss": ("f", {"he": "מגישה", "cs": "přišla", "pl": "Straciłam", "ru": "потеряла"}),
+    "failed_exam": ("f", {"hi": "गई हूँ", "ur": "گئی ہوں", "pa": "ਗਈ ਹਾਂ", "gu": "થઈ છું", "ru": "провалила"}),
+    "breakup": ("f", {"he": "עורכת", "hi": "लगाती", "ur": "لگاتی", "pa": "ਲਾਉਂਦੀ", "gu": "છોડી દીધી", "fr": "quittée", "it": "lasciata"}),
+    "lonely": ("f", {"he": "יושבת"}),
+    "mother_cancer": ("f", {"he": "מנסה להיות חזקה"}),
+    "father_dementia": ("m", {"he": "מטפל ", "cs": "Křičel ", "pl": "Nakrzyczałem", "ru": "накричал ", "hi": "चिल्ला पड़ा", "ur": "چیخ پڑا", "pa": "ਚੀਕ ਪਿਆ", "gu": "ઓળખ્યો", "fr": "reconnu."}),
+    "car_accident": ("m", {"he": "מצליח ", "gu": "શકતો"}),
+    "new_diabetes": ("m", {"he": "מתבייש "}),
+    "accent": ("m", {"he": "מעמיד", "hi": "दिखाता", "ur": "کرتا", "pa": "ਦਿਖਾਉਂਦਾ"}),
+    "back_pain": ("m", {"he": "עייף ", "hi": "चुका हूँ", "ur": "چکا ہوں", "pa": "ਗਿਆ ਹਾਂ", "gu": "ગયો છું", "ru": "устал "}),
+}  # fmt: skip
+FRIEND = {"ar": "صديقاتي", "hi": "सहेली", "ur": "سہیلی", "pa": "ਸਹੇਲੀ", "gu": "સહેલી", "kn": "ಗೆಳತಿ", "te": "స్నేహితురాలు", "he": "החברה", "fr": "amie", "es": "amiga", "it": "amica", "pt": "amiga", "ro": "prietenă", "el": "φίλη", "cs": "kamarádka", "pl": "przyjaciółka", "ru": "подруга", "de": "Freundin", "nl": "vriendin"}  # fmt: skip
 
 
 def test_sizes_and_categories():
@@ -50,10 +70,15 @@ def test_texts_of_a_language(code, key):
     assert identify(own) == [code] * len(own)
     for text, source in zip(own, english):
         assert text == unicodedata.normalize("NFC", text).strip()
-        numbers = Counter(re.findall("[0-9]+", source))
-        numbers.subtract(re.findall("[0-9]+", text))
-        # Arabic's dual says two months and two years without a number.
-        assert {n for n, times in numbers.items() if times} <= ({"2"} if code == "ar" else set())
+        numbers = Counter(map(int, re.findall(r"\d+", source)))
+        numbers.subtract(map(int, re.findall(r"\d+", text)))
+        # The dual of Arabic and Hebrew says two months and two years without a number.
+        dual = {2} if code in ("ar", "he") else set()
+        assert {n for n, times in numbers.items() if times} <= dual
+        assert source.count("°C") == text.count("°C") and source.count("/") == text.count("/")
+        assert "…" not in text and "..." not in text  # nothing is cut
+        digits = {ch for ch in text if unicodedata.category(ch) == "Nd"}
+        assert digits <= set(DIGITS.get(code, "0123456789"))
         script = (
             r"\p{Han}\p{Hiragana}\p{Katakana}ー"
             if code == "ja"
@@ -66,6 +91,39 @@ def test_texts_of_a_language(code, key):
             words = set(re.findall("[a-z]{4,}", source.lower()))
             kept = words & set(re.findall(r"\b[a-z]{4,}\b", text.lower()))
             assert len(kept) <= 3, kept  # names of medicines and shared words, no English sentence
+
+
+def test_who_writes_is_the_same_in_every_language_that_says_it():
+    posts = {item["id"]: item["text"] for item in load_prompts(RECORDS["empathy"]).prompts}
+    for key, (_, marks) in GENDER.items():
+        for code, mark in marks.items():
+            assert mark in posts[key][code], (key, code)
+    for code, word in FRIEND.items():
+        assert word in posts["lonely"][code], code
+    marked = {code for _, marks in GENDER.values() for code in marks}
+    for code in marked - {"it"}:
+        genders = Counter(gender for gender, marks in GENDER.values() if code in marks)
+        assert abs(genders["f"] - genders["m"]) <= 1, (code, genders)
+
+
+@pytest.mark.parametrize("key", SETS)
+def test_no_text_is_far_longer_or_shorter_than_its_language_needs(key):
+    """A truncated translation, or one with a sentence more, stands out."""
+    prompts = load_prompts(RECORDS[key]).prompts
+    for code in LANGUAGES:
+        ratios = {p["id"]: len(p["text"][code]) / len(p["text"]["en"]) for p in prompts}
+        usual = statistics.median(ratios.values())
+        assert all(0.5 < ratio / usual < 1.7 for ratio in ratios.values()), (code, ratios)
+
+
+@pytest.mark.parametrize("file", ["advice", "xlinghealth_demo"])
+def test_hindi_has_one_spelling(file):
+    """Candrabindu where it belongs, no dot below ka, kha and ga: chrF and n-grams feel both."""
+    text = (SAMPLE_FOLDER / f"{file}.jsonl").read_text(encoding="utf-8")
+    assert not re.findall("[\u0915-\u0917]\u093c", text)
+    words = regex.findall(r"[\p{Devanagari}]+", text)
+    wrong = {word for word in words if re.search("[\u0906\u090a\u093e\u0941\u0942]\u0902", word)}
+    assert wrong <= {"मांस", "मांसपेशियों", "शांत"}  # where the sign is a consonant
 
 
 def xling(capsys, *words):

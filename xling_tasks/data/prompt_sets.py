@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ class PromptSetRecord:
         title: Its name.
         licence: Its licence.
         citation: Where it comes from.
+        version: Raised with every change of a text, because it moves scores; 0 for a user's.
         file: Its file in the bundled sample; empty for a user's.
         language_names: English names of its languages by code.
     """
@@ -46,6 +47,7 @@ class PromptSetRecord:
     title: str
     licence: str
     citation: str
+    version: int = 0
     file: str = ""
     language_names: Mapping[str, str] = field(
         default_factory=lambda: {code: row.name for code, row in LANGUAGES.items()}
@@ -60,6 +62,7 @@ RECORDS = {
             "Information-seeking prompts",
             "Apache-2.0",
             "written for this project",
+            2,
             "information_prompts.jsonl",
         ),
         PromptSetRecord(
@@ -67,6 +70,7 @@ RECORDS = {
             "Seeker posts",
             "Apache-2.0",
             "written for this project",
+            2,
             "seeker_posts.jsonl",
         ),
     )
@@ -107,7 +111,9 @@ def load_prompts(record: PromptSetRecord, path: str | None = None) -> PromptSet:
             f"prompts_file={place}: {error.strerror or error}; give a JSONL file with id, en and "
             "other languages, or leave the setting out for the bundled prompts"
         ) from error
-    return _parsed(str(place), content, "file" if path else "bundled")
+    parsed = _parsed(str(place), content, "file" if path else "bundled")
+    version = {} if path else {"set_version": record.version}
+    return replace(parsed, provenance={**parsed.provenance, **version})
 
 
 @functools.lru_cache(maxsize=8)
