@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import copy
 import inspect
 import json
 import math
@@ -73,6 +74,7 @@ def out(demo, tmp_path) -> Path:
             data = config["metadata"]["xling"]["data"]
             if "_liveqa_" in task:
                 data |= {"dataset": "LiveQA", "kind": "data_dir", "name": "LiveQA.xlsx"}
+                config["metadata"]["xling"]["about"]["dataset"] = "liveqa"
             if "rows" in data:
                 data["rows"] = data["rows_expected"]
 
@@ -330,10 +332,12 @@ def test_own_sets_are_in_card_and_scores_only(out, tmp_path):
 def test_a_task_over_several_languages_of_a_hub_dataset(out, tmp_path):
     def change(content):
         for key in ("configs", "results", "n-samples", "higher_is_better"):
-            content[key]["xlinghealth_information_liveqa"] = content[key]["xling_information"]
+            own = copy.deepcopy(content[key]["xling_information"])
+            content[key]["xlinghealth_information_liveqa"] = own
         results = content["results"]["xlinghealth_information_liveqa"]
         results |= {"information_f1,none": 0.25, "information_f1_es,none": 0.5}
-        recorded(content, "xlinghealth_information_liveqa")["data"]["kind"] = "data_dir"
+        own = recorded(content, "xlinghealth_information_liveqa")
+        own["data"]["kind"], own["about"]["dataset"] = "data_dir", "liveqa"
 
     edit(out, change)
     submit(out, tmp_path / "to")
@@ -350,6 +354,7 @@ def test_empathy_reads_metrics_by_language(out, tmp_path):
         for key in ("configs", "results", "n-samples", "higher_is_better"):
             text = json.dumps(content[key].pop("xling_information"))
             content[key]["xling_empathy"] = json.loads(text.replace("information_f1", "empathy"))
+        recorded(content, "xling_empathy")["about"]["criterion"] = "empathy"
         content["results"]["xling_empathy"] |= {"empathy,none": 0.75, "empathy_es,none": 0.75}
 
     edit(out, change)

@@ -6,11 +6,12 @@ import functools
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from xling_tasks.criteria import Place, place_of, primary_of
 from xling_tasks.errors import DataError
 
 T = TypeVar("T")
@@ -70,14 +71,9 @@ class Samples(NamedTuple):
         except OSError as error:
             raise DataError(f"{self.path}: {error.strerror or error}") from error
 
-    def signatures(self) -> dict[str, str]:
-        """How the metrics of the task were made; {} where the run's results do not say."""
-        path = self.path.with_name(f"results_{self.stamp}.json")
-        try:
-            config = json.loads(path.read_text(encoding="utf-8"))["configs"][self.task]
-            return dict(config["metadata"]["xling"]["signatures"])
-        except (OSError, ValueError, KeyError, TypeError):
-            return {}
+    def recorded(self) -> Mapping[str, Any]:
+        """What the task recorded beside its samples; {} where the run's results do not say."""
+        return _recorded(_configs(self.path.with_name(f"results_{self.stamp}.json")), self.task)
 
 
 @dataclass(frozen=True)
@@ -96,6 +92,11 @@ class Results:
     def tasks(self) -> set[str]:
         """The tasks that it has."""
         return set(self.content["n-samples"])
+
+    @functools.cached_property
+    def places(self) -> dict[str, Place | None]:
+        """What each of its tasks is about; None for those that are not ours."""
+        return {task: TaskResults(task, self).place for task in sorted(self.tasks)}
 
     @functools.cached_property
     def config(self) -> Mapping[str, Any]:
@@ -158,6 +159,21 @@ class TaskResults:
         return found
 
     @property
+    def place(self) -> Place | None:
+        """What it is about; None for a task that is not ours.
+
+        Raises:
+            DataError: If a newer version wrote it.
+        """
+        return _place(self.run.path, self.task, self.xling)
+
+    @property
+    def primary(self) -> list[str]:
+        """Its endpoints: the metrics on which conclusions rest."""
+        place, names = self.place, self.xling.get("signatures") or {}
+        return [] if place is None else primary_of(place, names, self.xling.get("about"))
+
+    @property
     def count(self) -> Mapping[str, int]:
         """Questions, `original` and `effective`."""
         found: Mapping[str, int] = self.run.content["n-samples"][self.task]
@@ -188,22 +204,36 @@ def read_results(out: Path) -> list[Results]:
     return sorted(found, key=lambda run: (run.stamp, str(run.path)))
 
 
-def newest_samples(out: Path, tasks: re.Pattern[str]) -> dict[str, Samples]:
-    """The newest file of samples of each task that a pattern matches; results are not needed.
+def newest_samples(out: Path, criteria: Collection[str]) -> list[tuple[Place, Samples]]:
+    """The newest file of samples of each task of some criteria; results are not needed.
+
+    Args:
+        out: A folder that `lm_eval --output_path` wrote.
+        criteria: Keys of `CRITERIA`.
+
+    Returns:
+        What each task is about, and its file, by the task's name.
 
     Raises:
         DataError: If it is no folder, or the files lie in the folders of several models.
     """
     _check_folder(out)
-    newest: dict[str, Samples] = {}
+    newest: dict[str, tuple[Place, Samples]] = {}
+    configs: dict[Path, Any] = {}
     for path in sorted(out.rglob("samples_*.jsonl")):
-        if (found := SAMPLES.fullmatch(path.name)) and tasks.fullmatch(found[1]):
-            task, stamp = found.groups()
-            if task not in newest or stamp >= newest[task].stamp:
-                newest[task] = Samples(task, stamp, path)
-    if len({samples.path.parent for samples in newest.values()}) > 1:
+        if name := SAMPLES.fullmatch(path.name):
+            task, stamp = name.groups()
+            beside = path.with_name(f"results_{stamp}.json")
+            if beside not in configs:
+                configs[beside] = _configs(beside)
+            place = _place(path, task, _recorded(configs[beside], task))
+            if place is None or place.criterion not in criteria:
+                continue
+            if task not in newest or stamp >= newest[task][1].stamp:
+                newest[task] = (place, Samples(task, stamp, path))
+    if len({samples.path.parent for _, samples in newest.values()}) > 1:
         raise DataError(f"{out}: holds the runs of several models; give one's folder")
-    return newest
+    return [newest[task] for task in sorted(newest)]
 
 
 def refuse_mixed_models(out: Path, runs: Sequence[Results]) -> None:
@@ -232,6 +262,28 @@ def model_line(model: object, args: Mapping[str, Any]) -> str:
 def as_json(value: object) -> str:
     """One line of JSON, the same for equal values."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _configs(path: Path) -> Any:
+    """The tasks' configurations in a results file; {} where there is none."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))["configs"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}
+
+
+def _recorded(configs: Any, task: str) -> Mapping[str, Any]:
+    try:
+        return dict(configs[task]["metadata"]["xling"])
+    except (LookupError, TypeError, ValueError):
+        return {}
+
+
+def _place(path: Path, task: str, recorded: Mapping[str, Any]) -> Place | None:
+    try:
+        return place_of(task, recorded.get("about"))
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
 
 
 def _check_folder(out: Path) -> None:

@@ -22,7 +22,7 @@ from xling_metrics.stats.probability_intervals import brier_sums, ece_of_sums, e
 from xling_metrics.stats.resampling import Floats
 from xling_metrics.stats.verdict_intervals import VERDICT_SCORES, verdict_counts
 
-from xling_tasks.criteria import Place, place_of
+from xling_tasks.criteria import Place
 from xling_tasks.errors import DataError
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.logs.results import Results, TaskResults, read_results
@@ -136,7 +136,7 @@ def read_models(folders: Iterable[Path | str]) -> list[Model]:
     for item in folders:
         name, folder = _named(str(item))
         runs = read_results(folder)
-        if not any(place_of(task) for run in runs for task in run.tasks):
+        if not any(place for run in runs for place in run.places.values()):
             raise DataError(
                 f"{folder}: no results of our tasks in it; give lm_eval's --output_path"
             )
@@ -155,12 +155,20 @@ def read_models(folders: Iterable[Path | str]) -> list[Model]:
 
 def _model(name: str, full: str, results: Mapping[str, TaskResults]) -> Model:
     tasks, others = [], []
+    first: dict[Place, TaskResults] = {}
     for task, found in results.items():
-        place = place_of(task)
+        place = found.place
         if place is None or not found.xling:
             others.append(task)
-        else:
-            tasks.append(_read(Task(name, place, found)))
+            continue
+        same = first.setdefault(place, found)
+        if same is not found:
+            where = "/".join(filter(None, place))
+            raise DataError(
+                f"{found.run.path}: {task} and {same.task} are both {where}, and a report shows "
+                "one; put their results in two folders and name them: A=FOLDER B=FOLDER"
+            )
+        tasks.append(_read(Task(name, place, found)))
     return Model(name, full, tasks, sorted(others))
 
 

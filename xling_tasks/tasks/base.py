@@ -18,6 +18,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
 
 from xling_tasks import __version__
+from xling_tasks.criteria import about
 from xling_tasks.data.prompts import Prompt, Prompts
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.harness import (
@@ -69,6 +70,10 @@ class Record(Protocol):
     """What a dataset's record tells a task."""
 
     @property
+    def key(self) -> str:
+        """Its short name."""
+
+    @property
     def title(self) -> str:
         """The dataset's own name."""
 
@@ -92,6 +97,8 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     `doc_to_text`, `requests_for`, `metrics` and `values`, and may define `views` and `score`.
     """
 
+    criterion: str
+    """What it measures, a key of `CRITERIA`."""
     prompt_name: str
     scores_texts = True
     """Whether replies are scored as they are, rather than read for a verdict or letters."""
@@ -103,6 +110,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         metadata = config.get("metadata") or {}
         self.settings = Settings.parse(metadata, model_args_in_use())
         self.language: str = config["dataset_kwargs"].get("language", "en")
+        self.languages: tuple[str, ...] = (self.language,)
         self.predict_only = False
         self._untemplated: dict[str, str] | None = None
         language = self.language if self.settings.prompt_language == "native" else "en"
@@ -331,11 +339,19 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         config["metadata"] = {**config.get("metadata", {}), "xling": self.recorded()}
         return config
 
+    @property
+    def dataset_key(self) -> str:
+        """The dataset in results: the record's key; `demo` for a bundled sample."""
+        return self.record.key
+
     def recorded(self) -> dict[str, Any]:
-        """What makes the scores reproducible."""
+        """What the results are about, and what makes the scores reproducible."""
         replay = replayed(running("lm"))
+        metrics = [] if self.predict_only else self._all_metrics()
+        signatures = {metric.name: metric.signature for metric in metrics}
         return {
             "version": __version__,
+            "about": about(self.criterion, self.dataset_key, self.languages, signatures),
             **({} if replay is None else {"replay": replay.origin(str(self.config.task))}),
             "settings": redact(self.settings.dump()),
             "data": {
@@ -351,10 +367,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
                 for name, prompt in self.used_prompts().items()
             },
             "generation_kwargs": redact(dict(self.config.generation_kwargs or {})),
-            "signatures": {
-                metric.name: metric.signature
-                for metric in ([] if self.predict_only else self._all_metrics())
-            },
+            "signatures": signatures,
         }
 
     def used_prompts(self) -> dict[str, Prompt]:

@@ -49,6 +49,7 @@ class Replies(list[str]):
 class ConsistencyTask(XLingHealthTask):
     """k answers per question and temperature, compared with each other."""
 
+    criterion = "consistency"
     prompt_name = "answer"
 
     def __init__(self, config: Mapping[str, Any]) -> None:

@@ -32,6 +32,7 @@ _DIRECTION = {"more_comprehensive": True, "contradictory": False, NO_RESPONSE: F
 class CorrectnessTask(XLingHealthTask):
     """One greedy answer per question, judged against the reference answer."""
 
+    criterion = "correctness"
     prompt_name = "answer"
 
     def __init__(self, config: Mapping[str, Any]) -> None:

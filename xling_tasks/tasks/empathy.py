@@ -26,6 +26,7 @@ Profile = tuple[bool, bool, bool]
 class EmpathyTask(MultilingualTask):
     """Responses to the same posts in several languages, compared with the English one."""
 
+    criterion = "empathy"
     prompt_name = "empathy"
     text_field = "post"
 

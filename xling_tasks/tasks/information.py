@@ -72,6 +72,7 @@ class Compared:
 class InformationTask(MultilingualTask):
     """Answers to the same prompts in several languages, compared claim by claim with English."""
 
+    criterion = "information"
     prompt_name = "information"
     text_field = "prompt"
 
@@ -288,3 +289,8 @@ class XLingHealthInformationTask(InformationTask):
         prompts = tuple({"id": item.id, "text": dict(item.text)} for item in data.questions)
         self.data = PromptSet(self.record.languages, prompts, data.provenance)
         return self.documents(self.data)
+
+    @property
+    def dataset_key(self) -> str:
+        """The data set's key."""
+        return self.record.key

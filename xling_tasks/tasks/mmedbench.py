@@ -58,6 +58,11 @@ class _Choice(XlingTask):
         settings = self.settings
         return load(self.record, self.language, split, settings.data_dir, settings.dataset)
 
+    @property
+    def dataset_key(self) -> str:
+        """The benchmark, or its bundled sample."""
+        return "demo" if self.record.bundled else self.record.key
+
     def coverage(self) -> dict[str, Any]:
         """Counts of the test file."""
         return self.data.coverage()
@@ -137,6 +142,7 @@ class _Choice(XlingTask):
 class McqaTask(_Choice):
     """Letters, generated."""
 
+    criterion = "mmedbench_mcqa"
     prompt_name = "mcqa"
     scores_texts = False
 
@@ -155,6 +161,7 @@ class McqaTask(_Choice):
 class McqaFtTask(McqaTask):
     """Letters, from a fine-tuned model in its own frame."""
 
+    criterion = "mmedbench_mcqa_ft"
     prompt_name = "mcqa_ft"
     fine_tuned = True
 
@@ -162,6 +169,7 @@ class McqaFtTask(McqaTask):
 class McqaLLTask(_Choice):
     """Letters by log-likelihood: the most likely continuation among all that could be right."""
 
+    criterion = "mmedbench_mcqa_ll"
     prompt_name = "mcqa"
 
     def check_run(self) -> None:
@@ -199,6 +207,7 @@ class McqaLLTask(_Choice):
 class RationaleTask(_Choice):
     """A rationale in the language, a marker, then the letters; human-checked questions only."""
 
+    criterion = "mmedbench_rationale"
     prompt_name = "rationale"
     checked_only = True
 
@@ -270,6 +279,7 @@ class RationaleTask(_Choice):
 class RationaleFtTask(RationaleTask):
     """Rationale and letters from a fine-tuned model in its own frame."""
 
+    criterion = "mmedbench_rationale_ft"
     prompt_name = "rationale_ft"
     fine_tuned = True
 

@@ -53,7 +53,6 @@ class MultilingualTask(XlingTask):
 
     text_field: str
     data: PromptSet
-    languages: tuple[str, ...]
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._translator: Translator | None = None
@@ -94,6 +93,11 @@ class MultilingualTask(XlingTask):
                 fields = {key: value for key, value in item.items() if key not in ("id", "text")}
                 docs.append({"question_id": item["id"], **fields, "text": text})
         return docs
+
+    @property
+    def dataset_key(self) -> str:
+        """Prompts of our own, or of a user."""
+        return "xling"
 
     def coverage(self) -> dict[str, Any]:
         """Prompts without a text, by language."""

@@ -70,6 +70,8 @@ class _Rows(XLingHealthTask):
 class VerifiabilityTask(_Rows):
     """Generated verdicts, one per answer and temperature."""
 
+    criterion = "verifiability"
+
     @property
     def temperatures(self) -> tuple[float, ...]:
         """The temperatures of this run."""
@@ -123,6 +125,7 @@ class VerifiabilityTask(_Rows):
 class VerifiabilityLLTask(_Rows):
     """Verdicts by log-likelihood: Yes against No after the same prompt."""
 
+    criterion = "verifiability_ll"
     words = ("Yes", "No")
 
     def check_run(self) -> None:

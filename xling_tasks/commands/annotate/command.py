@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import heapq
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -21,7 +20,6 @@ from xling_tasks.criteria import LABELS, NO_RESPONSE
 from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.logs.results import Samples, newest_samples
 
-_TASK = re.compile(r"xlinghealth_correctness_([a-z0-9_]+)_([a-z]{2,3})")
 _HINT = (
     "The page needs correctness with a judge: lm_eval --metadata '{\"judge\": {...}}' "
     "--output_path ... --log_samples; answers that are there are judged with --model xling_replay."
@@ -239,14 +237,10 @@ def _checked(row: dict[str, Any]) -> dict[str, Any]:
 
 def _wanted(out: Path, options: argparse.Namespace) -> list[tuple[Samples, str, str]]:
     """The files to draw from: the newest of each task, by language and dataset."""
-    newest = newest_samples(out, _TASK)
+    newest = newest_samples(out, {"correctness"})
     if not newest:
         raise DataError(f"{out}: no samples_xlinghealth_correctness_*.jsonl. {_HINT}")
-    files = []
-    for task in sorted(newest):
-        found = _TASK.fullmatch(task)
-        assert found is not None
-        files.append((newest[task], found[1], found[2]))
+    files = [(samples, place.dataset, place.language) for place, samples in newest]
     for place, option in ((1, "datasets"), (2, "languages")):
         wanted = _listed(option, getattr(options, option), {str(file[place]) for file in files})
         files = [file for file in files if wanted is None or file[place] in wanted]

@@ -28,7 +28,7 @@ METRICS = (
 )
 """The metrics whose order of the models is compared with a rater's; higher is better in all."""
 
-_TASK = re.compile(r"mmedbench_rationale_(?:ft_)?(?:demo_)?[a-z]{2}")
+_RATIONALES = ("mmedbench_rationale", "mmedbench_rationale_ft")
 _FIELDS = {"question_id", "question", "options", "answer", "rationale"}
 _HIDDEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]|[*_`#\"']")
 _ITEM = r"(?:rationale )?(\d{1,3})"
@@ -144,26 +144,27 @@ def read_runs(words: Sequence[str]) -> list[Run]:
 
 
 def _read_run(name: str, folder: Path) -> Run:
-    newest = newest_samples(folder, _TASK)
+    newest = newest_samples(folder, _RATIONALES)
     if not newest:
         raise DataError(
             f"{folder}: no samples_mmedbench_rationale_*.jsonl; run lm_eval with --output_path and "
             "--log_samples"
         )
     run = Run(name, folder, {}, {})
-    for samples in newest.values():
-        language = samples.task[-2:]
-        for question_id, answer in _read_answers(samples):
+    for place, samples in newest:
+        language = place.language
+        fine_tuned = place.criterion == "mmedbench_rationale_ft"
+        for question_id, answer in _read_answers(samples, fine_tuned=fine_tuned):
             if (language, question_id) in run.answers:
                 raise DataError(f"{samples.path}: question {question_id!r} stands twice in the run")
             run.answers[language, question_id] = answer
-        run.signatures[language] = samples.signatures()
+        run.signatures[language] = dict(samples.recorded().get("signatures") or {})
     return run
 
 
-def _read_answers(samples: Samples) -> Iterator[tuple[str, Answer]]:
+def _read_answers(samples: Samples, *, fine_tuned: bool) -> Iterator[tuple[str, Answer]]:
     """The answers of a task by question id, of its first filter."""
-    take = functools.partial(_read_answer, fine_tuned="_ft_" in samples.task)
+    take = functools.partial(_read_answer, fine_tuned=fine_tuned)
     first: list[Any] = []
     for _, (kind, question_id, answer) in samples.stream(take):
         first = first or [kind]

@@ -9,29 +9,17 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
+from xling_tasks.criteria import Place, panel_of
 from xling_tasks.data.mmedbench_files import RECORDS as MMEDBENCH
 from xling_tasks.data.records import RECORDS
 from xling_tasks.logs.results import Results, TaskResults, as_json, model_line
 
 HUB = {"xlinghealth": RECORDS["liveqa"].hub_id, "mmedbench": MMEDBENCH["mmedbench"].hub_id}
-"""The published datasets on the Hub, by the first word of the tasks' names."""
+"""The published datasets on the Hub."""
 
 ALL = "all"
 """Stands for the mean over a task's languages."""
 
-_NAMES = tuple(
-    map(
-        re.compile,
-        (
-            r"xlinghealth_(?P<criterion>correctness|consistency|verifiability|verifiability_ll)"
-            r"_(?P<data>[a-z]+)_(?P<language>[a-z]{2})",
-            r"xlinghealth_(?P<criterion>information)_(?P<data>[a-z]+)",
-            r"mmedbench_(?P<criterion>(?:mcqa|rationale)(?:_ft)?|mcqa_ll)"
-            r"(?:_(?P<data>demo))?_(?P<language>[a-z]{2})",
-            r"xling_(?P<criterion>information|empathy)",
-        ),
-    )
-)
 _TAU = r"_t\d+(?:\.\d+)?"
 
 
@@ -106,17 +94,28 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True)
 class HubTask(TaskResults):
-    """One of our tasks in the newest run that has it.
+    """One of our tasks in the newest run that has it."""
 
-    Attributes:
-        criterion: A key of `KINDS`.
-        dataset: The dataset's key; empty for MMedBench and the sets of our own.
-        language: Its language; None for a task over several.
-    """
+    @functools.cached_property
+    def _about(self) -> Place:
+        place = self.place
+        assert place is not None
+        return place
 
-    criterion: str
-    dataset: str
-    language: str | None
+    @property
+    def criterion(self) -> str:
+        """A key of `KINDS`."""
+        return self._about.criterion.removeprefix("mmedbench_")
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's key."""
+        return self._about.dataset
+
+    @property
+    def language(self) -> str | None:
+        """Its language; None for a task over several."""
+        return self._about.language or None
 
     @property
     def group(self) -> str:
@@ -137,11 +136,11 @@ class HubTask(TaskResults):
     @property
     def hub_dataset(self) -> str | None:
         """The dataset on the Hub; None for sets of our own."""
-        if self.task.startswith("xling_") or self.dataset == "demo":
+        if self.dataset in ("xling", "demo"):
             return None
         if self.data.get("kind") == "hub":
             return str(self.data["name"])
-        return HUB[self.task.partition("_")[0]]
+        return HUB["xlinghealth" if self._about.parallel else "mmedbench"]
 
     @property
     def revision(self) -> str | None:
@@ -176,8 +175,9 @@ class HubTask(TaskResults):
         for metric in self.xling["signatures"]:
             label, language = metric, self.language or ALL
             if self.language is None:
-                stem, _, code = metric.rpartition("_")
-                label, language = (stem, code) if code in self.languages else (metric, ALL)
+                code = panel_of(self._about, metric)[1]
+                language = code if code in self.languages else ALL
+                label = metric.removesuffix(f"_{language}")
             if re.fullmatch(pattern, label):
                 found.append(Score(metric, label, language, self.score(metric)))
         return found
@@ -210,7 +210,7 @@ class HubTask(TaskResults):
             native = settings["prompt_language"] == "native"
             where = f" in {prompt['language']}" if native else ""
             yield f"prompt {name}{where}", prompt["digest"]
-        keys = ("dataset", "kind", "revision", *(() if "mmedbench" in self.task else ("sha256",)))
+        keys = ("dataset", "kind", "revision", *(("sha256",) if self._about.parallel else ()))
         yield "data", as_json([self.data.get(key) for key in keys])
         yield "num_fewshot", str(self.config.get("num_fewshot") or 0)
         yield "generation_kwargs", as_json(self.xling["generation_kwargs"])
@@ -227,14 +227,8 @@ class HubTask(TaskResults):
 
 def hub_task(task: str, run: Results) -> HubTask | None:
     """The task in a run; None if it is not one of ours."""
-    for pattern in _NAMES:
-        if match := pattern.fullmatch(task):
-            named = match.groupdict()
-            part = HubTask(
-                task, run, named["criterion"], named.get("data") or "", named.get("language")
-            )
-            return part if part.xling else None
-    return None
+    part = HubTask(task, run)
+    return part if part.place is not None and part.xling else None
 
 
 def _plain(value: object) -> str:

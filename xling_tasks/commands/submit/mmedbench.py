@@ -26,7 +26,7 @@ def write_files(
     to.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=to, prefix=".xling-") as folder:
         for kind, of_kind in parts.items():
-            _write(Path(folder, KINDS[kind].results), COLUMNS, _rows(of_kind, out))
+            _write(Path(folder, KINDS[kind].results), COLUMNS, _rows(kind, of_kind, out))
             _write(Path(folder, KINDS[kind].scores), *_scores(kind, of_kind))
         description = _description(parts)
         Path(folder, DESCRIPTION).write_text(description, encoding="utf-8", newline="\n")
@@ -42,13 +42,13 @@ def _write(path: Path, header: Sequence[str], rows: Iterator[Sequence[object]]) 
         writer.writerows(rows)
 
 
-def _rows(parts: Sequence[Part], out: Path) -> Iterator[Sequence[str]]:
+def _rows(kind: str, parts: Sequence[Part], out: Path) -> Iterator[Sequence[str]]:
     """The rows of a file of replies, streamed; each question of each language once."""
     from xling_tasks.data.mmedbench_files import LANGUAGE_NAMES
 
     for part in parts:
         again = f"Run: {command(out, [part.run], [part.task])}"
-        take = functools.partial(_row, task=part.task)
+        take = functools.partial(_row, rationale=kind == "rationale")
         seen = set()
         for number, (doc_id, *texts) in part.samples.stream(take, hint=again):
             if doc_id in seen:
@@ -62,7 +62,7 @@ def _rows(parts: Sequence[Part], out: Path) -> Iterator[Sequence[str]]:
             )
 
 
-def _row(sample: Mapping[str, Any], task: str) -> tuple[str, str, str, str]:
+def _row(sample: Mapping[str, Any], *, rationale: bool) -> tuple[str, str, str, str]:
     """A sample's id, prompt, reply and right answer.
 
     The prompt is what was sent, with chat template (chat services: the messages as JSON). The
@@ -72,7 +72,6 @@ def _row(sample: Mapping[str, Any], task: str) -> tuple[str, str, str, str]:
     if isinstance(prompt, list):
         (prompt,) = prompt
     doc = sample["doc"]
-    rationale = task.startswith("mmedbench_rationale_")
     answer = doc["rationale"] if rationale else ",".join(doc["answer"])
     texts = (prompt, sample["resps"][0][0], answer)
     if not all(isinstance(text, str) for text in texts):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from xling_tasks.criteria import Place
 from xling_tasks.errors import DataError
 from xling_tasks.logs.results import (
     Results,
@@ -96,15 +97,21 @@ def checked_parts(out: Path, kinds: Sequence[str], ft: bool | None) -> dict[str,
     runs = read_results(out)
     ft = _variant(out, runs, kinds, ft)
     names = {kind: _tasks(kind, ft) for kind in kinds}
-    wanted = {task for tasks in names.values() for task in tasks}
-    used = [run for run in runs if wanted & run.tasks]
+    wanted = {place for places in names.values() for place in places}
+    used = [run for run in runs if wanted & set(run.places.values())]
     refuse_mixed_models(out, used)
-    newest = {task: run for run in used for task in wanted & run.tasks}
-    parts = {
-        kind: [Part(task, newest[task], code) for task, code in tasks.items() if task in newest]
-        for kind, tasks in names.items()
+    newest = {
+        place: Part(task, run, place.language)
+        for run in used
+        for task, place in run.places.items()
+        if place in wanted
     }
-    problems = {task: "no results" for task in sorted(wanted - set(newest))}
+    parts = {
+        kind: [newest[place] for place in places if place in newest]
+        for kind, places in names.items()
+    }
+    missing = {task for places in names.values() for p, task in places.items() if p not in newest}
+    problems = {task: "no results" for task in sorted(missing)}
     for kind, of_kind in parts.items():
         for part in of_kind:
             problem = part.problem(list(KINDS[kind].metrics.values()))
@@ -117,20 +124,23 @@ def checked_parts(out: Path, kinds: Sequence[str], ft: bool | None) -> dict[str,
     return parts
 
 
-def _tasks(kind: str, ft: bool) -> dict[str, str]:
-    """The six tasks of a kind, with their languages."""
+def _tasks(kind: str, ft: bool) -> dict[Place, str]:
+    """What the six tasks of a kind are about, with their names."""
     from xling_tasks.data.mmedbench_files import LANGUAGE_NAMES
 
-    return {f"mmedbench_{kind}{'_ft' * ft}_{code}": code for code in LANGUAGE_NAMES}
+    criterion = f"mmedbench_{kind}{'_ft' * ft}"
+    return {Place(criterion, "mmedbench", code): f"{criterion}_{code}" for code in LANGUAGE_NAMES}
 
 
 def _variant(out: Path, runs: Sequence[Results], kinds: Sequence[str], ft: bool | None) -> bool:
     """Whether to take the `_ft` tasks: as asked, else those that are there."""
     if ft is not None:
         return ft
-    there = {task for run in runs for task in run.tasks}
+    there = {(place, task) for run in runs for task, place in run.places.items()}
     tuned, plain = (
-        sorted(there & {task for kind in kinds for task in _tasks(kind, which)})
+        sorted(
+            t for p, t in there if p in {place for kind in kinds for place in _tasks(kind, which)}
+        )
         for which in (True, False)
     )
     if tuned and plain:
@@ -145,7 +155,7 @@ def _unready(
     out: Path,
     runs: Sequence[Results],
     used: Sequence[Results],
-    names: Mapping[str, Mapping[str, str]],
+    names: Mapping[str, Mapping[Place, str]],
     problems: Mapping[str, str],
 ) -> str:
     """What is missing, task by task, and the command to get it."""
@@ -153,18 +163,19 @@ def _unready(
     for task, reason in problems.items():
         by_reason.setdefault(reason, []).append(task)
     found = "; ".join(f"{', '.join(tasks)}: {reason}" for reason, tasks in by_reason.items())
-    there = {task for run in runs for task in run.tasks}
+    there = [place for run in runs for place in run.places.values() if place is not None]
     hints = []
-    if not used and any("_demo_" in task for task in there):
+    if not used and any(p.dataset == "demo" and not p.parallel for p in there):
         hints.append("the demo tasks are our own sample, not MMedBench")
-    if not used and any(task.startswith("mmedbench_mcqa_ll_") for task in there):
+    if not used and any(place.criterion == "mmedbench_mcqa_ll" for place in there):
         hints.append("the mcqa_ll tasks generate no replies to submit")
     for kind, tasks in names.items():
         others = [other for other in names if other != kind]
-        if others and all(problems.get(task) == "no results" for task in tasks) and used:
+        if others and all(problems.get(t) == "no results" for t in tasks.values()) and used:
             hints.append(f"--only {others[0]} leaves out the {kind} half")
     hint = "".join(f" ({text})" for text in hints)
-    ordered = [task for tasks in names.values() for task in tasks if task in problems]
+    named = [task for tasks in names.values() for task in tasks.values() if task in problems]
+    ordered = list(dict.fromkeys([*named, *problems]))
     return f"{out}: not ready to submit: {found}{hint}. Run: {command(out, used, ordered)}"
 
 
@@ -216,7 +227,7 @@ def _as_before(run: Results, tasks: Sequence[str]) -> list[str]:
         plain = all(isinstance(v, (str, int, float)) and "," not in str(v) for v in args.values())
         text = ",".join(f"{key}={value}" for key, value in args.items())
         words += ["--model_args", text if plain else as_json(args)]
-    known = [task for task in run.content["configs"] if task.startswith("mmedbench_")]
+    known = [task for task, place in run.places.items() if place and not place.parallel]
     config = run.content["configs"][next((t for t in known if t in tasks), known[0])]
     if config.get("num_fewshot"):
         words += ["--num_fewshot", str(config["num_fewshot"])]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from xling_tasks.criteria import ENGLISH, panel_of, place_of
+from xling_tasks.criteria import ENGLISH, panel_of
 from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.logs.results import read_results, refuse_mixed_models
 from xling_tasks.report.data import Model, Task, read_models
@@ -41,7 +41,7 @@ def one_model(item: str) -> Model:
     """
     _, sign, rest = item.partition("=")
     folder = Path(rest if sign and not Path(item).exists() else item).expanduser()
-    runs = [run for run in read_results(folder) if any(map(place_of, run.tasks))]
+    runs = [run for run in read_results(folder) if any(run.places.values())]
     refuse_mixed_models(folder, runs)
     found = [model for model in read_models([item]) if model.tasks]
     if len(found) != 1:

@@ -192,7 +192,7 @@ def _table(kind: str, criterion: str, dataset: str, lines: Sequence[Line]) -> Ta
     gap = kind == "gap"
     scores = ("gap A", "gap B", "change") if gap else ("A", "B", "B - A")
     extra = () if gap else ("wins/ties/losses", "d_z")
-    title = f"{CRITERIA[criterion]}, {dataset}"
+    title = f"{CRITERIA[criterion].title}, {dataset}"
     return Table(
         key=f"{kind}_{criterion}_{dataset}",
         section=criterion,

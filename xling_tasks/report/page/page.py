@@ -139,7 +139,8 @@ def _criteria(
     """Per criterion tables, pictures, statistics, samples; last what belongs to none."""
     found: Sections = {}
     rest = [item for item in tables if item.section not in _FIRST]
-    for key, title in {**CRITERIA, **_OTHER}.items():
+    titles = {key: known.title for key, known in CRITERIA.items()}
+    for key, title in {**titles, **_OTHER}.items():
         own = [item for item in rest if _section(item) == key]
         first = [item for item in own if item.section != "statistics"]
         tests = [item for item in own if item.section == "statistics"]

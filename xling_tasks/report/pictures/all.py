@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from xling_tasks.criteria import AVERAGE, CRITERIA, SEVERAL_LANGUAGES
+from xling_tasks.criteria import AVERAGE, CRITERIA
 from xling_tasks.report.model import Comparison, Report
 from xling_tasks.report.pictures import charts
 from xling_tasks.report.pictures.board import (
@@ -119,7 +119,7 @@ def _of_board(board: Board) -> Iterator[Sketch | None]:
         for metric in ("macro_f1", "unknown_rate", "auc"):
             yield _heat(board, metric) or _bars(board, metric)
         yield _drops(board, ("macro_f1", "auc"))
-    elif board.criterion in SEVERAL_LANGUAGES:
+    elif CRITERIA[board.criterion].several_languages:
         metric = "empathy" if board.criterion == "empathy" else "information_f1"
         yield from (_bars(board, metric), _boxes(board, metric))
     else:

@@ -73,7 +73,7 @@ def row_label(row: str) -> str:
 
 def heading(criterion: str, dataset: str) -> str:
     """Criterion and dataset."""
-    name = CRITERIA.get(criterion, criterion)
+    name = CRITERIA[criterion].title if criterion in CRITERIA else criterion
     return name if dataset in ("", "xling", "mmedbench") else f"{name}, {dataset}"
 
 

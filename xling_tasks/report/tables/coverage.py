@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from xling_tasks.criteria import CRITERIA, SEVERAL_LANGUAGES, Panel
+from xling_tasks.criteria import CRITERIA, Panel
 from xling_tasks.report.data import Task
 from xling_tasks.report.tables.differences import Difference, grouped, notes_about, task_languages
 from xling_tasks.report.tables.grid import Grid, Rows, is_language, shown_temperature
@@ -50,7 +50,7 @@ def coverage_tables(grid: Grid, found: Sequence[Difference]) -> list[Table]:
     """One table per criterion that any model has."""
     tasks = grouped(grid.report.models)
     tables = []
-    for criterion, title in CRITERIA.items():
+    for criterion, known in CRITERIA.items():
         rows, notes = Rows(_HEADS), [_NOTE, _JUDGED if criterion == "correctness" else ""]
         for dataset in grid.datasets(criterion):
             for own in tasks[criterion, dataset].values():
@@ -62,7 +62,7 @@ def coverage_tables(grid: Grid, found: Sequence[Difference]) -> list[Table]:
             notes += [f"[{dataset}] {note}" if several else note for note in about]
         if rows.rows:
             tables.append(
-                rows.table(f"coverage_{criterion}", "coverage", f"Coverage: {title}", notes)
+                rows.table(f"coverage_{criterion}", "coverage", f"Coverage: {known.title}", notes)
             )
     return tables
 
@@ -99,14 +99,14 @@ def _questions(task: Task, language: str) -> list[Value]:
     data: dict[str, Any] = dict(task.results.xling.get("data") or {})
     samples = "logged" if task.ids else "none"
     lacking = data.get("unusable_questions")
-    if task.place.criterion in SEVERAL_LANGUAGES:
+    if CRITERIA[task.place.criterion].several_languages:
         without = None if lacking is None else len(lacking.get(language, ()))
         reasons = list(data.get("unusable_reasons") or {})
         reason = f"{reasons[0]}: {without}" if without and len(reasons) == 1 else None
         return [data.get("questions"), *_asked(task, language, without), without, without, reason,
                 samples]  # fmt: skip
     count = task.results.count
-    in_data = data.get("rows" if task.place.criterion.startswith("mmedbench") else "questions")
+    in_data = data.get("questions" if task.place.parallel else "rows")
     told = (data.get("unusable_reasons") or {}).items()
     reason = ", ".join(f"{why}: {n}" for why, n in told) or None
     questions = None if lacking is None else len(lacking)

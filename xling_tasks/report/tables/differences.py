@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from xling_tasks.criteria import CRITERIA, SEVERAL_LANGUAGES
+from xling_tasks.criteria import CRITERIA
 from xling_tasks.logs.results import as_json, model_line
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Report
@@ -114,9 +114,9 @@ def missing_languages(criterion: str, tasks: Tasks) -> dict[str, list[str]]:
         name: {code for task in ts for code in task_languages(task)} for name, ts in tasks.items()
     }
     expected = set().union(*own.values())
-    if criterion not in SEVERAL_LANGUAGES:
-        mmedbench = criterion.startswith("mmedbench")
-        expected |= set(MMEDBENCH_LANGUAGES if mmedbench else XLINGHEALTH_LANGUAGES)
+    if not CRITERIA[criterion].several_languages:
+        parallel = CRITERIA[criterion].parallel
+        expected |= set(XLINGHEALTH_LANGUAGES if parallel else MMEDBENCH_LANGUAGES)
     return {
         name: in_order(expected - codes, criterion)
         for name, codes in own.items()
@@ -172,7 +172,7 @@ def _unlike_questions(criterion: str, tasks: Tasks) -> Iterator[str]:
 def _unlike_languages(criterion: str, name: str, own: Sequence[Task]) -> Iterator[str]:
     if not own[0].place.parallel:
         return
-    if criterion in SEVERAL_LANGUAGES:
+    if CRITERIA[criterion].several_languages:
         lacking = (own[0].results.xling.get("data") or {}).get("unusable_questions") or {}
         counts = ", ".join(f"{code} {len(ids)}" for code, ids in lacking.items())
         if counts:

@@ -240,7 +240,7 @@ def times(value: float | None, scale: float) -> float | None:
 def in_order(codes: Iterable[str], criterion: str) -> list[str]:
     """Languages in the order of the papers' tables, others by their codes after them."""
     order: tuple[str, ...]
-    order = MMEDBENCH_LANGUAGES if criterion.startswith("mmedbench") else XLINGHEALTH_LANGUAGES
+    order = XLINGHEALTH_LANGUAGES if CRITERIA[criterion].parallel else MMEDBENCH_LANGUAGES
     if criterion in ("information", "empathy"):
         order = (ENGLISH,)
     return sorted(codes, key=lambda code: (order.index(code) if code in order else 9, code))
@@ -258,7 +258,7 @@ def dataset_title(dataset: str) -> str:
 
 def heading(criterion: str, dataset: str) -> str:
     """A criterion's heading with the dataset."""
-    return f"{CRITERIA[criterion]}, {dataset_title(dataset)}"
+    return f"{CRITERIA[criterion].title}, {dataset_title(dataset)}"
 
 
 def shown_temperature(tau: float | None) -> str | None:

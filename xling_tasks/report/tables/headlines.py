@@ -101,7 +101,7 @@ def _gap(report: Report, item: Comparison) -> tuple[Value, ...]:
         if (cell.model, cell.panel, cell.language) == (item.context, panel, item.side)
     )
     return (
-        CRITERIA[panel.criterion],
+        CRITERIA[panel.criterion].title,
         dataset_title(panel.dataset),
         panel.metric,
         panel.temperature,
@@ -159,7 +159,7 @@ def _consistency(cell: Cell, both_absent: float | None) -> tuple[Value, ...]:
     if cell.panel.criterion == "empathy" and both_absent:
         words += f"; {both_absent:.0%} of posts because neither response shows any empathy"
     return (
-        CRITERIA[cell.panel.criterion],
+        CRITERIA[cell.panel.criterion].title,
         dataset_title(cell.panel.dataset),
         cell.panel.metric,
         cell.panel.temperature,

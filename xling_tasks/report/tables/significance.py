@@ -85,7 +85,7 @@ def _against_english(
     notes += notes_of_metrics(item.panel.metric for item in own)
     for dataset in dict.fromkeys(item.panel.dataset for item in own):
         notes += [f"[{dataset}] {text}" for text in notes_about(found, criterion, dataset)]
-    title = f"Against English: {CRITERIA[criterion]}"
+    title = f"Against English: {CRITERIA[criterion].title}"
     return rows.table(f"against_english_{criterion}", "statistics", title, notes, digits=4)
 
 
@@ -152,7 +152,7 @@ def _anova(
         "above use that. Values per language: questions with a value; the paper keeps only those "
         "with a value in every language. p-values here are not corrected over metrics."
     )
-    title = f"ANOVA: {CRITERIA[criterion]}, {dataset_title(dataset)}"
+    title = f"ANOVA: {CRITERIA[criterion].title}, {dataset_title(dataset)}"
     key = f"anova_{criterion}_{dataset}"
     return rows.table(key, "statistics", title, [text, *notes, paper_note(used)], digits=4)
 
@@ -180,7 +180,7 @@ def _pairs(
         "sign). Published differences of a pair that stands here the other way round have their "
         "sign turned."
     )
-    title = f"Tukey's HSD and t tests: {CRITERIA[criterion]}, {dataset_title(dataset)}"
+    title = f"Tukey's HSD and t tests: {CRITERIA[criterion].title}, {dataset_title(dataset)}"
     key = f"tukey_{criterion}_{dataset}"
     return rows.table(key, "statistics", title, [text, *notes, paper_note(used)], digits=4)
 

@@ -1,0 +1,104 @@
+"""What results are about: recorded by tasks, read back, and told by name for old versions only."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from xling_tasks.criteria import CRITERIA, Place, about, panel_of, place_of
+from xling_tasks.errors import DataError
+from xling_tasks.languages import LANGUAGES
+
+
+def test_endpoints_are_metrics_that_compare_across_languages():
+    for criterion in CRITERIA.values():
+        assert criterion.endpoints
+        for endpoint in criterion.endpoints:
+            record = criterion.metrics[endpoint.metric]
+            assert record.across_languages and record.higher_is_better is not None
+            assert 0 < endpoint.margin < 1
+
+
+def test_the_endpoint_is_at_the_temperature_that_the_criterion_names():
+    names = [f"{name}_t{tau}" for tau in ("0.25", "1.0", "0.0") for name in ("macro_f1", "acc")]
+    assert list(CRITERIA["verifiability"].endpoints_among(names)) == ["macro_f1_t0.0"]
+    names = [f"{n}_t{tau}" for tau in ("0.0", "0.5") for n in ("sim_sent", "sim_sent_src", "acc")]
+    assert list(CRITERIA["consistency"].endpoints_among(names)) == ["sim_sent_t0.5"]
+    # One temperature is the lowest and the highest.
+    assert list(CRITERIA["consistency"].endpoints_among(["bertscore_f1_t0.7"]))
+
+
+def test_means_over_languages_are_no_endpoints():
+    names = [f"information_f1{x}" for x in ("", "_es", "_hi", "_script_latin", "_family_romance")]
+    found = CRITERIA["information"].endpoints_among(names)
+    assert list(found) == ["information_f1_es", "information_f1_hi"]
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_what_is_recorded_is_read_back(criterion):
+    recorded = json.loads(json.dumps(about(criterion, "liveqa", ["hi", "es"], ["acc"])))
+    language = "" if CRITERIA[criterion].several_languages else "hi"
+    assert place_of("any_name_at_all", recorded) == Place(criterion, "liveqa", language)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"format": 2}, "format 2"),
+        ({"format": None}, "format None"),
+        ({"criterion": "correctnes"}, "Did you mean 'correctness'"),
+        ({"criterion": ["correctness"]}, "unknown criterion"),
+        ({"dataset": 3}, "no dataset"),
+        ({"languages": []}, "no dataset and languages"),
+    ],
+)
+def test_a_record_that_cannot_be_read_is_an_error_and_no_guess(change, said):
+    recorded = {**about("correctness", "liveqa", ["hi"], []), **change}
+    with pytest.raises(DataError, match=said):
+        place_of("xlinghealth_correctness_liveqa_hi", recorded)
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("xlinghealth_correctness_liveqa_hi", ("correctness", "liveqa", "hi")),
+        ("xlinghealth_verifiability_ll_demo_en", ("verifiability_ll", "demo", "en")),
+        ("xlinghealth_information_healthqa", ("information", "healthqa", "")),
+        ("mmedbench_mcqa_ll_demo_ja", ("mmedbench_mcqa_ll", "demo", "ja")),
+        ("mmedbench_rationale_ft_ru", ("mmedbench_rationale_ft", "mmedbench", "ru")),
+        ("mmedbench_rationale_ll_ru", None),
+        ("xling_empathy", ("empathy", "xling", "")),
+        ("arc_easy", None),
+    ],
+)
+def test_names_of_version_0_1_0(name, place):
+    assert place_of(name) == (place and Place(*place))
+
+
+def test_every_metric_of_a_run_is_in_the_table(run):
+    """Directions, and what each task records, on real runs of the bundled data."""
+    tasks = {
+        "xlinghealth_correctness_demo_hi": ("correctness", "demo", "hi"),
+        "xlinghealth_consistency_demo_hi": ("consistency", "demo", "hi"),
+        "xlinghealth_verifiability_demo_hi": ("verifiability", "demo", "hi"),
+        "xlinghealth_verifiability_ll_demo_hi": ("verifiability_ll", "demo", "hi"),
+        "mmedbench_mcqa_demo_ja": ("mmedbench_mcqa", "demo", "ja"),
+        "mmedbench_mcqa_ll_demo_ja": ("mmedbench_mcqa_ll", "demo", "ja"),
+        "mmedbench_rationale_ft_demo_ja": ("mmedbench_rationale_ft", "demo", "ja"),
+        "xlinghealth_information_demo": ("information", "demo", ""),
+        "xling_empathy": ("empathy", "xling", ""),
+    }
+    metadata = {"source_encoder": False, "encoder": False, "topic_seeds": 2, "k": 2}
+    results = run(list(tasks), limit=2, metadata=metadata)
+    for task, expected in tasks.items():
+        recorded = results["configs"][task]["metadata"]["xling"]["about"]
+        place = place_of(task, recorded)
+        assert place == Place(*expected) and place == place_of(task)
+        several = CRITERIA[place.criterion].several_languages
+        assert recorded["languages"] == (
+            [*recorded["languages"]] if several else [expected[2]]
+        ) and set(recorded["languages"]) <= set(LANGUAGES)
+        for name, better in results["higher_is_better"][task].items():
+            record = CRITERIA[place.criterion].metrics[panel_of(place, name)[0].metric]
+            assert record.higher_is_better is better, name

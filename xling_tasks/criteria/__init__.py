@@ -1,0 +1,43 @@
+"""What a task, a metric and a result are about."""
+
+from xling_tasks.criteria.places import (
+    FORMAT,
+    Panel,
+    Place,
+    about,
+    panel_of,
+    place_of,
+    primary_of,
+)
+from xling_tasks.criteria.table import (
+    AVERAGE,
+    CRITERIA,
+    ENGLISH,
+    LABELS,
+    NO_RESPONSE,
+    OPTIONS,
+    Criterion,
+    Endpoint,
+    MetricName,
+    MetricRecord,
+)
+
+__all__ = [
+    "AVERAGE",
+    "CRITERIA",
+    "ENGLISH",
+    "FORMAT",
+    "LABELS",
+    "NO_RESPONSE",
+    "OPTIONS",
+    "Criterion",
+    "Endpoint",
+    "MetricName",
+    "MetricRecord",
+    "Panel",
+    "Place",
+    "about",
+    "panel_of",
+    "place_of",
+    "primary_of",
+]

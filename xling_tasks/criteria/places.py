@@ -1,0 +1,138 @@
+"""What a result is about: recorded by its task (`about`), and read from there (`place_of`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from xling_tasks.criteria.table import CRITERIA
+from xling_tasks.errors import DataError, did_you_mean
+
+FORMAT = 1
+"""Version of what `about` records."""
+
+
+class Place(NamedTuple):
+    """What a task is about.
+
+    Attributes:
+        criterion: A key of `CRITERIA`.
+        dataset: `liveqa`, ...; `demo` for the samples; `xling` for our own prompts.
+        language: Two-letter code; empty for a task that has several.
+    """
+
+    criterion: str
+    dataset: str
+    language: str
+
+    @property
+    def parallel(self) -> bool:
+        """Whether the questions are the same in every language."""
+        return CRITERIA[self.criterion].parallel
+
+
+class Panel(NamedTuple):
+    """One metric of one criterion over one dataset at one temperature.
+
+    Attributes:
+        criterion: A key of `CRITERIA`.
+        dataset: As in `Place`.
+        metric: Its name without temperature and language.
+        temperature: None where the task has only one.
+    """
+
+    criterion: str
+    dataset: str
+    metric: str
+    temperature: float | None
+
+    @property
+    def title(self) -> str:
+        """Metric and temperature."""
+        return self.metric if self.temperature is None else f"{self.metric}, T={self.temperature:g}"
+
+
+def panel_of(place: Place, name: str) -> tuple[Panel, str]:
+    """The panel of one of a task's metrics, and its language.
+
+    The language is a code, or for means over languages `avg`, `script:latin`, `family:slavic`, ...
+    """
+    metric, temperature, language = CRITERIA[place.criterion].split(name)
+    return Panel(place.criterion, place.dataset, metric, temperature), language or place.language
+
+
+def about(
+    criterion: str, dataset: str, languages: Sequence[str], metrics: Iterable[str]
+) -> dict[str, Any]:
+    """What a task records of what its results are about, for `place_of` and `primary_of`."""
+    return {
+        "format": FORMAT,
+        "criterion": criterion,
+        "dataset": dataset,
+        "languages": list(languages),
+        "primary": list(CRITERIA[criterion].endpoints_among(metrics)),
+    }
+
+
+def place_of(task: str, recorded: Mapping[str, Any] | None = None) -> Place | None:
+    """What a task is about; None for a task that is not ours.
+
+    Args:
+        task: Its name, which tells it for results of versions up to 0.1.0 only.
+        recorded: What the task recorded in its results (`about`).
+
+    Raises:
+        DataError: If a newer version recorded it, or no version could have.
+    """
+    if not recorded:
+        return _place_by_name(task)
+    if recorded.get("format") != FORMAT:
+        raise DataError(
+            f"{task}: its results say what they are about in format {recorded.get('format')!r}, "
+            f"but this version of xling-tasks reads {FORMAT}; use the version that wrote them"
+        )
+    criterion, dataset = str(recorded.get("criterion")), recorded.get("dataset")
+    languages = recorded.get("languages")
+    if criterion not in CRITERIA:
+        hint = did_you_mean(criterion, CRITERIA)
+        raise DataError(f"{task}: its results are of an unknown criterion {criterion!r}.{hint}")
+    one = not CRITERIA[criterion].several_languages
+    if not isinstance(dataset, str) or not isinstance(languages, list) or (one and not languages):
+        raise DataError(f"{task}: its results name no dataset and languages; run it again")
+    return Place(criterion, dataset, str(languages[0]) if one else "")
+
+
+def primary_of(
+    place: Place, names: Iterable[str], recorded: Mapping[str, Any] | None = None
+) -> list[str]:
+    """The metrics of a task that are its endpoints, as recorded; by `CRITERIA` in old results."""
+    if recorded and isinstance(recorded.get("primary"), list):
+        return [str(name) for name in recorded["primary"]]
+    return list(CRITERIA[place.criterion].endpoints_among(names))
+
+
+_OLD_NAMES = (
+    (re.compile(r"xlinghealth_(information)_(\w+)"), ""),
+    (
+        re.compile(
+            r"xlinghealth_(correctness|consistency|verifiability_ll|verifiability)_(\w+)_(\w\w)"
+        ),
+        "",
+    ),
+    (re.compile(r"(mmedbench_(?:mcqa|rationale)(?:_ll|_ft)?)_(?:(demo)_)?(\w\w)"), "mmedbench"),
+    (re.compile(r"xling_(information|empathy)"), "xling"),
+)
+
+
+def _place_by_name(task: str) -> Place | None:
+    """What a task of version 0.1.0 was about, which recorded it in its name alone."""
+    for pattern, dataset in _OLD_NAMES:
+        if match := pattern.fullmatch(task):
+            parts = [part for part in match.groups()[1:] if part is not None]
+            if match[1] not in CRITERIA:
+                return None
+            if CRITERIA[match[1]].several_languages:
+                return Place(match[1], parts[0] if parts else dataset, "")
+            return Place(match[1], parts[0] if len(parts) > 1 else dataset, parts[-1])
+    return None

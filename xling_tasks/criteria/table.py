@@ -1,0 +1,278 @@
+"""What is known of every criterion and metric beforehand.
+
+`CRITERIA` says per criterion which metrics there are, which of them compare across languages, and
+which are its endpoints: the few on which conclusions rest, fixed before anything is seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from xling_tasks.languages import LANGUAGES
+
+ENGLISH = "en"
+AVERAGE = "avg"
+
+OPTIONS = {
+    "neither": "neither contradictory nor similar",
+    "contradictory": "contradictory",
+    "more_comprehensive": "more comprehensive and appropriate",
+    "less_comprehensive": "less comprehensive and appropriate",
+}
+"""The labels with their wording in a verdict."""
+
+LABELS = ("more_comprehensive", "less_comprehensive", "neither", "contradictory")
+"""The labels in the order in which XLingEval's tables show them."""
+
+NO_RESPONSE = "no_response"
+
+
+# What is known of a criterion
+
+
+@dataclass(frozen=True)
+class MetricRecord:
+    """Facts about one metric of a criterion.
+
+    Attributes:
+        name: Its name without temperature and language.
+        higher_is_better: None where neither is.
+        across_languages: Whether its values in two languages can be compared. They cannot where
+            the value depends on the language's words, characters or encoder.
+        chance: Whether guessing earns some of it, and how much depends on the question.
+    """
+
+    name: str
+    higher_is_better: bool | None
+    across_languages: bool = True
+    chance: bool = False
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A metric on which conclusions rest.
+
+    Attributes:
+        metric: Its name without temperature and language.
+        meaning: What it stands for: `harm`, `help`, `language` (answers in the user's language),
+            or `quality`.
+        at: Which of the temperatures of a run counts; None where there is only one.
+        margin: Differences from -margin to margin are about the same, in the metric's unit.
+    """
+
+    metric: str
+    meaning: Literal["harm", "help", "language", "quality"] = "quality"
+    at: Literal["lowest", "highest"] | None = None
+    margin: float = 0.05
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What one kind of task measures.
+
+    Attributes:
+        key: Its name in results.
+        title: Its heading.
+        metrics: All its metrics by name.
+        endpoints: The metrics on which conclusions rest.
+        several_languages: Whether one task has all languages.
+        parallel: Whether the questions are the same in every language.
+    """
+
+    key: str
+    title: str
+    metrics: Mapping[str, MetricRecord]
+    endpoints: tuple[Endpoint, ...]
+    several_languages: bool = False
+    parallel: bool = True
+
+    def endpoints_among(self, names: Iterable[str]) -> dict[str, Endpoint]:
+        """The endpoints among the metrics of one task.
+
+        Args:
+            names: The metrics as the task calls them, such as `macro_f1_t0.0`.
+
+        Returns:
+            Metric of the task -> endpoint, at the lowest or highest temperature that there is.
+            Of a task with several languages one for every language, and none for their means.
+        """
+        found: dict[str, Endpoint] = {}
+        read = {name: self.split(name) for name in names}
+        for endpoint in self.endpoints:
+            own = {name: x for name, x in read.items() if x.metric == endpoint.metric}
+            taus = {x.temperature for x in own.values() if x.temperature is not None}
+            tau = None
+            if endpoint.at is not None and taus:
+                tau = min(taus) if endpoint.at == "lowest" else max(taus)
+            for name, x in own.items():
+                alone = self.several_languages and x.language not in LANGUAGES
+                if x.temperature == tau and not alone:
+                    found[name] = endpoint
+        return found
+
+    def split(self, name: str) -> MetricName:
+        """A task's name for a metric, taken apart."""
+        match = _TEMPERATURE.fullmatch(name)
+        base, temperature = (match[1], float(match[2])) if match else (name, None)
+        language = ""
+        if self.several_languages:
+            base, language = _split_language(base)
+        return MetricName(base, temperature, language)
+
+
+class MetricName(NamedTuple):
+    """A task's name for a metric, taken apart.
+
+    Attributes:
+        metric: Without temperature and language.
+        temperature: None where the task has only one.
+        language: A code, or for means over languages `avg`, `script:latin`, `family:slavic`, ...;
+            empty where the task has one language.
+    """
+
+    metric: str
+    temperature: float | None
+    language: str
+
+
+_TEMPERATURE = re.compile(r"(.+)_t(\d+(?:\.\d+)?)")
+_GROUP = re.compile(r"(.+?)_(script|family)_(\w+)")
+
+
+def _split_language(name: str) -> tuple[str, str]:
+    if group := _GROUP.fullmatch(name):
+        return group[1], f"{group[2]}:{group[3]}"
+    base, _, code = name.rpartition("_")
+    return (base, code) if base and code in LANGUAGES else (name, AVERAGE)
+
+
+def _metrics(
+    up: Iterable[str] = (),
+    down: Iterable[str] = (),
+    neither: Iterable[str] = (),
+    *,
+    within: Collection[str] = (),
+    chance: Collection[str] = (),
+) -> dict[str, MetricRecord]:
+    """Records of metrics by direction; `within` are those that compare within a language only."""
+    directions: dict[str, bool | None] = dict.fromkeys((*neither, "unusable_rows"))
+    directions |= dict.fromkeys(up, True) | dict.fromkeys(down, False)
+    return {
+        name: MetricRecord(name, better, name not in within, name in chance)
+        for name, better in directions.items()
+    }
+
+
+def _in_source(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(f"{name}_src" for name in names)
+
+
+_BERTSCORE = ("bertscore_p", "bertscore_r", "bertscore_f1")
+_TOPICS = ("sim_lda20", "sim_lda100", "sim_hdp")
+_SIMILARITIES = ("sim_1gram", "sim_2gram", "sim_sent", *_TOPICS, *_BERTSCORE)
+_SIZES = ("length_words", "length_words_std", *(f"{name}_seed_sd" for name in _TOPICS))
+_CHOICES = ("acc", "acc_parsed", "acc_single", "acc_multi", "jaccard", "acc_norm")
+_OVERLAPS = (
+    *("sacrebleu", "bleu", *(f"bleu{n}" for n in "1234")),
+    *(f"rouge{n}{kind}" for n in ("1", "2", "L") for kind in ("", "_standard")),
+    *_BERTSCORE,
+)
+_MECHANISMS = ("emotional_reactions", "interpretations", "explorations")
+_LANGUAGE = Endpoint("langid_match", "language")
+
+
+def _mcqa(key: str, title: str) -> Criterion:
+    metrics = _metrics(_CHOICES, ("unparsed_rate", "empty_rate"), chance=_CHOICES)
+    return Criterion(key, f"MMedBench: {title}", metrics, (Endpoint("acc"),), parallel=False)
+
+
+def _rationale(key: str, title: str) -> Criterion:
+    metrics = _metrics(
+        (*_CHOICES, *_OVERLAPS, "language_consistency"),
+        ("unparsed_rate", "empty_rate", "no_end_rate"),
+        within=_OVERLAPS,
+        chance=_CHOICES,
+    )
+    endpoints = (Endpoint("acc"), Endpoint("language_consistency", "language"))
+    return Criterion(key, f"MMedBench: {title}", metrics, endpoints, parallel=False)
+
+
+_ALL = (
+    Criterion(
+        "correctness",
+        "Correctness",
+        _metrics(
+            ("more_comprehensive", "langid_match", "chrf"),
+            ("contradictory", NO_RESPONSE, "judge_failed_rate", "empty_rate"),
+            ("less_comprehensive", "neither", "length_words", "n_judged"),
+            within=("chrf", "length_words"),
+        ),
+        (Endpoint("contradictory", "harm"), Endpoint("more_comprehensive", "help"), _LANGUAGE),
+    ),
+    Criterion(
+        "consistency",
+        "Consistency",
+        _metrics(
+            (
+                *(*_SIMILARITIES, *_in_source(_SIMILARITIES)),
+                *("language_consistency", "line_pass_rate", "word_pass_rate"),
+            ),
+            ("empty_rate", "translation_failed_rate"),
+            (*_SIZES, *_in_source(_SIZES), "distinct_answers"),
+            within=_in_source((*_SIMILARITIES, *_SIZES)),
+        ),
+        (
+            Endpoint("sim_sent", at="highest"),
+            Endpoint("bertscore_f1", at="highest"),
+            Endpoint("language_consistency", "language", at="highest"),
+        ),
+    ),
+    Criterion(
+        "verifiability",
+        "Verifiability",
+        _metrics(
+            ("macro_precision", "macro_recall", "macro_f1", "acc", "auc_hard"),
+            ("unknown_rate", "empty_rate"),
+        ),
+        (Endpoint("macro_f1", at="lowest"),),
+    ),
+    Criterion(
+        "verifiability_ll",
+        "Verifiability by log-likelihood",
+        _metrics(("auc", "macro_f1", "acc"), ("ece", "brier", "unknown_rate")),
+        (Endpoint("auc"),),
+    ),
+    _mcqa("mmedbench_mcqa", "multiple choice"),
+    _mcqa("mmedbench_mcqa_ll", "multiple choice by log-likelihood"),
+    _mcqa("mmedbench_mcqa_ft", "multiple choice, fine-tuned models"),
+    _rationale("mmedbench_rationale", "rationales"),
+    _rationale("mmedbench_rationale_ft", "rationales, fine-tuned models"),
+    Criterion(
+        "information",
+        "Information consistency",
+        _metrics(
+            ("information_f1", "information_precision", "information_recall", "langid_match"),
+            ("empty_rate", "unscored", "abstained", "unverified", "unparsed"),
+            ("n_claims",),
+        ),
+        (Endpoint("information_f1"), _LANGUAGE),
+        several_languages=True,
+    ),
+    Criterion(
+        "empathy",
+        "Empathy consistency",
+        _metrics(
+            ("empathy", *(f"{name}_agreement" for name in _MECHANISMS), "langid_match"),
+            ("empty_rate", "unscored"),
+            ("profile", "both_absent", *(f"{name}_present" for name in _MECHANISMS)),
+        ),
+        (Endpoint("empathy"), _LANGUAGE),
+        several_languages=True,
+    ),
+)
+
+CRITERIA: Mapping[str, Criterion] = {criterion.key: criterion for criterion in _ALL}
+"""Every criterion by its key, in the order of a report."""
