@@ -2,7 +2,8 @@
 
 arXiv:2505.21999: both texts are taken apart into atomic claims; precision is the share of the
 answer's claims that the reference answer supports, recall the share of the reference answer's
-claims that the answer supports. Both are fractions from 0 to 1; higher is better.
+claims that the answer supports. Both are fractions from 0 to 1; higher is better. The score of a
+language is the harmonic mean of mean precision and mean recall over the prompts (section 3.1).
 """
 
 from __future__ import annotations
@@ -52,6 +53,35 @@ def claim_scores(answer: Verdicts | None, reference: Verdicts | None) -> ClaimSc
         return ClaimScores(precision, recall, None)
     total = precision + recall
     return ClaimScores(precision, recall, 2 * precision * recall / total if total else 0.0)
+
+
+def information_f1(scores: Sequence[ClaimScores]) -> float | None:
+    """The harmonic mean of mean precision and mean recall over prompts, from 0 to 1.
+
+    It is not the mean of the prompts' F1, which is never higher: of the pairs (precision, recall)
+    (1, 0.2) and (0.2, 1) it is 0.60, while their mean F1 is 0.33.
+
+    Args:
+        scores: One per prompt. A prompt without an F1 is unscored and left out of both means. An
+            abstention has no precision and a recall of 0: it counts in recall alone.
+
+    Returns:
+        The score; None where no prompt is scored. It is 0 where no answer has a claim, or no
+        reference answer: every one of them is inconsistent.
+    """
+    scored = [item for item in scores if item.f1 is not None]
+    if not scored:
+        return None
+    precision = _mean([item.precision for item in scored])
+    recall = _mean([item.recall for item in scored])
+    total = precision + recall
+    return 2 * precision * recall / total if total else 0.0
+
+
+def _mean(shares: Sequence[float | None]) -> float:
+    """The mean of those that are defined; 0 where none is."""
+    known = [share for share in shares if share is not None]
+    return sum(known) / len(known) if known else 0.0
 
 
 def distinct_claims(claims: Sequence[str]) -> list[str]:

@@ -865,9 +865,9 @@ def test_a_tiny_nllb_translates_the_answers_of_a_task(run, serve, tiny_nllb, tmp
     first, second = results["samples"]["xling_information"]
     assert first["n_claims_es"]["english"] == "Rest well at night. Do not take aspirin."
     # One claim of two each way.
-    assert first["information_f1_es"] == 0.5
+    assert first["information_f1_by_prompt_es"] == 0.5
     assert second["n_claims_es"]["unscored"] == "translation failed"
-    assert second["information_f1_es"] is None
+    assert second["information_f1_by_prompt_es"] is None
     found = results["results"]["xling_information"]
     assert found["information_f1_es,none"] == 0.5 and found["unscored_es,none"] == 0.5
     sign = results["configs"]["xling_information"]["metadata"]["xling"]["signatures"]

@@ -21,7 +21,9 @@ from xling_tasks.report.compare.command import add_compare
 from xling_tasks.report.compare.numbers import Line, all_lines
 from xling_tasks.report.compare.pairs import Pair, one_model, paired, shared
 from xling_tasks.report.compare.words import outcome, shown, shown_p, summary, verdict
+from xling_tasks.report.data import read_models
 from xling_tasks.report.model import Options
+from xling_tasks.report.stats import make_report
 
 STAMP = "2026-01-01T00-00-00.000000"
 C = "xlinghealth_correctness_demo_"
@@ -436,6 +438,39 @@ def test_information_has_all_languages_in_one_task(tmp_path):
     asked = found(*folders, "--metrics", "n_claims")
     assert set(rows(asked)) == {("n_claims", "en"), ("n_claims", "es")}
     assert set(rows(asked, "gap")) == {("n_claims", "es")}
+
+
+def test_f1_of_mean_precision_and_mean_recall_resamples_prompts(tmp_path):
+    draw = np.random.default_rng(3)
+    p, r = draw.uniform(0.5, 1, 40), draw.uniform(0, 1, 40)
+    pairs = [{"precision": float(a), "recall": float(b)} for a, b in zip(p, r)]
+    pairs[0] = {"precision": None, "recall": 0.0}  # an abstention
+    pairs[1] = None  # unscored
+    whole = [{"es": own, "hi": None if i == 5 else own} for i, own in enumerate(pairs)]
+
+    def harmonic(indices):
+        known = [pairs[i] for i in indices if pairs[i]]
+        a = np.mean([own["precision"] for own in known if own["precision"] is not None])
+        b = np.mean([own["recall"] for own in known])
+        return 2 * a * b / (a + b)
+
+    every = range(40)
+    es, hi = harmonic(every), harmonic([i for i in every if i != 5])
+    made = task({"information_f1_es": pairs, "information_f1": whole}, several=("en", "es", "hi"),
+                aggregate={"information_f1_es": es, "information_f1": (es + hi) / 2})  # fmt: skip
+    other = task({"information_f1_es": pairs[::-1], "information_f1": whole},
+                 aggregate={"information_f1_es": es, "information_f1": (es + hi) / 2},
+                 several=("en", "es", "hi"))  # fmt: skip
+    folders = [write(tmp_path / name, {I: one}) for name, one in (("a", made), ("b", other))]
+    report = make_report(read_models([folders[0]]), Options(n_resamples=4000))
+    interval = next(cell.interval for cell in report.cells if cell.language == "es")
+    assert interval.value == pytest.approx(es) and interval.left_out == 1
+    scored = [i for i in every if pairs[i]]
+    again = [harmonic(draw.choice(scored, len(scored))) for _ in range(4000)]
+    assert [interval.low, interval.high] == pytest.approx(
+        np.quantile(again, [0.025, 0.975]), abs=0.02
+    )
+    assert rows(found(*folders))["information_f1", "es"]["difference"] == pytest.approx(0, abs=0.01)
 
 
 # Words

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from statistics import harmonic_mean
 
 import pytest
 import scripted
-from sklearn.metrics import f1_score
+from sklearn.metrics import f1_score, precision_score, recall_score
 
 from xling_tasks.data.prompt_sets import RECORDS, load_prompts
 from xling_tasks.errors import DataError, SettingError
@@ -34,19 +35,27 @@ def test_scores_are_those_of_the_sets_of_advice(run, settings):
     found = results["results"][DEMO]
     means = {}
     for code in ("es", "zh", "hi"):
-        scores = []
+        scores, pairs = [], []
         for sample in samples:
             order = list(sample["doc"]["text"])
             replies = dict(zip(order, (r[0] for r in sample["resps"])))
             own, english = _advice(replies[code]), _advice(replies["en"])
             every = sorted(own | english)
-            # Precision and recall of sets: F1 as scikit-learn has it for the indicator vectors.
-            f1 = f1_score([x in english for x in every], [x in own for x in every])
-            assert sample[f"information_f1_{code}"] == pytest.approx(f1, abs=1e-12)
+            # Precision and recall of sets, as scikit-learn has them for the indicator vectors.
+            truth, said = [x in english for x in every], [x in own for x in every]
+            f1 = f1_score(truth, said)
+            assert sample[f"information_f1_by_prompt_{code}"] == pytest.approx(f1, abs=1e-12)
+            pairs.append((precision_score(truth, said), recall_score(truth, said)))
+            assert sample[f"information_f1_{code}"] == pytest.approx(
+                dict(zip(("precision", "recall"), pairs[-1]))
+            )
             assert sample[f"n_claims_{code}"]["n"] == len(own)
             scores.append(f1)
-        means[code] = sum(scores) / len(scores)
+        by_prompt = found[f"information_f1_by_prompt_{code},none"]
+        assert by_prompt == pytest.approx(sum(scores) / len(scores), abs=1e-12)
+        means[code] = harmonic_mean([sum(own) / len(own) for own in zip(*pairs)])
         assert found[f"information_f1_{code},none"] == pytest.approx(means[code], abs=1e-12)
+        assert by_prompt <= means[code] + 1e-12
         assert found[f"unscored_{code},none"] == 0
         assert found[f"unverified_{code},none"] == 0
         assert found[f"abstained_{code},none"] == 0
@@ -210,15 +219,15 @@ def test_abstentions_by_hand(run, serve, tmp_path):
     )
     by_id = {sample["doc"]["question_id"]: sample for sample in samples}
     # Precision 1/3 (A of A, C, D), recall 1/2 (A of A, B): F1 = 2 * 1/3 * 1/2 / (5/6) = 0.4.
-    assert by_id["a"]["information_f1_he"] == pytest.approx(0.4)
+    assert by_id["a"]["information_f1_by_prompt_he"] == pytest.approx(0.4)
     assert by_id["a"]["information_precision_he"] == pytest.approx(1 / 3)
     assert by_id["a"]["information_recall_he"] == pytest.approx(1 / 2)
     # An abstention: no precision, recall 0, inconsistent.
     assert by_id["a"]["information_precision_es"] is None
     assert by_id["a"]["information_recall_es"] == 0.0
-    assert by_id["a"]["information_f1_es"] == 0.0
+    assert by_id["a"]["information_f1_by_prompt_es"] == 0.0
     # Both abstain: nothing to compare, counted.
-    assert by_id["b"]["information_f1_es"] is None
+    assert by_id["b"]["information_f1_by_prompt_es"] is None
     assert by_id["b"]["n_claims_es"]["unscored"] == "both answers abstain"
     assert found["information_f1_es,none"] == 0.0
     assert found["unscored_es,none"] == 0.5
@@ -297,13 +306,21 @@ def test_texts_missing_here_and_there_stay_with_their_languages(run, serve, tmp_
     json.dumps([results["results"], samples], allow_nan=False, default=str)
     a, b, d = samples
     # Precision 1, recall 1/2; no answer; one that equals the English one.
-    assert (a["information_f1_fr"], a["information_f1_zh"]) == (pytest.approx(2 / 3), 0.0)
-    assert a["information_f1_es"] is None and a["unscored_es"] is None
-    assert b["information_f1_es"] == 1.0 and b["unscored_fr"] is None
-    assert d["n_claims_es"]["unscored"] == "both answers abstain" and d["information_f1_fr"] == 0.0
-    assert found["information_f1_fr,none"] == pytest.approx(1 / 3)
-    assert found["information_f1_script_latin,none"] == pytest.approx((1 + 1 / 3) / 2)
-    assert found["information_f1,none"] == pytest.approx((1 + 1 / 3 + 0) / 3)
+    assert (a["information_f1_by_prompt_fr"], a["information_f1_by_prompt_zh"]) == (
+        pytest.approx(2 / 3),
+        0.0,
+    )
+    assert a["information_f1_by_prompt_es"] is None and a["unscored_es"] is None
+    assert b["information_f1_by_prompt_es"] == 1.0 and b["unscored_fr"] is None
+    assert (
+        d["n_claims_es"]["unscored"] == "both answers abstain"
+        and d["information_f1_by_prompt_fr"] == 0.0
+    )
+    assert found["information_f1_by_prompt_fr,none"] == pytest.approx(1 / 3)
+    # French: precision 1 and 0 (the English answer to d has no claims), recall 1/2: 1/2 and 1/2.
+    assert found["information_f1_fr,none"] == pytest.approx(1 / 2)
+    assert found["information_f1_script_latin,none"] == pytest.approx((1 + 1 / 2) / 2)
+    assert found["information_f1,none"] == pytest.approx((1 + 1 / 2 + 0) / 3)
     assert found["unscored_es,none"] == 0.5 and found["unusable_rows,none"] == 7
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_metrics.base import mean
-from xling_metrics.claims import ClaimScores, claim_scores
+from xling_metrics.claims import ClaimScores, claim_scores, information_f1
 
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.data.published import published
@@ -124,7 +124,7 @@ def _row(code: str, scores: Sequence[ClaimScores]) -> dict[str, Any]:
     return {
         "language": code,
         "name": LANGUAGES[code].name,
-        "information_f1": mean([score.f1 for score in scores if score.f1 is not None]),
+        "information_f1": information_f1(scores),
         "precision": mean([score.precision for score in scores if score.precision is not None]),
         "recall": mean([score.recall for score in scores if score.recall is not None]),
         "scored": sum(score.f1 is not None for score in scores),

@@ -29,6 +29,7 @@ from xling_tasks.logs.results import Results, TaskResults, read_results
 
 _NOT_PER_QUESTION = frozenset({"unusable_rows", "sacrebleu", "n_judged", "bypass"})
 _TOLERANCE = 1e-6
+_PAIR = {"precision", "recall"}
 
 Row = tuple[int, float | None]
 
@@ -244,8 +245,8 @@ def _reduced(name: str, value: Any) -> Any:
     if isinstance(value, dict):
         if "n" in value:
             return value["n"]
-        # Values by language are kept; anything else a sample records has texts in it.
-        return value if value.keys() <= LANGUAGES.keys() else None
+        # Pairs and values by language are kept; anything else a sample records has texts in it.
+        return value if value.keys() == _PAIR or value.keys() <= LANGUAGES.keys() else None
     if isinstance(value, list) and value and isinstance(value[0], list):
         if _base(name) not in VERDICT_SCORES:
             return None
@@ -267,6 +268,11 @@ def _column(name: str, kept: Sequence[Any]) -> Column | None:
         return Column(_spread_over_seeds, sums, False)
     if isinstance(example, list):
         return Column(ratio, _pairs(kept), False)
+    if isinstance(example, dict) and example.keys() == _PAIR:
+        return Column(harmonic_mean, np.array([_pair_sums(own) for own in kept]), False)
+    if isinstance(example, dict) and any(isinstance(own, dict) for own in example.values()):
+        codes = sorted({code for value in kept if value for code in value})
+        return Column(_mean_of_harmonic_means, _pairs_by_language(kept, codes), False)
     if isinstance(example, dict):
         codes = sorted({code for value in kept if value for code in value})
         return Column(_mean_of_means, _by_language(kept, codes), False)
@@ -308,6 +314,38 @@ def _by_language(kept: Sequence[Mapping[str, float | None] | None], codes: Seque
         own = [None if value is None else value.get(code) for code in codes]
         rows.append(list(chain.from_iterable((v or 0.0, float(v is not None)) for v in own)))
     return np.array(rows, dtype=np.float64)
+
+
+def _pair_sums(pair: Mapping[str, float | None] | None) -> tuple[float, ...]:
+    """Sum and count of precision, then of recall; NaN for an unscored question."""
+    if pair is None:
+        return (math.nan,) * 4
+    shares = (pair["precision"], pair["recall"])
+    return tuple(chain.from_iterable((v or 0.0, float(v is not None)) for v in shares))
+
+
+def _pairs_by_language(kept: Sequence[Mapping[str, Any] | None], codes: Sequence[str]) -> Floats:
+    """The same four numbers of every language; zeros where it is unscored."""
+    sums = [[_pair_sums((value or {}).get(code)) for code in codes] for value in kept]
+    return np.nan_to_num(np.array(sums, dtype=np.float64)).reshape(len(kept), -1)
+
+
+def harmonic_mean(totals: Floats) -> Floats:
+    """The harmonic mean of mean precision and mean recall; see `xling_metrics.claims`."""
+    precision, recall = (
+        np.divide(total, n, out=np.zeros_like(total), where=n > 0)
+        for total, n in ((totals[:, 0], totals[:, 1]), (totals[:, 2], totals[:, 3]))
+    )
+    total = precision + recall
+    found = np.divide(2 * precision * recall, total, out=np.zeros_like(total), where=total > 0)
+    return np.where(totals[:, 1] + totals[:, 3] > 0, found, np.nan)
+
+
+def _mean_of_harmonic_means(totals: Floats) -> Floats:
+    """The unweighted mean over languages of their harmonic means."""
+    parts = [harmonic_mean(totals[:, start : start + 4]) for start in range(0, totals.shape[1], 4)]
+    found: Floats = np.mean(parts, axis=0)
+    return found
 
 
 def _spread_over_seeds(totals: Floats) -> Floats:

@@ -27,7 +27,7 @@ from xling_metrics.stats.probability_intervals import auc_sums
 from xling_metrics.stats.resampling import ResamplerPool
 
 from xling_tasks.criteria import AVERAGE, ENGLISH, Panel, panel_of
-from xling_tasks.report.data import Column, Model, Task
+from xling_tasks.report.data import Column, Model, Task, harmonic_mean
 from xling_tasks.report.model import COVERAGE, Cell, Classic, Comparison, Options, Report, Sides
 
 REFINED = 200_000
@@ -104,8 +104,8 @@ class Statistics:
         )[""]
         if found.value in (0.0, 1.0) and found.low == found.high and _is_share(name, column):
             # All or nothing: the bootstrap's interval has no width.
-            hits, totals = present.T.tolist()
-            share = share_interval(hits, totals, n_resamples=n, **options)  # type: ignore[arg-type]
+            hits, totals = (present[:, 0::2].sum(axis=1), present[:, 1::2].sum(axis=1))
+            share = share_interval(hits.tolist(), totals.tolist(), n_resamples=n, **options)  # type: ignore[arg-type]
             return share._replace(left_out=left_out)
         return found
 
@@ -195,7 +195,8 @@ class Statistics:
 
 def _is_share(name: str, column: Column) -> bool:
     """Whether values lie between 0 and 1; a count or a spread that is 0 says nothing of it."""
-    return column.score is ratio and not name.startswith(_COUNTS) and "_seed_sd" not in name
+    shares = column.score in (ratio, harmonic_mean)
+    return shares and not name.startswith(_COUNTS) and "_seed_sd" not in name
 
 
 def with_holm(comparisons: Sequence[Comparison]) -> list[Comparison]:

@@ -6,12 +6,12 @@ against the other answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from xling_metrics.base import signature
-from xling_metrics.claims import ClaimScores, claim_scores
+from xling_metrics.claims import ClaimScores, claim_scores, information_f1
 
 from xling_tasks.data.prompt_sets import PromptSet
 from xling_tasks.data.prompts import Prompt
@@ -32,6 +32,7 @@ from xling_tasks.tasks.base import Metric
 from xling_tasks.tasks.multilingual import STAND_IN, Key, MultilingualTask
 from xling_tasks.tasks.side_requests import SideRequest
 
+_SHARES = ("information_precision", "information_recall")
 _STAND_IN_CLAIMS = ["A person who asks about their health gets an answer of some length."] * 15
 
 
@@ -169,8 +170,8 @@ class InformationTask(MultilingualTask):
         if self._judge is None:
             return values
         compared = self._compared[self.key(doc, results)]
-        f1 = {code: item.scores.f1 for code, item in compared.items()}
-        values |= self.group_values("information_f1", f1)
+        pairs = {code: _pair(item.scores) for code, item in compared.items()}
+        values |= self.group_values("information_f1", pairs)
         for code in self.languages:
             item = compared.get(code)
             values[f"n_claims_{code}"] = None if item is None else item.record()
@@ -179,16 +180,18 @@ class InformationTask(MultilingualTask):
             if code == "en":
                 continue
             scores = item.scores if item is not None else ClaimScores(None, None, None)
-            values[f"information_f1_{code}"] = scores.f1
-            values[f"information_precision_{code}"] = scores.precision
-            values[f"information_recall_{code}"] = scores.recall
+            own = _pair(scores)
+            values[f"information_f1_{code}"] = own
+            values[f"information_f1_by_prompt_{code}"] = scores.f1
+            values[f"information_precision_{code}"] = own and own["precision"]
+            values[f"information_recall_{code}"] = own and own["recall"]
             values[f"unscored_{code}"] = None if item is None else float(scores.f1 is None)
             if item is None:
-                pair = None
+                unverified = None
             else:
                 verdicts = [*item.supported, *item.reference_supported]
-                pair = [sum(v is None for v in verdicts), len(verdicts)]
-            values[f"unverified_{code}"] = pair
+                unverified = [sum(v is None for v in verdicts), len(verdicts)]
+            values[f"unverified_{code}"] = unverified
             parts = (
                 None if item is None else [item.unparsed, item.unparsed + len(item.claims or ())]
             )
@@ -201,14 +204,17 @@ class InformationTask(MultilingualTask):
         if self._judge is None:
             return found
         sign = f"of:scored_prompts|judge:{self._judge.signature}{self.translator_signature}"
-        found += self.group_metrics("information_f1", sign)
+        mean = f"mean:harmonic_of_mean_precision_and_mean_recall|{sign}"
+        found += self.group_metrics("information_f1", mean, _f1_of_pairs)
         for code in self.languages:
             own = f"|language:{code}|{sign}"
             found.append(Metric(f"n_claims_{code}", _mean_claims, None, "n_claims" + own))
             found.append(Metric(f"abstained_{code}", defined_mean, False, "abstained" + own))
             if code == "en":
                 continue
-            for name in ("information_f1", "information_precision", "information_recall"):
+            whole = f"information_f1|language:{code}|{mean}"
+            found.append(Metric(f"information_f1_{code}", _f1_of_pairs, True, whole))
+            for name in ("information_f1_by_prompt", *_SHARES):
                 found.append(Metric(f"{name}_{code}", defined_mean, True, name + own))
             unscored = signature("unscored", language=code, of="all_prompts")
             found.append(Metric(f"unscored_{code}", defined_mean, False, unscored))
@@ -217,6 +223,20 @@ class InformationTask(MultilingualTask):
             unparsed = signature("unparsed", language=code, of="parts_of_claim_lists")
             found.append(Metric(f"unparsed_{code}", _pooled, False, unparsed))
         return found
+
+
+def _pair(scores: ClaimScores) -> dict[str, float | None] | None:
+    """What a prompt adds to the means behind F1; None for an unscored one."""
+    if scores.f1 is None:
+        return None
+    return {"precision": scores.precision, "recall": scores.recall}
+
+
+def _f1_of_pairs(pairs: Sequence[Mapping[str, float | None] | None]) -> float | None:
+    """An aggregation: the harmonic mean of mean precision and mean recall."""
+    # A prompt's own F1 only says that it is scored.
+    known = [ClaimScores(pair["precision"], pair["recall"], 0.0) for pair in pairs if pair]
+    return information_f1(known)
 
 
 def _pairs(

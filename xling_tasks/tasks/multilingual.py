@@ -279,21 +279,30 @@ class MultilingualTask(XlingTask):
                     found[f"_{kind}_{name}"] = chosen
         return found
 
-    def group_metrics(self, name: str, sign: str) -> list[Metric]:
-        """Means over the languages of each group of their means over prompts."""
+    def group_metrics(
+        self,
+        name: str,
+        sign: str,
+        of_language: Callable[[list[Any]], float | None] = defined_mean,
+    ) -> list[Metric]:
+        """Means over the languages of each group of their scores.
+
+        Args:
+            name: The score.
+            sign: What is common to the signatures.
+            of_language: From a language's values of all documents to its score.
+        """
         return [
             Metric(
                 f"{name}{suffix}",
-                mean_of_means(codes),
+                mean_of_means(codes, of_language),
                 True,
                 f"{name}|mean_over:{','.join(codes)}|{sign}",
             )
             for suffix, codes in self.groups().items()
         ]
 
-    def group_values(
-        self, name: str, values: Mapping[str, float | None]
-    ) -> dict[str, dict[str, float | None]]:
+    def group_values(self, name: str, values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """A document's value for each of them: its values by language."""
         return {
             f"{name}{suffix}": {code: values.get(code) for code in codes}
@@ -303,14 +312,15 @@ class MultilingualTask(XlingTask):
 
 def mean_of_means(
     codes: Sequence[str],
-) -> Callable[[list[dict[str, float | None]]], float | None]:
-    """An aggregation: the unweighted mean over languages of each one's mean over documents.
+    of_language: Callable[[list[Any]], float | None] = defined_mean,
+) -> Callable[[list[dict[str, Any]]], float | None]:
+    """An aggregation: the unweighted mean over languages of each one's score over documents.
 
     It is None if one of the languages has no value: a mean over the others would look like it.
     """
 
-    def aggregate(values: list[dict[str, float | None]]) -> float | None:
-        means = [defined_mean([value.get(code) for value in values]) for code in codes]
+    def aggregate(values: list[dict[str, Any]]) -> float | None:
+        means = [of_language([value.get(code) for value in values]) for code in codes]
         known = [mean for mean in means if mean is not None]
         return sum(known) / len(known) if known and len(known) == len(means) else None
 

@@ -122,6 +122,7 @@ def _of_board(board: Board) -> Iterator[Sketch | None]:
     elif CRITERIA[board.criterion].several_languages:
         metric = "empathy" if board.criterion == "empathy" else "information_f1"
         yield from (_bars(board, metric), _boxes(board, metric))
+        yield _boxes(board, f"{metric}_by_prompt")
     else:
         rated = [metric for metric in _RATIONALE if board.temperatures(metric)][:1]
         yield from (_bars(board, metric) for metric in ("acc", *rated))

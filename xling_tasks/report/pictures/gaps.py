@@ -146,7 +146,9 @@ def information_gaps(tasks: Sequence[Task]) -> Iterator[Gap]:
     """The lowest F1 of claims."""
     for task in tasks:
         for name in task.columns:
-            if match := re.fullmatch(r"information_f1_(\w\w)", name):
+            # Runs before version 2 of the task have a prompt's F1 under the first name.
+            match = re.fullmatch(r"information_f1(?:_by_prompt)?_(\w\w)", name)
+            if match and task.columns[name].simple:
                 for question, value in _values(task, name).items():
                     if value is not None and value < 1:
                         why = f"F1 of claims {value:.2f}"

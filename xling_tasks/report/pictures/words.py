@@ -23,6 +23,7 @@ METRICS = {
     "contradictory": "Answers that contradict the reference",
     "empathy": "Same empathy profile as in English",
     "information_f1": "Same information as in English, F1",
+    "information_f1_by_prompt": "Same information as in English, F1 of each prompt",
     "language_consistency": "Share in the language asked for",
     "macro_f1": "Macro F1 of verdicts",
     "more_comprehensive": "Answers more comprehensive than the reference",

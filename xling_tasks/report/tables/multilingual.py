@@ -32,6 +32,7 @@ _SCORES = {"information": "information_f1", "empathy": "empathy"}
 _COLUMNS = {
     "information": (
         Shown("information_f1", "F1", bounds=True),
+        Shown("information_f1_by_prompt", "F1 by prompt", bounds=True),
         Shown("information_precision", "precision"),
         Shown("information_recall", "recall"),
         Shown("n_claims", "claims per answer"),
@@ -53,8 +54,9 @@ _COLUMNS = {
 _NOTES = {
     "information": (
         "Agreement with the English answer to the same prompt: precision is the share of the "
-        "answer's claims that the English answer supports, recall the reverse; F1 per prompt, then "
-        "the mean over prompts."
+        "answer's claims that the English answer supports, recall the reverse; F1 is the harmonic "
+        "mean of mean precision and mean recall over prompts, as published. F1 by prompt is the "
+        "mean of each prompt's own F1, which is lower."
     ),
     "empathy": (
         "Share of posts whose response has the same profile of three mechanisms as the English "
