@@ -220,3 +220,8 @@ def browser() -> Iterator[Any]:
         )
         yield started
         started.close()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with what is slow, so that no worker is left alone with it at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
+import builders
 import pytest
 
 from xling_tasks.cli import main
@@ -126,33 +126,24 @@ def test_table_aligns():
     ]
 
 
-def lm_eval(tmp_path: Path, *words: str, module: bool = False) -> subprocess.CompletedProcess[str]:
-    start = [sys.executable, "-m", "lm_eval"] if module else [str(BIN / "lm_eval")]
-    return subprocess.run(
-        [*start, *words], cwd=tmp_path, env=os.environ, capture_output=True, text=True, timeout=300
-    )
+def lm_eval(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", builders.COMMAND, *words]
+    return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
 
 
 def test_lm_eval_lists_us(tmp_path):
-    listed = lm_eval(tmp_path, "ls", "tasks", module=True)
+    listed = lm_eval(tmp_path, "ls", "tasks")
     assert "xlinghealth_verifiability_liveqa_hi" in listed.stdout
 
 
-def test_the_readme_command_writes_table_results_and_samples(tmp_path):
-    done = lm_eval(
+def test_a_run_writes_table_results_and_samples(tmp_path, capsys):
+    builders.lm_eval(
         tmp_path,
-        "--model",
-        "xling_baseline",
-        "--tasks",
-        "xlinghealth_demo",
-        "--output_path",
-        "out",
-        "--log_samples",
-        "--metadata",
-        "temperatures=[0.0,0.5]",
+        *("--model", "xling_baseline", "--tasks", "xlinghealth_demo", "--limit", "3"),
+        *("--output_path", "out", "--log_samples", "--metadata", "temperatures=[0.0,0.5]"),
     )
-    assert done.returncode == 0, done.stderr
-    assert "xlinghealth_verifiability_demo_hi" in done.stdout and "macro_f1_t0.5" in done.stdout
+    shown = capsys.readouterr().out
+    assert "xlinghealth_verifiability_demo_hi" in shown and "macro_f1_t0.5" in shown
     (results,) = tmp_path.glob("out/*/results_*.json")
     content = json.loads(results.read_text(), parse_constant=pytest.fail)
     assert content["configs"]["xlinghealth_verifiability_demo_en"]["metadata"]["xling"]["settings"][

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
+import builders
 import pytest
 import scripted
 from conftest import DATA, Served
@@ -19,7 +17,6 @@ from xling_tasks.cli import main
 from xling_tasks.errors import DataError
 from xling_tasks.report.data import read_models
 
-BIN = Path(sys.executable).parent
 DEMO = "xlinghealth_correctness_demo_*,xlinghealth_consistency_demo_*,xlinghealth_verifiability_*demo_*,xlinghealth_information_demo,mmedbench_mcqa_demo_*"
 QUICK = {"encoder": False, "source_encoder": False, "topic_seeds": 0, "k": 3}
 
@@ -27,19 +24,12 @@ QUICK = {"encoder": False, "source_encoder": False, "topic_seeds": 0, "k": 3}
 def lm_eval(
     folder: Path, tasks: str, served: Served, *words: str, seed: int = 1, **settings
 ) -> Path:
-    """A run of the real command; its output folder."""
+    """A run of the harness's command; its output folder."""
     metadata = {**QUICK, "judge": served.spec(), **settings}
-    command = [str(BIN / "lm_eval"), "--model", "xling_baseline", "--model_args", f"seed={seed}"]
+    command = ["--model", "xling_baseline", "--model_args", f"seed={seed}"]
     command += ["--tasks", tasks, "--output_path", str(folder), "--log_samples"]
     command += ["--metadata", json.dumps(metadata), *words]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        cwd=folder.parent,
-        env={**os.environ, "HF_HUB_OFFLINE": "1"},
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    builders.lm_eval(folder.parent, *command)
     return folder
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from builders import ONLY_OURS
 
 from xling_tasks import discovery
 
@@ -26,7 +27,10 @@ def python(code: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]
     )
 
 
-SEES = "from lm_eval.tasks import TaskManager; print('xlinghealth_demo' in TaskManager().all_tasks)"
+SEES = (
+    f"{ONLY_OURS}\n"
+    "from lm_eval.tasks import TaskManager; print('xlinghealth_demo' in TaskManager().all_tasks)"
+)
 
 
 def test_task_manager_sees_us_from_any_folder(tmp_path):
@@ -48,6 +52,7 @@ def test_models_are_registered_beside_the_built_in_ones(tmp_path):
 def test_users_include_path_wins(tmp_path):
     (tmp_path / "mine.yaml").write_text("task: xlinghealth_correctness_demo_en\ndataset_path: x\n")
     code = (
+        f"{ONLY_OURS}\n"
         "from lm_eval.tasks import TaskManager\n"
         f"index = TaskManager(include_path={str(tmp_path)!r}).task_index\n"
         "print(index['xlinghealth_correctness_demo_en'].yaml_path.name, 'xlinghealth_demo' in index)"
