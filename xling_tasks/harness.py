@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from xling_tasks.unanswered import Unanswered, failed
 
 _EVALUATOR = "lm_eval.evaluator"
 
@@ -67,6 +69,8 @@ def has_loglikelihood(lm: Any) -> bool:
 
 def clean_reply(reply: Any) -> str:
     """A reply as text: None and the API backends' placeholder for null become empty."""
+    if isinstance(reply, Unanswered):
+        return reply
     placeholder = os.environ.get("LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER", "")
     return "" if reply is None or reply == placeholder else str(reply)
 
@@ -146,3 +150,103 @@ def sent_temperature(lm: Any, temperature: float) -> float:
         return float(payload.get("temperature", temperature))
     except Exception:  # a backend of another make: nothing can be told
         return temperature
+
+
+# The model under test, watched while it answers
+
+
+def this_run() -> object:
+    """What is one object during one `evaluate` and another one in the next; None outside."""
+    return running("eval_results_acc")
+
+
+def seeds_in_use() -> list[Any]:
+    """The seeds of the run in progress (`--seed`)."""
+    names = ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed")
+    return [running(name) for name in names]
+
+
+def reseed(seed: int) -> None:
+    """Set the global random streams that local backends sample from."""
+    import random
+
+    import numpy as np
+
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    if torch := sys.modules.get("torch"):
+        torch.manual_seed(seed)
+
+
+def is_engine(lm: Any) -> bool:
+    """Whether a backend tells of its answers only when a whole batch is done: vLLM and SGLang.
+
+    Their cache hook comes after the last answer of a batch, and with arguments that are not those
+    of the request (vLLM rewrites them, SGLang gives those of the batch's last request).
+    """
+    return not {"VLLM", "SGLangLM"}.isdisjoint(_classes(lm))
+
+
+def batch_size_of(lm: Any) -> int | None:
+    """Requests in a batch; None if the backend chooses."""
+    size = getattr(unwrapped(lm), "batch_size", None)
+    try:
+        return max(1, int(size))  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+
+
+def uses_answer_cache(lm: Any) -> bool:
+    """Whether the run has `--use_cache`."""
+    return type(lm).__name__ == "CachingLM"
+
+
+def forget_cached(lm: Any, kind: str, arguments: tuple[Any, ...]) -> None:
+    """Take a reply that is no answer out of the harness's answer cache again."""
+    if uses_answer_cache(lm):
+        from lm_eval.api.model import hash_args
+
+        lm.dbdict.pop(hash_args(kind, arguments), None)
+
+
+class Watch:
+    """The model's own methods, replaced on the one object that runs, until `undo`.
+
+    Tasks only make requests; the harness hands them to `lm.generate_until` and `lm.loglikelihood`
+    by name. An attribute of the object shadows its class's method, also that of `CachingLM`, so
+    nothing else changes: other runs, other models, and the class stay as they are.
+
+    Args:
+        lm: The model, maybe within the harness's answer cache.
+        methods: What to put in the place of its methods, by name.
+        told: Called with (kind, (context, argument), answer) as soon as an answer is there.
+    """
+
+    def __init__(
+        self, lm: Any, methods: Mapping[str, Any], told: Callable[[str, Any, Any], None]
+    ) -> None:
+        self._lm, self._inner, self._names = lm, unwrapped(lm), list(methods)
+        self.before = {name: getattr(lm, name) for name in methods}
+        for name, method in methods.items():
+            lm.__dict__[name] = method
+        self._hook = getattr(self._inner, "cache_hook", None)
+        self._inner.cache_hook = _Hook(self._hook, told)
+
+    def undo(self) -> None:
+        """Give the object its own methods back."""
+        for name in self._names:
+            self._lm.__dict__.pop(name, None)
+        self._inner.cache_hook = self._hook
+
+
+class _Hook:
+    """A cache hook that tells us, too; failed calls are kept out of `--use_cache`."""
+
+    def __init__(self, before: Any, told: Callable[[str, Any, Any], None]) -> None:
+        self._before, self._told = before, told
+        self.dbdict = getattr(before, "dbdict", None)
+
+    def add_partial(self, kind: str, request: Any, answer: Any) -> None:
+        if self._before is not None and not failed(answer):
+            self._before.add_partial(kind, request, answer)
+        self._told(kind, request, answer)

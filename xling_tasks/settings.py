@@ -49,6 +49,8 @@ class Settings:
         empathy_classifier: Folder of a classifier made with `xling train-empathy`.
         xling_cache: Folder for judge verdicts and answers waiting to be scored; None for the
             default (`XLING_CACHE`, else `~/.cache/xling_tasks`), False for no cache.
+        xling_resume: False to ask everything afresh; a folder with the journals to go on from;
+            None for those in the cache.
     """
 
     data_dir: str | None = None
@@ -68,6 +70,7 @@ class Settings:
     prompts_file: str | None = None
     empathy_classifier: str | None = None
     xling_cache: str | bool | None = None
+    xling_resume: str | bool | None = None
     given: frozenset[str] = field(default=frozenset(), repr=False)
 
     @classmethod
@@ -226,4 +229,5 @@ _CHECKS: dict[str, Any] = {
     "prompts_file": _text,
     "empathy_classifier": _text,
     "xling_cache": _cache,
+    "xling_resume": _cache,
 }

@@ -65,14 +65,23 @@ class BaselineLM(LM):  # type: ignore[misc]
     ) -> None:
         super().__init__()
         self.seed = int(seed)
+        self._answered: Counter[str] = Counter()
+
+    def continue_after(self, answered: Sequence[Any]) -> None:
+        """Know how often requests were answered by an earlier start, so that no draw is repeated.
+
+        Args:
+            answered: The requests, each as often as it has an answer.
+        """
+        self._answered = Counter(_key(request.args) for request in answered)
 
     def generate_until(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[str]:
         """Answers, or verdicts where the prompt asks for Yes or No."""
-        seen: Counter[str] = Counter()
+        seen, self._answered = self._answered, Counter()
         replies = []
         for request in tqdm(requests, disable=disable_tqdm, desc="xling_baseline"):
             context, arguments = request.args
-            key = json.dumps([context, arguments], sort_keys=True, default=str)
+            key = _key(request.args)
             rng = random.Random(zlib.crc32(f"{self.seed}\0{seen[key]}\0{key}".encode()))
             seen[key] += 1
             reply = self._reply(str(context), float(arguments.get("temperature") or 0.0), rng)
@@ -129,6 +138,10 @@ class BaselineLM(LM):  # type: ignore[misc]
         if "[End]" not in context:
             return letter
         return f"{_advice(question, temperature, rng)} [End] {letter}"
+
+
+def _key(arguments: tuple[Any, ...]) -> str:
+    return json.dumps(arguments, sort_keys=True, default=str)
 
 
 def coverage(part: str, whole: str) -> float:

@@ -259,6 +259,11 @@ def model_line(model: object, args: Mapping[str, Any]) -> str:
     return f"{model} {as_json(told)}"
 
 
+def is_about_speed(argument: str) -> bool:
+    """Whether a model argument says how fast a model runs, not which model it is."""
+    return argument in _SPEED
+
+
 def as_json(value: object) -> str:
     """One line of JSON, the same for equal values."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True)

@@ -29,6 +29,7 @@ from xling_tasks.harness import (
     running,
     sent_temperature,
 )
+from xling_tasks.lm import journaled
 from xling_tasks.log import log
 from xling_tasks.logs.answers import answer_lines, new_run, noting
 from xling_tasks.models.spec import SELF
@@ -165,7 +166,16 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
             self._untemplated = {}
             kwargs["chat_template"] = noting(kwargs["chat_template"], self._untemplated)
         super().build_all_requests(cache_requests=False, **kwargs)
+        self._keep_a_journal()
         _unsaved.append(weakref.ref(self))
+
+    def _keep_a_journal(self) -> None:
+        """Keep every answer from now on, and take those that an earlier start left."""
+        lm = running("lm")
+        if lm is not None and replayed(lm) is None:
+            folder = cache_folder(self.settings.xling_cache)
+            task, resume = str(self.config.task), self.settings.xling_resume
+            journaled.watch(task, lm, self.instances, folder, resume)
 
     @property
     def asked_temperatures(self) -> tuple[float, ...]:
@@ -255,6 +265,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
             super().apply_filters()
         if not self.predict_only:
             self.score()
+        journaled.scored(str(self.config.task))
 
     def _say_thinking(self) -> None:
         """Warn where the texts to be scored hold what a reasoning model thought."""
@@ -289,6 +300,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         lines = answer_lines(task, run, self.instances, self._untemplated)
         try:
             path = save_answers(folder, task, getattr(lm, "rank", 0), lines)
+            journaled.saved(task, path)
             log.info("%s: answers saved to %s before scoring", task, path)
         except (OSError, TypeError, ValueError) as error:
             log.warning("%s: answers could not be saved (%s)", task, error)

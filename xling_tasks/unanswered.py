@@ -1,0 +1,50 @@
+"""A reply that is no answer: what travels through the harness in an answer's place.
+
+It is an empty text (or what a filter left of an answer), so that whoever does not know of it sees
+a model that said nothing; ours tell a refusal and a failed call from that.
+"""
+
+from __future__ import annotations
+
+REFUSED = "refused"
+"""A content filter held the answer back."""
+
+FAILED = "failed"
+"""The service did not work: this says nothing about the model, and is unscored."""
+
+
+class Unanswered(str):
+    """What came in place of an answer.
+
+    Attributes:
+        outcome: `REFUSED` or `FAILED`.
+        reason: Why, in a few words.
+    """
+
+    outcome: str
+    reason: str
+
+    @classmethod
+    def of(cls, outcome: str, reason: str, text: str = "") -> Unanswered:
+        """A reply with an outcome."""
+        made = cls(text)
+        made.outcome, made.reason = outcome, reason
+        return made
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Unanswered.of, (self.outcome, self.reason, str(self))
+
+
+def failed(reply: object) -> bool:
+    """Whether a reply is a failed call."""
+    return isinstance(reply, Unanswered) and reply.outcome == FAILED
+
+
+def refused(reply: object) -> bool:
+    """Whether a content filter held the reply back."""
+    return isinstance(reply, Unanswered) and reply.outcome == REFUSED
+
+
+def empty(reply: str) -> bool:
+    """Whether the model itself said nothing."""
+    return not isinstance(reply, Unanswered) and not reply.strip()
