@@ -415,10 +415,10 @@ def test_demo_is_refused_and_never_an_entry(demo, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda x: x["settings"].update(judge={"model": "hf", "model_args": {}}), "judge is"),
-        (lambda x: x["prompts"]["judge"].update(digest="ffff"), "prompt judge is"),
-        (lambda x: x["generation_kwargs"].update(top_p=0.5), "generation_kwargs is"),
-        (lambda x: x["data"].update(sha256="0" * 64), "data is"),
+        (lambda x: x["settings"].update(judge={"model": "hf", "model_args": {}}), "judge.model is"),
+        (lambda x: x["prompts"]["judge"].update(digest="ffff"), "prompts.judge.digest is"),
+        (lambda x: x["generation_kwargs"].update(top_p=0.5), "generation.top_p is"),
+        (lambda x: x["data"].update(sha256="0" * 64), "data.sha256 is"),
     ],
 )
 def test_languages_run_differently(out, tmp_path, change, message):
@@ -441,7 +441,7 @@ def test_other_encoder_and_translator(out):
 
     edit(out, change)
     message = refusal(out)
-    assert "model of sim_sent_t1.0 is bert@1 in" in message and "translator is null in" in message
+    assert "model of sim_sent_t1.0 is bert@1 in" in message and "translator is none in" in message
 
 
 def test_speed_and_unused_settings_do_not_count(out, tmp_path):

@@ -575,9 +575,9 @@ def test_differences_name_model_task_and_setting(tmp_path):
         start
         + "a and b answered different questions (en: 2, 2, 1 in all of them; es: 2, 2, 1 in all of them)",
         start
-        + 'a and b differ in en, es: judge (dummy {"model": "judge-1"} / dummy {"model": "judge-2"})',
+        + 'a and b differ in en, es: judge.model (dummy {"model": "judge-1"} / dummy {"model": "judge-2"})',
+        start + "a and b differ in en, es: data.sha256 (abc / xyz)",
         start + "a and b differ in en, es: lm_eval's version (0.4.13 / 0.4.14)",
-        start + "a and b differ in en, es: data (abc / xyz)",
     ]
 
 

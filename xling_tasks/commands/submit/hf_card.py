@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from xling_tasks.commands.submit.hf_parts import Submission, shown
-from xling_tasks.commands.submit.hf_task import ALL, KINDS, HubTask, Score
+from xling_tasks.commands.submit.hf_task import ALL, HubTask, Score
 from xling_tasks.errors import DataError
 from xling_tasks.logs.results import as_json
 
@@ -165,7 +165,7 @@ def _run(submission: Submission) -> list[str]:
 
 def _settings(group: Sequence[HubTask]) -> list[str]:
     part = group[0]
-    keys = ("dataset", "prompt_language", *KINDS[part.criterion].settings)
+    keys = ("dataset", "prompt_language", *part.settings, "sampling_seed")
     settings = {key: part.xling["settings"].get(key) for key in keys}
     content = part.run.content
     digests = {

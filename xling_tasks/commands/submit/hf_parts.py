@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from xling_tasks.commands.submit.hf_task import HubTask, hub_task
 from xling_tasks.errors import DataError
+from xling_tasks.logs import alike
 from xling_tasks.logs.results import Results, read_results, refuse_mixed_models
 
 
@@ -79,16 +80,20 @@ def _cautions(out: Path, submission: Submission) -> Iterator[str]:
 
 def _differences(group: Sequence[HubTask]) -> Iterator[str]:
     """In what the languages of a criterion were run differently."""
-    values: dict[str, dict[str, list[str]]] = {}
+    first = group[0]
+    for item in alike.differences([(first, part) for part in group[1:]], across_languages=True):
+        yield (
+            f"the languages were not run alike: {item.what} is {item.first} in {first.task}, but "
+            f"{item.other} in {', '.join(item.tasks)}"
+        )
+    models: dict[str, dict[str, list[str]]] = {}
     for part in group:
-        for key, value in part.ways():
-            tasks = values.setdefault(key, {}).setdefault(value, [])
-            if part.task not in tasks:
-                tasks.append(part.task)
-    for key, by_value in values.items():
-        if len(by_value) > 1:
-            told = ", but ".join(f"{v} in {', '.join(tasks)}" for v, tasks in by_value.items())
-            yield f"the languages were not run alike: {key} is {told}"
+        for what, model in dict.fromkeys(part.models()):
+            models.setdefault(what, {}).setdefault(model, []).append(part.task)
+    for what, by_model in models.items():
+        if len(by_model) > 1:
+            told = ", but ".join(f"{model} in {', '.join(t)}" for model, t in by_model.items())
+            yield f"the languages were not run alike: {what} is {told}"
 
 
 def shown(value: Any) -> Any:

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from xling_tasks.criteria import Place, panel_of
 from xling_tasks.data.mmedbench_files import RECORDS as MMEDBENCH
 from xling_tasks.data.records import RECORDS
-from xling_tasks.logs.results import Results, TaskResults, as_json, model_line
+from xling_tasks.logs.alike import SETTINGS
+from xling_tasks.logs.results import Results, TaskResults
 
 HUB = {"xlinghealth": RECORDS["liveqa"].hub_id, "mmedbench": MMEDBENCH["mmedbench"].hub_id}
 """The published datasets on the Hub."""
@@ -29,34 +30,28 @@ class Kind(NamedTuple):
     Attributes:
         main: The metrics that are submitted, a pattern.
         beside: The rates that say how much of the data they are about, a pattern.
-        settings: The settings that change them.
         type: The Hub's name for such a task.
     """
 
     main: str
     beside: str
-    settings: tuple[str, ...] = ()
     type: str = "text-generation"
 
 
-_RATIONALE = Kind(r"rouge1|bertscore_f1", r"unparsed_rate|no_end_rate|empty_rate",
-                  ("source_encoder",))  # fmt: skip
+_RATIONALE = Kind(r"rouge1|bertscore_f1", r"unparsed_rate|no_end_rate|empty_rate")
 _MCQA = Kind(r"acc", r"unparsed_rate|empty_rate", type="question-answering")
 _ABOUT_ANSWERS = r"unscored|unverified|abstained|both_absent|empty_rate"
 
 KINDS = {
     "correctness": Kind(
-        r"more_comprehensive|contradictory", r"judge_failed_rate|no_response|empty_rate", ("judge",)
+        r"more_comprehensive|contradictory", r"judge_failed_rate|no_response|empty_rate"
     ),
     "consistency": Kind(
         rf"(?:sim_sent|bertscore_f1|sim_1gram)(?:_src)?{_TAU}",
         rf"(?:translation_failed_rate|empty_rate){_TAU}",
-        ("temperatures", "k", "greedy_repeats", "sampling_seed", "translator", "encoder",
-         "source_encoder"),
     ),
     "verifiability": Kind(
-        rf"macro_f1{_TAU}", rf"(?:unknown_rate|empty_rate){_TAU}", ("temperatures",),
-        "text-classification",
+        rf"macro_f1{_TAU}", rf"(?:unknown_rate|empty_rate){_TAU}", "text-classification"
     ),
     "verifiability_ll": Kind(r"auc", r"unknown_rate", type="text-classification"),
     "mcqa": _MCQA,
@@ -64,8 +59,8 @@ KINDS = {
     "mcqa_ft": _MCQA,
     "rationale": _RATIONALE,
     "rationale_ft": _RATIONALE,
-    "information": Kind(r"information_f1", _ABOUT_ANSWERS, ("judge", "translator", "languages")),
-    "empathy": Kind(r"empathy", _ABOUT_ANSWERS, ("translator", "languages")),
+    "information": Kind(r"information_f1", _ABOUT_ANSWERS),
+    "empathy": Kind(r"empathy", _ABOUT_ANSWERS),
 }  # fmt: skip
 """Every criterion."""
 
@@ -106,6 +101,11 @@ class HubTask(TaskResults):
     def criterion(self) -> str:
         """A key of `KINDS`."""
         return self._about.criterion.removeprefix("mmedbench_")
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The settings that change what it measures."""
+        return SETTINGS.get(self._about.criterion, ())
 
     @property
     def dataset(self) -> str:
@@ -201,23 +201,8 @@ class HubTask(TaskResults):
         if self.dataset != "demo" and None not in (rows, expected) and rows != expected:
             yield f"{rows} rows in the data, but {expected} were published"
 
-    def ways(self) -> Iterator[tuple[str, str]]:
-        """What has to be the same in all languages of a criterion, where it is there."""
-        settings, content = self.xling["settings"], self.run.content
-        for key in ("dataset", "prompts", "prompt_language", *KINDS[self.criterion].settings):
-            yield key, _plain(settings.get(key))
-        for name, prompt in self.xling["prompts"].items():
-            native = settings["prompt_language"] == "native"
-            where = f" in {prompt['language']}" if native else ""
-            yield f"prompt {name}{where}", prompt["digest"]
-        keys = ("dataset", "kind", "revision", *(("sha256",) if self._about.parallel else ()))
-        yield "data", as_json([self.data.get(key) for key in keys])
-        yield "num_fewshot", str(self.config.get("num_fewshot") or 0)
-        yield "generation_kwargs", as_json(self.xling["generation_kwargs"])
-        yield "system_instruction", str(content.get("system_instruction_sha"))
-        yield "chat_template", str(content.get("chat_template_sha"))
-        yield "apply_chat_template", str(content.get("chat_template") is not None)
-        yield "task version", str((self.config.get("metadata") or {}).get("version"))
+    def models(self) -> Iterator[tuple[str, str]]:
+        """The models that made the submitted values: what each is for, and its name."""
         for score in self.main:
             own, _, translated = self.xling["signatures"][score.metric].partition("|translator:")
             for name, text in ((score.label, own), ("the translator", translated)):
@@ -229,11 +214,3 @@ def hub_task(task: str, run: Results) -> HubTask | None:
     """The task in a run; None if it is not one of ours."""
     part = HubTask(task, run)
     return part if part.place is not None and part.xling else None
-
-
-def _plain(value: object) -> str:
-    """A setting; a model without what only makes it fast."""
-    if isinstance(value, Mapping) and "model" in value:
-        told = {k: v for k, v in value.items() if k not in ("model", "model_args", "batch_size")}
-        return f"{model_line(value['model'], value.get('model_args') or {})} {as_json(told)}"
-    return as_json(value)

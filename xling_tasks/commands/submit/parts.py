@@ -6,10 +6,11 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from xling_tasks.criteria import Place
 from xling_tasks.errors import DataError
+from xling_tasks.logs import alike
 from xling_tasks.logs.results import (
     Results,
     TaskResults,
@@ -69,27 +70,6 @@ class Part(TaskResults):
         if missing:
             return f"{name} has no {', '.join(missing)} (--predict_only, or a missing extra)"
         return None
-
-    def ways(self) -> dict[str, Any]:
-        """What has to be the same in all languages of a submission."""
-        settings, content = self.xling["settings"], self.run.content
-        native = settings["prompt_language"] == "native"
-        chat, shots = content.get("chat_template") is not None, self.config.get("num_fewshot") or 0
-        return {
-            **{key: settings.get(key) for key in SETTINGS},
-            "prompts": {
-                name: "native" if native else prompt["digest"]
-                for name, prompt in self.xling["prompts"].items()
-            },
-            "data": [self.xling["data"].get(key) for key in ("dataset", "kind", "revision")],
-            "num_fewshot": shots,
-            "generation_kwargs": self.xling["generation_kwargs"],
-            "system_instruction": content.get("system_instruction_sha"),
-            "apply_chat_template": chat,
-            "chat_template": content.get("chat_template_sha"),
-            "fewshot_as_multiturn": bool(chat and shots and content.get("fewshot_as_multiturn")),
-            "task version": self.config["metadata"].get("version"),
-        }
 
 
 def checked_parts(out: Path, kinds: Sequence[str], ft: bool | None) -> dict[str, list[Part]]:
@@ -182,18 +162,15 @@ def _unready(
 def _refuse_mixed_ways(out: Path, parts: Sequence[Part]) -> None:
     """One way of asking in all languages: settings, prompts, shots, templates, data's revision."""
     newest = max(parts, key=lambda part: part.run.stamp)
-    like = newest.ways()
-    differing: dict[tuple[str, str], list[str]] = {}
-    for part in parts:
-        for key, value in part.ways().items():
-            if value != like[key]:
-                differing.setdefault((key, as_json(value)), []).append(part.task)
+    pairs = [(newest, part) for part in parts]
+    differing = alike.differences(pairs, across_languages=True)
     if differing:
         listed = "; ".join(
-            f"{key} is {as_json(like[key])} in {newest.task}, but {value} in {', '.join(tasks)}"
-            for (key, value), tasks in differing.items()
+            f"{item.what} is {item.first} in {newest.task}, but {item.other} in "
+            f"{', '.join(item.tasks)}"
+            for item in differing
         )
-        tasks = list(dict.fromkeys(task for found in differing.values() for task in found))
+        tasks = list(dict.fromkeys(task for item in differing for task in item.tasks))
         again = command(out, [newest.run], tasks)
         raise DataError(f"{out}: the languages were not run alike: {listed}. Run: {again}")
 

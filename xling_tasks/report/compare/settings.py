@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from xling_tasks.criteria import panel_of
-from xling_tasks.logs.results import as_json, model_line
+from xling_tasks.logs import alike
 from xling_tasks.report.data import Task
 
-_EVERYWHERE = ("prompt_language",)
-_GENERATED = ("temperatures",)
-_TRANSLATED = ("translator",)
-_SETTINGS: dict[str, tuple[str, ...]] = {
-    "correctness": ("judge",),
-    "consistency": (
-        *_GENERATED,
-        *_TRANSLATED,
-        *("k", "greedy_repeats", "encoder", "source_encoder", "topic_seeds"),
-    ),
-    "verifiability": _GENERATED,
-    "mmedbench_rationale": ("source_encoder",),
-    "mmedbench_rationale_ft": ("source_encoder",),
-    "information": ("judge", *_TRANSLATED, "languages"),
-    "empathy": (*_TRANSLATED, "languages"),
-}
-"""The settings that change what a criterion measures, beside those that change all. Where data and
-prompts lie is none of them: their digests say more."""
-
-_MODELS = frozenset({"judge", "translator"})
 _WIDTH = 160
 
 
@@ -67,8 +47,9 @@ def differences(pairs: Iterable[tuple[Task, Task, Sequence[str]]]) -> list[Diffe
     signed: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for a, b, names in pairs:
         task = a.results.task
-        for what, own, other in _differing("", _ways(a), _ways(b)):
-            found.setdefault((what, *_shown(own, other)), {})[task] = None
+        for unlike in alike.differences([(a.results, b.results)]):
+            sides = _shown(unlike.first, unlike.other)
+            found.setdefault((unlike.what, *sides), {})[task] = None
         changed = list(_signatures(a, b, names))
         for metric, own, other in changed:
             metrics, tasks = signed.setdefault((own, other), ({}, {}))
@@ -82,46 +63,6 @@ def differences(pairs: Iterable[tuple[Task, Task, Sequence[str]]]) -> list[Diffe
     ]
 
 
-def _ways(task: Task) -> dict[str, Any]:
-    """How a task was run, as far as its scores depend on it."""
-    xling, content, config = task.results.xling, task.results.run.content, task.results.config
-    settings, data = xling.get("settings") or {}, xling.get("data") or {}
-    chat = content.get("chat_template") is not None
-    shots = config.get("num_fewshot") or 0
-    names = (*_EVERYWHERE, *_SETTINGS.get(task.place.criterion, ()))
-    digest = data.get("sha256")
-    source = {"sha256": digest} if digest else {key: data.get(key) for key in ("name", "revision")}
-    return {
-        **{name: _setting(name, settings.get(name)) for name in names},
-        "data": source,
-        "prompts": dict(xling.get("prompts") or {}),
-        "generation": dict(xling.get("generation_kwargs") or {}),
-        "chat template": content.get("chat_template_sha") if chat else None,
-        "apply_chat_template": chat,
-        "system_instruction": content.get("system_instruction_sha"),
-        "num_fewshot": shots,
-        "fewshot_as_multiturn": bool(chat and shots and content.get("fewshot_as_multiturn")),
-        "task version": (config.get("metadata") or {}).get("version"),
-    }
-
-
-def _setting(name: str, value: Any) -> Any:
-    """A setting without what only says how fast a model runs."""
-    if name not in _MODELS or not isinstance(value, Mapping):
-        return value
-    others = {key: value.get(key) for key in ("max_gen_toks", "apply_chat_template")}
-    return {"model": model_line(value.get("model"), value.get("model_args") or {}), **others}
-
-
-def _differing(name: str, a: Any, b: Any) -> Iterable[tuple[str, str, str]]:
-    """(dotted name, A's value, B's value) of every difference."""
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        for key in dict.fromkeys([*a, *b]):
-            yield from _differing(f"{name}.{key}" if name else key, a.get(key), b.get(key))
-    elif a != b:
-        yield name, _plain(a), _plain(b)
-
-
 def _signatures(a: Task, b: Task, names: Iterable[str]) -> Iterable[tuple[str, str, str]]:
     """(metric, what only A's signature has, what only B's has) of every metric that differs."""
     own, other = (side.results.xling.get("signatures") or {} for side in (a, b))
@@ -132,13 +73,6 @@ def _signatures(a: Task, b: Task, names: Iterable[str]) -> Iterable[tuple[str, s
             only = ["|".join(part for part in x if part not in y) for x, y in (parts, parts[::-1])]
             metric = panel_of(a.place, name)[0].metric
             yield metric, only[0] or first, only[1] or second
-
-
-def _plain(value: Any) -> str:
-    """A value as JSON; a text without quotes, and nothing as `none`."""
-    if value is None:
-        return "none"
-    return value if isinstance(value, str) and value else as_json(value)
 
 
 def _shown(a: str, b: str) -> tuple[str, str]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from xling_tasks.criteria import CRITERIA
-from xling_tasks.logs.results import as_json, model_line
+from xling_tasks.logs import alike
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Report
 from xling_tasks.report.tables.grid import (
@@ -16,20 +16,9 @@ from xling_tasks.report.tables.grid import (
     in_order,
 )
 
-_ALWAYS = ("prompt_language",)
-_RELEVANT = {
-    "correctness": ("judge",),
-    "consistency": (
-        "temperatures", "k", "greedy_repeats", "sampling_seed", "translator", "encoder",
-        "source_encoder", "topic_seeds",
-    ),
-    "verifiability": ("temperatures",),
-    "information": ("judge", "translator", "languages"),
-    "empathy": ("translator", "empathy_classifier", "languages"),
-}  # fmt: skip
-_NAMES = {"lm_eval": "lm_eval's version", "xling": "xling-tasks' version"}
+_VERSIONS = ("lm_eval's version", "xling-tasks' version")
 
-_TOLD_BY = {"topic_seeds": "seeds", "greedy_repeats": "k", "prompt translate": "translator"}
+_TOLD_BY = {"topic_seeds": "seeds", "greedy_repeats": "k", "prompts.translate.digest": "translator"}
 """The field of signatures that a setting changes, where its name is another."""
 
 Tasks = Mapping[str, Sequence[Task]]
@@ -80,8 +69,8 @@ def found_differences(report: Report) -> list[Difference]:
             *_missing(criterion, tasks),
             *_without_samples(tasks),
             *_unlike_questions(criterion, tasks),
-            *_between_languages(criterion, tasks),
-            *_between_models(criterion, tasks),
+            *_between_languages(tasks),
+            *_between_models(tasks),
         ]
         found += [Difference(criterion, dataset, line) for line in dict.fromkeys(lines)]
     return found
@@ -202,7 +191,7 @@ def _unlike(tasks: Sequence[Task]) -> str:
 # How they were run
 
 
-def _between_models(criterion: str, tasks: Tasks) -> Iterator[str]:
+def _between_models(tasks: Tasks) -> Iterator[str]:
     """Settings in which a model differs from the first that has the same task."""
     first: dict[str, tuple[str, Task]] = {}
     for name, own in tasks.items():
@@ -210,70 +199,41 @@ def _between_models(criterion: str, tasks: Tasks) -> Iterator[str]:
         for task in own:
             base_name, base = first.setdefault(task.place.language, (name, task))
             if base is not task:
-                for text in _unlike_settings(criterion, base, task, same_language=True):
+                for text in _unlike_settings(base, task, same_language=True):
                     found.setdefault((base_name, text), []).append(task.place.language)
         for (base_name, text), codes in found.items():
             where = f" in {', '.join(codes)}" if any(codes) else ""
             yield f"{base_name} and {name} differ{where}: {text}"
 
 
-def _between_languages(criterion: str, tasks: Tasks) -> Iterator[str]:
+def _between_languages(tasks: Tasks) -> Iterator[str]:
     """Settings in which a model's languages differ from its first."""
     for name, own in tasks.items():
         found: dict[str, list[str]] = {}
         for task in own[1:]:
-            for text in _unlike_settings(criterion, own[0], task, same_language=False):
+            for text in _unlike_settings(own[0], task, same_language=False):
                 found.setdefault(text, []).append(task.place.language)
         for text, codes in found.items():
             yield f"{name}: {own[0].place.language} and {', '.join(codes)} differ: {text}"
 
 
-def _unlike_settings(
-    criterion: str, base: Task, task: Task, *, same_language: bool
-) -> Iterator[str]:
-    own, other = (_settings(criterion, t, same_language=same_language) for t in (base, task))
-    unlike = [key for key in own if key in other and own[key] != other[key]]
-    for key in unlike:
-        yield f"{_NAMES.get(key, key)} ({own[key]} / {other[key]})"
+def _unlike_settings(base: Task, task: Task, *, same_language: bool) -> Iterator[str]:
+    told = set()
+    pair = (base.results, task.results)
+    for item in alike.differences([pair], across_languages=not same_language):
+        setting = item.what.partition(".")[0]
+        told |= {_TOLD_BY.get(item.what, _TOLD_BY.get(setting, setting))}
+        yield f"{item.what} ({item.first} / {item.other})"
+    for what, own, other in zip(_VERSIONS, _versions(base), _versions(task), strict=True):
+        if own != other:
+            yield f"{what} ({own} / {other})"
     if same_language:
-        yield from _unlike_signatures(base, task, {_TOLD_BY.get(key, key) for key in unlike})
+        yield from _unlike_signatures(base, task, told)
 
 
-def _settings(criterion: str, task: Task, *, same_language: bool) -> dict[str, str]:
-    """What the scores depend on, as text; what a language changes only if asked for."""
-    xling, content = task.results.xling, task.results.run.content
-    settings = xling.get("settings") or {}
-    kind = criterion.removesuffix("_ll")
-    found = {key: _text(settings.get(key)) for key in (*_ALWAYS, *_RELEVANT.get(kind, ()))}
-    found["shots"] = _text((content.get("n-shot") or {}).get(task.results.task))
-    found["generation"] = _text([xling.get("generation_kwargs"), _forced(task)])
-    found["lm_eval"] = _text(content.get("lm_eval_version"))
-    found["xling"] = _text(xling.get("version"))
-    found["task version"] = _text((content.get("versions") or {}).get(task.results.task))
-    found["system instruction"] = _text(content.get("system_instruction_sha"))
-    found["chat template used"] = "yes" if content.get("chat_template_sha") else "no"
-    if same_language or task.place.parallel:
-        data = xling.get("data") or {}
-        found["data"] = _text(data.get("sha256") or data.get("revision") or data.get("name"))
-    if same_language or settings.get("prompt_language", "en") == "en":
-        for name, prompt in (xling.get("prompts") or {}).items():
-            if same_language or name != "translate":
-                found[f"prompt {name}"] = _text(prompt.get("digest"))
-    return found
-
-
-def _forced(task: Task) -> Any:
-    """`--gen_kwargs`, which overrides what a task asks for."""
-    return task.results.run.config.get("gen_kwargs") or None
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, Mapping) and "model" in value:
-        rest = {key: item for key, item in value.items() if key not in ("model", "batch_size")}
-        return model_line(value["model"], {**(rest.pop("model_args", None) or {}), **rest})
-    if value is None or isinstance(value, str):
-        return value or "none"
-    return as_json(value)
+def _versions(task: Task) -> tuple[str, str]:
+    found = (task.results.run.content.get("lm_eval_version"), task.results.xling.get("version"))
+    return str(found[0]), str(found[1])
 
 
 def _unlike_signatures(base: Task, task: Task, known: set[str]) -> Iterator[str]:

@@ -1,0 +1,74 @@
+"""What counts when runs are asked whether they were made alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from xling_tasks.criteria import CRITERIA
+from xling_tasks.logs.alike import SETTINGS, differences, told
+from xling_tasks.logs.results import Results, TaskResults
+from xling_tasks.settings import Settings
+
+
+def results(task="mmedbench_mcqa_en", settings=None, data=None, prompts=None, **content):
+    xling = {
+        "settings": {"prompt_language": "en", **(settings or {})},
+        "data": {"dataset": "D", "kind": "hub", "name": "n", "revision": "r", **(data or {})},
+        "prompts": prompts or {"mcqa": {"language": "en", "digest": "a"}},
+        "generation_kwargs": {"max_gen_toks": 8},
+    }
+    run = {"configs": {task: {"metadata": {"version": 1.0, "xling": xling}}}, **content}
+    return TaskResults(task, Results(Path("results.json"), run))
+
+
+def names(a, b, **options):
+    return [item.what for item in differences([(a, b)], **options)]
+
+
+def test_every_setting_named_is_one():
+    known = set(Settings().dump())
+    assert {name for own in SETTINGS.values() for name in own} <= known
+    assert set(SETTINGS) <= set(CRITERIA)
+
+
+@pytest.mark.parametrize(
+    ("other", "same", "across"),
+    [
+        ({"data": {"sha256": "x"}}, ["data.sha256", "data.name", "data.revision"], []),
+        ({"data": {"revision": "q"}}, ["data.revision"], ["data.revision"]),
+        ({"settings": {"judge": {"model": "x"}}}, [], []),
+        ({"settings": {"prompt_language": "native"}}, ["prompt_language"], ["prompt_language"]),
+        (
+            {"prompts": {"mcqa": {"language": "en", "digest": "b"}}},
+            ["prompts.mcqa.digest"],
+            ["prompts.mcqa.digest"],
+        ),
+        ({"system_instruction_sha": "x"}, ["system_instruction"], ["system_instruction"]),
+    ],
+)
+def test_what_differs_between_models_and_between_languages(other, same, across):
+    a, b = results(), results(**other)
+    assert sorted(names(a, b)) == sorted(same)
+    found = names(a, b, across_languages=True)
+    assert [name for name in found if name != "prompts file"] == across
+
+
+def test_native_prompts_differ_between_languages_but_not_their_file():
+    native = {"prompt_language": "native", "prompts": "one.yaml"}
+    en = results(settings=native, prompts={"mcqa": {"language": "en", "digest": "a"}})
+    es = results(settings=native, prompts={"mcqa": {"language": "es", "digest": "b"}})
+    assert names(en, es, across_languages=True) == []
+    other = results(settings={**native, "prompts": "two.yaml"}, prompts={})
+    assert names(en, other, across_languages=True) == ["prompts file"]
+
+
+def test_speed_makes_no_other_model_and_a_jury_is_compared_as_a_whole():
+    one = {"model": "hf", "model_args": {"pretrained": "x", "device": "cpu"}, "batch_size": 8}
+    same = {"model": "hf", "model_args": {"pretrained": "x"}, "batch_size": 1}
+    other = {"model": "hf", "model_args": {"pretrained": "y"}}
+    task = "xlinghealth_correctness_liveqa_en"
+    a, b = (results(task, {"judge": [own, other]}) for own in (one, same))
+    assert told(one) == told(same) and names(a, b) == []
+    assert names(a, results(task, {"judge": [other, other]})) == ["judge"]

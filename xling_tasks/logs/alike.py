@@ -1,0 +1,141 @@
+"""Were these runs made alike? One list of what a criterion's scores depend on.
+
+`compare` asks it of two models' runs of one task, a report of models and of languages, and a
+submission of its languages. Across languages a task may differ in what the language itself changes:
+the prompts in it, and data that other questions are in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from xling_tasks.logs.results import TaskResults, as_json, model_line
+
+_TRANSLATED = ("translator",)
+_SAMPLED = ("temperatures",)
+SETTINGS: dict[str, tuple[str, ...]] = {
+    "correctness": ("judge",),
+    "consistency": (
+        *_SAMPLED,
+        *("k", "greedy_repeats", *_TRANSLATED, "encoder", "source_encoder", "topic_seeds"),
+    ),
+    "verifiability": _SAMPLED,
+    "mmedbench_rationale": ("source_encoder",),
+    "mmedbench_rationale_ft": ("source_encoder",),
+    "information": ("judge", *_TRANSLATED, "languages"),
+    "empathy": (*_TRANSLATED, "languages"),
+}
+"""The settings that change what a criterion measures, beside `prompt_language`, which changes all.
+
+Where data, prompts and a classifier lie is none of them: digests and signatures say more. Nor is
+`sampling_seed`: with another one the same thing is drawn again.
+"""
+
+_SPEED = frozenset({"batch_size", "device"})
+
+
+class Difference(NamedTuple):
+    """Something in which tasks were run differently.
+
+    Attributes:
+        what: Its dotted name, such as `judge.model` or `prompts.answer.digest`.
+        first: What it is in the first task, as text.
+        other: What it is in the others.
+        tasks: The names of those others.
+    """
+
+    what: str
+    first: str
+    other: str
+    tasks: tuple[str, ...]
+
+
+def differences(
+    pairs: Iterable[tuple[TaskResults, TaskResults]], *, across_languages: bool = False
+) -> list[Difference]:
+    """In what the second of each two tasks was run differently from the first.
+
+    Args:
+        pairs: Tasks of one criterion.
+        across_languages: Whether the two are of different languages.
+
+    Returns:
+        Each difference once, with all tasks that have it.
+    """
+    found: dict[tuple[str, str, str], dict[str, None]] = {}
+    for first, other in pairs:
+        both = [ways(task, across_languages=across_languages) for task in (first, other)]
+        if across_languages:
+            # A prompt that one language does not need, such as that for translation.
+            shared = both[0]["prompts"].keys() & both[1]["prompts"].keys()
+            for own in both:
+                own["prompts"] = {name: own["prompts"][name] for name in sorted(shared)}
+        for key in _differing("", *both):
+            found.setdefault(key, {})[other.task] = None
+    return [Difference(*key, tuple(tasks)) for key, tasks in found.items()]
+
+
+def ways(task: TaskResults, *, across_languages: bool = False) -> dict[str, Any]:
+    """How a task was run, as far as its scores depend on it; values may be nested."""
+    xling, content, config = task.xling, task.run.content, task.config
+    settings, place = xling.get("settings") or {}, task.place
+    own = SETTINGS.get(place.criterion, ()) if place else ()
+    found = {name: told(settings.get(name)) for name in ("prompt_language", *own)}
+    native = settings.get("prompt_language") == "native"
+    if across_languages and native:
+        found["prompts file"] = settings.get("prompts")
+    chat = content.get("chat_template") is not None
+    shots = config.get("num_fewshot") or 0
+    return {
+        **found,
+        "data": _data(task, across_languages=across_languages),
+        "prompts": {} if across_languages and native else dict(xling.get("prompts") or {}),
+        "generation": dict(xling.get("generation_kwargs") or {}),
+        "chat template": content.get("chat_template_sha") if chat else None,
+        "apply_chat_template": chat,
+        "system_instruction": content.get("system_instruction_sha"),
+        "num_fewshot": shots,
+        "fewshot_as_multiturn": bool(chat and shots and content.get("fewshot_as_multiturn")),
+        "task version": (config.get("metadata") or {}).get("version"),
+    }
+
+
+def _data(task: TaskResults, *, across_languages: bool) -> dict[str, Any]:
+    """Which data it read: by content, or where each language has its own, by origin."""
+    data, place = task.xling.get("data") or {}, task.place
+    if across_languages and place is not None and not place.parallel:
+        settings = task.xling.get("settings") or {}
+        origin = {key: data.get(key) for key in ("dataset", "kind", "revision")}
+        return {**origin, "repository": settings.get("dataset")}
+    if data.get("sha256"):
+        return {"sha256": data["sha256"]}
+    return {key: data.get(key) for key in ("name", "revision")}
+
+
+def told(value: Any) -> Any:
+    """A setting without what only says how fast a model runs."""
+    if isinstance(value, (list, tuple)):
+        return [told(item) for item in value]
+    if not isinstance(value, Mapping) or "model" not in value:
+        return value
+    rest = {key: item for key, item in value.items() if key not in ("model_args", *_SPEED)}
+    if "model_args" in value:
+        rest["model"] = model_line(value["model"], value["model_args"] or {})
+    return rest
+
+
+def _differing(name: str, a: Any, b: Any) -> Iterator[tuple[str, str, str]]:
+    """(dotted name, the first's value, the other's value) of every difference."""
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        for key in dict.fromkeys([*a, *b]):
+            yield from _differing(f"{name}.{key}" if name else key, a.get(key), b.get(key))
+    elif a != b:
+        yield name, _text(a), _text(b)
+
+
+def _text(value: Any) -> str:
+    """A value as JSON; a text without quotes, and nothing as `none`."""
+    if value is None:
+        return "none"
+    return value if isinstance(value, str) and value else as_json(value)
