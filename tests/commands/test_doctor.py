@@ -472,7 +472,7 @@ def test_secrets_are_never_shown(serve, monkeypatch):
     secret = "sk-verysecret-0123456789"
     monkeypatch.setenv("OPENAI_API_KEY", secret)
     monkeypatch.setenv("SOME_PASSWORD", "hunter22")
-    served = serve(lambda prompt: f"Incorrect API key {secret} or hunter22, hf_abcdefghijkl")
+    served = serve(lambda prompt: f"Incorrect: it was {secret} or hunter22, hf_abcdefghijkl")
     words = [
         as_json(judge=served.spec()),
         "api_key=sk-othersecret-1",

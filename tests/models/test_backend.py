@@ -7,7 +7,8 @@ import sqlite3
 import pytest
 
 from xling_tasks.errors import BackendError
-from xling_tasks.models.backend import CHUNK, Backend, backend
+from xling_tasks.models.backend import Backend, backend
+from xling_tasks.models.calls import CHUNK, ServiceDown
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.store import ReplyStore, key_of, save_answers
 
@@ -53,39 +54,46 @@ def test_greedy_chat_messages(serve):
     assert sent["messages"] == [{"role": "user", "content": "a"}]
 
 
-def test_a_failing_call_loses_only_its_own_replies(serve, caplog):
-    served = serve(lambda prompt: "x")
+class Shaky:
+    """A local model: it fails on whole batches that hold a bad prompt."""
+
+    def __init__(self, bad=(), answer="x"):
+        self.bad, self.answer, self.sizes = set(bad), answer, []
+
+    def generate_until(self, requests):
+        contexts = [request.args[0] for request in requests]
+        self.sizes.append(len(contexts))
+        if self.bad & set(contexts):
+            raise RuntimeError("CUDA out of memory")
+        return [self.answer] * len(contexts)
+
+
+def local(served, model):
     judge = Backend("judge", spec(served))
-    calls = []
-    real = judge._generate
+    judge.lm, judge.chat = model, False
+    return judge
 
-    def sometimes(prompts, gen_kwargs):
-        calls.append(len(prompts))
-        if len(calls) == 2:
-            raise ConnectionError("gone")
-        return real(prompts, gen_kwargs)
 
-    judge._generate = sometimes
+def test_a_local_batch_that_fails_is_halved_until_its_cause_is_alone(serve, caplog):
+    served = serve(lambda prompt: "x")
     prompts = [str(i) for i in range(CHUNK * 2 + 1)]
-    replies = judge.ask(prompts)
-    assert replies == ["x"] * CHUNK + [None] * CHUNK + ["x"]
-    assert f"{CHUNK} of {len(prompts)} prompts have no reply" in caplog.text
+    model = Shaky(bad=["70"])
+    judge = local(served, model)
+    assert judge.ask(prompts) == ["x" if p != "70" else None for p in prompts]
+    assert "1 of 129 prompts have no reply (RuntimeError: 1)" in caplog.text
+    # 70 is the seventh of the second batch: 64..95, 64..79, 64..71, then 64..67 is good.
+    assert model.sizes == [64, 64, 32, 16, 8, 4, 4, 2, 2, 1, 1, 8, 16, 32, 1]
     # What is known is not asked again.
-    assert judge.ask(prompts) == ["x"] * len(prompts)
-    assert calls == [CHUNK, CHUNK, 1, CHUNK]
+    judge.lm = Shaky()
+    assert judge.ask(prompts) == ["x"] * len(prompts) and judge.lm.sizes == [1]
 
 
-def test_gives_up_after_three_failures_in_a_row(serve):
-    judge = Backend("judge", spec(serve(lambda prompt: "x")))
-    calls = []
-
-    def broken(prompts, gen_kwargs):
-        calls.append(1)
-        raise ConnectionError("gone")
-
-    judge._generate = broken
-    assert judge.ask([str(i) for i in range(CHUNK * 6)]) == [None] * CHUNK * 6
-    assert len(calls) == 3
+def test_a_local_model_that_always_fails_ends_the_run(serve):
+    prompts = [str(i) for i in range(CHUNK * 6)]
+    model = Shaky(bad=prompts)
+    with pytest.raises(ServiceDown, match="10 calls in a row failed"):
+        local(serve(lambda prompt: "x"), model).ask(prompts)
+    assert len(model.sizes) < 40
 
 
 def test_empty_replies_are_not_cached(serve):

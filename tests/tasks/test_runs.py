@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from itertools import chain
 
 import pytest
@@ -328,10 +329,24 @@ def test_unreachable_judge_fails_before_anything_is_generated(run, serve):
     assert model.seen == []
 
 
-def test_judge_that_dies_is_counted_apart_and_the_rest_is_scored(run, serve, monkeypatch):
-    from xling_tasks.models import backend
+def test_judge_calls_that_fail_are_counted_apart_and_the_rest_is_scored(run, serve):
+    served = serve(lambda prompt: "ready")
 
-    monkeypatch.setattr(backend, "CHUNK", 4)
+    def failing(prompt):
+        served.fail_with = 500 if len(served.prompts) % 2 else None
+        return by_length(prompt)
+
+    served.reply = failing
+    results = run(C + "en", metadata={"judge": served.spec()}, bootstrap_iters=10)
+    scores = results["results"][C + "en"]
+    labels = [sample["n_judged"]["label"] for sample in results["samples"][C + "en"]]
+    assert scores["judge_failed_rate,none"] == labels.count(None) / 24 > 0.2
+    asked = [label for label in labels if label is not None]
+    assert scores["no_response,none"] == asked.count("no_response") / len(asked)
+    assert sum(scores[f"{label},none"] for label in (*LABELS, "no_response")) == pytest.approx(1)
+
+
+def test_a_judge_that_is_gone_ends_the_run_and_what_it_said_is_kept(run, serve, own_cache):
     served = serve(lambda prompt: "ready")
 
     def dying(prompt):
@@ -339,13 +354,15 @@ def test_judge_that_dies_is_counted_apart_and_the_rest_is_scored(run, serve, mon
         return by_length(prompt)
 
     served.reply = dying
-    results = run(C + "en", metadata={"judge": served.spec()}, bootstrap_iters=10)
-    scores = results["results"][C + "en"]
-    labels = [sample["n_judged"]["label"] for sample in results["samples"][C + "en"]]
-    assert scores["judge_failed_rate,none"] == labels.count(None) / 24 > 0.5
-    asked = [label for label in labels if label is not None]
-    assert scores["no_response,none"] == asked.count("no_response") / len(asked)
-    assert sum(scores[f"{label},none"] for label in (*LABELS, "no_response")) == pytest.approx(1)
+    with pytest.raises(XlingError, match="judge: the service does not work .*start the same"):
+        run(C + "en", metadata={"judge": served.spec()})
+    with sqlite3.connect(own_cache / "judge.sqlite") as db:
+        kept = db.execute("SELECT COUNT(*) FROM replies").fetchone()[0]
+    assert kept == 9
+    served.fail_with, served.reply = None, by_length
+    before = len(served.prompts)
+    run(C + "en", metadata={"judge": served.spec()})
+    assert len(served.prompts) - before == 24 - kept
 
 
 OPENAI = "openai-chat-completions"
@@ -394,11 +411,12 @@ def test_answers_of_all_tasks_are_on_disk_before_the_first_is_scored(run, own_ca
     assert saved == [C + "en", V + "en", LL + "en"]
 
 
-def test_a_cache_that_cannot_be_written_is_told_before_anything_is_generated(run):
-    model = Fixed(lambda *_: "x")
-    with pytest.raises(SettingError, match="xling_cache=FOLDER"):
-        run(C + "en", model=model, metadata={"xling_cache": "/proc/nowhere"})
-    assert model.seen == []
+def test_a_cache_that_cannot_be_made_is_told_and_the_run_goes_on(run, serve, caplog):
+    served = serve(by_length)
+    options = {"limit": 2, "metadata": {"xling_cache": "/proc/nowhere", "judge": served.spec()}}
+    scores = run(C + "en", **options)["results"][C + "en"]
+    assert scores["judge_failed_rate,none"] == 0 and len(served.prompts) == 2
+    assert caplog.text.count("the cache folder /proc/nowhere cannot be made") == 1
 
 
 def test_predict_only_calls_no_judge(run, serve):

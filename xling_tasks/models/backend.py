@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
-from collections.abc import Sequence
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tqdm import tqdm
 
 from xling_tasks.errors import BackendError
-from xling_tasks.harness import clean_reply, running, sent_temperature, unwrapped
+from xling_tasks.harness import running, sent_temperature, unwrapped
 from xling_tasks.log import log
+from xling_tasks.models.calls import Call, Health, Limits, Stream, concurrency, stream
+from xling_tasks.models.failures import ANSWER, FAILED, REPEATED, Reply, repeated
 from xling_tasks.models.spec import SELF, ModelSpec
-from xling_tasks.models.store import ReplyStore, cache_folder, key_of
+from xling_tasks.models.store import LEASE, ReplyStore, cache_folder, key_of
 from xling_tasks.secrets import redact
 
-CHUNK = 64
-"""Prompts per call: small enough to lose little in a crash, large enough for full batches."""
+_POLL = 0.5
+"""Seconds between looks for replies that another process is asking for."""
 
-_GIVE_UP_AFTER = 3
+_REPEATED = 3
+"""Prompts with one reply that none can be read from: an error of the service."""
+
+
+@dataclass
+class Tally:
+    """What a backend did in this process, in prompts.
+
+    Attributes:
+        asked: Sent, each once however many attempts it took.
+        cached: Taken from the cache.
+        reasons: Those without an answer, by reason.
+    """
+
+    asked: int = 0
+    cached: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
 
 
 class Backend:
@@ -29,7 +51,7 @@ class Backend:
         role: What it is for (`judge`, ...), for messages and the cache's name.
         spec: What was asked for.
         lm: The harness model.
-        calls: Prompts sent so far (cached ones are not sent).
+        tally: What it did so far.
     """
 
     def __init__(self, role: str, spec: ModelSpec, cache: str | bool | None = None) -> None:
@@ -37,8 +59,10 @@ class Backend:
         self.spec = spec
         self.lm, self.identity = _under_test(role) if spec.model == SELF else _build(role, spec)
         self.chat = _wants_chat(self.lm, spec)
-        self.calls = 0
+        self.tally = Tally()
         self._checked = False
+        self._limits = Limits.of(self._args, deadline=spec.deadline, error_texts=spec.detect_errors)
+        self._health = Health(role, self._limits, concurrency(self.lm))
         if self.temperature != 0:
             log.warning(
                 "%s: this backend decodes at temperature %g for this model, whatever is asked "
@@ -74,91 +98,174 @@ class Backend:
         """
         if self._checked:
             return
-        arguments = {**self._gen_kwargs(()), "max_gen_toks": 8}
+        arguments = {**self.gen_kwargs(()), "max_gen_toks": 8}
+        once = replace(self._limits, attempts=min(3, self._limits.attempts), deadline=60.0)
+        health = Health(self.role, once, 1)
+        call = Call(self._context("Reply with the word: ready"), arguments)
         try:
-            self._generate(["Reply with the word: ready"], arguments)
+            with contextlib.closing(stream(self.lm, [call], once, health)) as arriving:
+                replies = [reply for arrived in arriving for _, reply in arrived]
         except Exception as error:
+            replies = [Reply("", FAILED, f"{type(error).__name__}: {error}")]
+        if replies[0].failed:
             raise BackendError(
-                f"{self.role}: {self.spec.model!r} does not answer ({type(error).__name__}: "
-                f"{error}); check --metadata {self.role}, its server and its API key"
-            ) from error
+                f"{self.role}: {self.spec.model!r} does not answer ({replies[0].reason}); check "
+                f"--metadata {self.role}, its server and its API key"
+            )
         self._checked = True
 
     def ask(
-        self, prompts: Sequence[str], *, until: Sequence[str] = (), at_least: int = 0
+        self,
+        prompts: Sequence[str],
+        *,
+        until: Sequence[str] = (),
+        at_least: int = 0,
+        reads: Callable[[str, str], bool] | None = None,
     ) -> list[str | None]:
+        """The texts of `replies`; None where there is none."""
+        found = self.replies(prompts, until=until, at_least=at_least, reads=reads)
+        return [reply.text if reply.outcome == ANSWER else None for reply in found]
+
+    def replies(
+        self,
+        prompts: Sequence[str],
+        *,
+        until: Sequence[str] = (),
+        at_least: int = 0,
+        reads: Callable[[str, str], bool] | None = None,
+    ) -> list[Reply]:
         """One greedy reply per prompt, in order.
 
-        Equal prompts are asked once, known ones not at all. A chunk that fails is logged and its
-        replies are None; after three failed chunks in a row the rest is not asked.
+        Equal prompts are asked once, known ones not at all. A reply is cached the moment it
+        arrives; a prompt that fails fails alone, and is asked again by the next run.
 
         Args:
             prompts: What to ask.
             until: Texts at which a reply ends.
             at_least: Tokens that a reply must have room for, where the setting gives it less.
+            reads: Whether a reply to a prompt can be read. A text that several prompts got for a
+                reply, and that can be read for none of them, is a service's error.
 
-        Returns:
-            As many replies as prompts; None where there is none.
+        Raises:
+            ServiceDown: If the service stays down; what arrived is cached.
         """
-        gen_kwargs = self._gen_kwargs(until)
+        gen_kwargs = self.gen_kwargs(until)
         gen_kwargs["max_gen_toks"] = max(gen_kwargs["max_gen_toks"], at_least)
         key = {prompt: key_of(self.identity, self.chat, gen_kwargs, prompt) for prompt in prompts}
-        known = self._store.get_many(key.values()) if self._store else {}
-        replies = {prompt: known[k] for prompt, k in key.items() if k in known}
-        open_ = [prompt for prompt in key if prompt not in replies]
-        failed = 0
+        found = self._known(key)
+        self.tally.cached += len(found)
+        open_ = [prompt for prompt in key if prompt not in found]
         with tqdm(total=len(open_), desc=f"Asking the {self.role}", disable=not open_) as bar:
-            for start in range(0, len(open_), CHUNK):
-                chunk = open_[start : start + CHUNK]
-                if failed < _GIVE_UP_AFTER:
-                    answers = self._try(chunk, gen_kwargs)
-                    failed = 0 if answers else failed + 1
-                    replies.update(answers)
-                    if self._store:
-                        self._store.put_many({key[p]: reply for p, reply in answers.items()})
-                bar.update(len(chunk))
-        missing = sum(prompt not in replies for prompt in key)
-        if missing:
-            log.error(
-                "%s: %d of %d prompts have no reply; they are counted as unscored. Replies so far "
-                "are cached: run again to ask only for the rest.",
-                self.role,
-                missing,
-                len(key),
-            )
-        return [replies.get(prompt) for prompt in prompts]
+            while open_:
+                mine, open_ = self._share(open_, key)
+                self._ask(mine, gen_kwargs, key, found, bar)
+                if open_:
+                    known = self._known({prompt: key[prompt] for prompt in open_})
+                    found.update(known)
+                    bar.update(len(known))
+                    open_ = [prompt for prompt in open_ if prompt not in known]
+                    time.sleep(_POLL if open_ else 0)
+        if reads is not None and self._limits.error_texts:
+            self._take_back_repeated(found, key, reads)
+        self._say_missing(found)
+        return [found[prompt] for prompt in prompts]
 
-    def _try(self, chunk: list[str], gen_kwargs: dict[str, Any]) -> dict[str, str]:
-        """Replies of one chunk; empty ones are left out, so that they are asked again next time."""
+    def _known(self, key: Mapping[str, str]) -> dict[str, Reply]:
+        known = self._store.get_many(key.values()) if self._store else {}
+        return {prompt: Reply(known[k]) for prompt, k in key.items() if k in known}
+
+    def _share(self, open_: list[str], key: Mapping[str, str]) -> tuple[list[str], list[str]]:
+        """The prompts to be asked here, and those that another process is asking now."""
+        if self._store is None:
+            return open_, []
+        mine = self._store.lease(key[prompt] for prompt in open_)
+        return (
+            [prompt for prompt in open_ if key[prompt] in mine],
+            [prompt for prompt in open_ if key[prompt] not in mine],
+        )
+
+    def _ask(
+        self,
+        prompts: list[str],
+        gen_kwargs: dict[str, Any],
+        key: Mapping[str, str],
+        found: dict[str, Reply],
+        bar: Any,
+    ) -> None:
+        """Ask for some prompts, and keep each reply as it arrives."""
+        calls = [Call(self._context(prompt), gen_kwargs) for prompt in prompts]
+        renewed = time.monotonic()
         try:
-            answers = self._generate(chunk, gen_kwargs)
-        except Exception:
-            log.exception("%s: a call failed", self.role)
-            return {}
-        return {prompt: reply for prompt, reply in zip(chunk, answers, strict=True) if reply}
+            with contextlib.closing(self.stream(calls)) as arriving:
+                for arrived in arriving:
+                    for i, reply in arrived:
+                        found[prompts[i]] = reply
+                    bar.update(len(arrived))
+                    if self._store is None:
+                        continue
+                    self._store.put_many(
+                        {key[prompts[i]]: r.text for i, r in arrived if r.outcome == ANSWER}
+                    )
+                    if time.monotonic() - renewed > LEASE / 3:
+                        self._store.lease(key[p] for p in prompts if p not in found)
+                        renewed = time.monotonic()
+        finally:
+            if self._store is not None:
+                self._store.release(key[prompt] for prompt in prompts)
 
-    def _generate(self, prompts: list[str], gen_kwargs: dict[str, Any]) -> list[str]:
-        from lm_eval.api.instance import Instance
+    def stream(self, calls: Sequence[Call]) -> Stream:
+        """Replies of calls as they arrive, uncached; see `calls.stream`."""
+        self.tally.asked += len(calls)
+        return stream(self.lm, calls, self._limits, self._health)
 
-        requests = [
-            Instance(
-                request_type="generate_until",
-                doc={},
-                arguments=(self._context(prompt), json.loads(json.dumps(gen_kwargs))),
-                idx=i,
-                metadata=(f"xling_{self.role}", i, 1),
-            )
-            for i, prompt in enumerate(prompts)
+    def calls(self, prompts: Iterable[str], gen_kwargs: dict[str, Any]) -> list[Call]:
+        """Prompts as calls of `stream`."""
+        return [Call(self._context(prompt), gen_kwargs) for prompt in prompts]
+
+    def _take_back_repeated(
+        self,
+        found: dict[str, Reply],
+        key: Mapping[str, str],
+        reads: Callable[[str, str], bool],
+    ) -> None:
+        """Make failures of what a service says to many prompts and nobody can read."""
+        odd = [
+            (prompt, reply.text)
+            for prompt, reply in found.items()
+            if reply.outcome == ANSWER and not reads(prompt, reply.text)
         ]
-        self.calls += len(requests)
-        return [clean_reply(reply) for reply in self.lm.generate_until(requests)]
+        wrong = repeated(odd, _REPEATED)
+        if not wrong:
+            return
+        shown = found[next(iter(wrong))].text
+        for prompt in wrong:
+            found[prompt] = Reply("", FAILED, REPEATED)
+        if self._store is not None:
+            self._store.forget(key[prompt] for prompt in wrong)
+        log.warning(
+            "%s: %d different prompts got one and the same reply, which can be read for none of "
+            "them (%r): taken for an error of the service, unscored and not cached. If it is what "
+            "the model says, set detect_errors=false in the setting",
+            self.role, len(wrong), redact(shown)[:120],
+        )  # fmt: skip
+
+    def _say_missing(self, found: Mapping[str, Reply]) -> None:
+        reasons = Counter(reply.reason for reply in found.values() if reply.outcome != ANSWER)
+        self.tally.reasons.update(reasons)
+        if reasons:
+            log.error(
+                "%s: %d of %d prompts have no reply (%s); they are counted as unscored. Replies "
+                "so far are cached: run again to ask only for the rest.",
+                self.role, sum(reasons.values()), len(found), in_words(reasons),
+            )  # fmt: skip
 
     def _context(self, prompt: str) -> Any:
         if not self.chat:
             return prompt
         return self.lm.apply_chat_template([{"role": "user", "content": prompt}])
 
-    def _gen_kwargs(self, until: Sequence[str]) -> dict[str, Any]:
+    def gen_kwargs(self, until: Sequence[str]) -> dict[str, Any]:
+        """The arguments of a greedy reply."""
         return {
             "temperature": 0.0,
             "do_sample": False,
@@ -166,6 +273,12 @@ class Backend:
             "until": list(until) or ["<|endoftext|>"],
             "max_gen_toks": self.spec.max_gen_toks,
         }
+
+
+def in_words(reasons: Mapping[str, int]) -> str:
+    """`time-out: 3, status 500: 1`, the most frequent first."""
+    ranked = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{reason}: {n}" for reason, n in ranked)
 
 
 def backend(role: str, spec: ModelSpec, cache: str | bool | None = None) -> Backend:

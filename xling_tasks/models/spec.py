@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -24,6 +25,8 @@ class ModelSpec:
         batch_size: As `--batch_size`; None leaves the backend's default.
         max_gen_toks: The most tokens of one reply.
         apply_chat_template: `auto` (where the backend has one), true or false.
+        deadline: Seconds for one request, all attempts and waits included.
+        detect_errors: Whether error texts that a service sends in a reply's place are failures.
     """
 
     model: str
@@ -31,6 +34,8 @@ class ModelSpec:
     batch_size: int | str | None = None
     max_gen_toks: int = 1024
     apply_chat_template: bool | str = "auto"
+    deadline: float = 600.0
+    detect_errors: bool = True
 
     @classmethod
     def parse(cls, name: str, value: Any) -> ModelSpec:
@@ -57,11 +62,31 @@ class ModelSpec:
             raise SettingError(f"{name}.model_args: expected an object, got {args!r:.60}")
         refuse_secrets(f"{name}.model_args", args)
         spec = cls(**{**value, "model_args": dict(args)})
-        if not isinstance(spec.max_gen_toks, int) or spec.max_gen_toks < 1:
+        if not _is_whole(spec.max_gen_toks):
             raise SettingError(f"{name}.max_gen_toks: must be a positive integer")
+        size = spec.batch_size
+        if size is not None and not _is_whole(size) and not _is_automatic(size):
+            raise SettingError(
+                f"{name}.batch_size: must be a positive integer or 'auto', got {size!r:.40}"
+            )
+        if not isinstance(spec.detect_errors, bool):
+            raise SettingError(f"{name}.detect_errors: must be true or false")
+        seconds = spec.deadline
+        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
+            raise SettingError(f"{name}.deadline: must be a number of seconds above 0")
         if spec.apply_chat_template not in (True, False, "auto"):
             raise SettingError(f'{name}.apply_chat_template: must be "auto", true or false')
         return spec
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether a number counts something; True is none, though Python calls it an integer."""
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 2**31
+
+
+def _is_automatic(size: Any) -> bool:
+    """`auto`, `auto:4`, or a number as text."""
+    return isinstance(size, str) and re.fullmatch(r"auto(:\d{1,4})?|[1-9]\d{0,6}", size) is not None
 
 
 def _parse_args(text: str) -> dict[str, Any]:

@@ -175,10 +175,10 @@ def folders(settings: Settings) -> Iterator[Line]:
     """Our cache, and that of the Hub."""
     from huggingface_hub import constants
 
-    from xling_tasks.models.store import cache_folder
+    from xling_tasks.models.store import named_folder
 
     yield _space("Hub cache", Path(constants.HF_HUB_CACHE), "set HF_HOME for models and data")
-    folder = cache_folder(settings.xling_cache)
+    folder = named_folder(settings.xling_cache)
     if folder is None:
         found = "switched off (xling_cache=false): verdicts and translations are paid for again"
         yield Line("cache", OFF, found)
@@ -196,10 +196,14 @@ def _not_writable(folder: Path) -> str:
     from xling_tasks.models.store import ReplyStore
 
     try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return f"cannot be made ({in_words(error)})"
+    try:
         with tempfile.TemporaryDirectory(dir=folder, prefix="doctor-") as inside:
             store = ReplyStore(Path(inside), "try")
             store.put_many({"key": "reply"})
-            kept = store.get_many(["key"])
+            kept = store.get_many(["key"]) if store.keeps else {}
     except Exception as error:
         return f"cannot be written to ({in_words(error)})"
     return "" if kept == {"key": "reply"} else "what is written cannot be read back"

@@ -10,13 +10,16 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from xling_tasks.data.prompts import Prompt
+from xling_tasks.harness import is_hosted
 from xling_tasks.languages import Language
-from xling_tasks.models.backend import CHUNK, backend
+from xling_tasks.models.backend import backend
+from xling_tasks.models.calls import Arrived, Call
+from xling_tasks.models.failures import FAILED, REFUSED, Reply
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.store import key_of
+from xling_tasks.models.translate.engine import Outcome, Outcomes
 from xling_tasks.models.translate.seq2seq import TEMPERATURE, TOP_P
 
 CLEANING = 1
@@ -30,17 +33,16 @@ class HarnessModel:
     """A model of the harness as a translator.
 
     Attributes:
-        batch: Sentences per call.
+        detects_errors: Whether it is a service whose errors may come as translations.
         identity: What makes its translations what they are; None if it cannot be told, and so
             nothing can be cached.
     """
-
-    batch = CHUNK
 
     def __init__(self, spec: ModelSpec, prompt: Prompt) -> None:
         # Without a cache of its own: the translator keeps outcomes, not replies.
         self._backend = backend("translator", spec, False)
         self._prompt = prompt
+        self.detects_errors = spec.detect_errors and is_hosted(self._backend.lm)
         known = self._backend.identity
         self.identity = known and (
             "harness", *known, self._backend.chat, prompt.digest, spec.max_gen_toks, CLEANING,
@@ -64,13 +66,13 @@ class HarnessModel:
         """Longest first: local models then need little padding."""
         return sorted(sentences, key=lambda sentence: (-len(sentence), sentence))
 
-    def translate(
+    def outcomes(
         self, sentences: Sequence[str], source: Language, target: Language, attempt: int
-    ) -> list[str | None]:
-        """One translation per sentence, perhaps an empty one.
+    ) -> Outcomes:
+        """One translation per sentence, perhaps an empty one, as they arrive.
 
         Args:
-            sentences: At most `batch` sentences.
+            sentences: What to translate.
             source: Their language.
             target: Another language.
             attempt: 0 is greedy; above, sampling with a seed of the sentence and the attempt.
@@ -81,33 +83,49 @@ class HarnessModel:
             )
             for sentence in sentences
         ]
-        kwargs = self._backend._gen_kwargs([])
-        if attempt == 0:
-            replies = self._backend._generate(prompts, kwargs)
-        else:
+        kwargs = self._backend.gen_kwargs([])
+        if attempt:
             kwargs |= {"do_sample": True, "temperature": TEMPERATURE, "top_p": TOP_P}
-            replies = [self._sample(prompt, kwargs, attempt) for prompt in prompts]
-        return [
-            clean(reply, sentence, target)
-            for reply, sentence in zip(replies, sentences, strict=True)
-        ]
+        calls = self._backend.calls(prompts, kwargs)
+        seeds = [int(key_of(prompt, attempt)[:7], 16) for prompt in prompts] if attempt else []
+        if seeds and self._takes_seed():
+            # API backends would send the same seed with every request.
+            calls = [
+                call._replace(gen_kwargs={**kwargs, "seed": seed})
+                for call, seed in zip(calls, seeds, strict=True)
+            ]
+            seeds = []
+        for places, arrived in self._arriving(calls, seeds):
+            yield [_outcome(sentences[places[i]], reply, target) for i, reply in arrived]
 
-    def _sample(self, prompt: str, kwargs: dict[str, Any], attempt: int) -> str:
-        """One sampled reply, by itself, so that it depends on its own seed only.
+    def _arriving(
+        self, calls: list[Call], seeds: Sequence[int]
+    ) -> Iterator[tuple[Sequence[int], Arrived]]:
+        """Replies with their calls' places; with seeds, call by call.
 
-        API backends would send the same seed with every request, so they get one of their own.
-        Others take no seed among the arguments; those in this process draw from torch's generator.
+        Backends in this process take no seed among the arguments and draw from torch's generator.
         """
-        seed = int(key_of(prompt, attempt)[:7], 16)
-        if self._takes_seed():
-            return self._backend._generate([prompt], {**kwargs, "seed": seed})[0]
-        with _torch_seed(seed):
-            return self._backend._generate([prompt], kwargs)[0]
+        if not seeds:
+            with contextlib.closing(self._backend.stream(calls)) as arriving:
+                for arrived in arriving:
+                    yield range(len(calls)), arrived
+            return
+        for i, (call, seed) in enumerate(zip(calls, seeds, strict=True)):
+            with _torch_seed(seed), contextlib.closing(self._backend.stream([call])) as arriving:
+                found = [item for arrived in arriving for item in arrived]
+            yield [i], found
 
     def _takes_seed(self) -> bool:
         """Whether the backend sends a seed to its server; Anthropic's has no such argument."""
         names = {base.__name__ for base in type(self._backend.lm).__mro__}
         return "TemplateAPI" in names and "AnthropicChat" not in names
+
+
+def _outcome(sentence: str, reply: Reply, target: Language) -> Outcome:
+    """An empty reply is a translation that degenerated, and tried again by sampling."""
+    if reply.outcome in (FAILED, REFUSED):
+        return Outcome(sentence, None, reply.reason or reply.outcome)
+    return Outcome(sentence, clean(reply.text, sentence, target))
 
 
 def clean(reply: str, source: str, target: Language) -> str:

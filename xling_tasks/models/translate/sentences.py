@@ -2,51 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any
 
 from tqdm import tqdm
 from xling_metrics.base import signature
 
 from xling_tasks.languages import Language, find
 from xling_tasks.log import log
-from xling_tasks.models.store import ReplyStore, cache_folder, key_of
+from xling_tasks.models.failures import REPEATED
+from xling_tasks.models.store import LEASE, ReplyStore, cache_folder, key_of
 from xling_tasks.models.translate import degenerate
 from xling_tasks.models.translate.base import Translator
+from xling_tasks.models.translate.engine import Engine, Outcome
 from xling_tasks.models.translate.passages import require_splitter, split
 from xling_tasks.models.translate.seq2seq import TEMPERATURE, TOP_P
+from xling_tasks.secrets import redact
 
 TRIES = 3
 """How often a degenerate translation is redone by sampling."""
 
-_GIVE_UP_AFTER = 3
+_SAME = 3
+_SAME_LETTERS = 12
+_SAME_RANGE = 4
+"""One translation of this many sentences, and of lengths this far apart, is a service's error."""
 
-
-class Engine(Protocol):
-    """A model that translates a batch of sentences."""
-
-    batch: int
-    identity: Any
-
-    @property
-    def signature(self) -> dict[str, str]:
-        """Its fields of the translator's signature."""
-
-    def check(self) -> None:
-        """Fail if it cannot be used."""
-
-    def check_pair(self, source: Language, target: Language) -> None:
-        """Fail if it does not know one of the languages."""
-
-    def order(self, sentences: Sequence[str]) -> list[str]:
-        """The order in which sentences are best put into batches."""
-
-    def translate(
-        self, sentences: Sequence[str], source: Language, target: Language, attempt: int
-    ) -> list[str | None]:
-        """As many translations as sentences; None where the model gave no whole one."""
+_POLL = 0.5
 
 
 class SentenceTranslator(Translator):
@@ -119,10 +104,16 @@ class _Run:
         with tqdm(
             total=len(open_), desc=f"Translating {source} to {target}", disable=not open_
         ) as bar:
-            open_ = self._attempt(open_, 0, bar)
-            self._owner._count(redone=len(open_))
-            for attempt in range(1, TRIES + 1):
-                open_ = self._attempt(open_, attempt, bar)
+            while open_:
+                mine = open_
+                if self._store is not None:
+                    leased = self._store.lease(map(self._key, open_))
+                    mine = [sentence for sentence in open_ if self._key(sentence) in leased]
+                self._translate(mine, bar)
+                # What another process is asking for now.
+                asked = set(mine)
+                open_ = self._look_up([s for s in open_ if s not in asked])
+                time.sleep(_POLL if open_ else 0)
         failed = [sentence for sentence in sentences if self._done.get(sentence) is None]
         self._owner._count(failed=len(failed))
         if failed:
@@ -133,69 +124,95 @@ class _Run:
             )  # fmt: skip
         return {sentence: self._done.get(sentence) for sentence in sentences}
 
+    def _translate(self, sentences: list[str], bar: tqdm[Any]) -> None:
+        """All attempts at some sentences."""
+        self._failed: dict[str, str] = {}
+        try:
+            open_ = self._attempt(sentences, 0, bar)
+            self._owner._count(redone=len(open_))
+            for attempt in range(1, TRIES + 1):
+                open_ = self._attempt(open_, attempt, bar)
+        finally:
+            self._why.update(self._failed.values())
+            if self._store is not None:
+                self._store.release(map(self._key, sentences))
+        if self._engine.detects_errors:
+            self._take_back_same(sentences)
+
     def _look_up(self, sentences: list[str]) -> list[str]:
         """Take what the cache knows; the rest is returned."""
         if self._store is None:
             return sentences
         found = self._store.get_many(map(self._key, sentences))
+        before = len(self._done)
         for sentence in sentences:
             row = found.get(self._key(sentence))
             if row is not None:
                 outcome = json.loads(row)
                 self._done[sentence] = outcome.get("text")
                 self._why.update([outcome["failed"]] if "failed" in outcome else [])
-        self._owner._count(cached=len(self._done))
+        self._owner._count(cached=len(self._done) - before)
         return [sentence for sentence in sentences if sentence not in self._done]
 
     def _attempt(self, sentences: list[str], attempt: int, bar: tqdm[Any]) -> list[str]:
         """Translate some sentences; returns those to be tried again."""
+        if not sentences:
+            return []
         again: list[str] = []
-        for batch, texts in self._batches(self._engine.order(sentences), attempt):
-            if texts is None:
-                self._why["failed call"] += len(batch)
-                bar.update(len(batch))
-                continue
-            rows: dict[str, dict[str, Any]] = {}
-            for sentence, text, why in zip(batch, texts, self._faults(batch, texts), strict=True):
-                if why is None:
-                    rows[sentence] = {"text": text, "tries": attempt}
-                elif attempt == TRIES:
-                    rows[sentence] = {"failed": why, "tries": attempt}
-                    self._why[why] += 1
-                else:
-                    again.append(sentence)
-            self._keep(rows)
-            bar.update(len(rows))
+        arriving = self._engine.outcomes(self._engine.order(sentences), *self._pair, attempt)
+        renewed = time.monotonic()
+        with contextlib.closing(arriving):
+            for outcomes in arriving:
+                self._failed.update({o.sentence: o.failed for o in outcomes if o.failed})
+                bar.update(sum(bool(outcome.failed) for outcome in outcomes))
+                whole = [outcome for outcome in outcomes if not outcome.failed]
+                rows = self._rows(whole, attempt, again)
+                self._keep(rows)
+                bar.update(len(rows))
+                if self._store is not None and time.monotonic() - renewed > LEASE / 3:
+                    self._store.lease(self._key(s) for s in sentences if s not in self._done)
+                    renewed = time.monotonic()
         return again
 
-    def _batches(
-        self, sentences: list[str], attempt: int
-    ) -> Iterator[tuple[list[str], list[str | None] | None]]:
-        """Batches with their translations; None for a failed call.
+    def _rows(
+        self, outcomes: list[Outcome], attempt: int, again: list[str]
+    ) -> dict[str, dict[str, Any]]:
+        """What to keep of some outcomes; those to be tried again are added to `again`."""
+        rows: dict[str, dict[str, Any]] = {}
+        batch, texts = [o.sentence for o in outcomes], [o.text for o in outcomes]
+        for sentence, text, why in zip(batch, texts, self._faults(batch, texts), strict=True):
+            if why is None:
+                rows[sentence] = {"text": text, "tries": attempt}
+            elif attempt == TRIES:
+                rows[sentence] = {"failed": why, "tries": attempt}
+                self._why[why] += 1
+            else:
+                again.append(sentence)
+        return rows
 
-        A batch that fails is tried again one by one, so that a sentence that a service refuses
-        does not cost its neighbours. After three failures in a row nothing more is asked.
-        """
-        failed = 0
-        for start in range(0, len(sentences), self._engine.batch):
-            batch = sentences[start : start + self._engine.batch]
-            texts = self._call(batch, attempt) if failed < _GIVE_UP_AFTER else None
-            if texts is not None:
-                failed = 0
-                yield batch, texts
+    def _take_back_same(self, sentences: list[str]) -> None:
+        """Make failures of one text that came for many sentences, short and long ones."""
+        sources: dict[str, list[str]] = defaultdict(list)
+        for sentence in sentences:
+            text = self._done.get(sentence) or ""
+            if len(text) >= _SAME_LETTERS:
+                sources[text].append(sentence)
+        for text, same in sources.items():
+            lengths = [len(sentence) for sentence in same]
+            if len(same) < _SAME or max(lengths) < _SAME_RANGE * min(lengths):
                 continue
-            for sentence in batch:
-                again = failed < _GIVE_UP_AFTER and len(batch) > 1
-                one = self._call([sentence], attempt) if again else None
-                failed = 0 if one is not None else failed + 1
-                yield [sentence], one
-
-    def _call(self, batch: list[str], attempt: int) -> list[str | None] | None:
-        try:
-            return self._engine.translate(batch, *self._pair, attempt)
-        except Exception:
-            log.exception("translator: a call failed")
-            return None
+            for sentence in same:
+                self._done[sentence] = None
+            self._why[REPEATED] += len(same)
+            self._owner._count(translated=-len(same))
+            if self._store is not None:
+                self._store.forget(map(self._key, same))
+            log.warning(
+                "translator: %d sentences of %d to %d characters got the same translation (%r): "
+                "taken for an error of the service, unscored and not cached. If it is right, set "
+                "detect_errors=false in the setting translator",
+                len(same), min(lengths), max(lengths), redact(text)[:120],
+            )  # fmt: skip
 
     def _faults(self, batch: list[str], texts: list[str | None]) -> list[str | None]:
         whole = [(s, text) for s, text in zip(batch, texts, strict=True) if text is not None]

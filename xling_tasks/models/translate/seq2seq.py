@@ -18,6 +18,7 @@ from xling_tasks.errors import BackendError, SettingError, did_you_mean
 from xling_tasks.languages import Language
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.store import key_of
+from xling_tasks.models.translate.engine import Outcomes, in_batches
 from xling_tasks.models.translate.families import Family, Pair
 
 DECODING = 1
@@ -45,6 +46,8 @@ class Seq2Seq:
         batch: Sentences per forward pass.
         identity: What makes its translations what they are, for cache keys.
     """
+
+    detects_errors = False
 
     def __init__(self, spec: ModelSpec) -> None:
         args = checked_args("translator", spec.model_args)
@@ -84,10 +87,20 @@ class Seq2Seq:
         length = dict(zip(sentences, map(len, ids), strict=True))
         return sorted(sentences, key=lambda sentence: (-length[sentence], sentence))
 
+    def outcomes(
+        self, sentences: Sequence[str], source: Language, target: Language, attempt: int
+    ) -> Outcomes:
+        """The sentences in batches; see `translate`."""
+        return in_batches(
+            sentences,
+            self.batch,
+            lambda batch: self.translate(batch, source, target, attempt),
+        )
+
     def translate(
         self, sentences: Sequence[str], source: Language, target: Language, attempt: int
     ) -> list[str | None]:
-        """One translation per sentence of a batch; None for one that does not end, or fits not.
+        """One translation per sentence of a batch; None for one that does not end or is too long.
 
         Args:
             sentences: At most `batch` sentences.
@@ -110,7 +123,8 @@ class Seq2Seq:
         torch.cuda.empty_cache()
         half = len(sentences) // 2
         parts = (sentences[:half], sentences[half:])
-        return [text for part in parts for text in self.translate(part, source, target, attempt)]
+        found = [self.translate(part, source, target, attempt) for part in parts]
+        return [text for part in found for text in part]
 
     # Inside
 

@@ -15,9 +15,10 @@ from xling_tasks.models.backend import run_token
 from xling_tasks.models.spec import SELF, ModelSpec
 from xling_tasks.models.translate import seq2seq as translate_seq2seq
 from xling_tasks.models.translate.base import Counts, Translator
+from xling_tasks.models.translate.engine import Engine
 from xling_tasks.models.translate.file import FileTranslator, checked_path
 from xling_tasks.models.translate.harness_model import HarnessModel
-from xling_tasks.models.translate.sentences import Engine, SentenceTranslator
+from xling_tasks.models.translate.sentences import SentenceTranslator
 from xling_tasks.models.translate.seq2seq import Seq2Seq
 
 __all__ = ["Counts", "Translator", "translator", "translator_spec"]

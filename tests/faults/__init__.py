@@ -1,0 +1,1 @@
+"""Real faults, injected: a server that fails in every way that services do."""
