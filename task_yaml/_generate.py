@@ -6,29 +6,37 @@ checkout); a test checks that the files on disk are what this module would write
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 
-LANGUAGES = ("en", "es", "zh", "hi")
-DATASETS = ("healthqa", "liveqa", "medicationqa")
+from xling_tasks.data.mmedbench_files import RECORDS as MMEDBENCH
+from xling_tasks.data.records import RECORDS as XLINGHEALTH
+
+DEMO = "demo"
+DATASETS = tuple(key for key, record in XLINGHEALTH.items() if not record.bundled)
+LANGUAGES = XLINGHEALTH[DATASETS[0]].languages
 CRITERIA = ("correctness", "consistency", "verifiability", "verifiability_ll")
 
-MMEDBENCH_LANGUAGES = ("en", "zh", "ja", "fr", "ru", "es")
+MMEDBENCH_LANGUAGES = tuple(MMEDBENCH["mmedbench"].sources)
+_REASONS = ("acc", "bleu1", "bleu2", "bleu3", "bleu4", "rouge1", "rouge2", "rougeL")
 MMEDBENCH_KINDS = {
     "mcqa": ("acc",),
     "mcqa_ll": ("acc", "acc_norm"),
     "mcqa_ft": ("acc",),
-    "rationale": ("acc", "bleu1", "bleu2", "bleu3", "bleu4", "rouge1", "rouge2", "rougeL"),
-    "rationale_ft": ("acc", "bleu1", "bleu2", "bleu3", "bleu4", "rouge1", "rouge2", "rougeL"),
+    "rationale": _REASONS,
+    "rationale_ft": _REASONS,
 }
 """The kinds of MMedBench task, with the metrics that their groups average (the paper's Avg.)."""
-
+MMEDBENCH_DEMO = ("mcqa", "mcqa_ll", "rationale")
+"""The kinds that the sample's groups hold."""
 
 TRANSLATE_EVALUATE = (
     ("xling_information", "information", "information"),
     ("xling_empathy", "empathy", "empathy"),
     *(
         (f"xlinghealth_information_{dataset}", "xlinghealth_information", dataset)
-        for dataset in (*DATASETS, "demo")
+        for dataset in (*DATASETS, DEMO)
     ),
 )
 """Tasks over several languages each: name, kind and record."""
@@ -40,55 +48,79 @@ FOLDERS = dict.fromkeys(
 
 def files() -> dict[str, str]:
     """Every generated file: path below this folder -> content."""
-    found: dict[str, str] = {}
-    for criterion in CRITERIA:
-        for dataset in (*DATASETS, "demo"):
-            for language in LANGUAGES:
-                name = f"xlinghealth_{criterion}_{dataset}_{language}"
-                found[f"xlinghealth/{name}.yaml"] = _leaf(name, criterion, dataset, language)
-    for kind in MMEDBENCH_KINDS:
-        for language in MMEDBENCH_LANGUAGES:
-            for infix, record in (("", "mmedbench"), ("demo_", "mmedbench_demo")):
-                name = f"mmedbench_{kind}_{infix}{language}"
-                found[f"mmedbench/{name}.yaml"] = _leaf(name, kind, record, language)
+    written: dict[str, str] = {}
+    for criterion, dataset in product(CRITERIA, (*DATASETS, DEMO)):
+        for language in XLINGHEALTH[dataset].languages:
+            name = f"xlinghealth_{criterion}_{dataset}_{language}"
+            written[f"xlinghealth/{name}.yaml"] = _leaf(name, criterion, dataset, language)
+    for kind, (infix, record) in product(
+        MMEDBENCH_KINDS, (("", "mmedbench"), ("demo_", "mmedbench_demo"))
+    ):
+        for language in MMEDBENCH[record].sources:
+            name = f"mmedbench_{kind}_{infix}{language}"
+            written[f"mmedbench/{name}.yaml"] = _leaf(name, kind, record, language)
     for name, kind, record in TRANSLATE_EVALUATE:
-        found[f"translate_evaluate/{name}.yaml"] = _leaf(name, kind, record)
+        written[f"translate_evaluate/{name}.yaml"] = _leaf(name, kind, record)
     for name, members in groups().items():
         family = FOLDERS.get(name, name.split("_")[0])
-        averaged = MMEDBENCH_KINDS.get(name.removeprefix("mmedbench_"), ())
-        found[f"{family}/_{name}.yaml"] = _group(name, members, averaged)
-    return dict(sorted(found.items()))
+        kind = name.removeprefix("mmedbench_").removesuffix("_demo")
+        averaged = MMEDBENCH_KINDS.get(kind, ())
+        written[f"{family}/_{name}.yaml"] = _group(name, members, averaged)
+    return dict(sorted(written.items()))
 
 
 def groups() -> dict[str, list[str]]:
-    """Every group with its members: per criterion, per dataset, the demos, and everything."""
-    found = {f"xlinghealth_{criterion}": _leaves([criterion], DATASETS) for criterion in CRITERIA}
-    found |= {f"xlinghealth_{dataset}": _leaves(CRITERIA, [dataset]) for dataset in DATASETS}
-    found["xlinghealth_demo"] = _leaves(CRITERIA, ["demo"])
-    found["xlinghealth"] = _leaves(CRITERIA, DATASETS)
-    found |= {f"mmedbench_{kind}": _mmedbench([kind]) for kind in MMEDBENCH_KINDS}
-    found["mmedbench_demo"] = _mmedbench(["mcqa", "mcqa_ll", "rationale"], "demo_")
-    found["mmedbench"] = _mmedbench(["mcqa", "rationale"])
-    found["xlinghealth_information"] = [f"xlinghealth_information_{each}" for each in DATASETS]
-    found["xling_translate_evaluate"] = ["xling_information", "xling_empathy"]
-    return found
+    """Every group with its members."""
+    return {
+        **_xlinghealth_groups(),
+        **_mmedbench_groups(),
+        "xlinghealth_information": [f"xlinghealth_information_{each}" for each in DATASETS],
+        "xling_translate_evaluate": ["xling_information", "xling_empathy"],
+    }
 
 
-def _mmedbench(kinds: list[str], infix: str = "") -> list[str]:
-    return [
-        f"mmedbench_{kind}_{infix}{language}" for kind in kinds for language in MMEDBENCH_LANGUAGES
-    ]
+def _xlinghealth_groups() -> dict[str, list[str]]:
+    """Any of criterion, dataset and language left out of a name, in the order of the parts.
+
+    A name without a dataset means the real ones; the sample is always named.
+    """
+    made = {}
+    for criterion, dataset, language in product(
+        ("", *CRITERIA), ("", *DATASETS, DEMO), ("", *LANGUAGES)
+    ):
+        if all((criterion, dataset, language)):
+            continue  # a task
+        name = "_".join(filter(None, ("xlinghealth", criterion, dataset, language)))
+        made[name] = [
+            f"xlinghealth_{one}_{where}_{code}"
+            for one in ([criterion] if criterion else CRITERIA)
+            for where in ([dataset] if dataset else DATASETS)
+            for code in ([language] if language else XLINGHEALTH[where].languages)
+        ]
+    return made
 
 
-def _leaves(
-    criteria: tuple[str, ...] | list[str], datasets: tuple[str, ...] | list[str]
-) -> list[str]:
-    return [
-        f"xlinghealth_{criterion}_{dataset}_{language}"
-        for criterion in criteria
-        for dataset in datasets
-        for language in LANGUAGES
-    ]
+def _mmedbench_groups() -> dict[str, list[str]]:
+    """Per kind, per language and everything, of the real data and of the sample.
+
+    Without a kind: letters generated and rationales, as in the paper; the sample's groups have
+    letters by log-likelihood too.
+    """
+    every = MMEDBENCH_LANGUAGES
+    made = {f"mmedbench_{kind}": _mmedbench([kind], every) for kind in MMEDBENCH_KINDS}
+    for kind in MMEDBENCH_KINDS:
+        made[f"mmedbench_{kind}_demo"] = _mmedbench([kind], every, "demo_")
+    for language in every:
+        made[f"mmedbench_{language}"] = _mmedbench(["mcqa", "rationale"], [language])
+        made[f"mmedbench_demo_{language}"] = _mmedbench(MMEDBENCH_DEMO, [language], "demo_")
+    made["mmedbench_ft"] = _mmedbench(["mcqa_ft", "rationale_ft"], every)
+    made["mmedbench_demo"] = _mmedbench(MMEDBENCH_DEMO, every, "demo_")
+    made["mmedbench"] = _mmedbench(["mcqa", "rationale"], every)
+    return made
+
+
+def _mmedbench(kinds: Iterable[str], languages: Iterable[str], infix: str = "") -> list[str]:
+    return [f"mmedbench_{kind}_{infix}{language}" for kind, language in product(kinds, languages)]
 
 
 def _leaf(name: str, criterion: str, dataset: str, language: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,43 @@ def test_all_files_are_in_the_index_with_all_members():
         assert index[name].yaml_path == path.resolve()
     for members in groups().values():
         assert all(member in index for member in members)
+
+
+@pytest.mark.parametrize(
+    ("name", "n_tasks", "one_of_them"),
+    [
+        ("xlinghealth_correctness_liveqa", 4, "xlinghealth_correctness_liveqa_hi"),
+        ("xlinghealth_verifiability_ll_demo", 4, "xlinghealth_verifiability_ll_demo_en"),
+        ("xlinghealth_medicationqa_zh", 4, "xlinghealth_consistency_medicationqa_zh"),
+        ("xlinghealth_demo_es", 4, "xlinghealth_verifiability_demo_es"),
+        ("xlinghealth_consistency_hi", 3, "xlinghealth_consistency_healthqa_hi"),
+        ("xlinghealth_hi", 12, "xlinghealth_verifiability_ll_liveqa_hi"),
+        ("xlinghealth_liveqa", 16, "xlinghealth_correctness_liveqa_en"),
+        ("xlinghealth", 48, "xlinghealth_correctness_healthqa_en"),
+        ("xlinghealth_demo", 16, "xlinghealth_correctness_demo_en"),
+        ("mmedbench_mcqa_demo", 6, "mmedbench_mcqa_demo_ja"),
+        ("mmedbench_ru", 2, "mmedbench_rationale_ru"),
+        ("mmedbench_demo_fr", 3, "mmedbench_mcqa_ll_demo_fr"),
+        ("mmedbench_ft", 12, "mmedbench_rationale_ft_es"),
+    ],
+)
+def test_groups_that_people_try(name, n_tasks, one_of_them):
+    tasks = TaskManager(include_path=FOLDER, include_defaults=False)._index[name].cfg["task"]
+    assert len(tasks) == len(set(tasks)) == n_tasks and one_of_them in tasks
+
+
+def test_every_product_of_the_parts_of_a_name_is_there():
+    names = {path.stem.removeprefix("_") for path in YAMLS}
+    criteria = ["", "_correctness", "_consistency", "_verifiability", "_verifiability_ll"]
+    datasets = ["", "_healthqa", "_liveqa", "_medicationqa", "_demo"]
+    languages = ["", "_en", "_es", "_zh", "_hi"]
+    guesses = {"xlinghealth" + "".join(parts) for parts in product(criteria, datasets, languages)}
+    kinds = ["", "_mcqa", "_mcqa_ll", "_mcqa_ft", "_rationale", "_rationale_ft"]
+    of_mmedbench = ["", "_en", "_zh", "_ja", "_fr", "_ru", "_es"]
+    guesses |= {
+        "mmedbench" + "".join(parts) for parts in product(kinds, ["", "_demo"], of_mmedbench)
+    }
+    assert guesses - names == set()
 
 
 @pytest.mark.parametrize("language", ["en", "es", "zh", "hi"])
