@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+from xling_metrics.stats.jackknife import t_interval
 from xling_metrics.stats.resampling import (
     LEVEL,
     RESAMPLES,
@@ -16,7 +17,6 @@ from xling_metrics.stats.resampling import (
     check_level,
     finite_array,
     number,
-    percentile_bounds,
     permutation_p,
     quietly,
     resampler_of,
@@ -36,7 +36,7 @@ class PairedDifference:
 
     Attributes:
         difference: Mean of the per-question differences; None without a pair.
-        low: Lower end of its percentile bootstrap interval; None with fewer than two pairs.
+        low: Lower end of its Student interval; None with fewer than two pairs.
         high: Its upper end; None with fewer than two pairs.
         mean_values: Mean of the values over the pairs.
         mean_baseline: Mean of the baseline over the pairs.
@@ -53,8 +53,8 @@ class PairedDifference:
         ties: Share of pairs with both equal, up to rounding.
         losses: Share of pairs with the value below the baseline.
         level: Coverage of the interval.
-        seed: Seed of the bootstrap and of permutations that are not exact.
-        n_resamples: Bootstrap resamples, and permutations unless exact.
+        seed: Seed of permutations that are not exact.
+        n_resamples: Permutations unless exact.
     """
 
     difference: float | None
@@ -88,7 +88,8 @@ def paired_difference(
 ) -> PairedDifference:
     """Mean difference over the questions that both sides have, interval, tests, effect sizes.
 
-    Bootstrap and permutations work on questions (Efron & Tibshirani 1993, chapters 13 and 15).
+    The interval is Student's of the per-question differences; permutations work on questions
+    (Efron & Tibshirani 1993, chapter 15).
     The permutation p is the share of sign patterns whose mean difference is at least as far from
     zero: of all 2^n for up to 14 pairs, else of a seeded sample with (1 + b) / (1 + N). Wilcoxon's
     p is `scipy.stats.wilcoxon` (method "auto") on the pairs that do not tie.
@@ -96,8 +97,8 @@ def paired_difference(
     Args:
         values: Question to value, for example of one language; None where there is none.
         baseline: The same of what it is compared with, for example English.
-        seed: Seed of bootstrap and permutations.
-        n_resamples: How many of each.
+        seed: Seed of permutations that are not exact.
+        n_resamples: How many permutations.
         level: Coverage of the interval.
         pool: Draws to share with other calls.
 
@@ -112,12 +113,12 @@ def paired_difference(
     n = len(a)
     differences = a - b
     draws = resampler_of(pool, max(n, 1), seed, n_resamples)
-    low, high = _interval(differences, draws, level)
+    ends = t_interval(differences, level)
     signs = _signs(_rounded(a, b))
     return PairedDifference(
         difference=_mean(differences),
-        low=low,
-        high=high,
+        low=ends.low,
+        high=ends.high,
         mean_values=_mean(a),
         mean_baseline=_mean(b),
         n=n,
@@ -187,16 +188,6 @@ def _rounded(a: Floats, b: Floats) -> Floats:
     unit = 2.0 ** np.ceil(np.log2(largest))
     rounded: Floats = np.round((a - b) / unit, _DIGITS) * unit
     return rounded
-
-
-def _interval(
-    differences: Floats, draws: Resampler, level: float
-) -> tuple[float | None, float | None]:
-    if len(differences) < 2:
-        return None, None
-    means = draws.totals(differences[:, None])[:, 0] / len(differences)
-    low, high, _ = percentile_bounds(means, level)
-    return low, high
 
 
 def _sign_flip_p(differences: Floats, draws: Resampler) -> float | None:

@@ -20,7 +20,7 @@ from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.report.compare.command import add_compare
 from xling_tasks.report.compare.numbers import Line, all_lines
 from xling_tasks.report.compare.pairs import Pair, one_model, paired, shared
-from xling_tasks.report.compare.words import outcome, shown, shown_p, summary, verdict
+from xling_tasks.report.compare.words import shown, shown_p, summary, verdict
 from xling_tasks.report.data import read_models
 from xling_tasks.report.model import Options
 from xling_tasks.report.stats import make_report
@@ -163,9 +163,7 @@ def test_difference_equals_scipy(two):
         row = rows(content)["chrf", language]
         assert row["a"] == pytest.approx(a.mean()) and row["b"] == pytest.approx(b.mean())
         assert row["difference"] == pytest.approx((b - a).mean())
-        ends = scipy.stats.bootstrap(
-            (b - a,), np.mean, n_resamples=10_000, method="percentile", rng=np.random.default_rng(0)
-        ).confidence_interval
+        ends = scipy.stats.ttest_1samp(b - a, 0).confidence_interval(0.95)
         assert (row["low"], row["high"]) == pytest.approx((ends.low, ends.high))
         exact = scipy.stats.permutation_test(
             (b, a), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=np.inf
@@ -174,7 +172,7 @@ def test_difference_equals_scipy(two):
         assert row["d_z"] == pytest.approx((b - a).mean() / (b - a).std(ddof=1))
         signs = [int(sum(b > a)), int(sum(b == a)), int(sum(b < a))]
         assert [row["wins"], row["ties"], row["losses"]] == signs
-        assert row["n"] == 10 and row["left_out"] == 0 and row["least_p"] == 2 / 2**10
+        assert row["n"] == 10 and row["left_out"] == 0
 
 
 def test_literals_derived_by_hand(tmp_path):
@@ -189,13 +187,11 @@ def test_literals_derived_by_hand(tmp_path):
     gap = rows(content, "gap")["chrf", "hi"]
     # Gap of A: 0 - 0; of B: 1 - 0.5.
     assert (gap["a"], gap["b"], gap["difference"]) == (0, 0.5, 0.5)
-    assert (gap["low"], gap["high"], gap["n"], gap["n_english"]) == (0.5, 0.5, 6, None)
+    assert gap["low"] < 0.5 < gap["high"] and (gap["n"], gap["n_english"]) == (6, None)
     # All three: both extreme of 2^6 sign patterns; Holm multiplies equal p by their number.
     assert [x["p"] for x in (english, hindi, gap)] == [2 / 64] * 3
     assert [x["p_holm"] for x in (english, hindi, gap)] == [6 / 64] * 3
-    assert english["verdict"] == (
-        "no difference shown (95% interval 0.500 to 0.500 excludes 0, but adjusted p 0.0938)"
-    )
+    assert english["verdict"].startswith("no difference shown (95% interval ")
     only = found(a, b, "--metrics", "chrf")["comparisons"]
     assert only == content["comparisons"]
 
@@ -206,9 +202,7 @@ def test_gap_is_the_double_difference_per_question(two):
     b = np.array(noisy(4, low=0.4)) - np.array(noisy(3))
     assert row["a"] == pytest.approx(a.mean()) and row["b"] == pytest.approx(b.mean())
     assert row["difference"] == pytest.approx((b - a).mean())
-    ends = scipy.stats.bootstrap(
-        (b - a,), np.mean, n_resamples=10_000, method="percentile", rng=np.random.default_rng(0)
-    ).confidence_interval
+    ends = scipy.stats.ttest_1samp(b - a, 0).confidence_interval(0.95)
     assert (row["low"], row["high"]) == pytest.approx((ends.low, ends.high))
     exact = scipy.stats.permutation_test(
         (b, a), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=np.inf
@@ -223,8 +217,8 @@ def test_gap_of_more_questions_than_can_be_enumerated(tmp_path):
     content = found(write(tmp_path / "a", a), write(tmp_path / "b", b))
     row = rows(content, "gap")["chrf", "hi"]
     # Every question's double difference is 0.1: no other sign pattern is as extreme.
-    assert row["difference"] == pytest.approx(0.1) and row["low"] == pytest.approx(0.1)
-    assert row["p"] == row["least_p"] == 1 / 200_001
+    assert row["difference"] == pytest.approx(0.1) and row["low"] < 0.1
+    assert row["p"] == 1 / 10_001
     # Its gap of A has the sign of noise, so the words follow it.
     narrowed = abs(row["b"]) < abs(row["a"])
     crossed = row["a"] * row["b"] < 0
@@ -281,15 +275,6 @@ def drawn(sides, questions):
     return {key: [samples[i] for i in questions] for key, samples in sides.items()}
 
 
-def swapped(sides, swaps):
-    """Whole questions change sides, in both languages."""
-    other = {"a": "b", "b": "a"}
-    return {
-        (m, code): [sides[other[m] if s else m, code][i] for i, s in enumerate(swaps)]
-        for m, code in sides
-    }
-
-
 @pytest.mark.parametrize(
     ("task_name", "metric", "make", "score", "fast", "n", "times"),
     [
@@ -313,12 +298,15 @@ def test_gap_of_a_score_of_all_rows(tmp_path, task_name, metric, make, score, fa
     observed = change(score, sides)
     assert change(fast, sides) == pytest.approx(observed)
     assert row["difference"] == pytest.approx(observed)
-    draws = np.random.default_rng(0).integers(0, n, (times, n))
-    resampled = [change(fast, drawn(sides, questions)) for questions in draws]
-    ends = np.quantile(resampled, [0.025, 0.975])
-    assert (row["low"], row["high"]) == pytest.approx(tuple(ends))
-    permuted = [change(fast, swapped(sides, s)) for s in itertools.product((0, 1), repeat=n)]
-    assert row["p"] == pytest.approx(np.mean(np.abs(permuted) >= abs(observed) - 1e-9))
+    without = np.array([change(fast, drawn(sides, [j for j in range(n) if j != i]))
+                        for i in range(n)])  # fmt: skip
+    se = ((n - 1) / n * ((without - without.mean()) ** 2).sum()) ** 0.5
+    if name == "macro_f1":
+        half = scipy.stats.t.ppf(0.975, n - 1) * se
+        assert (row["low"], row["high"]) == pytest.approx((observed - half, observed + half))
+        assert row["p"] == pytest.approx(2 * scipy.stats.t.sf(abs(observed) / se, n - 1))
+    else:  # DeLong's variance is the infinitesimal jackknife's: close to this one.
+        assert row["se"] == pytest.approx(se, rel=0.3)
     line = rows(content)[name, "hi"]
     assert line["difference"] == pytest.approx(score(sides["b", "hi"]) - score(sides["a", "hi"]))
     assert line["d_z"] is None
@@ -345,17 +333,9 @@ def test_mmedbench_is_paired_between_models_and_not_between_languages(tmp_path):
     row = rows(content, "gap")["acc", "ja"]
     assert (row["n"], row["n_english"]) == (7, 9)
     assert row["difference"] == pytest.approx(differences["ja"].mean() - differences["en"].mean())
-    draws = {
-        c: d[np.random.default_rng(s).integers(0, len(d), (10_000, len(d)))].mean(axis=1)
-        for s, (c, d) in enumerate((c, differences[c]) for c in ("ja", "en"))
-    }
-    ends = np.quantile(draws["ja"] - draws["en"], [0.025, 0.975])
-    assert (row["low"], row["high"]) == pytest.approx(tuple(ends))
-    # 16 questions in all: a sample of the permutations, close to all of them.
-    signs = np.array(list(itertools.product((1, -1), repeat=16)))
-    moved = signs[:, :7] @ differences["ja"] / 7 - signs[:, 7:] @ differences["en"] / 9
-    exact = np.mean(np.abs(moved) >= abs(row["difference"]) - 1e-9)
-    assert row["p"] == pytest.approx(exact, abs=0.02)
+    test = scipy.stats.ttest_ind(differences["ja"], differences["en"], equal_var=False)
+    ends = test.confidence_interval(0.95)
+    assert (row["low"], row["high"], row["p"]) == pytest.approx((ends.low, ends.high, test.pvalue))
 
 
 def test_swapping_the_models_negates_everything(tmp_path):
@@ -551,16 +531,6 @@ def test_summary_counts_and_never_claims_equality():
     )
     assert found[-1] == "No difference shown is not equality: these questions do not show one."
     assert not re.search(r"\b(same|equal|identical|as good)\b", " ".join(found))
-
-
-def test_a_test_that_cannot_survive_the_correction_is_named():
-    stuck = line(n=8, p=2 / 2**8, least_p=2 / 2**8, p_holm=0.8)
-    free = line(n=100, p=0.01, least_p=1e-4, p_holm=0.8)
-    assert outcome(stuck) == outcome(free) == "not_shown"
-    (said,) = [text for text in summary([stuck, free]) if "smallest p" in text]
-    assert said.startswith("1 of the comparisons without a shown difference (chrf)")
-    assert "the correction for 2 comparisons" in said
-    assert not [text for text in summary([free]) if "smallest p" in text]
 
 
 # What is refused, and what is only told
@@ -842,7 +812,7 @@ def test_a_metric_at_one_temperature(tmp_path):
 def test_seed(two):
     assert found(*two) == found(*two, "--seed", "0")
     one, other = (rows(found(*two, "--seed", s))["chrf", "hi"] for s in ("0", "1"))
-    assert one["low"] != other["low"] and one["difference"] == other["difference"]
+    assert one["difference"] == other["difference"]
     with pytest.raises(SettingError, match="--seed"):
         run_compare(*two, "--seed", "-1")
 
@@ -946,7 +916,7 @@ def test_a_real_run_with_two_seeds(runs):
     }
     checked = 0
     for code in ("en", "hi"):
-        for name in ("auc", "ece", "brier", "macro_f1", "acc"):
+        for name in ("auc", "brier", "macro_f1", "acc"):
             row = differences["verifiability_ll", name, None, code]
             assert row["a"] == pytest.approx(first[LL + code][f"{name},none"])
             assert row["difference"] == pytest.approx(0)  # Log-likelihoods know no seed.
@@ -969,7 +939,9 @@ def test_a_real_run_with_two_seeds(runs):
         assert row["p"] is None or row["p"] <= row["p_holm"] <= 1
     again = found(a, a)
     assert {row["difference"] for row in again["comparisons"]} <= {0.0, None}
-    assert {row["outcome"] for row in again["comparisons"]} <= {"not_shown", "too_few", "undefined"}
+    assert {row["outcome"] for row in again["comparisons"]} <= {
+        "not_shown", "too_few", "undefined", "not_tested",  # Calibration error is never tested.
+    }  # fmt: skip
 
 
 def test_real_runs_with_other_settings_are_refused(runs, logged, tmp_path):

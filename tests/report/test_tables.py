@@ -185,8 +185,8 @@ def test_counts_have_no_interval_of_a_share(tmp_path):
     scores = {"n_claims_es": 1.0, "abstained_es": 0.0, "n_claims_en": 0.0}
     folder = write(tmp_path, {"xling_information": task(scores, questions)})
     found = {(c.panel.metric, c.language): c.interval for c in report_of(folder).cells}
-    assert found["n_claims", "es"].method == "percentile" and found["n_claims", "es"].low < 1
-    assert found["n_claims", "en"].high == 0
+    assert found["n_claims", "es"].method == "t" and found["n_claims", "es"].low < 1
+    assert found["n_claims", "en"].high == 0  # A count that is 0 throughout is no share.
     assert found["abstained", "es"].method == "wilson" and found["abstained", "es"].high > 0.5
 
 
@@ -210,7 +210,7 @@ def test_auc_has_permutations_enough_for_the_correction(tmp_path):
         tmp_path, {f"xlinghealth_verifiability_ll_liveqa_{c}": t for c, t in tasks.items()}
     )
     found = {item.side: item for item in report_of(folder).comparisons}
-    assert found["hi"].n_permutations == 200_000 and found["hi"].p == 1 / 200_001
+    assert found["hi"].n_permutations == 1000 and found["hi"].p == 1 / 1001
     assert found["hi"].difference < 0 and found["es"].p == 1
     assert _words(found["hi"], True) == "worse than English"
     stuck = "not shown after correction (the smallest p that its test can give)"

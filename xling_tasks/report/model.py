@@ -60,7 +60,7 @@ class Cell:
         panel: The metric.
         language: A code, or `avg`, `script:...`, `family:...`.
         value: The harness's own number; None if undefined.
-        interval: Its bootstrap interval over questions; None without logged samples, or where
+        interval: Its interval over questions; None without logged samples, or where
             no interval is defined.
         better: Whether higher is better; None where neither is.
         signature: How it was made.
@@ -93,11 +93,13 @@ class Comparison:
         value: The side's score over those questions.
         base: The baseline's.
         relative: Difference over the baseline's score; None unless that is above 0.
-        p: Two-sided p of a permutation test (paired) or Welch's t test.
+        p: Two-sided p of the test that the values ask for (see `report.inference`).
         p_holm: The same after Holm's correction over all comparisons of the report.
         n: Questions compared; unpaired, those of the side.
         left_out: Questions that one side lacks; unpaired 0.
         n_permutations: 0 where the test is another one.
+        se: Standard error that the interval is made with.
+        method: How the interval is made.
         detail: Wilcoxon, effect sizes and wins, for metrics with a value per question.
     """
 
@@ -118,6 +120,8 @@ class Comparison:
     n_permutations: int = 0
     detail: PairedDifference | None = None
     p_holm: float | None = None
+    se: float | None = None
+    method: str = ""
 
 
 @dataclass(frozen=True)

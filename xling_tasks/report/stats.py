@@ -10,41 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
 from xling_metrics.stats.anova import GroupComparison, compare_groups, complete_cases
-from xling_metrics.stats.cluster import ClusterDifference, sums_difference, sums_permutation_p
-from xling_metrics.stats.intervals import (
-    Interval,
-    Score,
-    interval_of_sums,
-    ratio,
-    share_interval,
-    sums_intervals,
-)
+from xling_metrics.stats.intervals import Interval
 from xling_metrics.stats.multiple import holm
-from xling_metrics.stats.paired import paired_difference
-from xling_metrics.stats.probability_intervals import auc_sums
 from xling_metrics.stats.resampling import ResamplerPool
 
 from xling_tasks.criteria import AVERAGE, ENGLISH, Panel, panel_of
-from xling_tasks.report.data import Column, Model, Task, harmonic_mean
+from xling_tasks.report import inference
+from xling_tasks.report.data import Column, Model, Task
+from xling_tasks.report.inference import Draws, column_interval, paired_rows, rows_interval
 from xling_tasks.report.model import COVERAGE, Cell, Classic, Comparison, Options, Report, Sides
 
-REFINED = 200_000
-"""Permutations where those at first find nothing as extreme: Holm's correction needs smaller p.
-
-Fewer where so many would not fit or take minutes (AUC of more than a few hundred questions).
-"""
-
 AUC = "auc"
-AUC_RESAMPLES = 2000
-"""Resamples of AUC, whose sums take a column per question."""
-
-_CELLS = 50_000_000
-_PRODUCTS = 20_000_000_000
-Sums = Mapping[str, Sequence[float] | None]
 _CLASSIC = frozenset({"consistency", "correctness"})
-_COUNTS = ("n_claims", "length_words", "distinct_answers", "chrf")
 
 _OF_WORDING = ("chrf", "bleu", "sacrebleu", "rouge", "auc_hard")
 """Overlap with a reference depends on script and tokenizer, so it compares models, not languages.
@@ -58,11 +36,7 @@ class Statistics:
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self._pool = ResamplerPool()
-
-    def resamples_for(self, n: int) -> int:
-        """The resamples asked for, fewer for so many questions that they would not fit."""
-        return max(1000, min(self.options.n_resamples, _CELLS // max(n, 1)))
+        self.draws = Draws(options, ResamplerPool())
 
     def cells(self, model: Model) -> list[Cell]:
         """Every metric of a model with its interval."""
@@ -84,30 +58,10 @@ class Statistics:
             )
 
     def _interval(self, task: Task, name: str) -> Interval | None:
-        n = self.resamples_for(len(task.ids))
-        options = {"seed": self.options.seed, "level": self.options.level, "pool": self._pool}
         if name == AUC and task.rows:
-            (sums,), score = auc_sums(task.rows)
-            n = min(n, AUC_RESAMPLES)
-            return sums_intervals(sums, {"": score}, n_resamples=n, **options)[""]  # type: ignore[arg-type]
+            return rows_interval(task.rows, len(task.ids) - len(task.rows), self.options.level)
         column = task.columns.get(name)
-        if column is None:
-            return None
-        present = column.sums[~np.isnan(column.sums[:, 0])]
-        left_out = len(column.sums) - len(present)
-        found = interval_of_sums(
-            present,
-            {"": column.score},
-            left_out,
-            n_resamples=n,
-            **options,  # type: ignore[arg-type]
-        )[""]
-        if found.value in (0.0, 1.0) and found.low == found.high and _is_share(name, column):
-            # All or nothing: the bootstrap's interval has no width.
-            hits, totals = (present[:, 0::2].sum(axis=1), present[:, 1::2].sum(axis=1))
-            share = share_interval(hits.tolist(), totals.tolist(), n_resamples=n, **options)  # type: ignore[arg-type]
-            return share._replace(left_out=left_out)
-        return found
+        return None if column is None else column_interval(name, column, self.draws)
 
     def against_english(self, model: Model) -> list[Comparison]:
         """Each language of a model against English, on every metric that has a direction."""
@@ -124,7 +78,8 @@ class Statistics:
         """One comparison of a metric between two tasks."""
         (task, name), (base, base_name) = sides.side, sides.baseline
         if name == AUC and task.rows and base.rows:
-            return self._auc(panel, sides)
+            found = paired_rows(task.rows, base.rows, self.draws)
+            return _from(panel, sides, found, len(task.rows.keys() | base.rows.keys()))
         column, base_column = task.columns.get(name), base.columns.get(base_name)
         if column is None or base_column is None:
             return _values_only(panel, sides, paired)
@@ -135,38 +90,8 @@ class Statistics:
     def _paired(self, panel: Panel, sides: Sides, own: Column, other: Column) -> Comparison:
         (task, _), (base, _) = sides.side, sides.baseline
         both = own.by_question(task.ids), other.by_question(base.ids)
-        n = self.resamples_for(len(task.ids))
-        found = self._difference(panel, sides, *both, own.score, n)
-        detail = None
-        if own.simple:
-            detail = paired_difference(
-                own.values(task.ids), other.values(base.ids), seed=self.options.seed,
-                n_resamples=n, level=self.options.level, pool=self._pool,
-            )  # fmt: skip
-        return replace(found, detail=detail)
-
-    def _difference(
-        self, panel: Panel, sides: Sides, own: Sums, other: Sums, score: Score, n: int
-    ) -> Comparison:
-        """A paired comparison of sums; where nothing is as extreme, with more permutations."""
-        seed, pool = self.options.seed, self._pool
-        found = sums_difference(
-            own, other, {"": score}, seed=seed, n_resamples=n, level=self.options.level, pool=pool
-        )[""]
-        p, permutations = found.p, n
-        if p is not None and not found.exact and p <= 5 / n:
-            width = max(len(row) for row in own.values() if row is not None)
-            work = found.n * width
-            more = min(REFINED, 4 * _CELLS // found.n, _PRODUCTS // work)
-            if more > n:
-                permutations = more
-                p = sums_permutation_p(own, other, score, seed=seed, n_permutations=more, pool=pool)
-        return replace(_from_difference(panel, sides, found), p=p, n_permutations=permutations)
-
-    def _auc(self, panel: Panel, sides: Sides) -> Comparison:
-        (own, other), score = auc_sums(sides.side[0].rows, sides.baseline[0].rows)
-        n = min(self.resamples_for(len(own)), AUC_RESAMPLES)
-        return self._difference(panel, sides, own, other, score, n)
+        found = inference.paired(panel.metric, own, other, both, self.draws)
+        return _from(panel, sides, found, len(both[0].keys() | both[1].keys()))
 
     def classic(self, model: Model) -> list[Classic]:
         """ANOVA, Tukey's HSD and unpaired t tests over the languages of each metric.
@@ -191,12 +116,6 @@ class Statistics:
         questions = list(dict.fromkeys(key for code in order for key in groups[code]))
         aligned = {code: [groups[code].get(key) for key in questions] for code in order}
         return compare_groups(complete_cases(aligned), level=self.options.level)
-
-
-def _is_share(name: str, column: Column) -> bool:
-    """Whether values lie between 0 and 1; a count or a spread that is 0 says nothing of it."""
-    shares = column.score in (ratio, harmonic_mean)
-    return shares and not name.startswith(_COUNTS) and "_seed_sd" not in name
 
 
 def with_holm(comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -247,39 +166,43 @@ def _of_wording(metric: str) -> bool:
     return metric.startswith(_OF_WORDING)
 
 
-def _from_difference(panel: Panel, sides: Sides, found: ClusterDifference) -> Comparison:
+def _from(panel: Panel, sides: Sides, found: inference.Found, asked: int) -> Comparison:
+    """A comparison over the same questions, of `asked` that one side or the other has."""
+    own = found.range
     return Comparison(
         panel=panel,
         side=sides.side_name,
         baseline=sides.baseline_name,
         context=sides.context,
         paired=True,
-        difference=found.difference,
-        low=found.low,
-        high=found.high,
+        difference=own.value,
+        low=own.low,
+        high=own.high,
         value=found.value,
-        base=found.baseline,
-        relative=relative(found.difference, found.baseline),
-        p=found.p,
-        n=found.n,
-        left_out=found.left_out,
+        base=found.base,
+        relative=relative(own.value, found.base),
+        p=own.p,
+        n=own.n,
+        left_out=asked - own.n,
+        n_permutations=found.n_permutations,
+        se=own.se,
+        method=own.method,
+        detail=found.detail,
     )
 
 
 def _unpaired(panel: Panel, sides: Sides, own: Column, other: Column, level: float) -> Comparison:
-    """Different questions: Welch's t test and interval on per-question values."""
-    from scipy.stats import ttest_ind  # type: ignore[import-untyped]
-
+    """Different questions."""
     task, base = sides.side[0], sides.baseline[0]
     a = [value for value in own.values(task.ids).values() if value is not None]
     b = [value for value in other.values(base.ids).values() if value is not None]
-    found = _values_only(panel, sides, paired=False)
-    found = replace(found, n=len(a))
-    if not own.simple or len(a) < 2 or len(b) < 2 or (len(set(a)) == 1 and len(set(b)) == 1):
-        return found
-    test = ttest_ind(a, b, equal_var=False)
-    ends = test.confidence_interval(level)
-    return replace(found, low=float(ends.low), high=float(ends.high), p=float(test.pvalue))
+    made = replace(_values_only(panel, sides, paired=False), n=len(a))
+    if not own.simple:
+        return made
+    found = inference.unpaired(a, b, level)
+    return replace(
+        made, low=found.low, high=found.high, p=found.p, se=found.se, method=found.method
+    )
 
 
 def _values_only(panel: Panel, sides: Sides, paired: bool) -> Comparison:

@@ -7,26 +7,20 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from xling_metrics.stats.intervals import Score, scored
+from xling_metrics.stats.intervals import scored
+from xling_metrics.stats.jackknife import never_without_width, student
 from xling_metrics.stats.multiple import holm
 from xling_metrics.stats.paired import paired_difference
-from xling_metrics.stats.probability_intervals import auc_sums
-from xling_metrics.stats.resampling import (
-    EXACT_UP_TO,
-    Floats,
-    ResamplerPool,
-    number,
-    percentile_bounds,
-    permutation_p,
-)
+from xling_metrics.stats.probability_intervals import ece_of_sums
+from xling_metrics.stats.resampling import Floats, number
+from xling_metrics.stats.roc import influences, rows_of, shared_questions
+from xling_metrics.stats.shares import Range
 
 from xling_tasks.criteria import CRITERIA, ENGLISH, Panel, panel_of
 from xling_tasks.report.compare.pairs import Pair
 from xling_tasks.report.data import Column, Task
 from xling_tasks.report.model import Options, Sides
-from xling_tasks.report.stats import AUC, AUC_RESAMPLES, REFINED, Statistics
-
-_REFINED_CELLS = 200_000_000
+from xling_tasks.report.stats import AUC, Statistics
 
 
 @dataclass(frozen=True)
@@ -47,7 +41,7 @@ class Line:
         n: Questions compared; of a gap of different questions, those of the language.
         n_english: Those of English where they are different questions; else None.
         left_out: Questions of both runs without a value on every side.
-        least_p: The smallest p that the test could have given; None without a test.
+        se: Standard error that the interval is made with.
         wins: Questions on which B's own value is better (higher, where neither is better).
         ties: Questions with equal values.
         losses: The others.
@@ -68,7 +62,7 @@ class Line:
     n: int = 0
     n_english: int | None = None
     left_out: int = 0
-    least_p: float | None = None
+    se: float | None = None
     wins: int | None = None
     ties: int | None = None
     losses: int | None = None
@@ -84,8 +78,7 @@ def all_lines(pairs: Sequence[Pair], options: Options) -> list[Line]:
     """Every comparison, in a report's order, with p-values corrected over all of them."""
     statistics = Statistics(options)
     lines = [_difference(statistics, pair, name) for pair in pairs for name in pair.names]
-    gaps = _Gaps(statistics)
-    lines += [gaps.change(own, english) for own, english in _with_english(pairs)]
+    lines += [gap_change(statistics, own, english) for own, english in _with_english(pairs)]
     adjusted = holm([line.p for line in lines])
     lines = [replace(line, p_holm=p) for line, p in zip(lines, adjusted, strict=True)]
     criteria, panels = list(CRITERIA), list(dict.fromkeys(line.panel for line in lines))
@@ -117,17 +110,12 @@ def _difference(statistics: Statistics, pair: Pair, name: str) -> Line:
     line = Line(
         "difference", panel, language, better, found.base, found.value, found.difference,
         found.low, found.high, found.p, found.n, left_out=found.left_out,
-        least_p=None if found.p is None else least_p(found.n, found.n_permutations),
+        se=found.se,
         d_z=None if found.detail is None else found.detail.d_z,
     )  # fmt: skip
     if columns[0] is None or columns[1] is None:
         return line if found.n else replace(line, a=None, b=None, difference=None)
     return _with_wins(line, _own(columns[0], pair.a), _own(columns[1], pair.b))
-
-
-def least_p(n: int, n_permutations: int) -> float:
-    """The smallest p that a permutation test can give."""
-    return 2.0 / 2**n if n <= EXACT_UP_TO else 1 / (1 + n_permutations)
 
 
 def _own(column: Column, task: Task) -> dict[str, float | None]:
@@ -163,138 +151,121 @@ def _with_english(pairs: Sequence[Pair]) -> Iterable[tuple[Side, Side]]:
                 yield (pair, name), english[panel]
 
 
-class _Sums(NamedTuple):
-    """Both models' sums per question of one language; rows of A and B are the same questions."""
+def gap_change(statistics: Statistics, own: Side, english: Side) -> Line:
+    """(B's language - B's English) - (A's language - A's English).
 
-    a: Floats
-    b: Floats
-    score: Score
-
-    def differences(self, totals: Floats) -> tuple[Floats, Floats]:
-        """Scores of A and B from rows of sums, A's first."""
-        width = self.a.shape[1]
-        return scored(self.score, totals[:, :width]), scored(self.score, totals[:, width:])
-
-    @property
-    def both(self) -> Floats:
-        """A's columns and then B's."""
-        return np.hstack([self.a, self.b])
-
-    @property
-    def exchange(self) -> Floats:
-        """What a question adds to these columns if its answers change sides."""
-        return np.hstack([self.b - self.a, self.a - self.b])
-
-
-class _Gaps:
-    """How gaps to English differ between two models; draws are shared between calls."""
-
-    def __init__(self, statistics: Statistics) -> None:
-        self._statistics, self._options = statistics, statistics.options
-        self._pool = ResamplerPool()
-
-    def change(self, own: Side, english: Side) -> Line:
-        """(B's language - B's English) - (A's language - A's English).
-
-        Where all languages have the same questions, only those with all four values count, and
-        one draw of questions serves all four scores. Where they differ (MMedBench), each
-        language's questions are drawn by themselves.
-        """
-        pair, name = own
-        panel, language = panel_of(pair.a.place, name)
-        parallel = pair.a.place.parallel
-        tables = [_by_question(*side) for side in (own, english)]
-        line = Line("gap", panel, language, pair.better(name), None, None, None)
-        if any(table is None for table in tables):
+    Where all languages have the same questions, only those with all four values count, and the
+    four scores vary together over them. Where they differ (MMedBench), each language's questions
+    vary by themselves.
+    """
+    pair, name = own
+    panel, language = panel_of(pair.a.place, name)
+    line = Line("gap", panel, language, pair.better(name), None, None, None)
+    first, second = _changes(own), _changes(english)
+    if first is None or second is None:
+        return line
+    if pair.a.place.parallel:
+        both = [key for key in first.keys if key in set(second.keys)]
+        first, second = _changes(own, both), _changes(english, both)
+        if not both or first is None or second is None:
             return line
-        (first, score), (second, _) = tables  # type: ignore[misc]
-        known = [
-            [key for key, row in table.items() if all(own is not None for own in row)]
-            for table in (first, second)
-        ]
-        if parallel:
-            known = [sorted(set(known[0]) & set(known[1]))] * 2
-        if not all(known):
-            return line
-        asked = set(first) | set(second) if parallel else set(first)
-        counted = replace(
-            line,
-            n=len(known[0]),
-            n_english=None if parallel else len(known[1]),
-            left_out=len(asked) - len(known[0]),
-        )
-        sums = _sums(first, known[0], score), _sums(second, known[1], score)
-        return self._tested(counted, *sums, AUC_RESAMPLES if name == AUC else None)
-
-    def _tested(self, line: Line, own: _Sums, english: _Sums, times: int | None) -> Line:
-        n = line.n + (line.n_english or 0)
-        draws = min(times or self._options.n_resamples, self._statistics.resamples_for(n))
-        observed = [
-            side.differences(side.both.sum(axis=0, keepdims=True)) for side in (own, english)
-        ]
-        a, b = (float(observed[0][i][0] - observed[1][i][0]) for i in (0, 1))
-        low, high, _ = percentile_bounds(
-            self._resampled(line, own, english, draws), self._options.level
-        )
-        scale = max(abs(float(value[0])) for side in observed for value in side)
-        if not np.isfinite(b - a):
-            return replace(line, a=number(a), b=number(b))
-        p = self._p(line, own, english, draws, b - a, scale)
-        exact = n <= EXACT_UP_TO
-        more = min(REFINED, _REFINED_CELLS // n)
-        if not exact and times is None and p <= 5 / draws and more > draws:
-            draws = more
-            p = self._p(line, own, english, draws, b - a, scale)
-        return replace(
-            line, a=a, b=b, difference=b - a, low=low, high=high, p=p, least_p=least_p(n, draws)
-        )
-
-    def _resampled(self, line: Line, own: _Sums, english: _Sums, times: int) -> Floats:
-        """The change in every resample of questions; none of a single question."""
-        if min(line.n, line.n if line.n_english is None else line.n_english) < 2:
-            return np.empty(0)
-        seed = self._options.seed
-        changes = []
-        for side, shift in ((own, 0), (english, int(line.n_english is not None))):
-            totals = self._pool.get(len(side.a), seed + shift, times).totals(side.both)
-            a, b = side.differences(totals)
-            changes.append(b - a)
-        return changes[0] - changes[1]
-
-    def _p(
-        self, line: Line, own: _Sums, english: _Sums, times: int, observed: float, scale: float
-    ) -> float:
-        """Permutation p: whole questions change sides between A and B, in both languages."""
-        n, changes = line.n + (line.n_english or 0), []
-        draws = self._pool.get(n, self._options.seed, times)
-        for side, start in ((own, 0), (english, 0 if line.n_english is None else line.n)):
-            rows = np.zeros((n, side.both.shape[1]))
-            rows[start : start + len(side.a)] = side.exchange
-            a, b = side.differences(side.both.sum(axis=0) + draws.swapped_totals(rows))
-            changes.append(b - a)
-        return permutation_p(observed, changes[0] - changes[1], exact=draws.exact, scale=scale)
-
-
-_Table: TypeAlias = dict[str, tuple[Any, Any]]
-
-
-def _by_question(pair: Pair, name: str) -> tuple[_Table, Score] | None:
-    """Question -> sums of A and of B, and the score; None for a metric without any."""
-    a: Mapping[str, Sequence[float] | None]
-    b: Mapping[str, Sequence[float] | None]
-    if name == AUC and pair.a.rows and pair.b.rows:
-        (a, b), score = auc_sums(pair.a.rows, pair.b.rows)
+        left_out = len({*pair.a.ids, *english[0].a.ids}) - len(both)
+        found = _parallel(statistics, first, second, pair.a.columns.get(name))
+        sizes: dict[str, Any] = {"n": len(both), "left_out": left_out}
     else:
-        columns = [task.columns.get(name) for task in pair[:2]]
-        if columns[0] is None or columns[1] is None:
-            return None
-        if columns[0].sums.shape[1] != columns[1].sums.shape[1]:
-            return None
-        a, b = columns[0].by_question(pair.a.ids), columns[1].by_question(pair.b.ids)
-        score = columns[0].score
-    return {key: (a.get(key), b.get(key)) for key in pair.a.ids}, score
+        if not first.keys or not second.keys:
+            return line
+        found = _apart(statistics.options.level, first, second)
+        sizes = {"n": len(first.keys), "n_english": len(second.keys)}
+        sizes["left_out"] = len(pair.a.ids) - len(first.keys)
+    found = never_without_width(found, statistics.options.level, difference=True)
+    a, b = first.a - second.a, first.b - second.b
+    if not np.isfinite(b - a):
+        return replace(line, a=number(a), b=number(b), **sizes)
+    return replace(
+        line, a=a, b=b, difference=b - a, low=found.low, high=found.high, p=found.p, se=found.se,
+        **sizes,
+    )  # fmt: skip
 
 
-def _sums(table: _Table, keys: Sequence[str], score: Score) -> _Sums:
-    a, b = (np.array([table[key][i] for key in keys], dtype=np.float64) for i in (0, 1))
-    return _Sums(a, b, score)
+class _Change(NamedTuple):
+    """How a score changes from A to B in one language.
+
+    Attributes:
+        keys: Questions with a value in both models.
+        a: A's score over them.
+        b: B's.
+        parts: What each question adds to the deviation of B - A from the true change, so that
+            the sum of squares is its variance.
+    """
+
+    keys: list[str]
+    a: float
+    b: float
+    parts: Floats
+
+
+def _changes(side: Side, only: Sequence[str] | None = None) -> _Change | None:
+    """The change in one language, over some questions only; None for a metric without parts."""
+    pair, name = side
+    if name == AUC and pair.a.rows and pair.b.rows:
+        keys = shared_questions(pair.b.rows, pair.a.rows) if only is None else list(only)
+        found = [influences(rows_of(task.rows, keys)) for task in (pair.a, pair.b)]
+        (a, own), (b, other) = found
+        if a is None or b is None:
+            return None
+        n = len(keys)
+        return _Change(keys, a, b, (other - own) * np.sqrt(n / max(n - 1, 1)))
+    first, second = pair.a.columns.get(name), pair.b.columns.get(name)
+    if first is None or second is None or first.score is ece_of_sums:
+        return None
+    if first.sums.shape[1] != second.sums.shape[1]:
+        return None
+    known = ~np.isnan(first.sums[:, 0]) & ~np.isnan(second.sums[:, 0])
+    place = {key: at for at, key in enumerate(pair.a.ids) if known[at]}
+    keys = list(place) if only is None else list(only)
+    rows = [place[key] for key in keys]
+    scores, without = [], []
+    for column in (first, second):
+        sums = column.sums[rows]
+        total = sums.sum(axis=0, keepdims=True)
+        scores.append(float(scored(column.score, total)[0]) if keys else np.nan)
+        without.append(scored(column.score, total - sums))
+    left = without[1] - without[0]
+    n = len(keys)
+    return _Change(
+        keys, scores[0], scores[1], (left - left.mean()) * np.sqrt((n - 1) / n) if n else left
+    )
+
+
+def _parallel(
+    statistics: Statistics, own: _Change, english: _Change, column: Column | None
+) -> Range:
+    """The interval over shared questions: Student's on the jackknife's standard error."""
+    n, level = len(own.keys), statistics.options.level
+    change = (own.b - own.a) - (english.b - english.a)
+    found = student(change, own.parts - english.parts, n - 1, level)
+    if column is None or not column.simple or n < 2:
+        return found
+    # A question's own double difference, back from the jackknife: p of sign flips.
+    values = change - (own.parts - english.parts) * np.sqrt((n - 1) * n)
+    none = dict.fromkeys(own.keys, 0.0)
+    again = paired_difference(
+        dict(zip(own.keys, values.tolist(), strict=True)), none, seed=statistics.options.seed,
+        n_resamples=statistics.draws.times(n), level=level, pool=statistics.draws.pool,
+    )  # fmt: skip
+    return found._replace(p=again.p_permutation)
+
+
+def _apart(level: float, own: _Change, english: _Change) -> Range:
+    """The interval over different questions: Welch's degrees of freedom (1947)."""
+    change = (own.b - own.a) - (english.b - english.a)
+    squares = [float((side.parts**2).sum()) for side in (own, english)]
+    spread = sum(
+        square**2 / max(len(side.keys) - 1, 1)
+        for square, side in zip(squares, (own, english), strict=True)
+    )
+    df = sum(squares) ** 2 / spread if spread else 1.0
+    if min(len(own.keys), len(english.keys)) < 2:
+        df = 0
+    return student(change, np.concatenate([own.parts, english.parts]), df, level)

@@ -155,22 +155,6 @@ def _counted(lines: Sequence[Line]) -> str:
 
 
 def _limits(lines: Sequence[Line]) -> Iterable[str]:
-    stuck = [
-        line
-        for line in lines
-        if outcome(line) == "not_shown"
-        and line.p is not None
-        and line.least_p is not None
-        and line.p <= line.least_p * (1 + 1e-9)
-    ]
-    tests = sum(line.p is not None for line in lines)
-    if stuck:
-        metrics = ", ".join(dict.fromkeys(line.panel.metric for line in stuck))
-        yield (
-            f"{len(stuck)} of the comparisons without a shown difference ({metrics}) have the "
-            f"smallest p that their test can give; the correction for {tests} comparisons keeps "
-            "them from being shown. Name fewer with --metrics, before looking at results."
-        )
     yield "No difference shown is not equality: these questions do not show one."
 
 

@@ -1,0 +1,233 @@
+"""ROC AUC of rows in questions: DeLong's variance over questions, and a swap test on ranks.
+
+AUC is the share of (positive, negative) pairs of rows in the right order, ties counted half. Rows
+of a question go together, so that its variance is over questions (Obuchowski 1997).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from xling_metrics.stats.resampling import LEVEL, Floats, Resampler, permutation_p
+from xling_metrics.stats.shares import Range, t_quantile, wilson
+from xling_metrics.stats.swaps import over
+
+K = TypeVar("K", bound=Hashable)
+Rows = Mapping[K, Sequence[tuple[int, float | None]]]
+"""Question -> its rows (label 0 or 1, probability of 1 or None, which is left out)."""
+
+_CHUNK = 1 << 22
+
+
+def auc_interval(rows: Rows[K], level: float = LEVEL) -> Range:
+    """ROC AUC with its interval over questions: DeLong's on the logit, by Student's quantile.
+
+    Variance: Obuchowski (1997), see `influences`. `logit(AUC) -+ t se / (AUC (1 - AUC))` (Pepe
+    2003, section 5.2). An AUC of 0 or 1 has no variance; there it is Wilson's interval with each
+    question as one draw.
+
+    Args:
+        rows: Question to its rows.
+        level: Coverage.
+
+    Returns:
+        The AUC; None without rows of both labels, no ends for fewer than two questions.
+    """
+    own = rows_of(rows, [key for key in rows if _usable(rows[key])])
+    value, parts = influences(own)
+    n = own.n
+    if value is None or n < 2:
+        return Range(value, None, None, None, None, n, "delong")
+    se = float(np.sqrt(n / (n - 1) * (parts**2).sum()))
+    if not 0 < value < 1:
+        low, high = wilson(value * n, n, level)
+        return Range(value, low, high, None, se, n, "wilson")
+    half = t_quantile(level, n - 1) * se / (value * (1 - value))
+    low, high = (1 / (1 + np.exp(-(np.log(value / (1 - value)) + sign * half))) for sign in (-1, 1))
+    return Range(value, float(low), float(high), None, se, n, "delong")
+
+
+def auc_difference(values: Rows[K], baseline: Rows[K], level: float = LEVEL) -> Range:
+    """AUC minus a baseline's over the questions of both: DeLong's interval over questions.
+
+    The variance of the difference takes both sides of a question together (DeLong, DeLong &
+    Clarke-Pearson 1988 for rows; Obuchowski 1997 for questions with several).
+
+    Args:
+        values: Question to its rows.
+        baseline: The same of what it is compared with.
+        level: Coverage.
+    """
+    from scipy.stats import t  # type: ignore[import-untyped]
+
+    keys = shared_questions(values, baseline)
+    (a, own), (b, other) = (influences(rows_of(side, keys)) for side in (values, baseline))
+    n = len(keys)
+    if a is None or b is None:
+        return Range(None, None, None, None, None, n, "delong")
+    if n < 2:
+        return Range(a - b, None, None, None, None, n, "delong")
+    se = float(np.sqrt(n / (n - 1) * ((own - other) ** 2).sum()))
+    half = t_quantile(level, n - 1) * se
+    p = float(2 * t.sf(abs(a - b) / se, n - 1)) if se else None
+    return Range(a - b, a - b - half, a - b + half, p, se, n, "delong")
+
+
+def auc_swap_p(values: Rows[K], baseline: Rows[K], draws: Resampler) -> float | None:
+    """Two-sided p that two AUCs over the same questions are equal.
+
+    Before sides change, each side's probabilities become ranks over all of its rows (Venkatraman &
+    Begg 1996), so that a side whose probabilities are higher throughout does not look different;
+    and in every swap the difference is divided by its standard error (Chung & Romano 2013), so that
+    ROC curves of different shapes with equal areas do not either.
+
+    Args:
+        values: Question to its rows.
+        baseline: The same of what it is compared with.
+        draws: Swaps of as many questions as `shared_questions`.
+
+    Returns:
+        A probability in (0, 1]; None where an AUC is undefined.
+    """
+    keys = shared_questions(values, baseline)
+    if not keys:
+        return None
+    sides = [_ranked(rows_of(side, keys)) for side in (values, baseline)]
+    if any(len(np.unique(side.labels)) < 2 for side in sides):
+        return None
+    table = _Table(sides)
+    observed = float(table.statistics(np.zeros((1, len(keys))))[0])
+    found = np.concatenate([table.statistics(swaps) for swaps in draws.swaps()])
+    return permutation_p(observed, found, exact=draws.exact, scale=abs(observed))
+
+
+def shared_questions(values: Rows[K], baseline: Rows[K]) -> list[K]:
+    """The questions with a usable row on both sides, in the baseline's order."""
+    return [key for key in baseline if _usable(baseline[key]) and _usable(values.get(key, ()))]
+
+
+class RowsOf(NamedTuple):
+    """Rows as arrays, and which question each is of.
+
+    Attributes:
+        labels: 0 or 1 per row.
+        chances: Probability of 1 per row.
+        owner: Number of its question per row.
+        n: Questions.
+    """
+
+    labels: np.ndarray
+    chances: np.ndarray
+    owner: np.ndarray
+    n: int
+
+
+def influences(rows: RowsOf) -> tuple[float | None, Floats]:
+    """The AUC, and what each question adds to its deviation from the true one.
+
+    With a positive's placement V10 (share of negatives below it), a negative's V01 (share of
+    positives above it), M positives and N negatives, a question's influence is
+    `sum (V10 - AUC) / M + sum (V01 - AUC) / N` over its rows. K / (K - 1) times the sum of their
+    squares is Obuchowski's variance where every question has rows of both labels.
+    """
+    positive = rows.labels == 1
+    m, n = int(positive.sum()), int((~positive).sum())
+    if not m or not n:
+        return None, np.zeros(rows.n)
+    # A rank among all rows less that among rows of the own label counts the others below.
+    place = _mid_ranks(rows.chances)
+    own = np.empty(len(place))
+    own[positive] = _mid_ranks(rows.chances[positive])
+    own[~positive] = _mid_ranks(rows.chances[~positive])
+    below = place - own
+    value = float(below[positive].sum() / (m * n))
+    parts = np.where(positive, (below / n - value) / m, (1 - below / m - value) / n)
+    own_parts: Floats = np.bincount(rows.owner, weights=parts, minlength=rows.n).astype(float)
+    return value, own_parts
+
+
+def _mid_ranks(values: np.ndarray) -> np.ndarray:
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(values), dtype=np.float64)
+
+
+def _usable(rows: Sequence[tuple[int, float | None]]) -> list[tuple[int, float]]:
+    return [(label, chance) for label, chance in rows if chance is not None]
+
+
+def rows_of(rows: Rows[K], keys: Sequence[K]) -> RowsOf:
+    """The usable rows of some questions, in their order."""
+    found = [(*row, at) for at, key in enumerate(keys) for row in _usable(rows[key])]
+    labels, chances, owner = (np.array(x) for x in zip(*found, strict=True)) if found else [
+        np.zeros(0)
+    ] * 3  # fmt: skip
+    return RowsOf(labels, chances, owner.astype(int), len(keys))
+
+
+def _ranked(rows: RowsOf) -> RowsOf:
+    """Ranks over all rows, as shares so that sides of different sizes are alike."""
+    return rows._replace(chances=_mid_ranks(rows.chances) / (len(rows.chances) + 1))
+
+
+class _Table:
+    """Ordered pairs between the questions of two sides, for the AUCs of any mixture."""
+
+    def __init__(self, sides: Sequence[RowsOf]) -> None:
+        self.n = sides[0].n
+        labels, chances = (np.concatenate([s[i] for s in sides]) for i in (0, 1))
+        owner = np.concatenate([side.owner + at * self.n for at, side in enumerate(sides)])
+        positive = labels == 1
+        size = 2 * self.n
+        self.positives = np.bincount(owner[positive], minlength=size).astype(float)
+        self.negatives = np.bincount(owner[~positive], minlength=size).astype(float)
+        self.pairs = _ordered_pairs(chances, owner, positive, size)
+        self.by_negative = self.pairs.sum(axis=0)
+        self.by_positive = self.pairs.sum(axis=1)
+
+    def statistics(self, swaps: Floats) -> Floats:
+        """Difference of AUCs over its standard error, per row of swaps."""
+        step = max(1, _CHUNK // (2 * self.n))
+        return np.concatenate(
+            [self._of(swaps[at : at + step]) for at in range(0, len(swaps), step)]
+        )
+
+    def _of(self, swaps: Floats) -> Floats:
+        chosen = np.hstack([1 - swaps, swaps])
+        above, below = chosen @ self.pairs.T, chosen @ self.pairs
+        first, own = self._side(chosen, above, below, swaps)
+        rest = self.by_positive - above, self.by_negative - below
+        second, other = self._side(1 - chosen, *rest, 1 - swaps)
+        se = np.sqrt(self.n / max(self.n - 1, 1) * ((own - other) ** 2).sum(axis=1))
+        return over(first - second, se)
+
+    def _side(
+        self, chosen: Floats, above: Floats, below: Floats, swaps: Floats
+    ) -> tuple[Floats, Floats]:
+        """The AUC of the questions chosen from the two sides, and their influences."""
+        m, n = (chosen @ counts for counts in (self.positives, self.negatives))
+        with np.errstate(all="ignore"):
+            value = (chosen * above).sum(axis=1) / (m * n)
+            parts = (above + below) / (m * n)[:, None] - value[:, None] * (
+                self.positives / m[:, None] + self.negatives / n[:, None]
+            )
+        half = self.n
+        return value, parts[:, :half] * (1 - swaps) + parts[:, half:] * swaps
+
+
+def _ordered_pairs(
+    chances: np.ndarray, owner: np.ndarray, positive: np.ndarray, size: int
+) -> Floats:
+    """How many pairs (positive of one question, negative of another) are in the right order."""
+    table = np.zeros((size, size))
+    lower, whose = chances[~positive], owner[~positive]
+    starts = np.flatnonzero(np.r_[True, whose[1:] != whose[:-1]])
+    step = max(1, _CHUNK // len(lower))
+    high, owners = chances[positive], owner[positive]
+    for at in range(0, len(high), step):
+        one = high[at : at + step, None]
+        counts = np.add.reduceat((one > lower) + 0.5 * (one == lower), starts, axis=1)
+        np.add.at(table, (owners[at : at + step, None], whose[starts][None, :]), counts)
+    return table

@@ -1,0 +1,182 @@
+"""AUC over questions, and the studentised swap test, against plain loops."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+import scipy.stats
+from xling_metrics.stats.resampling import Resampler
+from xling_metrics.stats.roc import (
+    auc_difference,
+    auc_interval,
+    auc_swap_p,
+    influences,
+    rows_of,
+    shared_questions,
+)
+from xling_metrics.stats.swaps import studentised_swap_p
+from xling_metrics.stats.verdict_intervals import VERDICT_SCORES
+
+roc_auc_score = pytest.importorskip("sklearn.metrics").roc_auc_score
+
+
+def made(n, seed, *, rows=5, shift=0.0, scale=1.0, apart=1.0):
+    """n questions with one right and several wrong answers each."""
+    rng = np.random.default_rng(seed)
+    return {
+        f"q{i}": [
+            (int(j == 0), float(scipy.special.expit(shift + scale * (rng.normal() + apart * (j == 0)))))
+            for j in range(rows)
+        ]
+        for i in range(n)
+    }  # fmt: skip
+
+
+def auc_of(rows):
+    return roc_auc_score(*zip(*(row for own in rows for row in own)))
+
+
+def obuchowski(rows):
+    """The variance as its paper writes it, in loops: S10 / M + S01 / N + 2 S11 / (M N)."""
+    own = list(rows.values())
+    high = [[x for y, x in q if y] for q in own]
+    low = [[x for y, x in q if not y] for q in own]
+    m, n = sum(map(len, high)), sum(map(len, low))
+
+    def kernel(x, y):
+        return 1.0 if x > y else 0.5 if x == y else 0.0
+
+    auc = sum(kernel(x, y) for a in high for x in a for b in low for y in b) / (m * n)
+    v10 = [sum(sum(kernel(x, y) for b in low for y in b) / n for x in a) for a in high]
+    v01 = [sum(sum(kernel(x, y) for a in high for x in a) / m for y in b) for b in low]
+    first = [v - len(a) * auc for v, a in zip(v10, high)]
+    second = [v - len(b) * auc for v, b in zip(v01, low)]
+    i = len(own)
+    s10 = i / ((i - 1) * m) * sum(x * x for x in first)
+    s01 = i / ((i - 1) * n) * sum(x * x for x in second)
+    s11 = i / (i - 1) * sum(x * y for x, y in zip(first, second))
+    return auc, s10 / m + s01 / n + 2 * s11 / (m * n)
+
+
+def test_interval_is_obuchowskis_on_the_logit():
+    rows = {key: [(y, round(x, 1)) for y, x in own] for key, own in made(20, 1).items()}
+    auc, variance = obuchowski(rows)
+    found = auc_interval(rows)
+    assert found.value == pytest.approx(auc) == pytest.approx(auc_of(rows.values()))
+    assert found.se == pytest.approx(variance**0.5)
+    half = scipy.stats.t.ppf(0.975, 19) * variance**0.5 / (auc * (1 - auc))
+    ends = scipy.special.expit(scipy.special.logit(auc) + np.array([-half, half]))
+    assert (found.low, found.high) == pytest.approx(tuple(ends))
+
+
+def test_undefined_and_perfect():
+    assert auc_interval({}).value is None
+    assert auc_interval({"a": [(1, 0.5), (1, None)]}).value is None
+    sure = auc_interval({i: [(1, 0.9), (0, 0.1)] for i in range(24)})
+    assert sure.value == 1 and sure.low < 0.9 and sure.method == "wilson"
+    assert auc_interval({1: [(1, 0.9), (0, 0.1)]})[:3] == (1.0, None, None)
+    assert shared_questions({1: [(1, 0.5)], 2: [(0, None)]}, {2: [(0, 1.0)], 1: [(1, 0.1)]}) == [1]
+    assert auc_swap_p({1: [(1, 0.5)]}, {1: [(1, 0.5)]}, Resampler(1, 0)) is None
+    assert auc_swap_p({}, {}, Resampler(1, 0)) is None
+
+
+def test_difference_takes_both_sides_of_a_question_together():
+    a, b = made(25, 1), made(25, 2, apart=1.6)
+    b = {key: [(y, (x + a[key][i][1]) / 2) for i, (y, x) in enumerate(b[key])] for key in b}
+    found = auc_difference(a, b)
+    keys = list(b)
+    own, other = (influences(rows_of(side, keys))[1] for side in (a, b))
+    assert found.value == pytest.approx(auc_of(a.values()) - auc_of(b.values()))
+    assert found.se == pytest.approx((25 / 24 * ((own - other) ** 2).sum()) ** 0.5)
+    apart = (auc_interval(a).se ** 2 + auc_interval(b).se ** 2) ** 0.5
+    assert found.se < apart
+    assert auc_difference(a, a)[:3] == (0, 0, 0)
+
+
+def statistic(a, b):
+    """Difference of AUCs over its standard error, one mixture of sides."""
+    keys = list(range(len(a)))
+    (x, own), (y, other) = (influences(rows_of(dict(enumerate(s)), keys)) for s in (a, b))
+    n = len(keys)
+    return (x - y) / (n / (n - 1) * ((own - other) ** 2).sum()) ** 0.5
+
+
+def test_swap_test_ranks_and_studentises():
+    n, a, b = 7, made(7, 3), made(7, 4, shift=3, scale=2)
+    # Ranks over each side's own rows, then every pattern of swapped questions.
+    ranked = []
+    for side in (a, b):
+        ranks = scipy.stats.rankdata([x for own in side.values() for _, x in own]).reshape(n, 5)
+        ranked.append([
+            [(y, r) for (y, _), r in zip(own, line)] for own, line in zip(side.values(), ranks)
+        ])  # fmt: skip
+    all_ = []
+    for swaps in product((0, 1), repeat=n):
+        sides = [[ranked[s ^ k][i] for i, s in enumerate(swaps)] for k in (0, 1)]
+        all_.append(abs(statistic(*sides)))
+    found = auc_swap_p(a, b, Resampler(n, 0))
+    assert found == pytest.approx(np.mean(np.array(all_) >= all_[0] - 1e-9))
+
+
+def test_the_scale_of_one_side_changes_nothing():
+    a, b = made(40, 5), made(40, 6)
+    draws = Resampler(40, 0, 2000)
+    p = auc_swap_p(a, b, draws)
+    moved = {k: [(y, float(scipy.special.expit(4 + 3 * scipy.special.logit(x)))) for y, x in v]
+             for k, v in a.items()}  # fmt: skip
+    assert auc_swap_p(moved, b, draws) == p
+    assert auc_difference(moved, b)[:5] == pytest.approx(auc_difference(a, b)[:5])
+    assert auc_swap_p(b, a, draws) == p
+    assert auc_swap_p(made(40, 7, apart=4), made(40, 8, apart=0.2), draws) == 1 / 2001
+    assert auc_swap_p(a, a, draws) == 1
+
+
+def test_equal_auc_with_a_shifted_scale_is_seldom_different():
+    """The probabilities of one side are far higher: 0.27 to 0.29 without ranks, here about 0.05."""
+    hits = sum(
+        auc_swap_p(made(40, 100 + i), made(40, 900 + i, shift=4), Resampler(40, i, 199)) < 0.05
+        for i in range(60)
+    )
+    assert hits <= 9  # P(more) < 0.003 for a probability of 0.06.
+
+
+def f1_statistic(a, b):
+    """With the gradient written out: F1 of a class is 2r / (2r + w) with w wrong of either kind."""
+    gaps, parts = [], []
+    for side in (a, b):
+        tp, fp, fn, tn = side.sum(axis=0)
+        w = fp + fn
+        gaps.append(tp / (2 * tp + w) + tn / (2 * tn + w))
+        slope_w = -tp / (2 * tp + w) ** 2 - tn / (2 * tn + w) ** 2
+        slopes = np.array([w / (2 * tp + w) ** 2, slope_w, slope_w, w / (2 * tn + w) ** 2])
+        parts.append(side @ slopes)
+    return (gaps[0] - gaps[1]) / np.sqrt(((parts[0] - parts[1]) ** 2).sum())
+
+
+def test_swap_test_of_macro_f1_goes_through_all_patterns():
+    rng = np.random.default_rng(2)
+    a, b = (
+        rng.multinomial(8, p, 9).astype(float) for p in ([0.2, 0.3, 0.1, 0.4], [0.3, 0.1, 0.2, 0.4])
+    )
+    found = []
+    for swaps in product((0, 1), repeat=9):
+        chosen = np.array(swaps)[:, None]
+        found.append(abs(f1_statistic(np.where(chosen, b, a), np.where(chosen, a, b))))
+    p = studentised_swap_p(a, b, VERDICT_SCORES["macro_f1"], Resampler(9, 0))
+    assert p == pytest.approx(np.mean(np.array(found) >= found[0] - 1e-9))
+    assert studentised_swap_p(a, a, VERDICT_SCORES["macro_f1"], Resampler(9, 0)) == 1
+    assert studentised_swap_p(a[:0], b[:0], VERDICT_SCORES["macro_f1"], Resampler(1, 0)) is None
+
+
+def test_sampled_swaps_are_close_to_all_of_them(monkeypatch):
+    rng = np.random.default_rng(2)
+    a, b = (
+        rng.multinomial(8, p, 12).astype(float)
+        for p in ([0.2, 0.3, 0.1, 0.4], [0.3, 0.2, 0.1, 0.4])
+    )
+    exact = studentised_swap_p(a, b, VERDICT_SCORES["macro_precision"], Resampler(12, 0))
+    monkeypatch.setattr("xling_metrics.stats.resampling.EXACT_UP_TO", 5)
+    sampled = studentised_swap_p(a, b, VERDICT_SCORES["macro_precision"], Resampler(12, 0, 8000))
+    assert sampled == pytest.approx(exact, abs=0.02)

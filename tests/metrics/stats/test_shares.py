@@ -1,0 +1,162 @@
+"""Shares: against scipy, statsmodels and worked examples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.stats
+from xling_metrics.stats.jackknife import (
+    jackknife_difference,
+    jackknife_interval,
+    never_without_width,
+    t_interval,
+)
+from xling_metrics.stats.shares import (
+    Range,
+    bonett_price,
+    clustered_share,
+    mcnemar_mid_p,
+    paired_shares,
+    unpaired_shares,
+    wilson,
+)
+from xling_metrics.stats.verdict_intervals import VERDICT_SCORES
+
+F1 = VERDICT_SCORES["macro_f1"]
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 5), (5, 5), (1, 24), (37, 246), (1100, 1134)])
+def test_wilson_equals_scipy(hits, n):
+    for level in (0.9, 0.95):
+        theirs = scipy.stats.binomtest(hits, n).proportion_ci(level, method="wilson")
+        assert wilson(hits, n, level) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+    with pytest.raises(ValueError, match="hits must lie"):
+        wilson(n + 1, n)
+
+
+def test_mcnemar_mid_p_of_the_papers_example():
+    # Airway hyper-responsiveness before and after transplantation (Fagerland et al. 2013, table
+    # 1): 1 and 7 of 21 pairs disagree; exact p 2 (1 + 8) / 256 = 0.0703, less P(1) = 8 / 256.
+    assert mcnemar_mid_p(1, 7) == mcnemar_mid_p(7, 1) == pytest.approx(10 / 256)
+    assert mcnemar_mid_p(0, 0) == 1
+    # With as many of both nothing is more extreme but the middle itself, which counts half twice.
+    assert mcnemar_mid_p(2, 2) == pytest.approx(1 - 6 / 16)
+
+
+def test_bonett_price_by_hand():
+    low, high, se = bonett_price(1, 7, 21)
+    p1, p2 = 2 / 23, 8 / 23
+    assert se == pytest.approx(((p1 + p2 - (p1 - p2) ** 2) / 23) ** 0.5)
+    assert (low, high) == pytest.approx((p1 - p2 - 1.959964 * se, p1 - p2 + 1.959964 * se))
+    a, b = [1.0] * 1 + [0.0] * 20, [0.0] * 1 + [1.0] * 7 + [0.0] * 13
+    found = paired_shares(a, b)
+    assert found[:5] == pytest.approx((-6 / 21, low, high, 10 / 256, se)) and found.n == 21
+    # Equal answers to few questions prove little, to many something.
+    few, many = (paired_shares([1.0] * n, [1.0] * n) for n in (24, 1134))
+    assert few.value == many.value == 0 and few.p == 1
+    assert few.high - few.low > 0.2 and many.high - many.low < 0.01
+
+
+def test_agresti_caffo_equals_statsmodels():
+    proportion = pytest.importorskip("statsmodels.stats.proportion")
+    for x, n, y, m in ((3, 199, 40, 1273), (0, 24, 5, 30), (120, 246, 100, 240)):
+        found = unpaired_shares([1] * x + [0] * (n - x), [1] * y + [0] * (m - y))
+        theirs = proportion.confint_proportions_2indep(
+            x, n, y, m, method="agresti-caffo", compare="diff"
+        )
+        assert (found.low, found.high) == pytest.approx(theirs, abs=1e-12)
+        assert found.value == pytest.approx(x / n - y / m)
+
+
+def test_chance_stretches_a_share():
+    x, y = [1] * 30 + [0] * 70, [1] * 60 + [0] * 60
+    plain = unpaired_shares(x, y)
+    # Equal chance c on both sides divides everything by 1 - c.
+    same = unpaired_shares(x, y, chance=(0.25, 0.25))
+    assert (same.value, same.low, same.high, same.se) == pytest.approx(
+        tuple(v / 0.75 for v in (plain.value, plain.low, plain.high, plain.se))
+    )
+    assert same.p == pytest.approx(plain.p)
+    # 0.3 at a chance of 0.2 is 1/8 of what is above chance; 0.5 at 0.5 nothing.
+    assert unpaired_shares(x, y, chance=(0.2, 0.5)).value == pytest.approx(0.125)
+    with pytest.raises(ValueError, match="chance"):
+        unpaired_shares(x, y, chance=(0, 1))
+    with pytest.raises(ValueError, match="0 or 1"):
+        unpaired_shares([0.5, 1], y)
+
+
+def test_clustered_share_has_the_cluster_robust_variance():
+    api = pytest.importorskip("statsmodels.api")
+    rng = np.random.default_rng(0)
+    totals = rng.integers(1, 9, 60)
+    hits = rng.binomial(totals, rng.beta(1, 3, 60))
+    rows = np.concatenate([[1] * h + [0] * (t - h) for h, t in zip(hits, totals)])
+    fit = api.OLS(rows, np.ones(len(rows))).fit(
+        cov_type="cluster", cov_kwds={"groups": np.repeat(np.arange(60), totals)}
+    )
+    share = hits.sum() / totals.sum()
+    effective = share * (1 - share) / float(fit.bse[0]) ** 2
+    effective *= (scipy.stats.norm.ppf(0.975) / scipy.stats.t.ppf(0.975, 59)) ** 2
+    assert effective < totals.sum()
+    found = clustered_share(hits.tolist(), totals.tolist())
+    assert found == pytest.approx(wilson(share * effective, effective))
+    # Without any hit each question is one draw.
+    assert clustered_share([0] * 10, [5] * 10) == wilson(0, 10)
+    assert clustered_share([2], [5]) == (0, 1)
+    with pytest.raises(ValueError, match="hits must lie"):
+        clustered_share([6, 1], [5, 5])
+
+
+def test_t_interval_equals_scipy():
+    values = np.random.default_rng(1).normal(0.1, 1, 24)
+    found, test = t_interval(values), scipy.stats.ttest_1samp(values, 0)
+    ends = test.confidence_interval(0.95)
+    assert (found.low, found.high, found.p) == pytest.approx((ends.low, ends.high, test.pvalue))
+    assert t_interval(values[:1])[:3] == (values[0], None, None)
+    assert t_interval(values[:0]).value is None
+
+
+def counts(n, seed, right=0.8):
+    rng = np.random.default_rng(seed)
+    labels = np.tile([1, 0, 0, 0, 0], (n, 1))
+    said = np.where(rng.random((n, 5)) < right, labels, 1 - labels)
+    cells = [(labels == y) & (said == x) for y, x in ((1, 1), (0, 1), (1, 0), (0, 0))]
+    return labels, said, np.stack([cell.sum(axis=1) for cell in cells], axis=1).astype(float)
+
+
+def test_jackknife_leaves_out_each_question():
+    metrics = pytest.importorskip("sklearn.metrics")
+
+    def score(labels, said):
+        return metrics.f1_score(labels.ravel(), said.ravel(), average="macro")
+
+    n, (labels, said, sums), (_, other_said, other) = 30, counts(30, 1), counts(30, 2, 0.7)
+    without = [score(np.delete(labels, i, 0), np.delete(said, i, 0)) for i in range(n)]
+    se = ((n - 1) / n * np.sum((without - np.mean(without)) ** 2)) ** 0.5
+    found, half = jackknife_interval(sums, F1), scipy.stats.t.ppf(0.975, n - 1) * se
+    assert found.value == pytest.approx(score(labels, said))
+    assert (found.se, found.low, found.high) == pytest.approx(
+        (se, found.value - half, found.value + half)
+    )
+    gaps = [
+        w - score(np.delete(labels, i, 0), np.delete(other_said, i, 0))
+        for i, w in enumerate(without)
+    ]
+    pair = jackknife_difference(sums, other, F1)
+    assert pair.se == pytest.approx(((n - 1) / n * np.sum((gaps - np.mean(gaps)) ** 2)) ** 0.5)
+    # The jackknife of a mean is Student's interval.
+    values = np.random.default_rng(3).random(12)
+    mean = jackknife_interval(
+        np.column_stack([values, np.ones(12)]), lambda totals: totals[:, 0] / totals[:, 1]
+    )
+    assert mean[:5] == pytest.approx(t_interval(values)[:5])
+
+
+def test_no_interval_is_a_point():
+    sure = Range(0.0, 0.0, 0.0, None, 0.0, 24, "t")
+    gap = never_without_width(sure, difference=True)
+    assert gap.low == -gap.high and gap.high > 0.1 and gap.se > 0.05
+    whole = never_without_width(sure._replace(value=1.0, low=1.0, high=1.0), difference=False)
+    assert (whole.low, whole.high) == wilson(24, 24)
+    wide = Range(0.2, 0.1, 0.3, 0.01, 0.05, 24, "t")
+    assert never_without_width(wide, difference=True) is wide

@@ -1,0 +1,298 @@
+"""Which interval and which test a metric gets, by what its values are.
+
+| values | interval | of a difference | test of a difference |
+|---|---|---|---|
+| 0 or 1 per question | Wilson | Bonett & Price | McNemar, mid-p |
+| a number per question | Student | Student | sign flips |
+| hits of rows | Wilson, effective rows | jackknife | swaps |
+| macro precision, macro F1 | jackknife | jackknife | studentised swaps |
+| ROC AUC | DeLong over questions, logit | DeLong over questions | studentised swaps of ranks |
+| Brier score | jackknife | jackknife | swaps |
+| macro recall, accuracy, others | bootstrap | bootstrap | swaps |
+| calibration error | none | none | none |
+
+Other questions on both sides: Agresti & Caffo for 0 or 1, else Welch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from xling_metrics.stats.cluster import sums_difference
+from xling_metrics.stats.intervals import Interval, Score, interval_of_sums, ratio, scored
+from xling_metrics.stats.jackknife import (
+    jackknife_difference,
+    jackknife_interval,
+    never_without_width,
+    t_interval,
+)
+from xling_metrics.stats.paired import PairedDifference, paired_difference
+from xling_metrics.stats.probability_intervals import ece_of_sums
+from xling_metrics.stats.resampling import Floats, ResamplerPool
+from xling_metrics.stats.roc import auc_difference, auc_interval, auc_swap_p, shared_questions
+from xling_metrics.stats.shares import (
+    Range,
+    clustered_share,
+    normal_quantile,
+    paired_shares,
+    unpaired_shares,
+    wilson,
+)
+from xling_metrics.stats.swaps import studentised_swap_p
+from xling_metrics.stats.verdict_intervals import VERDICT_SCORES
+
+from xling_tasks.report.data import Column, Row, harmonic_mean
+from xling_tasks.report.model import Options
+
+AUC_RESAMPLES = 2000
+"""Swaps of AUC, each of which takes all pairs of questions."""
+
+_COUNTS = ("n_claims", "length_words", "distinct_answers", "chrf")
+_CELLS = 50_000_000
+_STUDENTISED = (VERDICT_SCORES["macro_f1"], VERDICT_SCORES["macro_precision"])
+
+
+class Draws(NamedTuple):
+    """How resamples are made: options, and draws that calls share."""
+
+    options: Options
+    pool: ResamplerPool
+
+    def times(self, n: int) -> int:
+        """The resamples asked for, fewer for so many questions that they would not fit."""
+        return max(1000, min(self.options.n_resamples, _CELLS // max(n, 1)))
+
+
+def kind_of(name: str, *columns: Column) -> str:
+    """What the values of some columns of one metric are.
+
+    Args:
+        name: The metric's; a count that happens to be 0 or 1 throughout is no share.
+        *columns: Its values in one language or model, or in two.
+
+    Returns:
+        `share` (0 or 1 per question), `mean`, `count`, `rows` (hits of rows), `ece`, `studentised`,
+        `jackknife` (Brier score) or `resampled`.
+    """
+    column = columns[0]
+    if name.startswith(_COUNTS):
+        return "count" if column.simple else "resampled"
+    if column.simple:
+        return "share" if all(_zero_or_one(item.sums[:, 0]) for item in columns) else "mean"
+    if column.score is ece_of_sums:
+        return "ece"
+    if any(column.score is score for score in _STUDENTISED):
+        return "studentised"
+    if column.score is ratio:
+        return "rows" if all(map(_whole, columns)) else "jackknife"
+    return "resampled"
+
+
+def _zero_or_one(values: Floats) -> bool:
+    known = values[~np.isnan(values)]
+    return bool(len(known)) and bool(np.isin(known, (0.0, 1.0)).all())
+
+
+def _whole(column: Column) -> bool:
+    """Whether hits and rows are counts."""
+    known = column.sums[~np.isnan(column.sums[:, 0])]
+    return bool((known == np.floor(known)).all() and (known[:, 0] <= known[:, 1]).all())
+
+
+# One value
+
+
+def column_interval(name: str, column: Column, draws: Draws) -> Interval | None:
+    """A metric's interval over questions; None for one that has none (calibration error)."""
+    level, kind = draws.options.level, kind_of(name, column)
+    present = column.sums[~np.isnan(column.sums[:, 0])]
+    left_out = len(column.sums) - len(present)
+    if kind == "ece":
+        return None
+    if kind == "resampled":
+        found = interval_of_sums(
+            present, {"": column.score}, left_out, seed=draws.options.seed,
+            n_resamples=draws.times(len(column.sums)), level=level, pool=draws.pool,
+        )[""]  # fmt: skip
+        if column.score is harmonic_mean and found.value in (0.0, 1.0) and found.low == found.high:
+            low, high = wilson(found.value * found.n, found.n, level)
+            return found._replace(low=low, high=high, method="wilson")
+        return found
+    return _plain(_range(present, column, kind, level), left_out, level)
+
+
+def _range(present: Floats, column: Column, kind: str, level: float) -> Range:
+    n = len(present)
+    if kind in ("share", "rows") and n:
+        hits, totals = present[:, 0], present[:, 1]
+        value = float(hits.sum() / totals.sum())
+        if n < 2:
+            return Range(value, None, None, None, None, n, "wilson")
+        if kind == "share":
+            ends = wilson(float(hits.sum()), n, level)
+        else:
+            ends = clustered_share(hits.tolist(), totals.tolist(), level)
+        return Range(value, *ends, None, None, n, "wilson")
+    if kind in ("share", "rows", "mean", "count"):
+        found = t_interval(present[:, 0], level)
+        inside = (
+            bool(n) and kind != "count" and present[:, 0].min() >= 0 and present[:, 0].max() <= 1
+        )
+        return never_without_width(found, level, difference=False) if inside else found
+    found = jackknife_interval(present, column.score, level)
+    return never_without_width(_within(found), level, difference=False)
+
+
+def _within(found: Range) -> Range:
+    """An interval of a score in [0, 1], cut there."""
+    if found.low is None or found.high is None:
+        return found
+    return found._replace(low=max(0.0, found.low), high=min(1.0, found.high))
+
+
+def rows_interval(rows: Mapping[str, Sequence[Row]], left_out: int, level: float) -> Interval:
+    """The interval of ROC AUC."""
+    return _plain(auc_interval(rows, level), left_out, level)
+
+
+def _plain(found: Range, left_out: int, level: float) -> Interval:
+    return Interval(
+        found.value, found.low, found.high, found.n, left_out, level, found.method, 0, 0
+    )
+
+
+# A difference over the same questions
+
+
+class Found(NamedTuple):
+    """A difference with its interval and test.
+
+    Attributes:
+        range: Difference, ends, p, standard error and method.
+        value: The side's score over the questions compared.
+        base: The baseline's.
+        n_permutations: Swaps or flips of the test; 0 for one that has none.
+        detail: Effect sizes, for metrics with a value per question.
+    """
+
+    range: Range
+    value: float | None
+    base: float | None
+    n_permutations: int = 0
+    detail: PairedDifference | None = None
+
+
+Sums = Mapping[str, tuple[float, ...] | None]
+
+
+def paired(name: str, own: Column, other: Column, sides: tuple[Sums, Sums], draws: Draws) -> Found:
+    """A metric's difference over the questions that both sides have."""
+    keys = [k for k, row in sides[1].items() if row is not None and sides[0].get(k) is not None]
+    a, b = (np.array([side[key] for key in keys], dtype=np.float64) for side in sides)
+    if not keys:
+        return Found(Range(None, None, None, None, None, 0, "none"), None, None)
+    kind = kind_of(name, own, other)
+    value, base = (_number(scored(own.score, x.sum(axis=0, keepdims=True))[0]) for x in (a, b))
+    if value is None or base is None:
+        return Found(Range(None, None, None, None, None, len(keys), "none"), value, base)
+    if kind == "ece":
+        gap = Range(value - base, None, None, None, None, len(keys), "none")
+        return Found(gap, value, base)
+    if kind in ("share", "mean", "count"):
+        return _simple(kind, a[:, 0], b[:, 0], draws)
+    found, times = _paired(kind, own.score, a, b, draws)
+    return Found(found, value, base, times)
+
+
+def _simple(kind: str, a: Floats, b: Floats, draws: Draws) -> Found:
+    """Metrics with a value per question, with what else is known of these."""
+    level, times, keys = draws.options.level, draws.times(len(a)), range(len(a))
+    detail = paired_difference(
+        dict(zip(keys, a.tolist(), strict=True)), dict(zip(keys, b.tolist(), strict=True)),
+        seed=draws.options.seed, n_resamples=times, level=level, pool=draws.pool,
+    )  # fmt: skip
+    if kind == "share":
+        found, times = paired_shares(a.tolist(), b.tolist(), level), 0
+    else:
+        found = t_interval(a - b, level)._replace(p=detail.p_permutation)
+        values = np.concatenate([a, b])
+        if kind == "mean" and values.min() >= 0 and values.max() <= 1:
+            found = never_without_width(found, level, difference=True)
+    return Found(found, float(a.mean()), float(b.mean()), times, detail)
+
+
+def _paired(kind: str, score: Score, a: Floats, b: Floats, draws: Draws) -> tuple[Range, int]:
+    level, n = draws.options.level, len(a)
+    times = draws.times(n)
+    if kind == "studentised":
+        swaps = draws.pool.get(n, draws.options.seed, times)
+        found = jackknife_difference(a, b, score, level)
+        p = studentised_swap_p(a, b, score, swaps)
+        return never_without_width(found._replace(p=p), level, difference=True), times
+    tested = sums_difference(
+        dict(enumerate(map(tuple, a))), dict(enumerate(map(tuple, b))), {"": score},
+        seed=draws.options.seed, n_resamples=times, level=level, pool=draws.pool,
+    )[""]  # fmt: skip
+    if kind == "resampled":
+        se = None
+        if tested.low is not None and tested.high is not None:
+            se = (tested.high - tested.low) / (2 * normal_quantile(level))
+        ends = (tested.low, tested.high, tested.p, se)
+        found = Range(tested.difference, *ends, tested.n, "percentile")
+    else:
+        found = jackknife_difference(a, b, score, level)._replace(p=tested.p)
+    whole = kind == "rows" or any(score is known for known in VERDICT_SCORES.values())
+    return (never_without_width(found, level, difference=True) if whole else found), times
+
+
+def paired_rows(
+    own: Mapping[str, Sequence[Row]], other: Mapping[str, Sequence[Row]], draws: Draws
+) -> Found:
+    """The difference of two ROC AUCs over the same questions."""
+    keys, level = shared_questions(own, other), draws.options.level
+    found = auc_difference(own, other, level)
+    value, base = (auc_interval({k: side[k] for k in keys}, level).value for side in (own, other))
+    if found.value is None:
+        return Found(found, value, base)
+    times = min(draws.times(len(keys)), AUC_RESAMPLES)
+    p = auc_swap_p(own, other, draws.pool.get(len(keys), draws.options.seed, times))
+    found = never_without_width(found._replace(p=p), level, difference=True)
+    return Found(found, value, base, times)
+
+
+# A difference over other questions
+
+
+def unpaired(
+    a: Sequence[float], b: Sequence[float], level: float, chance: tuple[float, float] = (0.0, 0.0)
+) -> Range:
+    """A mean's difference from that of other questions.
+
+    Args:
+        a: A value per question.
+        b: A value per question of the baseline.
+        level: Coverage.
+        chance: What guessing gives on either side, for values of 0 or 1.
+    """
+    from scipy.stats import ttest_ind  # type: ignore[import-untyped]
+
+    nothing = Range(None, None, None, None, None, len(a), "none")
+    if len(a) < 2 or len(b) < 2:
+        return nothing
+    if set(a) | set(b) <= {0.0, 1.0}:
+        return unpaired_shares(a, b, chance=chance, level=level)
+    if len(set(a)) == 1 and len(set(b)) == 1:
+        return nothing
+    test = ttest_ind(a, b, equal_var=False)
+    ends = test.confidence_interval(level)
+    difference = float(np.mean(a) - np.mean(b))
+    se = abs(difference / float(test.statistic)) if test.statistic else None
+    return Range(
+        difference, float(ends.low), float(ends.high), float(test.pvalue), se, len(a), "welch"
+    )
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
