@@ -27,6 +27,7 @@ from xling_tasks.harness import clean_reply
 from xling_tasks.log import log
 from xling_tasks.models import failures, http
 from xling_tasks.models.failures import FAILED, CallFailed, Reply
+from xling_tasks.unanswered import Unanswered
 
 CHUNK = 64
 """Requests per call of a local backend: small enough to lose little, large enough for batches."""
@@ -78,7 +79,7 @@ class Limits:
             found |= {"attempts": max(1, int(args["max_retries"])), "strict": True}
         with contextlib.suppress(KeyError, TypeError, ValueError):
             found["timeout"] = float(args["timeout"])
-            found["down"] = max(cls.down, 2 * found["timeout"])
+            found["down"] = max(cls.down, 0.95 * found["timeout"])
         return cls(**found)
 
 
@@ -94,6 +95,7 @@ class Health:
         self.reasons: Counter[str] = Counter()
         self._in_a_row = 0
         self._most_in_a_row = max(10, 2 * concurrent)
+        self._enough = min(3, concurrent)
         self._attempts_failed = 0
         self._alive = time.monotonic()
 
@@ -116,7 +118,7 @@ class Health:
     def check(self) -> None:
         """Raise ServiceDown if the service is down."""
         silent = time.monotonic() - self._alive
-        if self._attempts_failed and silent > self.limits.down:
+        if self._attempts_failed >= self._enough and silent > self.limits.down:
             raise self.down(f"no reply for {silent:.0f} s")
         if self._in_a_row >= self._most_in_a_row:
             raise self.down(f"{self._in_a_row} calls in a row failed")
@@ -172,6 +174,51 @@ def stream(lm: Any, calls: Sequence[Call], limits: Limits, health: Health) -> St
         yield from _apis(lm, calls, limits, health)
     else:
         yield from _batches(lm, calls, health)
+
+
+def generate(
+    lm: Any,
+    requests: Sequence[tuple[Any, Mapping[str, Any]]],
+    told: Callable[[int, str], None],
+    *,
+    name: str = "the model under test",
+    limits: Limits | None = None,
+) -> list[str]:
+    """Answers of a model, each told the moment it is there, with its own arguments.
+
+    The concurrency stays full however the arguments differ (a seed for every answer). Equal
+    requests are asked as often as they stand there.
+
+    Args:
+        lm: A model of the harness; see `own_transport` for those that this is made for.
+        requests: (context, generation arguments).
+        told: Called in this thread with a request's place and its answer; an `Unanswered` where a
+            filter refused or the service failed for good.
+        name: For messages.
+        limits: How long to go on; by default as the backend was built.
+
+    Returns:
+        As many answers as requests.
+
+    Raises:
+        ServiceDown: If the service stays down; what was told before is good.
+    """
+    limits = limits or Limits.of({"timeout": getattr(lm, "timeout", Limits.timeout)})
+    health = Health(name, limits, concurrency(lm))
+    calls = [Call(context, dict(gen_kwargs)) for context, gen_kwargs in requests]
+    answers = [""] * len(calls)
+    with contextlib.closing(stream(lm, calls, limits, health)) as arriving:
+        for arrived in arriving:
+            for place, reply in arrived:
+                answers[place] = _answer(reply)
+                told(place, answers[place])
+    return answers
+
+
+def _answer(reply: Reply) -> str:
+    if reply.outcome in (FAILED, failures.REFUSED):
+        return Unanswered.of(reply.outcome, reply.reason)
+    return reply.text
 
 
 # API backends

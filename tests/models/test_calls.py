@@ -1,0 +1,198 @@
+"""Requests one by one: concurrency, retries, waits, refusals, and what ends a run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+from faults.server import answer
+from lm_eval.api.registry import get_model
+
+from xling_tasks.models import calls, http
+from xling_tasks.models.calls import Limits, ServiceDown, generate
+from xling_tasks.unanswered import failed, refused
+
+SERVER = Path(__file__).parents[1] / "faults" / "server.py"
+
+
+class Faulty:
+    """The server of `tests.faults` in a process of its own."""
+
+    def __init__(self, folder: Path, **options):
+        port = folder / f"port-{time.time_ns()}"
+        self.process = subprocess.Popen([sys.executable, SERVER, port, json.dumps(options)])
+        while not port.exists():
+            time.sleep(0.02)
+        self.url = f"http://127.0.0.1:{port.read_text()}"
+
+    def model(self, **args):
+        args = {"model": "m", "base_url": f"{self.url}/v1/chat/completions", **args}
+        return get_model("local-chat-completions")(**args)
+
+    def stats(self):
+        return json.load(urllib.request.urlopen(f"{self.url}/stats"))
+
+
+@pytest.fixture
+def faulty(tmp_path):
+    started = []
+
+    def start(**options):
+        started.append(Faulty(tmp_path, **options))
+        return started[-1]
+
+    yield start
+    for item in started:
+        item.process.kill()
+        item.process.wait()
+
+
+def requests_of(lm, texts, **kwargs):
+    return [
+        (
+            lm.apply_chat_template([{"role": "user", "content": text}]),
+            {"temperature": 1.0, "seed": seed, "until": ["x"], "max_gen_toks": 5, **kwargs},
+        )
+        for seed, text in enumerate(texts)
+    ]
+
+
+def test_a_seed_for_every_answer_leaves_the_concurrency_full(faulty):
+    server = faulty(latency=0.05)
+    lm = server.model(num_concurrent=32)
+    told = []
+    began = time.monotonic()
+    answers = generate(lm, requests_of(lm, map(str, range(200))), lambda i, a: told.append((i, a)))
+    took = time.monotonic() - began
+    assert sorted(told) == list(enumerate(answers)) and len(set(answers)) == 200
+    # One by one would take 10 s, at 32 connections 0.35 s; the machine may be busy.
+    assert server.stats()["most"] == 32 and took < 5
+
+
+def test_one_request_at_a_time_stays_one_at_a_time(faulty):
+    server = faulty(kinds=["500"], share=0.3)
+    lm = server.model()
+    answers = generate(lm, requests_of(lm, map(str, range(12))), lambda i, a: None)
+    assert not any(map(failed, answers)) and server.stats()["most"] == 1
+
+
+ALL = [
+    "429",
+    "500",
+    "cut",
+    "half body",
+    "bad JSON",
+    "no choices",
+    "error text",
+    "empty body",
+    "null content",
+]
+
+
+def test_mixed_faults_lose_nothing_and_pay_nothing_twice(faulty):
+    server = faulty(kinds=ALL, share=0.2)
+    lm = server.model(num_concurrent=32)
+    texts = [f"question {i}" for i in range(150)]
+    answers = generate(lm, requests_of(lm, texts), lambda i, a: None)
+    assert answers == [answer(text) for text in texts]
+    stats = server.stats()
+    assert stats["twice"] == 0 and stats["replies"] == 150
+    assert stats["requests"] == 150 + sum(stats["faults"].values()) and len(stats["faults"]) > 6
+
+
+def test_a_prompt_that_always_fails_fails_alone(serve):
+    served = serve(lambda prompt: None if prompt == "3" else prompt)
+    lm = model_of(served)
+    limits = Limits(attempts=2)
+    answers = generate(lm, requests_of(lm, map(str, range(8))), lambda i, a: None, limits=limits)
+    assert [str(i) if i != 3 else "" for i in range(8)] == answers
+    assert failed(answers[3]) and answers[3].reason == "null content"
+    # Two attempts, and two in the second round.
+    assert served.prompts.count("3") == 4 and len(served.prompts) == 11
+
+
+def model_of(served, **args):
+    return get_model("local-chat-completions")(model="m", base_url=served.url, **args)
+
+
+def test_a_service_that_is_gone_ends_the_run(serve):
+    served = serve(lambda prompt: "x")
+    served.fail_with = 503
+    lm = model_of(served, num_concurrent=4)
+    limits = Limits(attempts=1, strict=True)
+    with pytest.raises(ServiceDown, match=r"calls in a row failed; .*status 503|10 calls in a row"):
+        generate(lm, requests_of(lm, map(str, range(500))), lambda i, a: None, limits=limits)
+    assert len(served.prompts) < 60
+
+
+def test_a_hanging_service_ends_the_run(serve):
+    served = serve(lambda prompt: time.sleep(1) or "x")
+    lm = model_of(served, num_concurrent=2)
+    limits = Limits(attempts=9, timeout=0.2, down=1.0)
+    began = time.monotonic()
+    with pytest.raises(ServiceDown, match="no reply for [12] s"):
+        generate(lm, requests_of(lm, "abcdef"), lambda i, a: None, limits=limits)
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"Retry-After": "7"}, 7.0),
+        ({"Retry-After": "-3"}, 0.0),
+        ({"retry-after-ms": "250"}, 0.25),
+        ({"Retry-After": "soon"}, None),
+        ({"Retry-After": "nan"}, None),
+        ({"Retry-After": "Thu, 01 Jan 1970 00:00:00 GMT"}, 0.0),
+        ({}, None),
+    ],
+)
+def test_retry_after(headers, seconds):
+    assert http.retry_after(headers) == seconds
+
+
+def test_retry_after_is_honoured(faulty):
+    server = faulty(kinds=["429"], share=0.5)  # which say: in a second
+    lm = server.model(num_concurrent=8)
+    began = time.monotonic()
+    answers = generate(lm, requests_of(lm, map(str, range(8))), lambda i, a: None)
+    assert not any(map(failed, answers)) and server.stats()["faults"]["429"] > 0
+    assert time.monotonic() - began >= 1.0
+
+
+def test_a_failure_is_told_from_an_empty_answer_and_a_refusal(serve, monkeypatch):
+    bodies = {
+        "said": {"message": {"content": "Yes."}, "finish_reason": "stop"},
+        "empty": {"message": {"content": ""}, "finish_reason": "stop"},
+        "thought": {
+            "message": {"content": None, "reasoning_content": "hm"},
+            "finish_reason": "length",
+        },
+        "filtered": {"message": {"content": None}, "finish_reason": "content_filter"},
+        "refused": {"message": {"content": None, "refusal": "No."}, "finish_reason": "stop"},
+        "null": {"message": {"content": None}, "finish_reason": "stop"},
+        "page": {"message": {"content": "<html><h1>502 Bad Gateway</h1></html>"}},
+    }
+    served = serve(lambda prompt: "x")
+    lm = model_of(served)
+
+    async def post(lm, session, messages, gen_kwargs):
+        prompt = json.loads(messages[0].prompt)[0]["content"]
+        return {"choices": [{"index": 0, **bodies[prompt]}]}
+
+    monkeypatch.setattr(calls.http, "post", post)
+    limits = Limits(attempts=1)
+    found = dict(
+        zip(bodies, generate(lm, requests_of(lm, bodies), lambda i, a: None, limits=limits))
+    )
+    assert found["said"] == "Yes." and set(map(str, list(found.values())[1:])) == {""}
+    assert [name for name, answer in found.items() if failed(answer)] == ["null", "page"]
+    assert [name for name, answer in found.items() if refused(answer)] == ["filtered", "refused"]
+    off = Limits(attempts=1, error_texts=False)
+    kept = generate(lm, requests_of(lm, ["page"]), lambda i, a: None, limits=off)
+    assert kept == ["<html><h1>502 Bad Gateway</h1></html>"]
