@@ -3,7 +3,8 @@
 `cases/v0_1_0/kept.tar.xz` holds three `--output_path` folders, as `lm_eval` wrote them but for paths
 and the address of the judge: `one` and `two` (xling_baseline with seed 1 and 2 on all demo tasks,
 with the judge and translator of `scripted.py`, `SETTINGS` below) and `demo` (the README's first
-command, without an encoder to load).
+command, without an encoder to load); and `sample`, the bundled texts of that version, because a
+comparison of scores needs the same questions.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import pytest
 import scripted
 
 from xling_tasks.cli import main
+from xling_tasks.data import mmedbench_files, sources
+from xling_tasks.lm import baseline
 
 CASES = Path(__file__).parents[1] / "cases" / "v0_1_0"
 CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
@@ -37,6 +40,23 @@ def kept(tmp_path_factory):
     with tarfile.open(CASES / "kept.tar.xz") as archive:
         archive.extractall(folder, filter="data")
     return folder
+
+
+@pytest.fixture
+def old_sample(kept, monkeypatch):
+    """The bundled texts as they were, for tasks, baseline, scripted judge and translator."""
+    folder = kept / "sample"
+    for module in (baseline, mmedbench_files, sources):
+        monkeypatch.setattr(module, "SAMPLE_FOLDER", folder)
+    monkeypatch.setattr(scripted, "ADVICE", folder / "advice.jsonl")
+
+    def forget():
+        for cached in (baseline._advice_file, baseline._pool, scripted.english_of):
+            cached.cache_clear()
+
+    forget()
+    yield
+    forget()
 
 
 def scores(results):
@@ -76,7 +96,7 @@ def intended(key):
     return [rule for rule in INTENDED if all(map(fnmatch.fnmatchcase, key, rule))]
 
 
-def test_the_demo_scores_what_it_scored(kept, run, serve):
+def test_the_demo_scores_what_it_scored(kept, old_sample, run, serve):
     judge = serve(scripted.judged).spec()
     metadata = {**SETTINGS, "judge": judge, "translator": judge}
     results = run(TASKS, model_args={"seed": 1}, metadata=metadata)
@@ -97,7 +117,7 @@ def test_what_changed_stands_in_the_changelog():
 
 
 @pytest.mark.parametrize("name", ["one", "demo"])
-def test_replayed(kept, run, serve, name):
+def test_replayed(kept, old_sample, run, serve, name):
     tasks = TASKS if name == "one" else TASKS[:1]
     judge = serve(scripted.judged).spec()
     more = {"judge": judge, "translator": judge} if name == "one" else {"k": 10, "topic_seeds": 5}
