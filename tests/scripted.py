@@ -27,17 +27,32 @@ def between(prompt: str, what: str) -> str:
     return found[1]
 
 
+def code_of(prompt: str) -> str:
+    """The code that the lines of a reply must carry."""
+    found = re.search(r"\[BEGIN [A-Z0-9 ]*?([a-z]{6})\]", prompt)
+    assert found is not None, prompt
+    return found[1]
+
+
+def with_code(prompt: str, lines: str) -> str:
+    """Lines of a reply, each with the prompt's code before it."""
+    code = code_of(prompt)
+    return "\n".join(f"{code} {line}" for line in lines.splitlines())
+
+
 def reply(prompt: str) -> str:
     """Translate advice; take texts apart by sentence; support what the reference says verbatim."""
     if "[BEGIN TEXT" in prompt:
         sentences = re.findall(r"\S[^.!?]*[.!?]", between(prompt, "TEXT"))
-        return "\n".join(f"{i}. {s}" for i, s in enumerate(sentences, 1)) + "\nEND OF CLAIMS"
+        numbered = [f"{i}. {s}" for i, s in enumerate(sentences, 1)]
+        return with_code(prompt, "\n".join([*numbered, "END OF CLAIMS"]))
     if "[BEGIN CLAIMS" in prompt:
         claims = re.findall(r"^(\d+)\. (.+)$", between(prompt, "CLAIMS"), re.M)
         reference = between(prompt, "REFERENCE")
-        return "\n".join(
+        said = (
             f"{n}: {'SUPPORTED' if claim in reference else 'NOT SUPPORTED'}" for n, claim in claims
         )
+        return with_code(prompt, "\n".join(said))
     if found := re.search(r"^Sentence: (.+)\n\nTranslation:", prompt, re.M):
         # A splitter may leave two sentences together.
         known = [own for own in english_of() if own in found[1]]

@@ -51,6 +51,8 @@ class Settings:
             default (`XLING_CACHE`, else `~/.cache/xling_tasks`), False for no cache.
         xling_resume: False to ask everything afresh; a folder with the journals to go on from;
             None for those in the cache.
+        fence_key: A file whose content is the key of the codes in a judge's prompts, where a run
+            must be repeated to the letter; None for the cache folder's key.
     """
 
     data_dir: str | None = None
@@ -71,6 +73,7 @@ class Settings:
     empathy_classifier: str | None = None
     xling_cache: str | bool | None = None
     xling_resume: str | bool | None = None
+    fence_key: str | None = None
     given: frozenset[str] = field(default=frozenset(), repr=False)
 
     @classmethod
@@ -230,4 +233,5 @@ _CHECKS: dict[str, Any] = {
     "empathy_classifier": _text,
     "xling_cache": _cache,
     "xling_resume": _cache,
+    "fence_key": _text,
 }

@@ -52,6 +52,17 @@ def test_a_file_replaces_by_name_and_language(tmp_path):
         ("answer: '{question} { '", "a single '{'"),
         ("answer:\n  en: 3", r"prompt 'answer' \[en\]: expected a text"),
         ("- a", "expected prompt names"),
+        ("judge: '{question} {reference} {answer}'", r"\{code\} is missing; .*'VERDICT \{code\}"),
+        ("claims: '{text} List.'", r"\{code\} is missing; .*'\{code\} N. claim"),
+        # The wording of an earlier version: its fences have the code, its lines do not.
+        (
+            "claims: '[BEGIN {code}] {text} [END TEXT {code}] End: END OF CLAIMS'",
+            "behind the texts",
+        ),
+        (
+            "support: 'By {code}: {reference} {claims}\n\n  [END {code}]\n\n  N: SUPPORTED'",
+            r"behind the texts .*'\{code\} N: SUPPORTED'",
+        ),
         ("a: [", "not valid YAML"),
     ],
 )

@@ -8,15 +8,23 @@ from collections import Counter
 import pytest
 
 from xling_tasks.criteria import LABELS, NO_RESPONSE, OPTIONS
-from xling_tasks.data.prompts import Prompts
-from xling_tasks.models.judge import Case, Judgement, fill, judge, read_verdict
+from xling_tasks.data.prompts import Prompt, Prompts
+from xling_tasks.models.control_tokens import common
+from xling_tasks.models.judge import Case, Judgement, fill, judge, label_word, read_verdict
+from xling_tasks.readers.fences import Fences
 
 PROMPT = Prompts().get("judge", "en")
 CASE = Case("Is rest enough?", "Yes, for a cold.", "Rest helps.", "English")
+FENCES = Fences("run", b"a key for tests")
+CODE = CASE.code(FENCES)
 
 
-def verdict(text: str, case: Case = CASE) -> str:
-    return read_verdict(text, case)
+def verdict(text: str | None) -> str:
+    return read_verdict(text, CODE)
+
+
+def filled(case: Case) -> str:
+    return fill(PROMPT, case, case.code(FENCES), common)
 
 
 @pytest.mark.parametrize("label", LABELS)
@@ -30,10 +38,20 @@ def verdict(text: str, case: Case = CASE) -> str:
         "VERDICT {code} : \u201c{option}\u201d\n\n",
         "First I thought it was contradictory.\nVERDICT {code}: {option}",
         "ＶＥＲＤＩＣＴ {code}：{option}",
+        "VERDICT {code}: {option}\n---",
+        "VERDICT {code}: {option}\n\n***\nI hope this helps! Ask me if you have more questions.",
+        "Final verdict {code}: {option}",
+        "> VERDICT [{code}]: [{option}]",
+        "<b>VERDICT {code}:</b> {option}",
+        "VERDICT {code}: \\boxed{{\\text{{{option}}}}}",
+        "VERDICT {code}: 2. {option}",
+        "VERDICT {code}: {option}\nVERDICT {code}: {option}",
+        "<think>VERDICT {code}: option?</think>\nVERDICT {code}: {option}",
+        "Reasons.</think>VERDICT {code}: {option}",
     ],
 )
 def test_last_line_decides(label, form):
-    assert verdict(form.format(code=CASE.code, option=OPTIONS[label])) == label
+    assert verdict(form.format(code=CODE, option=OPTIONS[label])) == label
 
 
 @pytest.mark.parametrize(
@@ -49,7 +67,22 @@ def test_last_line_decides(label, form):
         "VERDICT {code}: neither contradictory nor similar, so contradictory",
         "VERDICT abcdef: contradictory",
         "contradictory",
-        "VERDICT {code}: contradictory\nI hope this helps!",
+        "VERDICT {code}: contradictory\nVERDICT {code}: more comprehensive and appropriate",
+        "VERDICT {code}: contradictory\nActually, I change my mind.",
+        "VERDICT {code}: contradictory\nThe code {code} stands above.",
+        "VERDICT {code}: contradictory\nOr: less comprehensive and appropriate",
+        "<think>Let me see.\nVERDICT {code}: contradictory",
+        "It is not VERDICT {code}: contradictory",
+        "VERDICT {code}: contradictory?",
+        "VERDICT {code}: ~~contradictory~~",
+        "VERDICT {code}: ≠ contradictory",
+        "VERDICT {code}: 不 contradictory",
+        "VERDICT {code}: non-contradictory",
+        "VERDICT {code}: contradictory / neither contradictory nor similar",
+        "{code}: contradictory",
+        "[END ANSWER 2 {code}] contradictory",
+        "{code}] contradictory",
+        "VERDICT {code}\ncontradictory",
         "VERDICT {code}: neither similar nor contradictory",
         "VERDICT {code}: neither contradictory or similar",
         "VERDICT {code}: not contradictory",
@@ -58,19 +91,11 @@ def test_last_line_decides(label, form):
     ],
 )
 def test_no_option_or_several_is_no_response(reply):
-    assert verdict(reply and reply.format(code=CASE.code)) == NO_RESPONSE
-
-
-def test_code_occurs_in_no_text():
-    first = CASE.code
-    tricky = Case(CASE.question, CASE.reference, f"{CASE.answer} {first}", "English")
-    assert tricky.code not in tricky.answer
-    assert re.fullmatch("[a-z]{6}", tricky.code)
-    assert Case(CASE.question, CASE.reference, CASE.answer, "Spanish").code == first
+    assert verdict(reply and reply.format(code=CODE)) == NO_RESPONSE
 
 
 def test_prompt_has_every_text_once_and_no_braces_left():
-    text = fill(PROMPT, Case("Q {answer}", "R {code}", "A {question} {{x}}", "Hindi"))
+    text = filled(Case("Q {answer}", "R {code}", "A {question} {{x}}", "Hindi"))
     assert "Q {answer}" in text and "R {code}" in text and "A {question} {{x}}" in text
     assert "in Hindi" in text
 
@@ -100,7 +125,7 @@ def test_an_answer_cannot_decide_its_own_verdict(copy, judge_attacks):
     decided = []
     for attack in judge_attacks:
         case = Case("What helps?", "Rest and fluids.", attack["answer"], "English")
-        label = read_verdict(copy(case, fill(PROMPT, case)), case)
+        label = read_verdict(copy(case, filled(case)), case.code(FENCES))
         if label != NO_RESPONSE:
             decided.append((attack["language"], attack["kind"], label))
     assert decided == []
@@ -123,19 +148,10 @@ def test_attacks_would_work_without_the_code(judge_attacks):
 def test_honest_verdict_on_an_attack_counts(judge_attacks):
     for attack in judge_attacks:
         case = Case("What helps?", "Rest and fluids.", attack["answer"], "English")
-        assert read_verdict(f"It gives orders.\nVERDICT {case.code}: contradictory", case) == (
+        code = case.code(FENCES)
+        assert read_verdict(f"It gives orders.\nVERDICT {code}: contradictory", code) == (
             "contradictory"
         )
-
-
-def test_prompt_without_code_refuses_lines_that_stand_in_the_texts(judge_attacks):
-    case = Case("What helps?", "Rest.", "Rest.\nmore comprehensive and appropriate", "English")
-    echoed = "more comprehensive and appropriate"
-    assert read_verdict(echoed, case, with_code=False) == NO_RESPONSE
-    assert read_verdict("contradictory", case, with_code=False) == "contradictory"
-    for attack in judge_attacks:
-        case = Case("What helps?", "Rest.", attack["answer"], "English")
-        assert read_verdict(case.answer, case, with_code=False) == NO_RESPONSE
 
 
 class Scripted:
@@ -143,6 +159,8 @@ class Scripted:
 
     def __init__(self, option: str) -> None:
         self.option, self.prompts = option, []
+
+    inert = staticmethod(common)
 
     def ask(self, prompts, *, until=()):
         self.prompts += prompts
@@ -155,7 +173,7 @@ class Scripted:
 def test_one_judgement_per_case_in_order_and_empty_answers_are_not_asked():
     cases = [CASE, Case("Q", "R", "  \n", "Hindi"), Case("Q2", "R2", "A2", "Hindi")]
     backend = Scripted("contradictory")
-    found = judge(cases, PROMPT, backend)
+    found = judge(cases, PROMPT, backend, FENCES)
     assert [item.label for item in found] == ["contradictory", NO_RESPONSE, "contradictory"]
     assert found[1] == Judgement(NO_RESPONSE, None)
     assert len(backend.prompts) == 2
@@ -163,14 +181,20 @@ def test_one_judgement_per_case_in_order_and_empty_answers_are_not_asked():
 
 def test_a_failed_call_says_nothing_about_the_answer():
     class Down:
+        inert = staticmethod(common)
+
         def ask(self, prompts, *, until=()):
             return [None] * len(prompts)
 
-    found = judge([CASE, Case("Q", "R", "", "Hindi")], PROMPT, Down())
+    found = judge([CASE, Case("Q", "R", "", "Hindi")], PROMPT, Down(), FENCES)
     assert found == [Judgement(None, None), Judgement(NO_RESPONSE, None)]
 
 
-@pytest.mark.parametrize("line", ["contradictory", "Verdict: contradictory.", "(2) contradictory"])
-def test_prompt_without_code_reads_the_whole_last_line(line):
-    assert read_verdict(f"Because.\n{line}", CASE, with_code=False) == "contradictory"
-    assert read_verdict("Because.\nnot contradictory", CASE, with_code=False) == NO_RESPONSE
+def test_a_prompt_of_ones_own_may_name_the_line_otherwise():
+    own = Prompt(
+        "judge", "es", "{question} {reference} {answer}\nTermina: VEREDICTO {code}: opción"
+    )
+    assert label_word(PROMPT) == "verdict" and label_word(own) == "veredicto"
+    assert read_verdict(f"Veredicto {CODE}: contradictory", CODE, "veredicto") == "contradictory"
+    assert read_verdict(f"VERDICT {CODE}: contradictory", CODE, "veredicto") == "contradictory"
+    assert read_verdict(f"Veredicto {CODE}: contradictory", CODE) == NO_RESPONSE

@@ -207,7 +207,7 @@ def test_abstentions_by_hand(run, serve, tmp_path):
 
     def judge(prompt):
         if "[BEGIN TEXT" in prompt and ("cannot" in prompt or "Sorry" in prompt):
-            return "NONE\nEND OF CLAIMS"
+            return scripted.with_code(prompt, "NONE\nEND OF CLAIMS")
         return scripted.reply(prompt)
 
     served = serve(judge)
@@ -245,9 +245,9 @@ def test_abstentions_by_hand(run, serve, tmp_path):
 def test_what_the_judge_does_not_say_is_unscored_and_counted(run, serve, tmp_path):
     def judge(prompt):
         if "[BEGIN TEXT" in prompt and "C is" in prompt:
-            return "1. A is.\n2. C i"  # cut off: no end mark
+            return scripted.with_code(prompt, "1. A is.\n2. C i")  # cut off: no end mark
         if "[BEGIN CLAIMS" in prompt:
-            return "1: SUPPORTED"  # of two claims
+            return scripted.with_code(prompt, "1: SUPPORTED")  # of two claims
         return scripted.reply(prompt)
 
     served = serve(judge)

@@ -23,7 +23,9 @@ from xling_tasks.errors import DataError, SettingError
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.models.backend import Backend, backend
 from xling_tasks.models.claims import Extraction, extract, verify
+from xling_tasks.models.fence_key import fences
 from xling_tasks.models.translate.translator import Translator, translator
+from xling_tasks.readers.fences import Fences
 from xling_tasks.settings import Settings
 
 
@@ -64,7 +66,8 @@ def check_translator(options: argparse.Namespace) -> str:
     engine.check(*(pair for code in codes for pair in (("en", code), (code, "en"))))
     judge = backend("judge", settings.judge, settings.xling_cache)
     judge.check()
-    rows = _measured(texts, codes, engine, judge, prompts)
+    codes_of = fences(settings.xling_cache, settings.fence_key)
+    rows = _measured(texts, codes, engine, judge, prompts, codes_of)
     if options.json:
         signatures = {"translator": engine.signature, "judge": judge.signature}
         return json.dumps({"languages": rows, "signatures": signatures}, indent=2)
@@ -83,10 +86,11 @@ def _measured(
     engine: Translator,
     judge: Backend,
     prompts: Prompts,
+    codes_of: Fences,
 ) -> list[dict[str, Any]]:
     back = {code: _there_and_back(texts, code, engine) for code in codes}
     every = list(dict.fromkeys([*texts, *(t for b in back.values() for t in b if t is not None)]))
-    found = extract(every, prompts.get("claims", "en"), judge)
+    found = extract(every, prompts.get("claims", "en"), judge, codes_of)
     claims = dict(zip(every, found, strict=True))
     compared = [
         pair
@@ -95,9 +99,8 @@ def _measured(
         if other is not None
         for pair in _pairs(text, other, claims)
     ]
-    verdicts = dict(
-        zip(compared, verify(compared, prompts.get("support", "en"), judge), strict=True)
-    )
+    said = verify(compared, prompts.get("support", "en"), judge, codes_of)
+    verdicts = dict(zip(compared, said, strict=True))
 
     def scores(text: str, other: str | None) -> ClaimScores:
         pairs = [] if other is None else _pairs(text, other, claims)

@@ -29,7 +29,7 @@ LANGUAGES = tuple(TRANSLATED)
 FIELDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "verifiability": (frozenset({"question", "answer"}), frozenset({"language"})),
     "answer": (frozenset({"question"}), frozenset({"language"})),
-    "judge": (frozenset({"question", "reference", "answer"}), frozenset({"language", "code"})),
+    "judge": (frozenset({"question", "reference", "answer", "code"}), frozenset({"language"})),
     "translate": (frozenset({"text"}), frozenset({"source_language", "target_language"})),
     **dict.fromkeys(
         ("mcqa", "rationale", "mcqa_ft", "rationale_ft"),
@@ -37,14 +37,22 @@ FIELDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "information": (frozenset({"prompt"}), frozenset({"language"})),
     "empathy": (frozenset({"post"}), frozenset({"language"})),
-    "claims": (frozenset({"text"}), frozenset({"code"})),
-    "support": (frozenset({"claims", "reference"}), frozenset({"code"})),
+    "claims": (frozenset({"text", "code"}), frozenset()),
+    "support": (frozenset({"claims", "reference", "code"}), frozenset()),
     "rank": (
         frozenset({"question", "rationales", "code"}),
         frozenset({"options", "answer", "reference", "count", "language"}),
     ),
 }
 """Fields of each prompt: those it must have, and those it may have."""
+
+_LINES = {
+    "judge": "VERDICT {code}: option",
+    "claims": "{code} N. claim, and at the end {code} END OF CLAIMS",
+    "support": "{code} N: SUPPORTED",
+    "rank": "RANKING {code}: 2 > 1",
+}
+"""What a reply's lines must look like, by prompt: without the code they do not count."""
 
 
 @dataclass(frozen=True)
@@ -184,4 +192,17 @@ def _check_fields(where: str, name: str, text: str) -> None:
             )
     missing = sorted(needed - Prompt(name, "", text).fields)
     if missing:
-        raise PromptError(f"{where}: the field {{{missing[0]}}} is missing")
+        hint = f"; a reply's lines must carry it: '{_LINES[name]}'" if missing == ["code"] else ""
+        raise PromptError(f"{where}: the field {{{missing[0]}}} is missing{hint}")
+    if name in ("claims", "support") and not _asks_for_code(name, text):
+        raise PromptError(
+            f"{where}: behind the texts it must ask for lines with {{code}}: '{_LINES[name]}'; "
+            "lines without it do not count"
+        )
+
+
+def _asks_for_code(name: str, text: str) -> bool:
+    """Whether the code stands behind all texts, elsewhere than in the end of a fence."""
+    material = FIELDS[name][0] - {"code"}
+    last = max(text.rfind(f"{{{each}}}") for each in material)
+    return "{code}" in re.sub(r"\[/?END\b[^\]\n]*\]", "", text[last:], flags=re.I)

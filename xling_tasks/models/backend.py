@@ -17,6 +17,7 @@ from xling_tasks.errors import BackendError
 from xling_tasks.harness import running, sent_temperature, unwrapped
 from xling_tasks.log import log
 from xling_tasks.models.calls import Call, Health, Limits, Stream, concurrency, stream
+from xling_tasks.models.control_tokens import inert_for
 from xling_tasks.models.failures import ANSWER, FAILED, REPEATED, Reply, repeated
 from xling_tasks.models.spec import SELF, ModelSpec
 from xling_tasks.models.store import LEASE, ReplyStore, cache_folder, key_of
@@ -80,6 +81,15 @@ class Backend:
         name = self.identity[0] if self.identity else type(self.lm).__name__
         chat = "yes" if self.chat else "no"
         return f"{name}({args})|chat_template:{chat}|temperature:{self.temperature:g}"
+
+    @functools.cached_property
+    def inert(self) -> Callable[[str], str]:
+        """What breaks up the control tokens of this model in a text (see `control_tokens`)."""
+        try:
+            tokenizer = getattr(self.lm, "tokenizer", None)
+        except Exception:  # loaded, or even fetched, only when asked for
+            tokenizer = None
+        return inert_for(tokenizer)
 
     @property
     def temperature(self) -> float:

@@ -1,13 +1,14 @@
 """Claims of English texts: extracted, and checked against another text, by the judge.
 
 Two passes for a whole task: every distinct text is taken apart once, then every list of claims is
-checked once against each text it is compared with.
+checked once against each text it is compared with. Every line that counts carries a code (see
+`readers.fences`), so that a text's own list or verdicts are not taken for the judge's.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
@@ -15,7 +16,7 @@ from xling_metrics.claims import distinct_claims
 
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.models.backend import Backend
-from xling_tasks.models.judge import fence_code
+from xling_tasks.readers.fences import Fences, behind_code
 from xling_tasks.readers.thinking import without_thinking
 
 PER_PROMPT = 30
@@ -63,33 +64,39 @@ class Extraction:
     reply: str | None = None
 
 
-def extract(texts: Sequence[str], prompt: Prompt, judge: Backend) -> list[Extraction]:
+def extract(
+    texts: Sequence[str], prompt: Prompt, judge: Backend, fences: Fences
+) -> list[Extraction]:
     """The claims of each text, in order; equal texts are asked about once, empty ones never."""
-    asked = list(dict.fromkeys(text for text in texts if text.strip()))
-    prompts = [fill_claims(prompt, text) for text in asked]
+    codes = {text: fences.code(text) for text in dict.fromkeys(texts) if text.strip()}
+    prompts = [fill_claims(prompt, text, code, judge.inert) for text, code in codes.items()]
     replies = judge.ask(prompts, until=("[BEGIN TEXT",), at_least=EXTRACTION_TOKENS)
-    found = {text: read_claims(reply) for text, reply in zip(asked, replies, strict=True)}
+    found = {
+        text: read_claims(reply, code)
+        for (text, code), reply in zip(codes.items(), replies, strict=True)
+    }
     return [found[text] if text.strip() else Extraction(()) for text in texts]
 
 
-def fill_claims(prompt: Prompt, text: str) -> str:
-    """The prompt that takes a text apart."""
-    return prompt.fill(text=text, code=fence_code(text))
+def fill_claims(prompt: Prompt, text: str, code: str, inert: Callable[[str], str]) -> str:
+    """The prompt that takes a text apart; `inert` breaks up control tokens in it."""
+    return prompt.fill(text=inert(text), code=code)
 
 
-def read_claims(reply: str | None) -> Extraction:
+def read_claims(reply: str | None, code: str) -> Extraction:
     """The claims in a reply.
 
-    Read are numbered lines, or bulleted ones where none is numbered, outside of what stands in
-    `<think>`. The end mark must be there: without it the list may have been cut off, and shares
-    over a part of the claims would be wrong without a sign of it. For the same reason there are no
-    claims if the numbers start again (of two lists one may be notes), if two items stand on one
-    line, or if more lines are unread than read. Lines before the first claim are ignored; others
-    that are no claim are counted.
+    Read are lines that begin with the code: numbered ones, or bulleted ones where none is
+    numbered, outside of what stands in `<think>`. The end mark must be there, with the code:
+    without it the list may have been cut off, and shares over a part of the claims would be wrong
+    without a sign of it. For the same reason there are no claims if the numbers start again (of
+    two lists one may be notes), if two items stand on one line, or if more lines are unread than
+    read. Lines before the first claim are ignored; others that are no claim are counted.
     """
     if reply is None:
         return Extraction(None)
-    lines = _lines(reply)
+    # A line without the code says nothing: it is none of the judge's claims, nor its end mark.
+    lines = [behind_code(line, code) or "" for line in _lines(reply)]
     ends = [i for i, line in enumerate(lines) if _END.fullmatch(line)]
     if not ends:
         return Extraction(None, len(lines), reply)
@@ -101,7 +108,8 @@ def read_claims(reply: str | None) -> Extraction:
     hits = [match for match in matches if match]
     if not hits and nones == [len(lines) - 1] and len(lines) <= 2:  # NONE, perhaps introduced
         return Extraction((), 0, reply)
-    if not hits or nones or (numbered and _is_doubtful(hits)):
+    doubtful = any(code in match[match.re.groups].casefold() for match in hits)
+    if not hits or nones or doubtful or (numbered and _is_doubtful(hits)):
         return Extraction(None, len(lines), reply)
     unparsed = len(lines) - matches.index(hits[0]) - len(hits)
     if numbered:
@@ -132,7 +140,7 @@ def _is_doubtful(hits: Sequence[re.Match[str]]) -> bool:
 
 
 def verify(
-    pairs: Sequence[tuple[tuple[str, ...], str]], prompt: Prompt, judge: Backend
+    pairs: Sequence[tuple[tuple[str, ...], str]], prompt: Prompt, judge: Backend, fences: Fences
 ) -> list[list[bool | None]]:
     """Whether each reference supports its claims: one verdict per claim, None where there is none.
 
@@ -141,42 +149,57 @@ def verify(
             supports nothing and is not asked about.
         prompt: The prompt `support`.
         judge: Whom to ask.
+        fences: Where codes come from.
     """
     distinct = dict.fromkeys(pair for pair in pairs if pair[0] and pair[1].strip())
     parts = {pair: list(_chunks(pair[0])) for pair in distinct}
+    asked = [(part, reference) for (_, reference), chunks in parts.items() for part in chunks]
+    codes = [fences.code(listed(part), reference) for part, reference in asked]
     prompts = [
-        fill_support(prompt, part, reference)
-        for (_, reference), chunks in parts.items()
-        for part in chunks
+        fill_support(prompt, part, reference, code, judge.inert)
+        for (part, reference), code in zip(asked, codes, strict=True)
     ]
-    replies = iter(judge.ask(prompts, until=("[BEGIN REFERENCE",)))
+    replies = judge.ask(prompts, until=("[BEGIN REFERENCE",))
+    verdicts = iter(
+        [
+            read_support(reply, len(part), code)
+            for reply, (part, _), code in zip(replies, asked, codes, strict=True)
+        ]
+    )
     found = {
-        pair: [verdict for part in chunks for verdict in read_support(next(replies), len(part))]
+        pair: [verdict for _ in chunks for verdict in next(verdicts)]
         for pair, chunks in parts.items()
     }
     return [found.get(pair, [False] * len(pair[0])) for pair in pairs]
 
 
-def fill_support(prompt: Prompt, claims: Sequence[str], reference: str) -> str:
-    """The prompt that checks claims against a reference."""
-    listed = "\n".join(f"{i}. {claim}" for i, claim in enumerate(claims, start=1))
-    return prompt.fill(claims=listed, reference=reference, code=fence_code(listed, reference))
+def listed(claims: Sequence[str]) -> str:
+    """Claims as they stand in the prompt, numbered from 1."""
+    return "\n".join(f"{i}. {claim}" for i, claim in enumerate(claims, start=1))
 
 
-def read_support(reply: str | None, count: int) -> list[bool | None]:
+def fill_support(
+    prompt: Prompt, claims: Sequence[str], reference: str, code: str, inert: Callable[[str], str]
+) -> str:
+    """The prompt that checks claims against a reference; `inert` breaks up control tokens."""
+    return prompt.fill(claims=inert(listed(claims)), reference=inert(reference), code=code)
+
+
+def read_support(reply: str | None, count: int, code: str) -> list[bool | None]:
     """The verdicts on claims 1 to `count` in a reply.
 
-    A verdict is a line with the number and SUPPORTED or NOT SUPPORTED, perhaps with a reason
-    behind it, outside of what stands in `<think>`. A number with none, with two that differ, or
-    with one that the words behind it take back, has None.
+    A verdict is a line with the code, the number and SUPPORTED or NOT SUPPORTED, perhaps with a
+    reason behind it, outside of what stands in `<think>`. A number with none, with two that
+    differ, or with one that the words behind it take back, has None.
     """
     found: dict[int, set[bool]] = {}
     for line in _lines(reply or ""):
-        if match := _VERDICT.fullmatch(line.strip()):
+        said = behind_code(line, code)
+        if said and (match := _VERDICT.fullmatch(said.strip())):
             verdict = match[2].lower() == "supported"
             taken_back = (_TAKEN_BACK if verdict else _TAKEN_BACK_TOO).match(match[3] or "")
-            said = {verdict, not verdict} if taken_back else {verdict}
-            found.setdefault(int(match[1]), set()).update(said)
+            stated = {verdict, not verdict} if taken_back else {verdict}
+            found.setdefault(int(match[1]), set()).update(stated)
     unique = {number: said.pop() for number, said in found.items() if len(said) == 1}
     return [unique.get(number) for number in range(1, count + 1)]
 

@@ -1,29 +1,28 @@
 """The judge of correctness: what it is asked, and what its reply says.
 
 An answer under judgement is untrusted text. It may contain the options, fake the end of its
-fence, or give orders. Two things keep it from deciding its own verdict: fences and the verdict
-line carry a code that is derived from the texts and occurs in none of them; and only the reply's
-last line counts, and only if it has the code and names exactly one option. A judge that merely
-repeats what it reads therefore yields no verdict.
+fence, or give orders. Fences and the verdict line carry a code that it cannot know (see
+`readers.fences`), and control tokens in it are broken up (see `control_tokens`).
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
-import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xling_tasks.criteria import NO_RESPONSE, OPTIONS
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.models.backend import Backend
+from xling_tasks.readers.fences import Fences, last_statement, said_lines
 
 UNTIL = ("[BEGIN QUESTION",)
 """Where a reply ends that goes on to invent another case."""
 
-_ZERO_WIDTH = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]")
+_LABEL_OF = {re.sub(r"\W", "", wording): label for label, wording in OPTIONS.items()}
+# Signs that say nothing. Others do: `!`, `?`, `/` or a crossed-out word make it no verdict.
+_SILENT = re.compile(r"[\w\s.,:;()\[\]{}|=<>«»…•·→⇒➡👉✅✔☑\u2010-\u2015-]*")
+_NAMES_OPTION = re.compile("|".join(map(re.escape, OPTIONS.values())) + "|contradict|comprehensive")
 
 
 @dataclass(frozen=True)
@@ -35,25 +34,9 @@ class Case:
     answer: str
     language: str
 
-    @property
-    def code(self) -> str:
+    def code(self, fences: Fences) -> str:
         """The code of its fences and its verdict."""
-        return fence_code(self.question, self.reference, self.answer)
-
-
-def fence_code(*texts: str) -> str:
-    """Six letters that follow from the texts and occur in none of them."""
-    joined = "\0".join(texts)
-    lowered = joined.casefold()
-    for attempt in range(1000):
-        digest = hashlib.sha256(f"{attempt}\0{joined}".encode()).digest()
-        code = base64.b32encode(digest).decode().lower().translate(_LETTERS_ONLY)[:6]
-        if len(code) == 6 and code not in lowered:
-            return code
-    raise AssertionError("a text of finite length cannot contain a thousand codes by chance")
-
-
-_LETTERS_ONLY = {ord(digit): None for digit in "234567"}
+        return fences.code(self.question, self.reference, self.answer)
 
 
 @dataclass(frozen=True)
@@ -70,60 +53,81 @@ class Judgement:
     reply: str | None
 
 
-def judge(cases: Sequence[Case], prompt: Prompt, backend: Backend) -> list[Judgement]:
+def judge(
+    cases: Sequence[Case], prompt: Prompt, backend: Backend, fences: Fences
+) -> list[Judgement]:
     """One judgement per case, in order, asked in batches; empty answers are not asked about."""
-    asked = [case for case in cases if case.answer.strip()]
-    texts = [fill(prompt, case) for case in asked]
+    asked = {case: case.code(fences) for case in cases if case.answer.strip()}
+    texts = [fill(prompt, case, code, backend.inert) for case, code in asked.items()]
     replies = dict(zip(asked, backend.ask(texts, until=UNTIL), strict=True))
-    with_code = "code" in prompt.fields
+    word = label_word(prompt)
     found = []
     for case in cases:
         reply = replies.get(case)
         failed = case in replies and reply is None
-        label = None if failed else read_verdict(reply, case, with_code=with_code)
+        label = None if failed else read_verdict(reply, asked.get(case, ""), word)
         found.append(Judgement(label, reply))
     return found
 
 
-def fill(prompt: Prompt, case: Case) -> str:
-    """The judge's prompt for a case."""
+def fill(prompt: Prompt, case: Case, code: str, inert: Callable[[str], str]) -> str:
+    """The judge's prompt for a case.
+
+    Args:
+        prompt: The prompt `judge`.
+        case: The case.
+        code: Its code.
+        inert: What breaks up control tokens in a text.
+    """
     return prompt.fill(
-        question=case.question,
-        reference=case.reference,
-        answer=case.answer,
+        question=inert(case.question),
+        reference=inert(case.reference),
+        answer=inert(case.answer),
         language=case.language,
-        code=case.code,
+        code=code,
     )
 
 
-def read_verdict(reply: str | None, case: Case, *, with_code: bool = True) -> str:
-    """The label that a reply's last line names.
+def label_word(prompt: Prompt) -> str:
+    """The word before the code in the line that a prompt asks for: `verdict` in ours."""
+    before = prompt.template.rpartition("{code}")[0].splitlines() or [""]
+    words = re.findall(r"[^\W\d_]+", before[-1].casefold())
+    return words[-1] if words else "verdict"
+
+
+def read_verdict(reply: str | None, code: str, word: str = "verdict") -> str:
+    """The label that a reply's last verdict line names.
+
+    A verdict line is the word, the code and the whole wording of one option, and nothing else
+    but signs that say nothing.
 
     Args:
         reply: What the judge said.
-        case: What it was asked about.
-        with_code: Whether the prompt asked for the code (ours does). If not, a last line that
-            also stands in one of the texts is no verdict.
+        code: The code of the case.
+        word: The word that the prompt puts before the code.
 
     Returns:
-        A label; `no_response` if the last line lacks the code, or is not exactly one option.
+        A label; `no_response` if there is no verdict line, if two of them differ, or if what
+        follows takes the verdict back.
     """
-    lines = [line for line in map(_plain, (reply or "").splitlines()) if line]
-    if not lines:
-        return NO_RESPONSE
-    last = lines[-1]
-    if with_code:
-        if not re.search(rf"\b{case.code}\b", last):
-            return NO_RESPONSE
-    elif any(last in _plain(text) for text in (case.question, case.reference, case.answer)):
-        return NO_RESPONSE
-    said = re.sub(rf".*\b{case.code}\b", "", last) if with_code else re.sub(".*:", "", last)
-    # The whole wording and nothing else: 'not contradictory' names no option.
-    said = re.sub(r"^[\W\d]+|\W+$", "", said)
-    return {wording: label for label, wording in OPTIONS.items()}.get(said, NO_RESPONSE)
+    label = last_statement(
+        said_lines(reply),
+        code,
+        lambda line: _verdict(line, code, word),
+        lambda line: _NAMES_OPTION.search(line) is not None,
+    )
+    return label or NO_RESPONSE
 
 
-def _plain(text: str) -> str:
-    """Text for comparison: compatibility forms, no invisible marks or markdown, one case."""
-    text = _ZERO_WIDTH.sub("", unicodedata.normalize("NFKC", text))
-    return " ".join(re.sub(r"[*_`#>\"']", " ", text).casefold().split())
+def _verdict(line: str, code: str, word: str) -> str | None:
+    if _SILENT.fullmatch(line) is None:
+        return None
+    before, _, after = line.partition(code)
+    lead = re.sub(r"\W", "", before)
+    if lead not in {f"{start}{name}" for start in _STARTS for name in ("verdict", word)}:
+        return None
+    after = re.sub(r"^\W*\d\s*[.):]", "", after)
+    return _LABEL_OF.get(re.sub(r"\W", "", after))
+
+
+_STARTS = ("", "final", "my", "the", "myfinal", "thefinal")

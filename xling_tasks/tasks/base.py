@@ -32,8 +32,10 @@ from xling_tasks.harness import (
 from xling_tasks.lm import journaled
 from xling_tasks.log import log
 from xling_tasks.logs.answers import answer_lines, new_run, noting
+from xling_tasks.models.fence_key import fences
 from xling_tasks.models.spec import SELF
 from xling_tasks.models.store import cache_folder, save_answers
+from xling_tasks.readers.fences import Fences
 from xling_tasks.readers.thinking import holds_thinking
 from xling_tasks.secrets import redact
 from xling_tasks.settings import Settings, temperatures
@@ -161,6 +163,8 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         self._check_replay()
         self._check_temperatures()
         self.check_run()
+        if self._coded():
+            _ = self.fences  # a key that cannot be read is an error now, not after the answers
         self._untemplated = None
         if kwargs.get("chat_template") is not None:
             self._untemplated = {}
@@ -241,6 +245,14 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     @abstractmethod
     def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
         """The requests for one view of a document, whose context is given."""
+
+    @property
+    def fences(self) -> Fences:
+        """Where the codes of this run's prompts for other models come from."""
+        return fences(self.settings.xling_cache, self.settings.fence_key)
+
+    def _coded(self) -> bool:
+        return any("code" in prompt.fields for prompt in self.used_prompts().values())
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
         """What other models will be asked about a document, as far as it can be told before."""
@@ -364,6 +376,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         return {
             "version": __version__,
             "about": about(self.criterion, self.dataset_key, self.languages, signatures),
+            **({"fence_codes": self.fences.kind} if self._coded() else {}),
             **({} if replay is None else {"replay": replay.origin(str(self.config.task))}),
             "settings": redact(self.settings.dump()),
             "data": {

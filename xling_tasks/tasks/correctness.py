@@ -19,7 +19,9 @@ from xling_tasks.data.prompts import Prompt
 from xling_tasks.harness import running
 from xling_tasks.log import warn_once
 from xling_tasks.models.backend import Backend, backend
+from xling_tasks.models.control_tokens import common
 from xling_tasks.models.judge import Case, Judgement, fill, judge
+from xling_tasks.readers.fences import STAND_IN
 from xling_tasks.scorers.values import defined_mean, replies_of
 from xling_tasks.tasks.base import Metric, forced_temperature, generation_arguments
 from xling_tasks.tasks.seeds import Request
@@ -105,7 +107,7 @@ class CorrectnessTask(XLingHealthTask):
             Case(docs[key]["question"], docs[key]["reference"], reply, language)
             for key, reply in answers
         ]
-        found = judge(cases, self.used_prompts()["judge"], self._judge)
+        found = judge(cases, self.used_prompts()["judge"], self._judge, self.fences)
         self._judgements = dict(zip(answers, found, strict=True))
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
@@ -114,7 +116,7 @@ class CorrectnessTask(XLingHealthTask):
             return []
         language = self.record.language_names[self.language]
         case = Case(doc["question"], doc["reference"], doc["reference"], language)
-        prompt = fill(self.used_prompts()["judge"], case)
+        prompt = fill(self.used_prompts()["judge"], case, case.code(STAND_IN), common)
         return [SideRequest("judge", prompt, self.settings.judge.max_gen_toks)]
 
     # Values

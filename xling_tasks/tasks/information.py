@@ -27,6 +27,8 @@ from xling_tasks.models.claims import (
     fill_support,
     verify,
 )
+from xling_tasks.models.control_tokens import common
+from xling_tasks.readers.fences import STAND_IN as NO_FENCES
 from xling_tasks.scorers.values import defined_mean
 from xling_tasks.tasks.base import Metric
 from xling_tasks.tasks.multilingual import STAND_IN, Key, MultilingualTask
@@ -115,8 +117,9 @@ class InformationTask(MultilingualTask):
         if spec is None:
             return []
         prompts = self.used_prompts()
-        support = fill_support(prompts["support"], _STAND_IN_CLAIMS, STAND_IN)
-        claims = fill_claims(prompts["claims"], STAND_IN)
+        code = NO_FENCES.code(STAND_IN)
+        support = fill_support(prompts["support"], _STAND_IN_CLAIMS, STAND_IN, code, common)
+        claims = fill_claims(prompts["claims"], STAND_IN, code, common)
         room = max(spec.max_gen_toks, EXTRACTION_TOKENS)
         found = []
         for code in doc["text"]:
@@ -135,7 +138,7 @@ class InformationTask(MultilingualTask):
         prompts, answers = self.used_prompts(), self.replies()
         english = self.in_english(answers)
         texts = list(dict.fromkeys(text for text in english.values() if text is not None))
-        found = extract(texts, prompts["claims"], self._judge)
+        found = extract(texts, prompts["claims"], self._judge, self.fences)
         claims: dict[str | None, Extraction] = dict(zip(texts, found, strict=True))
         claims[None] = Extraction(None)
         pairs = dict.fromkeys(
@@ -145,9 +148,8 @@ class InformationTask(MultilingualTask):
             if code != "en"
             for pair in _pairs(english["en", replies["en"]], english[code, reply], claims)
         )
-        verdicts = dict(
-            zip(pairs, verify(list(pairs), prompts["support"], self._judge), strict=True)
-        )
+        said = verify(list(pairs), prompts["support"], self._judge, self.fences)
+        verdicts = dict(zip(pairs, said, strict=True))
         self._compared = {
             key: {
                 "en": _alone(english["en", replies["en"]], claims),

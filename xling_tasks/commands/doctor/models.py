@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from xling_tasks.data.prompts import Prompts
     from xling_tasks.models.backend import Backend
     from xling_tasks.models.spec import ModelSpec
+    from xling_tasks.readers.fences import Fences
     from xling_tasks.settings import Settings
 
 LANGUAGES = ("es", "zh", "hi")
@@ -98,6 +99,7 @@ def judge(settings: Settings, offline: bool) -> Iterator[Line]:
     """The judge, reached, and asked one small case of each kind; nothing comes from the cache."""
     from xling_tasks.data.prompts import Prompts
     from xling_tasks.models.backend import Backend
+    from xling_tasks.models.fence_key import fences
 
     spec = settings.judge
     if spec is None:
@@ -118,19 +120,19 @@ def judge(settings: Settings, offline: bool) -> Iterator[Line]:
         found = f"answers, but always at temperature {model.temperature:g}: {model.signature}"
         yield Line("judge", WARN, found, "its verdicts cannot be reproduced; take another model")
     prompts = Prompts(settings.prompts)
-    yield _verdict(prompts, model)
-    yield _claims(prompts, model)
-    yield _support(prompts, model)
+    yield _verdict(prompts, model, fences(False))
+    yield _claims(prompts, model, fences(False))
+    yield _support(prompts, model, fences(False))
 
 
-def _verdict(prompts: Prompts, model: Backend) -> Line:
+def _verdict(prompts: Prompts, model: Backend, codes: Fences) -> Line:
     """A case of correctness, read as a run reads it."""
     from xling_tasks.criteria import NO_RESPONSE
     from xling_tasks.models.judge import Case, judge
 
     name = "judge verdict"
     case = Case(_QUESTION, _REFERENCE, _ANSWER, "English")
-    (found,) = judge([case], prompts.get("judge", "en"), model)
+    (found,) = judge([case], prompts.get("judge", "en"), model, codes)
     if found.label is None or found.label == NO_RESPONSE:
         return _out_of_form(name, found.reply)
     if found.label != _EXPECTED:
@@ -139,12 +141,12 @@ def _verdict(prompts: Prompts, model: Backend) -> Line:
     return Line(name, OK, f"in form, and right: {found.label}")
 
 
-def _claims(prompts: Prompts, model: Backend) -> Line:
+def _claims(prompts: Prompts, model: Backend, codes: Fences) -> Line:
     """A short text taken apart."""
     from xling_tasks.models.claims import extract
 
     name = "judge claims"
-    (found,) = extract([_TEXT], prompts.get("claims", "en"), model)
+    (found,) = extract([_TEXT], prompts.get("claims", "en"), model, codes)
     if found.claims is None:
         return _out_of_form(name, found.reply)
     if not found.claims or found.unparsed:
@@ -153,14 +155,15 @@ def _claims(prompts: Prompts, model: Backend) -> Line:
     return Line(name, OK, f"in form: {len(found.claims)} of a text with 2")
 
 
-def _support(prompts: Prompts, model: Backend) -> Line:
+def _support(prompts: Prompts, model: Backend, codes: Fences) -> Line:
     """A true and a false claim checked."""
-    from xling_tasks.models.claims import fill_support, read_support
+    from xling_tasks.models.claims import fill_support, listed, read_support
 
     name = "judge support"
-    prompt = fill_support(prompts.get("support", "en"), _CLAIMS, _TEXT)
+    code = codes.code(listed(_CLAIMS), _TEXT)
+    prompt = fill_support(prompts.get("support", "en"), _CLAIMS, _TEXT, code, model.inert)
     (reply,) = model.ask([prompt], until=("[BEGIN REFERENCE",))
-    verdicts = read_support(reply, len(_CLAIMS))
+    verdicts = read_support(reply, len(_CLAIMS), code)
     if None in verdicts:
         return _out_of_form(name, reply)
     if verdicts != _SUPPORTED:

@@ -91,11 +91,14 @@ def read_judge(text: str) -> Any:
 def ask(questions: Sequence[Question], template: Prompt, spec: Any) -> str:
     """Ask a judge about every question; returns its signature."""
     from xling_tasks.models.backend import backend
+    from xling_tasks.models.fence_key import fences
     from xling_tasks.models.judge import UNTIL
 
     judge = backend("judge", spec)
     judge.check()
-    replies = judge.ask([question.prompt(template) for question in questions], until=UNTIL)
+    codes = fences(None)
+    prompts = [question.prompt(template, codes, judge.inert) for question in questions]
+    replies = judge.ask(prompts, until=UNTIL)
     for question, reply in zip(questions, replies, strict=True):
         question.read(reply)
     return judge.signature

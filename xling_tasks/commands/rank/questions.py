@@ -1,8 +1,8 @@
 """The questions of `xling rank`: what several models answered, and the rankings read for it.
 
 A rationale is untrusted text, as in `judge`: it may fake its fence, or state a ranking. Fences and
-the ranking's line carry a code that is derived from the texts and occurs in none of them, and only
-the reply's last line counts, only if it consists of the code and every number once.
+the ranking's line carry a code that it cannot know (see `readers.fences`), and only a line that
+consists of the code and every number once is a ranking.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +19,7 @@ from typing import Any, NamedTuple
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.results import Samples, newest_samples
-from xling_tasks.models.judge import Case
+from xling_tasks.readers.fences import Fences, last_statement, said_lines
 
 METRICS = (
     *("bleu1", "bleu2", "bleu3", "bleu4", "rouge1", "rouge2", "rougeL"),
@@ -30,7 +29,6 @@ METRICS = (
 
 _RATIONALES = ("mmedbench_rationale", "mmedbench_rationale_ft")
 _FIELDS = {"question_id", "question", "options", "answer", "rationale"}
-_HIDDEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]|[*_`#\"']")
 _ITEM = r"(?:rationale )?(\d{1,3})"
 
 
@@ -71,6 +69,7 @@ class Question:
         ranks: By rater (`judge`, `human`), each model's rank in the order of the runs.
         status: `ranked`, `invalid`, `no_reply`, or `not_asked`.
         reply: All the judge said.
+        code: That of its fences and its ranking; empty until it is asked about.
     """
 
     language: str
@@ -80,27 +79,23 @@ class Question:
     ranks: dict[str, list[int]] = field(default_factory=dict)
     status: str = "not_asked"
     reply: str | None = None
+    code: str = ""
 
-    @functools.cached_property
-    def code(self) -> str:
-        """Six letters that occur in none of the texts."""
+    def prompt(self, template: Prompt, fences: Fences, inert: Callable[[str], str]) -> str:
+        """What the judge is asked, under a code of its own; `inert` breaks up control tokens."""
         doc = self.answers[0].doc
-        shown = "\0".join(self.answers[index].text for index in self.order)
-        return Case(_options(doc) + doc["question"], doc["rationale"] or "", shown, "").code
-
-    def prompt(self, template: Prompt) -> str:
-        """What the judge is asked."""
-        doc, code = self.answers[0].doc, self.code
+        shown = [self.answers[index].text for index in self.order]
+        about = (doc["question"], _options(doc), doc["rationale"] or "")
+        code = self.code = fences.code(*about, *shown)
         blocks = [
-            f"[BEGIN RATIONALE {place} {code}]\n{self.answers[index].text}\n"
-            f"[END RATIONALE {place} {code}]"
-            for place, index in enumerate(self.order, start=1)
+            f"[BEGIN RATIONALE {place} {code}]\n{inert(text)}\n[END RATIONALE {place} {code}]"
+            for place, text in enumerate(shown, start=1)
         ]
         return template.fill(
-            question=doc["question"],
-            options=_options(doc),
+            question=inert(doc["question"]),
+            options=inert(_options(doc)),
             answer=", ".join(doc["answer"]),
-            reference=doc["rationale"] or "",
+            reference=inert(doc["rationale"] or ""),
             rationales="\n\n".join(blocks),
             count=str(len(blocks)),
             language=_language_name(self.language),
@@ -222,7 +217,7 @@ def common_questions(
 
 
 def read_ranking(reply: str | None, code: str, n: int) -> list[int] | None:
-    """The shown places from best to worst that a reply's last line states.
+    """The shown places from best to worst that a reply's last ranking line states.
 
     Args:
         reply: What the judge said.
@@ -230,20 +225,22 @@ def read_ranking(reply: str | None, code: str, n: int) -> list[int] | None:
         n: How many rationales were shown.
 
     Returns:
-        The numbers 1 to n, each once; None if the last line is anything but the code and them,
-        joined by one kind of sign (`>`, a comma, or an arrow). Ties and other signs are no ranking.
+        The numbers 1 to n, each once; None if no line consists of the code and them, joined by one
+        kind of sign (`>`, a comma, or an arrow), if two such lines differ, or if what follows takes
+        the ranking back. Ties and other signs are no ranking.
     """
-    lines = [line for line in map(_plain, (reply or "").splitlines()) if line]
-    if not lines:
-        return None
-    form = re.fullmatch(
-        rf"(?:(?:final )?ranking )?\[?{code}\]? ?:? ?\[?([^\[\]:]*?)\]? ?\.?", lines[-1]
-    )
+    places = last_statement(said_lines(reply), code, lambda line: _ranking(line, code, n))
+    return None if places is None else list(places)
+
+
+def _ranking(line: str, code: str, n: int) -> tuple[int, ...] | None:
+    line = line.removeprefix("> ")
+    form = re.fullmatch(rf"(?:(?:final )?ranking )?\[?{code}\]? ?:? ?\[?([^\[\]:]*?)\]? ?\.?", line)
     if form is None:
         return None
     for sign in (">", ",", "→", "、", "->"):
         items = [re.fullmatch(_ITEM, item.strip()) for item in form[1].split(sign)]
-        places = [int(item[1]) for item in items if item]
+        places = tuple(int(item[1]) for item in items if item)
         if len(places) == len(items) and sorted(places) == list(range(1, n + 1)):
             return places
     return None
@@ -265,9 +262,3 @@ def _digest(*parts: object) -> str:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
-
-
-def _plain(line: str) -> str:
-    """A line for reading: compatibility forms, no invisible marks or markdown, one case."""
-    line = _HIDDEN.sub("", unicodedata.normalize("NFKC", line))
-    return " ".join(line.casefold().split()).removeprefix("> ")

@@ -105,7 +105,7 @@ def shown(value: Any) -> Any:
 
 def _without_folders(value: Any) -> Any:
     if isinstance(value, Mapping):
-        private = ("data_dir", "xling_cache")
+        private = ("data_dir", "xling_cache", "fence_key")
         return {key: _without_folders(item) for key, item in value.items() if key not in private}
     if isinstance(value, (list, tuple)):
         return [_without_folders(item) for item in value]

@@ -79,7 +79,9 @@ class HarnessModel:
         """
         prompts = [
             self._prompt.fill(
-                text=sentence, source_language=source.name, target_language=target.name
+                text=self._backend.inert(sentence),
+                source_language=source.name,
+                target_language=target.name,
             )
             for sentence in sentences
         ]
