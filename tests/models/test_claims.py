@@ -194,7 +194,7 @@ class Judge:
 
     inert = staticmethod(common)
 
-    def ask(self, prompts, *, until=(), at_least=0):
+    def ask(self, prompts, *, until=(), at_least=0, reads=None):
         self.batches.append(list(prompts))
         return [self.reply(prompt) for prompt in prompts]
 

@@ -162,7 +162,7 @@ class Scripted:
 
     inert = staticmethod(common)
 
-    def ask(self, prompts, *, until=()):
+    def ask(self, prompts, *, until=(), reads=None):
         self.prompts += prompts
         return [
             f"VERDICT {re.search('carry the code ([a-z]+)', prompt)[1]}: {self.option}"
@@ -183,7 +183,7 @@ def test_a_failed_call_says_nothing_about_the_answer():
     class Down:
         inert = staticmethod(common)
 
-        def ask(self, prompts, *, until=()):
+        def ask(self, prompts, *, until=(), reads=None):
             return [None] * len(prompts)
 
     found = judge([CASE, Case("Q", "R", "", "Hindi")], PROMPT, Down(), FENCES)

@@ -70,7 +70,12 @@ def extract(
     """The claims of each text, in order; equal texts are asked about once, empty ones never."""
     codes = {text: fences.code(text) for text in dict.fromkeys(texts) if text.strip()}
     prompts = [fill_claims(prompt, text, code, judge.inert) for text, code in codes.items()]
-    replies = judge.ask(prompts, until=("[BEGIN TEXT",), at_least=EXTRACTION_TOKENS)
+    code_in = dict(zip(prompts, codes.values(), strict=True))
+
+    def reads(prompt: str, reply: str) -> bool:
+        return read_claims(reply, code_in[prompt]).claims is not None
+
+    replies = judge.ask(prompts, until=("[BEGIN TEXT",), at_least=EXTRACTION_TOKENS, reads=reads)
     found = {
         text: read_claims(reply, code)
         for (text, code), reply in zip(codes.items(), replies, strict=True)
@@ -159,7 +164,12 @@ def verify(
         fill_support(prompt, part, reference, code, judge.inert)
         for (part, reference), code in zip(asked, codes, strict=True)
     ]
-    replies = judge.ask(prompts, until=("[BEGIN REFERENCE",))
+    code_in = dict(zip(prompts, codes, strict=True))
+
+    def reads(prompt: str, reply: str) -> bool:
+        return read_support(reply, 1, code_in[prompt]) != [None]
+
+    replies = judge.ask(prompts, until=("[BEGIN REFERENCE",), reads=reads)
     verdicts = iter(
         [
             read_support(reply, len(part), code)

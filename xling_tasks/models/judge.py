@@ -59,8 +59,13 @@ def judge(
     """One judgement per case, in order, asked in batches; empty answers are not asked about."""
     asked = {case: case.code(fences) for case in cases if case.answer.strip()}
     texts = [fill(prompt, case, code, backend.inert) for case, code in asked.items()]
-    replies = dict(zip(asked, backend.ask(texts, until=UNTIL), strict=True))
+    code_in = dict(zip(texts, asked.values(), strict=True))
     word = label_word(prompt)
+
+    def reads(text: str, reply: str) -> bool:
+        return read_verdict(reply, code_in[text], word) != NO_RESPONSE
+
+    replies = dict(zip(asked, backend.ask(texts, until=UNTIL, reads=reads), strict=True))
     found = []
     for case in cases:
         reply = replies.get(case)

@@ -90,6 +90,7 @@ def read_judge(text: str) -> Any:
 
 def ask(questions: Sequence[Question], template: Prompt, spec: Any) -> str:
     """Ask a judge about every question; returns its signature."""
+    from xling_tasks.commands.rank.questions import read_ranking
     from xling_tasks.models.backend import backend
     from xling_tasks.models.fence_key import fences
     from xling_tasks.models.judge import UNTIL
@@ -98,7 +99,13 @@ def ask(questions: Sequence[Question], template: Prompt, spec: Any) -> str:
     judge.check()
     codes = fences(None)
     prompts = [question.prompt(template, codes, judge.inert) for question in questions]
-    replies = judge.ask(prompts, until=UNTIL)
+    asked = dict(zip(prompts, questions, strict=True))
+
+    def reads(prompt: str, reply: str) -> bool:
+        question = asked[prompt]
+        return read_ranking(reply, question.code, len(question.order)) is not None
+
+    replies = judge.ask(prompts, until=UNTIL, reads=reads)
     for question, reply in zip(questions, replies, strict=True):
         question.read(reply)
     return judge.signature
