@@ -1,128 +1,89 @@
-"""Read the letters of the chosen options out of a model's reply, in six languages; never guess.
+"""Read the letters of the chosen options out of a model's reply, in any language; never guess.
 
-Letters count only in a place where an answer stands: the reply as a whole, its opening, a line of
-their own, after a label ('Answer:', 'la réponse est', '故选', 'therefore') or before a statement
-('C is the correct answer'). Instead of a letter an option's whole text may stand there; nothing
-is matched by similarity. 'Hepatitis B', 'E. coli', 'A patient' stand in no such place.
+A reply is freed of thinking and markup, cut into tokens (`lexer`), and read by the rules below,
+which are the same in every language. Letters count only in a place where an answer stands: the
+opening of the reply, its last lines, after a label ('Answer:', 'la réponse est', '故选',
+'therefore'), or before a statement ('C is the correct answer'). An option's whole text may stand
+in the letter's place; nothing is matched by similarity. A list that says of every option whether
+it is right is read too.
 
 A reply that hedges ('A or B'), takes its answer back, refuses, names a letter that no option has
-or a text that is not its letter's, is unparsed (None), and so is every form not foreseen: an
-unparsed reply is counted beside the score, a wrong guess would hide in it. To add a language, add
-its forms to the tables.
+or a text that is not its letter's, breaks off within a list, or contradicts itself, is unparsed
+(None), and so is every form not foreseen: an unparsed reply is counted beside the score, a wrong
+guess would hide in it. Languages are files of phrases (`phrases/`).
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Mapping
-from itertools import groupby
 from typing import NamedTuple
 
 import regex
 
+from xling_tasks.readers.lexer import Options, Tokens, lex, options_of
+from xling_tasks.readers.plain import one_form, undressed
 from xling_tasks.readers.thinking import without_thinking
 
-# An option's text becomes one private character, so that no letter or word in it can be misread.
-# fmt: off
-_MASK, _TEXT = 0xE000, r"[\uE000-\uE019]"
+# Longer replies are read at both ends alone: an answer stands at one of them.
+_LONGEST = 24_000
 
-_OPTION = r"options?|choices?|answers?|letters?|statements?|réponses?|propositions?|lettres?|opci[oó]n(?:es)?|respuestas?|letras?|alternativas?|вариант\w*(?: ответа)?|ответ\w*|букв[аы]|選択肢|选项|選項"
-_ARTICLE = r"both|only|the|la|les|las|le|el|los|l'|tanto|à la fois|seule(?:ment)?|solo|sólo|только|оба"
-_AND = r"and|et|y|e|и|plus|as well as|ainsi que|así como|как|а также|et la|y la|et le|y el"
-_HAN_AND = "和|与|與|及び?|以及|跟|と|および|ならびに"
-_ONLY = r"only|alone|both|uniquement|seulement|solamente|únicamente|только|のみ|だけ"
-_BECAUSE = r"because|since|as|due to|given that|for|car|parce qu(?:e\b|')|puisqu(?:e\b|')|porque|ya que|pues|debido a|потому что|так как|поскольку|ибо"
-_HAN_BECAUSE = "因为|因為|由于|由於|なぜなら|理由は"
-_ALL = r"all (?:of )?(?:the above|them|these|the options|the answers|options|answers)(?: are (?:correct|right|true))?|all are (?:correct|true)|(?:以上|上述)?(?:选项)?(?:全部|全都|都|皆|全)(?:是|对|正确|对的|正确的)|以上(?:全部|所有)|(?:以上)?(?:すべて|全て|全部)(?:正しい|正解)?|上記(?:の)?(?:すべて|全て)|toutes les (?:réponses|propositions)(?: ci-dessus)?(?: sont (?:correctes|exactes|justes|vraies))?|toutes ces réponses|tou(?:te)?s|все (?:вышеперечисленн|перечисленн)\w+|все (?:варианты|ответы)(?: ответа)?(?: (?:верны|правильны|правильные|верные))?|todas (?:las (?:anteriores|opciones|respuestas)|son correctas)(?: (?:son )?correctas| anteriores)?"
-_NOT_JOINED = r"(?![\p{Latin}\p{Cyrillic}\p{N}'_]|-(?![\uE000-\uE019\s]))"
-
-
-def _list_of(letter: str) -> str:
-    """A list of letters, each perhaps with its own option's text; possessive, so never cut short."""
-    item = (
-        rf"(?:(?i:{_OPTION})\s*)?(?:(?i:{_ARTICLE})\s*\b)*(?:(?i:{_OPTION})\s*)?[(\[]?[ ]?(?P<letters>{letter}{{1,8}}){_NOT_JOINED}(?:[ ]?[)\]])?(?:[ ]?[.:、)の\-–—]?\s?\(?(?P<own>{_TEXT})\)?|(?P<own>))"
-    )
-    line = rf"[ ]*\.?[ ]*\n[ ]?(?={item}[ ]*[.)]?[ ]*(?:\n|$))"
-    join = rf"(?:\s*[,、;&+・·](?:\s*\b(?i:{_AND})\b)?\s*|\s+(?i:{_AND})\s+|\s*(?:{_HAN_AND})\s*|[ ]|{line})"
-    return rf"(?:[-•]\s*)?(?:{item})(?:{join}{item}){{0,15}}+(?!{join}{item})"
-
-
-_JA_END = r"(?:です|である|だ(?!が|けで|と)|でした|になる|となる|となり|を選|が(?:最も)?(?:正しい|正解|適切)(?:です|である|だ(?!が|と)|と考え|。|$)|と考え)"
-_AFTER = rf"[ ]*[)\]]*[ ]*(?:(?i:{_ONLY})\b[ ]*|項|项|选项|(?:都|均)?(?:是|为)?正确(?:的|答案)?)?"
-# What may follow letters that answer; a letter before '. difficile' is no answer.
-_STRICT = rf"{_AFTER}(?:$|(?=\n)|[!。]|[.](?!\s?[\p{{Ll}}\d]|\sA [\p{{Ll}}\d])|;|,?[ ]*(?i:{_BECAUSE})(?!\p{{L}})|,?(?:{_HAN_BECAUSE})|{_JA_END})(?!\s*{_TEXT})"
-_LOOSE = rf"(?:{_STRICT}|{_AFTER}(?:[,)\]—–(…]|(?<=[)])(?=\s*(?:$|[\n\p{{Lu}}\p{{Han}}.,;]))|[ ]-[ ]|(?<={_TEXT}\)?)[ ]?:)(?!\s*{_TEXT}))"
-_OPENS = rf"(?:{_STRICT}|{_AFTER}(?:(?<=[)])(?=\s*(?:$|[\n\p{{Lu}}\p{{Han}}]))|[ ]?[-–—:][ ](?![ ]*{_TEXT})(?=\p{{Lu}}|\p{{Han}})(?<![A-H][ ]?:[ ])))"
-_UPPER, _LOWER = "[A-H]", "[a-hавсе]"
-_LIST = regex.compile(rf"(?>{_list_of(_UPPER)})(?={_LOOSE})")
-_LIST_OPENS = regex.compile(rf"(?>{_list_of(_UPPER)})(?={_OPENS})")
-_LIST_STRICT = regex.compile(rf"(?>{_list_of(_UPPER)})(?={_STRICT})")
-_LIST_LOWER = regex.compile(rf"(?>{_list_of(_LOWER)})(?=[ ]*[).]*[ ]*(?:\n|$))")
-_EVERY = regex.compile(rf"(?i:{_ALL})(?={_STRICT}|,)")
-_WHOLE_TEXT = regex.compile(rf"({_TEXT})(?={_STRICT})")
-_LOOK_ALIKE = str.maketrans("АВСЕавсе", "ABCEabce")
-# Words, not lists of letters.
-_WORDS = {"ab", "ad", "be", "bed", "ce", "de", "ace", "BE", "DE", "ВСЕ", "все"}
-
-_ADJ = "correct|right|best|final|appropriate|likely|most|my|true|single"
-_NOUN = (
-    rf"(?:(?:{_ADJ}) )*answers?(?: choice| option| letter)?(?:\(s\))?|(?:(?:{_ADJ}) )+(?:options?|choices?|letters?|ones?|statements?)|"
-    r"(?:bonnes? |meilleures? |seules? )?réponses?(?:\(s\))?(?: (?:correctes?|exactes?|finales?|justes?))*|(?:bonnes|propositions) (?:propositions|exactes|correctes)|respuestas?(?:\(s\))?(?: (?:correctas?|final(?:es)?))*|opci[oó]n(?:es)? correctas?|(?:(?:правильн|верн|окончательн|итогов)\w+ )*ответы?|(?:правильн|верн)\w+ варианты?(?: ответа)?"
+# An item of a list: a letter, perhaps with its own text, or a text.
+_OPEN, _CLOSE = r"[(\[]*", r"[)\]]*"
+_ITEM = (
+    rf"(?:[aoOyAPq]*{_OPEN}(?:L{_CLOSE}o?(?:[.:\-]?{_OPEN}T{_CLOSE})?|T{_CLOSE}))"
 )
-_HAN_NOUN = (
-    "(?<!不|错误|錯誤)(?:(?:正确|正確|最终|最終|最佳|参考|標準|标准)的?)*(?:答案|回答)|(?<!不)(?:正确|正確)的?(?:选项|說法|说法|选择)?|"
-    "最終的な(?:答え|回答)|正解|正答|答え|解答|回答|答|(?:正しい|適切な|該当する)(?:もの|の|選択肢)"
-)
-# (what stands before the letters, whether it is the last word, whether a comma may follow them)
+_JOIN = r"(?:[,.]{0,2}&|[,.;:]{0,2}[np][*9]?|,{1,2}|;|(?<=L)(?=L))"
+_LIST = rf"(?>[*9]?{_ITEM}(?:{_JOIN}{_ITEM})*+)"
+# What may follow letters that answer; strictly, after a label, and at the opening of a reply.
+_AFTER = r"[)\]zoy]*"
+_STRICT = rf"{_AFTER}(?:$|(?=[np.;?])|(?=,?b)|(?=,?C)|(?=,[^.?npLTm]*bz*(?:[.np]|$)))(?!T)"
+_LOOSE = rf"(?:{_STRICT}|{_AFTER}E(?=$|[np.,;])|{_AFTER}[ijyg]*rz*(?=$|[np.,;])|{_AFTER}(?=[,(\[]|-(?!T|L))|(?<=T[)\]]?)(?=:))"
+_OPENS = rf"(?:{_STRICT}|(?<=[)\]]){_AFTER}(?=U)|{_AFTER}(?=-U))"
+_OPENS_TEXT = rf"(?:{_STRICT}|(?<=T[)\]]?)(?=[,:(\-]))"
+# A label: an answer noun with what makes it the right one, and a colon or a copula.
+_NOUN = r"(?:[afr]*[AP][afroO]*|[afr]*r[af]*[oO][afrA]*|[af]*[oO][af]*r[afr]*|[afr]*f[af]*[oO]?)"
+_COLON = r"(?:[ijz]*\]?:+z?|\]|[ij]?-)[np]*"
+_BEFORE = r"(?<=^|[.,:;?()\[\]np*9sivzl~E&#-]|[xU](?=[arf]))"
 _LABELS = [
-    (regex.compile(rf"(?i:\b(?:{_NOUN})\s*[:=]+\s*|\b(?:correct|correcte?s?|correctas?)\s*:\s*)"), False, True),
-    (regex.compile(r"(?i:\b(?:final answer|réponse finale|respuesta final|(?:окончательный|итоговый) ответ)(?: is| est| es)?\s*:?\s*|最终答案[是为:]*\s*|最終的な答えは\s*)"), True, True),
-    (regex.compile(rf"(?i:\b(?:{_NOUN}) (?:is|are|must be|should be|has to be|would be|est|sont|es|son|является|это|[—–-])(?: (?:therefore|thus|clearly|then|donc|bien|por (?:lo )?tanto|claramente))?[ ]?:?\s+)"), False, True),
-    (regex.compile(rf"(?:{_HAN_NOUN})(?:应该|应当|应|應|就|即|只能|として|の記号|のは)*(?:是|为|為|选|選|有|は|:|=)+\s*:?\s*"), False, True),
-    (regex.compile(rf"(?i:(?:^|[.!?]\s|\n|\bc'est |\b(?:donc|поэтому|следовательно|por (?:lo )?tanto|so|therefore|thus),? )(?:la |the )?(?:{_NOUN})\s+)"), False, False),
-    (regex.compile(r"(?i:\bI(?: would|'d| will|'ll)? (?:choose|pick|select|go with)|\bje (?:choisis|choisirais)|\b(?:yo )?(?:elijo|escojo|elegiría)|\bя (?:выбираю|выберу))\s+|(?<!不|不能|不应|不该|误|错|别|勿|如果|若|可能|可以)(?<!候|备|挑|可|易|多|常|首|任|筛)(?:选择|選擇|选|選)\s*"), False, True),
-    (regex.compile(r"(?:(?i:\b(?:so|therefore|thus|hence|donc|ainsi|por (?:lo )?tanto|así que|поэтому|следовательно|значит|итак|(?:it|this) (?:must|has to) be|that leaves|остаётся|queda|not \(?[A-H]\)?,? but|pas (?:la )?[A-H],? mais|no es (?:la )?[A-H],? sino)\b)|所以|因此|故|综上(?:所述)?|したがって|従って|よって|ゆえに|以上より)[,、]?\s*(?:(?i:it is|c'est|es|это|ответ|выбираем)\s+|(?:应该|应)?(?:选|是|为))?"), False, False),
-]
-# Statements. The first kind names the answer, the second only says that an option is true.
-_SAID = [
-    r"(?: (?:is|are|must be|would be|has to be) the (?:only |most |single )?(?:correct|right|best|appropriate|likely)(?: answers?| options?| choices?| ones?)?| (?:est|sont) (?:donc )?(?:la|les) (?:bonnes?|seules?|meilleures?)? ?réponses?(?: (?:exactes?|correctes?))?| (?:es|son) (?:por tanto )?las? (?:respuestas?|opci[oó]n(?:es)?) correctas?| (?:es|son) las? correctas?| ?[—-]? ?(?:является |это )?(?:правильн|верн)\w+ (?:ответ|вариант)\w*|(?:是|为)(?:正确|最佳)(?:答案|选项)|[がは]正[解答])",
-    r"(?: (?:is|are) (?:both )?(?:correct|right|true)| (?:est|sont) (?:correcte?s?|exacte?s?|justes?|vraie?s?)| (?:es|son) (?:correct[oa]s?|verdader[oa]s?|ciert[oa]s?)| (?:верны|верен|верно|правильно|правильны|правильные)|(?:项|选项)?(?:是|都是|都|均|均为)?(?:正确|对)的?|の?選択肢?[がは](?:最も)?(?:正しい|適切)|[がは](?:最も)?(?:正しい|適切))",
-]
-_STATED = [
-    regex.compile(rf"(?:(?<=^|[.!?。,:;\n]\s*)|(?<=\b(?i:so|therefore|thus|hence|donc|поэтому|所以|因此|よって|したがって)[,、]?\s*))(?>{_list_of(_UPPER)})(?=(?i:{said}){_LOOSE})")
-    for said in _SAID
-]
-_CONCLUSIVE = regex.compile(r"(?i:\b(?:so|therefore|thus|hence|finally|final|conclusion|donc|finalement|por (?:lo )?tanto|en conclusión|conclusión|поэтому|следовательно|значит|итак|таким образом)\b)|所以|因此|故|综上|最终|应该是|したがって|従って|よって|ゆえに|以上より|最終")
-_WRONG = r"\b(?:wrong|incorrect|false|not (?:correct|right|true|the)|inaccurate|excluded|eliminated|contraindicated|out|unlikely|avoid(?:ed)?|distractors?|contraindiqué\w*|contraindicad\w*|descart\w+|исключ\w+|противопоказан\w*|fau(?:x|sse)s?|inexacte?s?|incorrect[oae]?s?|fals[oa]s?|неверн\w*|неправильн\w*|ошибочн\w*)\b|(?:错误?|錯|不正确|不对|不適切|排除|禁忌|誤り|誤って|正しくな|間違|ではない|でない|以外|[×✗❌])"
-_ASIDE = regex.compile(rf"(?i:{_WRONG}|\b(?:{_BECAUSE}|unlike|whereas|rather than|instead of|contrairement|a diferencia|в отличие|(?:not|non|pas|no|не)(?: (?:la|el|le))? [A-H])\b)|{_HAN_BECAUSE}|(?:而不是|而非|不是|不选)\s?[A-H]|ではなく|よりも")
-_WRONG_RE = regex.compile(rf"(?i:{_WRONG})")
-_OR = regex.compile(r"^[)\]\s]*[,;(.—–-]*\s*(?:(?i:(?:and |et |y |и )?(?:or|ou|o|u|или|либо|maybe|perhaps|possibly|probably|also|too|peut-être|quizás?|tal vez|posiblemente|también|también|возможно|также|тоже|aussi|également)\b)|或|也|还|可能|かもし|または|もしくは|あるいは|か|も|でしょうか)")
-_UNCERTAIN = regex.compile(r"(?i:\b(?:if|whether|not|n't|don't|doubt|might|may|could|why|some|many|others|can't|cannot|unless|si|pourquoi|pas|no|quizás?|podría|peut-être|если|ne|n'(?:est|était)|не|может|почему|when|suppose|unlikely|nor|neither)\b)|n't|可能|是否|不|误|错|为何|为什么|ではな|なぜ")
-_MAYBE = regex.compile(r"(?i:\b(?:if|whether|maybe|perhaps|possibly|si|peut-être|quizás?|tal vez|если|возможно|наверное|some|students?|people|certains|algunos|некоторые)\b)|如果|若|假如|也许|或许|有人|同学|考生|もし|かも|多くの人")
-_BAD_BEFORE = regex.compile(r"(?i:(?:wrong|incorrect|false|mauvaises?|fausses?|неправильн\w+|неверн\w+|ошибочн\w+|возможные|варианты|другие|possible|potential|other|remaining|alternative|candidate|each|autres?|otras?)\s*)$|(?:其他|其余|可能的?|候选|他の|错误的?|不正确的?|易错|誤った|間違った)$")
-_CORRECTION = regex.compile(r"(?i:\b(?:wait|actually|on second thought|on reflection|correction|i made|i was wrong|hold on|attendez|en fait|en réalité|espera|en realidad|mejor dicho|на самом деле|подождите|точнее|постойте)\b)|不对[,，]|等等|等一下|我错|いや[、,]|待って|訂正")
-_ALSO = regex.compile(r"(?<![\p{L}])[A-H](?:[^\p{L}]{1,2}(?i:is|are|est|es|son|sont|may|might|could|can|тоже|также|también|podría|peut|может))?[^\p{L}]{0,2}(?:(?i:(?:also|too|as well|également|aussi|тоже|также|también)(?! (?:wrong|incorrect|inadequate|fau|неверн|incorrect|fals))|be|ser|être|быть)|也(?:对|正|可|有)|も(?:正|適|考|あり|可))")
-_REFUSAL = regex.compile(r"(?i:\b(?:can't|cannot|can not|unable to|not able to|won't) (?:\w+ )?(?:answer|say|tell|determine|judge|provide|give|choose|help|decide|assist)\b|\bi (?:do not|don't) know\b|\bne (?:peux|sais|puis) pas\b|\bje l'ignore\b|\bno (?:puedo|lo sé|sé)\b|\bне (?:могу|знаю|можем)\b)|(?:无法|無法|不能)(?:判断|确定|回答|给出|提供|选择)|不知道|わかりません|分かりません|答えられ|お答えでき|できません")
-_NONE = regex.compile(r"(?i:\bnone (?:of|are|is)\b|\bneither\b|\baucune?\b|\bni (?:l'une?|la)\b|\bninguna?\b|\bни одного|\bни один|\bникак\w+)|以上(?:都|皆|均)?不|都不|どれも|いずれも.{0,8}ない|該当なし")
-_MENTION = regex.compile(r"(?<![\p{Latin}\p{Cyrillic}\p{N}'-])(?P<letter>[A-H])(?![\p{Latin}\p{Cyrillic}\p{N}'-])(?![ ]\p{Ll}{2,}(?<! (?:is|are|and|or|was|may|et|ou|est|es|son|sont|или|также|тоже|неверно|верно|could|would|also|might)))")
-_NEXT = regex.compile(
-    r"(?i:\n?[ #*]*(?:\n|^)[ #*]*(?:next )?(?:questions?|pregunta|вопрос|问题|問題|题目|質問|设问|q|user|human|instruction|###\s*(?:question|input|instruction))(?: ?\d+)?[ *]*[:.：].*)",
-    regex.S,
+    # pattern, whether a comma may follow the letters
+    (regex.compile(rf"{_BEFORE}(?P<core>{_NOUN}|(?<=^|[np*9])r+|(?<=^|[np*9,])(?:[afr]*[qo]))(?P<mark>{_COLON})"), True),
+    (regex.compile(rf"{_BEFORE}(?P<core>{_NOUN}|(?<=^|[.np*9])r+)(?P<mark>[ij]+:?[np]*[ij]?)"), True),
+    (regex.compile(r"(?P<core>#)(?P<mark>)"), True),
+    (regex.compile(rf"(?<=^|[.?np*]|[ias],?|s,)(?P<core>{_NOUN})(?P<mark>)"), False),
+    (regex.compile(r"(?<!!|h|y|w)(?P<core>c)(?P<mark>:?)"), True),
+    (regex.compile(rf"(?<=^|[.,;np*v])(?P<core>s)(?P<mark>,?[ijaoA]*)"), False),
+]  # fmt: skip
+_STATED = regex.compile(
+    rf"(?<=^|[.,:;np*sv(]|s,)(?={_OPEN}[aoOyAPqLT])(?P<list>{_LIST}){_AFTER},?"
+    rf"(?:-?[ij]*[yg,]*[afr]*[AP][afr]*z*|-?[ij]+[yg]*[af]*r+[oO]z*|C)(?=$|[npb.,;:()\-?&])"
 )
-_CLEAN: list[tuple[regex.Pattern[str], str]] = [
-    (regex.compile(r"[【\[](答案|正解|解答|正确答案)[】\]]:?"), r"\1:"),
-    (regex.compile(r"~~.*?~~", regex.S), " "),
-    (regex.compile(r"\\(?:text|mathrm|mathbf|textbf)\s*\{([^{}]*)\}"), r"\1"),
-    (regex.compile(r"\\boxed\s*\{([^{}]*)\}"), r"\nfinal answer: \1\n"),
-    (regex.compile(r"<(answer|final_answer)>(.*?)</\1>", regex.S | regex.I), r"\nfinal answer: \2\n"),
-    (regex.compile(r"<\|[^|<>]{1,40}\|>|</?\w{1,10}>"), " "),
-    (regex.compile(r"```\w*|[*_`#>\"“”„«»「」『』【】{}¿¡$]|^[ ]*[-•·][ ]", regex.M), " "),
-    (regex.compile(r"[^\S\n]+"), " "),
-    (regex.compile(r" *\n *"), "\n"),
-]
-_QUOTED = regex.compile(rf"(?:\*\*|[\"“«「『'])\s*({_TEXT})[.。]?\s*(?:\*\*|[\"”»」』'])")
+_TRUE = regex.compile(
+    rf"(?<=^|[.,:;np*sv(]|s,)(?={_OPEN}[aoOyAPqLT])(?P<list>{_LIST}){_AFTER}-?[ijyg]*r+[oO]?z*(?=$|[npb.,;:()\-?])"
+)
+_NOT_BUT = regex.compile(
+    rf"(?<=^|[.np*,;]|[AP]i?|[AP]i?a)[ijaoO]*[!0]+[ijaoOAP]*(?P<no>{_LIST})z*,?v(?P<list>{_LIST})(?={_LOOSE})"
+    rf"|(?<=^|[.np*,;]|[AP]i|i)(?P<no>{_LIST})v,?(?P<list>{_LIST})(?={_STRICT})"
+)
+_OPENING = regex.compile(rf"(?P<list>{_LIST})(?={_OPENS})")
+_OPENING_TEXT = regex.compile(rf"(?P<list>{_LIST})(?={_OPENS_TEXT})")
+_LAST_LINES = regex.compile(rf"(?:^|(?<=[np]))(?P<list>{_LIST})[)\]zo.]*$")
+_EVERY = regex.compile(rf"[aA]*E(?={_STRICT}|,)")
+_LISTED = {True: regex.compile(rf"(?P<list>{_LIST})(?={_LOOSE})"), False: regex.compile(rf"(?P<list>{_LIST})(?={_STRICT})")}  # fmt: skip
 
-# fmt: on
+# The question asks for what is false: then 'A is true' is no answer.
+_FALSE_ONE = regex.compile(r"w[af]*[oOAP]?z*[ij]+:?[aoO]*[LT]")
+
+# A verdict on one option, and where it must end.
+_MARK = r"(?:(?P<no>[!0]+a?r+|w+|F|0)|(?P<yes>a?r+[oO]?|t|1))"
+_END = r"z*(?=$|[npb.,;:()\-~*]|L|T)"
+_HEAD = rf"{_OPEN}[oO]?(?:L{_CLOSE}o?(?:[.:\-]*{_OPEN}T{_CLOSE})?|T{_CLOSE})"
+_ROW_AFTER = regex.compile(rf"[*9]?(?P<head>{_HEAD})[.:\-,(ijg]*{_MARK}{_END}")
+_ROW_BEFORE = regex.compile(rf"[*9]?(?P<mark>[tF])[:\-]?(?P<head>{_HEAD})(?=$|[npb.,;:()\-~*]|[tF])")
+_HEAD_LINE = regex.compile(rf"(?:^|(?<=[np]))[*9]?[tF]?{_OPEN}(?:L{_CLOSE}[.:\-)]|L{_CLOSE}T|T{_CLOSE}[:\-]|[tF]L)")
+
+_TAKEN_BACK = regex.compile(r"[)\],;(.\-*z]*(?:&?[|hl]|[.,;:\-]*0(?![xU])|w(?=[,.;np]|$))")
+_ALSO = regex.compile(r"[Lm][^LmxU]{0,2}l(?!w)")
+_CONCLUDES = regex.compile(r"[sf]")
 
 
 class _Place(NamedTuple):
@@ -134,41 +95,73 @@ class _Place(NamedTuple):
     text: bool = False
 
 
-def read_letters(reply: str, options: Mapping[str, str], *, several: bool) -> frozenset[str] | None:
+def read_letters(
+    reply: str, options: Mapping[str, str], *, several: bool, cut: bool = False
+) -> frozenset[str] | None:
     """The letters that a reply commits to, None where it commits to none.
 
     Args:
-        reply: What the model said, in any of the six languages.
+        reply: What the model said, in any language.
         options: Letter (A to H) to text, as the model was shown them.
         several: Whether the question allows more than one letter. A list of letters is read
             in any case (and then scored); 'all of the above' only where this is true.
+        cut: Whether the reply is as long as the model was allowed to write: an answer that
+            ends where the reply ends may then be the beginning of one.
 
     Returns:
         A non-empty set of letters of ``options``, or None (unparsed).
     """
-    masked = _one_form(reply, options)
-    if masked is None:
+    said = without_thinking(one_form(reply))
+    if said is None or not options:
         return None
-    raw, text = masked
-    if not text or _REFUSAL.search(text):
+    text = undressed(_shortened(said)).strip()
+    known = options_of(options)
+    tokens = lex(_without_next_question(text), known) if text else None
+    if tokens is None or not tokens.kinds:
         return None
-    reader = _Reader(text, options, several)
-    letters = reader.read()
-    if letters is None and not reader.letters_mentioned():
-        letters = reader.quoted(raw)
-    return letters
+    return _Reader(tokens, known, several, cut).read()
+
+
+def _shortened(text: str) -> str:
+    half = _LONGEST // 2
+    return text if len(text) <= _LONGEST else f"{text[:half]}\n…\n{text[-half:]}"
+
+
+_NEXT = regex.compile(
+    r"(?i)(?:^|\n)[ #*]*(?:next )?(?:questions?|pregunta|вопрос|问题|問題|题目|質問|设问|q|user|human|"
+    r"instruction|input)(?: ?\d+)?[ *]*[:.：].*",
+    regex.S,
+)
+
+
+def _without_next_question(text: str) -> str:
+    """A base model goes on with a question of its own making."""
+    return _NEXT.sub("", text)
 
 
 class _Reader:
-    def __init__(self, text: str, options: Mapping[str, str], several: bool) -> None:
-        self.text, self.options, self.several = text, options, several
-        self.keys = sorted(options)
+    def __init__(self, tokens: Tokens, options: Options, several: bool, cut: bool) -> None:
+        self.tokens, self.kinds = tokens, tokens.kinds.rstrip("np")
+        self.options, self.several, self.cut = options, several, cut
+        self.keys = options.keys
+        self.heads = [match.end() for match in _HEAD_LINE.finditer(self.kinds)]
 
     def read(self) -> frozenset[str] | None:
+        """The rules in their order: labels and places, then lists of verdicts, then a quote."""
+        kinds = self.kinds
+        if "R" in kinds and not self._labelled_after(kinds.rindex("R")):
+            return None
         opening = self._opening()
-        places = self._places(opening)
+        labelled = sorted(set(self._labelled()))
+        spans = [*labelled, *([opening] if opening else [])]
+        own = [p for p in self._last_lines() if not any(s.start <= p.start < s.end for s in spans)]
+        places = [*labelled, *own]
+        if not labelled:
+            rows = self._rows(answered=bool(opening or own))
+            if rows is not None:
+                return rows or None
         if not places and opening is None:
-            return self._true_ones()
+            return self._true_ones() or self._quoted()
         chosen = opening
         if places:
             chosen = self._last_word(places)
@@ -176,119 +169,190 @@ class _Reader:
                 return None
         return chosen.letters if chosen and self._stands(chosen) else None
 
-    def _places(self, opening: _Place | None) -> list[_Place]:
-        labelled = sorted(set(self._labelled()))
-        spans = [*labelled, *([opening] if opening else [])]
-        own = [p for p in self._own_lines() if not any(s.start <= p.start < s.end for s in spans)]
-        return [*labelled, *own]
+    def _labelled_after(self, at: int) -> bool:
+        return any(place.start > at and place.letters for place in self._labelled())
 
-    def letters_mentioned(self) -> set[str]:
-        return {match["letter"] for match in _MENTION.finditer(self.text)}
+    # Places where an answer stands
 
-    def quoted(self, raw: str) -> frozenset[str] | None:
-        """The one option whose text the reply quotes, if it names no other and denies nothing."""
-        named = set(regex.findall(_TEXT, self.text))
-        if len(named) != 1 or set(_QUOTED.findall(raw)) != named:
+    def _place(self, match: regex.Match[str] | None) -> _Place | None:
+        """The letters of a list; None where one is no option's or has another option's text."""
+        if match is None:
             return None
-        if _UNCERTAIN.search(self.text) or _ASIDE.search(self.text) or "?" in self.text:
+        start, end = match.span("list")
+        letters: list[str] = []
+        texts_only, own, line_breaks, with_text, own_text = True, "", 0, 0, False
+        for at in range(start, end):
+            kind, value = self.kinds[at], self.tokens.values[at]
+            if kind == "L":
+                texts_only = False
+                if not value <= set(self.keys) or value & self.options.ambiguous:
+                    return None
+                letters += sorted(value)
+                own, own_text = "".join(sorted(value)), False
+            elif kind == "T":
+                key = "".join(value)
+                if own and key != own:
+                    return None
+                if not own:
+                    letters.append(key)
+                own, own_text, with_text = "", True, with_text + 1
+            elif kind not in ".:-()[]":
+                own = ""
+                line_breaks += kind in "np"
+        if line_breaks and not texts_only and letters != sorted(set(letters)):
             return None
-        return frozenset(self._key(mark) for mark in named)
-
-    def _key(self, mark: str) -> str:
-        return self.keys[ord(mark) - _MASK]
-
-    def _at(self, start: int, strict: bool, lower: bool = False) -> _Place | None:
-        """The letters, 'all of the above' or the option's text that stand at a position."""
-        every = _EVERY.match(self.text, start)
-        if every and self.several:
-            return _Place(start, every.end(), frozenset(self.keys))
-        match = (_LIST_OPENS if start == 0 else _LIST_STRICT if strict else _LIST).match(
-            self.text, start
-        )
-        if match is None and (lower or start == 0):
-            match = _LIST_LOWER.match(self.text, start)
-        if match:
-            letters = self._letters(match)
-            return _Place(start, match.end(), letters) if letters else None
-        match = _WHOLE_TEXT.match(self.text, start)
-        return (
-            _Place(start, match.end(), frozenset(self._key(match[1])), text=True) if match else None
-        )
-
-    def _letters(self, match: regex.Match[str]) -> frozenset[str]:
-        """The letters of a list; empty where one is no option's or has another option's text."""
-        found: set[str] = set()
-        for run, own in zip(match.captures("letters"), match.captures("own"), strict=True):
-            letters = run.translate(_LOOK_ALIKE).upper()
-            ascending = list(letters) == sorted(set(letters))
-            if len(run) > 1 and (not ascending or own or run in _WORDS or self._short_for(letters)):
-                return frozenset()
-            if not set(letters) <= set(self.keys) or (own and self._key(own) != letters):
-                return frozenset()
-            if any(
-                _plain(text) == letters.lower() != key.lower() for key, text in self.options.items()
-            ):
-                return frozenset()
-            found.update(letters)
-        if "\n" in match[0].strip():  # one letter to a line: a list, or answers to more questions?
-            runs = [run for run, _ in groupby(match.captures("letters"))]
-            return frozenset(found) if runs == sorted(set(runs)) else frozenset()
-        return frozenset(found)
-
-    def _short_for(self, letters: str) -> bool:
-        return any(
-            letters == "".join(word[0] for word in regex.findall(r"\p{L}+", text)).upper()
-            or letters in regex.findall(r"\p{L}+", text)
-            for text in self.options.values()
-        )
+        if with_text and with_text < len(letters) and not own_text:
+            return None  # the last item has no text where others have one
+        if "9" in self.kinds[start:end] and "T" not in self.kinds[start:end]:
+            return None  # numbered letters: answers to several questions?
+        if "p" in self.kinds[start:end].strip("p") and "T" not in self.kinds[start:end]:
+            return None  # one letter to a paragraph: answers to several questions?
+        return _Place(start, match.end(), frozenset(letters), text=texts_only)
 
     def _opening(self) -> _Place | None:
-        place = self._at(0, strict=False)
-        if place is None:
+        kinds = self.kinds
+        every = _EVERY.match(kinds)
+        if every and self.several:
+            return _Place(0, every.end(), frozenset(self.keys))
+        match = _OPENING.match(kinds)
+        if match is None:
+            match = _OPENING_TEXT.match(kinds)
+            if match and "L" not in match["list"] and not self._yes_or_no():
+                match = None
+        place = self._place(match)
+        if place is None or self._unfinished(place):
             return None
-        heads = regex.findall(
-            r"(?:^|\n|[.;。] ?)(?:[-•] ?)?\(?([A-H])(?:[.):、]|[ ]?[-–—])", self.text[place.end :]
-        )
-        if heads and heads[0] > max(place.letters):
-            return None
-        listed = place.letters == frozenset(self.keys) and "\n" in self.text[: place.end]
-        return None if listed or len(place.letters) == 0 else place
+        if kinds[0] in "*9" and not regex.match(r"[.)\]]*(?:[np]|$)", kinds[place.end :]):
+            return None  # the first of the options that it goes through
+        if len(place.letters) == len(self.keys) and regex.search("[np]", kinds[: place.end]):
+            return None  # restates the options
+        return place
 
-    def _own_lines(self) -> Iterator[_Place]:
-        """Letters that stand alone on the last line."""
-        start = self.text.rfind("\n") + 1
-        heads = regex.search(r"(?:^|\n)\(?[A-H] ?[.):、—–-]", self.text[:start])
-        if heads and regex.search(rf"{_TEXT}|[A-H] ?[.):、]", self.text[start:]):
+    def _yes_or_no(self) -> bool:
+        """Whether the options are a Yes and a No, with which a sentence may go on after a comma."""
+        return len(self.keys) == 2 and all(
+            len(words) == 1 and words[0] in _YES_NO for words in self.options.texts.values()
+        )
+
+    def _unfinished(self, place: _Place) -> bool:
+        """Whether a list goes on after what could be read of it, or may have been cut off."""
+        after = self.kinds[place.end :]
+        if regex.fullmatch(r"[)\].z]*[,&|:;(\[\-][^.?np)]{0,3}", after):
+            return True
+        if self.cut and not after.strip(")]z."):
+            return True
+        if regex.match(r"\.?[np]\*", after) and self.kinds[place.start] in "*T":
+            return True
+        if regex.match(r"\.?[np](?:\*$|[*9]?[oO]?L[.:)\-]|[*9]?L$)", after) and any(
+            head >= place.end for head in self.heads
+        ):
+            following = [
+                self.tokens.values[i]
+                for i in range(place.end, len(self.kinds))
+                if self.kinds[i] == "L"
+            ]
+            if following and min(following[0]) > max(place.letters):
+                return True
+        return self._breaks_off(place)
+
+    def _breaks_off(self, place: _Place) -> bool:
+        """Whether the reply ends within the text of an option, or within an item's verdict."""
+        end = len(self.kinds)
+        line = max(self.kinds.rfind("n"), self.kinds.rfind("p")) + 1
+        if line <= place.end:
+            bare = self.kinds[place.end - 1] != "T" and "T" not in self.kinds[place.start : place.end]
+            tail = regex.fullmatch(r"[)\].:,\-(]+([^.?]*)", self.kinds[max(place.end - 1, 0) :].lstrip("LT"))
+            if bare and tail and tail[1] and tail[1][0] in "xUa" and (self.cut or len(tail[1]) < 4):
+                return True
+        words: list[str] = []
+        for at in range(end - 1, place.end - 1, -1):
+            here = self.tokens.words[at].split(" ")
+            words = [w for w in here if w[:1].isalnum() or w in "+%-<>=±/°"] + words
+            if len(words) > self.options.longest_text:
+                return False
+            if (at == place.end or self.kinds[at - 1] in "np*9,&.:;-()") and words:
+                if self.options.begins(words):
+                    return True
+        return False
+
+    def _last_lines(self) -> Iterator[_Place]:
+        """Items that stand alone on the last lines."""
+        match = _LAST_LINES.search(self.kinds)
+        place = self._place(match)
+        if place is None or match is None or not match.start():
             return
-        place = self._at(start, strict=True) if start else None
-        if place and regex.fullmatch(r"[\s.)\]。]*", self.text[place.end :]):
-            yield place
+        if self.cut or self._unfinished(place):
+            return
+        if place.text and regex.search(r"[^.:]n$", self.kinds[: place.start]):
+            return  # texts, one a line, of which the first could not be read
+        before = [
+            next((self.tokens.values[i] for i in range(max(head - 3, 0), head) if self.kinds[i] in "LT"), frozenset())
+            for head in self.heads
+            if head <= place.start
+        ]  # fmt: skip
+        if before:
+            listed = frozenset().union(*before)
+            apart = self.kinds[place.start - 1] == "p"
+            if not apart or listed != frozenset(self.keys):
+                return
+        if len(place.letters) == len(self.keys) > 1 and "n" in self.kinds[place.start : place.end]:
+            return  # restates the options
+        yield place
 
     def _labelled(self) -> Iterator[_Place]:
-        for pattern, final, loose in _LABELS:
-            for match in pattern.finditer(self.text):
-                if self._denied(match.start()):
+        for match in _NOT_BUT.finditer(self.kinds):
+            place = self._place(match)
+            refused = self._letters_in(match.span("no"))
+            if place and not place.letters & refused and not self._doubted(match.start()):
+                yield place._replace(named=True)
+        for pattern, loose in _LABELS:
+            for match in pattern.finditer(self.kinds):
+                if self._denied(match.start("core")):
                     continue
-                place = self._at(
-                    match.end(),
-                    strict=not loose,
-                    lower=match[0].rstrip().endswith(":"),
-                )
-                if place:
-                    yield place._replace(final=final, named=loose)
-                elif loose and _MENTION.search(self.text[match.end() :][:40].split("\n")[0][:15]):
-                    yield _Place(match.start(), match.end(), frozenset())
-        for match in _STATED[0].finditer(self.text):
-            letters = self._letters(match)
-            if letters and not self._denied(match.start()):
-                yield _Place(match.start(), match.end(), letters, named=True)
+                yield from self._after_label(match, loose)
+        for match in _STATED.finditer(self.kinds):
+            place = self._place(match)
+            if place and not self._denied(match.start()) and not _FALSE_ONE.search(self.kinds):
+                yield place._replace(named=True, text=False)
+
+    def _after_label(self, match: regex.Match[str], loose: bool) -> Iterator[_Place]:
+        kinds, end = self.kinds, match.end()
+        every = _EVERY.match(kinds, end)
+        place: _Place | None
+        if every and self.several:
+            place = _Place(end, every.end(), frozenset(self.keys))
+        else:
+            place = self._place(_LISTED[loose].match(kinds, end))
+        if place is None or self._unfinished(place) or self._half_of(match, place):
+            if loose and regex.match(r"[^np.;]{0,4}[LmTh!]", kinds[end:]):
+                yield _Place(match.start(), match.end(), frozenset())
+            return
+        if "L" not in kinds[place.start : place.end] and kinds[place.start - 1] in "oO":
+            return
+        yield place._replace(final=match["core"] in "#" or "f" in match["core"], named=loose)
+
+    def _half_of(self, label: regex.Match[str], place: _Place) -> bool:
+        """Whether one letter ends a reply that announced several ('Les réponses sont A')."""
+        announced = regex.search(r"[PO]", label["core"]) and "j" in label["mark"]
+        return bool(announced) and len(place.letters) == 1 and place.end >= len(self.kinds)
+
+    def _letters_in(self, span: tuple[int, int]) -> frozenset[str]:
+        return frozenset().union(*self.tokens.values[span[0] : span[1]])
+
+    def _mentioned(self, start: int = 0, end: int | None = None) -> set[str]:
+        span = range(start, len(self.kinds) if end is None else end)
+        return {key for i in span if self.kinds[i] in "Lm" for key in self.tokens.values[i]}
+
+    # What speaks against a place
+
+    def _doubted(self, start: int) -> bool:
+        sentence = regex.split(r"[.?np;]", self.kinds[:start])[-1]
+        return "h" in sentence
 
     def _denied(self, start: int) -> bool:
-        clause = regex.split(r"[.!?,;:\n。、]", self.text[max(0, start - 500) : start])[-1]
-        sentence = regex.split(r"[.!?\n。;]", self.text[max(0, start - 500) : start])[-1]
-        return any(p.search(clause) for p in (_UNCERTAIN, _BAD_BEFORE)) or bool(
-            _MAYBE.search(sentence)
-        )
+        """Whether the words before a label deny it, doubt it or make it another's."""
+        clause = regex.split(r"[.?,;:np]", self.kinds[:start])[-1]
+        return bool(regex.search(r"[!0|ew]", clause)) or self._doubted(start)
 
     def _last_word(self, places: list[_Place]) -> _Place | None:
         last = places[-1]
@@ -299,94 +363,107 @@ class _Reader:
             return final[-1] if final[-1].letters == last.letters else None
         if {place.letters for place in places if place.letters} == {last.letters}:
             return last
-        before = regex.split(r"[.!?。\n]", self.text[: last.start])[-1]
-        return last if last.named and _CONCLUSIVE.search(before) else None
+        before = regex.split(r"[.?np]", self.kinds[: last.start])[-1]
+        return last if last.named and _CONCLUDES.search(before) else None
 
     def _stands(self, place: _Place) -> bool:
         """Whether nothing after the letters takes them back, adds to them or asks."""
-        after = self.text[place.end :]
+        after = self.kinds[place.end :]
         if len(place.letters) == len(self.keys) > 2 and not self.several:
             return False
-        if place.text and self._other_texts(after, place.letters):
+        if place.text and self._other_texts(place):
             return False
-        if regex.match(r"(?i:[\s.,;:—–-]*(?:no|non|нет|いいえ)\b)", after):
+        if _TAKEN_BACK.match(after) or "k" in after or _ALSO.search(after):
             return False
-        if _OR.match(after) or _CORRECTION.search(after) or _ALSO.search(after):
+        skipped = regex.match(r"[ )\]:.\-z]*", after)
+        tail_start = place.end + (skipped.end() if skipped else 0)
+        tail = regex.split(r"(?<=[.?])|[np]", self.kinds[tail_start:])[0]
+        sentence = regex.split(r"[.?np]", self.kinds[: place.start])[-1]
+        if tail.rstrip(")").endswith("?") or after.lstrip(")").startswith("?"):
             return False
-        tail = regex.split(r"(?<=[.!?])\s|[。\n]", regex.sub(r"^[ .):—–-]*", "", after))[0]
-        sentence = regex.split(r"[.!。\n]", self.text[: place.start])[-1]
-        if tail.rstrip().endswith("?") or _NONE.search(sentence) or _NONE.search(tail):
+        if "N" in sentence or "N" in tail or "v" in tail[:2]:
             return False
-        others = {match["letter"] for match in _MENTION.finditer(tail)} - place.letters
-        wrong = _WRONG_RE.search(tail)
-        if (
-            wrong
-            and not others
-            and not regex.search(rf"\b(?i:{_BECAUSE})\b", tail[: wrong.start()])
-        ):
+        others = self._mentioned(tail_start, tail_start + len(tail)) - place.letters
+        wrong = regex.search("[w]", tail)
+        if wrong and not others and "b" not in tail[: wrong.start()]:
             return False
-        return not others or bool(_ASIDE.search(tail))
+        return not others or bool(regex.search(r"[wbuF]|[!0v][aoO]*[Lm]", tail))
 
-    def _other_texts(self, after: str, letters: frozenset[str]) -> bool:
-        others = [key for key in self.keys if key not in letters and _plain(self.options[key])]
-        marks = "".join(chr(_MASK + self.keys.index(key)) for key in others)
-        words = "|".join(regex.escape(_plain(self.options[key])) for key in others)
-        return bool(regex.search(rf"[{marks}]|(?i:\b(?:{words})\b)", after)) if others else False
+    def _other_texts(self, place: _Place) -> bool:
+        """Whether another option's text stands where it would contradict."""
+        sentence_start = place.end
+        for at in range(place.end, len(self.kinds)):
+            kind = self.kinds[at]
+            if kind in ".?np":
+                sentence_start = at + 1
+            if kind != "T" or self.tokens.values[at] <= place.letters:
+                continue
+            before = self.kinds[sentence_start:at]
+            short = len(self.tokens.words[at]) < 4
+            if not short or not before.strip("*,") or regex.search(r"[vh|]", before):
+                return True
+        return False
+
+    # Other ways to answer
+
+    def _rows(self, answered: bool) -> frozenset[str] | None:
+        """The options that a list of verdicts says are right; empty where the list is no answer.
+
+        Every option must have exactly one verdict. None where the reply is no such list; sentences
+        ('A is wrong') are none where an answer stands elsewhere.
+        """
+        for pattern in (_ROW_BEFORE, _ROW_AFTER):
+            rows = [
+                match
+                for match in pattern.finditer(self.kinds)
+                if not match.start() or self.kinds[match.start() - 1] in "np.,;*:&zb"
+            ]
+            spoken = all(self._spoken(row) for row in rows)
+            if rows and not (spoken and (answered or len(rows) == 1 >= len(self.heads))):
+                return self._true_rows(rows)
+        return None
+
+    def _spoken(self, row: regex.Match[str]) -> bool:
+        """Whether one verdict is a sentence ('A is wrong'), not the first row of a list ('A: wrong')."""
+        between = self.kinds[row.end("head") : row.end()]
+        return row.re is _ROW_AFTER and bool(regex.match(r"[ij!0rwg]", between))
+
+    def _true_rows(self, rows: list[regex.Match[str]]) -> frozenset[str]:
+        verdicts: dict[str, bool] = {}
+        for match in rows:
+            named = self._letters_in(match.span("head"))
+            if len(named) != 1 or named & verdicts.keys():
+                return frozenset()
+            groups = match.groupdict()
+            verdicts[next(iter(named))] = bool(groups.get("yes")) or groups.get("mark") == "t"
+        true = frozenset(key for key, value in verdicts.items() if value)
+        if verdicts.keys() != set(self.keys) or not (self.several or len(true) == 1):
+            return frozenset()
+        if self.cut and not self.kinds[rows[-1].end() :].strip(".)z"):
+            return frozenset()
+        return frozenset() if regex.search("[kR?]", self.kinds) else true
 
     def _true_ones(self) -> frozenset[str] | None:
         """The options said to be true, if no other option is mentioned."""
-        found: set[str] = set()
-        for match in _STATED[1].finditer(self.text):
-            if self._denied(match.start()) or not self._letters(match):
+        true: set[str] = set()
+        for match in _TRUE.finditer(self.kinds):
+            place = self._place(match)
+            if place is None or self._denied(match.start()):
                 return None
-            place = _Place(match.start(), match.end(), self._letters(match))
-            if not self._stands(place):
+            place = place._replace(text=False)
+            if self._unfinished(place) or not self._stands(place):
                 return None
-            found |= place.letters
-        return frozenset(found) if found and self.letters_mentioned() <= found else None
+            true |= place.letters
+        return frozenset(true) if true and self._mentioned() <= true else None
+
+    def _quoted(self) -> frozenset[str] | None:
+        """The one option whose text the reply puts in bold, if it names no other, denies nothing."""
+        texts = [i for i, kind in enumerate(self.kinds) if kind == "T"]
+        named = {key for i in texts for key in self.tokens.values[i]}
+        if len(named) != 1 or not all(self.tokens.enclosed[i] for i in texts) or self._mentioned():
+            return None
+        against = r"[?!0hwNeku|*9]"
+        return None if self.cut or regex.search(against, self.kinds) else frozenset(named)
 
 
-def _plain(text: str) -> str:
-    """A text without case, outer punctuation and spaces."""
-    text = unicodedata.normalize("NFKC", text).casefold()
-    return regex.sub(r"\s+", " ", regex.sub(r"^[^\p{L}\p{N}]+|[^\p{L}\p{N})]+$", "", text))
-
-
-def _one_form(reply: str, options: Mapping[str, str]) -> tuple[str, str] | None:
-    """The reply in one form, option texts masked, with and without markup; None if only thoughts."""
-    visible = regex.sub(r"[\p{Cf}\p{Co}\u00ad]", "", unicodedata.normalize("NFKC", reply))
-    said = without_thinking(visible)
-    if said is None:
-        return None
-    text = said.replace("’", "'").replace("‘", "'")
-    text = _NEXT.sub("", text.strip("\n") if not _NEXT.match(text) else "")
-    edge = r"\p{Latin}\p{Cyrillic}\p{N}"
-    native = rf"(?<![{edge}])[A-HАВСЕ]+(?![{edge}])"
-    if regex.search(rf"(?<!витамин\w* )(?<![{edge}])[БГД](?![{edge}])", text):
-        return None
-    marks = {key: chr(_MASK + number) for number, key in enumerate(sorted(options))}
-    plains = [_plain(option) for option in options.values()]
-    for key, option in sorted(options.items(), key=lambda pair: -len(pair[1])):
-        plain = _plain(option)
-        if not plain or plains.count(plain) > 1:
-            continue
-        if len(plain) < 4 and not regex.search(r"[\p{Han}\p{Hiragana}\p{Katakana}]{2}", plain):
-            if not regex.fullmatch(r"[a-hавсе]+", plain) or list(plain) != sorted(set(plain)):
-                alone = (
-                    rf"(?<=(?:^|\n|[.:)(])[ ]*)(?i:{regex.escape(plain)})(?=[ ]*(?:[.!。)]|$|\n))"
-                )
-                text = regex.sub(alone, marks[key], text)
-            continue
-        words = r"\s+".join(regex.escape(word) for word in plain.split(" "))
-        text = regex.sub(
-            rf"(?<![\p{{Latin}}\p{{Cyrillic}}\p{{N}}])(?i:{words})(?![\p{{Latin}}\p{{Cyrillic}}\p{{N}}])",
-            marks[key],
-            text,
-        )
-    text = regex.sub(
-        native, lambda m: m[0] if m[0] in _WORDS else m[0].translate(_LOOK_ALIKE), text
-    )
-    raw = text = text.replace("，", ",").replace("：", ":")
-    for pattern, into in _CLEAN:
-        text = pattern.sub(into, text)
-    return raw, text.strip()
+_YES_NO = {"да", "нет", "yes", "no", "oui", "non", "sí", "是", "否", "はい", "いいえ", "true", "false"}

@@ -1,0 +1,360 @@
+"""Cut a reply to a multiple-choice question into tokens: letters, option texts, phrases, signs.
+
+A token has a kind of one character, so the kinds of a reply are a string, and rules are patterns
+over that string. Besides the kinds of phrases (`lexicon.KINDS`):
+
+    L  letters of options         T  the whole text of an option
+    m  a letter in running prose  x, U  another word (U: capitalised, or Chinese or Japanese)
+    .  end of a sentence          ~  a dot that ends none ('C. difficile')
+    ,  ;  :  ?  (  )  [  ]  /     as they are
+    -  a dash                     n  a new line       p  an empty line
+    *  9  head of a list's item   t  a tick           F  a cross        #  'final answer'
+
+Quotes and stars leave no token; a token knows whether they enclose it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import regex
+
+from xling_tasks.readers.lexicon import CHARACTER, WORDS, Lexicon, lexicon
+from xling_tasks.readers.plain import BULLET, FINAL, one_form, undressed
+
+_SIGNS = {
+    ".": ".", "。": ".", "!": ".", "|": ":", "।": ".", "…": ".", "?": "?", ",": ",", "、": ",",
+    "،": ",", ";": ";", ":": ":", "=": ":", "(": "(", ")": ")", "〔": "(", "〕": ")", "[": "[",
+    "]": "]", "【": "[", "】": "]", "-": "-", "–": "-", "—": "-", "―": "-", "−": "-", "/": "/",
+    "\\": "/", "&": "&", "+": "&", "・": "&", "·": "&", "→": "s", "⇒": "s", "➜": "s",
+    BULLET: "*", FINAL: "#", "✓": "t", "✅": "t", "✔": "t", "☑": "t", "○": "t", "◯": "t", "⭕": "t",
+    "🟢": "t", "👍": "t", "✗": "F", "❌": "F", "✘": "F", "×": "F", "✖": "F", "☒": "F", "❎": "F",
+    "☐": "F", "🔴": "F", "👎": "F",
+}  # fmt: skip
+_CLOTHES = set("*_`#\"“”„«»「」『』{}¿¡<>〈〉《》")
+# What may be part of an option's text and tells it from another one.
+_TELLING = set("+%-<>=±/°")
+_LOOK_ALIKE = str.maketrans("АВСЕавсе", "ABCEabce")
+_LETTERS = regex.compile(r"[A-HАВСЕ]{1,8}")
+_RUSSIAN_LETTERS = {"Б", "Г", "Д"}
+# Words, not rows of letters.
+_WORDS = {"AD", "BE", "BED", "CE", "DE", "ACE", "FACE"}
+_JOINS = r"(?:[,、;&]|\band\b|\bet\b|\by\b|\bи\b|和|と|[ ])"
+_LOWER_LINE = regex.compile(
+    rf"(?m)(?:^|:)[\s\ue000\ue001*\"'`(\[]*"
+    rf"([a-hавсе](?:[ ]?[*\"'`)\]]*[ ]*{_JOINS}[ ]*[*\"'`(\[]*[a-hавсе])*)[\s*\"'`)\].。}}]*$"
+)
+_LOWER_HEAD = regex.compile(r"(?m)(?:^|(?<=[:,;、\ue001(\[*]))[ ]*([a-hавсе])(?=\))")
+_LOWER_BEFORE_TEXT = regex.compile(r"(?m)^[ \ue001*(]*([a-h])(?=(?:[ ]?[.):\-–—]|[ ])[ *]*(\S.*))")
+
+
+class Tokens(NamedTuple):
+    """A reply's tokens: the string of kinds and, at the same places, what each stands for."""
+
+    kinds: str
+    values: list[frozenset[str]]
+    enclosed: list[bool]
+    words: list[str]
+    closed: bool
+
+
+class Options:
+    """The options of a question, ready to be found in replies."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self.keys = sorted(options)
+        self.texts = {key: _words(undressed(one_form(options[key]))) for key in self.keys}
+        raw = {key: _words(one_form(options[key])) for key in self.keys}
+        self.longest_text = max(map(len, self.texts.values()), default=0)
+        bare = {key: _bare(words) for key, words in self.texts.items()}
+        self._table: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        # Texts that could be rows of letters ('AB'): a text only after its own letter.
+        self.rows: dict[str, str] = {}
+        seen: dict[tuple[str, ...], set[str]] = {}
+        for forms in (raw, self.texts):
+            for key, words in forms.items():
+                seen.setdefault(_trimmed(words), set()).add(key)
+        for key, words in bare.items():
+            if words not in seen:
+                same = {other for other, those in bare.items() if those == words}
+                seen[words] = same
+        for words, keys in seen.items():
+            if len(keys) != 1 or not words:
+                continue
+            if self._letters_alone(words):
+                self.rows["".join(words).upper()] = next(iter(keys))
+            else:
+                self._table.setdefault(words[0], []).append((words, next(iter(keys))))
+        for entries in self._table.values():
+            entries.sort(key=lambda entry: -len(entry[0]))
+        self.first_words = frozenset(self._table)
+        self.short_for = {
+            "".join(word[0] for word in words if word[0].isalpha()).upper()
+            for words in self.texts.values()
+        }
+        self.words_in_texts = {word.upper() for words in self.texts.values() for word in words}
+        # A letter that is another option's whole text means neither.
+        self.ambiguous = {
+            key
+            for key in self.keys
+            for other, words in self.texts.items()
+            if other != key and _trimmed(words) == (key.casefold(),)
+        }
+        self.numeric = any(
+            len(_trimmed(words)) == 1 and _trimmed(words)[0].isdigit()
+            for words in self.texts.values()
+        )
+
+    def _letters_alone(self, words: tuple[str, ...]) -> bool:
+        """Whether a text could be a row of letters ('A', 'AB')."""
+        row = "".join(words).upper().translate(_LOOK_ALIKE)
+        return list(row) == sorted(set(row)) and set(row) <= set(self.keys)
+
+    def longest(self, words: Sequence[str], at: int) -> tuple[int, str] | None:
+        """The number of words and the letter of the longest option text at a place."""
+        for text, key in self._table.get(words[at], ()):
+            if tuple(words[at : at + len(text)]) == text:
+                return len(text), key
+        return None
+
+    def begins(self, words: Sequence[str]) -> bool:
+        """Whether words are how the text of an option begins, the last one perhaps cut."""
+        if not words:
+            return False
+        *whole, last = words
+        return any(
+            len(text) >= len(words)
+            and list(text[: len(whole)]) == whole
+            and text[len(whole)].startswith(last)
+            for text in self.texts.values()
+        )
+
+
+@functools.lru_cache(maxsize=4096)
+def _options(items: tuple[tuple[str, str], ...]) -> Options:
+    return Options(dict(items))
+
+
+def options_of(options: Mapping[str, str]) -> Options:
+    """The options of a question; the same object for the same options."""
+    return _options(tuple(sorted(options.items())))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """The words and telling signs of a text, in lower case."""
+    return tuple(
+        word
+        for word in WORDS.findall(text.casefold())
+        if word[0].isalnum() or word in _TELLING or CHARACTER.match(word)
+    )
+
+
+def _trimmed(words: tuple[str, ...]) -> tuple[str, ...]:
+    return words
+
+
+def _bare(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words without signs at the ends."""
+    start, end = 0, len(words)
+    while start < end and words[start] in _TELLING:
+        start += 1
+    while end > start and words[end - 1] in _TELLING:
+        end -= 1
+    return words[start:end]
+
+
+def lex(text: str, options: Options) -> Tokens | None:
+    """The tokens of an undressed reply; None where it uses the letters of the Russian alphabet."""
+    return _Lexer(_capitals(text, options), options, lexicon()).tokens()
+
+
+def _capitals(text: str, options: Options) -> str:
+    """The reply with lower-case letters of options in capitals, where they stand as an answer."""
+    for pattern in (_LOWER_LINE, _LOWER_HEAD):
+        text = pattern.sub(lambda m: _raised(m, options), text)
+    return _LOWER_BEFORE_TEXT.sub(lambda m: _raised_before(m, options), text)
+
+
+def _raised(match: regex.Match[str], options: Options) -> str:
+    start, end = match.span(1)
+    start, end = start - match.start(), end - match.start()
+    whole: str = match[0]
+    letters = whole[start:end]
+    upper = regex.sub(
+        r"(?<!\p{L})[a-hавсе](?!\p{L})", lambda m: m[0].translate(_LOOK_ALIKE).upper(), letters
+    )
+    return whole[:start] + upper + whole[end:]
+
+
+def _raised_before(match: regex.Match[str], options: Options) -> str:
+    words = _words(match[2])
+    at = options.longest(words, 0) if words else None
+    return _raised(match, options) if at and at[1] == match[1].upper() else match[0]
+
+
+class _Lexer:
+    def __init__(self, text: str, options: Options, phrases: Lexicon) -> None:
+        self.options, self.phrases = options, phrases
+        self.raw: list[str] = []
+        self.gap: list[bool] = []  # whether a space or clothes stand before
+        self.dressed: list[bool] = []
+        gap = dressed = False
+        for word in WORDS.findall(text):
+            if word in _CLOTHES and word not in _TELLING:
+                dressed = True
+            elif word == "\n" or not word.isspace():
+                self.raw.append(word)
+                self.gap.append(gap)
+                self.dressed.append(dressed)
+                gap = dressed = False
+            else:
+                gap = True
+        self.ends_dressed = dressed
+        self.low = [word.casefold() for word in self.raw]
+        # Words without the signs that an option's text is compared without.
+        self.kept = [
+            i
+            for i, word in enumerate(self.low)
+            if word[0].isalnum() or word in _TELLING or CHARACTER.match(word)
+        ]
+        self.place = {i: number for number, i in enumerate(self.kept)}
+        self.kept_words = [self.low[i] for i in self.kept]
+        self.kinds: list[str] = []
+        self.values: list[frozenset[str]] = []
+        self.spans: list[tuple[int, int]] = []
+
+    def tokens(self) -> Tokens | None:
+        at = 0
+        while at < len(self.raw):
+            at = self._next(at)
+            if at < 0:
+                return None
+        self._mend()
+        enclosed = [
+            self.dressed[start]
+            and (self.dressed[end] if end < len(self.raw) else self.ends_dressed)
+            for start, end in self.spans
+        ]
+        words = [" ".join(self.low[start:end]) for start, end in self.spans]
+        return Tokens("".join(self.kinds), self.values, enclosed, words, self.ends_dressed)
+
+    def _add(self, kind: str, start: int, end: int, value: frozenset[str] = frozenset()) -> int:
+        self.kinds.append(kind)
+        self.values.append(value)
+        self.spans.append((start, end))
+        return end
+
+    def _next(self, at: int) -> int:
+        """Add the token at a word; the place of the word after it, -1 where none can be read."""
+        word, low = self.raw[at], self.low[at]
+        if word == "\n":
+            end = at
+            while end < len(self.raw) and self.raw[end] == "\n":
+                end += 1
+            return self._add("n" if end - at == 1 else "p", at, end)
+        text = self._option_text(at) if low in self.options.first_words else None
+        phrase = self.phrases.longest(self.low, at)
+        if text and (phrase is None or text[0] - at >= phrase[0]):
+            return self._add("T", at, text[0], frozenset({text[1]}))
+        if word[0] < "\u2e80" and word[0].isalnum():
+            end = self._letter_or_number(at)
+            if end:
+                return end
+        if phrase:
+            return self._add(phrase[1], at, at + phrase[0])
+        if word in _SIGNS:
+            return self._add(_SIGNS[word], at, at + 1)
+        if not word[0].isalnum() and word not in _TELLING and word != "ー":
+            return at + 1  # an apostrophe, a trade mark, a smile
+        if word[0] >= "\u2e80":
+            if self.kinds and self.kinds[-1] == "U" and self.raw[at - 1][0] >= "\u2e80":
+                self.spans[-1] = (self.spans[-1][0], at + 1)
+                return at + 1
+            return self._add("U", at, at + 1)
+        return self._add("U" if word[0].isupper() else "x", at, at + 1)
+
+    def _letter_or_number(self, at: int) -> int:
+        """Add a letter, or the number of a list's item; 0 where there is none."""
+        word = self.raw[at]
+        row = self.options.rows.get(word)
+        if row:
+            own = regex.search(r"L[.:)\-(]*$", "".join(self.kinds[-4:]))
+            if own and self.values[len(self.kinds) - len(own[0])] == {row}:
+                return self._add("T", at, at + 1, frozenset({row}))
+            return self._add("L", at, at + 1, frozenset("?"))
+        number = self._number_head(at)
+        if number:
+            return self._add("9", at, number)
+        if word in _RUSSIAN_LETTERS and not self._joined(at):
+            return 0 if at and self.low[at - 1].startswith("витамин") else -1
+        letters = self._letters(at)
+        return self._add("L", at, at + 1, letters) if letters else 0
+
+    def _option_text(self, at: int) -> tuple[int, str] | None:
+        number = self.place.get(at)
+        if number is None:
+            return None
+        match = self.options.longest(self.kept_words, number)
+        if match is None:
+            return None
+        last = self.kept[number + match[0] - 1]
+        if "\n" in self.raw[at:last]:
+            return None
+        return last + 1, match[1]
+
+    def _number_head(self, at: int) -> int:
+        """The end of '1.' at the head of a line; 0 where there is none."""
+        if at and self.raw[at - 1] not in ("\n", BULLET):
+            return 0
+        word = self.raw[at]
+        if not word.isdigit() or len(word) > 2 or self.options.numeric:
+            return 0
+        return at + 2 if self.raw[at + 1 : at + 2] in (["."], [")"]) else 0
+
+    def _joined(self, at: int) -> bool:
+        """Whether a word is glued to another by a hyphen or an apostrophe ('B-cell', "d'A")."""
+        raw, gap = self.raw, self.gap
+        if at >= 2 and raw[at - 1] in "-'" and not gap[at] and not gap[at - 1]:
+            if raw[at - 2][0].isalnum() and not self.dressed[at]:
+                return True
+        if at + 2 < len(raw) and raw[at + 1] in "-'" and not gap[at + 1] and not gap[at + 2]:
+            if raw[at + 2][0].isalnum() and not self.dressed[at + 1]:
+                text = self._option_text(at + 2)
+                return not (text and text[1] == raw[at].translate(_LOOK_ALIKE))
+        return False
+
+    def _letters(self, at: int) -> frozenset[str] | None:
+        word = self.raw[at]
+        if not _LETTERS.fullmatch(word) or self._joined(at):
+            return None
+        if word == "ВСЕ" or (word in _WORDS and len(self.raw) > 2):
+            return None
+        letters = word.translate(_LOOK_ALIKE)
+        if len(letters) > 1:
+            ascending = list(letters) == sorted(set(letters))
+            known = letters in self.options.short_for or letters in self.options.words_in_texts
+            if not ascending or known:
+                return None
+        return frozenset(letters)
+
+    def _mend(self) -> None:
+        """Letters that are words of the prose, and dots that end no sentence."""
+        kinds, spans = self.kinds, self.spans
+        for i in range(len(kinds) - 2, 0, -1):  # a stop that belongs to an option's text
+            inside = kinds[i] == "." and kinds[i - 1] == "T" and kinds[i + 1] in "!C&z|vij,"
+            if inside and self.raw[spans[i][0]] == "。":
+                del kinds[i], self.values[i], spans[i]
+        for i, kind in enumerate(kinds):
+            after = kinds[i + 1] if i + 1 < len(kinds) else ""
+            if kind == "L":
+                word = after and self.raw[spans[i + 1][0]]
+                close = after and not self.dressed[spans[i + 1][0]]
+                if after == "x" and close or after == "U" and close and CHARACTER.match(word):
+                    kinds[i] = "m"
+            elif kind == "." and after in ("x", "L") and self.raw[spans[i][0]] == ".":
+                word = self.raw[spans[i + 1][0]]
+                further = kinds[i + 2] if i + 2 < len(kinds) else ""
+                if word[0].islower() or word[0].isdigit() or (after == "L" and further == "x"):
+                    kinds[i] = "~"

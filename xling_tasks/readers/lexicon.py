@@ -1,0 +1,111 @@
+"""The phrases of all languages as one dictionary: the words of a phrase, and the kind it has.
+
+A language is a file in `phrases/`: lists of phrases by kind. All files make one dictionary, since
+a model may answer in another language than it was asked in. A phrase is a sequence of words; a
+Chinese or Japanese character is a word of its own. A word that ends in `*` stands for all that
+begin so.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from typing import NamedTuple
+
+import regex
+import yaml
+
+# Kinds of phrases, as one character each: rules are patterns over a row of kinds.
+KINDS: dict[str, str] = {
+    "answer": "A", "answers": "P", "option": "o", "options": "O", "label": "q", "labels": "Q",
+    "right": "r", "wrong": "w", "is": "i", "are": "j", "and": "&", "or": "|", "both": "y", "each": "g",
+    "all": "E", "none": "N", "not": "!", "but": "v", "except": "e", "because": "b", "so": "s",
+    "choose": "c", "chosen": "C", "maybe": "h", "also": "l", "wait": "k", "refusal": "R",
+    "final": "f", "article": "a", "end": "z", "aside": "u", "yes": "1", "no": "0",
+}  # fmt: skip
+_NO_SPACES = r"\p{Han}\p{Hiragana}\p{Katakana}ー々〆"
+WORDS = regex.compile(
+    rf"[{_NO_SPACES}]|[[\p{{L}}\p{{M}}\p{{N}}]--[{_NO_SPACES}]]+|\n|[^\S\n]+|.", regex.V1
+)
+CHARACTER = regex.compile(rf"[{_NO_SPACES}]")
+_SHORTEST_STEM = 2
+
+
+class Entry(NamedTuple):
+    """What follows a first word, whether any of it is a stem, and the kind of the whole."""
+
+    rest: list[str]
+    stems: bool
+    kind: str
+
+
+class Lexicon:
+    """Phrases by their first word, longest first."""
+
+    def __init__(self, phrases: Mapping[str, Iterable[str]]) -> None:
+        self._exact: dict[str, list[Entry]] = {}
+        self._stems: dict[str, list[Entry]] = {}
+        for kind, texts in phrases.items():
+            for text in texts:
+                first, *rest = _words_of(text)
+                table = self._stems if first.endswith("*") else self._exact
+                table.setdefault(first.rstrip("*"), []).append(
+                    Entry(rest, any(word.endswith("*") for word in rest), kind)
+                )
+        self.starting = functools.lru_cache(maxsize=100_000)(self._starting)
+
+    def _starting(self, word: str) -> tuple[Entry, ...]:
+        """All phrases that a word can begin; an exact word before a stem, a long stem first."""
+        entries = list(self._exact.get(word, ()))
+        for length in range(len(word), _SHORTEST_STEM - 1, -1):
+            entries += self._stems.get(word[:length], ())
+        return tuple(sorted(entries, key=lambda entry: -len(entry.rest)))
+
+    def longest(self, words: list[str], at: int) -> tuple[int, str] | None:
+        """The number of words and the kind of the longest phrase that stands at a place."""
+        for rest, stems, kind in self.starting(words[at]):
+            following = words[at + 1 : at + 1 + len(rest)]
+            if following == rest or (stems and _fit(following, rest)):
+                return 1 + len(rest), kind
+        return None
+
+
+def _fit(words: Sequence[str], wanted: Sequence[str]) -> bool:
+    return len(words) == len(wanted) and all(
+        word.startswith(want[:-1]) if want.endswith("*") else word == want
+        for word, want in zip(words, wanted, strict=True)
+    )
+
+
+def _words_of(phrase: str) -> list[str]:
+    """The words of a phrase as it is written in a file; `*` stays with the word before it."""
+    words: list[str] = []
+    for word in WORDS.findall(phrase.casefold()):
+        if word == "*" and words:
+            words[-1] += "*"
+        elif not word.isspace():
+            words.append(word)
+    return words
+
+
+@functools.lru_cache(maxsize=1)
+def phrases() -> Mapping[str, Mapping[str, list[str]]]:
+    """Language to kind to phrases, as the files say."""
+    folder = files("xling_tasks.readers") / "phrases"
+    return {
+        entry.name.removesuffix(".yaml"): yaml.load(entry.read_text("utf-8"), yaml.BaseLoader)
+        for entry in sorted(folder.iterdir(), key=lambda entry: entry.name)
+        if entry.name.endswith(".yaml")
+    }
+
+
+@functools.lru_cache(maxsize=1)
+def lexicon() -> Lexicon:
+    """The dictionary for letters: all languages together."""
+    merged: dict[str, dict[str, None]] = {}
+    for language in phrases().values():
+        for kind, texts in language.items():
+            if kind in KINDS:
+                merged.setdefault(KINDS[kind], {}).update(dict.fromkeys(texts))
+    return Lexicon(merged)

@@ -1,0 +1,99 @@
+"""A reply without its clothes: Markdown, HTML, LaTeX, JSON, tables and special tokens.
+
+What is left is plain lines in one Unicode form. Two things that clothes say are kept as private
+characters, which no reply can hold (they are taken out first): `FINAL` before what is boxed or
+tagged as the answer, and `BULLET` at the head of an item of a list.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+import regex
+
+FINAL, BULLET = "\ue000", "\ue001"
+
+# Unseen characters, variation selectors and key caps; private ones, so that ours are ours.
+_UNSEEN = regex.compile(r"[\p{Cf}\p{Co}\u00ad\ufe00-\ufe0f\u20e3]")
+_BOXED_LETTERS = {
+    start + offset: chr(ord("A") + offset)
+    for start in (0x1F130, 0x1F150, 0x1F170)  # squared and circled letters without a plain form
+    for offset in range(8)
+}
+_SPECIAL = regex.compile(
+    r"<\|[^|<>\n]{1,40}\|>|</?(?:s|eos|bos|pad|end_of_turn|start_of_turn|endoftext)>|\[/?INST\]"
+)
+_BREAK = regex.compile(r"<br\s*/?>|</(?:p|div|li|tr|h\d)>", regex.I)
+_TAGGED = regex.compile(
+    r"<(answer|final_answer|final|response|choice|letter)>([^<>]*)</\1>", regex.I
+)
+_TAG = regex.compile(r"</?[A-Za-z][A-Za-z0-9_]{0,14}(?:\s[^<>\n]{0,80})?/?>")
+_STYLED = regex.compile(
+    r"\\(?:text|textbf|textit|textrm|textsf|mathrm|mathbf|mathsf|mathit|operatorname|bf|rm)"
+    r"\s*\{([^{}]*)\}"
+)
+_BOXED = regex.compile(r"\\(?:boxed|fbox|framebox)\s*\{([^{}]*)\}")
+_MATHS = regex.compile(r"\\[()\[\]]|\$|\\(?:quad|qquad|,|;|:|!| )")
+_ESCAPED = regex.compile(r"\\([\\\"`*_{}\[\]()#+\-.!%&<>|~])")
+_STRUCK = regex.compile(r"~~[^~]{0,2000}~~")
+_FENCE = regex.compile(r"```[ ]*\w*")
+_HEAD = regex.compile(r"^[ ]*(?:#{1,6}[ ]+|>[> ]*)", regex.M)
+_RULE = regex.compile(r"^[ ]*[-*_=—]{3,}[ ]*$", regex.M)
+_CHECKED = regex.compile(r"^([ ]*[-*•][ ]+)\[([xX✓✔ ])\]", regex.M)
+_BULLETS = regex.compile(r"^[ ]*[-*•·‣▪●◦–►▶➤→◆■]+(?:[ ]+(?=\S)|[ ]*$)", regex.M)
+_UNDERSCORE = regex.compile(r"(?<=\w)_(?=\w)")
+_SPACES = regex.compile(r"[^\S\n]+")
+_ONE_QUOTE = str.maketrans({"’": "'", "‘": "'", "´": "'", "ʼ": "'", "\r": "\n", "\u2028": "\n"})
+
+
+def one_form(text: str) -> str:
+    """A text in one Unicode form (NFKC), without characters that are not seen."""
+    text = unicodedata.normalize("NFKC", text.replace("\r\n", "\n").translate(_BOXED_LETTERS))
+    return _UNSEEN.sub("", text).translate(_ONE_QUOTE)
+
+
+def undressed(text: str) -> str:
+    """A text in one form without markup; quotes, stars and back ticks stay for the lexer."""
+    if "<" in text:
+        text = _SPECIAL.sub("\n", text)
+        text = _TAGGED.sub(rf"\n{FINAL}\2\n", _BREAK.sub("\n", text))
+        text = _TAG.sub("", text)
+    if "\\" in text or "$" in text:
+        text = _STYLED.sub(r"\1", _STYLED.sub(r"\1", text))
+        text = _BOXED.sub(rf"\n{FINAL}\1\n", text)
+        text = _ESCAPED.sub(r"\1", _MATHS.sub(" ", text))
+    if "~~" in text:
+        text = _STRUCK.sub(" ", text)
+    if "```" in text:
+        text = _FENCE.sub("\n", text)
+    text = _RULE.sub("", _HEAD.sub("", text))
+    if "|" in text:
+        text = "\n".join(_untabled(text.split("\n")))
+    text = _CHECKED.sub(lambda m: m[1] + ("✗" if m[2] == " " else "✓"), text)
+    text = _UNDERSCORE.sub(" ", _BULLETS.sub(BULLET, text))
+    return _SPACES.sub(" ", text)
+
+
+def _untabled(lines: list[str]) -> list[str]:
+    """Rows of a table as 'cell: cell'; under a head with one row, 'head: cell' for each column."""
+    out: list[str] = []
+    table: list[list[str]] = []
+    for line in [*lines, ""]:
+        row = line.strip()
+        if row.count("|") >= 2 or (table and "|" in row):
+            table.append([cell.strip() for cell in row.strip("|").split("|")])
+            continue
+        if table:
+            out += _rows(table)
+            table = []
+        out.append(line)
+    return out[:-1]
+
+
+def _rows(table: list[list[str]]) -> list[str]:
+    rules = [i for i, row in enumerate(table) if all(regex.fullmatch(r":?-+:?", c) for c in row)]
+    head = table[0] if rules[:1] == [1] else None
+    body = [row for i, row in enumerate(table) if i not in rules and not (head and i == 0)]
+    if head and len(body) == 1 and len(body[0]) == len(head):
+        return [f"{name}: {cell}" for name, cell in zip(head, body[0], strict=True)]
+    return [": ".join(cell for cell in row if cell) for row in body]
