@@ -8,6 +8,7 @@ from the call stack there; where they cannot be found the answer is None and cal
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -104,6 +105,31 @@ def takes_seed(lm: Any) -> bool:
     """
     classes = _classes(lm)
     return bool({"TemplateAPI", "VLLM"} & classes) and _SEEDLESS.isdisjoint(classes)
+
+
+# Characters to a token of common tokenizers: Chinese, Japanese and Korean; other scripts.
+_PER_TOKEN = (1.2, 3.5)
+_DENSE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]")
+
+
+def may_be_cut(lm: Any, reply: str, limit: Any) -> bool:
+    """Whether a reply is about as long as the model was allowed to write (`max_gen_toks`).
+
+    Counted in the backend's own tokens where it has a tokenizer. A service says nothing of tokens:
+    there the number is guessed from the characters, and a reply that ends a sentence or closes a
+    bracket or a bold passage is taken as whole.
+    """
+    if not isinstance(limit, int) or len(reply.encode()) < limit:
+        return False
+    try:
+        tokens = unwrapped(lm).tok_encode(reply)
+    except Exception:  # a backend without a tokenizer
+        tokens = None
+    if isinstance(tokens, list) and tokens and isinstance(tokens[0], int):
+        return len(tokens) >= limit - 2
+    dense = len(_DENSE.findall(reply))
+    about = dense / _PER_TOKEN[0] + (len(reply) - dense) / _PER_TOKEN[1]
+    return about >= 0.85 * limit and reply.rstrip()[-1:].isalnum()
 
 
 def all_ranks(value: Any) -> list[Any]:

@@ -46,7 +46,9 @@ def outcome(reply: Reply, options: dict[str, str], several: bool) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--data", type=Path)
     parser.add_argument("--wrong", type=int, default=0, help="print so many replies read wrong")
     parser.add_argument("--unread", type=int, default=0, help="and so many clear ones left unread")

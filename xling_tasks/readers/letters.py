@@ -29,9 +29,7 @@ _LONGEST = 24_000
 
 # An item of a list: a letter, perhaps with its own text, or a text.
 _OPEN, _CLOSE = r"[(\[]*", r"[)\]]*"
-_ITEM = (
-    rf"(?:[aoOyAPq]*{_OPEN}(?:L{_CLOSE}o?(?:[.:\-]?{_OPEN}T{_CLOSE})?|T{_CLOSE}))"
-)
+_ITEM = rf"(?:[aoOyAPq]*{_OPEN}(?:L{_CLOSE}o?(?:[.:\-]?{_OPEN}T{_CLOSE})?|T{_CLOSE}))"
 _JOIN = r"(?:[,.]{0,2}&|[,.;:]{0,2}[np][*9]?|,{1,2}|;|(?<=L)(?=L))"
 _LIST = rf"(?>[*9]?{_ITEM}(?:{_JOIN}{_ITEM})*+)"
 # What may follow letters that answer; strictly, after a label, and at the opening of a reply.
@@ -51,7 +49,7 @@ _LABELS = [
     (regex.compile(r"(?P<core>#)(?P<mark>)"), True),
     (regex.compile(rf"(?<=^|[.?np*]|[ias],?|s,)(?P<core>{_NOUN})(?P<mark>)"), False),
     (regex.compile(r"(?<!!|h|y|w)(?P<core>c)(?P<mark>:?)"), True),
-    (regex.compile(rf"(?<=^|[.,;np*v])(?P<core>s)(?P<mark>,?[ijaoA]*)"), False),
+    (regex.compile(r"(?<=^|[.,;np*v])(?P<core>s)(?P<mark>,?[ijaoA]*)"), False),
 ]  # fmt: skip
 _STATED = regex.compile(
     rf"(?<=^|[.,:;np*sv(]|s,)(?={_OPEN}[aoOyAPqLT])(?P<list>{_LIST}){_AFTER},?"
@@ -78,8 +76,12 @@ _MARK = r"(?:(?P<no>[!0]+a?r+|w+|F|0)|(?P<yes>a?r+[oO]?|t|1))"
 _END = r"z*(?=$|[npb.,;:()\-~*]|L|T)"
 _HEAD = rf"{_OPEN}[oO]?(?:L{_CLOSE}o?(?:[.:\-]*{_OPEN}T{_CLOSE})?|T{_CLOSE})"
 _ROW_AFTER = regex.compile(rf"[*9]?(?P<head>{_HEAD})[.:\-,(ijg]*{_MARK}{_END}")
-_ROW_BEFORE = regex.compile(rf"[*9]?(?P<mark>[tF])[:\-]?(?P<head>{_HEAD})(?=$|[npb.,;:()\-~*]|[tF])")
-_HEAD_LINE = regex.compile(rf"(?:^|(?<=[np]))[*9]?[tF]?{_OPEN}(?:L{_CLOSE}[.:\-)]|L{_CLOSE}T|T{_CLOSE}[:\-]|[tF]L)")
+_ROW_BEFORE = regex.compile(
+    rf"[*9]?(?P<mark>[tF])[:\-]?(?P<head>{_HEAD})(?=$|[npb.,;:()\-~*]|[tF])"
+)
+_HEAD_LINE = regex.compile(
+    rf"(?:^|(?<=[np]))[*9]?[tF]?{_OPEN}(?:L{_CLOSE}[.:\-)]|L{_CLOSE}T|T{_CLOSE}[:\-]|[tF]L)"
+)
 
 _TAKEN_BACK = regex.compile(r"[)\],;(.\-*z]*(?:&?[|hl]|[.,;:\-]*0(?![xU])|w(?=[,.;np]|$))")
 _ALSO = regex.compile(r"[Lm][^LmxU]{0,2}l(?!w)")
@@ -260,8 +262,12 @@ class _Reader:
         end = len(self.kinds)
         line = max(self.kinds.rfind("n"), self.kinds.rfind("p")) + 1
         if line <= place.end:
-            bare = self.kinds[place.end - 1] != "T" and "T" not in self.kinds[place.start : place.end]
-            tail = regex.fullmatch(r"[)\].:,\-(]+([^.?]*)", self.kinds[max(place.end - 1, 0) :].lstrip("LT"))
+            bare = (
+                self.kinds[place.end - 1] != "T" and "T" not in self.kinds[place.start : place.end]
+            )
+            tail = regex.fullmatch(
+                r"[)\].:,\-(]+([^.?]*)", self.kinds[max(place.end - 1, 0) :].lstrip("LT")
+            )
             if bare and tail and tail[1] and tail[1][0] in "xUa" and (self.cut or len(tail[1]) < 4):
                 return True
         words: list[str] = []
@@ -270,9 +276,9 @@ class _Reader:
             words = [w for w in here if w[:1].isalnum() or w in "+%-<>=±/°"] + words
             if len(words) > self.options.longest_text:
                 return False
-            if (at == place.end or self.kinds[at - 1] in "np*9,&.:;-()") and words:
-                if self.options.begins(words):
-                    return True
+            begins = at == place.end or self.kinds[at - 1] in "np*9,&.:;-()"
+            if begins and words and self.options.begins(words):
+                return True
         return False
 
     def _last_lines(self) -> Iterator[_Place]:
@@ -466,4 +472,18 @@ class _Reader:
         return None if self.cut or regex.search(against, self.kinds) else frozenset(named)
 
 
-_YES_NO = {"да", "нет", "yes", "no", "oui", "non", "sí", "是", "否", "はい", "いいえ", "true", "false"}
+_YES_NO = {
+    "да",
+    "нет",
+    "yes",
+    "no",
+    "oui",
+    "non",
+    "sí",
+    "是",
+    "否",
+    "はい",
+    "いいえ",
+    "true",
+    "false",
+}

@@ -33,7 +33,7 @@ _SIGNS = {
     "🟢": "t", "👍": "t", "✗": "F", "❌": "F", "✘": "F", "×": "F", "✖": "F", "☒": "F", "❎": "F",
     "☐": "F", "🔴": "F", "👎": "F",
 }  # fmt: skip
-_CLOTHES = set("*_`#\"“”„«»「」『』{}¿¡<>〈〉《》")
+_CLOTHES = set('*_`#"“”„«»「」『』{}¿¡<>〈〉《》')
 # What may be part of an option's text and tells it from another one.
 _TELLING = set("+%-<>=±/°")
 _LOOK_ALIKE = str.maketrans("АВСЕавсе", "ABCEabce")
@@ -76,7 +76,7 @@ class Options:
         for forms in (raw, self.texts):
             for key, words in forms.items():
                 seen.setdefault(_trimmed(words), set()).add(key)
-        for key, words in bare.items():
+        for words in bare.values():
             if words not in seen:
                 same = {other for other, those in bare.items() if those == words}
                 seen[words] = same
@@ -315,15 +315,19 @@ class _Lexer:
 
     def _joined(self, at: int) -> bool:
         """Whether a word is glued to another by a hyphen or an apostrophe ('B-cell', "d'A")."""
-        raw, gap = self.raw, self.gap
-        if at >= 2 and raw[at - 1] in "-'" and not gap[at] and not gap[at - 1]:
-            if raw[at - 2][0].isalnum() and not self.dressed[at]:
-                return True
-        if at + 2 < len(raw) and raw[at + 1] in "-'" and not gap[at + 1] and not gap[at + 2]:
-            if raw[at + 2][0].isalnum() and not self.dressed[at + 1]:
-                text = self._option_text(at + 2)
-                return not (text and text[1] == raw[at].translate(_LOOK_ALIKE))
+        raw = self.raw
+        if self._glued(at - 1) and self._glued(at) and raw[at - 1] in "-'":
+            return True
+        if self._glued(at + 1) and self._glued(at + 2) and raw[at + 1] in "-'":
+            text = self._option_text(at + 2)
+            return not (text and text[1] == raw[at].translate(_LOOK_ALIKE))
         return False
+
+    def _glued(self, at: int) -> bool:
+        """Whether a token touches the one before it, and one of them is a word."""
+        if not 0 < at < len(self.raw) or self.gap[at] or self.dressed[at]:
+            return False
+        return self.raw[at][0].isalnum() or self.raw[at - 1][0].isalnum()
 
     def _letters(self, at: int) -> frozenset[str] | None:
         word = self.raw[at]
@@ -351,7 +355,7 @@ class _Lexer:
             if kind == "L":
                 word = after and self.raw[spans[i + 1][0]]
                 close = after and not self.dressed[spans[i + 1][0]]
-                if after == "x" and close or after == "U" and close and CHARACTER.match(word):
+                if (after == "x" and close) or (after == "U" and close and CHARACTER.match(word)):
                     kinds[i] = "m"
             elif kind == "." and after in ("x", "L") and self.raw[spans[i][0]] == ".":
                 word = self.raw[spans[i + 1][0]]

@@ -19,9 +19,9 @@ import yaml
 # Kinds of phrases, as one character each: rules are patterns over a row of kinds.
 KINDS: dict[str, str] = {
     "answer": "A", "answers": "P", "option": "o", "options": "O", "label": "q", "labels": "Q",
-    "right": "r", "wrong": "w", "is": "i", "are": "j", "and": "&", "or": "|", "both": "y", "each": "g",
-    "all": "E", "none": "N", "not": "!", "but": "v", "except": "e", "because": "b", "so": "s",
-    "choose": "c", "chosen": "C", "maybe": "h", "also": "l", "wait": "k", "refusal": "R",
+    "right": "r", "wrong": "w", "is": "i", "are": "j", "and": "&", "or": "|", "both": "y",
+    "each": "g", "all": "E", "none": "N", "not": "!", "but": "v", "except": "e", "because": "b",
+    "so": "s", "choose": "c", "chosen": "C", "maybe": "h", "also": "l", "wait": "k", "refusal": "R",
     "final": "f", "article": "a", "end": "z", "aside": "u", "yes": "1", "no": "0",
 }  # fmt: skip
 _NO_SPACES = r"\p{Han}\p{Hiragana}\p{Katakana}ー々〆"

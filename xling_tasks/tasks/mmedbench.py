@@ -20,7 +20,7 @@ from xling_metrics.language import language_consistency_corpus
 
 from xling_tasks.data.mmedbench import RECORDS, MMedBenchRecord, MMedBenchSplit, load
 from xling_tasks.errors import XlingError
-from xling_tasks.harness import has_loglikelihood, running
+from xling_tasks.harness import has_loglikelihood, may_be_cut, running
 from xling_tasks.readers.letters import read_letters
 from xling_tasks.scorers.rationale import RationaleScorer, scorer_for
 from xling_tasks.scorers.values import defined_mean, replies_of
@@ -108,6 +108,15 @@ class _Choice(XlingTask):
         """One reply."""
         return [("generate_until", (context, generation_arguments(self, self.temperature)), 1)]
 
+    def read(
+        self, reply: str, doc: Mapping[str, Any], *, after_marker: bool = False
+    ) -> frozenset[str] | None:
+        """The letters of a reply, or of its part after the marker; a cut list is no answer."""
+        limit = (self.config.generation_kwargs or {}).get("max_gen_toks")
+        cut = may_be_cut(running("lm"), reply, limit)
+        reader = letters_of if after_marker else _read
+        return reader(reply, doc, fine_tuned=self.fine_tuned, cut=cut)
+
     def choice_values(
         self, chosen: Collection[str] | None, doc: Mapping[str, Any]
     ) -> dict[str, Any]:
@@ -150,7 +159,7 @@ class McqaTask(_Choice):
         """Scores of the letters in the reply."""
         reply = replies_of(results[0])[0]
         empty = {"empty_rate": float(not reply.strip())}
-        return self.choice_values(_read(reply, doc, fine_tuned=self.fine_tuned), doc) | empty
+        return self.choice_values(self.read(reply, doc), doc) | empty
 
     def metrics(self) -> list[Metric]:
         """Scores of letters, and how many replies are empty."""
@@ -252,7 +261,7 @@ class RationaleTask(_Choice):
         marker = _FT_ANSWER if self.fine_tuned else _END
         rationale = rationale_of(reply, fine_tuned=self.fine_tuned)
         return {
-            **self.choice_values(letters_of(reply, doc, fine_tuned=self.fine_tuned), doc),
+            **self.choice_values(self.read(reply, doc, after_marker=True), doc),
             **self._scores[doc["question_id"], rationale],
             "empty_rate": float(not rationale),
             "no_end_rate": float(marker.search(reply) is None),
@@ -292,11 +301,13 @@ def rationale_of(reply: str, *, fine_tuned: bool) -> str:
     return _END.split(reply)[0].strip()
 
 
-def letters_of(reply: str, doc: Mapping[str, Any], *, fine_tuned: bool) -> frozenset[str] | None:
+def letters_of(
+    reply: str, doc: Mapping[str, Any], *, fine_tuned: bool, cut: bool = False
+) -> frozenset[str] | None:
     """The letters after the marker; read from the whole reply where there is none."""
     if not fine_tuned:
         reply = _END.split(reply, maxsplit=1)[-1]
-    return _read(reply, doc, fine_tuned=fine_tuned)
+    return _read(reply, doc, fine_tuned=fine_tuned, cut=cut)
 
 
 def candidates(options: Collection[str], *, several: bool) -> list[tuple[str, ...]]:
@@ -305,10 +316,12 @@ def candidates(options: Collection[str], *, several: bool) -> list[tuple[str, ..
     return list(chain.from_iterable(combinations(sorted(options), size) for size in sizes))
 
 
-def _read(reply: str, doc: Mapping[str, Any], *, fine_tuned: bool) -> frozenset[str] | None:
+def _read(
+    reply: str, doc: Mapping[str, Any], *, fine_tuned: bool, cut: bool
+) -> frozenset[str] | None:
     """The letters that a reply commits to."""
     text = _ft_letters(reply) if fine_tuned else reply
-    return read_letters(text, doc["options"], several=doc["several"])
+    return read_letters(text, doc["options"], several=doc["several"], cut=cut)
 
 
 def _ft_letters(reply: str) -> str:
