@@ -1,12 +1,21 @@
-"""Runs on disk for the tests: what the `lm_eval` command writes, without a process of its own."""
+"""Runs on disk, as `lm_eval --output_path --log_samples` leaves them: one way for all tests.
+
+`lm_eval` is the command itself, `evaluated` saves a run through the API, and `write_run` writes the
+files of a run that never was.
+"""
 
 from __future__ import annotations
 
+import copy
+import json
 import os
 import sys
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from unittest import mock
+
+STAMP = "2026-01-02T03-04-05.678901"
 
 ONLY_OURS = """
 from pathlib import Path
@@ -47,3 +56,140 @@ def lm_eval(cwd: Path, *words: str, **environment: str) -> None:
             cli.execute(cli.parse_args())
     finally:
         os.chdir(before)
+
+
+def saved(out: Path, results: dict[str, Any], *, log_samples: bool = True, **tracker: Any) -> Path:
+    """Save what `simple_evaluate` returned as the command does it.
+
+    Args:
+        out: The `--output_path`.
+        results: What the run returned; it stays as it is.
+        log_samples: Whether to save the samples.
+        tracker: The run's own `evaluation_tracker`, if it had one.
+    """
+    from lm_eval.loggers import EvaluationTracker
+
+    writer = tracker.get("evaluation_tracker") or EvaluationTracker(output_path=str(out))
+    if not tracker:
+        writer.general_config_tracker.model_name_sanitized = "m"
+    written = copy.deepcopy(results)
+    samples = written.pop("samples", {})
+    writer.save_results_aggregated(results=written, samples=samples if log_samples else None)
+    for task in samples if log_samples else ():
+        writer.save_results_samples(task_name=task, samples=samples[task])
+    return out
+
+
+def evaluated(run: Callable[..., Any], out: Path, tasks: Any, **options: Any) -> dict[str, Any]:
+    """Run tasks with a tracker, save everything, and return the results.
+
+    Args:
+        run: The fixture of that name.
+        out: The `--output_path`.
+        tasks: As `run` takes them.
+        options: The same; `log_samples=False` saves no samples.
+    """
+    from lm_eval.loggers import EvaluationTracker
+
+    tracker = EvaluationTracker(output_path=str(out))
+    logged = options.pop("log_samples", True)
+    results: dict[str, Any] = run(tasks, evaluation_tracker=tracker, **options)
+    saved(out, results, log_samples=logged, evaluation_tracker=tracker)
+    return results
+
+
+def write_samples(
+    folder: Path, task: str, rows: Iterable[Mapping[str, Any]], stamp: str = STAMP
+) -> Path:
+    """A file of samples; a row needs a `doc`, and is of the filter `none` if it names no other."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"samples_{task}_{stamp}.jsonl"
+    lines = (json.dumps({"filter": "none", **row}, ensure_ascii=True) + "\n" for row in rows)
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def write_results(folder: Path, content: Mapping[str, Any], stamp: str = STAMP) -> Path:
+    """A results file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"results_{stamp}.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def task_of(
+    scores: Mapping[str, float | None],
+    rows: Iterable[Mapping[str, Any]] = (),
+    *,
+    record: Mapping[str, Any],
+    better: Mapping[str, bool | None] | None = None,
+    original: int | None = None,
+    effective: int | None = None,
+    **config: Any,
+) -> dict[str, Any]:
+    """One task of a run for `write_run`.
+
+    Args:
+        scores: Metric -> the value in the results.
+        rows: Its samples; none where they were not logged.
+        record: What our tasks record of it.
+        better: Metric -> whether higher is better.
+        original: Questions in the data; as many as `effective` if not given.
+        effective: Questions that were run; as many as there are samples if not given.
+        config: More of the task's configuration.
+    """
+    rows = list(rows)
+    ran = len(rows) if effective is None else effective
+    metadata = {"version": 1.0, "xling": dict(record)}
+    return {
+        "scores": scores,
+        "rows": rows,
+        "better": better or {},
+        "count": {"original": original or ran, "effective": ran},
+        "config": {"num_fewshot": 0, **config, "metadata": metadata},
+    }
+
+
+def write_run(
+    folder: Path,
+    tasks: Mapping[str, Mapping[str, Any]],
+    *,
+    stamp: str = STAMP,
+    change: Callable[[dict[str, Any]], None] | None = None,
+    config: Mapping[str, Any] | None = None,
+    **top: Any,
+) -> Path:
+    """The files of a run, from numbers and samples made up for a test.
+
+    Args:
+        folder: Where they go, without the harness's folder for the model.
+        tasks: Task -> what `task_of` made.
+        stamp: The run's time.
+        change: Called with the whole content before it is written.
+        config: The harness's record of the command, beside `model`.
+        top: More of the content.
+    """
+    content: dict[str, Any] = {
+        "results": {
+            name: {"alias": name, **{f"{metric},none": v for metric, v in own["scores"].items()}}
+            for name, own in tasks.items()
+        },
+        "configs": {name: own["config"] for name, own in tasks.items()},
+        "higher_is_better": {name: own["better"] for name, own in tasks.items()},
+        "n-samples": {name: own["count"] for name, own in tasks.items()},
+        "n-shot": {name: own["config"]["num_fewshot"] for name, own in tasks.items()},
+        "config": {"model": "hf", **(config or {})},
+        "chat_template": None,
+        "chat_template_sha": None,
+        "system_instruction_sha": None,
+        "lm_eval_version": "0.4.13",
+        **top,
+    }
+    for name, own in tasks.items():
+        if own["rows"]:
+            write_samples(folder, name, own["rows"], stamp)
+    if change:
+        content = copy.deepcopy(content)
+        change(content)
+    write_results(folder, content, stamp)
+    return folder

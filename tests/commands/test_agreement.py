@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from builders import write_samples
 
 from xling_tasks.commands.annotate.agreement import add_agreement
 from xling_tasks.commands.annotate.command import add_annotate
@@ -236,13 +237,11 @@ def test_errors_of_files_that_do_not_fit_together(tmp_path):
 def make_page(tmp_path, *words):
     """A page of three items, whose judge says neither, contradictory and less comprehensive."""
     folder = tmp_path / "out/m"
-    folder.mkdir(parents=True)
     for code, label in (("en", NEITHER), ("hi", CONTRADICTORY), ("zh", LESS)):
-        name = f"samples_xlinghealth_correctness_liveqa_{code}_2026-01-02T03-04-05.678901.jsonl"
         doc = {"question_id": "1", "question": f"{code} <b>asks</b>?", "reference": "Rest."}
         judged = {"label": label, "reply": "Reasons.", "judge": "judge-1"}
         row = {"doc": doc, "filtered_resps": ["Sleep."], "filter": "none", "n_judged": judged}
-        (folder / name).write_text(json.dumps(row) + "\n", encoding="utf-8")
+        write_samples(folder, f"xlinghealth_correctness_liveqa_{code}", [row])
     parser = argparse.ArgumentParser()
     add_annotate(parser.add_subparsers())
     path = tmp_path / "page.html"

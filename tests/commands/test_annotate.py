@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from builders import saved, write_samples
 
 from xling_tasks.commands.annotate.command import add_annotate, allocate
 from xling_tasks.commands.annotate.page import MEANINGS, as_block, render
@@ -45,11 +46,8 @@ def sample(number, label="neither", reply="Because of this.", judge=JUDGE, **tex
 
 def write(out, samples, language="en", dataset="liveqa", stamp=STAMP):
     """A task's samples as the harness logs them."""
-    folder = out / "some__model"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"samples_xlinghealth_correctness_{dataset}_{language}_{stamp}.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in samples), encoding="utf-8")
-    return path
+    name = f"xlinghealth_correctness_{dataset}_{language}"
+    return write_samples(out / "some__model", name, samples, stamp)
 
 
 def xling_annotate(*words):
@@ -235,19 +233,14 @@ def test_the_block_cannot_be_left_and_keeps_every_text(tmp_path):
 
 
 def test_a_run_of_the_harness(tmp_path, run, serve):
-    from lm_eval.loggers import EvaluationTracker
-
     def reply(prompt):
         code = re.search("code ([a-z]{6})", prompt)
         return f"Reasons.\nVERDICT {code[1]}: contradictory" if code else "ready"
 
     task = "xlinghealth_correctness_demo_zh"
-    tracker = EvaluationTracker(output_path=str(tmp_path / "out"))
     results = run(task, metadata={"judge": serve(reply).spec()})
-    samples = results.pop("samples")[task]
-    tracker.general_config_tracker.model_name_sanitized = "m"
-    tracker.save_results_aggregated(results=results, samples={task: samples})
-    tracker.save_results_samples(task_name=task, samples=samples)
+    saved(tmp_path / "out", results)
+    samples = results["samples"][task]
     data, _ = page_of(tmp_path, "--n", 10)
     logged = {s["doc"]["question_id"]: s for s in samples}
     assert len(data["items"]) == 10
@@ -545,9 +538,9 @@ def test_two_tabs_share_what_is_chosen_and_a_full_browser_says_so(tmp_path, open
 def test_what_was_saved_and_cannot_be_read_is_told(tmp_path, opened):
     page = opened(three(tmp_path))
     digest = data_of(tmp_path / "page.html")["digest"]
-    for saved in ("{", '{"items": 3}'):
+    for kept in ("{", '{"items": 3}'):
         page.page.evaluate(
-            "([k, v]) => localStorage.setItem(k, v)", [f"xling-annotate:{digest}", saved]
+            "([k, v]) => localStorage.setItem(k, v)", [f"xling-annotate:{digest}", kept]
         )
         page.page.reload()
         assert "cannot be read" in page.text("#problem") and page.checked() == {}

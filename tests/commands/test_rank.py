@@ -8,6 +8,7 @@ import json
 import re
 
 import pytest
+from builders import saved, write_samples
 
 from xling_tasks.commands.rank.command import add_rank
 from xling_tasks.commands.rank.questions import METRICS, common_questions, read_ranking, read_runs
@@ -37,10 +38,7 @@ def sample(language, number, text, **scores):
 
 def make_run(folder, samples, language="en", stamp=STAMP, task="mmedbench_rationale"):
     """A run as the harness logs it."""
-    inside = folder / "some__model"
-    inside.mkdir(parents=True, exist_ok=True)
-    path = inside / f"samples_{task}_{language}_{stamp}.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in samples), encoding="utf-8")
+    write_samples(folder / "some__model", f"{task}_{language}", samples, stamp)
     return folder
 
 
@@ -429,18 +427,12 @@ def test_a_judge_that_does_not_answer_ends_the_command(tmp_path, serve):
 
 def test_runs_of_the_harness_of_both_forms(tmp_path, run, serve):
     """Real logs: the text ranked is the text scored; fine-tuned models compare with others."""
-    from lm_eval.loggers import EvaluationTracker
-
     tasks = {"one": "mmedbench_rationale_demo_zh", "two": "mmedbench_rationale_ft_demo_zh"}
     logged = {}
     for name, task in tasks.items():
         results = run(task, metadata={"source_encoder": False})
-        samples = results.pop("samples")[task]
-        tracker = EvaluationTracker(output_path=str(tmp_path / name))
-        tracker.general_config_tracker.model_name_sanitized = "m"
-        tracker.save_results_aggregated(results=results, samples={task: samples})
-        tracker.save_results_samples(task_name=task, samples=samples)
-        logged[name] = {s["doc"]["question_id"]: s for s in samples}
+        saved(tmp_path / name, results)
+        logged[name] = {s["doc"]["question_id"]: s for s in results["samples"][task]}
     served = serve(by_name)
     found, _, _ = result(
         tmp_path, *(tmp_path / name for name in tasks), "--judge", json.dumps(served.spec())

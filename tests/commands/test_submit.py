@@ -13,7 +13,7 @@ from statistics import fmean
 
 import builders
 import pytest
-from lm_eval.loggers import EvaluationTracker
+from builders import evaluated
 
 from xling_tasks.commands.submit.command import add_submit
 from xling_tasks.commands.submit.mmedbench import COLUMNS
@@ -53,14 +53,8 @@ def evaluate(run, data):
     """A run saved as `lm_eval --output_path --log_samples` saves it."""
 
     def evaluate_(out: Path, tasks: list[str], *, log_samples=True, metadata=None, **options):
-        tracker = EvaluationTracker(output_path=str(out))
         metadata = {"data_dir": str(data), "source_encoder": False, **(metadata or {})}
-        results = run(tasks, evaluation_tracker=tracker, metadata=metadata, **options)
-        samples = results.pop("samples")
-        tracker.save_results_aggregated(results, samples if log_samples else None)
-        if log_samples:
-            for task in results["configs"]:
-                tracker.save_results_samples(task, samples[task])
+        evaluated(run, out, tasks, metadata=metadata, log_samples=log_samples, **options)
         return out
 
     return evaluate_

@@ -18,8 +18,8 @@ from types import SimpleNamespace
 import huggingface_hub
 import pytest
 import yaml
+from builders import evaluated
 from huggingface_hub import ModelCard, parse_eval_result_entries
-from lm_eval.loggers import EvaluationTracker
 
 from xling_tasks.commands.submit.command import add_submit
 from xling_tasks.data.sources import SAMPLE_FOLDER
@@ -36,12 +36,9 @@ def evaluate(run):
     """A run saved as `lm_eval --output_path` saves it."""
 
     def evaluate_(out: Path, tasks: list[str], *, metadata=None, **options) -> Path:
-        tracker = EvaluationTracker(output_path=str(out))
         settings = {"source_encoder": False, "encoder": False, "topic_seeds": 0, "k": 2}
         metadata = {**settings, **(metadata or {})}
-        results = run(tasks, evaluation_tracker=tracker, metadata=metadata, **options)
-        results.pop("samples")
-        tracker.save_results_aggregated(results, None)
+        evaluated(run, out, tasks, metadata=metadata, log_samples=False, **options)
         return out
 
     return evaluate_

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 import json
 import random
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import builders
 import pytest
+from builders import evaluated
 from lm_eval.api.model import LM
 
 from xling_tasks.criteria import OPTIONS
@@ -71,16 +71,7 @@ def logged(run):
     """`logged(out, tasks, ...)`: a run whose results and samples are written as the command does."""
 
     def logged_(out, tasks, model=None, **options):
-        from lm_eval.loggers import EvaluationTracker
-
-        tracker = EvaluationTracker(output_path=str(out))
-        results = run(tasks, model=model or Whim(), evaluation_tracker=tracker, **options)
-        written = copy.deepcopy(results)
-        samples = written.pop("samples")
-        tracker.save_results_aggregated(results=written, samples=samples)
-        for task in samples:
-            tracker.save_results_samples(task_name=task, samples=samples[task])
-        return results
+        return evaluated(run, out, tasks, model=model or Whim(), **options)
 
     return logged_
 

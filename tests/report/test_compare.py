@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.stats
+from builders import STAMP, evaluated, task_of, write_run
 from sklearn.metrics import f1_score, roc_auc_score
 
 from xling_tasks.criteria import Panel
@@ -25,7 +26,6 @@ from xling_tasks.report.data import read_models
 from xling_tasks.report.model import Options
 from xling_tasks.report.stats import make_report
 
-STAMP = "2026-01-01T00-00-00.000000"
 C = "xlinghealth_correctness_demo_"
 V = "xlinghealth_verifiability_demo_"
 LL = "xlinghealth_verifiability_ll_demo_"
@@ -55,62 +55,39 @@ def task(values, *, aggregate=None, higher=True, ids=None, doc=None, several=Non
     docs = [{"question_id": key, "question": f"About {key}?", **(doc or {})} for key in ids]
     if several:
         docs = [{"question_id": key, "text": {c: f"{c} {key}" for c in several}} for key in ids]
-    return {"values": values, "scores": scores, "higher": higher, "docs": docs, "several": several}
+    rows = [
+        {"doc_id": i, "doc": doc, "doc_hash": "x", **{name: own[i] for name, own in values.items()}}
+        for i, doc in enumerate(docs)
+    ]
+    data = {"dataset": "Demo", "sha256": "ab" * 32, "revision": None, "name": "demo.jsonl"}
+    record = {
+        "version": "0.1.0",
+        "settings": {
+            "judge": JUDGE,
+            "translator": None,
+            "encoder": None,
+            "source_encoder": None,
+            "temperatures": [0.0, 1.0],
+            "k": 10,
+            "greedy_repeats": None,
+            "topic_seeds": [0],
+            "sampling_seed": 1234,
+            "prompt_language": "en",
+            "languages": None,
+            "data_dir": "/somewhere",
+        },
+        "data": data | ({"languages": list(several)} if several else {}),
+        "prompts": {"answer": {"language": "en", "digest": "0123456789ab"}},
+        "generation_kwargs": {"max_gen_toks": 64},
+        "signatures": {metric: f"{metric}|of:all|library:1.0" for metric in scores},
+    }
+    return task_of(scores, rows, record=record, better=higher)
 
 
 def write(folder: Path, tasks, *, args=None, change=None, stamp=STAMP) -> Path:
-    """The files of a run in the shape in which the harness writes them."""
-    content = {
-        "results": {},
-        "configs": {},
-        "higher_is_better": {},
-        "n-samples": {},
-        "config": {"model": "hf", "model_args": args or {"pretrained": f"me/{folder.name}"}},
-        "chat_template": None,
-        "chat_template_sha": None,
-        "system_instruction_sha": None,
-        "lm_eval_version": "0.4.13",
-    }
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, own in tasks.items():
-        results = {f"{metric},none": score for metric, score in own["scores"].items()}
-        content["results"][name] = {"alias": name, **results}
-        content["higher_is_better"][name] = own["higher"]
-        n = len(own["docs"])
-        content["n-samples"][name] = {"original": n, "effective": n}
-        data = {"dataset": "Demo", "sha256": "ab" * 32, "revision": None, "name": "demo.jsonl"}
-        xling = {
-            "version": "0.1.0",
-            "settings": {
-                "judge": copy.deepcopy(JUDGE),
-                "translator": None,
-                "encoder": None,
-                "source_encoder": None,
-                "temperatures": [0.0, 1.0],
-                "k": 10,
-                "greedy_repeats": None,
-                "topic_seeds": [0],
-                "sampling_seed": 1234,
-                "prompt_language": "en",
-                "languages": None,
-                "data_dir": "/somewhere",
-            },
-            "data": data | ({"languages": list(own["several"])} if own["several"] else {}),
-            "prompts": {"answer": {"language": "en", "digest": "0123456789ab"}},
-            "generation_kwargs": {"max_gen_toks": 64},
-            "signatures": {metric: f"{metric}|of:all|library:1.0" for metric in own["scores"]},
-        }
-        content["configs"][name] = {"num_fewshot": 0, "metadata": {"version": 1.0, "xling": xling}}
-        lines = []
-        for index, doc in enumerate(own["docs"]):
-            logged = {metric: column[index] for metric, column in own["values"].items()}
-            lines.append({"doc_id": index, "doc": doc, "filter": "none", "doc_hash": "x", **logged})
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        (folder / f"samples_{name}_{stamp}.jsonl").write_text(text, encoding="utf-8")
-    if change:
-        change(content)
-    (folder / f"results_{stamp}.json").write_text(json.dumps(content), encoding="utf-8")
-    return folder
+    """A run whose task records are its own, so that `change` changes no other's."""
+    config = {"model_args": args or {"pretrained": f"me/{folder.name}"}}
+    return write_run(folder, copy.deepcopy(tasks), config=config, change=change, stamp=stamp)
 
 
 def run_compare(a, b, *words) -> str:
@@ -657,10 +634,8 @@ def test_long_values_are_cut_to_where_they_differ(tmp_path):
 
 def test_other_content_under_the_same_id_is_never_compared(tmp_path):
     tasks = {C + "en": task({"chrf": noisy(1)})}
-    other = copy.deepcopy(tasks)
-    other[C + "en"]["values"]["chrf"] = noisy(2)
-    other[C + "en"]["scores"]["chrf"] = float(np.mean(noisy(2)))
-    other[C + "en"]["docs"][3]["question"] = "Something else?"
+    other = {C + "en": task({"chrf": noisy(2)})}
+    other[C + "en"]["rows"][3]["doc"]["question"] = "Something else?"
     a, b = write(tmp_path / "a", tasks), write(tmp_path / "b", other)
     assert "1 of 10 questions with the same id have another content (such as 'q03')" in refusal(
         a, b
@@ -671,8 +646,8 @@ def test_other_content_under_the_same_id_is_never_compared(tmp_path):
     assert row["n"] == 9
     assert row["a"] == pytest.approx(np.array(noisy(1))[keep].mean())
     assert row["b"] == pytest.approx(np.array(noisy(2))[keep].mean())
-    for doc in other[C + "en"]["docs"]:
-        doc["question"] = "Something else?"
+    for row in other[C + "en"]["rows"]:
+        row["doc"]["question"] = "Something else?"
     b = write(tmp_path / "b", other)
     assert "nothing to compare: no question of equal content" in refusal(a, b, "--force")
 
@@ -730,7 +705,7 @@ def test_tasks_and_metrics_of_one_side_are_listed(tmp_path):
 def test_metrics_without_values_per_question_are_named(tmp_path):
     made = task({"chrf": noisy(1)})
     made["scores"]["sacrebleu"] = 12.0
-    made["higher"]["sacrebleu"] = True
+    made["better"]["sacrebleu"] = True
     a, b = write(tmp_path / "a", {C + "en": made}), write(tmp_path / "b", {C + "en": made})
     notes = found(a, b)["notes"]
     assert "not made of values per question, so not compared: sacrebleu" in notes
@@ -882,16 +857,10 @@ def test_all_lines_are_corrected_together(two):
 @pytest.fixture(scope="module")
 def logged(run):
     """A run of the baseline, saved as `lm_eval --output_path --log_samples` saves it."""
-    from lm_eval.loggers import EvaluationTracker
 
     def logged_(out, tasks, seed, **settings):
-        tracker = EvaluationTracker(output_path=str(out))
         metadata = {"source_encoder": False, "topic_seeds": 0, "k": 3, **settings}
-        results = run(tasks, model_args={"seed": seed}, metadata=metadata, evaluation_tracker=tracker)  # fmt: skip
-        samples = results.pop("samples")
-        tracker.save_results_aggregated(results, samples)
-        for name in results["configs"]:
-            tracker.save_results_samples(name, samples[name])
+        results = evaluated(run, out, tasks, model_args={"seed": seed}, metadata=metadata)
         return out, results["results"]
 
     return logged_

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 import scripted
+from builders import STAMP, saved, task_of, write_run
 
 from xling_tasks.criteria import LABELS, NO_RESPONSE, OPTIONS
 from xling_tasks.errors import DataError
@@ -22,7 +22,6 @@ from xling_tasks.report.page.page import page
 from xling_tasks.report.page.samples import LIMIT, samples_to_read
 from xling_tasks.report.tables.table import Table
 
-STAMP = "2026-01-02T03-04-05.678901"
 HOSTILE = {
     "script": "<script>window.hacked=1;alert(1)</script>",
     "image": "<img src=x onerror=alert(2)><svg onload=alert(3)><iframe src=https://x.example/>",
@@ -48,8 +47,6 @@ MORE, LESS, NEITHER, CONTRADICTORY = LABELS
 
 def write(out, tasks, model="m", **config):
     """A folder as `lm_eval --output_path --log_samples` leaves it; tasks are lists of samples."""
-    folder = out / "one"
-    folder.mkdir(parents=True, exist_ok=True)
     record = {
         "version": "0.1.0",
         "settings": {"judge": {"model": "j", "model_args": {"api_key": "s3cret"}}, "k": 2},
@@ -58,18 +55,9 @@ def write(out, tasks, model="m", **config):
         "prompts": {"answer": {"digest": "d1g357"}},
         "signatures": {"chrf": "chrf|made:so"},
     }  # fmt: skip
-    content = {
-        "results": {task: {f"{k},none": v for k, v in means(rows).items()} for task, rows in tasks.items()},
-        "configs": {task: {"metadata": {"xling": record}} for task in tasks},
-        "n-samples": {task: {"original": len(rows), "effective": len(rows)} for task, rows in tasks.items()},
-        "higher_is_better": {},
-        "config": {"model": "hf", "model_args": {"pretrained": model}, "random_seed": 7, **config},
-        "lm_eval_version": "0.4.13",
-    }  # fmt: skip
-    (folder / f"results_{STAMP}.json").write_text(json.dumps(content), encoding="utf-8")
-    for task, rows in tasks.items():
-        lines = [json.dumps({"filter": "none", **row}) + "\n" for row in rows]
-        (folder / f"samples_{task}_{STAMP}.jsonl").write_text("".join(lines), encoding="utf-8")
+    made = {name: task_of(means(rows), rows, record=record) for name, rows in tasks.items()}
+    config = {"model_args": {"pretrained": model}, "random_seed": 7, **config}
+    write_run(out / "one", made, config=config)
     return out
 
 
@@ -655,8 +643,6 @@ def judge_reply(prompt):
 @pytest.fixture
 def demo(run, serve, tmp_path):
     """Two seeds of the baseline on all criteria in two languages, saved as `lm_eval` saves them."""
-    from lm_eval.loggers import EvaluationTracker
-
     spec = serve(judge_reply).spec()
     metadata = {"judge": spec, "translator": spec, "encoder": False, "topic_seeds": 1, "k": 2}
     kinds = ("xlinghealth_correctness", "xlinghealth_consistency", "xlinghealth_verifiability")
@@ -664,12 +650,7 @@ def demo(run, serve, tmp_path):
     names += ["mmedbench_mcqa_demo_en", "mmedbench_mcqa_demo_ja", "xlinghealth_information_demo"]
     for seed in (1, 2):
         found = run(names, model_args=f"seed={seed}", metadata=dict(metadata))
-        samples = found.pop("samples")
-        tracker = EvaluationTracker(output_path=str(tmp_path / str(seed)))
-        tracker.general_config_tracker.model_name_sanitized = "m"
-        tracker.save_results_aggregated(results=found, samples=samples)
-        for name, own in samples.items():
-            tracker.save_results_samples(task_name=name, samples=own)
+        saved(tmp_path / str(seed), found)
     return [f"{name}={tmp_path / seed}" for name, seed in (("first", "1"), ("second", "2"))]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import builders
 import pytest
 import scripted
+from builders import saved
 from conftest import DATA, Served
 from scipy import stats
 from xling_metrics.stats.multiple import holm
@@ -246,8 +247,6 @@ def test_topic_metrics_with_their_spread_over_seeds(tmp_path, capsys):
 
 def test_a_language_without_any_profile(run, monkeypatch, tmp_path, capsys):
     """Spanish responses are never translated; French ones have no empathy, like the English."""
-    from lm_eval.loggers import EvaluationTracker
-
     from xling_tasks.tasks import empathy as empathy_task
 
     class Nothing:
@@ -268,11 +267,7 @@ def test_a_language_without_any_profile(run, monkeypatch, tmp_path, capsys):
         "empathy_classifier": "x",
         "prompts_file": str(posts),
     }
-    results = run("xling_empathy", metadata=metadata, log_samples=True)
-    tracker = EvaluationTracker(output_path=str(tmp_path / "out"))
-    samples = results.pop("samples")
-    tracker.save_results_aggregated(results=results, samples=samples)
-    tracker.save_results_samples(task_name="xling_empathy", samples=samples["xling_empathy"])
+    saved(tmp_path / "out", run("xling_empathy", metadata=metadata, log_samples=True))
     assert (
         xling(capsys, "report", tmp_path / "out", "--to", tmp_path / "r", "--no-pictures")[0] == 0
     )

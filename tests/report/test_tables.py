@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from dataclasses import replace
 
 import pytest
+from builders import task_of, write_run
 from sklearn.metrics import roc_auc_score
 
 from xling_tasks.data.published import FILE, published
@@ -22,7 +22,6 @@ from xling_tasks.report.tables.headlines import _words
 from xling_tasks.report.tables.significance import oriented
 from xling_tasks.report.tables.table import Table, as_csv, as_markdown
 
-STAMP = "2026-01-02T03-04-05.678901"
 LABELS = ("more_comprehensive", "less_comprehensive", "neither", "contradictory", "no_response")
 JUDGE = {"model": "dummy", "model_args": {"model": "judge-1"}, "batch_size": None}
 
@@ -52,45 +51,14 @@ def recorded(signatures=(), **more):
 def task(scores, questions=(), original=None, better=None, shots=0, **record):
     """One task: its scores, and a dict of values per question where samples are logged."""
     n = len(questions) or 4
-    return {
-        "scores": scores,
-        "questions": questions,
-        "count": {"original": original or n, "effective": n},
-        "better": better or {},
-        "shots": shots,
-        "record": recorded(**record),
-    }
+    rows = [{"doc": {"question_id": q}, **questions[q]} for q in questions]
+    count = {"original": original, "effective": n, "num_fewshot": shots}
+    return task_of(scores, rows, record=recorded(**record), better=better, **count)
 
 
 def write(folder, tasks, model="m", args=None, version="0.4.13"):
-    """A folder as `lm_eval --output_path --log_samples` leaves it."""
-    inside = folder / model
-    inside.mkdir(parents=True)
-    content = {
-        "results": {
-            t: {f"{k},none": v for k, v in own["scores"].items()} for t, own in tasks.items()
-        },
-        "configs": {t: {"metadata": {"xling": own["record"]}} for t, own in tasks.items()},
-        "n-samples": {t: own["count"] for t, own in tasks.items()},
-        "n-shot": {t: own["shots"] for t, own in tasks.items()},
-        "versions": dict.fromkeys(tasks, 1.0),
-        "higher_is_better": {t: own["better"] for t, own in tasks.items()},
-        "config": {
-            "model": "hf",
-            "model_args": {"pretrained": model, **(args or {})},
-            "gen_kwargs": {},
-        },
-        "lm_eval_version": version,
-    }
-    (inside / f"results_{STAMP}.json").write_text(json.dumps(content), encoding="utf-8")
-    for name, own in tasks.items():
-        if own["questions"]:
-            rows = [
-                {"doc": {"question_id": q}, "filter": "none", **values}
-                for q, values in own["questions"].items()
-            ]
-            text = "".join(json.dumps(row) + "\n" for row in rows)
-            (inside / f"samples_{name}_{STAMP}.jsonl").write_text(text, encoding="utf-8")
+    config = {"model_args": {"pretrained": model, **(args or {})}}
+    write_run(folder / model, tasks, config=config, lm_eval_version=version)
     return folder
 
 
