@@ -14,7 +14,7 @@ def parse(_model_args=None, **settings):
 def test_defaults():
     found = parse(version=1.0, config_source="x.yaml")
     assert found.temperatures == (0.0, 1.0)
-    assert found.judge is None and found.prompt_language == "en"
+    assert found.judge is None and found.prompt_language == "published"
 
 
 def test_unknown_key_names_the_nearest():
@@ -45,7 +45,7 @@ def test_when_model_args_cannot_be_told_only_misspellings_are_refused():
         ({"temperatures": [True]}, "True is not a number"),
         ({"temperatures": [float("nan")]}, "nan is not a number"),
         ({"temperatures": [-1]}, "-1 is not a number from 0 to 2"),
-        ({"prompt_language": "fr"}, "must be 'en' or 'native'"),
+        ({"prompt_language": "fr"}, "must be 'published', 'en' or 'native'"),
         ({"data_dir": 3}, "data_dir: expected text"),
         ({"judge": {"modle": "hf"}}, "judge: expected"),
         (

@@ -32,7 +32,8 @@ class Settings:
         dataset: `REPO` or `REPO@REVISION` on the Hub instead of the default one.
         temperatures: The temperatures that sampled tasks sweep; 0 is greedy.
         prompts: A YAML file whose prompts replace ours by name.
-        prompt_language: `en` (instructions in English, as published) or `native`.
+        prompt_language: `published` (consistency and verifiability in the question's language, all
+            others in English), `en` or `native`.
         judge: The model that judges correctness; None for no judgement.
         k: Answers per question and temperature of the consistency tasks.
         greedy_repeats: `once` or `k` answers at temperature 0; None for `once` on local backends,
@@ -59,7 +60,7 @@ class Settings:
     dataset: str | None = None
     temperatures: tuple[float, ...] = (0.0, 1.0)
     prompts: str | None = None
-    prompt_language: str = "en"
+    prompt_language: str = "published"
     judge: ModelSpec | None = None
     k: int = 10
     greedy_repeats: str | None = None
@@ -203,8 +204,10 @@ def _translator(key: str, value: Any) -> ModelSpec | None:
 
 
 def _prompt_language(key: str, value: Any) -> str:
-    if value not in ("en", "native"):
-        raise SettingError(f"--metadata {key}: must be 'en' or 'native', got {value!r:.40}")
+    if value not in ("published", "en", "native"):
+        raise SettingError(
+            f"--metadata {key}: must be 'published', 'en' or 'native', got {value!r:.40}"
+        )
     return str(value)
 
 

@@ -97,7 +97,7 @@ def test_same_seed_same_table(run):
     tasks = [V + "hi", LL + "hi", C + "hi"]
     first, second = run(tasks), run(tasks)
     assert first["results"] == second["results"]
-    other = run(tasks, model_args="seed=7")
+    other = run(tasks, model_args="seed=8")
     assert (
         other["results"][V + "hi"]["acc_t1.0,none"] != first["results"][V + "hi"]["acc_t1.0,none"]
     )
@@ -181,7 +181,7 @@ def test_misspelt_setting_and_unknown_setting_are_refused_in_a_run(run):
 
 def test_prompt_language_and_prompt_file(run, tmp_path):
     model = Fixed(lambda *_: "Yes")
-    run(V + "hi", model=model, limit=1, metadata={"temperatures": [0.0]})
+    run(V + "hi", model=model, limit=1, metadata={"temperatures": [0.0], "prompt_language": "en"})
     assert "You are an experienced physician" in model.seen[0][0]
     native = Fixed(lambda *_: "Yes")
     results = run(

@@ -29,6 +29,7 @@ LANGUAGES = tuple(TRANSLATED)
 FIELDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "verifiability": (frozenset({"question", "answer"}), frozenset({"language"})),
     "answer": (frozenset({"question"}), frozenset({"language"})),
+    "consistency": (frozenset({"question"}), frozenset({"language"})),
     "judge": (frozenset({"question", "reference", "answer", "code"}), frozenset({"language"})),
     "translate": (frozenset({"text"}), frozenset({"source_language", "target_language"})),
     **dict.fromkeys(
@@ -122,18 +123,26 @@ class Prompts:
             f"(has {', '.join(sorted(texts))}); add it with --metadata prompts=FILE"
         )
 
-    def check_used(self, name: str, language: str, instruction: str) -> None:
+    def check_used(self, name: str, language: str, instruction: str, chosen: bool = True) -> None:
         """Refuse a text of the user's for a language in which it would silently not be used.
 
         Args:
             name: The prompt.
             language: The language of the questions.
             instruction: The language in which the prompt is taken.
+            chosen: Whether the user chose that language (`prompt_language`).
 
         Raises:
-            PromptError: If the file has a text for `language`, but none for `instruction`.
+            PromptError: If the file has a text for `language`, but none for `instruction`; or, with
+                a language that the user did not choose, an English one and none for `instruction`.
         """
         given = self._given.get(name, {})
+        if not chosen and "en" in given and instruction not in given and "*" not in given:
+            raise PromptError(
+                f"prompt {name!r} is given in English, but instructions to {language!r} questions "
+                f"are taken in {instruction!r}, as published; add --metadata prompt_language=en, "
+                f"or give an {instruction!r} text (prompt_language=native leaves ours for it)"
+            )
         if language in given and instruction not in given and "*" not in given:
             raise PromptError(
                 f"prompt {name!r} is given for {language!r}, but instructions are taken in "

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +118,10 @@ class ReplayLM(LM):  # type: ignore[misc]
             "stamp": log.run,
             "path_name": self.folder.resolve().name,
         }
+
+    def recorded(self, task: str) -> Mapping[str, Any]:
+        """What the task recorded of the run: settings, prompts; empty where it is not known."""
+        return self._logs[task].recorded if task in self._logs else {}
 
     # Finding answers
 

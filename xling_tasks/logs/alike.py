@@ -32,6 +32,9 @@ Where data, prompts and a classifier lie is none of them: digests and signatures
 `sampling_seed`: with another one the same thing is drawn again.
 """
 
+_FOR_ALL = ("en", "any")
+"""What a prompt's language is recorded as where it is one for all questions."""
+
 _SPEED = frozenset({"batch_size", "device"})
 
 
@@ -82,15 +85,19 @@ def ways(task: TaskResults, *, across_languages: bool = False) -> dict[str, Any]
     settings, place = xling.get("settings") or {}, task.place
     own = SETTINGS.get(place.criterion, ()) if place else ()
     found = {name: told(settings.get(name)) for name in ("prompt_language", *own)}
-    native = settings.get("prompt_language") == "native"
-    if across_languages and native:
+    prompts = {
+        name: prompt
+        for name, prompt in (xling.get("prompts") or {}).items()
+        if not across_languages or prompt.get("language") in (None, *_FOR_ALL)
+    }
+    if across_languages and settings.get("prompt_language", "en") != "en":
         found["prompts file"] = settings.get("prompts")
     chat = content.get("chat_template") is not None
     shots = config.get("num_fewshot") or 0
     return {
         **found,
         "data": _data(task, across_languages=across_languages),
-        "prompts": {} if across_languages and native else dict(xling.get("prompts") or {}),
+        "prompts": prompts,
         "generation": dict(xling.get("generation_kwargs") or {}),
         "chat template": content.get("chat_template_sha") if chat else None,
         "apply_chat_template": chat,

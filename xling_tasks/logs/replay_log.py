@@ -58,6 +58,8 @@ class TaskLog(ABC):
         model_args: Its arguments, without secrets.
         template: The chat template; empty if not known, None if none was applied.
         paths: Its files, one per process.
+        recorded: What the task recorded of the run (`metadata.xling` of its results); empty where
+            there are no results, because the run crashed.
     """
 
     task: str
@@ -66,6 +68,7 @@ class TaskLog(ABC):
     model_args: Mapping[str, Any]
     template: str | None
     paths: list[Path]
+    recorded: Mapping[str, Any]
 
     @property
     def identity(self) -> str:
@@ -142,6 +145,8 @@ class SamplesLog(TaskLog):
         self.model = str(results.config.get("model"))
         self.model_args = results.model_args
         self.template = results.content.get("chat_template")
+        config = (results.content.get("configs") or {}).get(task) or {}
+        self.recorded = (config.get("metadata") or {}).get("xling") or {}
         self._filter: str | None = None
 
     def _keys(self, row: dict[str, Any]) -> tuple[str, str] | None:
@@ -175,6 +180,7 @@ class AnswersLog(TaskLog):
         self.task, self.run, self.model = first["task"], first["run"], str(first["model"])
         self.model_args = dict(first["model_args"])
         self.template = "" if first["chat_template"] else None
+        self.recorded = {}
 
     def missing_ranks(self) -> list[int]:
         """Processes of the run whose file is not there."""

@@ -103,6 +103,8 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     criterion: str
     """What it measures, a key of `CRITERIA`."""
     prompt_name: str
+    native_as_published = False
+    """Whether the paper's instructions are in the question's language rather than in English."""
     scores_texts = True
     """Whether replies are scored as they are, rather than read for a verdict or letters."""
     record: Record
@@ -116,12 +118,33 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         self.languages: tuple[str, ...] = (self.language,)
         self.predict_only = False
         self._untemplated: dict[str, str] | None = None
-        language = self.language if self.settings.prompt_language == "native" else "en"
-        self.prompt_language = language
+        self._name = str(config.get("task"))
+        self.prompt_language = self.instruction_language(self.language)
         self.prompts = Prompts(self.settings.prompts)
         super().__init__(config=deepcopy(config))
         for name in self.used_prompts():
-            self.prompts.check_used(name, self.language, self.prompt_language)
+            self.prompts.check_used(name, self.language, self.prompt_language, self._chosen)
+
+    def instruction_language(self, language: str) -> str:
+        """The language of the instructions to questions in `language`."""
+        setting = self.settings.prompt_language
+        if not self._chosen:
+            # A replay asks as the run asked; runs of version 0.1.0 asked in English.
+            setting = (self.replayed_run.get("settings") or {}).get("prompt_language", setting)
+        native = self.native_as_published if setting == "published" else setting == "native"
+        return language if native else "en"
+
+    @property
+    def replayed_run(self) -> Mapping[str, Any]:
+        """What the run that is replayed recorded of this task; empty where nothing is replayed."""
+        replay = replayed(running("lm"))
+        found: Mapping[str, Any] = {}
+        return found if replay is None else replay.recorded(self._name)
+
+    @property
+    def _chosen(self) -> bool:
+        """Whether the user chose the language of the instructions."""
+        return "prompt_language" in self.settings.given
 
     # Data
 

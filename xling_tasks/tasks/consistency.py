@@ -50,13 +50,19 @@ class ConsistencyTask(XLingHealthTask):
     """k answers per question and temperature, compared with each other."""
 
     criterion = "consistency"
-    prompt_name = "answer"
+    native_as_published = True
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._translator: Translator | None = None
         self._scorers: list[Scorer] = []
         self._scores: dict[str, dict[int, dict[str, Any]]] = {}
         super().__init__(config)
+
+    @property
+    def prompt_name(self) -> str:  # type: ignore[override]
+        """Consistency's own prompt; a replay of version 0.1.0 has correctness's."""
+        then = self.replayed_run.get("prompts") or {}
+        return "answer" if "answer" in then else "consistency"
 
     def docs(self) -> list[dict[str, Any]]:
         """All questions usable in this language; the answers in the data are not needed."""
@@ -69,7 +75,9 @@ class ConsistencyTask(XLingHealthTask):
     def doc_to_text(self, doc: dict[str, Any], doc_to_text: Any = None) -> str:
         """The question with its instruction."""
         language = self.record.language_names[self.language]
-        return self.used_prompts()["answer"].fill(question=doc["question"], language=language)
+        return self.used_prompts()[self.prompt_name].fill(
+            question=doc["question"], language=language
+        )
 
     def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> str:
         """There is no right answer."""

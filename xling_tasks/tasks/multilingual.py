@@ -130,7 +130,7 @@ class MultilingualTask(XlingTask):
         return ""
 
     def _instruction(self, language: str) -> str:
-        return language if self.settings.prompt_language == "native" else "en"
+        return self.instruction_language(language)
 
     def used_prompts(self) -> dict[str, Prompt]:
         """The prompt, in each language in which it differs, and the translator's."""

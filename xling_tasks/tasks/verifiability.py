@@ -39,6 +39,7 @@ class _Rows(XLingHealthTask):
     """A document is a question with its answers; each answer is one prompt."""
 
     prompt_name = "verifiability"
+    native_as_published = True
     scores_texts = False
 
     def docs(self) -> list[dict[str, Any]]:

@@ -1,9 +1,10 @@
-"""Correctness as XLingEval's Table 1 has it: labels by language, drop and multiple of English."""
+"""Correctness as XLingEval has it: labels by language, decrease and multiple of English."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from xling_tasks.criteria import ENGLISH
 from xling_tasks.data.published import Figure, published
 from xling_tasks.data.records import RECORDS
 from xling_tasks.report.tables.differences import Difference, notes_about
@@ -14,20 +15,27 @@ from xling_tasks.report.tables.grid import (
     Lookup,
     Rows,
     Shown,
+    decrease_points,
     heading,
     in_order,
     lookup_of,
+    mean_of,
+    multiple,
     paper_note,
     published_model,
 )
-from xling_tasks.report.tables.table import Table
+from xling_tasks.report.tables.table import Table, Value
 
 LABELS = ("more_comprehensive", "less_comprehensive", "neither", "contradictory")
 """Labels of correctness in the order of Table 1."""
 
+_MEANS = (
+    "model", "datasets", "languages", "pairs", "more comprehensive: mean decrease, points",
+    "contradictory: mean multiple of English", "pairs with a multiple",
+)  # fmt: skip
 _COUNTED = (*LABELS, "no_response")
 _CORRECTNESS = (
-    Shown("more_comprehensive", "more comprehensive", bounds=True, drop=True),
+    Shown("more_comprehensive", "more comprehensive", bounds=True, points=True, drop=True),
     Shown("less_comprehensive", "less comprehensive"),
     Shown("neither", "neither"),
     Shown("contradictory", "contradictory", bounds=True, multiple=True),
@@ -39,12 +47,9 @@ _CORRECTNESS = (
 
 def correctness_tables(grid: Grid, found: Sequence[Difference], shown: bool) -> Iterator[Table]:
     """Counts, and shares with drop and multiple, per dataset; published rows if `shown`."""
+    yield from _means(grid, shown)
     for dataset in grid.datasets("correctness"):
-        figures = [
-            item
-            for item in published(source="xlingeval", dataset=dataset)
-            if shown and item.metric.startswith("correctness_")
-        ]
+        figures = _figures(dataset) if shown else []
         notes = [
             paper_note(figures)
             + (" Their judge was GPT-3.5." if figures else ""),
@@ -53,6 +58,89 @@ def correctness_tables(grid: Grid, found: Sequence[Difference], shown: bool) -> 
         if any(label in grid.metrics("correctness", dataset) for label in LABELS):
             yield _counts(grid, dataset, figures, notes)
         yield _shares(grid, dataset, figures, notes)
+
+
+def _figures(dataset: str) -> list[Figure]:
+    return [
+        item
+        for item in published(source="xlingeval", dataset=dataset)
+        if item.metric.startswith("correctness_")
+    ]
+
+
+def _means(grid: Grid, shown: bool) -> Iterator[Table]:
+    """The two means of XLingEval's abstract, over the pairs of dataset and language of each run."""
+    rows = Rows(_MEANS)
+    papers = [name for name in grid.datasets("correctness") if name in RECORDS and name != "demo"]
+    others = [[name] for name in grid.datasets("correctness") if name not in papers]
+    done: set[tuple[str, ...]] = set()
+    figures: list[Figure] = []
+    for datasets in [papers, *others]:
+        models = dict.fromkeys(m for name in datasets for m in grid.models("correctness", name))
+        for model in models:
+            lookups = {name: grid.lookup(model, "correctness", name) for name in datasets}
+            own = {name: grid.languages("correctness", name) for name in datasets}
+            pairs = gap_pairs(lookups, own)
+            if pairs:
+                rows.add(model, *_mean_cells(pairs))
+            done.add(tuple(f"{name} {code}" for name, code in pairs))
+    for wanted in sorted(done, key=len, reverse=True) if shown else ():
+        kept = [label.partition(" ")[::2] for label in wanted]
+        every = {name: _figures(name) for name, _ in kept}
+        for model in dict.fromkeys(f.model for own in every.values() for f in own):
+            shares = {name: published_shares(every[name], model, name) for name in every}
+            codes = {name: [ENGLISH, *(c for n, c in kept if n == name)] for name in every}
+            pairs = gap_pairs(shares, codes)
+            if len(pairs) == len(kept):
+                rows.add(published_model(model), *_mean_cells(pairs), published=True)
+                figures += [f for own in every.values() for f in own if f.model == model]
+    if rows.rows:
+        note = (
+            "Unweighted means over the pairs of dataset and language: decrease of 'more "
+            "comprehensive' in percentage points of all questions (the paper's 'relative "
+            "decrease'; its abstract has 18.12), and of 'contradictory' the multiple of English "
+            "(5.82). A pair without contradictory answers in English has no multiple. Published "
+            "rows are over the same pairs as a run."
+        )
+        title = "Correctness: means against English"
+        yield rows.table("correctness_means", "correctness", title, [note, paper_note(figures)])
+
+
+def gap_pairs(
+    shares: Mapping[str, Lookup], languages: Mapping[str, Sequence[str]]
+) -> dict[tuple[str, str], tuple[float, float | None]]:
+    """Every pair's decrease of 'more comprehensive' in points, and multiple of 'contradictory'.
+
+    Pairs of dataset and language without a share in the language or in English are left out.
+    """
+    found = {}
+    for name, lookup in shares.items():
+        for code in languages[name]:
+            more, contradictory = (
+                (lookup(label, code).value, lookup(label, ENGLISH).value)
+                for label in ("more_comprehensive", "contradictory")
+            )
+            points = decrease_points(*more)
+            if code != ENGLISH and points is not None:
+                found[name, code] = (points, multiple(*contradictory))
+    return found
+
+
+def published_shares(figures: Iterable[Figure], model: str, dataset: str) -> Lookup:
+    """A published model's labels as shares of all questions of the dataset."""
+    names = {label: f"correctness_{label}_count" for label in LABELS}
+    own = [item for item in figures if item.model == model]
+    return lookup_of(own, names, 1 / RECORDS[dataset].n_questions)
+
+
+def _mean_cells(pairs: Mapping[tuple[str, str], tuple[float, float | None]]) -> list[Value]:
+    datasets = dict.fromkeys(name for name, _ in pairs)
+    codes = dict.fromkeys(code for _, code in pairs)
+    multiples = [item[1] for item in pairs.values() if item[1] is not None]
+    return [
+        ", ".join(datasets), ", ".join(codes), len(pairs),
+        mean_of([item[0] for item in pairs.values()]), mean_of(multiples), len(multiples),
+    ]  # fmt: skip
 
 
 def _counts(grid: Grid, dataset: str, figures: list[Figure], notes: list[str]) -> Table:
@@ -112,14 +200,14 @@ def _shares(grid: Grid, dataset: str, figures: list[Figure], notes: list[str]) -
             rows.add(model, code, run, *(v for s in _CORRECTNESS for v in s.cells(lookup, code)))
     for name, own in _correctness_models(figures).items():
         asked = RECORDS[dataset].n_questions
-        names = {label: f"correctness_{label}_count" for label in LABELS}
-        lookup = lookup_of(own, names, 1 / asked)
+        lookup = published_shares(own, name, dataset)
         for code in in_order({item.language for item in own}, "correctness"):
             cells = [value for item in _CORRECTNESS for value in item.cells(lookup, code)]
             rows.add(published_model(name), code, asked, *cells, published=True)
     note = (
         "Shares of the questions whose judge call did not fail; intervals are bootstrap intervals "
-        "over questions. Multiple of English: the share over that in English. chrF (0-100) and "
+        "over questions. Decrease: in percentage points of all questions, which the paper calls "
+        "relative decrease. Multiple of English: the share over that in English. chrF (0-100) and "
         f"words are of the answers; chrF depends on the script: compare models with it, not "
         f"languages. {DROP_NOTE}"
     )

@@ -1,0 +1,93 @@
+"""The language of the instructions, and consistency's own prompt."""
+
+from __future__ import annotations
+
+import pytest
+from lm_eval.api.model import LM
+
+from xling_tasks.data.prompts import Prompts
+from xling_tasks.errors import PromptError, SettingError
+from xling_tasks.settings import Settings
+
+TASKS = {
+    name: f"xlinghealth_{name}_demo_hi" for name in ("correctness", "verifiability", "consistency")
+}
+QUICK = {"temperatures": [1.0], "k": 2, "topic_seeds": 0, "encoder": False, "source_encoder": False}
+
+
+class Asked(LM):
+    """Answers the same to everything; remembers the prompts."""
+
+    def __init__(self):
+        super().__init__()
+        self.prompts: dict[str, str] = {}
+
+    def generate_until(self, requests, disable_tqdm=False):
+        self.prompts |= {request.task_name: request.args[0] for request in requests}
+        return ["Yes"] * len(requests)
+
+    loglikelihood = loglikelihood_rolling = None
+
+
+def prompts(run, **metadata):
+    model = Asked()
+    results = run(list(TASKS.values()), model=model, limit=1, metadata={**QUICK, **metadata})
+    recorded = {
+        name: results["configs"][task]["metadata"]["xling"]["prompts"]
+        for name, task in TASKS.items()
+    }
+    return {name: model.prompts[task] for name, task in TASKS.items()}, recorded
+
+
+def test_published_is_the_default_and_differs_by_criterion(run):
+    texts, recorded = prompts(run)
+    assert texts["correctness"].startswith("You are a medical expert")
+    assert "Answer the question below in Hindi" in texts["correctness"]
+    assert texts["verifiability"].startswith("आप एक अनुभवी चिकित्सक")
+    assert texts["consistency"].startswith("एक डॉक्टर के रूप में")
+    assert {name: own[next(iter(own))]["language"] for name, own in recorded.items()} == {
+        "correctness": "en", "verifiability": "hi", "consistency": "hi",
+    }  # fmt: skip
+    assert texts == prompts(run, prompt_language="published")[0]
+
+
+def test_en_and_native_remain(run):
+    english, _ = prompts(run, prompt_language="en")
+    assert english["consistency"].startswith("Act as a doctor.")
+    assert english["verifiability"].startswith("You are an experienced physician")
+    native, _ = prompts(run, prompt_language="native")
+    assert not any(text.isascii() for text in native.values())
+    assert native["correctness"].startswith("आप एक चिकित्सा विशेषज्ञ")
+
+
+def test_consistency_has_no_rule_on_form_and_is_replaceable(run, tmp_path):
+    own, answer = (
+        {code: Prompts().get(name, code).template for code in ("en", "es", "zh", "hi")}
+        for name in ("consistency", "answer")
+    )
+    rules = {"en": "paragraphs", "es": "párrafos", "zh": "段落", "hi": "अनुच्छेदों"}
+    scenario = {"en": "scenario", "es": "situación", "zh": "情景", "hi": "स्थिति"}
+    for code, rule in rules.items():
+        assert rule in answer[code] and rule not in own[code]
+        assert scenario[code] in own[code]
+    file = tmp_path / "p.yaml"
+    file.write_text("consistency: 'MINE {question}'\n")
+    texts, _ = prompts(run, prompts=str(file))
+    assert texts["consistency"].startswith("MINE ")
+    assert not texts["correctness"].startswith("MINE ")
+
+
+def test_an_english_text_that_would_not_be_used_is_refused(run, tmp_path):
+    file = tmp_path / "p.yaml"
+    file.write_text("verifiability:\n  en: 'MINE {question} {answer}'\n")
+    with pytest.raises(PromptError, match="as published; add --metadata prompt_language=en"):
+        prompts(run, prompts=str(file))
+    assert prompts(run, prompts=str(file), prompt_language="en")[0]["verifiability"][:5] == "MINE "
+    native = prompts(run, prompts=str(file), prompt_language="native")[0]["verifiability"]
+    assert not native.startswith("MINE ")
+
+
+def test_the_setting(run):
+    assert Settings.parse({}, {}).prompt_language == "published"
+    with pytest.raises(SettingError, match="must be 'published', 'en' or 'native'"):
+        Settings.parse({"prompt_language": "hi"}, {})
