@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from xling_tasks.errors import show_errors_in_one_line
+from xling_tasks.log_filter import clean_logs
 
 MODELS = {
     "xling_baseline": "xling_tasks.lm.baseline:BaselineLM",
@@ -41,6 +42,7 @@ def attach(manager: ModuleType) -> None:
     add_task_folder(manager.TaskIndex, Path(manager.__file__ or "").resolve().parent)
     register_models()
     show_errors_in_one_line()
+    clean_logs()
 
 
 def add_task_folder(index: Any, harness_folder: Path) -> None:

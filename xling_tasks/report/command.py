@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from xling_metrics.stats.resampling import LEVEL, RESAMPLES
 
 from xling_tasks.errors import SettingError
+from xling_tasks.secrets import without_hosts
 
 if TYPE_CHECKING:
     from xling_tasks.report.model import Cell, Comparison, Report
@@ -65,7 +66,7 @@ def report(options: argparse.Namespace) -> str:
     created = max(task.results.run.stamp for model in made.models for task in model.tasks)
     _clear(options.to)
     html = page(made, found, drawn, read, banner, created)
-    (options.to / "report.html").write_text(html, encoding="utf-8")
+    (options.to / "report.html").write_text(without_hosts(html), encoding="utf-8")
     _write_tables(options.to, found, banner)
     _write_pictures(options.to, drawn)
     (options.to / "report.json").write_text(_as_json(made, banner), encoding="utf-8")
@@ -123,10 +124,10 @@ def _write_tables(folder: Path, tables: Sequence[Table], banner: Sequence[str]) 
     place = folder / "tables"
     place.mkdir(exist_ok=True)
     for table in tables:
-        (place / f"{table.key}.csv").write_text(as_csv(table), encoding="utf-8")
-        (place / f"{table.key}.md").write_text(as_markdown(table), encoding="utf-8")
+        (place / f"{table.key}.csv").write_text(without_hosts(as_csv(table)), encoding="utf-8")
+        (place / f"{table.key}.md").write_text(without_hosts(as_markdown(table)), encoding="utf-8")
     notes = "".join(f"> {line}\n" for line in banner)
-    whole = "\n".join(map(as_markdown, tables))
+    whole = without_hosts("\n".join(map(as_markdown, tables)))
     (folder / "report.md").write_text(f"# Report\n\n{notes}\n{whole}", encoding="utf-8")
 
 
@@ -147,7 +148,7 @@ def _as_json(made: Report, banner: Sequence[str]) -> str:
         "values": [_value(cell) for cell in made.cells],
         "against_english": [_comparison(item) for item in made.comparisons],
     }
-    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(without_hosts(content), ensure_ascii=False, indent=1) + "\n"
 
 
 def _value(cell: Cell) -> dict[str, Any]:

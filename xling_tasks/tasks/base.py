@@ -30,14 +30,14 @@ from xling_tasks.harness import (
     sent_temperature,
 )
 from xling_tasks.lm import journaled
-from xling_tasks.log import log
+from xling_tasks.log import log, warn_once
 from xling_tasks.logs.answers import answer_lines, new_run, noting
 from xling_tasks.models.fence_key import fences
 from xling_tasks.models.spec import SELF
 from xling_tasks.models.store import cache_folder, save_answers
 from xling_tasks.readers.fences import Fences
 from xling_tasks.readers.thinking import holds_thinking
-from xling_tasks.secrets import redact
+from xling_tasks.secrets import redact, secrets_in
 from xling_tasks.settings import Settings, temperatures
 from xling_tasks.tasks.seeds import Request, with_seeds
 from xling_tasks.tasks.side_requests import SideRequest
@@ -183,6 +183,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
                 "%s: requests are built afresh (--cache_requests has no effect)", self.config.task
             )
         cache_folder(self.settings.xling_cache)
+        _warn_of_keys()
         self._check_replay()
         self._check_temperatures()
         self.check_run()
@@ -421,6 +422,16 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     def used_prompts(self) -> dict[str, Prompt]:
         """The prompts that this task uses, by name."""
         return {self.prompt_name: self.prompts.get(self.prompt_name, self.prompt_language)}
+
+
+def _warn_of_keys() -> None:
+    keys = secrets_in(model_args_in_use() or {})
+    if keys:
+        warn_once(
+            f"--model_args {', '.join(keys)}: a key stands in the arguments; ours keep it out of "
+            "samples, caches and reports, but lm_eval writes all arguments into results_*.json. "
+            "Give keys in environment variables (OPENAI_API_KEY, HF_TOKEN, ...) and change this one"
+        )
 
 
 _unsaved: list[weakref.ref[XlingTask]] = []

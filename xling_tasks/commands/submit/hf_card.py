@@ -9,6 +9,7 @@ from xling_tasks.commands.submit.hf_parts import Submission, shown
 from xling_tasks.commands.submit.hf_task import ALL, HubTask, Score
 from xling_tasks.errors import DataError
 from xling_tasks.logs.results import as_json
+from xling_tasks.secrets import redact_text, without_hosts
 
 BEGIN = "<!-- xling-tasks:begin -->"
 END = "<!-- xling-tasks:end -->"
@@ -42,7 +43,7 @@ def section(submission: Submission) -> str:
     for group in groups:
         lines += [*_settings(group), ""]
     lines += ["Every score with its whole signature: `xling_results.json`.", "", END]
-    return "\n".join(lines)
+    return str(without_hosts(redact_text("\n".join(lines))))
 
 
 def with_section(card: str, new: str) -> str:

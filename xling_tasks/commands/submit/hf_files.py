@@ -13,6 +13,7 @@ from xling_tasks.commands.submit.hf_card import data_line, number, section, shor
 from xling_tasks.commands.submit.hf_parts import Submission, shown
 from xling_tasks.commands.submit.hf_task import ALL, KINDS, HubTask, Score
 from xling_tasks.errors import DataError
+from xling_tasks.secrets import redact_text, without_hosts
 
 CARD = "README.md"
 RESULTS = "xling_results.json"
@@ -126,7 +127,7 @@ def _notes(submission: Submission, part: HubTask, score: Score) -> str:
         f"lm-eval {part.run.content.get('lm_eval_version')}, xling-tasks {part.xling['version']}",
         "no evidence of clinical fitness",
     ]
-    return "; ".join(texts)
+    return str(without_hosts(redact_text("; ".join(texts))))
 
 
 def _write_entries(path: Path, entries: Sequence[Any]) -> None:
@@ -261,7 +262,7 @@ def _task_record(part: HubTask) -> dict[str, Any]:
                 "value": part.score(metric),
                 "stderr": part.score(f"{metric}_stderr"),
                 "higher_is_better": better.get(metric),
-                "signature": signature,
+                "signature": shown(signature),
             }
             for metric, signature in xling["signatures"].items()
         },

@@ -97,10 +97,10 @@ def _differences(group: Sequence[HubTask]) -> Iterator[str]:
 
 
 def shown(value: Any) -> Any:
-    """A value as it may be published: without secrets, and without the folders of a machine."""
-    from xling_tasks.secrets import redact
+    """A value as it may be published: without secrets, folders of a machine and hosts."""
+    from xling_tasks.secrets import redact, without_hosts
 
-    return _without_folders(redact(value))
+    return _without_folders(without_hosts(redact(value)))
 
 
 def _without_folders(value: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 from xling_tasks.commands.submit.parts import KINDS, SETTINGS, Part, command
 from xling_tasks.errors import DataError
 from xling_tasks.logs.results import as_json
+from xling_tasks.secrets import without_hosts
 
 COLUMNS = ("Language", "ModelInput", "ModelOutput", "GT_Answer")
 DESCRIPTION = "model_description.md"
@@ -139,7 +140,7 @@ def _description(parts: Mapping[str, Sequence[Part]]) -> str:
     for kind, of_kind in parts.items():
         lines += ["", *_kind_lines(kind, of_kind)]
     lines += ["", *_data_lines(parts), "", *(f"- {text}" for text in cautions(parts))]
-    return "\n".join(lines).rstrip() + "\n"
+    return str(without_hosts("\n".join(lines))).rstrip() + "\n"
 
 
 def _kind_lines(kind: str, parts: Sequence[Part]) -> list[str]:

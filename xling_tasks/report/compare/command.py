@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xling_tasks.errors import DataError, SettingError
+from xling_tasks.secrets import without_hosts
 
 if TYPE_CHECKING:
     from xling_tasks.report.compare.numbers import Line
@@ -76,7 +77,7 @@ def _write(folder: Path, texts: Sequence[str]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in zip(FILES, texts, strict=True):
-            (folder / name).write_text(text, encoding="utf-8")
+            (folder / name).write_text(without_hosts(text), encoding="utf-8")
     except OSError as error:
         raise DataError(f"{error.filename or folder}: {error.strerror or error}") from error
 

@@ -30,7 +30,7 @@ from xling_tasks.report.page.html import (
 from xling_tasks.report.page.samples import SampleToRead
 from xling_tasks.report.tables.grid import dataset_title
 from xling_tasks.report.tables.table import Table
-from xling_tasks.secrets import redact
+from xling_tasks.secrets import redact, without_hosts
 
 if TYPE_CHECKING:
     from xling_tasks.report.pictures.all import Picture
@@ -229,7 +229,9 @@ def _run(task: Task) -> dict[str, Any]:
         "Chat template (sha256)": run.content.get("chat_template_sha"),
         **{f"setting: {name}": value for name, value in (own.get("settings") or {}).items()},
     }
-    return {name: redact(value) for name, value in found.items() if value is not None}
+    return {
+        name: without_hosts(redact(value)) for name, value in found.items() if value is not None
+    }
 
 
 def _data(key: str, tasks: Iterable[Task]) -> Table:
@@ -247,7 +249,7 @@ def _data(key: str, tasks: Iterable[Task]) -> Table:
 
 def _signatures(key: str, tasks: Iterable[Task]) -> Table:
     rows = tuple(
-        (task.results.task, name, str(redact(str(signature))))
+        (task.results.task, name, str(without_hosts(redact(str(signature)))))
         for task in tasks
         for name, signature in (task.results.xling.get("signatures") or {}).items()
     )

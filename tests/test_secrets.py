@@ -1,0 +1,103 @@
+"""Keys and internal addresses stay out of logs, results, reports and cards."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+from lm_eval.api.registry import get_model
+
+from xling_tasks.log_filter import clean_logs
+from xling_tasks.models.calls import Limits, generate
+from xling_tasks.secrets import redact, redact_text, secrets_in, without_hosts
+
+SECRET = "sk-proj-4nothing4ValueXYZ"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Authorization: Bearer {SECRET}",
+        f"{{'Authorization': 'Bearer {SECRET}'}}",
+        f"<CIMultiDictProxy('Authorization', 'Bearer {SECRET}')>",
+        '{"x-api-key": "4nothing4ValueXYZ-long"}',
+        f"incorrect API key provided: {SECRET}.",
+        f"http://user:{SECRET}@host/v1?api_key={SECRET}&x=1",
+        "model_args: api_key=4nothing4ValueXYZ,model=x",
+        "token hf_4nothing4ValueXYZabc is invalid",
+        "Authorization: Basic dXNlcjo4nothing4ValueXYZ==",
+        "headers={b'Authorization': b'Bearer 4nothing4ValueXYZ'}",
+        "AIzaSy4nothing4ValueXYZ0123456789012345",
+    ],
+)
+def test_keys_of_known_forms_are_taken_out(text):
+    assert "4nothing4ValueXYZ" not in redact_text(text) and "<redacted>" in redact_text(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The bearer of bad news, a bearer-strap and risk-adjusted 12-month survival",
+        "tokenizer_backend=None,model=sk-news", "pk-parameters of the drug", "key=value",
+        "https://www.cdc.gov/page?topic=flu",
+    ],
+)  # fmt: skip
+def test_other_texts_stay(text):
+    assert redact_text(text) == text
+
+
+def test_arguments_that_hold_keys_are_named():
+    args = {"api_key": "x", "model": "m", "eos_token": "</s>", "auth_token": None, "a": SECRET}
+    assert secrets_in(args) == ["api_key", "a"]
+    assert redact({"header": {"x": 1}, "b": [SECRET]}) == {
+        "header": "<redacted>",
+        "b": ["<redacted>"],
+    }
+
+
+def test_hosts_of_servers_are_taken_out_and_those_of_services_stay():
+    signature = "local-chat(base_url=http://10.0.0.3:8000/v1/chat,model=m)|x"
+    assert without_hosts(signature) == "local-chat(base_url=SERVER/v1/chat,model=m)|x"
+    value = {"model_args": {"base_url": "https://llm.corp.example/v1", "x": "http://a.b/c"}}
+    assert without_hosts(value) == {"model_args": {"base_url": "SERVER/v1", "x": "http://a.b/c"}}
+    assert without_hosts(json.dumps(value)) == json.dumps(without_hosts(value))
+    assert without_hosts("&quot;base_url&quot;: &quot;http://gpu7/v1&quot;").count("gpu7") == 0
+    public = "base_url=https://api.openai.com/v1"
+    assert without_hosts(public) == public
+    assert without_hosts(without_hosts(signature)) == without_hosts(signature)
+
+
+def test_no_log_line_of_a_failing_service_holds_the_key(serve, monkeypatch, caplog):
+    clean_logs()
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    served = serve(lambda prompt: "x")
+    served.fail_with = 500
+    lm = get_model("local-chat-completions")(model="m", base_url=served.url, max_retries=1)
+    asked = [(lm.apply_chat_template([{"role": "user", "content": "x"}]), {"max_gen_toks": 5})]
+    generate(lm, asked, lambda i, a: None, limits=Limits(attempts=1, strict=True))
+    # The harness's own way, which logs the header with each failure.
+    lm._concurrent = 2
+    with pytest.raises(Exception, match="500"):
+        lm.generate_until([type("I", (), {"args": (asked[0][0], {"until": ["x"]})})()] * 2)
+    logging.getLogger("anybody").error("with %s", SECRET)
+    try:
+        raise ValueError(SECRET)
+    except ValueError:
+        logging.getLogger("anybody").exception("raised")
+    assert "Bearer" in json.dumps(served.requests[0]["headers"])
+    assert (
+        "4nothing" not in caplog.text and "Request" in caplog.text and "ValueError" in caplog.text
+    )
+
+
+def test_a_key_in_the_model_arguments_is_warned_of_and_is_in_no_sample(run, serve, caplog):
+    served = serve(lambda prompt: "Yes")
+    args = {"model": "m", "base_url": served.url, "header": {"Authorization": f"Bearer {SECRET}"}}
+    results = run(
+        "xlinghealth_verifiability_demo_en", model="local-chat-completions", model_args=args,
+        apply_chat_template=True, limit=1,
+    )  # fmt: skip
+    assert "--model_args header: a key stands in the arguments" in caplog.text
+    ours = json.dumps([results["samples"], results["configs"]], default=str)
+    assert SECRET not in ours and served.requests[-1]["headers"]["Authorization"].endswith(SECRET)
