@@ -7,6 +7,7 @@ from the call stack there; where they cannot be found the answer is None and cal
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import sys
@@ -276,3 +277,27 @@ class _Hook:
         if self._before is not None and not failed(answer):
             self._before.add_partial(kind, request, answer)
         self._told(kind, request, answer)
+
+
+# Standard errors
+
+
+def use_own_standard_errors() -> None:
+    """Let the harness ask an aggregation for its own standard error, where it has one.
+
+    The harness knows the errors of its own aggregations only and shows 'N/A' for all others. An
+    aggregation with a method `standard_error` is asked for it; everything else is as before, also
+    that `bootstrap_iters=0` asks for none. Needless once `stderr_for_metric` does so upstream.
+    """
+    from lm_eval import evaluator_utils
+
+    known = getattr(evaluator_utils, "stderr_for_metric", None)
+    if known is None or hasattr(known, "__wrapped__"):
+        return
+
+    @functools.wraps(known)
+    def stderr_for_metric(metric: Any, bootstrap_iters: int) -> Any:
+        own = getattr(metric, "standard_error", None) if bootstrap_iters > 0 else None
+        return known(metric, bootstrap_iters) if own is None else own
+
+    evaluator_utils.stderr_for_metric = stderr_for_metric

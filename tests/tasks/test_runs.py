@@ -533,3 +533,19 @@ def test_secrets_are_nowhere_in_what_we_dump(run, serve):
     )
     assert "sk-secret" not in json.dumps(results["configs"])
     assert results["configs"][V + "en"]["metadata"]["auth_token"] == "<redacted>"
+
+
+def test_every_score_has_a_standard_error(run):
+    """All but counts; a rate's by linearization, macro F1's by leaving out each question."""
+    tasks = [V + "en", "xlinghealth_verifiability_ll_demo_en", C + "en", "mmedbench_mcqa_demo_en"]
+    results = run(tasks, bootstrap_iters=10)["results"]
+    without = {
+        (task, key.partition("_stderr,")[0])
+        for task in tasks
+        for key, value in results[task].items()
+        if "_stderr," in key and not isinstance(value, float)
+    }
+    assert {name for _, name in without} == {"unusable_rows"}
+    assert 0.02 < results[V + "en"]["macro_f1_t0.0_stderr,none"] < 0.08
+    again = run(V + "en", bootstrap_iters=0)["results"][V + "en"]
+    assert {again[key] for key in again if "_stderr" in key} == {"N/A"}

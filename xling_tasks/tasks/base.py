@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from lm_eval.api.instance import Instance
+from lm_eval.api.metrics import mean
 from lm_eval.api.task import ConfigurableTask
+from xling_metrics.stats.standard_errors import jackknife_error, mean_error, ratio_error
 
 from xling_tasks import __version__
 from xling_tasks.criteria import about
@@ -28,6 +30,7 @@ from xling_tasks.harness import (
     replayed,
     running,
     sent_temperature,
+    use_own_standard_errors,
 )
 from xling_tasks.lm import journaled
 from xling_tasks.log import log, warn_once
@@ -37,6 +40,7 @@ from xling_tasks.models.spec import SELF
 from xling_tasks.models.store import cache_folder, save_answers
 from xling_tasks.readers.fences import Fences
 from xling_tasks.readers.thinking import holds_thinking
+from xling_tasks.scorers.values import defined_mean, ratio_of
 from xling_tasks.secrets import redact, secrets_in
 from xling_tasks.settings import Settings, temperatures
 from xling_tasks.tasks.seeds import Request, with_seeds
@@ -61,12 +65,43 @@ class Metric:
         aggregate: From the documents' values to a plain number; None if undefined.
         higher_is_better: True, False, or None where neither is.
         signature: How the value is made.
+        error: From the documents' values to a standard error, where there is a quicker way than the
+            jackknife; None if undefined.
     """
 
     name: str
     aggregate: Callable[[list[Any]], float | int | None]
     higher_is_better: bool | None
     signature: str
+    error: Callable[[list[Any]], float | None] | None = None
+
+
+@dataclass(frozen=True)
+class Aggregation:
+    """How documents' values become a metric, as the harness calls it, with a standard error.
+
+    Attributes:
+        metric: What it makes.
+    """
+
+    metric: Metric
+
+    def __call__(self, values: list[Any]) -> float | int | None:
+        """The metric."""
+        return self.metric.aggregate(values)
+
+    def standard_error(self, values: list[Any]) -> float | str:
+        """The standard error over documents (questions); 'N/A' of counts and where undefined."""
+        aggregate, error = self.metric.aggregate, None
+        if self.metric.error is not None:
+            error = self.metric.error(values)
+        elif aggregate in (mean, defined_mean):
+            error = mean_error(values)
+        elif aggregate is ratio_of:
+            error = ratio_error(values)
+        elif isinstance(aggregate(values), float):
+            error = jackknife_error(aggregate, values)
+        return "N/A" if error is None else error
 
 
 class Record(Protocol):
@@ -113,6 +148,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     def __init__(self, config: Mapping[str, Any]) -> None:
         config = {key: value for key, value in config.items() if key != "class"}
         metadata = config.get("metadata") or {}
+        use_own_standard_errors()
         self.settings = Settings.parse(metadata, model_args_in_use())
         self.language: str = config["dataset_kwargs"].get("language", "en")
         self.languages: tuple[str, ...] = (self.language,)
@@ -368,7 +404,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         """The aggregations by metric name."""
         if self.predict_only:
             return dict(super().aggregation())
-        return {metric.name: metric.aggregate for metric in self._all_metrics()}
+        return {metric.name: Aggregation(metric) for metric in self._all_metrics()}
 
     def higher_is_better(self) -> dict[str, bool | None]:
         """The directions by metric name."""

@@ -22,6 +22,14 @@ from xling_metrics.classification import (
     verdict_signature,
     yes_probability,
 )
+from xling_metrics.stats.probability_intervals import (
+    auc_sums,
+    brier_sums,
+    ece_of_sums,
+    ece_sums,
+)
+from xling_metrics.stats.standard_errors import ratio_error, sums_error
+from xling_metrics.stats.verdict_intervals import VERDICT_SCORES, verdict_counts
 
 from xling_tasks.errors import XlingError
 from xling_tasks.harness import has_loglikelihood, running
@@ -116,7 +124,7 @@ class VerifiabilityTask(_Rows):
         for tau in self.temperatures:
             for name in _HARD:
                 sign = f"{verdict_signature(name)}|temperature:{tau}"
-                found.append(Metric(f"{name}_t{tau}", partial(_hard_score, name), True, sign))
+                found.append(_hard(name, f"{name}_t{tau}", sign))
             for name in _RATES:
                 sign = signature(name, of="all_rows", temperature=tau)
                 found.append(Metric(f"{name}_t{tau}", ratio_of, False, sign))
@@ -163,13 +171,16 @@ class VerifiabilityLLTask(_Rows):
         soft: list[tuple[str, bool]] = [("auc", True), ("ece", False), ("brier", False)]
         return [
             *(
-                Metric(name, partial(_soft_score, name), up, probability_signature(name))
+                Metric(
+                    name,
+                    partial(_soft_score, name),
+                    up,
+                    probability_signature(name),
+                    partial(_soft_error, name),
+                )
                 for name, up in soft
             ),
-            *(
-                Metric(name, partial(_hard_score, name), True, verdict_signature(name))
-                for name in ("macro_f1", "acc")
-            ),
+            *(_hard(name, name, verdict_signature(name)) for name in ("macro_f1", "acc")),
             Metric("unknown_rate", ratio_of, False, signature("unknown_rate", of="all_rows")),
         ]
 
@@ -188,3 +199,29 @@ def _hard_score(name: str, documents: Sequence[Sequence[Sequence[Any]]]) -> floa
 def _soft_score(name: str, documents: Sequence[Sequence[Sequence[Any]]]) -> float | None:
     score: float | None = getattr(probability_scores(*_columns(documents)), name)
     return score
+
+
+def _hard(name: str, shown_as: str, sign: str) -> Metric:
+    return Metric(
+        shown_as, partial(_hard_score, name), True, sign, error=partial(_hard_error, name)
+    )
+
+
+def _hard_error(name: str, documents: Sequence[Sequence[Sequence[Any]]]) -> float | None:
+    labels, said = _columns(documents)
+    owner = [i for i, rows in enumerate(documents) for _ in rows]
+    counts = verdict_counts(owner, labels, list(map(hard_verdict, said)))
+    # Of hard labels the area under the curve is the macro recall.
+    score = VERDICT_SCORES["macro_recall" if name == "auc_hard" else name]
+    return sums_error(score, list(counts.values()))
+
+
+def _soft_error(name: str, documents: Sequence[Sequence[Sequence[Any]]]) -> float | None:
+    rows = {i: [(row[0], row[1]) for row in own] for i, own in enumerate(documents)}
+    if name == "auc":
+        (sums,), score = auc_sums(rows)
+    elif name == "ece":
+        sums, score = ece_sums(rows), ece_of_sums
+    else:
+        return ratio_error([own for own in brier_sums(rows).values() if own is not None])
+    return sums_error(score, list(sums.values()))

@@ -1,0 +1,59 @@
+"""Standard errors: against formulas by hand, scipy's bootstrap, and each other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from xling_metrics.stats.standard_errors import (
+    jackknife_error,
+    mean_error,
+    ratio_error,
+    sums_error,
+)
+
+
+def test_mean_by_hand_and_scipy():
+    # 1, 2, 3, 4: variance 5/3, so sqrt(5/12).
+    assert mean_error([1, 2, None, 3, 4]) == pytest.approx((5 / 12) ** 0.5)
+    assert mean_error([1, 2, 3, 4]) == pytest.approx(stats.sem([1, 2, 3, 4]))
+    assert mean_error([1.0, None]) is None and mean_error([]) is None
+    assert mean_error([0.0, 0.0, 0.0]) == 0
+
+
+def test_ratio_of_equal_rows_is_a_mean_of_shares():
+    pairs = [(3, 5), (5, 5), (0, 5), (2, 5)]
+    assert ratio_error(pairs) == pytest.approx(mean_error([0.6, 1.0, 0.0, 0.4]))
+    assert ratio_error([(1, 4), (0, 0)]) is None
+    # By hand: R = 3/6; residuals 1 - 1, 2 - 2 -> 0; (0, 2) and (3, 4): R = 1/2, residuals -1, 1.
+    assert ratio_error([(1, 2), (2, 4)]) == 0
+    assert ratio_error([(0, 2), (3, 4)]) == pytest.approx((2 * 2) ** 0.5 / 6)
+
+
+def test_ratio_of_unequal_rows_is_near_the_bootstrap():
+    rng = np.random.default_rng(0)
+    rows = rng.integers(1, 10, 300)
+    hits = rng.binomial(rows, 0.3)
+
+    def ratio(i):
+        return hits[i].sum() / rows[i].sum()
+
+    drawn = [ratio(rng.integers(0, 300, 300)) for _ in range(4000)]
+    assert ratio_error(list(zip(hits, rows))) == pytest.approx(np.std(drawn), rel=0.06)
+
+
+def test_the_jackknife_of_a_mean_is_its_standard_error():
+    values = np.random.default_rng(1).random(40).tolist()
+    assert jackknife_error(np.mean, values) == pytest.approx(mean_error(values))
+    assert sums_error(lambda rows: rows[:, 0] / rows[:, 1], [(v, 1) for v in values]) == (
+        pytest.approx(mean_error(values))
+    )
+    many = np.random.default_rng(2).random(2000).tolist()
+    assert jackknife_error(np.mean, many) == pytest.approx(mean_error(many), rel=0.25)
+
+
+def test_nothing_where_the_score_is_undefined_without_a_question():
+    assert jackknife_error(lambda v: sum(v) / len(v) if 2 in v else None, [1, 2, 3]) is None
+    assert jackknife_error(np.mean, [1.0]) is None
+    assert sums_error(lambda rows: np.full(len(rows), np.nan), [(1, 1), (2, 1)]) is None
+    assert sums_error(lambda rows: rows[:, 0], [(1, 1), None]) is None
