@@ -72,8 +72,16 @@ def skeleton(text: str) -> str:
     Case, accents, full-width and other styled forms, look-alikes of other alphabets, spaces,
     dashes, markdown and invisible marks make no difference.
     """
-    return unicodedata.normalize("NFKD", text).translate(_LATIN)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKD", _NO_LATIN.sub("", text))
+        if any(_LATIN[ord(each)] for each in set(text) if not each.isascii()):
+            text = text.translate(_LATIN)
+    return text.lower().encode("ascii", "ignore").translate(None, _NO_LETTERS).decode()
 
+
+_NO_LETTERS = bytes(set(range(128)) - set(b"abcdefghijklmnopqrstuvwxyz"))
+# Letters of India, Japan, China and Korea, and ASCII signs: dropped at once, for speed alone.
+_NO_LATIN = re.compile("[\u0900-\u0dff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\\s.,;:]+")
 
 _LOOK_ALIKE = {
     letter: latin
