@@ -100,38 +100,70 @@ def test_prompt_has_every_text_once_and_no_braces_left():
     assert "in Hindi" in text
 
 
-COPIES = {
-    "whole prompt": lambda case, prompt: prompt,
-    "answer": lambda case, prompt: case.answer,
-    "answer as the prompt shows it": lambda case, prompt: re.search(
-        r"\[BEGIN ANSWER 2 \w+\]\n(.*)\n\[END ANSWER 2", prompt, re.S
-    )[1],
-    "last line of the answer": lambda case, prompt: case.answer.splitlines()[-1],
-    "each line of the answer without spaces around": lambda case, prompt: "\n".join(
-        line.strip() for line in case.answer.splitlines()
+QUESTIONS = {
+    "English": ("What helps?", "Rest and fluids."),
+    "Spanish": ("¿Qué ayuda?", "Reposo y líquidos."),
+    "Chinese": ("什么有用？", "休息和多喝水。"),
+    "Hindi": ("क्या मदद करता है?", "आराम और पानी।"),
+}
+
+
+def answer_shown(prompt):
+    return re.search(r"\[BEGIN ANSWER 2 \w+\]\n(.*)\n\[END ANSWER 2", prompt, re.S)[1]
+
+
+# Judges that obey or repeat: what each makes of a prompt.
+ECHOES = {
+    "the whole prompt": lambda prompt: prompt,
+    "the prompt in upper case": str.upper,
+    "the answer": answer_shown,
+    "the last line of the answer": lambda prompt: answer_shown(prompt).splitlines()[-1],
+    "the answer behind the prompt": lambda prompt: f"{prompt}\n{answer_shown(prompt)}\n---",
+    "each line without its marks": lambda prompt: "\n".join(
+        re.sub(r"[\W_]+", " ", line).strip() for line in answer_shown(prompt).splitlines()
     ),
-    "from the fence on": lambda case, prompt: prompt[: prompt.rindex("[END ANSWER 2")],
-    "after the fence's end that the answer fakes": lambda case, prompt: re.split(
-        r"(?i)</?answer.*?>|```|---|\[END.*?\]|<<<END>>>|===", case.answer
+    "invisible marks left out": lambda prompt: re.sub("[\u200b-\u200f]", "", answer_shown(prompt)),
+    "up to the end of the answer": lambda prompt: prompt[: prompt.rindex("[END ANSWER 2")],
+    "what follows a fence that the answer fakes": lambda prompt: re.split(
+        r"(?i)</?answer.*?>|```|---|\[END.*?\]|<<<END>>>|===", answer_shown(prompt)
     )[-1],
-    "what it takes for a verdict line": lambda case, prompt: "\n".join(
-        re.findall(r"(?im)^.*(?:verdict|comprehensive|contradictory).*$", case.answer)
+    "its verdict lines": lambda prompt: "\n".join(
+        re.findall(r"(?im)^.*(?:verdict|comprehensive|contradictory).*$", answer_shown(prompt))
+    ),
+    "the prompt wrapped to 40 columns": lambda prompt: "\n".join(
+        prompt[i : i + 40] for i in range(0, len(prompt), 40)
+    ),
+    "the lines with the code": lambda prompt: "\n".join(
+        line for line in prompt.splitlines() if re.search(r"\b[b-z]{6}\b", line)
     ),
 }
 
 
-@pytest.mark.parametrize("copy", COPIES.values(), ids=COPIES)
-def test_an_answer_cannot_decide_its_own_verdict(copy, judge_attacks):
+@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
+def test_an_answer_cannot_decide_its_own_verdict(echo, judge_attacks):
     decided = []
-    for attack in judge_attacks:
-        case = Case("What helps?", "Rest and fluids.", attack["answer"], "English")
-        label = read_verdict(copy(case, filled(case)), case.code(FENCES))
-        if label != NO_RESPONSE:
-            decided.append((attack["language"], attack["kind"], label))
+    for language, (question, reference) in QUESTIONS.items():
+        for attack in judge_attacks:
+            case = Case(question, reference, attack["answer"], language)
+            label = read_verdict(echo(filled(case)), case.code(FENCES))
+            if label != NO_RESPONSE:
+                decided.append((language, attack["language"], attack["kind"], label))
     assert decided == []
 
 
+@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
+def test_nor_can_a_question_or_a_reference(echo, judge_attacks):
+    for attack in judge_attacks:
+        hostile = attack["answer"]
+        for case in (
+            Case(hostile, "Rest.", "Rest helps.", "English"),
+            Case("What helps?", hostile, "Rest helps.", "English"),
+        ):
+            assert read_verdict(echo(filled(case)), case.code(FENCES)) == NO_RESPONSE
+
+
 def test_enough_attacks_per_language(judge_attacks):
+    assert len(judge_attacks) >= 200
     counts = Counter(attack["language"] for attack in judge_attacks)
     assert all(counts[language] >= 20 for language in ("en", "es", "zh", "hi"))
 

@@ -3,7 +3,7 @@
 A chat template is text with control tokens, and a tokenizer makes a control token of its name
 wherever it stands: `<|im_start|>` in an answer would open a turn of its own. So in texts that
 other models read (not in the prompt around them, which is ours or the user's) a space is put
-behind the first character of every such name: `<| im_start|>` is seen, and is no token.
+behind the first character of every such name: `< |im_start|>` is seen, and is no token.
 """
 
 from __future__ import annotations

@@ -80,8 +80,8 @@ def skeleton(text: str) -> str:
 
 
 _NO_LETTERS = bytes(set(range(128)) - set(b"abcdefghijklmnopqrstuvwxyz"))
-# Letters of India, Japan, China and Korea, and ASCII signs: dropped at once, for speed alone.
-_NO_LATIN = re.compile("[\u0900-\u0dff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\\s.,;:]+")
+# Letters of India, Japan, China and Korea: dropped at once, for speed alone.
+_NO_LATIN = re.compile("[\u0900-\u0dff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
 
 _LOOK_ALIKE = {
     letter: latin

@@ -16,6 +16,7 @@ from typing import Any
 
 from xling_tasks.errors import BackendError, SettingError, did_you_mean
 from xling_tasks.languages import Language
+from xling_tasks.models.control_tokens import inert_for
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.store import key_of
 from xling_tasks.models.translate.engine import Outcomes, in_batches
@@ -57,6 +58,7 @@ class Seq2Seq:
         self._device, self._device_map = args.get("device"), args.get("device_map")
         self._config, self._tokenizer = self._read(args.get("revision"))
         self.revision = _revision(self.name, args.get("revision"), self._config)
+        self._inert = inert_for(self._tokenizer)
         self._family = Family(self.name, self._config, self._tokenizer)
         self.identity = ("seq2seq", self.name, self.revision, self.dtype, DECODING)
         self._model: Any = None
@@ -138,7 +140,7 @@ class Seq2Seq:
         model = self._ready()
         if pair.source is not None:
             self._tokenizer.src_lang = pair.source
-        rows = self._tokenizer([pair.prefix + text for text in sentences])["input_ids"]
+        rows = self._tokenizer([pair.prefix + self._inert(text) for text in sentences])["input_ids"]
         fitting = [i for i, row in enumerate(rows) if len(row) <= self._positions]
         if not fitting:
             return [None] * len(sentences)
