@@ -6,6 +6,8 @@ a model that said nothing; ours tell a refusal and a failed call from that.
 
 from __future__ import annotations
 
+from typing import Any
+
 REFUSED = "refused"
 """A content filter held the answer back."""
 
@@ -31,6 +33,18 @@ class Unanswered(str):
         made.outcome, made.reason = outcome, reason
         return made
 
+    def __eq__(self, other: object) -> bool:
+        """Unlike every answer: an empty answer is the model's, and this is not."""
+        if not isinstance(other, Unanswered):
+            return False
+        return str.__eq__(self, other) and self.outcome == other.outcome
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self.outcome, str(self)))
+
     def __reduce__(self) -> tuple[object, ...]:
         return Unanswered.of, (self.outcome, self.reason, str(self))
 
@@ -48,3 +62,16 @@ def refused(reply: object) -> bool:
 def empty(reply: str) -> bool:
     """Whether the model itself said nothing."""
     return not isinstance(reply, Unanswered) and not reply.strip()
+
+
+def missing_in(sample: Any) -> dict[tuple[int, int], Unanswered]:
+    """The replies of a logged sample that are no answers, by request and repeat.
+
+    Raises:
+        ValueError, LookupError, TypeError: If it is not as our tasks log it.
+    """
+    found = sample.get("n_answered") or {"missing": ()}
+    return {
+        (int(request), int(repeat)): Unanswered.of(str(outcome), str(reason))
+        for request, repeat, outcome, reason in found["missing"]
+    }

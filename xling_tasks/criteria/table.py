@@ -158,7 +158,8 @@ def _metrics(
     chance: Collection[str] = (),
 ) -> dict[str, MetricRecord]:
     """Records of metrics by direction; `within` are those that compare within a language only."""
-    directions: dict[str, bool | None] = dict.fromkeys((*neither, "unusable_rows"))
+    directions: dict[str, bool | None] = dict.fromkeys((*neither, "unusable_rows", "n_answered"))
+    directions |= dict.fromkeys(("failed_rate", "refused_rate"), False)
     directions |= dict.fromkeys(up, True) | dict.fromkeys(down, False)
     return {
         name: MetricRecord(name, better, name not in within, name in chance)

@@ -19,6 +19,7 @@ from xling_tasks.harness import as_mapping, clean_reply, running
 from xling_tasks.logs.results import as_json
 from xling_tasks.models.store import key_of
 from xling_tasks.secrets import redact
+from xling_tasks.unanswered import Unanswered
 
 FORMAT = 2
 """In every header, under `xling_answers`."""
@@ -114,6 +115,9 @@ def _request(item: Any, arguments: Mapping[str, int], digests: Mapping[str, str]
     if item.request_type == "generate_until":
         found["arguments"] = arguments[as_json(item.args[1])]
         found["answers"] = [clean_reply(reply) for reply in replies]
+        lacking = {i: r for i, r in enumerate(replies) if isinstance(r, Unanswered)}
+        if lacking:
+            found["unanswered"] = [[i, r.outcome, r.reason] for i, r in lacking.items()]
     else:
         found["continuation"] = item.args[1]
         found["answers"] = [[float(score), bool(greedy)] for score, greedy in replies]
@@ -134,4 +138,6 @@ def read_requests(
             yield "loglikelihood", item["prompt"], item["continuation"], scores
         else:
             answers = list(map(str, item["answers"]))
+            for i, outcome, reason in item.get("unanswered", ()):
+                answers[i] = Unanswered.of(str(outcome), str(reason), answers[i])
             yield "generate_until", item["prompt"], arguments[item["arguments"]], answers

@@ -19,6 +19,7 @@ from xling_tasks.log import log
 from xling_tasks.logs.answers import FORMAT, doc_digest, read_requests
 from xling_tasks.logs.replay_prompts import Digest, Logged, LoggedPrompt
 from xling_tasks.logs.results import SAMPLES, Results, model_line
+from xling_tasks.unanswered import missing_in
 
 _ANSWERS = re.compile(r"(.+)_\d{4}-\d\d-\d\dT[\d-]+_\d+_\d+_rank(\d+)\.jsonl")
 _REPLAY = "xling_replay"
@@ -157,13 +158,14 @@ class SamplesLog(TaskLog):
         return doc_digest(row["doc"]), str(row["doc"].get("question_id"))
 
     def _requests(self, row: dict[str, Any]) -> Iterator[LoggedRequest]:
-        arguments = row["arguments"]
+        arguments, missing = row["arguments"], missing_in(row)
         for number, replies in enumerate(row["resps"]):
             asked = arguments[f"gen_args_{number}"]
             content, argument = asked["arg_0"], asked["arg_1"]
             prompt = Logged(content, self.template is not None)
             if isinstance(argument, dict):
-                yield LoggedRequest("generate_until", prompt, argument, list(map(str, replies)))
+                answers = [missing.get((number, i), str(r)) for i, r in enumerate(replies)]
+                yield LoggedRequest("generate_until", prompt, argument, answers)
             else:
                 # The harness logs numbers as texts that give back exactly the same number.
                 scores = [(float(score), greedy == "True") for score, greedy in replies]

@@ -27,7 +27,7 @@ from xling_tasks.errors import DataError
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.logs.results import Results, TaskResults, read_results
 
-_NOT_PER_QUESTION = frozenset({"unusable_rows", "sacrebleu", "n_judged", "bypass"})
+_NOT_PER_QUESTION = frozenset({"unusable_rows", "sacrebleu", "n_judged", "n_answered", "bypass"})
 _TOLERANCE = 1e-6
 _PAIR = {"precision", "recall"}
 

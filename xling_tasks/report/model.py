@@ -14,6 +14,8 @@ from xling_tasks.report.data import Model, Task
 
 COVERAGE = (
     "empty_rate",
+    "refused_rate",
+    "failed_rate",
     "unknown_rate",
     "unparsed_rate",
     "no_end_rate",

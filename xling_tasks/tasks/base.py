@@ -11,7 +11,8 @@ import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 from lm_eval.api.instance import Instance
@@ -40,11 +41,13 @@ from xling_tasks.models.spec import SELF
 from xling_tasks.models.store import cache_folder, save_answers
 from xling_tasks.readers.fences import Fences
 from xling_tasks.readers.thinking import holds_thinking
-from xling_tasks.scorers.values import defined_mean, ratio_of
+from xling_tasks.scorers.answered import ANSWER_METRICS, about_answers, unanswered_again
+from xling_tasks.scorers.values import defined_mean, ratio_of, replies_of
 from xling_tasks.secrets import redact, secrets_in
 from xling_tasks.settings import Settings, temperatures
 from xling_tasks.tasks.seeds import Request, with_seeds
 from xling_tasks.tasks.side_requests import SideRequest
+from xling_tasks.unanswered import failed
 
 
 class Docs(list[dict[str, Any]]):
@@ -153,6 +156,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         self.language: str = config["dataset_kwargs"].get("language", "en")
         self.languages: tuple[str, ...] = (self.language,)
         self.predict_only = False
+        self._gaps = False
         self._untemplated: dict[str, str] | None = None
         self._name = str(config.get("task"))
         self.prompt_language = self.instruction_language(self.language)
@@ -335,6 +339,10 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
                 instance.filtered_resps["none"] = instance.resps[0] if single else instance.resps
         else:
             super().apply_filters()
+            for instance in self.instances:
+                unanswered_again(instance)
+        everywhere = all_ranks(any(map(_lacks_answers, self.instances)))
+        self._gaps = any(everywhere)
         if not self.predict_only:
             self.score()
         journaled.scored(str(self.config.task))
@@ -397,8 +405,18 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         if self.predict_only:
             return {"bypass": None}
         values = self.values(doc, results)
+        if self.generates:
+            replies = [reply for result in results for reply in replies_of(result)]
+            if all(map(failed, replies)):
+                values = {k: v if isinstance(v, dict) else None for k, v in values.items()}
+            values |= about_answers([replies_of(result) for result in results])
         values["unusable_rows"] = 0
         return values
+
+    @property
+    def generates(self) -> bool:
+        """Whether the model writes answers, rather than scores given text."""
+        return bool(self.OUTPUT_TYPE == "generate_until")
 
     def aggregation(self) -> dict[str, Callable[[list[Any]], Any]]:
         """The aggregations by metric name."""
@@ -415,7 +433,13 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     def _all_metrics(self) -> list[Metric]:
         count = self.coverage()["unusable_rows"]
         unusable = Metric("unusable_rows", lambda _: count, None, "count|whole_file:yes")
-        return [*self.metrics(), unusable]
+        own = self.metrics()
+        if self._gaps:  # only then, for the harness gives a standard error with its own mean alone
+            own = [
+                replace(metric, aggregate=partial(_of_known, metric.aggregate)) for metric in own
+            ]
+        about = ANSWER_METRICS if self.generates else ()
+        return [*own, *(Metric(*item) for item in about), unusable]
 
     def dump_config(self) -> dict[str, Any]:
         """The configuration for the results: settings, data, prompt and signatures, no secrets."""
@@ -468,6 +492,16 @@ def _warn_of_keys() -> None:
             "samples, caches and reports, but lm_eval writes all arguments into results_*.json. "
             "Give keys in environment variables (OPENAI_API_KEY, HF_TOKEN, ...) and change this one"
         )
+
+
+def _lacks_answers(instance: Instance) -> bool:
+    return any(map(failed, instance.resps))
+
+
+def _of_known(aggregate: Callable[[list[Any]], Any], values: list[Any]) -> Any:
+    """The aggregate over the documents that have answers; None if none has."""
+    known = [value for value in values if value is not None]
+    return aggregate(known) if known else None
 
 
 _unsaved: list[weakref.ref[XlingTask]] = []

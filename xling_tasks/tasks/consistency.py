@@ -34,6 +34,7 @@ from xling_tasks.tasks.base import Metric, generation_arguments, swept_temperatu
 from xling_tasks.tasks.seeds import Request
 from xling_tasks.tasks.side_requests import SideRequest, translation_requests
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
+from xling_tasks.unanswered import empty, failed
 
 _BETTER = {"sim": True, "bertscore": True, "length": None}
 
@@ -230,36 +231,40 @@ class ConsistencyTask(XLingHealthTask):
         where = [order[doc_id] for doc_id in doc_ids]
         found = self._about_language(answers)
         if self._translator is not None:
-            failed = [[sum(t is None for t in per), len(per)] for per in texts]
-            found["translation_failed_rate"] = failed
+            pairs = [_there(t, own) for t, own in zip(texts, answers, strict=True)]
+            found["translation_failed_rate"] = [[p.count(None), len(p)] for p in pairs]
         for scorer in self._scorers:
             found |= scorer.score(texts, ordered, where)
         return found
 
     def _in_english(self, answers: list[list[str]]) -> Texts:
         """The answers as they are scored: translated if there is a translator."""
+        distinct = [a for a in dict.fromkeys(chain.from_iterable(answers)) if not failed(a)]
         if self._translator is None:
-            return answers
-        distinct = list(dict.fromkeys(chain.from_iterable(answers)))
-        found = self._translator.translate(distinct, self.language, "en")
+            found: Sequence[str | None] = distinct
+        else:
+            found = self._translator.translate(distinct, self.language, "en")
         english = dict(zip(distinct, found, strict=True))
-        return [[english[answer] for answer in per] for per in answers]
+        return [[english.get(answer) for answer in per] for per in answers]
 
     def _about_language(self, answers: list[list[str]]) -> dict[str, list[Any]]:
         """Whether the answers are in the language asked for, distinct, and there at all."""
+        answers = [_there(per, per) for per in answers]
         flat = list(dict.fromkeys(chain.from_iterable(answers)))
         shares = dict(zip(flat, language_consistency_corpus(flat, self.language), strict=True))
         passes = dict(zip(flat, language_confusion_corpus(flat, self.language), strict=True))
         found: dict[str, list[Any]] = {
             "language_consistency": [defined_mean([shares[a] for a in per]) for per in answers],
             "line_pass_rate": [_counts([passes[a].line_pass for a in per]) for per in answers],
-            "empty_rate": [[sum(not a.strip() for a in per), len(per)] for per in answers],
+            "empty_rate": [[sum(map(empty, per)), len(per)] for per in answers],
         }
         if has_own_script(self.language):
             words = [_counts([passes[a].word_pass for a in per]) for per in answers]
             found["word_pass_rate"] = words
         if max(map(len, answers), default=0) > 1:
-            found["distinct_answers"] = [float(distinct_answers(per)) for per in answers]
+            found["distinct_answers"] = [
+                float(distinct_answers(per)) if per else None for per in answers
+            ]
         return found
 
     # Results
@@ -302,7 +307,7 @@ class ConsistencyTask(XLingHealthTask):
             found.append(("word_pass_rate", ratio_of, True, sign))
         if count > 1:
             sign = signature("distinct_answers", of=count)
-            found.append(("distinct_answers", mean, None, sign))
+            found.append(("distinct_answers", defined_mean if self._gaps else mean, None, sign))
         if self._translator is not None:
             sign = signature("translation_failed_rate", of="all_answers")
             sign += f"|translator:{self._translator.signature}"
@@ -316,6 +321,11 @@ class ConsistencyTask(XLingHealthTask):
                 better = None if "_seed_sd" in name else _BETTER[name.split("_")[0]]
                 found.append((name, aggregate, better, sign + via))
         return found
+
+
+def _there(values: Sequence[Any], answers: Sequence[str]) -> list[Any]:
+    """The values of those answers that came, failed calls aside."""
+    return [value for value, answer in zip(values, answers, strict=True) if not failed(answer)]
 
 
 def _counts(passes: Sequence[bool | None]) -> list[int]:

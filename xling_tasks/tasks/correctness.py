@@ -27,7 +27,9 @@ from xling_tasks.tasks.base import Metric, forced_temperature, generation_argume
 from xling_tasks.tasks.seeds import Request
 from xling_tasks.tasks.side_requests import SideRequest
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
+from xling_tasks.unanswered import empty, failed
 
+_NOT_JUDGED = Judgement(None, None)
 _DIRECTION = {"more_comprehensive": True, "contradictory": False, NO_RESPONSE: False}
 
 
@@ -101,6 +103,7 @@ class CorrectnessTask(XLingHealthTask):
             for instance in self.instances
             for result in instance.filtered_resps.values()
             for reply in replies_of(result)
+            if not failed(reply)
         )
         language = self.record.language_names[self.language]
         cases = [
@@ -128,17 +131,17 @@ class CorrectnessTask(XLingHealthTask):
         values: dict[str, Any] = {
             "chrf": chrf(answer, doc["reference"]),
             "length_words": float(length_words(answer, self.language)),
-            "empty_rate": float(not answer.strip()),
+            "empty_rate": float(empty(answer)),
             "langid_match": None if found is None else float(found == self.language),
         }
         if self._judge is not None:
-            judgement = self._judgements[doc["question_id"], answer]
-            failed = judgement.label is None
+            judgement = self._judgements.get((doc["question_id"], answer), _NOT_JUDGED)
+            unlabelled = judgement.label is None
             values |= {
-                label: None if failed else float(judgement.label == label)
+                label: None if unlabelled else float(judgement.label == label)
                 for label in (*LABELS, NO_RESPONSE)
             }
-            values["judge_failed_rate"] = float(failed)
+            values["judge_failed_rate"] = float(unlabelled)
             values["n_judged"] = {
                 "label": judgement.label,
                 "reply": judgement.reply,
@@ -175,8 +178,8 @@ class CorrectnessTask(XLingHealthTask):
                 Metric(label, share, _DIRECTION.get(label), label + sign)
                 for label in (*LABELS, NO_RESPONSE)
             ]
-            failed = signature("judge_failed_rate", of="all_questions")
-            found.append(Metric("judge_failed_rate", mean, False, failed))
+            sign_failed = signature("judge_failed_rate", of="all_questions")
+            found.append(Metric("judge_failed_rate", mean, False, sign_failed))
             found.append(Metric("n_judged", _count_judged, None, "n_judged" + sign))
         return found
 

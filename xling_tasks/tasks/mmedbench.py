@@ -31,6 +31,7 @@ from xling_tasks.tasks.base import (
     generation_arguments,
 )
 from xling_tasks.tasks.seeds import Request
+from xling_tasks.unanswered import Unanswered, empty
 
 END = "[End]"
 _END = re.compile(r"\[\s*end\s*\]", re.I)
@@ -158,8 +159,8 @@ class McqaTask(_Choice):
     def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """Scores of the letters in the reply."""
         reply = replies_of(results[0])[0]
-        empty = {"empty_rate": float(not reply.strip())}
-        return self.choice_values(self.read(reply, doc), doc) | empty
+        letters = self.choice_values(self.read(reply, doc), doc)
+        return letters | {"empty_rate": float(empty(reply))}
 
     def metrics(self) -> list[Metric]:
         """Scores of letters, and how many replies are empty."""
@@ -263,7 +264,7 @@ class RationaleTask(_Choice):
         return {
             **self.choice_values(self.read(reply, doc, after_marker=True), doc),
             **self._scores[doc["question_id"], rationale],
-            "empty_rate": float(not rationale),
+            "empty_rate": float(not rationale and not isinstance(reply, Unanswered)),
             "no_end_rate": float(marker.search(reply) is None),
         }
 

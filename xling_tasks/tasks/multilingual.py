@@ -30,6 +30,7 @@ from xling_tasks.tasks.base import (
 )
 from xling_tasks.tasks.seeds import Request
 from xling_tasks.tasks.side_requests import SideRequest, translation_requests
+from xling_tasks.unanswered import empty, failed, refused
 
 Replies = dict[str, str]
 """A document's reply in each language."""
@@ -222,6 +223,7 @@ class MultilingualTask(XlingTask):
         for code in self.languages:
             texts = list(dict.fromkeys(r[code] for r in answers.values() if code in r))
             found |= {(code, text): None for text in texts}
+            texts = [text for text in texts if not failed(text)]
             if code == "en":
                 english: Sequence[str | None] = texts
             elif self._translator is not None:
@@ -254,7 +256,9 @@ class MultilingualTask(XlingTask):
         values: dict[str, Any] = {}
         for code in self.languages:
             reply, label = replies.get(code), labels.get(code)
-            values[f"empty_rate_{code}"] = None if reply is None else float(not reply.strip())
+            values[f"empty_rate_{code}"] = _share(reply, empty)
+            values[f"failed_rate_{code}"] = None if reply is None else float(failed(reply))
+            values[f"refused_rate_{code}"] = _share(reply, refused)
             values[f"langid_match_{code}"] = None if label is None else float(label == code)
         return values
 
@@ -264,6 +268,9 @@ class MultilingualTask(XlingTask):
         for code in self.languages:
             sign = signature("empty_rate", language=code, of="all_prompts")
             found.append(Metric(f"empty_rate_{code}", defined_mean, False, sign))
+            for name in ("failed_rate", "refused_rate"):
+                sign = signature(name, language=code, of="all_prompts")
+                found.append(Metric(f"{name}_{code}", defined_mean, False, sign))
             sign = signature("langid_match", language=code, libraries=("langid",))
             found.append(Metric(f"langid_match_{code}", defined_mean, True, sign))
         return found
@@ -308,6 +315,11 @@ class MultilingualTask(XlingTask):
             f"{name}{suffix}": {code: values.get(code) for code in codes}
             for suffix, codes in self.groups().items()
         }
+
+
+def _share(reply: str | None, test: Callable[[str], bool]) -> float | None:
+    """Whether a reply passes a test; None where there is none."""
+    return None if reply is None or failed(reply) else float(test(reply))
 
 
 def mean_of_means(

@@ -38,6 +38,7 @@ from xling_tasks.scorers.values import ratio_of, replies_of
 from xling_tasks.tasks.base import Metric, generation_arguments, swept_temperatures
 from xling_tasks.tasks.seeds import Request
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
+from xling_tasks.unanswered import empty, failed
 
 _HARD = ("macro_precision", "macro_recall", "macro_f1", "acc", "auc_hard")
 _RATES = ("unknown_rate", "empty_rate")
@@ -110,12 +111,12 @@ class VerifiabilityTask(_Rows):
         taus = self.temperatures
         values: dict[str, Any] = {}
         for offset, tau in enumerate(taus):
-            said = replies[offset :: len(taus)]
-            verdicts = [read_verdict(reply) for reply in said]
-            rows = [list(row) for row in zip(labels, verdicts, strict=True)]
+            pairs = zip(labels, replies[offset :: len(taus)], strict=True)
+            told = [(label, reply) for label, reply in pairs if not failed(reply)]
+            rows = [[label, read_verdict(reply)] for label, reply in told]
             values |= {f"{name}_t{tau}": rows for name in _HARD}
-            values[f"unknown_rate_t{tau}"] = [verdicts.count(None), len(rows)]
-            values[f"empty_rate_t{tau}"] = [sum(not r.strip() for r in said), len(rows)]
+            values[f"unknown_rate_t{tau}"] = [sum(v is None for _, v in rows), len(rows)]
+            values[f"empty_rate_t{tau}"] = [sum(empty(r) for _, r in told), len(rows)]
         return values
 
     def metrics(self) -> list[Metric]:

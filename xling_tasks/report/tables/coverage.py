@@ -12,7 +12,9 @@ from xling_tasks.report.tables.grid import Grid, Rows, is_language, shown_temper
 from xling_tasks.report.tables.table import Table, Value
 
 _SHARES = {
-    "empty_rate": "empty or refused",
+    "empty_rate": "empty",
+    "refused_rate": "filtered",
+    "failed_rate": "call failed",
     "unknown_rate": "unknown verdict",
     "unparsed_rate": "no letters read",
     "no_end_rate": "no [End]",

@@ -1,0 +1,64 @@
+"""How many answers there are: what failed is not the model's, what a filter held back is no answer.
+
+Three things that look alike, an empty text, and are not: `empty_rate` (the model said nothing),
+`refused_rate` (a content filter held the answer back) and `failed_rate` (the service did not
+work; unscored, left out of every other metric, and asked again at the next start).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xling_metrics.base import signature
+
+from xling_tasks.scorers.values import ratio_of
+from xling_tasks.unanswered import Unanswered, failed, refused
+
+Aggregate = Callable[[list[Any]], Any]
+
+
+def about_answers(replies: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """A document's counts of failed and refused answers, and which they are.
+
+    Args:
+        replies: Per request of the document its replies.
+    """
+    flat = [reply for several in replies for reply in several]
+    missing = [
+        [request, repeat, reply.outcome, reply.reason]
+        for request, several in enumerate(replies)
+        for repeat, reply in enumerate(several)
+        if isinstance(reply, Unanswered)
+    ]
+    return {
+        "failed_rate": [sum(map(failed, flat)), len(flat)],
+        "refused_rate": [sum(map(refused, flat)), len(flat)],
+        "n_answered": {"asked": len(flat), "missing": missing},
+    }
+
+
+def _count(values: list[dict[str, Any]]) -> int:
+    return sum(value["asked"] - len(value["missing"]) for value in values)
+
+
+ANSWER_METRICS: tuple[tuple[str, Aggregate, bool | None, str], ...] = (
+    ("failed_rate", ratio_of, False, signature("failed_rate", of="all_answers")),
+    ("refused_rate", ratio_of, False, signature("refused_rate", of="all_answers")),
+    ("n_answered", _count, None, signature("n_answered", of="all_answers")),
+)
+"""Name, aggregate, direction and signature."""
+
+
+def unanswered_again(instance: Any) -> None:
+    """Put replies that are no answers back where filters made plain texts of them."""
+    if not any(isinstance(reply, Unanswered) for reply in instance.resps):
+        return
+    for key, kept in instance.filtered_resps.items():
+        if not isinstance(kept, list):
+            instance.filtered_resps[key] = instance.resps[0]
+        elif len(kept) == len(instance.resps):
+            pairs = zip(kept, instance.resps, strict=True)
+            instance.filtered_resps[key] = [
+                reply if isinstance(reply, Unanswered) else text for text, reply in pairs
+            ]
