@@ -54,6 +54,10 @@ class Settings:
             None for those in the cache.
         fence_key: A file whose content is the key of the codes in a judge's prompts, where a run
             must be repeated to the letter; None for the cache folder's key.
+
+
+        detect_errors: Whether a server's error text in the place of an answer of the model under
+            test is a failed call.
     """
 
     data_dir: str | None = None
@@ -75,6 +79,7 @@ class Settings:
     xling_cache: str | bool | None = None
     xling_resume: str | bool | None = None
     fence_key: str | None = None
+    detect_errors: bool = True
     given: frozenset[str] = field(default=frozenset(), repr=False)
 
     @classmethod
@@ -217,6 +222,12 @@ def _cache(key: str, value: Any) -> str | bool | None:
     return False if value is False else _text(key, value)
 
 
+def _switch(key: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise SettingError(f"--metadata {key}: must be true or false, got {value!r:.40}")
+    return value
+
+
 _CHECKS: dict[str, Any] = {
     "data_dir": _text,
     "dataset": _text,
@@ -237,4 +248,5 @@ _CHECKS: dict[str, Any] = {
     "xling_cache": _cache,
     "xling_resume": _cache,
     "fence_key": _text,
+    "detect_errors": _switch,
 }

@@ -32,7 +32,7 @@ HELD = Unanswered.of(REFUSED, "finish reason content_filter")
 
 
 def test_it_is_no_empty_text():
-    assert GONE != "" and HELD != GONE and "" != GONE
+    assert GONE != "" and HELD != GONE and GONE != ""
     assert {GONE: 1, "": 2, HELD: 3}[""] == 2
     assert Unanswered.of(FAILED, "other reason") == GONE
     assert failed(GONE) and refused(HELD) and empty(" \n")
@@ -102,7 +102,9 @@ def test_several_languages(run):
     task = "xling_empathy"
     settings = {"languages": ["es", "hi"]}
     found = run(task, model=Flaky({1: GONE, 2: HELD, 4: ""}), metadata=settings, limit=2)
-    shown = {k: rate(found, task, k) for k in ("failed_rate_es", "refused_rate_hi", "empty_rate_es")}
+    shown = {
+        k: rate(found, task, k) for k in ("failed_rate_es", "refused_rate_hi", "empty_rate_es")
+    }
     assert shown == {"failed_rate_es": 0.5, "refused_rate_hi": 0.5, "empty_rate_es": 1.0}
     assert rate(found, task, "failed_rate") == 1 / 6
 

@@ -20,20 +20,24 @@ from xling_tasks.errors import BackendError, SettingError
 from xling_tasks.harness import (
     Watch,
     all_ranks,
+    as_mapping,
     batch_size_of,
     forget_cached,
     is_engine,
     is_hosted,
     reseed,
+    running,
     this_run,
     unwrapped,
     uses_answer_cache,
 )
+from xling_tasks.lm.service import Service
 from xling_tasks.log import log
 from xling_tasks.logs.answers import doc_digest
 from xling_tasks.logs.journal import Journal, Kept, Place
 from xling_tasks.logs.journal_place import journal_for, key_of_request
 from xling_tasks.logs.results import as_json
+from xling_tasks.models.calls import ServiceDown
 from xling_tasks.unanswered import Unanswered, failed
 
 _KINDS = ("generate_until", "loglikelihood")
@@ -83,17 +87,26 @@ class Journaled:
 
     Args:
         lm: The running model.
+        error_texts: Whether error texts that come in an answer's place are failures.
     """
 
-    def __init__(self, lm: Any) -> None:
+    def __init__(self, lm: Any, *, error_texts: bool) -> None:
         self.run = this_run()
         self._lm = lm
         self._parts: dict[str, _Part] = {}
         self._pending: dict[tuple[Any, ...], deque[int]] = {}
         self._early: dict[int, Any] = {}
         self._places: list[tuple[_Part, Place] | None] = []
+        self._service = None
+        if Service.can_ask(unwrapped(lm)):
+            args = as_mapping(running("model_args"))
+            self._service = Service(unwrapped(lm), args, self._is_ours, error_texts=error_texts)
         methods = {kind: self._method(kind) for kind in _KINDS}
         self._watch = Watch(lm, methods, self._told)
+
+    def _is_ours(self, request: Any) -> bool:
+        part = self._parts.get(str(request.task_name))
+        return part is not None and id(request) in part.keys
 
     def add(self, task: str, part: _Part) -> None:
         """A task of ours in the run."""
@@ -249,6 +262,8 @@ class Journaled:
         self.close()
         if not self.where():
             return error
+        if isinstance(error, ServiceDown):
+            return BackendError(f"{error}. {self.kept_line()}")
         if not is_hosted(self._lm):
             log.error("%s", self.kept_line())
             return error
@@ -275,10 +290,15 @@ class Journaled:
 
     def close(self) -> None:
         """Let the model and the journals go; what is in them stays."""
-        self._watch.undo()
+        self._let_go()
         for part in self._parts.values():
             if part.journal is not None:
                 part.journal.close()
+
+    def _let_go(self) -> None:
+        self._watch.undo()
+        if self._service is not None:
+            self._service.undo()
 
     def conclude(self) -> None:
         """After a run that came to its end: journals whose answers are saved are not needed.
@@ -292,7 +312,7 @@ class Journaled:
                 again, self.kept_line(),
             )  # fmt: skip
         stay = uses_answer_cache(self._lm)
-        self._watch.undo()
+        self._let_go()
         for part in self._parts.values():
             if part.journal is None:
                 continue
@@ -318,9 +338,8 @@ def _hook_key(kind: str, request: Any) -> tuple[Any, ...]:
 
 def _changed(early: dict[int, Any], chunk: Iterable[int], given: Sequence[Any]) -> set[int]:
     """Answers that the hook told otherwise; equal requests may have changed places among them."""
-    told = Counter(map(repr, early.values()))
-    returned = {number: reply for number, reply in zip(chunk, given, strict=True)}
-    if told == Counter(repr(returned[number]) for number in early):
+    returned = dict(zip(chunk, given, strict=True))
+    if Counter(early.values()) == Counter(returned[number] for number in early):
         return set()
     return {number for number, answer in early.items() if returned[number] != answer}
 
@@ -329,7 +348,13 @@ _current: Journaled | None = None
 
 
 def watch(
-    task: str, lm: Any, instances: Sequence[Any], cache: Path | None, resume: str | bool | None
+    task: str,
+    lm: Any,
+    instances: Sequence[Any],
+    cache: Path | None,
+    resume: str | bool | None,
+    *,
+    error_texts: bool = True,
 ) -> None:
     """Keep the answers to a task's requests in a journal, from now until the run is scored.
 
@@ -339,6 +364,7 @@ def watch(
         instances: The task's requests on this process.
         cache: The cache folder; None for no cache, and no journal unless `resume` names a folder.
         resume: The setting `xling_resume`.
+        error_texts: The setting `detect_errors`.
 
     Raises:
         SettingError: If another run writes the journal.
@@ -347,7 +373,7 @@ def watch(
     if _current is not None and (_current.run is not this_run() or _current.has(task)):
         end()
     if _current is None:
-        _current = Journaled(lm)
+        _current = Journaled(lm, error_texts=error_texts)
     keys = _keys(task, instances)
     journal = None
     folder = Path(resume).expanduser() if isinstance(resume, str) else cache

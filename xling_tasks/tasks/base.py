@@ -243,7 +243,8 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         if lm is not None and replayed(lm) is None:
             folder = cache_folder(self.settings.xling_cache)
             task, resume = str(self.config.task), self.settings.xling_resume
-            journaled.watch(task, lm, self.instances, folder, resume)
+            errors = self.settings.detect_errors
+            journaled.watch(task, lm, self.instances, folder, resume, error_texts=errors)
 
     @property
     def asked_temperatures(self) -> tuple[float, ...]:

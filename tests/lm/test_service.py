@@ -1,0 +1,266 @@
+"""The model under test behind a server that fails in every way a server can."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from xling_tasks.errors import BackendError
+from xling_tasks.lm import journaled
+from xling_tasks.logs.journal import read_journal
+
+C = "xlinghealth_correctness_demo_en"
+T = "xlinghealth_consistency_demo_en"
+QUICK = {"k": 5, "topic_seeds": 0, "encoder": False, "source_encoder": False}
+
+
+class Faulty:
+    """A chat server whose `answer(number, body)` gives (status, headers, bytes); None hangs up."""
+
+    def __init__(self, answer, latency=0.0):
+        self.bodies, self.busy, self.most = [], 0, 0
+        guard = threading.Lock()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                with guard:
+                    outer.bodies.append(body)
+                    number = len(outer.bodies) - 1
+                    outer.busy += 1
+                    outer.most = max(outer.most, outer.busy)
+                time.sleep(latency)
+                given = answer(number, body)
+                with guard:
+                    outer.busy -= 1
+                if given is None:
+                    self.close_connection = True
+                    return
+                status, headers, data = given
+                self.send_response(status)
+                for key, value in headers.items():
+                    self.send_header(key, value)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *arguments):
+                pass
+
+        ThreadingHTTPServer.request_queue_size = 128
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.args = {
+            "model": "m", "max_retries": 2, "num_concurrent": 4,
+            "base_url": f"http://127.0.0.1:{self.server.server_port}/v1/chat/completions",
+        }  # fmt: skip
+
+    def stop(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@pytest.fixture
+def faulty():
+    made = []
+
+    def start(answer, **options):
+        made.append(Faulty(answer, **options))
+        return made[-1]
+
+    yield start
+    for server in made:
+        server.stop()
+    journaled.end()
+
+
+def body(**choice):
+    return (
+        200,
+        {"Content-Type": "application/json"},
+        json.dumps({"choices": [{"index": 0, **choice}]}).encode(),
+    )
+
+
+def said(text, **more):
+    return body(message={"content": text}, **more)
+
+
+def ask(run, server, task=C, metadata=QUICK, **options):
+    return run(
+        task,
+        model="local-chat-completions",
+        model_args=server.args,
+        metadata=dict(metadata),
+        apply_chat_template=True,
+        **options,
+    )
+
+
+def rates(found, task=C):
+    return [found["results"][task][f"{name}_rate,none"] for name in ("failed", "refused", "empty")]
+
+
+OUTCOMES = {
+    "failed": [
+        (200, {}, b""),
+        (200, {}, b"{}"),
+        (200, {}, b"[1"),
+        (200, {}, json.dumps({"choices": []}).encode()),
+        (200, {}, json.dumps({"choices": None}).encode()),
+        (200, {}, json.dumps({"error": {"message": "overloaded"}}).encode()),
+        body(finish_reason="stop"),
+        body(message={"content": None}, finish_reason="stop"),
+        said("Internal Server Error"),
+        (500, {}, b"no"),
+        None,
+    ],
+    "refused": [
+        said("", finish_reason="content_filter"),
+        body(message={"content": None}, finish_reason="content_filter"),
+        body(message={"content": None, "refusal": "I cannot."}, finish_reason="stop"),
+    ],
+    "empty": [
+        said("", finish_reason="stop"),
+        said(" \n"),
+        body(message={"content": None, "reasoning_content": "hm"}, finish_reason="length"),
+    ],
+}  # fmt: skip
+
+
+def test_what_came_back_is_told_apart(run, faulty, own_cache):
+    """Every kind for one question; the others are answered."""
+    for outcome, kinds in OUTCOMES.items():
+        marked = {}
+
+        def answer(number, sent, kinds=kinds, marked=marked):
+            prompt = sent["messages"][-1]["content"]
+            place = marked.setdefault(prompt, len(marked))
+            return kinds[place] if place < len(kinds) else said("Drink water.")
+
+        server = faulty(answer)
+        found = ask(run, server, limit=16)
+        n = len(kinds)
+        expected = {
+            "failed": [n / 16, 0, 0],
+            "refused": [0, n / 16, 0],
+            "empty": [0, 0, n / 16],
+        }
+        assert rates(found) == expected[outcome], outcome
+        journaled.end()
+        kept = [read_journal(p) for p in (own_cache / "journals").glob("*.journal")]
+        assert len(kept) == (outcome == "failed")
+        if kept:
+            assert len(kept[0].answers) == 16 - n
+            # The next start asks for these alone, and they may come now.
+            before = len(server.bodies)
+            kinds[:] = [said("Rest.")] * n
+            assert rates(ask(run, server, limit=16)) == [0, 0, 0]
+            assert len(server.bodies) == before + n
+            journaled.end()
+            assert not list((own_cache / "journals").iterdir())
+
+
+def test_error_texts_may_be_answers(run, faulty):
+    server = faulty(lambda number, sent: said("Internal Server Error"))
+    found = ask(run, server, limit=2, metadata=QUICK | {"detect_errors": False})
+    assert rates(found) == [0, 0, 0]
+
+
+def test_a_server_that_is_gone_ends_the_run_and_nothing_is_lost(run, faulty, own_cache):
+    server = faulty(lambda number, sent: said("Rest.") if number < 6 else None)
+    with pytest.raises(
+        BackendError, match=r"model under test.*6 of 24 answers are kept in .*same command"
+    ):
+        ask(run, server)
+    (path,) = (own_cache / "journals").glob("*.journal")
+    assert len(read_journal(path).answers) == 6
+
+
+def test_it_goes_on_when_the_server_is_back(run, faulty):
+    down = [True]
+    server = faulty(lambda number, sent: None if down[0] and number >= 6 else said("Rest."))
+    with pytest.raises(BackendError):
+        ask(run, server)
+    down[0], before = False, len(server.bodies)
+    assert rates(ask(run, server)) == [0, 0, 0]
+    assert len(server.bodies) - before == 18
+
+
+def test_use_cache_keeps_no_failure_and_sampled_answers_are_not_asked_again(run, faulty, tmp_path):
+    first = [True]
+
+    def answer(number, sent):
+        return (200, {}, b"{}") if first[0] and number < 2 else said(f"Answer {number}.")
+
+    server = faulty(answer)
+    server.args["max_retries"] = 1
+    options = {"task": T, "limit": 3, "use_cache": str(tmp_path / "cache")}
+    found = ask(run, server, **options)
+    assert found["results"][T]["failed_rate,none"] == 2 / 30
+    first[0], before = False, len(server.bodies)
+    again = ask(run, server, **options)
+    assert len(server.bodies) - before == 2
+    assert again["results"][T]["failed_rate,none"] == 0
+    before = len(server.bodies)
+    ask(run, server, **options)
+    assert len(server.bodies) == before
+
+
+def test_many_at_a_time_with_a_seed_each(run, faulty):
+    """200 sampled answers at 0.2 s, 32 at a time: 1.4 s is ideal."""
+    server = faulty(lambda number, sent: said(f"Answer {sent['seed']}."), latency=0.2)
+    server.args["num_concurrent"] = 32
+    asked = []
+    from xling_tasks.lm.service import Service
+
+    own = Service._generate_until
+
+    def timed(self, requests, disable_tqdm=False):
+        began = time.monotonic()
+        try:
+            return own(self, requests, disable_tqdm)
+        finally:
+            asked.append((len(requests), time.monotonic() - began))
+
+    Service._generate_until = timed
+    try:
+        ask(run, server, T, metadata=QUICK | {"k": 10, "temperatures": [1.0]}, limit=20)
+    finally:
+        Service._generate_until = own
+    ((count, seconds),) = asked
+    assert count == len({body["seed"] for body in server.bodies}) == 200
+    assert server.most == 32
+    assert seconds < 2 * 7 * 0.2  # one at a time would take 40 s
+
+
+def test_other_tasks_in_the_run_are_asked_the_harness_s_way(run, faulty):
+    from lm_eval.api.instance import Instance
+
+    server = faulty(lambda number, sent: said("x"))
+    found = ask(run, server, limit=2)
+    assert found
+    other = Instance("generate_until", {}, ("", {}), 0, ("other", 0, 1))
+    from xling_tasks.lm.service import Service
+
+    class Lm:
+        _concurrent = 1
+        asked = []
+
+        def generate_until(self, requests, disable_tqdm=False):
+            Lm.asked += requests
+            return ["own way"] * len(requests)
+
+    lm = Lm()
+    service = Service(lm, {}, lambda request: False, error_texts=True)
+    assert lm.generate_until([other]) == ["own way"] and Lm.asked == [other]
+    service.undo()
+    assert "generate_until" not in lm.__dict__

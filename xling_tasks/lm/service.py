@@ -1,0 +1,78 @@
+"""The model under test behind a service: asked request by request, each reply taken as it comes.
+
+The harness groups requests by their arguments and asks group after group: with a seed for every
+sampled answer that is one request at a time. It also ends the run when one request fails for
+good, and takes a body without an answer for an empty answer. So requests of ours go through
+`xling_tasks.models.calls`; those of other tasks in the run go the harness's own way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tqdm import tqdm
+
+from xling_tasks.models.calls import Call, Health, Limits, concurrency, own_transport, stream
+from xling_tasks.models.failures import FAILED, REFUSED, Reply
+from xling_tasks.unanswered import Unanswered
+
+_NAME = "generate_until"
+
+
+class Service:
+    """An API backend's `generate_until`, replaced on the object that runs, until `undo`.
+
+    Args:
+        lm: The backend itself, without the harness's answer cache around it.
+        args: Its arguments.
+        ours: Whether a request is one of our tasks'.
+        error_texts: Whether error texts that come in an answer's place are failures.
+    """
+
+    def __init__(
+        self, lm: Any, args: Mapping[str, Any], ours: Callable[[Any], bool], *, error_texts: bool
+    ) -> None:
+        self._lm, self._ours, self._before = lm, ours, lm.generate_until
+        self._concurrent = lm._concurrent
+        # Several prompts in one request are as many requests at a time here.
+        lm._concurrent = max(concurrency(lm), int(getattr(lm, "_batch_size", 1) or 1))
+        self._limits = Limits.of(args, error_texts=error_texts)
+        self._health = Health("the model under test", self._limits, concurrency(lm))
+        lm.__dict__[_NAME] = self._generate_until
+
+    @staticmethod
+    def can_ask(lm: Any) -> bool:
+        """Whether it is one of the harness's API backends, with its own way of asking."""
+        return own_transport(lm)
+
+    def undo(self) -> None:
+        """Give the backend its own method back."""
+        self._lm.__dict__.pop(_NAME, None)
+        self._lm._concurrent = self._concurrent
+
+    def _generate_until(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[Any]:
+        replies: list[Any] = [None] * len(requests)
+        ours = [i for i, request in enumerate(requests) if self._ours(request)]
+        others = [i for i, request in enumerate(requests) if not self._ours(request)]
+        if others:
+            given = self._before([requests[i] for i in others], disable_tqdm=disable_tqdm)
+            for i, reply in zip(others, given, strict=True):
+                replies[i] = reply
+        calls = [Call(*requests[i].args[:2]) for i in ours]
+        bar = tqdm(total=len(calls), desc="Asking the model", disable=disable_tqdm or not calls)
+        with bar, contextlib.closing(
+            stream(self._lm, calls, self._limits, self._health)
+        ) as arriving:  # fmt: skip
+            for arrived in arriving:
+                for i, reply in arrived:
+                    replies[ours[i]] = _as_text(reply)
+                bar.update(len(arrived))
+        return replies
+
+
+def _as_text(reply: Reply) -> str:
+    if reply.outcome in (FAILED, REFUSED):
+        return Unanswered.of(reply.outcome, reply.reason, reply.text)
+    return reply.text
