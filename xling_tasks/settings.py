@@ -54,8 +54,6 @@ class Settings:
             None for those in the cache.
         fence_key: A file whose content is the key of the codes in a judge's prompts, where a run
             must be repeated to the letter; None for the cache folder's key.
-
-
         detect_errors: Whether a server's error text in the place of an answer of the model under
             test is a failed call.
     """
