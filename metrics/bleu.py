@@ -16,7 +16,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from math import exp, log
 from typing import Any, NamedTuple
 
-from xling_metrics.base import mean, same_length
+from xling_metrics.base import same_length
 from xling_metrics.words import language_code
 
 _ORDERS = 4
@@ -31,21 +31,6 @@ class SentenceBleu(NamedTuple):
     bleu3: float
     bleu4: float
     bleu: float
-
-
-class MeanBleu(NamedTuple):
-    """Mean `SentenceBleu` over the `n` scored pairs; None if there are none.
-
-    `n_unscored` counts the pairs left out because the reference is empty.
-    """
-
-    bleu1: float | None
-    bleu2: float | None
-    bleu3: float | None
-    bleu4: float | None
-    bleu: float | None
-    n: int
-    n_unscored: int
 
 
 class CorpusBleu(NamedTuple):
@@ -91,17 +76,6 @@ def sentence_bleu(candidate: Sequence[str], reference: Sequence[str]) -> Sentenc
     one, two, three, four = (penalty * precision for precision in precisions)
     combined = penalty * exp(sum(log(precision) for precision in precisions) / _ORDERS)
     return SentenceBleu(one, two, three, four, combined)
-
-
-def mean_bleu(candidates: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> MeanBleu:
-    """The mean of `sentence_bleu` over pairs of token lists, as the paper reports it."""
-    n_pairs = same_length(candidates=candidates, references=references)
-    pairs = zip(candidates, references, strict=True)
-    scores = [score for score in (sentence_bleu(c, r) for c, r in pairs) if score is not None]
-    one, two, three, four, combined = (
-        mean([score[i] for score in scores]) for i in range(len(SentenceBleu._fields))
-    )
-    return MeanBleu(one, two, three, four, combined, len(scores), n_pairs - len(scores))
 
 
 def corpus_bleu(candidates: Sequence[str], references: Sequence[str], language: str) -> CorpusBleu:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.stats import kendalltau  # type: ignore[import-untyped]
 from xling_metrics.base import same_length
 from xling_metrics.stats import intervals
 
@@ -90,7 +90,7 @@ def kendall_per_question(
 ) -> list[float | None]:
     """Kendall's tau-b between a ranking and a metric, for each question.
 
-    `tau_b = (concordant - discordant) / sqrt((pairs - ties_x) (pairs - ties_y))`, as
+    `tau_b = (concordant - discordant) / sqrt((pairs - ties_x) (pairs - ties_y))`, by
     `scipy.stats.kendalltau`. Range -1 to 1; 1 is a metric that orders the systems as the ranking
     does. Ranks count from the best, scores rise to the best: a metric of which lower is better
     must be negated.
@@ -111,16 +111,8 @@ def kendall_per_question(
 
 def _tau_b(ranks: Sequence[float], scores: Sequence[float]) -> float | None:
     same_length(ranks=ranks, scores=scores)
-    x = _signs([-rank for rank in ranks])
-    y = _signs(scores)
-    untied = float(np.abs(x).sum()) * float(np.abs(y).sum())
-    return float((x * y).sum()) / untied**0.5 if untied else None
-
-
-def _signs(values: Sequence[float]) -> NDArray[np.float64]:
-    """For each pair of systems which one is higher."""
-    array = np.asarray(values, dtype=float)
-    if not np.isfinite(array).all():
-        raise ValueError(f"values must be finite, got {list(values)}")
-    signs: NDArray[np.float64] = np.sign(array[:, None] - array[None, :])
-    return signs[np.triu_indices(len(array), 1)]
+    for values in (ranks, scores):
+        if not np.isfinite(values).all():
+            raise ValueError(f"values must be finite, got {list(values)}")
+    tau = float(kendalltau([-rank for rank in ranks], scores).statistic)
+    return None if np.isnan(tau) else tau

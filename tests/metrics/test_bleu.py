@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from xling_metrics import rationale_tokens as module
 from xling_metrics.base import library_version
-from xling_metrics.bleu import corpus_bleu, mean_bleu, ngram_matches, sentence_bleu
+from xling_metrics.bleu import corpus_bleu, ngram_matches, sentence_bleu
 from xling_metrics.rationale_tokens import (
     RATIONALE_LANGUAGES,
     cut_rationale,
@@ -128,16 +128,6 @@ def test_empty() -> None:
     assert sentence_bleu([], ["a"]) == (0, 0, 0, 0, 0)
     assert sentence_bleu(["a"], []) is None
     assert sentence_bleu([], []) is None
-
-
-def test_mean_leaves_out_what_has_no_reference() -> None:
-    # (1 + 0) / 2 over the two scored pairs; the third has no reference.
-    result = mean_bleu([list("abcd"), [], ["x"]], [list("abcd"), ["a"], []])
-    assert result == (0.5, 0.5, 0.5, 0.5, 0.5, 2, 1)
-    assert mean_bleu([], []) == (None, None, None, None, None, 0, 0)
-    assert mean_bleu([["x"]], [[]]) == (None, None, None, None, None, 0, 1)
-    with pytest.raises(ValueError, match="candidates has 1, references has 0"):
-        mean_bleu([["a"]], [])
 
 
 def test_ngram_matches() -> None:

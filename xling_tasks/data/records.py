@@ -7,9 +7,6 @@ from dataclasses import dataclass
 LANGUAGE_NAMES = {"en": "English", "es": "Spanish", "zh": "Chinese", "hi": "Hindi"}
 """The languages of XLingHealth by ISO 639-1 code, named as in its column headers."""
 
-SCRIPTS = {"en": "Latn", "es": "Latn", "zh": "Hans", "hi": "Deva"}
-"""ISO 15924 script per language."""
-
 
 @dataclass(frozen=True)
 class DatasetRecord:
@@ -52,11 +49,6 @@ class DatasetRecord:
     def language_names(self) -> dict[str, str]:
         """English names of the languages by code, as in the data's column headers."""
         return {code: LANGUAGE_NAMES[code] for code in self.languages}
-
-    @property
-    def scripts(self) -> dict[str, str]:
-        """ISO 15924 scripts of the languages by code."""
-        return {code: SCRIPTS[code] for code in self.languages}
 
 
 def _xlinghealth(key: str, title: str, *, n_rows: int, n_questions: int) -> DatasetRecord:

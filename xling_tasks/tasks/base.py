@@ -44,7 +44,7 @@ from xling_tasks.readers.thinking import holds_thinking
 from xling_tasks.scorers.answered import ANSWER_METRICS, about_answers, unanswered_again
 from xling_tasks.scorers.values import defined_mean, ratio_of, replies_of
 from xling_tasks.secrets import redact, secrets_in
-from xling_tasks.settings import Settings, temperatures
+from xling_tasks.settings import Settings
 from xling_tasks.tasks.seeds import Request, with_seeds
 from xling_tasks.tasks.side_requests import SideRequest
 from xling_tasks.unanswered import failed
@@ -515,52 +515,3 @@ def _save_all_answers() -> None:
         task = _unsaved.pop(0)()
         if task is not None:
             task.save_answers(run)
-
-
-# Temperatures
-
-
-def forced_temperature(task: XlingTask) -> float | None:
-    """The temperature of `--gen_kwargs`, which the harness writes over the task's arguments.
-
-    Raises:
-        SettingError: If it is not a number from 0 to 2.
-    """
-    forced = (task.config.generation_kwargs or {}).get("temperature")
-    return None if forced is None else temperatures("--gen_kwargs temperature", forced)[0]
-
-
-def swept_temperatures(task: XlingTask) -> tuple[float, ...]:
-    """The temperatures a task samples at: the setting, or the one from `--gen_kwargs`.
-
-    The harness writes `--gen_kwargs` over the task's generation arguments after the task is made.
-    A temperature there stands for the whole sweep; no temperature is reported that was not used.
-
-    Raises:
-        SettingError: If `--gen_kwargs` and the setting contradict each other.
-    """
-    forced = forced_temperature(task)
-    if forced is None:
-        return task.settings.temperatures
-    if "temperatures" in task.settings.given and task.settings.temperatures != (forced,):
-        raise SettingError(
-            f"{task.config.task}: --gen_kwargs temperature={forced} would replace the sweep "
-            f"temperatures={list(task.settings.temperatures)}; give one of the two"
-        )
-    return (forced,)
-
-
-def generation_arguments(task: XlingTask, temperature: float) -> dict[str, Any]:
-    """The task's generation arguments at a temperature, sampling if and only if it is above 0.
-
-    Raises:
-        SettingError: If `--gen_kwargs do_sample` contradicts the temperature.
-    """
-    arguments = deepcopy(dict(task.config.generation_kwargs or {}))
-    sample = temperature > 0
-    if "do_sample" in arguments and bool(arguments["do_sample"]) != sample:
-        raise SettingError(
-            f"{task.config.task}: --gen_kwargs do_sample={arguments['do_sample']} contradicts "
-            f"temperature {temperature}; leave do_sample out, it follows from the temperature"
-        )
-    return {**arguments, "temperature": temperature, "do_sample": sample}

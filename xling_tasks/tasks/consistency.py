@@ -24,13 +24,14 @@ from xling_metrics.words import language_code
 
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.errors import SettingError, XlingError
-from xling_tasks.harness import all_ranks, is_hosted, running, takes_seed
+from xling_tasks.harness import all_ranks, is_hosted, running, takes_seed, uses_answer_cache
 from xling_tasks.log import warn_once
 from xling_tasks.models.encoders import encoder_for
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, translator
 from xling_tasks.scorers.consistency import Scorer, Texts
 from xling_tasks.scorers.values import defined_mean, ratio_of, replies_of
-from xling_tasks.tasks.base import Metric, generation_arguments, swept_temperatures
+from xling_tasks.tasks.base import Metric
+from xling_tasks.tasks.sampling import SweepTask, generation_arguments
 from xling_tasks.tasks.seeds import Request
 from xling_tasks.tasks.side_requests import SideRequest, translation_requests
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
@@ -47,7 +48,7 @@ class Replies(list[str]):
         self.filter_key = filter_key
 
 
-class ConsistencyTask(XLingHealthTask):
+class ConsistencyTask(SweepTask, XLingHealthTask):
     """k answers per question and temperature, compared with each other."""
 
     criterion = "consistency"
@@ -85,16 +86,6 @@ class ConsistencyTask(XLingHealthTask):
         return ""
 
     # Requests
-
-    @property
-    def temperatures(self) -> tuple[float, ...]:
-        """The temperatures of this run."""
-        return swept_temperatures(self)
-
-    @property
-    def asked_temperatures(self) -> tuple[float, ...]:
-        """All of them."""
-        return self.temperatures
 
     def answers_at(self, temperature: float) -> int:
         """k; at temperature 0 once on backends that would give k copies of one answer."""
@@ -142,8 +133,7 @@ class ConsistencyTask(XLingHealthTask):
 
     def check_run(self) -> None:
         """Load what the scoring needs before anything is generated."""
-        for temperature in self.temperatures:
-            generation_arguments(self, temperature)
+        super().check_run()
         self._answers = {tau: self.answers_at(tau) for tau in self.temperatures}
         self._refuse_answer_cache()
         if self.predict_only:
@@ -159,7 +149,7 @@ class ConsistencyTask(XLingHealthTask):
     def _refuse_answer_cache(self) -> None:
         """The harness's answer cache gives one greedy answer k times: a fake consistency."""
         lm, count = running("lm"), self._answers.get(0.0, 1)
-        if type(lm).__name__ == "CachingLM" and not takes_seed(lm) and count > 1:
+        if uses_answer_cache(lm) and not takes_seed(lm) and count > 1:
             raise SettingError(
                 f"{self.config.task}: --use_cache would return one answer {count} times at "
                 "temperature 0; leave it out, or set --metadata greedy_repeats=once"

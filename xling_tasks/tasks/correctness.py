@@ -23,8 +23,8 @@ from xling_tasks.models.control_tokens import common
 from xling_tasks.models.judge import Case, Judgement, fill, judge
 from xling_tasks.readers.fences import STAND_IN
 from xling_tasks.scorers.values import defined_mean, replies_of
-from xling_tasks.tasks.base import Metric, forced_temperature, generation_arguments
-from xling_tasks.tasks.seeds import Request
+from xling_tasks.tasks.base import Metric
+from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
 from xling_tasks.tasks.side_requests import SideRequest
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
 from xling_tasks.unanswered import empty, failed
@@ -33,7 +33,7 @@ _NOT_JUDGED = Judgement(None, None)
 _DIRECTION = {"more_comprehensive": True, "contradictory": False, NO_RESPONSE: False}
 
 
-class CorrectnessTask(XLingHealthTask):
+class CorrectnessTask(GreedyTask, XLingHealthTask):
     """One greedy answer per question, judged against the reference answer."""
 
     criterion = "correctness"
@@ -61,20 +61,6 @@ class CorrectnessTask(XLingHealthTask):
     def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> str:
         """The reference answer."""
         return str(doc["reference"])
-
-    @property
-    def temperature(self) -> float:
-        """0 (greedy) unless `--gen_kwargs temperature=` says otherwise."""
-        return forced_temperature(self) or 0.0
-
-    @property
-    def asked_temperatures(self) -> tuple[float, ...]:
-        """The one temperature."""
-        return (self.temperature,)
-
-    def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
-        """One answer."""
-        return [("generate_until", (context, generation_arguments(self, self.temperature)), 1)]
 
     # The judge
 

@@ -24,12 +24,8 @@ from xling_tasks.harness import has_loglikelihood, may_be_cut, running
 from xling_tasks.readers.letters import read_letters
 from xling_tasks.scorers.rationale import RationaleScorer, scorer_for
 from xling_tasks.scorers.values import defined_mean, replies_of
-from xling_tasks.tasks.base import (
-    Metric,
-    XlingTask,
-    forced_temperature,
-    generation_arguments,
-)
+from xling_tasks.tasks.base import Metric
+from xling_tasks.tasks.sampling import GreedyTask
 from xling_tasks.tasks.seeds import Request
 from xling_tasks.unanswered import Unanswered, empty
 
@@ -40,7 +36,7 @@ _FT_OPTION = re.compile(r"OPTIONS?\s+([A-H](?:\s*(?:,|AND|&)?\s*[A-H])*)\s+(?:IS
 _FT_RATIONALE = re.compile(r"#{1,3}\s*Rationale\s*:?\s*(.*?)(?=#{1,3}\s*Answer|$)", re.S | re.I)
 
 
-class _Choice(XlingTask):
+class _Choice(GreedyTask):
     """What the MMedBench tasks share: data, prompts, few-shot examples, scores of letters."""
 
     record: MMedBenchRecord
@@ -94,20 +90,6 @@ class _Choice(XlingTask):
         """All right letters, in the form that the prompt asks for."""
         letters = ", ".join(doc["answer"])
         return f"###Answer: OPTION {letters} IS CORRECT." if self.fine_tuned else letters
-
-    @property
-    def temperature(self) -> float:
-        """0 (greedy) unless `--gen_kwargs temperature=` says otherwise."""
-        return forced_temperature(self) or 0.0
-
-    @property
-    def asked_temperatures(self) -> tuple[float, ...]:
-        """The one temperature; none for log-likelihoods."""
-        return (self.temperature,) if self.OUTPUT_TYPE == "generate_until" else ()
-
-    def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
-        """One reply."""
-        return [("generate_until", (context, generation_arguments(self, self.temperature)), 1)]
 
     def read(
         self, reply: str, doc: Mapping[str, Any], *, after_marker: bool = False

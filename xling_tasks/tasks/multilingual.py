@@ -22,13 +22,8 @@ from xling_tasks.log import log
 from xling_tasks.models.translate.degenerate import foreign
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, translator
 from xling_tasks.scorers.values import defined_mean, replies_of
-from xling_tasks.tasks.base import (
-    Metric,
-    XlingTask,
-    forced_temperature,
-    generation_arguments,
-)
-from xling_tasks.tasks.seeds import Request
+from xling_tasks.tasks.base import Metric
+from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
 from xling_tasks.tasks.side_requests import SideRequest, translation_requests
 from xling_tasks.unanswered import empty, failed, refused
 
@@ -45,7 +40,7 @@ STAND_IN = " ".join(
 """For costs: an answer of about 350 words, which is what chat models write on such questions."""
 
 
-class MultilingualTask(XlingTask):
+class MultilingualTask(GreedyTask):
     """Base: documents have `question_id`, `category` and `text` by language.
 
     A task defines `text_field` (the field of its prompt), `scored` (whether its evaluator is
@@ -144,20 +139,6 @@ class MultilingualTask(XlingTask):
         if spec is not None and spec.model not in (FILE, SEQ2SEQ):
             used["translate"] = self.prompts.get("translate", "en")
         return used
-
-    @property
-    def temperature(self) -> float:
-        """0 (greedy) unless `--gen_kwargs temperature=` says otherwise."""
-        return forced_temperature(self) or 0.0
-
-    @property
-    def asked_temperatures(self) -> tuple[float, ...]:
-        """The one temperature."""
-        return (self.temperature,)
-
-    def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
-        """One answer."""
-        return [("generate_until", (context, generation_arguments(self, self.temperature)), 1)]
 
     def translation_requests(self, language: str) -> list[SideRequest]:
         """What a translator of the harness will be asked about an answer."""

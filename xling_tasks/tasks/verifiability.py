@@ -35,7 +35,8 @@ from xling_tasks.errors import XlingError
 from xling_tasks.harness import has_loglikelihood, running
 from xling_tasks.readers.verdict import read_verdict
 from xling_tasks.scorers.values import ratio_of, replies_of
-from xling_tasks.tasks.base import Metric, generation_arguments, swept_temperatures
+from xling_tasks.tasks.base import Metric
+from xling_tasks.tasks.sampling import SweepTask, generation_arguments
 from xling_tasks.tasks.seeds import Request
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
 from xling_tasks.unanswered import empty, failed
@@ -77,25 +78,10 @@ class _Rows(XLingHealthTask):
         return [answer["label"] for answer in doc["answers"]]
 
 
-class VerifiabilityTask(_Rows):
+class VerifiabilityTask(SweepTask, _Rows):
     """Generated verdicts, one per answer and temperature."""
 
     criterion = "verifiability"
-
-    @property
-    def temperatures(self) -> tuple[float, ...]:
-        """The temperatures of this run."""
-        return swept_temperatures(self)
-
-    @property
-    def asked_temperatures(self) -> tuple[float, ...]:
-        """All of them."""
-        return self.temperatures
-
-    def check_run(self) -> None:
-        """Refuse contradicting generation arguments at once."""
-        for temperature in self.temperatures:
-            generation_arguments(self, temperature)
 
     def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
         """One request per temperature."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from xling_tasks.data.prompts import Prompt
-from xling_tasks.harness import is_hosted
+from xling_tasks.harness import is_hosted, takes_seed
 from xling_tasks.languages import Language
 from xling_tasks.models.backend import backend
 from xling_tasks.models.calls import Arrived, Call
@@ -90,7 +90,7 @@ class HarnessModel:
             kwargs |= {"do_sample": True, "temperature": TEMPERATURE, "top_p": TOP_P}
         calls = self._backend.calls(prompts, kwargs)
         seeds = [int(key_of(prompt, attempt)[:7], 16) for prompt in prompts] if attempt else []
-        if seeds and self._takes_seed():
+        if seeds and takes_seed(self._backend.lm):
             # API backends would send the same seed with every request.
             calls = [
                 call._replace(gen_kwargs={**kwargs, "seed": seed})
@@ -116,11 +116,6 @@ class HarnessModel:
             with _torch_seed(seed), contextlib.closing(self._backend.stream([call])) as arriving:
                 found = [item for arrived in arriving for item in arrived]
             yield [i], found
-
-    def _takes_seed(self) -> bool:
-        """Whether the backend sends a seed to its server; Anthropic's has no such argument."""
-        names = {base.__name__ for base in type(self._backend.lm).__mro__}
-        return "TemplateAPI" in names and "AnthropicChat" not in names
 
 
 def _outcome(sentence: str, reply: Reply, target: Language) -> Outcome:

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from importlib import import_module
 
 import regex
-from xling_metrics.base import library_version
 from xling_metrics.words import language_code
 
 _BREAK = re.compile(r"(\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]\s*)")
@@ -98,12 +97,6 @@ def split(text: str, language: str) -> Passage:
             found.append(Piece(last.text, last.gap + gap, last.translatable))
         pieces += found
     return Passage(start, tuple(pieces))
-
-
-def splitter_name(language: str) -> str:
-    """What cuts this language into sentences, with versions, for signatures."""
-    names = ["pythainlp", "python-crfsuite"] if language_code(language) == "th" else ["sentencex"]
-    return "+".join(f"{name}:{library_version(name)}" for name in names)
 
 
 def require_splitter(language: str) -> None:

@@ -1,0 +1,94 @@
+"""The temperatures at which tasks ask: one, greedy unless told otherwise, or a sweep of several."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+from xling_tasks.errors import SettingError
+from xling_tasks.settings import temperatures
+from xling_tasks.tasks.base import XlingTask
+from xling_tasks.tasks.seeds import Request
+
+
+class GreedyTask(XlingTask):
+    """Tasks that ask once per view, at temperature 0 unless `--gen_kwargs` names another."""
+
+    @property
+    def temperature(self) -> float:
+        """0 (greedy) unless `--gen_kwargs temperature=` says otherwise."""
+        return forced_temperature(self) or 0.0
+
+    @property
+    def asked_temperatures(self) -> tuple[float, ...]:
+        """The one temperature; none for log-likelihoods."""
+        return (self.temperature,) if self.OUTPUT_TYPE == "generate_until" else ()
+
+    def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
+        """One reply."""
+        return [("generate_until", (context, generation_arguments(self, self.temperature)), 1)]
+
+
+class SweepTask(XlingTask):
+    """Tasks that ask at several temperatures in one run."""
+
+    @property
+    def temperatures(self) -> tuple[float, ...]:
+        """The temperatures of this run."""
+        return swept_temperatures(self)
+
+    @property
+    def asked_temperatures(self) -> tuple[float, ...]:
+        """All of them."""
+        return self.temperatures
+
+    def check_run(self) -> None:
+        """Refuse contradicting generation arguments at once."""
+        for temperature in self.temperatures:
+            generation_arguments(self, temperature)
+
+
+def forced_temperature(task: XlingTask) -> float | None:
+    """The temperature of `--gen_kwargs`, which the harness writes over the task's arguments.
+
+    Raises:
+        SettingError: If it is not a number from 0 to 2.
+    """
+    forced = (task.config.generation_kwargs or {}).get("temperature")
+    return None if forced is None else temperatures("--gen_kwargs temperature", forced)[0]
+
+
+def swept_temperatures(task: XlingTask) -> tuple[float, ...]:
+    """The temperatures a task samples at: the setting, or the one from `--gen_kwargs`.
+
+    The harness writes `--gen_kwargs` over the task's generation arguments after the task is made.
+    A temperature there stands for the whole sweep; no temperature is reported that was not used.
+
+    Raises:
+        SettingError: If `--gen_kwargs` and the setting contradict each other.
+    """
+    forced = forced_temperature(task)
+    if forced is None:
+        return task.settings.temperatures
+    if "temperatures" in task.settings.given and task.settings.temperatures != (forced,):
+        raise SettingError(
+            f"{task.config.task}: --gen_kwargs temperature={forced} would replace the sweep "
+            f"temperatures={list(task.settings.temperatures)}; give one of the two"
+        )
+    return (forced,)
+
+
+def generation_arguments(task: XlingTask, temperature: float) -> dict[str, Any]:
+    """The task's generation arguments at a temperature, sampling if and only if it is above 0.
+
+    Raises:
+        SettingError: If `--gen_kwargs do_sample` contradicts the temperature.
+    """
+    arguments = deepcopy(dict(task.config.generation_kwargs or {}))
+    sample = temperature > 0
+    if "do_sample" in arguments and bool(arguments["do_sample"]) != sample:
+        raise SettingError(
+            f"{task.config.task}: --gen_kwargs do_sample={arguments['do_sample']} contradicts "
+            f"temperature {temperature}; leave do_sample out, it follows from the temperature"
+        )
+    return {**arguments, "temperature": temperature, "do_sample": sample}
