@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sized
 from importlib.metadata import PackageNotFoundError, version
 
+PROGRESS_AFTER = 2.0
+"""Seconds after which a progress bar shows: what is quick needs none."""
+
 
 def signature(metric: str, /, *, libraries: tuple[str, ...] = (), **fields: object) -> str:
     """One line that says how a score was made, in the manner of sacrebleu.

@@ -22,7 +22,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from tqdm import tqdm
-from xling_metrics.base import mean, same_length, signature
+from xling_metrics.base import PROGRESS_AFTER, mean, same_length, signature
 from xling_metrics.encoder import Encoded, Encoder, TokenIds, known_name
 
 if TYPE_CHECKING:
@@ -119,7 +119,13 @@ def pair_scores(
     """
     chosen = _chosen(baseline, encoder)
     results: list[QuestionEncoderScores] = []
-    with tqdm(total=len(answers_by_question), desc="BERTScore", disable=not progress) as bar:
+    with tqdm(
+        total=len(answers_by_question),
+        desc="BERTScore",
+        disable=not progress,
+        delay=PROGRESS_AFTER,
+        leave=False,
+    ) as bar:
         for questions in _chunks(answers_by_question, encoder):
             encoded = encoder.encode_tokens(ids for q in questions for ids in q if ids is not None)
             results += [_question(answers, encoded, chosen) for answers in questions]

@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 from xling_metrics import hdp, lda
-from xling_metrics.base import mean, signature
+from xling_metrics.base import PROGRESS_AFTER, mean, signature
 from xling_metrics.lda import SparseCounts
 from xling_metrics.words import published_words
 
@@ -223,12 +223,20 @@ def _units_by_seed(
     at_once = threads or os.cpu_count() or 1
     if n_topics == "hdp" or not lda.is_compiled():
         at_once = 1
-    with ThreadPoolExecutor(at_once) as pool:
-        bar = tqdm(total=len(seeds), desc=_name(n_topics), unit="model", disable=not progress)
-        with bar:
-            for units in pool.map(fit, seeds):
-                bar.update()
-                yield units
+    with (
+        ThreadPoolExecutor(at_once) as pool,
+        tqdm(
+            total=len(seeds),
+            desc=_name(n_topics),
+            unit="model",
+            disable=not progress,
+            delay=PROGRESS_AFTER,
+            leave=False,
+        ) as bar,
+    ):
+        for units in pool.map(fit, seeds):
+            bar.update()
+            yield units
 
 
 def _pair_mean(units: NDArray[np.float64], rows: NDArray[np.int64]) -> float | None:

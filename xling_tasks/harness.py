@@ -46,6 +46,23 @@ def model_args_in_use() -> Mapping[str, Any] | None:
     return {}
 
 
+def output_of_run() -> tuple[str | None, bool] | None:
+    """`--output_path` and whether `--log_samples` was given to the `lm_eval` command in progress.
+
+    The command's folder is known to its evaluation tracker only, a local of `simple_evaluate`.
+
+    Returns:
+        None for a run that is no command's, and in processes other than the first.
+    """
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__") != "lm_eval._cli.run":
+        frame = frame.f_back  # type: ignore[assignment]
+    if frame is None or getattr(running("lm"), "rank", 0) != 0:
+        return None
+    folder = getattr(running("evaluation_tracker"), "output_path", None)
+    return (str(folder) if folder else None), bool(running("log_samples"))
+
+
 def as_mapping(args: Any) -> Mapping[str, Any]:
     """Model arguments as the harness takes them: a mapping, `key=value` text, or none."""
     if isinstance(args, Mapping):

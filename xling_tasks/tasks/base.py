@@ -7,12 +7,14 @@ in `score`, once per task over all replies; `process_results` only looks values 
 
 from __future__ import annotations
 
+import time
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Protocol
 
 from lm_eval.api.instance import Instance
@@ -45,6 +47,7 @@ from xling_tasks.scorers.answered import ANSWER_METRICS, about_answers, unanswer
 from xling_tasks.scorers.values import defined_mean, ratio_of, replies_of
 from xling_tasks.secrets import redact, secrets_in
 from xling_tasks.settings import Settings
+from xling_tasks.tasks import said
 from xling_tasks.tasks.seeds import Request, with_seeds
 from xling_tasks.tasks.side_requests import SideRequest
 from xling_tasks.unanswered import failed
@@ -235,6 +238,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
             kwargs["chat_template"] = noting(kwargs["chat_template"], self._untemplated)
         super().build_all_requests(cache_requests=False, **kwargs)
         self._keep_a_journal()
+        said.say_next(self.predict_only)
         _unsaved.append(weakref.ref(self))
 
     def _keep_a_journal(self) -> None:
@@ -345,7 +349,10 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         everywhere = all_ranks(any(map(_lacks_answers, self.instances)))
         self._gaps = any(everywhere)
         if not self.predict_only:
+            start = time.monotonic()
             self.score()
+            questions = len({instance.doc_id for instance in self.instances})
+            said.scored(str(self.config.task), questions, time.monotonic() - start)
         journaled.scored(str(self.config.task))
 
     def _say_thinking(self) -> None:
@@ -367,24 +374,28 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     def score(self) -> None:
         """Batched scoring over all replies (translate, encode, judge); nothing by default."""
 
-    def save_answers(self, run: str) -> None:
+    def save_answers(self, run: str) -> Path | None:
         """Put the answers on disk: the harness writes only at the very end.
 
         Args:
             run: The run's name, the same for all tasks and processes.
+
+        Returns:
+            The file; None where there is nothing to save or it could not be.
         """
         folder, lm = cache_folder(self.settings.xling_cache), running("lm")
         whole = self.instances and all(item.resps for item in self.instances)
         if folder is None or not whole or replayed(lm) is not None:
-            return
+            return None
         task = str(self.config.task)
         lines = answer_lines(task, run, self.instances, self._untemplated)
         try:
             path = save_answers(folder, task, getattr(lm, "rank", 0), lines)
             journaled.saved(task, path)
-            log.info("%s: answers saved to %s before scoring", task, path)
+            return path
         except (OSError, TypeError, ValueError) as error:
             log.warning("%s: answers could not be saved (%s)", task, error)
+            return None
 
     def override_metric(self, metric_name: str) -> None:
         """The harness calls this for `--predict_only`."""
@@ -511,7 +522,8 @@ _unsaved: list[weakref.ref[XlingTask]] = []
 def _save_all_answers() -> None:
     """Save the answers of all our tasks in the run before the first of them is scored."""
     run = all_ranks(new_run())[0] if _unsaved else ""
-    while _unsaved:
-        task = _unsaved.pop(0)()
-        if task is not None:
-            task.save_answers(run)
+    tasks = [task for reference in _unsaved if (task := reference()) is not None]
+    _unsaved.clear()
+    saved = [path for task in tasks if (path := task.save_answers(run)) is not None]
+    if saved:
+        log.info("Answers of %d tasks are saved in %s", len(saved), saved[0].parent)

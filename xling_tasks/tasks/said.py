@@ -1,0 +1,81 @@
+"""What a run of the `lm_eval` command says of itself: a line per task, and what to do next."""
+
+from __future__ import annotations
+
+import atexit
+import shlex
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from xling_tasks.harness import output_of_run
+from xling_tasks.log import log
+
+_COMMAND = ("lm_eval", "lm-eval")
+
+
+def scored(task: str, questions: int, seconds: float) -> None:
+    """Say that a task is scored."""
+    log.info("%s: %d questions scored in %.1f s", task, questions, seconds)
+
+
+@dataclass
+class _Next:
+    """The line at the end of the process.
+
+    Attributes:
+        folder: `--output_path` as given; None without one.
+        samples: Whether `--log_samples` was given.
+        predict_only: Whether the answers were left unscored.
+        since: When the run began, in seconds of the clock that dates files.
+    """
+
+    folder: str | None
+    samples: bool
+    predict_only: bool
+    since: float
+
+    def words(self) -> str | None:
+        """What to do next; None where nothing was written that was to be."""
+        if self.folder is None:
+            return (
+                "Next: run it with --output_path out --log_samples, then `xling report out` shows "
+                "the gap per language."
+            )
+        place = Path(self.folder)
+        place = place.parent if place.suffix == ".json" else place
+        if not any(file.stat().st_mtime >= self.since for file in place.rglob("*results_*.json")):
+            return None
+        shown = shlex.quote(self.folder)
+        if self.predict_only:
+            return (
+                f"Next: score the answers with --model xling_replay --model_args path={shown} "
+                "and the same --tasks, without --predict_only."
+            )
+        if not self.samples:
+            return f"Next: run it with --log_samples too, then `xling report {shown}` works."
+        return f"Next: xling report {shown}"
+
+
+_next: list[_Next] = []
+
+
+def say_next(predict_only: bool) -> None:
+    """Say at the end of the `lm_eval` command what to do with its results; once."""
+    output = output_of_run()
+    if output is None or _next:
+        return
+    # File systems date to the second or less exactly than the clock.
+    _next.append(_Next(*output, predict_only, time.time() - 2))
+    atexit.register(_last_line)
+
+
+def _last_line() -> None:
+    command = Path(sys.argv[0])
+    is_command = command.stem in _COMMAND or command.parent.name in _COMMAND
+    if not is_command or getattr(sys, "last_value", None) is not None:
+        return
+    words = _next[0].words()
+    if words is not None:
+        print(words, flush=True)
