@@ -545,7 +545,7 @@ def test_every_score_has_a_standard_error(run):
         for key, value in results[task].items()
         if "_stderr," in key and not isinstance(value, float)
     }
-    assert {name for _, name in without} == {"unusable_rows"}
+    assert {name for _, name in without} == {"unusable_rows", "n_answered"}
     assert 0.02 < results[V + "en"]["macro_f1_t0.0_stderr,none"] < 0.08
     again = run(V + "en", bootstrap_iters=0)["results"][V + "en"]
     assert {again[key] for key in again if "_stderr" in key} == {"N/A"}
