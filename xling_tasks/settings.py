@@ -46,6 +46,8 @@ class Settings:
         topic_seeds: Seeds of the topic models; empty for no topic metrics.
         languages: The languages of tasks that ask in several, beside English; None for all that
             the data has.
+        trained_languages: The languages that the model saw in its training, for means over these
+            and over the others; None for no such means.
         prompts_file: A JSONL file of prompts in several languages instead of ours.
         empathy_classifier: Folder of a classifier made with `xling train-empathy`.
         xling_cache: Folder for judge verdicts and answers waiting to be scored; None for the
@@ -72,6 +74,7 @@ class Settings:
     source_encoder: EncoderSpec | bool | None = None
     topic_seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     languages: tuple[str, ...] | None = None
+    trained_languages: tuple[str, ...] | None = None
     prompts_file: str | None = None
     empathy_classifier: str | None = None
     xling_cache: str | bool | None = None
@@ -107,7 +110,8 @@ class Settings:
         plain.pop("given")
         for key in ("temperatures", "topic_seeds"):
             plain[key] = list(plain[key])
-        plain["languages"] = None if self.languages is None else list(self.languages)
+        for key in ("languages", "trained_languages"):
+            plain[key] = None if plain[key] is None else list(plain[key])
         for key in ("encoder", "source_encoder"):
             if isinstance(plain[key], dict):
                 plain[key] = json.loads(plain[key]["arguments"])
@@ -241,6 +245,7 @@ _CHECKS: dict[str, Any] = {
     "source_encoder": _encoder,
     "topic_seeds": _seeds,
     "languages": _languages,
+    "trained_languages": _languages,
     "prompts_file": _text,
     "empathy_classifier": _text,
     "xling_cache": _cache,

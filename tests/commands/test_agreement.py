@@ -101,7 +101,8 @@ def test_majority_percent_and_alpha(tmp_path):
     assert row == {
         "batch": PAGE, "language": "en", "items": 6, "annotators": 3, "labels": 13,
         "missing_labels": 5, "majority": 4, "ties": 1, "no_label": 1, "agreement_percent": 50.0,
-        "reasoning_percent": 100.0, "unanimous_percent": 25.0, "published_percent": [96.08, 92.31]}  # fmt: skip
+        "reasoning_percent": 100.0, "unanimous_percent": 25.0,
+        "unanimous_with_judge_percent": 25.0, "published_percent": [96.08, 92.31]}  # fmt: skip
     assert pick(found["annotators"], annotator="anna")["agreement_percent"] == 40.0  # 2 of 5
     assert pick(found["annotators"], annotator="chi")["labels"] == 4
     assert [row["question_id"] for row in found["disagreements"]] == ["1", "2", "3", "4"]
@@ -109,6 +110,17 @@ def test_majority_percent_and_alpha(tmp_path):
     assert "96.08, 92.31" in page and "0.06" in page
     (batch,) = found["batches"]
     assert batch["annotators"] == ["anna", "bo", "chi"] and batch["judge"] == "judge-1"
+
+
+def test_all_with_the_judge_is_less_than_all_alike(tmp_path):
+    """XLingEval's 74.74% counts the items in which all three have the judge's label."""
+    wrong = "reference_wrong"
+    table = [(NEITHER,) * 3, (LESS,) * 3, (wrong,) * 3, (wrong, "both_wrong", NEITHER)]
+    found, page = result(tmp_path, *three(tmp_path, table))
+    row = pick(found["agreement"], language="en")
+    assert (row["unanimous_percent"], row["unanimous_with_judge_percent"]) == (75.0, 25.0)
+    assert [r["majority"] for r in found["disagreements"]] == [LESS, wrong, None]
+    assert "both_wrong" in page.replace("\\", "")
 
 
 def test_a_table_of_the_paper(tmp_path):

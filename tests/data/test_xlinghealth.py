@@ -158,8 +158,31 @@ def test_wrong_answer_that_equals_the_correct_one_is_unusable(tmp_path):
     rows = wide()
     rows[1]["answer_Spanish"] = rows[0]["answer_Spanish"]
     data = liveqa(write(tmp_path / "LiveQA.xlsx", rows))
-    assert data.unusable("es") == [("0", "1", "wrong answer equals the correct one")]
-    assert data.unusable("en") == []
+    # In every language: the label is wrong in Spanish and doubtful in the others.
+    for code in ("en", "es", "zh", "hi"):
+        assert data.unusable(code) == [("0", "1", "wrong answer equals the correct one in es")]
+        assert data.coverage(code)["unusable_questions"] == ["0"]
+        assert [len(doc["answers"]) for doc in data.docs(code)] == [1, 2, 2]
+        assert [doc["parallel"] for doc in data.docs(code)] == [False, True, True]
+
+
+def test_labels_that_contradict_themselves_in_three_languages(tmp_path):
+    """As MedicationQA 224: Chinese alone kept the row, with label 0."""
+    rows = wide()
+    for name in ("English", "Spanish", "Hindi"):
+        rows[1][f"answer_{name}"] = rows[0][f"answer_{name}"]
+    rows[1]["answer_Hindi"] = f" {rows[1]['answer_Hindi']} "
+    data = liveqa(write(tmp_path / "LiveQA.xlsx", rows))
+    assert data.unusable("zh") == [("0", "1", "wrong answer equals the correct one in en, es, hi")]
+    ids = [
+        {
+            (doc["question_id"], answer["answer_id"])
+            for doc in data.docs(code)
+            for answer in doc["answers"]
+        }
+        for code in ("en", "es", "zh", "hi")
+    ]
+    assert all(own == ids[0] for own in ids) and ("0", "1") not in ids[0]
 
 
 def change(rows, index, **cells):

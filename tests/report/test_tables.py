@@ -499,6 +499,48 @@ def test_groups_beside_table_4_only_for_the_same_prompts(tmp_path):
     assert cell(found["coverage_information"], "run", language="hi") is None
 
 
+def test_trained_languages_and_branches_beside_what_is_published(tmp_path):
+    scores = {"information_f1": 0.5, "information_f1_es": 0.6, "information_f1_hi": 0.4,
+              "information_f1_train_in": 0.6, "information_f1_train_out": 0.4,
+              "information_f1_branch_romance": 0.6}  # fmt: skip
+    data = {"languages": ["en", "es", "hi"], "unusable_questions": {}}
+    folder = write(tmp_path, {"xling_information": task(scores, data=data)})
+    groups = by_key(report_of(folder))["information_xling_groups"]
+    assert cell(groups, "trained languages", model="m") == 0.6
+    assert cell(groups, "branch: romance", model="m") == 0.6
+    name = "Llama-3.1-8B (published)"
+    printed = next(
+        published(
+            table="Table 4",
+            model="Llama-3.1-8B",
+            language="train:out",
+            metric="information_consistency",
+        )
+    )
+    assert cell(groups, "other languages", model=name) == printed.value
+    assert cell(groups, "branch: romance", model=name) is None
+
+
+def test_language_consistency_as_published_stands_beside_table_a4(tmp_path):
+    names = [
+        f"language_consistency{kind}_t{tau}"
+        for kind in ("", "_published")
+        for tau in ("0.0", "1.0", "0.5")
+    ]
+    runs = {
+        f"xlinghealth_consistency_liveqa_{c}": task(dict.fromkeys(names, 0.9)) for c in ("en", "hi")
+    }
+    found = by_key(report_of(write(tmp_path, runs)))["consistency_liveqa"]
+    theirs = {"model": "MedAlpaca-30b (published)", "metric": "language_consistency_published"}
+    assert cell(found, "hi", T="0", **theirs) == pytest.approx(0.8152)
+    assert cell(found, "hi", T="1", **theirs) == pytest.approx(0.5535)
+    shown = [row[:3] for i, row in enumerate(found.rows) if i in found.published]
+    assert {(row[0], row[1]) for row in shown} == {
+        ("language_consistency_published", t) for t in "01"
+    }
+    assert "Table A4" in found.note and "does not say over which dataset" in found.note
+
+
 def test_empathy_with_presence_beside_agreement(tmp_path):
     scores = {"empathy": 0.75, "empathy_es": 0.75, "both_absent_es": 0.5, "profile_en": 4, "profile_es": 4,
               "emotional_reactions_present_en": 0.25, "emotional_reactions_present_es": 0.0,

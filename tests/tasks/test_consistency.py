@@ -84,6 +84,7 @@ def test_greedy_once_has_no_similarity_but_lengths_and_language(run):
             "length_words",
             "length_words_src",
             "language_consistency",
+            "language_consistency_published",
             "line_pass_rate",
             "empty_rate",
         )

@@ -11,7 +11,7 @@ from lm_eval.api.model import LM
 
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError, XlingError
-from xling_tasks.tasks.mmedbench import candidates
+from xling_tasks.tasks.mmedbench import candidates, letters_of, rationale_of
 
 LANGUAGES = ("en", "zh", "ja", "fr", "ru", "es")
 M = "mmedbench_mcqa_demo_"
@@ -168,6 +168,23 @@ def test_fine_tuned_form(run):
         assert "### Response:" in model.seen[0][0] and "### Input:" in model.seen[0][0]
         if "rationale" in kind:
             assert scores["bleu1,none"] == pytest.approx(1) and scores["no_end_rate,none"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("reply", "rationale", "letters"),
+    [
+        ("Because. **[End]** B, D", "Because.", "BD"),
+        ("Parce que.\n[END]: B et D", "Parce que.", "BD"),
+        ("Because of **this** [End] B", "Because of **this**", "B"),
+        ("So.\n### [ end ]:\nB and D", "So.", "BD"),
+        ("So. __[End]:__ D", "So.", "D"),
+        ("So. `[End]` A", "So.", "A"),
+    ],
+)
+def test_marks_around_the_end_marker(reply, rationale, letters):
+    doc = {"options": dict.fromkeys("ABCD", "x"), "several": True}
+    assert rationale_of(reply, fine_tuned=False) == rationale
+    assert letters_of(reply, doc, fine_tuned=False) == frozenset(letters)
 
 
 @pytest.fixture

@@ -139,7 +139,7 @@ class MetricName(NamedTuple):
 
 
 _TEMPERATURE = re.compile(r"(.+)_t(\d+(?:\.\d+)?)")
-_GROUP = re.compile(r"(.+?)_(script|family)_(\w+)")
+_GROUP = re.compile(r"(.+?)_(script|family|branch|train)_(\w+)")
 
 
 def _split_language(name: str) -> tuple[str, str]:
@@ -219,7 +219,8 @@ _ALL = (
         _metrics(
             (
                 *(*_SIMILARITIES, *_in_source(_SIMILARITIES)),
-                *("language_consistency", "line_pass_rate", "word_pass_rate"),
+                *("language_consistency", "language_consistency_published"),
+                *("line_pass_rate", "word_pass_rate"),
             ),
             ("empty_rate", "translation_failed_rate"),
             (*_SIZES, *_in_source(_SIZES), "distinct_answers"),
@@ -255,7 +256,10 @@ _ALL = (
         "information",
         "Information consistency",
         _metrics(
-            ("information_f1", "information_precision", "information_recall", "langid_match"),
+            (
+                *("information_f1", "information_f1_by_prompt", "information_precision"),
+                *("information_recall", "langid_match"),
+            ),
             ("empty_rate", "unscored", "abstained", "unverified", "unparsed"),
             ("n_claims",),
         ),

@@ -46,10 +46,22 @@ class Question:
             return "question text missing"
         if answer.text[language] is None:
             return "answer text missing"
-        correct = {a.text[language] for a in self.answers if a.label == 1}
-        if answer.label == 0 and answer.text[language] in correct:
-            return "wrong answer equals the correct one"
-        return None
+        where = self._contradictions.get(answer.id)
+        return f"wrong answer equals the correct one in {', '.join(where)}" if where else None
+
+    @functools.cached_property
+    def _contradictions(self) -> dict[str, list[str]]:
+        """Wrong answer's id -> the languages in which its text is that of a correct one.
+
+        The label is then wrong in those, and doubtful in all others: such a row is used in none.
+        """
+        found: dict[str, list[str]] = {}
+        for language in self.text:
+            correct = {a.text[language] for a in self.answers if a.label == 1} - {None}
+            for answer in self.answers:
+                if answer.label == 0 and answer.text[language] in correct:
+                    found.setdefault(answer.id, []).append(language)
+        return found
 
 
 @dataclass(frozen=True)

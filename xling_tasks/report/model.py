@@ -28,6 +28,7 @@ COVERAGE = (
     "abstained",
     "langid_match",
     "language_consistency",
+    "language_consistency_published",
     "line_pass_rate",
     "word_pass_rate",
     "unusable_rows",

@@ -119,7 +119,9 @@ class Scorer:
             return {}
         from xling_metrics.bertscore import bertscore_signature, sim_sent_signature
 
-        found = {name: bertscore_signature(self.encoder) for name in BERTSCORE}
+        # What layer and rescaling the published numbers have cannot be told from paper and code.
+        unsettled = "|published_layer_and_rescaling:unsettled" if self.kind == "published" else ""
+        found = {name: bertscore_signature(self.encoder) + unsettled for name in BERTSCORE}
         return {**found, "sim_sent": sim_sent_signature(self.encoder)}
 
     def _topics(self, everything: Texts) -> Iterator[tuple[str, TopicResult]]:

@@ -18,6 +18,7 @@ from xling_metrics.language import (
     has_own_script,
     language_confusion_corpus,
     language_consistency_corpus,
+    published_language_consistency_corpus,
 )
 from xling_metrics.ngrams import distinct_answers
 from xling_metrics.words import language_code
@@ -242,9 +243,14 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
         answers = [_there(per, per) for per in answers]
         flat = list(dict.fromkeys(chain.from_iterable(answers)))
         shares = dict(zip(flat, language_consistency_corpus(flat, self.language), strict=True))
+        counted = published_language_consistency_corpus(flat, self.language)
+        published = dict(zip(flat, counted, strict=True))
         passes = dict(zip(flat, language_confusion_corpus(flat, self.language), strict=True))
         found: dict[str, list[Any]] = {
             "language_consistency": [defined_mean([shares[a] for a in per]) for per in answers],
+            "language_consistency_published": [
+                defined_mean([published[a] for a in per]) for per in answers
+            ],
             "line_pass_rate": [_counts([passes[a].line_pass for a in per]) for per in answers],
             "empty_rate": [[sum(map(empty, per)), len(per)] for per in answers],
         }
@@ -288,6 +294,17 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
                 defined_mean,
                 True,
                 signature("language_consistency", split="sentencex", **langid),  # type: ignore[arg-type]
+            ),
+            (
+                "language_consistency_published",
+                defined_mean,
+                True,
+                signature(
+                    "language_consistency_published",
+                    split="published",
+                    labels="en,es,zh,hi",
+                    **langid,  # type: ignore[arg-type]
+                ),
             ),
             ("line_pass_rate", ratio_of, True, signature("line_pass_rate", **langid)),  # type: ignore[arg-type]
             ("empty_rate", ratio_of, False, signature("empty_rate", of="all_answers")),

@@ -30,7 +30,8 @@ from xling_tasks.tasks.seeds import Request
 from xling_tasks.unanswered import Unanswered, empty
 
 END = "[End]"
-_END = re.compile(r"\[\s*end\s*\]", re.I)
+# With the marks of a heading or of bold type around it, and a colon after it.
+_END = re.compile(r"(?:^[ \t]*#+[ \t]*)?[*_`]*\[\s*end\s*\][*_`]*\s*[:：]?[*_`]*", re.I | re.M)
 _FT_ANSWER = re.compile(r"#{1,3}\s*Answer\s*:?\s*(.*)", re.S | re.I)
 _FT_OPTION = re.compile(r"OPTIONS?\s+([A-H](?:\s*(?:,|AND|&)?\s*[A-H])*)\s+(?:IS|ARE)\s+CORRECT")
 _FT_RATIONALE = re.compile(r"#{1,3}\s*Rationale\s*:?\s*(.*?)(?=#{1,3}\s*Answer|$)", re.S | re.I)

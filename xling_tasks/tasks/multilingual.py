@@ -17,7 +17,7 @@ from xling_metrics.language import identify
 from xling_tasks.data.prompt_sets import RECORDS, PromptSet, load_prompts
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.errors import SettingError
-from xling_tasks.languages import FAMILY_GROUPS, LANGUAGES, SCRIPT_GROUPS
+from xling_tasks.languages import BRANCH_GROUPS, FAMILY_GROUPS, LANGUAGES, SCRIPT_GROUPS
 from xling_tasks.log import log
 from xling_tasks.models.translate.degenerate import foreign
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, translator
@@ -260,7 +260,12 @@ class MultilingualTask(GreedyTask):
         """Suffix -> the languages of this run in each group; '' is all of them."""
         others = self.languages[1:]
         found = {"": others}
-        for kind, groups in (("script", SCRIPT_GROUPS), ("family", FAMILY_GROUPS)):
+        trained = self.settings.trained_languages
+        seen = {} if trained is None else {
+            "in": trained, "out": tuple(code for code in others if code not in trained)
+        }  # fmt: skip
+        kinds = {"script": SCRIPT_GROUPS, "family": FAMILY_GROUPS, "branch": BRANCH_GROUPS}
+        for kind, groups in (*kinds.items(), ("train", seen)):
             for name, members in groups.items():
                 chosen = tuple(code for code in others if code in members)
                 if chosen:

@@ -33,6 +33,8 @@ NOTES = (
     "agreement_percent: items whose majority is the judge's label, of the items with a majority. "
     "reasoning_percent: the same for 'I agree with the reasoning'.",
     "unanimous_percent: items whose labels are all alike, of the items with two labels or more.",
+    "unanimous_with_judge_percent: items whose every annotator has the judge's label, of the items "
+    "that everybody voted on: the paper's 74.74 is of this kind.",
     "alpha: Krippendorff's, nominal, over annotators' labels; empty where it is undefined (no item "
     "with two labels, or only one label in use). 1 is perfect, 0 is chance.",
     "published_percent: arXiv:2310.13132, Table A7, batches 1 and 2; other answers and judge.",
@@ -116,6 +118,12 @@ def _figures(units: Sequence[Sequence[Checked]], language: str) -> dict[str, Any
     reasoning = [metrics.majority_label([c.agree_reasoning for c in unit]) for unit in units]
     sound = [flag for flag in reasoning if flag is not None]
     among = metrics.agreement(labels)
+    votes = [[_vote(check) for check in unit] for unit in units]
+    whole = [
+        all(vote == unit[0].judge_label for vote in own)
+        for own, unit in zip(votes, units, strict=True)
+        if None not in own
+    ]
     unlabelled = sum(not any(map(_vote, unit)) for unit in units)
     figures = published(table="Table A7", language=language)
     return {
@@ -129,6 +137,7 @@ def _figures(units: Sequence[Sequence[Checked]], language: str) -> dict[str, Any
         "agreement_percent": _percent(hits),
         "reasoning_percent": _percent(sound),
         "unanimous_percent": None if among.unanimous is None else 100 * among.unanimous,
+        "unanimous_with_judge_percent": _percent(whole),
         "alpha": among.alpha,
         "published_percent": [figure.value for figure in figures],
     }

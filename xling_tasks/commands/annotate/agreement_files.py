@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from xling_tasks.commands.annotate.page import OTHERS
 from xling_tasks.criteria import LABELS
 from xling_tasks.errors import DataError, did_you_mean
 
@@ -150,8 +151,9 @@ def _read_item(place: str, row: Any) -> Checked:
     }
     label = row.get("label")
     for name, value in (("judge_label", told["judge_label"]), ("label", label)):
-        if value not in LABELS and (name == "judge_label" or value is not None):
-            known = did_you_mean(str(value), LABELS)
+        known_labels = LABELS if name == "judge_label" else (*LABELS, *OTHERS)
+        if value not in known_labels and (name == "judge_label" or value is not None):
+            known = did_you_mean(str(value), known_labels)
             raise DataError(f"{place}, field {name!r}: unknown label {value!r}.{known}")
     flags: dict[str, Any] = {name: row.get(name) for name in ("agree_label", "agree_reasoning")}
     for name, flag in flags.items():

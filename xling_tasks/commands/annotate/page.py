@@ -27,6 +27,12 @@ MEANINGS = {
 }
 """The labels in the order in which a judge takes the first that applies, in words for people."""
 
+OTHERS = {
+    "reference_wrong": ("answer 1 is wrong", "Answer 1 is wrong, and answer 2 is right."),
+    "both_wrong": ("both answers are wrong", "Answer 1 is wrong, and answer 2 is too."),
+}
+"""What only people may answer, as in XLingEval: that the reference itself is wrong."""
+
 # What could end the JSON block or is no text: markup, line separators, lone halves of characters.
 _UNSAFE = re.compile("[<>&\u007f-\u009f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
@@ -47,6 +53,10 @@ def page_data(items: Sequence[Mapping[str, Any]], made: Mapping[str, Any]) -> di
         "labels": [
             {"key": key, "wording": OPTIONS[key], "meaning": meaning}
             for key, meaning in MEANINGS.items()
+        ]
+        + [
+            {"key": key, "wording": wording, "meaning": meaning}
+            for key, (wording, meaning) in OTHERS.items()
         ],
         "languages": [{"code": code, "name": language_name(code)} for code in codes],
         "items": [dict(item) for item in items],

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from xling_tasks.criteria import AVERAGE, ENGLISH
 from xling_tasks.data.published import published
+from xling_tasks.languages import BRANCH_GROUPS
 from xling_tasks.report.tables.differences import Difference, grouped, notes_about, task_languages
 from xling_tasks.report.tables.grid import (
     Grid,
@@ -23,10 +24,13 @@ _MECHANISMS = ("emotional_reactions", "interpretations", "explorations")
 _GROUPS = (
     AVERAGE, "script:latin", "script:indic", "script:perso_arabic", "script:other",
     "family:romance", "family:slavic", "family:indo_aryan", "family:dravidian", "family:other",
+    "train:in", "train:out", *(f"branch:{name}" for name in BRANCH_GROUPS),
 )  # fmt: skip
 _TITLES = {
     AVERAGE: "all",
     **{name: name.replace(":", ": ").replace("_", "-") for name in _GROUPS[1:]},
+    "train:in": "trained languages",
+    "train:out": "other languages",
 }
 _SCORES = {"information": "information_f1", "empathy": "empathy"}
 _COLUMNS = {
@@ -67,7 +71,7 @@ _NOTES = {
 _PAPER = (
     "Published rows ({sources}) are over 30 languages and the paper's 150 prompts, which are not "
     "published (ours are our own), with its judge, classifiers and translator (NLLB-200 MoE 54B): "
-    "read them as orientation. The paper's split by training languages is left out here."
+    "read them as orientation."
 )
 
 
@@ -123,7 +127,10 @@ def _by_group(grid: Grid, criterion: str, dataset: str, notes: Sequence[str], sh
     text = (
         "Unweighted means over the languages other than English that a model's run has "
         "('languages' says how many; a group has those of them that belong to it): models with "
-        "other languages are not comparable. A mean is undefined where one of its languages is."
+        "other languages are not comparable. A mean is undefined where one of its languages is. "
+        "Families are the paper's groups, in which German and Dutch count as Romance and Persian "
+        "as Indo-Aryan; branches are the linguists' and have no published figure. Trained "
+        "languages are those of --metadata trained_languages."
     )
     title = f"{heading(criterion, dataset)}: scripts and families"
     key = f"{criterion}_{dataset}_groups"

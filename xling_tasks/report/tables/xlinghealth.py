@@ -45,6 +45,16 @@ _LIKELIHOOD = (
     Shown("brier", "Brier", bounds=True),
     Shown("unknown_rate", "unknown verdict"),
 )
+_IN_LANGUAGE = "language_consistency_published"
+_A4_NOTE = (
+    "language_consistency_published counts as the paper's code does, only sentences that langid "
+    "calls English, Spanish, Chinese or Hindi; its Table A4 does not say over which dataset."
+)
+_BERTSCORE_NOTE = (
+    "How the published BERTScore was made is not settled: the paper's code as it stands takes "
+    "layer 12 and would not rescale, but the size of its numbers suggests rescaling. Ours takes "
+    "layer 9 and rescales, as the bert_score package does."
+)
 _A11_NAMES = {"acc": "accuracy", "auc_hard": "auc"}
 _MEAN = f"mean of {len(PAPER_TEMPERATURES)}"
 
@@ -69,18 +79,20 @@ def consistency_tables(grid: Grid, found: Sequence[Difference], shown: bool) -> 
         whole = has_means(grid, "consistency", dataset)
         beside = figures if whole else []
         extra = [f"'{_MEAN}' is the unweighted mean over the five temperatures."] if whole else []
-        yield _consistency(grid, dataset, beside, [*notes, *extra, paper_note(beside)], whole)
+        notes += [*extra, paper_note(beside), _BERTSCORE_NOTE if beside else ""]
+        yield _consistency(grid, dataset, beside, notes, whole, shown)
         if figures and not whole:
             yield _published_consistency(dataset, figures)
 
 
 def _consistency(
-    grid: Grid, dataset: str, figures: list[Figure], notes: list[str], whole: bool
+    grid: Grid, dataset: str, figures: list[Figure], notes: list[str], whole: bool, shown: bool
 ) -> Table:
     languages = grid.languages("consistency", dataset)
     rows = Rows(("metric", "T", "model", *wide_heads(languages, average=False)))
     taus = [tau for tau in grid.temperatures("consistency", dataset) if tau is not None]
-    skip = {*COVERAGE} - {"language_consistency"}
+    skip = {*COVERAGE} - {"language_consistency", _IN_LANGUAGE}
+    spoken = list(published(source="xlingeval", table="Table A4")) if shown else []
     metrics = [*grid.metrics("consistency", dataset), *(item.metric for item in figures)]
     for metric in (name for name in dict.fromkeys(metrics) if name not in skip):
         drops = "_seed_sd" not in metric
@@ -94,6 +106,16 @@ def _consistency(
                 cells = wide_cells(lookup, metric, languages, average=False, drops=drops)
                 if any(cell is not None for cell in cells):
                     rows.add(metric, shown_temperature(tau) or _MEAN, model, *cells)
+            if metric == _IN_LANGUAGE:
+                at = [f for f in spoken if tau is not None and float(f.temperature) == tau]
+                notes += [_A4_NOTE, paper_note(at)] if at and _A4_NOTE not in notes else []
+                for (name, _), own in by_model(at).items():
+                    lookup = lookup_of(own, {_IN_LANGUAGE: "language_consistency_percent"}, 0.01)
+                    cells = wide_cells(lookup, metric, languages, average=False)
+                    rows.add(
+                        metric, shown_temperature(tau), published_model(name), *cells,
+                        published=True,
+                    )  # fmt: skip
         for (name, _), own in by_model(figures).items():
             cells = wide_cells(lookup_of(own, {}), metric, languages, average=False)
             if any(cell is not None for cell in cells):
