@@ -439,11 +439,11 @@ def test_pictures_are_data(small):
 
 def test_texts_and_attributes():
     assert text('a<b> & "c" \u202e\u0000\ud800\r\nx') == (
-        "a&lt;b&gt; &amp; &quot;c&quot; "
+        "a&lt;b&gt; &amp; &#34;c&#34; "
         '<span class="control">U+202E</span><span class="control">U+0000</span>'
         '<span class="control">U+D800</span>\nx'
     )
-    assert attribute('"><b>\u202e') == "&quot;&gt;&lt;b&gt;U+202E"
+    assert attribute('"><b>\u202e') == "&#34;&gt;&lt;b&gt;U+202E"
     assert text("क\u200dष می\u200cخواهم 👨\u200d👩") == "क\u200dष می\u200cخواهم 👨\u200d👩"
 
 
