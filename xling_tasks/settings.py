@@ -35,6 +35,8 @@ class Settings:
         prompt_language: `published` (consistency and verifiability in the question's language, all
             others in English), `en` or `native`.
         judge: The model that judges correctness; None for no judgement.
+        reader: The model that reads replies which the rules leave unread, `judge` for the judge;
+            None for none.
         k: Answers per question and temperature of the consistency tasks.
         greedy_repeats: `once` or `k` answers at temperature 0; None for `once` on local backends,
             which would give k copies of one answer, and `k` on services.
@@ -66,6 +68,7 @@ class Settings:
     prompts: str | None = None
     prompt_language: str = "published"
     judge: ModelSpec | None = None
+    reader: ModelSpec | None = None
     k: int = 10
     greedy_repeats: str | None = None
     sampling_seed: int = 1234
@@ -102,6 +105,12 @@ class Settings:
             if key not in known and key not in others:
                 _refuse_unknown(key, known, strict=model_args is not None)
         values = {key: _CHECKS[key](key, value) for key, value in given.items()}
+        if values.get("reader") == _JUDGE:
+            values["reader"] = values.get("judge")
+            if values["reader"] is None:
+                raise SettingError(
+                    "--metadata reader=judge: no judge is set; set one or name a model"
+                )
         return cls(**values, given=frozenset(given))
 
     def dump(self) -> dict[str, Any]:
@@ -210,6 +219,13 @@ def _translator(key: str, value: Any) -> ModelSpec | None:
     return translator_spec(key, value)
 
 
+_JUDGE = "judge"
+
+
+def _reader(key: str, value: Any) -> ModelSpec | str | None:
+    return value if value is None or value == _JUDGE else ModelSpec.parse(key, value)
+
+
 def _prompt_language(key: str, value: Any) -> str:
     if value not in ("published", "en", "native"):
         raise SettingError(
@@ -237,6 +253,7 @@ _CHECKS: dict[str, Any] = {
     "prompts": _text,
     "prompt_language": _prompt_language,
     "judge": lambda key, value: None if value is None else ModelSpec.parse(key, value),
+    "reader": _reader,
     "k": _count,
     "greedy_repeats": _greedy_repeats,
     "sampling_seed": _seed,

@@ -473,7 +473,7 @@ def test_a_document_whose_content_changed(ready, replay, monkeypatch):
         replay(ready[1], V + "en", limit=2)
 
 
-@pytest.mark.parametrize("role", ["judge", "translator"])
+@pytest.mark.parametrize("role", ["judge", "reader", "translator"])
 def test_the_replayed_model_can_be_nothing_else(ready, replay, role):
     for task in (V + "en", T + "en"):
         with pytest.raises(SettingError, match=f"{role}=self: xling_replay has the logged answers"):

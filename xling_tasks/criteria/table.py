@@ -186,7 +186,8 @@ _LANGUAGE = Endpoint("langid_match", "language")
 
 
 def _mcqa(key: str, title: str) -> Criterion:
-    metrics = _metrics(_CHOICES, ("unparsed_rate", "empty_rate"), chance=_CHOICES)
+    down = ("unparsed_rate", "empty_rate")
+    metrics = _metrics(_CHOICES, down, ("read_by_model_rate",), chance=_CHOICES)
     return Criterion(key, f"MMedBench: {title}", metrics, (Endpoint("acc"),), parallel=False)
 
 
@@ -194,6 +195,7 @@ def _rationale(key: str, title: str) -> Criterion:
     metrics = _metrics(
         (*_CHOICES, *_OVERLAPS, "language_consistency"),
         ("unparsed_rate", "empty_rate", "no_end_rate"),
+        ("read_by_model_rate",),
         within=_OVERLAPS,
         chance=_CHOICES,
     )
@@ -236,8 +238,9 @@ _ALL = (
         "verifiability",
         "Verifiability",
         _metrics(
-            ("macro_precision", "macro_recall", "macro_f1", "acc", "auc_hard"),
+            ("macro_precision", "macro_recall", "macro_f1", "acc", "acc_all", "auc_hard"),
             ("unknown_rate", "empty_rate"),
+            ("read_by_model_rate",),
         ),
         (Endpoint("macro_f1", at="lowest"),),
     ),

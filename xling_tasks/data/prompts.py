@@ -40,6 +40,8 @@ FIELDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "empathy": (frozenset({"post"}), frozenset({"language"})),
     "claims": (frozenset({"text", "code"}), frozenset()),
     "support": (frozenset({"claims", "reference", "code"}), frozenset()),
+    "read_letters": (frozenset({"options", "reply", "code"}), frozenset({"language"})),
+    "read_verdict": (frozenset({"reply", "code"}), frozenset({"language", "answer"})),
     "rank": (
         frozenset({"question", "rationales", "code"}),
         frozenset({"options", "answer", "reference", "count", "language"}),
@@ -52,6 +54,8 @@ _LINES = {
     "claims": "{code} N. claim, and at the end {code} END OF CLAIMS",
     "support": "{code} N: SUPPORTED",
     "rank": "RANKING {code}: 2 > 1",
+    "read_letters": "ANSWER {code}: LETTERS",
+    "read_verdict": "ANSWER {code}: WORD",
 }
 """What a reply's lines must look like, by prompt: without the code they do not count."""
 

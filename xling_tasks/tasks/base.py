@@ -268,11 +268,11 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
                 )
 
     def _check_replay(self) -> None:
-        """A replay needs the task's log, and has no model to be a judge or a translator too."""
+        """A replay needs the task's log, and has no model for another role (judge, reader, ...)."""
         replay = replayed(running("lm"))
         if replay is not None:
             replay.origin(str(self.config.task))
-        for role in ("judge", "translator") if replay is not None else ():
+        for role in ("judge", "reader", "translator") if replay is not None else ():
             spec = getattr(self.settings, role)
             if spec is not None and spec.model == SELF:
                 raise SettingError(

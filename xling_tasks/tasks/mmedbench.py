@@ -21,12 +21,15 @@ from xling_metrics.language import language_consistency_corpus
 from xling_tasks.data.mmedbench import RECORDS, MMedBenchRecord, MMedBenchSplit, load
 from xling_tasks.errors import XlingError
 from xling_tasks.harness import has_loglikelihood, may_be_cut, running
+from xling_tasks.models.reader import Choice, readable
 from xling_tasks.readers.letters import read_letters
 from xling_tasks.scorers.rationale import RationaleScorer, scorer_for
 from xling_tasks.scorers.values import defined_mean, replies_of
 from xling_tasks.tasks.base import Metric
+from xling_tasks.tasks.reading import ReadingTask
 from xling_tasks.tasks.sampling import GreedyTask
 from xling_tasks.tasks.seeds import Request
+from xling_tasks.tasks.side_requests import SideRequest
 from xling_tasks.unanswered import Unanswered, empty
 
 END = "[End]"
@@ -37,8 +40,10 @@ _FT_OPTION = re.compile(r"OPTIONS?\s+([A-H](?:\s*(?:,|AND|&)?\s*[A-H])*)\s+(?:IS
 _FT_RATIONALE = re.compile(r"#{1,3}\s*Rationale\s*:?\s*(.*?)(?=#{1,3}\s*Answer|$)", re.S | re.I)
 
 
-class _Choice(GreedyTask):
+class _Choice(ReadingTask, GreedyTask):
     """What the MMedBench tasks share: data, prompts, few-shot examples, scores of letters."""
+
+    reader_prompt = "read_letters"
 
     record: MMedBenchRecord
     data: MMedBenchSplit
@@ -66,7 +71,8 @@ class _Choice(GreedyTask):
         return self.data.coverage()
 
     def check_run(self) -> None:
-        """Load the training questions only where examples are asked for."""
+        """Load the training questions only where examples are asked for; reach the reader."""
+        super().check_run()
         shots = self.config.num_fewshot or 0
         if shots:
             docs = self._split("train").docs(checked_only=False)
@@ -92,14 +98,45 @@ class _Choice(GreedyTask):
         letters = ", ".join(doc["answer"])
         return f"###Answer: OPTION {letters} IS CORRECT." if self.fine_tuned else letters
 
-    def read(
-        self, reply: str, doc: Mapping[str, Any], *, after_marker: bool = False
-    ) -> frozenset[str] | None:
-        """The letters of a reply, or of its part after the marker; a cut list is no answer."""
+    def by_rules(
+        self, reply: str, doc: Mapping[str, Any], *, after_marker: bool
+    ) -> tuple[frozenset[str] | None, bool]:
+        """The letters of a reply, or of its part after the marker, and whether it may be cut off.
+
+        A list that is cut off is no answer.
+        """
         limit = (self.config.generation_kwargs or {}).get("max_gen_toks")
         cut = may_be_cut(running("lm"), reply, limit)
         reader = letters_of if after_marker else _read
-        return reader(reply, doc, fine_tuned=self.fine_tuned, cut=cut)
+        return reader(reply, doc, fine_tuned=self.fine_tuned, cut=cut), cut
+
+    def ask_about_letters(self, *, after_marker: bool = False) -> None:
+        """Have the reader read what the rules leave, but for replies that may be cut off."""
+        if not self.has_reader:
+            return
+        unread = []
+        for instance in self.instances:
+            for result in instance.filtered_resps.values():
+                for reply in replies_of(result):
+                    found, cut = self.by_rules(reply, instance.doc, after_marker=after_marker)
+                    if found is None and not cut and readable(reply):
+                        unread.append(_choice(reply, instance.doc))
+        self.ask_reader(unread)
+
+    def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
+        """The reader's prompt, with the options standing in for the reply to come."""
+        return self.foreseen_readings([_choice("\n".join(doc["options"].values()), doc)])
+
+    def read_values(
+        self, reply: str, doc: Mapping[str, Any], *, after_marker: bool = False
+    ) -> dict[str, Any]:
+        """Scores of the letters in a reply, by the rules, else by the reader."""
+        chosen, _ = self.by_rules(reply, doc, after_marker=after_marker)
+        if not self.has_reader:
+            return self.choice_values(chosen, doc)
+        by_model = self.read_by_model.get(_choice(reply, doc)) if chosen is None else None
+        values = self.choice_values(by_model if chosen is None else chosen, doc)
+        return values | {"read_by_model_rate": float(by_model is not None)}
 
     def choice_values(
         self, chosen: Collection[str] | None, doc: Mapping[str, Any]
@@ -126,10 +163,19 @@ class _Choice(GreedyTask):
             "jaccard": ("parsed", defined_mean, True),
             "unparsed_rate": ("all_questions", mean, False),
         }
-        return [
-            Metric(name, aggregate, better, signature(name, of=span, equal="letter_sets"))
+        found = [
+            Metric(
+                name,
+                aggregate,
+                better,
+                signature(name, of=span, equal="letter_sets") + self.reader_signature,
+            )
             for name, (span, aggregate, better) in spans.items()
         ]
+        if self.has_reader:
+            sign = signature("read_by_model_rate", of="all_questions") + self.reader_signature
+            found.append(Metric("read_by_model_rate", mean, None, sign))
+        return found
 
 
 class McqaTask(_Choice):
@@ -139,11 +185,14 @@ class McqaTask(_Choice):
     prompt_name = "mcqa"
     scores_texts = False
 
+    def score(self) -> None:
+        """Have the reader read what the rules leave, over all replies at once."""
+        self.ask_about_letters()
+
     def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """Scores of the letters in the reply."""
         reply = replies_of(results[0])[0]
-        letters = self.choice_values(self.read(reply, doc), doc)
-        return letters | {"empty_rate": float(empty(reply))}
+        return self.read_values(reply, doc) | {"empty_rate": float(empty(reply))}
 
     def metrics(self) -> list[Metric]:
         """Scores of letters, and how many replies are empty."""
@@ -163,6 +212,7 @@ class McqaLLTask(_Choice):
     """Letters by log-likelihood: the most likely continuation among all that could be right."""
 
     criterion = "mmedbench_mcqa_ll"
+    reads = False
     prompt_name = "mcqa"
 
     def check_run(self) -> None:
@@ -225,6 +275,7 @@ class RationaleTask(_Choice):
     def score(self) -> None:
         """Score all distinct rationales in one batch."""
         assert self._scorer is not None
+        self.ask_about_letters(after_marker=True)
         docs = {instance.doc["question_id"]: instance.doc for instance in self.instances}
         pairs = dict.fromkeys(
             (instance.doc["question_id"], rationale_of(reply, fine_tuned=self.fine_tuned))
@@ -245,7 +296,7 @@ class RationaleTask(_Choice):
         marker = _FT_ANSWER if self.fine_tuned else _END
         rationale = rationale_of(reply, fine_tuned=self.fine_tuned)
         return {
-            **self.choice_values(self.read(reply, doc, after_marker=True), doc),
+            **self.read_values(reply, doc, after_marker=True),
             **self._scores[doc["question_id"], rationale],
             "empty_rate": float(not rationale and not isinstance(reply, Unanswered)),
             "no_end_rate": float(marker.search(reply) is None),
@@ -306,6 +357,10 @@ def _read(
     """The letters that a reply commits to."""
     text = _ft_letters(reply) if fine_tuned else reply
     return read_letters(text, doc["options"], several=doc["several"], cut=cut)
+
+
+def _choice(reply: str, doc: Mapping[str, Any]) -> Choice:
+    return Choice(reply, tuple(doc["options"].items()), doc["several"])
 
 
 def _ft_letters(reply: str) -> str:

@@ -33,11 +33,14 @@ from xling_metrics.stats.verdict_intervals import VERDICT_SCORES, verdict_counts
 
 from xling_tasks.errors import XlingError
 from xling_tasks.harness import has_loglikelihood, running
+from xling_tasks.models.reader import Opinion, readable
 from xling_tasks.readers.verdict import read_verdict
 from xling_tasks.scorers.values import ratio_of, replies_of
 from xling_tasks.tasks.base import Metric
+from xling_tasks.tasks.reading import ReadingTask
 from xling_tasks.tasks.sampling import SweepTask, generation_arguments
 from xling_tasks.tasks.seeds import Request
+from xling_tasks.tasks.side_requests import SideRequest
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
 from xling_tasks.unanswered import empty, failed
 
@@ -78,10 +81,11 @@ class _Rows(XLingHealthTask):
         return [answer["label"] for answer in doc["answers"]]
 
 
-class VerifiabilityTask(SweepTask, _Rows):
+class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
     """Generated verdicts, one per answer and temperature."""
 
     criterion = "verifiability"
+    reader_prompt = "read_verdict"
 
     def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
         """One request per temperature."""
@@ -90,31 +94,66 @@ class VerifiabilityTask(SweepTask, _Rows):
             for temperature in self.temperatures
         ]
 
+    def score(self) -> None:
+        """Have the reader read what the rules leave, over all replies at once."""
+        taus = len(self.temperatures)
+        self.ask_reader(
+            [
+                Opinion(reply, answer)
+                for instance in self.instances
+                for answer in [instance.doc["answers"][instance.idx // taus]["text"]]
+                for result in instance.filtered_resps.values()
+                for reply in replies_of(result)
+                if read_verdict(reply) is None and readable(reply)
+            ]
+        )
+
+    def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
+        """The reader's prompts, with the judged text standing in for the reply to come."""
+        texts = [answer["text"] for answer in doc["answers"]] * len(self.temperatures)
+        return self.foreseen_readings([Opinion(text, text) for text in texts])
+
     def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """Per temperature: [label, verdict] of every row, and the counts behind the rates."""
         labels = self.doc_to_target(doc)
+        answers = [answer["text"] for answer in doc["answers"]]
         replies = [replies_of(result)[0] for result in results]
         taus = self.temperatures
         values: dict[str, Any] = {}
         for offset, tau in enumerate(taus):
-            pairs = zip(labels, replies[offset :: len(taus)], strict=True)
-            told = [(label, reply) for label, reply in pairs if not failed(reply)]
-            rows = [[label, read_verdict(reply)] for label, reply in told]
+            triples = zip(labels, answers, replies[offset :: len(taus)], strict=True)
+            told = [triple for triple in triples if not failed(triple[2])]
+            by_rules = [read_verdict(reply) for _, _, reply in told]
+            by_model = [
+                self.read_by_model.get(Opinion(reply, answer)) if verdict is None else None
+                for (_, answer, reply), verdict in zip(told, by_rules, strict=True)
+            ]
+            rows = [
+                [label, model if verdict is None else verdict]
+                for (label, _, _), verdict, model in zip(told, by_rules, by_model, strict=True)
+            ]
             values |= {f"{name}_t{tau}": rows for name in _HARD}
+            values[f"acc_all_t{tau}"] = [sum(a == b for a, b in rows), len(rows)]
             values[f"unknown_rate_t{tau}"] = [sum(v is None for _, v in rows), len(rows)]
-            values[f"empty_rate_t{tau}"] = [sum(empty(r) for _, r in told), len(rows)]
+            values[f"empty_rate_t{tau}"] = [sum(empty(r) for _, _, r in told), len(rows)]
+            if self.has_reader:
+                read = sum(verdict is not None for verdict in by_model)
+                values[f"read_by_model_rate_t{tau}"] = [read, len(rows)]
         return values
 
     def metrics(self) -> list[Metric]:
-        """Hard scores over the rows with a verdict; the rates are over all rows."""
+        """Hard scores over the rows with a verdict; `acc_all` and the rates are over all rows."""
         found = []
         for tau in self.temperatures:
             for name in _HARD:
-                sign = f"{verdict_signature(name)}|temperature:{tau}"
+                sign = f"{verdict_signature(name)}|temperature:{tau}{self.reader_signature}"
                 found.append(_hard(name, f"{name}_t{tau}", sign))
-            for name in _RATES:
-                sign = signature(name, of="all_rows", temperature=tau)
-                found.append(Metric(f"{name}_t{tau}", ratio_of, False, sign))
+            rates: dict[str, bool | None] = {"acc_all": True, **dict.fromkeys(_RATES, False)}
+            if self.has_reader:
+                rates["read_by_model_rate"] = None
+            for name, better in rates.items():
+                sign = signature(name, of="all_rows", temperature=tau) + self.reader_signature
+                found.append(Metric(f"{name}_t{tau}", ratio_of, better, sign))
         return found
 
 
