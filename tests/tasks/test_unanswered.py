@@ -132,3 +132,15 @@ def test_filters_do_not_make_it_empty():
     unanswered_again(two)
     assert one.filtered_resps["f"] is GONE
     assert two.filtered_resps["f"][0] == "a" and two.filtered_resps["f"][1] is HELD
+
+
+def test_documents_without_an_answer_are_out_of_score_and_error():
+    from xling_tasks.scorers.values import ratio_of
+    from xling_tasks.tasks.base import Aggregation, Metric
+
+    rows = [[1, 2], None, [2, 2], [1, 2]]
+    rate = Aggregation(Metric("rate", ratio_of, True, "rate"), gaps=True)
+    whole = Aggregation(Metric("rate", ratio_of, True, "rate"))
+    known = [row for row in rows if row]
+    assert rate(rows) == whole(known) and rate.standard_error(rows) == whole.standard_error(known)
+    assert rate([None, None]) is None and rate.standard_error([None, [1, 2]]) == "N/A"

@@ -12,8 +12,7 @@ import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -88,18 +87,27 @@ class Aggregation:
 
     Attributes:
         metric: What it makes.
+        gaps: Whether documents without an answer, whose value is None, are left out.
     """
 
     metric: Metric
+    gaps: bool = False
+
+    def _known(self, values: list[Any]) -> list[Any]:
+        return [value for value in values if value is not None] if self.gaps else values
 
     def __call__(self, values: list[Any]) -> float | int | None:
-        """The metric."""
-        return self.metric.aggregate(values)
+        """The metric; None where all documents are left out."""
+        known = self._known(values)
+        return self.metric.aggregate(known) if known else None
 
     def standard_error(self, values: list[Any]) -> float | str:
         """The standard error over documents (questions); 'N/A' of counts and where undefined."""
         aggregate, error = self.metric.aggregate, None
-        if self.metric.error is not None:
+        values = self._known(values)
+        if len(values) < 2:
+            pass
+        elif self.metric.error is not None:
             error = self.metric.error(values)
         elif aggregate in (mean, defined_mean):
             error = mean_error(values)
@@ -434,7 +442,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         """The aggregations by metric name."""
         if self.predict_only:
             return dict(super().aggregation())
-        return {metric.name: Aggregation(metric) for metric in self._all_metrics()}
+        return {metric.name: Aggregation(metric, self._gaps) for metric in self._all_metrics()}
 
     def higher_is_better(self) -> dict[str, bool | None]:
         """The directions by metric name."""
@@ -446,10 +454,6 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         count = self.coverage()["unusable_rows"]
         unusable = Metric("unusable_rows", lambda _: count, None, "count|whole_file:yes")
         own = self.metrics()
-        if self._gaps:  # only then, for the harness gives a standard error with its own mean alone
-            own = [
-                replace(metric, aggregate=partial(_of_known, metric.aggregate)) for metric in own
-            ]
         about = ANSWER_METRICS if self.generates else ()
         return [*own, *(Metric(*item) for item in about), unusable]
 
@@ -508,12 +512,6 @@ def _warn_of_keys() -> None:
 
 def _lacks_answers(instance: Instance) -> bool:
     return any(map(failed, instance.resps))
-
-
-def _of_known(aggregate: Callable[[list[Any]], Any], values: list[Any]) -> Any:
-    """The aggregate over the documents that have answers; None if none has."""
-    known = [value for value in values if value is not None]
-    return aggregate(known) if known else None
 
 
 _unsaved: list[weakref.ref[XlingTask]] = []
