@@ -7,7 +7,6 @@ it), and the files of answers that our tasks write before they score (`xling_tas
 from __future__ import annotations
 
 import functools
-import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -17,8 +16,10 @@ from typing import Any, NamedTuple
 from xling_tasks.errors import DataError
 from xling_tasks.log import log
 from xling_tasks.logs.answers import FORMAT, doc_digest, read_requests
+from xling_tasks.logs.checked import check_results
 from xling_tasks.logs.replay_prompts import Digest, Logged, LoggedPrompt
 from xling_tasks.logs.results import SAMPLES, Results, model_line
+from xling_tasks.safe_json import loads
 from xling_tasks.unanswered import missing_in
 
 _ANSWERS = re.compile(r"(.+)_\d{4}-\d\d-\d\dT[\d-]+_\d+_\d+_rank(\d+)\.jsonl")
@@ -108,7 +109,7 @@ class TaskLog(ABC):
         """A document's line."""
         with entry.path.open("rb") as file:
             file.seek(entry.offset)
-            return dict(json.loads(file.readline()))
+            return dict(loads(file.readline()))
 
     def first(self) -> list[LoggedRequest]:
         """The requests of the first document, by which one tells how the run asked."""
@@ -232,8 +233,10 @@ def _samples(folder: Path) -> Iterator[TaskLog]:
             )
         if beside not in read:
             try:
-                content = dict(json.loads(beside.read_text(encoding="utf-8")))
+                content = check_results(beside, loads(beside.read_text(encoding="utf-8")))
                 read[beside] = Results(path.with_name(f"results_{stamp}.json"), content)
+            except DataError:
+                raise
             except (OSError, ValueError, TypeError) as error:
                 raise DataError(f"{beside}: cannot be read ({error}); run again") from error
         found = read[beside]
@@ -266,7 +269,7 @@ def _lines(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
             for number, line in enumerate(file, start=1):
                 if line.strip():
                     try:
-                        yield number, offset, dict(json.loads(line))
+                        yield number, offset, dict(loads(line))
                     except (ValueError, TypeError) as error:
                         raise _broken(path, number, error) from error
                 offset += len(line)

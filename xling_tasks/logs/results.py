@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from xling_tasks.criteria import Place, place_of, primary_of
 from xling_tasks.errors import DataError
+from xling_tasks.logs.checked import check_results
+from xling_tasks.safe_json import loads
 
 T = TypeVar("T")
 
@@ -61,7 +63,7 @@ class Samples(NamedTuple):
                     if not line.strip():
                         continue
                     try:
-                        found = read(json.loads(line))
+                        found = read(_object(line))
                     except (ValueError, LookupError, TypeError) as error:
                         raise DataError(
                             f"{self.path}, row {number}: not a sample of {self.task} ({error!r})."
@@ -196,11 +198,13 @@ def read_results(out: Path) -> list[Results]:
     found = []
     for path in out.rglob("results_*.json"):
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise DataError(f"{path}: {error.strerror or error}") from error
         except ValueError as error:
             raise DataError(f"{path}: not valid JSON ({error}); remove it or run again") from error
         if isinstance(content, dict) and {"results", "configs", "n-samples"} <= set(content):
-            found.append(Results(path, content))
+            found.append(Results(path, check_results(path, content)))
     return sorted(found, key=lambda run: (run.stamp, str(run.path)))
 
 
@@ -269,10 +273,24 @@ def as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
+def _object(line: bytes) -> dict[str, Any]:
+    """A line of JSONL, whose object has text for an identifier where it has a document."""
+    row = loads(line)
+    if not isinstance(row, dict):
+        raise TypeError(f"an object is expected, not {row!r:.40}")
+    doc = row.get("doc")
+    number = doc.get("question_id") if isinstance(doc, dict) else None
+    if isinstance(number, (list, dict, float, bool)):
+        raise TypeError(f"doc.question_id: a text is expected, not {number!r:.40}")
+    if not isinstance(row.get("filter", ""), str):
+        raise TypeError(f"filter: a text is expected, not {row['filter']!r:.40}")
+    return row
+
+
 def _configs(path: Path) -> Any:
     """The tasks' configurations in a results file; {} where there is none."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))["configs"]
+        return loads(path.read_text(encoding="utf-8"))["configs"]
     except (OSError, ValueError, LookupError, TypeError):
         return {}
 
@@ -286,7 +304,10 @@ def _recorded(configs: Any, task: str) -> Mapping[str, Any]:
 
 def _place(path: Path, task: str, recorded: Mapping[str, Any]) -> Place | None:
     try:
-        return place_of(task, recorded.get("about"))
+        about = recorded.get("about")
+        if about is not None and not isinstance(about, dict):
+            raise DataError(f"{task}: what it is about is no object ({about!r:.40})")
+        return place_of(task, about)
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
 

@@ -11,6 +11,7 @@ import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -25,11 +26,13 @@ from xling_metrics.stats.verdict_intervals import VERDICT_SCORES, verdict_counts
 from xling_tasks.criteria import Place
 from xling_tasks.errors import DataError
 from xling_tasks.languages import LANGUAGES
+from xling_tasks.logs.checked import check_numbers, reading
 from xling_tasks.logs.results import Results, TaskResults, read_results
 
 _NOT_PER_QUESTION = frozenset({"unusable_rows", "sacrebleu", "n_judged", "n_answered", "bypass"})
 _TOLERANCE = 1e-6
 _PAIR = {"precision", "recall"}
+_REDUCED = "what is kept of the values"
 
 Row = tuple[int, float | None]
 
@@ -169,7 +172,8 @@ def _model(name: str, full: str, results: Mapping[str, TaskResults]) -> Model:
                 f"{found.run.path}: {task} and {same.task} are both {where}, and a report shows "
                 "one; put their results in two folders and name them: A=FOLDER B=FOLDER"
             )
-        tasks.append(_read(Task(name, place, found)))
+        with reading(found.samples.path):
+            tasks.append(_read(Task(name, place, found)))
     return Model(name, full, tasks, sorted(others))
 
 
@@ -208,7 +212,7 @@ def _read(task: Task) -> Task:
     }
     soft = task.place.criterion == "verifiability_ll"
     seen: set[str] = set()
-    for _, offset, sample in samples.stream_at(_parsed):
+    for _, offset, sample in samples.stream_at(partial(_parsed, values)):
         if sample.get("filter", "none") != "none":
             continue
         question = str(sample["doc"]["question_id"])
@@ -221,9 +225,11 @@ def _read(task: Task) -> Task:
         task.ids.append(question)
         task.offsets.append(offset)
         for name, kept in values.items():
-            kept.append(_reduced(name, sample.get(name)))
+            kept.append(sample[_REDUCED][name])
         if soft and sample.get("auc") is not None:
             task.rows[question] = [(row[0], row[1]) for row in sample["auc"]]
+    if not task.ids:
+        raise DataError(f"{samples.path}: the file has no rows; copy it again, or run again")
     for name, kept in values.items():
         column = _soft_column(task, name) if soft else None
         column = column or _column(name, kept)
@@ -233,10 +239,14 @@ def _read(task: Task) -> Task:
     return task
 
 
-def _parsed(sample: dict[str, Any]) -> dict[str, Any]:
-    """A sample, checked for what is read of it."""
+def _parsed(names: Iterable[str], sample: dict[str, Any]) -> dict[str, Any]:
+    """A sample, checked for what is read of it, with what is kept of its values."""
     if "question_id" not in sample["doc"]:
         raise LookupError("question_id")
+    sample[_REDUCED] = {}
+    for name in names:
+        sample[_REDUCED][name] = value = _reduced(name, sample.get(name))
+        check_numbers(name, value)
     return sample
 
 

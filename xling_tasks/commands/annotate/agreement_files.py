@@ -12,6 +12,7 @@ from typing import Any
 from xling_tasks.commands.annotate.page import OTHERS
 from xling_tasks.criteria import LABELS
 from xling_tasks.errors import DataError, did_you_mean
+from xling_tasks.safe_json import loads
 
 FORMAT = "xling-annotations"
 VERSION = 1
@@ -115,7 +116,7 @@ def read_export(path: Path) -> Export:
         DataError: Naming file, item and field.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from error
     except ValueError as error:
@@ -197,7 +198,7 @@ def read_texts(paths: Sequence[Path], wanted: Collection[str]) -> dict[str, dict
     for path in paths:
         try:
             block = _BLOCK.search(path.read_text(encoding="utf-8"))
-            data = json.loads(block[1]) if block else {}
+            data = loads(block[1]) if block else {}
             digest, items = data["digest"], {item["id"]: item for item in data["items"]}
         except OSError as error:
             raise DataError(f"--pages {path}: {error.strerror or error}") from error

@@ -1,0 +1,120 @@
+"""Damaged results and samples: one line that names the file, from every command that reads them."""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+
+import pytest
+from builders import evaluated
+from damage import RESULTS, SAMPLES, results_of, samples_of
+
+from xling_tasks.cli import main
+from xling_tasks.errors import DataError
+
+TASKS = [f"xlinghealth_correctness_demo_{code}" for code in ("en", "es")]
+
+
+@pytest.fixture(scope="module")
+def whole(run, tmp_path_factory):
+    out = tmp_path_factory.mktemp("whole")
+    judge = {"model": "xling_baseline"}
+    evaluated(run, out / "m", TASKS, limit=4, metadata={"judge": judge})
+    for path in (out / "m").rglob("samples_*.jsonl"):
+        path.write_text(path.read_text().replace('"label": "no_response"', '"label": "neither"'))
+    return out / "m"
+
+
+REPORT = ["--n-resamples", "1000", "--no-pictures", "--no-published"]
+COMMANDS = {
+    "report": lambda out, to, good: ["report", out, "--to", to / "report", *REPORT],
+    "compare": lambda out, to, good: ["compare", out, good],
+    "compare back": lambda out, to, good: ["compare", good, out],
+    "annotate": lambda out, to, good: ["annotate", out, "--to", to / "page.html", "--n", "4"],
+    "submit hf": lambda out, to, good: [
+        "submit",
+        "hf",
+        out,
+        "--to",
+        to / "hf",
+        "--model-id",
+        "a/b",
+    ],
+    "submit mmedbench": lambda out, to, good: ["submit", "mmedbench", out, "--to", to / "mmed"],
+}
+
+
+def told(words, capsys):
+    """The command's status and what it says; an exception that is not ours fails the test."""
+    try:
+        status = main([str(word) for word in words])
+    except SystemExit as error:
+        status = error.code
+    return status, capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_read_the_whole_run(command, whole, tmp_path, capsys):
+    status, said = told(COMMANDS[command](whole, tmp_path, whole), capsys)
+    if "submit" not in command:
+        assert status == 0, said
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("kind", ["results", "samples"])
+def test_every_damage_is_one_line(command, kind, whole, tmp_path, capsys):
+    wrong = []
+    for number, (name, spoil) in enumerate((RESULTS if kind == "results" else SAMPLES).items()):
+        out = tmp_path / f"out-{number}"
+        shutil.copytree(whole, out)
+        spoil(out)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                status, said = told(COMMANDS[command](out, tmp_path / str(number), whole), capsys)
+            except Exception as error:
+                wrong.append((name, f"{type(error).__name__}: {error}"[:100]))
+                continue
+        lines = said.strip().split("\n")
+        if status not in (0, None) and (len(lines) != 1 or "Traceback" in said):
+            wrong.append((name, said[-300:]))
+        if status not in (0, None) and "submit" not in command:
+            named = (results_of(out).name, samples_of(out).name, str(out))
+            if not any(part in said for part in named):
+                wrong.append((name, "names no file: " + said))
+        # What is broken where a command looks at it must not pass in silence.
+        if status == 0 and (command, kind) in MUST_SAY and name not in UNREAD:
+            wrong.append((name, "nothing was said"))
+    assert wrong == []
+
+
+MUST_SAY = {
+    ("report", "results"),
+    ("report", "samples"),
+    ("compare", "results"),
+    ("annotate", "samples"),
+}
+UNREAD = {
+    "question a list", "n_judged a text", "n_judged null", "label a list", "resps null",
+    "resps a number", "filtered_resps empty", "filtered_resps a number", "an answer a number",
+    "arguments a list", "the file a list", "text for a metric", "a list for a metric",
+    "an object for a metric", "infinite metric", "a huge metric",
+}  # fmt: skip
+"""What some command does not read."""
+
+
+def test_every_damage_is_ours_in_a_replay(run, whole, tmp_path):
+    wrong = []
+    for kind, damages in (("results", RESULTS), ("samples", SAMPLES)):
+        for number, (name, spoil) in enumerate(damages.items()):
+            out = tmp_path / f"{kind}-{number}"
+            shutil.copytree(whole, out)
+            spoil(out)
+            try:
+                run(TASKS[:1], model="xling_replay", model_args=f"path={out}", limit=4)
+            except DataError as error:
+                if "\n" in str(error) or str(out) not in str(error):
+                    wrong.append((kind, name, str(error)))
+            except Exception as error:
+                wrong.append((kind, name, f"{type(error).__name__}: {error}"[:100]))
+    assert wrong == []

@@ -1,0 +1,122 @@
+"""Results files, checked before anything is made of them.
+
+A file may be cut off, edited, or written by something else. What is wrong is said in one line that
+names the file and the place in it, before a number is computed from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from xling_tasks.errors import DataError, XlingError
+
+_ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+LARGEST = 1e300
+"""No metric, count or token probability is larger; numbers beyond cannot be computed with."""
+
+_AGAIN = "copy the file again, or run the task again"
+
+
+def check_results(path: Path, content: Any) -> dict[str, Any]:
+    """The content of a results file of the harness, with all that is read of it in its form.
+
+    Raises:
+        DataError: Naming file, section, task and metric.
+    """
+    whole = _mapping(path, content, "the file")
+    results, configs, counts = (
+        _mapping(path, whole.get(name), name) for name in ("results", "configs", "n-samples")
+    )
+    for name in ("config", "higher_is_better"):
+        if whole.get(name) is not None:
+            _mapping(path, whole[name], name)
+    for task in counts:
+        config = _mapping(path, configs.get(task), f"configs.{task}")
+        scores = _mapping(path, results.get(task), f"results.{task}")
+        _check_count(path, task, counts[task])
+        if _recorded(path, task, config):
+            _check_scores(path, task, scores)
+    for name, own in (whole.get("higher_is_better") or {}).items():
+        _mapping(path, own if own is not None else {}, f"higher_is_better.{name}")
+    return whole
+
+
+def _check_count(path: Path, task: str, count: Any) -> None:
+    found = _mapping(path, count, f"n-samples.{task}")
+    for name in ("original", "effective"):
+        value = found.get(name)
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
+            raise _wrong(
+                path, f"n-samples.{task}.{name}", f"a count is expected, not {value!r:.40}"
+            )
+
+
+def _recorded(path: Path, task: str, config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a task of ours recorded; {} for others. Each part of it that is read is a mapping."""
+    place = f"configs.{task}.metadata"
+    metadata = _mapping(path, config.get("metadata") or {}, place)
+    if not metadata.get("xling"):
+        return {}
+    own = _mapping(path, metadata["xling"], f"{place}.xling")
+    for name in ("settings", "data", "signatures", "about", "generation_kwargs", "replay"):
+        if own.get(name) is not None:
+            _mapping(path, own[name], f"{place}.xling.{name}")
+    prompts = _mapping(path, own.get("prompts") or {}, f"{place}.xling.prompts")
+    for name, prompt in prompts.items():
+        _mapping(path, prompt, f"{place}.xling.prompts.{name}")
+    for name, signature in (own.get("signatures") or {}).items():
+        if not isinstance(signature, str):
+            raise _wrong(path, f"{place}.xling.signatures.{name}", "a text is expected")
+    return own
+
+
+def _check_scores(path: Path, task: str, scores: Mapping[str, Any]) -> None:
+    for name, value in scores.items():
+        if not name.endswith(",none") or "_stderr" in name or value is None:
+            continue
+        if isinstance(value, (dict, list)):
+            continue  # counts by label and the like, which are no scores
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not number or abs(value) > LARGEST:
+            raise _wrong(path, f"results.{task}.{name}", f"a number is expected, not {value!r:.40}")
+
+
+def _mapping(path: Path, value: Any, place: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _wrong(path, place, f"an object is expected, not {value!r:.40}")
+    return value
+
+
+def _wrong(path: Path, place: str, why: str) -> DataError:
+    return DataError(f"{path}, {place}: {why}; {_AGAIN}")
+
+
+def check_numbers(name: str, value: Any) -> None:
+    """Raise a ValueError if a sample's value holds anything but numbers and gaps, at any depth."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, dict):
+            stack += item.values()
+        elif isinstance(item, (list, tuple)):
+            stack += item
+        elif item is not None:
+            good = isinstance(item, (int, float)) and (item != item or abs(item) <= LARGEST)
+            if not good:
+                raise ValueError(f"{name}: a number is expected, not {item!r:.40}")
+
+
+@contextmanager
+def reading(place: object) -> Iterator[None]:
+    """Say where something is wrong that nobody foresaw, in one line and without a trace."""
+    try:
+        yield
+    except XlingError:
+        raise
+    except _ODD as e:
+        said = " ".join(f"{type(e).__name__}: {e}".split())
+        raise DataError(f"{place}: cannot be made sense of ({said:.200}); {_AGAIN}") from e
