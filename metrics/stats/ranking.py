@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import kendalltau  # type: ignore[import-untyped]
+from scipy.stats import kendalltau, rankdata  # type: ignore[import-untyped]
 from xling_metrics.base import same_length
 from xling_metrics.stats import intervals
 
@@ -107,6 +107,61 @@ def kendall_per_question(
     """
     same_length(rankings=rankings, scores=scores)
     return [_tau_b(ranks, row) for ranks, row in zip(rankings, scores, strict=True)]
+
+
+class Agreement(NamedTuple):
+    """How two ratings of the same systems go together.
+
+    Attributes:
+        tau: Kendall's tau-b over all pairs of means; None where one side does not vary.
+        slope: Of the least-squares line from the second rating (x) to the first (y).
+        n: How many pairs of means.
+    """
+
+    tau: float | None
+    slope: float | None
+    n: int
+
+
+def pooled_agreement(first: Sequence[float], second: Sequence[float]) -> Agreement:
+    """Kendall's tau-b over mean ratings pooled over systems and languages, with the slope.
+
+    The agreement that arXiv 2402.13963 reports (section 2.2.3, Figure 4b): one pair per system and
+    language, 36 for six systems in six languages. The mean of the taus of questions, or of those
+    of languages, is another and mostly lower number.
+
+    Args:
+        first: Mean rating of every (system, language) by a rater; higher is better.
+        second: The same by another rater or a metric.
+
+    Raises:
+        ValueError: If the numbers differ, or a value is not finite.
+    """
+    same_length(first=first, second=second)
+    for values in (first, second):
+        if not np.isfinite(values).all():
+            raise ValueError(f"values must be finite, got {list(values)}")
+    varies = len(set(first)) > 1 and len(set(second)) > 1
+    if not varies:
+        return Agreement(None, None, len(first))
+    tau = float(kendalltau(first, second).statistic)
+    x, y = np.asarray(second, dtype=float), np.asarray(first, dtype=float)
+    slope = float(np.cov(x, y, bias=True)[0, 1] / x.var())
+    return Agreement(tau, slope, len(first))
+
+
+def score_points(scores: Sequence[float]) -> list[float]:
+    """Points of one question from a metric: n for the highest of n systems, 1 for the last.
+
+    How arXiv 2402.13963 (Figure 4a) brings metrics to the scale of ratings. Systems that tie share
+    the mean of their points, so that a question's points always sum to n (n + 1) / 2.
+
+    Raises:
+        ValueError: If a score is not finite.
+    """
+    if not np.isfinite(scores).all():
+        raise ValueError(f"values must be finite, got {list(scores)}")
+    return [float(rank) for rank in rankdata(scores)]
 
 
 def _tau_b(ranks: Sequence[float], scores: Sequence[float]) -> float | None:

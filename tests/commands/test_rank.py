@@ -132,6 +132,52 @@ def test_points_taus_and_files(tmp_path, serve):
     assert len(replies) == 8 and "Reasons." in json.loads(replies[0])["reply"]
 
 
+def test_pooled_tau_slope_and_points_by_metric(tmp_path, serve):
+    served = serve(by_name)
+    outs = make_three(tmp_path, n=4, languages=("en", "fr"))
+    found, _, page = result(tmp_path, *outs, "--judge", json.dumps(served.spec()))
+    # Six means, 3, 2, 1 twice; by bleu1 the same, by rouge1 turned round; rouge2 ties throughout.
+    same = pick(found["pooled"], rater="judge", metric="bleu1")
+    assert (same["tau"], same["slope"]) == (pytest.approx(1), pytest.approx(1))
+    assert (same["pairs"], same["questions"]) == (6, 8)
+    assert pick(found["pooled"], metric="rouge1")["tau"] == pytest.approx(-1)
+    assert pick(found["pooled"], metric="rouge2")["tau"] is None
+    for metric, means in (("bleu1", (3, 2, 1)), ("rouge1", (1, 2, 3)), ("rouge2", (2, 2, 2))):
+        for name, mean in zip(QUALITY, means):
+            row = pick(found["metric_points"], metric=metric, language="fr", model=name)
+            assert (row["mean"], row["n"]) == (mean, 4)
+    assert found["published_points"] == []  # three models: another scale than the paper's six
+    assert "Kendall's tau over models and languages" in page
+
+
+def test_n_questions_per_language_are_drawn(tmp_path, serve):
+    served = serve(by_name)
+    outs = make_three(tmp_path, n=6, languages=("en", "fr"))
+    words = ("--judge", json.dumps(served.spec()), "--n", 4)
+    found, rows, _ = result(tmp_path, *outs, *words)
+    assert len(served.prompts) == 8
+    count = pick(found["counts"], language="en")
+    assert (count["questions"], count["not_drawn"]) == (4, 2)
+    again = result(tmp_path, *reversed(outs), *words)[1]
+    assert {row["question_id"] for row in rows} == {row["question_id"] for row in again}
+    with pytest.raises(SettingError, match="--n: must be an integer from 1"):
+        xling_rank(*outs, "--human", "x.csv", "--n", 0, "--to", tmp_path / "out")
+
+
+def test_six_models_stand_beside_the_published_points(tmp_path):
+    outs, lines = [], ["question_id,model,rank"]
+    for place in range(6):
+        rows = [sample("en", i, f"m{place} {i}", bleu1=place / 6) for i in range(2)]
+        outs.append(str(make_run(tmp_path / f"m{place}", rows)))
+        lines += [f"en-{i},m{place},{6 - place}" for i in range(2)]
+    (tmp_path / "h.csv").write_text("\n".join(lines))
+    found, _, _ = result(tmp_path, *outs, "--human", tmp_path / "h.csv")
+    row = pick(found["published_points"], rater="human", model="MMedLM (published)", language="ja")
+    assert row["mean"] == 4.94 and row["source"] == "arXiv:2402.13963, Table 15"
+    assert pick(found["pooled"], rater="human", metric="bleu1")["tau"] == pytest.approx(1)
+    assert pick(found["points"], rater="human", language="en", model="m5")["mean"] == 6.0
+
+
 def test_order_is_shuffled_by_seed_and_question_and_not_by_the_command_line(tmp_path):
     outs = make_three(tmp_path, n=40)
 

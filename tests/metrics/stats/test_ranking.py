@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from itertools import combinations
+from statistics import fmean
 
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.stats import kendalltau, linregress
 from xling_metrics.stats.ranking import (
     Estimate,
     kendall_per_question,
     mean_interval,
     mean_points,
     points,
+    pooled_agreement,
+    score_points,
 )
 
 
@@ -100,3 +104,43 @@ def test_kendall_checks_its_inputs():
         kendall_per_question([[1, 2]], [[1, 2, 3]])
     with pytest.raises(ValueError, match="finite"):
         kendall_per_question([[1, 2]], [[1, float("nan")]])
+
+
+def test_the_published_agreement_comes_out_of_the_published_ratings():
+    """Six models in six languages: GPT-4 (Table 14) against people (Table 15) is 0.555."""
+    from xling_tasks.data.published import published
+
+    def ratings(table):
+        return {(f.model, f.language): f.value for f in published(source="mmedbench", table=table)}
+
+    judge, people = ratings("Table 14"), ratings("Table 15")
+    keys = [key for key in people if key[1] != "avg"]
+    assert len(keys) == 36 and keys == [key for key in judge if key[1] != "avg"]
+    found = pooled_agreement([people[key] for key in keys], [judge[key] for key in keys])
+    (printed,) = published(source="mmedbench", metric="kendall_tau_gpt4_relative_rating")
+    assert found.tau == pytest.approx(printed.value, abs=0.0005) and found.n == 36
+    assert found.tau == pytest.approx(0.5551, abs=5e-5)
+    # The mean of the six languages' taus is another number.
+    by_language = [
+        kendalltau(*([side[key] for key in keys if key[1] == code] for side in (people, judge)))
+        for code in dict.fromkeys(code for _, code in keys)
+    ]
+    assert fmean(tau.statistic for tau in by_language) == pytest.approx(0.501, abs=0.0005)
+    line = linregress([judge[key] for key in keys], [people[key] for key in keys])
+    assert found.slope == pytest.approx(line.slope)
+
+
+def test_pooled_agreement_by_hand_and_undefined():
+    # Pairs (1,1) (2,3) (3,2): two concordant, one discordant: 1/3. Slope: cov 1/3 over var 2/3.
+    found = pooled_agreement([1, 2, 3], [1, 3, 2])
+    assert (found.tau, found.slope, found.n) == (pytest.approx(1 / 3), pytest.approx(0.5), 3)
+    assert pooled_agreement([1, 1], [1, 2]) == (None, None, 2)
+    assert pooled_agreement([], []) == (None, None, 0)
+    with pytest.raises(ValueError, match="finite"):
+        pooled_agreement([1.0, float("nan")], [1, 2])
+
+
+def test_points_by_a_metric_share_ties():
+    assert score_points([0.9, 0.1, 0.5]) == [3, 1, 2]
+    assert score_points([0.5, 0.5, 0.1]) == [2.5, 2.5, 1]
+    assert score_points([0.0, 0.0]) == [1.5, 1.5]

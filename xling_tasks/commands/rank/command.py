@@ -26,6 +26,7 @@ def add_rank(commands: Any) -> None:
     )
     parser.add_argument("--judge", help='JSON: {"model": ..., "model_args": {...}}')
     parser.add_argument("--human", help="CSV of people's ranks: question_id, model, rank")
+    parser.add_argument("--n", type=int, help="questions per language (the paper: 50); all if left")
     parser.add_argument("--prompts", help="a YAML file whose prompt `rank` replaces ours")
     parser.add_argument("--seed", type=int, default=0, help="of the order and the bootstrap")
     parser.add_argument("--to", required=True, help="folder for ranking.csv and the summary")
@@ -37,7 +38,7 @@ def rank(options: argparse.Namespace) -> str:
     from xling_metrics.base import signature
     from xling_metrics.stats.ranking import RESAMPLES
 
-    from xling_tasks.commands.rank.questions import common_questions, read_runs
+    from xling_tasks.commands.rank.questions import common_questions, draw, read_runs
     from xling_tasks.commands.rank.report import summarise, write
     from xling_tasks.data.prompts import Prompts
 
@@ -45,10 +46,14 @@ def rank(options: argparse.Namespace) -> str:
         raise SettingError("give a --judge, a --human file of rankings, or both")
     if options.seed < 0:
         raise SettingError(f"--seed: must be an integer from 0, got {options.seed}")
+    if options.n is not None and options.n < 1:
+        raise SettingError(f"--n: must be an integer from 1, got {options.n}")
     runs = read_runs(options.runs)
     names = [run.name for run in runs]
     questions, left_out = common_questions(runs, options.seed)
-    summary: dict[str, Any] = {"seed": options.seed}
+    if options.n is not None:
+        questions = draw(questions, left_out, options.n, options.seed)
+    summary: dict[str, Any] = {"seed": options.seed, "n": options.n}
     if options.human:
         summary["human"] = read_human(Path(options.human).expanduser(), questions, names)
     if options.judge:

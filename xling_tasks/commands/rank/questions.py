@@ -216,6 +216,22 @@ def common_questions(
     return questions, left_out
 
 
+def draw(
+    questions: Sequence[Question], left_out: Mapping[str, Counter[str]], n: int, seed: int
+) -> list[Question]:
+    """At most `n` questions of each language, the same for every order of the runs.
+
+    The others are counted under `not_drawn` in `left_out`.
+    """
+    kept: list[Question] = []
+    for language in dict.fromkeys(question.language for question in questions):
+        own = [question for question in questions if question.language == language]
+        chosen = sorted(own, key=lambda q: _digest(seed, "drawn", q.id))[:n]
+        left_out[language]["not_drawn"] += len(own) - len(chosen)
+        kept += [question for question in own if question in chosen]
+    return kept
+
+
 def read_ranking(reply: str | None, code: str, n: int) -> list[int] | None:
     """The shown places from best to worst that a reply's last ranking line states.
 

@@ -15,11 +15,15 @@ from xling_metrics.stats.ranking import (
     mean_interval,
     mean_points,
     points,
+    pooled_agreement,
+    score_points,
 )
 
 from xling_tasks.commands.rank.questions import METRICS, Question, Run
+from xling_tasks.data.published import published
 
 _ALL = "all"
+_PUBLISHED_MODELS = 6
 
 NOTES = (
     "Points: n for the best of n models, 1 for the last; the mean over the ranked questions. "
@@ -27,8 +31,13 @@ NOTES = (
     f"Intervals: 95%, percentile bootstrap over questions, {RESAMPLES:,} resamples.",
     "Invalid rankings and missing replies are counted and left out; they are nobody's last place.",
     "Empty rationales are shown to the judge as they are, and ranked where the judge puts them.",
-    "Kendall's tau-b per question, then averaged; 'undefined' are questions in which all models "
-    "tie in the metric.",
+    "Pooled: Kendall's tau-b over the mean points of every model in every language, as published, "
+    "with the slope of the line from the metric's points (x) to the rater's (y). Published: people "
+    "on six models in six languages (arXiv:2402.13963, Section 2.2.3).",
+    "Kendall's tau-b per question, then averaged, is another number; 'undefined' are questions in "
+    "which all models tie in the metric.",
+    "Points by metric: each question's models ranked by the metric, n for the highest (Figure 4a); "
+    "models that tie share the mean of their points.",
     "Positions: mean points by the place at which a rationale was shown; without a bias for a "
     "place, each is near (n + 1) / 2.",
 )
@@ -41,7 +50,9 @@ def summarise(
     seed: int,
 ) -> dict[str, Any]:
     """Counts, points, positions and taus per language and over all, as plain rows."""
-    summary: dict[str, Any] = {"counts": [], "points": [], "positions": [], "tau": []}
+    summary: dict[str, Any] = {
+        key: [] for key in ("counts", "points", "positions", "metric_points", "pooled", "tau")
+    }
     languages = list(left_out)
     differing = _differing_metrics(runs)
     for language in [*languages, _ALL]:
@@ -56,6 +67,10 @@ def summarise(
                 start = {"rater": rater, "language": language}
                 _add_points(summary, start, [run.name for run in runs], rated, seed)
                 summary["tau"] += [start | row for row in _taus(rater, rated, differing, seed)]
+        _add_metric_points(summary, language, [run.name for run in runs], own, differing, seed)
+    for rater in ("human", "judge"):
+        summary["pooled"] += _pooled(rater, questions, differing)
+    summary["published_points"] = _published_points() if len(runs) == _PUBLISHED_MODELS else []
     summary["metrics_left_out"] = {code: names for code, names in differing.items() if names}
     summary["notes"] = list(NOTES)
     return summary
@@ -77,17 +92,81 @@ def _add_points(
             summary["positions"].append(start | {"position": place} | estimate._asdict())
 
 
+def _add_metric_points(
+    summary: dict[str, Any], language: str, names: Sequence[str], own: Sequence[Question],
+    differing: Mapping[str, list[str]], seed: int,
+) -> None:  # fmt: skip
+    for metric in METRICS:
+        rows = [score_points(_scores(q, metric)) for q in own if _usable(q, metric, differing)]
+        found = mean_points(rows, len(names), seed=seed) if rows else []
+        for name, estimate in zip(names, found, strict=False):
+            start = {"metric": metric, "language": language, "model": name}
+            summary["metric_points"].append(start | estimate._asdict())
+
+
+def _pooled(
+    rater: str, questions: Sequence[Question], differing: Mapping[str, list[str]]
+) -> Iterable[dict[str, Any]]:
+    """Agreement of mean points over (model, language): of a rater with metrics and the judge."""
+    rated = [q for q in questions if rater in q.ranks]
+    sides: dict[str, list[tuple[Question, Sequence[float]]]] = {
+        metric: [(q, score_points(_scores(q, metric))) for q in rated
+                 if _usable(q, metric, differing)]
+        for metric in METRICS
+    }  # fmt: skip
+    if rater == "human":
+        sides["judge"] = [(q, points(q.ranks["judge"])) for q in rated if "judge" in q.ranks]
+    for name, pairs in sides.items():
+        if not pairs:
+            continue
+        own = _means([(q.language, points(q.ranks[rater])) for q, _ in pairs])
+        other = _means([(q.language, given) for q, given in pairs])
+        found = pooled_agreement(own, other)
+        metric = {"judge": "gpt4_relative_rating"}.get(name, name)
+        printed = published(source="mmedbench", metric=f"kendall_tau_{metric}")
+        yield {
+            "rater": rater, "metric": name, "tau": found.tau, "slope": found.slope,
+            "pairs": found.n, "questions": len(pairs),
+            "published_tau": next((f.value for f in printed), None) if rater == "human" else None,
+        }  # fmt: skip
+
+
+def _means(rows: Sequence[tuple[str, Sequence[float]]]) -> list[float]:
+    """Mean points of every model in every language, languages one after the other."""
+    found: list[float] = []
+    for language in sorted({code for code, _ in rows}):
+        own = [given for code, given in rows if code == language]
+        found += [sum(column) / len(own) for column in zip(*own, strict=True)]
+    return found
+
+
+def _usable(question: Question, metric: str, differing: Mapping[str, list[str]]) -> bool:
+    scored = all(metric in answer.scores for answer in question.answers)
+    return scored and metric not in differing[question.language]
+
+
+def _scores(question: Question, metric: str) -> list[float]:
+    return [answer.scores[metric] for answer in question.answers]
+
+
+def _published_points() -> list[dict[str, Any]]:
+    """Tables 14 and 15, which are on the same scale where six models are ranked."""
+    tables = {"Table 14": "judge", "Table 15": "human"}
+    return [
+        {"rater": rater, "language": f.language, "model": f"{f.model} (published)",
+         "mean": f.value, "source": f.citation}
+        for table, rater in tables.items()
+        for f in published(source="mmedbench", table=table)
+    ]  # fmt: skip
+
+
 def _taus(
     rater: str, rated: Sequence[Question], differing: Mapping[str, list[str]], seed: int
 ) -> Iterable[dict[str, Any]]:
     """Agreement of a rater with each metric, and of people with the judge."""
     for name in METRICS:
-        usable = [
-            q
-            for q in rated
-            if all(name in a.scores for a in q.answers) and name not in differing[q.language]
-        ]
-        scores = [[answer.scores[name] for answer in q.answers] for q in usable]
+        usable = [q for q in rated if _usable(q, name, differing)]
+        scores = [_scores(q, name) for q in usable]
         if usable:
             yield _tau_row(name, [q.ranks[rater] for q in usable], scores, len(rated), seed)
     both = [q for q in rated if "judge" in q.ranks]
@@ -175,7 +254,12 @@ def _as_markdown(summary: Mapping[str, Any]) -> str:
 
     parts = ["# Relative rating of rationales", f"`{summary['signature']}`"]
     titles = {"counts": "Questions", "points": "Points", "positions": "Points by position"}
-    for key, title in (titles | {"tau": "Kendall's tau with the metrics"}).items():
+    titles |= {
+        "published_points": "Published points of six models", "metric_points": "Points by metric",
+        "pooled": "Kendall's tau over models and languages",
+        "tau": "Kendall's tau question by question",
+    }  # fmt: skip
+    for key, title in titles.items():
         rows = [{name: _cell(value) for name, value in row.items()} for row in summary[key]]
         if rows:
             parts += [f"## {title}", table(rows)]
