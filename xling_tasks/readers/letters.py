@@ -21,17 +21,17 @@ from typing import NamedTuple
 import regex
 
 from xling_tasks.readers.lexer import Options, Tokens, lex, options_of
-from xling_tasks.readers.plain import one_form, undressed
+from xling_tasks.readers.plain import ends_of, one_form, undressed, without_next_question
 from xling_tasks.readers.thinking import without_thinking
 
 # Longer replies are read at both ends alone: an answer stands at one of them.
-_LONGEST = 24_000
+_LONGEST = 10_000
 
 # An item of a list: a letter, perhaps with its own text, or a text.
-_OPEN, _CLOSE = r"[(\[]*", r"[)\]]*"
-_ITEM = rf"(?:[aoOyAPq]*{_OPEN}(?:L{_CLOSE}o?(?:[.:\-]?{_OPEN}T{_CLOSE})?|T{_CLOSE}))"
+_OPEN, _CLOSE = r"[(\[]{0,2}+", r"[)\]]{0,2}"
+_ITEM = rf"(?:[aoOyAPq]{{0,6}}+{_OPEN}(?:L{_CLOSE}o?(?:[.:\-]?{_OPEN}T{_CLOSE})?|T{_CLOSE}))"
 _JOIN = r"(?:[,.]{0,2}&|[,.;:]{0,2}[np][*9]?|,{1,2}|;|(?<=L)(?=L))"
-_LIST = rf"(?>[*9]?{_ITEM}(?:{_JOIN}{_ITEM})*+)"
+_LIST = rf"(?>[*9]?{_ITEM}(?:{_JOIN}{_ITEM}){{0,30}}+)"
 # What may follow letters that answer; strictly, after a label, and at the opening of a reply.
 _AFTER = r"[)\]zoy]*"
 _STRICT = rf"{_AFTER}(?:$|(?=[np.;?])|(?=,?b)|(?=,?C)|(?=,[^.?npLTm]*bz*(?:[.np]|$)))(?!T)"
@@ -116,29 +116,12 @@ def read_letters(
     said = without_thinking(one_form(reply))
     if said is None or not options:
         return None
-    text = undressed(_shortened(said)).strip()
+    text = undressed(ends_of(said, _LONGEST)).strip()
     known = options_of(options)
-    tokens = lex(_without_next_question(text), known) if text else None
+    tokens = lex(without_next_question(text), known) if text else None
     if tokens is None or not tokens.kinds:
         return None
     return _Reader(tokens, known, several, cut).read()
-
-
-def _shortened(text: str) -> str:
-    half = _LONGEST // 2
-    return text if len(text) <= _LONGEST else f"{text[:half]}\n…\n{text[-half:]}"
-
-
-_NEXT = regex.compile(
-    r"(?i)(?:^|\n)[ #*]*(?:next )?(?:questions?|pregunta|вопрос|问题|問題|题目|質問|设问|q|user|human|"
-    r"instruction|input)(?: ?\d+)?[ *]*[:.：].*",
-    regex.S,
-)
-
-
-def _without_next_question(text: str) -> str:
-    """A base model goes on with a question of its own making."""
-    return _NEXT.sub("", text)
 
 
 class _Reader:

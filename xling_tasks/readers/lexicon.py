@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import regex
 import yaml
@@ -81,7 +81,7 @@ def _fit(words: Sequence[str], wanted: Sequence[str]) -> bool:
 def _words_of(phrase: str) -> list[str]:
     """The words of a phrase as it is written in a file; `*` stays with the word before it."""
     words: list[str] = []
-    for word in WORDS.findall(phrase.casefold()):
+    for word in WORDS.findall(phrase.casefold().replace("\u093c", "")):
         if word == "*" and words:
             words[-1] += "*"
         elif not word.isspace():
@@ -90,8 +90,8 @@ def _words_of(phrase: str) -> list[str]:
 
 
 @functools.lru_cache(maxsize=1)
-def phrases() -> Mapping[str, Mapping[str, list[str]]]:
-    """Language to kind to phrases, as the files say."""
+def phrases() -> Mapping[str, Mapping[str, Any]]:
+    """Language to kind to phrases (`verdict` to such a mapping of its own), as the files say."""
     folder = files("xling_tasks.readers") / "phrases"
     return {
         entry.name.removesuffix(".yaml"): yaml.load(entry.read_text("utf-8"), yaml.BaseLoader)

@@ -97,3 +97,21 @@ def _rows(table: list[list[str]]) -> list[str]:
     if head and len(body) == 1 and len(body[0]) == len(head):
         return [f"{name}: {cell}" for name, cell in zip(head, body[0], strict=True)]
     return [": ".join(cell for cell in row if cell) for row in body]
+
+
+_NEXT = regex.compile(
+    r"(?i)(?:^|\n)[ #*]*(?:next )?(?:questions?|pregunta|вопрос|问题|問題|题目|質問|设问|प्रश्न|"
+    r"q|user|human|usuario|用户|उपयोगकर्ता|instruction|input)(?: ?\d+)?[ *]*[:.：].*",
+    regex.S,
+)
+
+
+def without_next_question(text: str) -> str:
+    """A reply without what a base model goes on with: a question of its own making."""
+    return _NEXT.sub("", text)
+
+
+def ends_of(text: str, limit: int) -> str:
+    """A long text's two ends, where an answer stands; a text up to the limit as it is."""
+    half = limit // 2
+    return text if len(text) <= limit else f"{text[:half]}\n…\n{text[-half:]}"

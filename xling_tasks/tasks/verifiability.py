@@ -104,7 +104,7 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
                 for answer in [instance.doc["answers"][instance.idx // taus]["text"]]
                 for result in instance.filtered_resps.values()
                 for reply in replies_of(result)
-                if read_verdict(reply) is None and readable(reply)
+                if read_verdict(reply, answer) is None and readable(reply)
             ]
         )
 
@@ -123,7 +123,7 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
         for offset, tau in enumerate(taus):
             triples = zip(labels, answers, replies[offset :: len(taus)], strict=True)
             told = [triple for triple in triples if not failed(triple[2])]
-            by_rules = [read_verdict(reply) for _, _, reply in told]
+            by_rules = [read_verdict(reply, answer) for _, answer, reply in told]
             by_model = [
                 self.read_by_model.get(Opinion(reply, answer)) if verdict is None else None
                 for (_, answer, reply), verdict in zip(told, by_rules, strict=True)
