@@ -11,12 +11,12 @@ from __future__ import annotations
 import atexit
 import sys
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.errors import BackendError, SettingError
+from xling_tasks.errors import BackendError, SettingError, say_when_interrupted
 from xling_tasks.harness import (
     Watch,
     all_ranks,
@@ -56,10 +56,8 @@ class _Part:
             self.allowed[key] += item.repeats
         self.scored = False
         self.failed = 0
-
-    @property
-    def known(self) -> dict[Place, Kept]:
-        return {} if self.journal is None else self.journal.content.answers
+        self.known: dict[Place, Kept] = {} if journal is None else journal.content.answers
+        self.there = len(self.known)
 
     def place(self, request: Any, seen: Counter[Place]) -> Place | None:
         """Which of the task's requests it is; None for one that only fills up a batch."""
@@ -70,14 +68,20 @@ class _Part:
         seen[key, 0] += 1
         return (key, number) if number < self.allowed[key] else None
 
-    def keep(self, place: Place, reply: Any) -> None:
-        """Put an answer into the journal; a failed call is none, and is asked for again."""
+    def keep(self, place: Place, reply: Any, *, again: bool = False) -> None:
+        """Put an answer into the journal; a failed call is none, and is asked for again.
+
+        Args:
+            place: Which request.
+            reply: What came.
+            again: Whether the journal has it already, but otherwise.
+        """
         if failed(reply):
             self.failed += 1
             return
+        self.there += not again
         outcome = (reply.outcome, reply.reason) if isinstance(reply, Unanswered) else ("", "")
         kept = Kept(str(reply) if isinstance(reply, str) else reply, *outcome)
-        self.known[place] = kept
         if self.journal is not None:
             self.journal.put(place, kept)
 
@@ -94,7 +98,7 @@ class Journaled:
         self.run = this_run()
         self._lm = lm
         self._parts: dict[str, _Part] = {}
-        self._pending: dict[tuple[Any, ...], deque[int]] = {}
+        self._pending: dict[tuple[Any, ...], list[int]] = {}
         self._early: dict[int, Any] = {}
         self._places: list[tuple[_Part, Place] | None] = []
         self._service = None
@@ -123,7 +127,7 @@ class Journaled:
     def counts(self) -> tuple[int, int]:
         """Answers that are kept, and answers that the run asks for."""
         parts = self._parts.values()
-        return sum(len(p.known) for p in parts), sum(sum(p.allowed.values()) for p in parts)
+        return sum(p.there for p in parts), sum(sum(p.allowed.values()) for p in parts)
 
     def where(self) -> str:
         """The folder of the journals; '' if none is written."""
@@ -148,7 +152,8 @@ class Journaled:
         for number, (part, request) in enumerate(zip(parts, requests, strict=True)):
             place = None if part is None else part.place(request, seen)
             places.append(None if part is None or place is None else (part, place))
-            kept = None if part is None or place is None else part.known.get(place)
+            # Taken out, for the answers live on in the harness's requests.
+            kept = None if part is None or place is None else part.known.pop(place, None)
             if kept is None:
                 rest.append(number)
             else:
@@ -177,10 +182,10 @@ class Journaled:
         """Ask for some, and keep what the hook did not keep while they were made."""
         self._pending, self._early = {}, {}
         if not is_engine(self._lm):
-            for number in chunk:
+            for number in reversed(chunk):
                 if self._places[number] is not None:
                     key = _hook_key(kind, requests[number].args)
-                    self._pending.setdefault(key, deque()).append(number)
+                    self._pending.setdefault(key, []).append(number)
         given = ask([requests[number] for number in chunk], *more, **options)
         early, self._pending, self._early = self._early, {}, {}
         changed = _changed(early, chunk, given)
@@ -188,7 +193,7 @@ class Journaled:
             replies[number] = reply
             place = self._places[number]
             if place is not None and (number not in early or number in changed):
-                place[0].keep(place[1], reply)
+                place[0].keep(place[1], reply, again=number in early)
             if failed(reply):
                 forget_cached(self._lm, kind, requests[number].args)
 
@@ -196,7 +201,7 @@ class Journaled:
         """The cache hook: an answer is there, while others are still being made."""
         waiting = self._pending.get(_hook_key(kind, request))
         if waiting:
-            number = waiting.popleft()
+            number = waiting.pop()
             place = self._places[number]
             if place is not None and not failed(answer):
                 self._early[number] = answer
@@ -333,7 +338,8 @@ def _hook_key(kind: str, request: Any) -> tuple[Any, ...]:
     context, argument = request[0], request[1]
     if not isinstance(context, (str, tuple)):
         context = as_json(context)
-    return kind, context, as_json(argument)
+    # Few arguments among many requests: one text for each.
+    return kind, context, sys.intern(as_json(argument))
 
 
 def _changed(early: dict[int, Any], chunk: Iterable[int], given: Sequence[Any]) -> set[int]:
@@ -428,6 +434,9 @@ def interrupted() -> str:
     if _current is None or not _current.where():
         return ""
     return _current.kept_line()
+
+
+say_when_interrupted(interrupted)
 
 
 @atexit.register

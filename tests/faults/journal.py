@@ -1,0 +1,272 @@
+"""What the journal survives: kills at random points, its own cost, very many answers.
+
+Every start is a fork of one process that has imported everything, so that fifty of them take
+minutes, and what they share is the disk alone, as separate commands do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+TASKS = [
+    "xlinghealth_verifiability_demo_es",
+    "xlinghealth_verifiability_ll_demo_hi",
+    "xlinghealth_consistency_demo_en",
+    "xlinghealth_correctness_demo_zh",
+]
+SETTINGS = {"k": 5, "topic_seeds": 1, "encoder": False, "source_encoder": False}
+PAUSE = 0.005
+
+
+def register() -> None:
+    """A model of 5 ms an answer that notes each answer after it was handed over."""
+    import lm_eval.models  # noqa: F401
+    from lm_eval.api import registry
+    from lm_eval.api.model import LM
+
+    from xling_tasks.lm.baseline import BaselineLM
+
+    class Slow(BaselineLM):
+        def __init__(self, notes: str = "", pause: float = PAUSE, **others: Any) -> None:
+            super().__init__()
+            self.notes, self.pause = notes, float(pause)
+
+        def set_notes(self, kind: str, request: Any) -> None:
+            if self.notes:
+                with open(self.notes, "a", encoding="utf-8") as file:
+                    file.write(json.dumps([kind, *request], sort_keys=True) + "\n")
+
+        def _one_by_one(self, kind: str, ask: Callable[..., Any], requests: Any, quiet: Any) -> Any:
+            hook = self.cache_hook
+            outer = self
+
+            class Hook:
+                def add_partial(self, name: str, request: Any, answer: Any) -> None:
+                    time.sleep(outer.pause)
+                    hook.add_partial(name, request, answer)
+                    outer.set_notes(name, request)
+
+            self.cache_hook = Hook()
+            try:
+                return ask(requests, True)
+            finally:
+                self.cache_hook = hook
+
+        def generate_until(self, requests: Any, disable_tqdm: bool = False) -> Any:
+            return self._one_by_one("g", super().generate_until, requests, disable_tqdm)
+
+        def loglikelihood(self, requests: Any, disable_tqdm: bool = False) -> Any:
+            return self._one_by_one("l", super().loglikelihood, requests, disable_tqdm)
+
+    assert issubclass(Slow, LM)
+    if "xling_slow" not in registry.model_registry:
+        registry.model_registry.register("xling_slow", target=Slow)
+
+
+def evaluate(out: Path, limit: int, **args: Any) -> None:
+    """The demo as a command runs it; its table goes to `out`, at the very end."""
+    import lm_eval
+    from lm_eval.tasks import TaskManager
+
+    from xling_tasks.discovery import task_folder
+
+    manager = TaskManager(
+        include_path=str(task_folder()), include_defaults=False, metadata={**SETTINGS, **args}
+    )
+    found = lm_eval.simple_evaluate(
+        model="xling_slow", model_args=args, tasks=TASKS, task_manager=manager, limit=limit,
+        bootstrap_iters=0,
+    )  # fmt: skip
+    unfinished = out.with_suffix(".part")
+    unfinished.write_text(
+        json.dumps([found["results"], found["samples"]], sort_keys=True, default=str)
+    )
+    unfinished.rename(out)
+
+
+def child(work: Callable[[], None]) -> int:
+    """Run in a fork, which ends as a command does: with what is registered for the exit."""
+    pid = os.fork()
+    if pid:
+        return pid
+    code = 1
+    try:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, 1)
+        os.dup2(nothing, 2)
+        work()
+        from xling_tasks.lm import journaled
+
+        journaled.end()
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def start(folder: Path, cache: Path, limit: int, seconds: float | None) -> bool:
+    """One start of the command; False if it was killed after some seconds."""
+    os.environ["XLING_CACHE"] = str(cache)
+    pid = child(lambda: evaluate(folder / "table.json", limit, notes=str(folder / "asked")))
+    if seconds is not None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            done, status = os.waitpid(pid, os.WNOHANG)
+            if done:
+                assert status == 0, status
+                return True
+            time.sleep(0.002)
+        os.kill(pid, signal.SIGKILL)
+    _, status = os.waitpid(pid, 0)
+    if seconds is None:
+        assert status == 0, status
+    return status == 0
+
+
+def kills(number: int, limit: int = 6, seed: int = 0) -> dict[str, Any]:
+    """Kill the demo at random points until it was killed `number` times.
+
+    Returns:
+        Kills, runs that came to an end, tables that differ from the uninterrupted one, answers
+        asked for again although they had been kept, and answers that no start asked for.
+    """
+    register()
+    import lm_eval.evaluator  # noqa: F401
+    from lm_eval.tasks import TaskManager  # noqa: F401
+
+    draw = random.Random(seed)
+    found = dict.fromkeys(("kills", "ends", "other_tables", "doubled", "lost"), 0)
+    with tempfile.TemporaryDirectory() as name:
+        base = Path(name)
+        (base / "whole").mkdir()
+        began = time.monotonic()
+        start(base / "whole", base / "cache0", limit, None)
+        took = time.monotonic() - began
+        table = (base / "whole" / "table.json").read_text()
+        wanted = Counter((base / "whole" / "asked").read_text().splitlines())
+        while found["kills"] < number:
+            folder, cache = base / f"run{found['ends']}", base / f"cache{found['ends'] + 1}"
+            folder.mkdir()
+            while found["kills"] < number:
+                if start(folder, cache, limit, draw.uniform(0.05, 0.7) * took):
+                    break
+                found["kills"] += 1
+            else:
+                start(folder, cache, limit, None)
+            found["ends"] += 1
+            found["other_tables"] += (folder / "table.json").read_text() != table
+            asked = Counter((folder / "asked").read_text().splitlines())
+            found["doubled"] += sum((asked - wanted).values())
+            # One answer per kill may have been kept, and its note not written.
+            found["lost"] += max(0, sum((wanted - asked).values()) - found["kills"])
+    return found
+
+
+def overhead() -> dict[str, float]:
+    """Seconds in the model's methods with and without a journal, 5 ms an answer; and the share."""
+    register()
+    from lm_eval.api.instance import Instance
+    from lm_eval.api.registry import get_model
+
+    from xling_tasks.lm import journaled
+
+    seconds = {}
+    for kind in ("without", "with") * 4:
+        with tempfile.TemporaryDirectory() as name:
+            lm = get_model("xling_slow")(pause=PAUSE)
+            words = "What helps against a cold, and when should I see a doctor? " * 8
+            requests = [
+                Instance("generate_until", {"question_id": i}, (f"{words}{i}", {"temperature": 0.0, "i": i}), 0, ("t", i, 1))
+                for i in range(400)
+            ]  # fmt: skip
+            lm._reply = lambda *_: "Rest, drink, and wait for a week. " * 20
+            began = time.perf_counter()
+            if kind == "with":
+                journaled.watch("t", lm, requests, Path(name), None)
+            lm.generate_until(requests)
+            took = time.perf_counter() - began
+            seconds[kind] = min(took, seconds.get(kind, took))
+            journaled.scored("t")
+            journaled.end()
+    return {**seconds, "share": seconds["with"] / seconds["without"] - 1}
+
+
+def many(number: int = 100_000) -> dict[str, float]:
+    """Peak memory of very many answers with and without a journal, and read again; in MB."""
+    with tempfile.TemporaryDirectory() as name:
+        peaks = {}
+        for kind in ("without", "with", "read again"):
+            out = Path(name) / "peak"
+            pid = child(lambda kind=kind, out=out: _many(kind, number, Path(name), out))
+            _, status = os.waitpid(pid, 0)
+            assert status == 0, (kind, status)
+            peaks[kind] = float(out.read_text())
+        return peaks
+
+
+def _many(kind: str, number: int, folder: Path, out: Path) -> None:
+    from lm_eval.api.instance import Instance
+    from lm_eval.api.model import LM
+
+    from xling_tasks.lm import journaled
+
+    class Fast(LM):  # type: ignore[misc]
+        loglikelihood = loglikelihood_rolling = None
+
+        def generate_until(self, requests: Any, disable_tqdm: bool = False) -> Any:
+            assert kind != "read again" or not requests
+            replies = []
+            for request in requests:
+                replies.append(f"{request.doc_id} " + "rest and drink " * 40)
+                self.cache_hook.add_partial("generate_until", request.args, replies[-1])
+            return replies
+
+    arguments = {"temperature": 1.0}
+    requests = [
+        Instance("generate_until", {"question_id": i}, (f"question {i}", arguments), 0, ("t", i, 1))
+        for i in range(number)
+    ]
+    lm = Fast()
+    if kind != "without":
+        from xling_tasks.logs import journal_place
+
+        journal_place._model = lambda lm: "0" * 32  # the same model in both processes
+        journaled.watch("t", lm, requests, folder, None)
+    replies = lm.generate_until(requests)
+    assert len(replies) == number
+    out.write_text(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+    if kind == "with":
+        journaled._current.close()
+        os._exit(0)
+
+
+def table() -> list[tuple[str, str]]:
+    """Rows of the table 'what it survives'."""
+    killed = kills(50)
+    cost, memory = overhead(), many()
+    return [
+        (
+            f"{killed['kills']} SIGKILLs at random points of the demo ({killed['ends']} runs)",
+            f"{killed['other_tables']} final tables differ from the uninterrupted run's; "
+            f"{killed['lost']} answers lost, {killed['doubled']} asked for twice",
+        ),
+        (
+            "the journal's cost, a model of 5 ms an answer",
+            f"{100 * cost['share']:.1f}% ({cost['without']:.2f} s -> {cost['with']:.2f} s)",
+        ),
+        (
+            "100,000 answers of 600 characters",
+            f"peak memory {memory['without']:.0f} MB without a journal, {memory['with']:.0f} MB "
+            f"with, {memory['read again']:.0f} MB when read again",
+        ),
+    ]

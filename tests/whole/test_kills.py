@@ -1,0 +1,70 @@
+"""Commands that are killed or stopped; `python -m tests.faults` does the same fifty times."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forks")
+
+SCRIPT = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from tests.faults import journal
+journal.register()
+import lm_eval.tasks
+from pathlib import Path
+journal.evaluate(Path(sys.argv[2]), 6, pause=0.02, notes=sys.argv[3])
+"""
+
+
+def test_killed_at_random_points(tmp_path):
+    """In a process of its own, since forks of this one would share its threads' locks."""
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from tests.faults import journal;"
+        "print(journal.kills(2, limit=2, seed=1))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(ROOT)], cwd=tmp_path, capture_output=True, text=True,
+        timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = eval(done.stdout.strip().splitlines()[-1])
+    assert found.pop("kills") == 2 and found.pop("ends") >= 1
+    assert found == {"other_tables": 0, "doubled": 0, "lost": 0}
+
+
+def test_stopped_by_hand(tmp_path):
+    notes = tmp_path / "notes"
+    command = [sys.executable, "-c", SCRIPT, str(ROOT), str(tmp_path / "table.json"), str(notes)]
+    run = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    try:
+        end = time.monotonic() + 120
+        while not (notes.exists() and len(notes.read_text().splitlines()) >= 5):
+            assert time.monotonic() < end and run.poll() is None
+            time.sleep(0.05)
+        began = time.monotonic()
+        run.send_signal(signal.SIGINT)
+        _, said = run.communicate(timeout=30)
+        assert time.monotonic() - began < 5
+    finally:
+        run.kill()
+    last = said.strip().splitlines()[-1]
+    assert "Traceback" not in said
+    assert last.startswith("stopped: ") and "answers are kept in" in last and "same command" in last
+    assert run.returncode == -signal.SIGINT
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "resuming: " in done.stderr
+    asked = notes.read_text().splitlines()
+    assert len(asked) == len(set(asked)) + sum('"do_sample": true' in line for line in asked) - len(
+        {line for line in asked if '"do_sample": true' in line}
+    )
