@@ -11,7 +11,6 @@ import os
 import random
 import resource
 import signal
-import sys
 import tempfile
 import time
 from collections import Counter
