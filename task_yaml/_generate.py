@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
 
-from xling_tasks.data.mmedbench_files import RECORDS as MMEDBENCH
-from xling_tasks.data.records import RECORDS as XLINGHEALTH
+from xling_tasks.data.records import MMEDBENCH, XLINGHEALTH
 
 DEMO = "demo"
 DATASETS = tuple(key for key, record in XLINGHEALTH.items() if not record.bundled)

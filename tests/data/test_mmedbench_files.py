@@ -16,9 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from xling_tasks.data import mmedbench_files as mmedbench_source
-from xling_tasks.data.mmedbench import RECORDS, load, parse
-from xling_tasks.data.mmedbench_files import LANGUAGE_NAMES
+from xling_tasks.data import archive
+from xling_tasks.data.mmedbench import load, parse
+from xling_tasks.data.mmedbench_files import published_path
+from xling_tasks.data.records import MMEDBENCH as RECORDS
+from xling_tasks.data.records import MMEDBENCH_LANGUAGES as LANGUAGE_NAMES
 from xling_tasks.errors import DataError
 
 RECORD = RECORDS["mmedbench"]
@@ -514,10 +516,10 @@ def test_zip_bombs_are_refused_unread(tmp_path, monkeypatch):
     bomb = zipped(tmp_path / "a.zip", {"Test/French.jsonl": text(line()), "x": bytes(2**21)})
     with pytest.raises(DataError, match=r"member 'x': unpacks to 2,097,152 bytes from [\d,]+; the"):
         french(bomb)
-    monkeypatch.setattr(mmedbench_source, "MAX_UNPACKED", 100)
+    monkeypatch.setattr(archive, "MAX_UNPACKED", 100)
     with pytest.raises(DataError, match=r"unpacks to \d+ bytes; refused \(more than 100\)"):
         french(zipped(tmp_path / "b.zip"))
-    monkeypatch.setattr(mmedbench_source, "MAX_MEMBERS", 1)
+    monkeypatch.setattr(archive, "MAX_MEMBERS", 1)
     with pytest.raises(DataError, match=r"2 members; refused \(more than 1\)"):
         french(zipped(tmp_path / "c.zip", {"Test/French.jsonl": b"", "y": b""}))
 
@@ -585,7 +587,8 @@ def test_damaged_locked_and_other_zips(tmp_path):
 SCRIPT = """
 import sys
 from xling_tasks.errors import DataError
-from xling_tasks.data.mmedbench import RECORDS, load
+from xling_tasks.data.mmedbench import load
+from xling_tasks.data.records import RECORDS
 for language in sys.argv[2:]:
     try:
         data = load(RECORDS["mmedbench"], language, "test", None, sys.argv[1] or None)
@@ -714,20 +717,23 @@ def test_hub_refused_and_offline_say_how_to_get_it(hub, tmp_path):
 def test_records(record):
     assert record.languages == ("en", "zh", "ja", "fr", "ru", "es")
     assert set(record.sources) == set(record.languages)
-    assert all(set(counts) == set(record.languages) for counts in record.n_questions.values())
+    assert all(set(counts) == set(record.languages) for counts in record.splits.values())
     assert set(record.several) <= set(record.languages)
     assert record.licence and record.citation and record.homepage
     assert record.bundled != bool(record.hub_id)
 
 
 def test_record_holds_the_published_figures():
-    assert (RECORD.total("train"), RECORD.total("test"), RECORD.n_checked) == (45_048, 8_518, 1_136)
+    assert (
+        *(sum(RECORD.splits[split].values()) for split in ("train", "test")),
+        RECORD.n_checked,
+    ) == (45_048, 8_518, 1_136)
     assert RECORD.licence == "cc-by-nc-4.0" and "2402.13963" in RECORD.citation
-    assert RECORD.file("zh", "train") == "Train/Chinese.jsonl"
+    assert published_path(RECORD, "zh", "train") == "Train/Chinese.jsonl"
 
 
 def test_sample_is_found_in_the_package(tmp_path, monkeypatch):
-    monkeypatch.setattr(mmedbench_source, "SAMPLE_FOLDER", tmp_path)
+    monkeypatch.setattr(archive, "SAMPLE_FOLDER", tmp_path)
     folder(tmp_path, line(), name="mmedbench_demo/Test/French.jsonl")
     data = load(RECORDS["mmedbench_demo"], "fr", data_dir="/nowhere")
     assert data.provenance["kind"] == "bundled"

@@ -14,7 +14,8 @@ import scripted
 from xling_metrics.language import identify
 
 from xling_tasks.cli import main
-from xling_tasks.data.prompt_sets import RECORDS, load_prompts
+from xling_tasks.data.prompt_sets import load_prompts
+from xling_tasks.data.records import RECORDS
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.languages import FAMILY_GROUPS, LANGUAGES, SCRIPT_GROUPS
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from xling_tasks.data.records import LANGUAGE_NAMES, RECORDS
+from xling_tasks.data.records import LANGUAGE_NAMES, RECORDS, XLINGHEALTH
 from xling_tasks.data.sources import find_source
 from xling_tasks.data.xlinghealth import load
 from xling_tasks.errors import DataError
@@ -281,7 +281,7 @@ def test_real_liveqa(realdata, caplog):
     assert sum(doc["parallel"] for doc in data.docs("hi")) == 244
 
 
-@pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS)
+@pytest.mark.parametrize("record", XLINGHEALTH.values(), ids=XLINGHEALTH)
 def test_records(record):
     assert record.languages[0] == "en"
     assert set(record.language_names) == set(record.languages)

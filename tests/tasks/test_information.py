@@ -10,7 +10,8 @@ import pytest
 import scripted
 from sklearn.metrics import f1_score, precision_score, recall_score
 
-from xling_tasks.data.prompt_sets import RECORDS, load_prompts
+from xling_tasks.data.prompt_sets import load_prompts
+from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import DataError, SettingError
 
 DEMO = "xlinghealth_information_demo"

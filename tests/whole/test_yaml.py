@@ -11,10 +11,7 @@ from lm_eval.tasks import TaskManager
 from lm_eval.tasks._yaml_loader import load_yaml
 from xling_task_yaml._generate import files, groups
 
-from xling_tasks.data import mmedbench_files as mmedbench_source
-from xling_tasks.data import prompt_sets, records
-
-RECORDS = {**records.RECORDS, **mmedbench_source.RECORDS}
+from xling_tasks.data.records import RECORDS
 
 FOLDER = Path(xling_task_yaml.__file__).parent
 YAMLS = sorted(FOLDER.rglob("*.yaml"))
@@ -34,7 +31,7 @@ def test_every_file_resolves(path):
         assert config["task"]
         return
     assert config["task"] == path.stem
-    assert config["dataset_kwargs"]["record"] in {**RECORDS, **prompt_sets.RECORDS}
+    assert config["dataset_kwargs"]["record"] in RECORDS
     assert isinstance(config["class"], type)
     if config["output_type"] == "generate_until":
         # The harness's defaults would stop at a blank line and after 256 tokens.

@@ -42,7 +42,7 @@ def counted_datasets(settings: Settings) -> Iterator[tuple[str, str, Callable[[]
     """Each dataset's key and licence, and what counts its rows."""
     from xling_tasks.data import mmedbench as mmedbench_data
     from xling_tasks.data import xlinghealth as xlinghealth_data
-    from xling_tasks.data.records import RECORDS
+    from xling_tasks.data.records import MMEDBENCH, XLINGHEALTH
 
     place = (settings.data_dir, settings.dataset)
 
@@ -57,7 +57,7 @@ def counted_datasets(settings: Settings) -> Iterator[tuple[str, str, Callable[[]
         counts["questions"] = sum(len(data.questions) for data in found)
         return counts | {f"unusable_{data.language}": len(data.left_out) for data in found}
 
-    for record in RECORDS.values():
+    for record in XLINGHEALTH.values():
         yield record.key, record.licence, partial(xlinghealth, record)
-    for mmed in mmedbench_data.RECORDS.values():
+    for mmed in MMEDBENCH.values():
         yield mmed.key, mmed.licence, partial(mmedbench, mmed)

@@ -25,11 +25,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from xling_tasks.data.mmedbench_files import RECORDS, Found, MMedBenchRecord, find_file
+from xling_tasks.data.mmedbench_files import find_file
+from xling_tasks.data.records import MMEDBENCH as RECORDS
+from xling_tasks.data.records import DatasetRecord
+from xling_tasks.data.sources import Source
 from xling_tasks.errors import DataError, did_you_mean
 from xling_tasks.log import log
 
-__all__ = ["RECORDS", "MMedBenchRecord", "MMedBenchSplit", "Question", "load", "parse"]
+__all__ = ["RECORDS", "DatasetRecord", "MMedBenchSplit", "Question", "load", "parse"]
 
 _SEPARATORS = re.compile(r"""[\s,;/|&+、・\[\]()'"]+""")
 _LABEL = re.compile(r"\s*\(?([A-Z])\s*[.):：、．）]")
@@ -83,7 +86,7 @@ class MMedBenchSplit:
         provenance: Where it was read from (kind, name, revision, files, sha256).
     """
 
-    record: MMedBenchRecord
+    record: DatasetRecord
     language: str
     split: str
     questions: tuple[Question, ...]
@@ -99,7 +102,7 @@ class MMedBenchSplit:
     @property
     def n_expected(self) -> int:
         """Questions in the published file."""
-        return self.record.n_questions[self.split][self.language]
+        return self.record.splits[self.split][self.language]
 
     @functools.cached_property
     def several(self) -> bool:
@@ -162,7 +165,7 @@ class MMedBenchSplit:
 
 
 def load(
-    record: MMedBenchRecord,
+    record: DatasetRecord,
     language: str,
     split: str = "test",
     data_dir: str | None = None,
@@ -173,14 +176,15 @@ def load(
     Raises:
         DataError: If it cannot be found or is not in a known shape.
     """
-    found = find_file(record, language, split, data_dir, dataset)
-    return _load(record.key, language, split, found)
+    source = find_file(record, language, split, data_dir, dataset)
+    return _load(record.key, language, split, source, source.stamps())
 
 
 @functools.lru_cache(maxsize=24)
-def _load(key: str, language: str, split: str, found: Found) -> MMedBenchSplit:
-    content = found.read()
-    everything, notes = parse(content, found.place, language, split)
+def _load(
+    key: str, language: str, split: str, source: Source, stamps: tuple[tuple[int, int], ...]
+) -> MMedBenchSplit:
+    everything, notes = parse(source.content(), source.place, language, split)
     judged = [(question, question.unusable()) for question in everything]
     data = MMedBenchSplit(
         record=RECORDS[key],
@@ -189,11 +193,11 @@ def _load(key: str, language: str, split: str, found: Found) -> MMedBenchSplit:
         questions=tuple(question for question, reason in judged if reason is None),
         left_out=tuple((question, reason) for question, reason in judged if reason is not None),
         notes=notes,
-        provenance=found.provenance(hashlib.sha256(content).hexdigest()),
+        provenance=source.provenance(),
     )
     _report(data)
     if not data.questions:
-        raise DataError(f"{found.place}: none of {data.n_rows} rows can be used: {judged[0][1]}")
+        raise DataError(f"{source.place}: none of {data.n_rows} rows can be used: {judged[0][1]}")
     return data
 
 

@@ -11,13 +11,13 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from xling_metrics.words import language_code
 
+from xling_tasks.data.records import DatasetRecord
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError, did_you_mean
 from xling_tasks.languages import LANGUAGES
@@ -27,55 +27,6 @@ FIELDS = {code: "ind" if code == "id" else code for code in LANGUAGES}
 """The field of each language."""
 
 _PLACEHOLDER = re.compile(r"\{[^{}\s]*\}")
-
-
-@dataclass(frozen=True)
-class PromptSetRecord:
-    """Facts about a set of prompts.
-
-    Attributes:
-        key: Its short name.
-        title: Its name.
-        licence: Its licence.
-        citation: Where it comes from.
-        version: Raised with every change of a text, because it moves scores; 0 for a user's.
-        file: Its file in the bundled sample; empty for a user's.
-        language_names: English names of its languages by code.
-    """
-
-    key: str
-    title: str
-    licence: str
-    citation: str
-    version: int = 0
-    file: str = ""
-    language_names: Mapping[str, str] = field(
-        default_factory=lambda: {code: row.name for code, row in LANGUAGES.items()}
-    )
-
-
-RECORDS = {
-    record.key: record
-    for record in (
-        PromptSetRecord(
-            "information",
-            "Information-seeking prompts",
-            "Apache-2.0",
-            "written for this project",
-            2,
-            "information_prompts.jsonl",
-        ),
-        PromptSetRecord(
-            "empathy",
-            "Seeker posts",
-            "Apache-2.0",
-            "written for this project",
-            2,
-            "seeker_posts.jsonl",
-        ),
-    )
-}
-"""The bundled sets by key."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +48,7 @@ class PromptSet:
         return [item["id"] for item in self.prompts if item["text"][language] is None]
 
 
-def load_prompts(record: PromptSetRecord, path: str | None = None) -> PromptSet:
+def load_prompts(record: DatasetRecord, path: str | None = None) -> PromptSet:
     """A bundled set, or the file at `path`.
 
     Raises:

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from xling_tasks.languages import LANGUAGES
 
 LANGUAGE_NAMES = {"en": "English", "es": "Spanish", "zh": "Chinese", "hi": "Hindi"}
 """The languages of XLingHealth by ISO 639-1 code, named as in its column headers."""
+
+MMEDBENCH_LANGUAGES = {
+    "en": "English",
+    "zh": "Chinese",
+    "ja": "Japanese",
+    "fr": "French",
+    "ru": "Russian",
+    "es": "Spanish",
+}
+"""The languages of MMedBench by ISO 639-1 code; the names are its files' stems."""
 
 
 @dataclass(frozen=True)
@@ -13,16 +27,25 @@ class DatasetRecord:
     """Facts about one dataset.
 
     Attributes:
-        key: The short name used in task names.
+        key: Its name in task files.
         title: The dataset's own name.
-        file_stem: Name of the published file, without its ending.
-        languages: ISO 639-1 codes, English first.
         licence: SPDX id, or the publisher's words.
         citation: Where it is described.
+        language_names: English names of its languages by ISO 639-1 code, English first.
+        dataset: Its name in results (`criteria.Place`); that of the key if empty.
         homepage: Where its publisher shows it.
+        file: What its published files are known by: the stem of a table's name, the name of a
+            zip, or a bundled file.
+        version: Raised with every change of a text of a bundled set of prompts, because it moves
+            scores; 0 for other data.
         translation: How the non-English text came about.
-        n_rows: Rows (question and answer) in the published file.
+        n_rows: Rows (question and answer) in the published file; 0 where nothing is published.
         n_questions: Questions in the published file.
+        splits: Questions by split and language, where languages have files of their own.
+        sources: The exam that each language's questions are from, where they differ.
+        several: Languages in which a question can have several right answers. For the reader;
+            what a file holds is found in the file (`MMedBenchSplit.several`).
+        n_checked: Test questions whose rationale passed a human check, all languages.
         hub_id: Dataset repository on the Hugging Face Hub; None for bundled data.
         revision: Pinned revision on the Hub; None where no revision can be known beforehand
             (a gated repository), in which case the revision used is recorded in the results.
@@ -32,31 +55,48 @@ class DatasetRecord:
 
     key: str
     title: str
-    file_stem: str
-    languages: tuple[str, ...]
     licence: str
     citation: str
-    homepage: str
-    translation: str
-    n_rows: int
-    n_questions: int
+    language_names: Mapping[str, str]
+    dataset: str = ""
+    homepage: str = ""
+    file: str = ""
+    version: int = 0
+    translation: str = ""
+    n_rows: int = 0
+    n_questions: int = 0
+    splits: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    several: tuple[str, ...] = ()
+    n_checked: int = 0
     hub_id: str | None = None
     revision: str | None = None
     gated: bool = False
     bundled: bool = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dataset", self.dataset or self.key)
+
     @property
-    def language_names(self) -> dict[str, str]:
-        """English names of the languages by code, as in the data's column headers."""
-        return {code: LANGUAGE_NAMES[code] for code in self.languages}
+    def languages(self) -> tuple[str, ...]:
+        """ISO 639-1 codes, English first."""
+        return tuple(self.language_names)
 
 
-def _xlinghealth(key: str, title: str, *, n_rows: int, n_questions: int) -> DatasetRecord:
+def _by_key(records: Iterable[DatasetRecord]) -> dict[str, DatasetRecord]:
+    return {record.key: record for record in records}
+
+
+_OURS: dict[str, Any] = {"licence": "Apache-2.0", "citation": "written for this project"}
+_BUNDLED: dict[str, Any] = {**_OURS, "homepage": "bundled with xling-tasks"}
+
+
+def _published(key: str, title: str, *, n_rows: int, n_questions: int) -> DatasetRecord:
     return DatasetRecord(
         key=key,
         title=title,
-        file_stem=title,
-        languages=("en", "es", "zh", "hi"),
+        file=title,
+        language_names=LANGUAGE_NAMES,
         licence="apache-2.0",
         citation="Jin et al. 2023, arXiv:2310.13132",
         homepage="https://huggingface.co/datasets/claws-lab/XLingHealth",
@@ -68,25 +108,91 @@ def _xlinghealth(key: str, title: str, *, n_rows: int, n_questions: int) -> Data
     )
 
 
-RECORDS: dict[str, DatasetRecord] = {
-    record.key: record
-    for record in (
-        _xlinghealth("healthqa", "HealthQA", n_rows=11_340, n_questions=1_134),
-        _xlinghealth("liveqa", "LiveQA", n_rows=1_230, n_questions=246),
-        _xlinghealth("medicationqa", "MedicationQA", n_rows=3_450, n_questions=690),
+XLINGHEALTH = _by_key(
+    (
+        _published("healthqa", "HealthQA", n_rows=11_340, n_questions=1_134),
+        _published("liveqa", "LiveQA", n_rows=1_230, n_questions=246),
+        _published("medicationqa", "MedicationQA", n_rows=3_450, n_questions=690),
         DatasetRecord(
             key="demo",
             title="Demo",
-            file_stem="xlinghealth_demo",
-            languages=("en", "es", "zh", "hi"),
-            licence="Apache-2.0",
-            citation="written for this project",
-            homepage="bundled with xling-tasks",
+            file="xlinghealth_demo",
+            language_names=LANGUAGE_NAMES,
             translation="written in four languages for this project, reviewed per language",
             n_rows=120,
             n_questions=24,
             bundled=True,
+            **_BUNDLED,
         ),
     )
-}
+)
+"""XLingHealth's datasets and the bundled sample by key."""
+
+MMEDBENCH = _by_key(
+    (
+        DatasetRecord(
+            key="mmedbench",
+            title="MMedBench",
+            file="MMedBench.zip",
+            language_names=MMEDBENCH_LANGUAGES,
+            sources={
+                "en": "MedQA",
+                "zh": "MedQA",
+                "ja": "IgakuQA",
+                "fr": "FrenchMedMCQA",
+                "ru": "RuMedDaNet",
+                "es": "HEAD-QA",
+            },
+            licence="cc-by-nc-4.0",
+            citation="Qiu et al. 2024, arXiv:2402.13963",
+            homepage="https://huggingface.co/datasets/Henrychur/MMedBench",
+            # Per language as in the paper's figure 3; they add up to its 45,048 and 8,518, and
+            # its accuracies are fractions of the six test counts.
+            splits={
+                "train": dict(en=10_178, zh=27_400, ja=1_590, fr=2_171, ru=1_052, es=2_657),
+                "test": dict(en=1_273, zh=3_426, ja=199, fr=622, ru=256, es=2_742),
+            },
+            several=("ja", "fr"),
+            n_checked=1_136,
+            hub_id="Henrychur/MMedBench",
+            # No revision could be confirmed from here; the one that is used is recorded.
+            revision=None,
+        ),
+        DatasetRecord(
+            key="mmedbench_demo",
+            dataset="demo",
+            title="MMedBench demo",
+            file="MMedBench.zip",
+            language_names=MMEDBENCH_LANGUAGES,
+            sources=dict.fromkeys(MMEDBENCH_LANGUAGES, "written for this project"),
+            splits={"test": dict.fromkeys(MMEDBENCH_LANGUAGES, 12)},
+            several=tuple(MMEDBENCH_LANGUAGES),
+            n_checked=60,
+            bundled=True,
+            **_BUNDLED,
+        ),
+    )
+)
+"""MMedBench and the bundled sample by key."""
+
+_ALL_LANGUAGES = {code: row.name for code, row in LANGUAGES.items()}
+PROMPT_SETS = _by_key(
+    DatasetRecord(
+        key=key,
+        dataset="xling",
+        title=title,
+        file=file,
+        language_names=_ALL_LANGUAGES,
+        version=2,
+        bundled=True,
+        **_OURS,
+    )
+    for key, title, file in (
+        ("information", "Information-seeking prompts", "information_prompts.jsonl"),
+        ("empathy", "Seeker posts", "seeker_posts.jsonl"),
+    )
+)
+"""The bundled sets of prompts by key."""
+
+RECORDS = {**XLINGHEALTH, **MMEDBENCH, **PROMPT_SETS}
 """Every dataset by its key."""

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from xling_tasks.data.archive import opened
 from xling_tasks.data.files import READERS
-from xling_tasks.data.records import RECORDS, DatasetRecord
+from xling_tasks.data.records import XLINGHEALTH, DatasetRecord
 from xling_tasks.errors import DataError
 
 SAMPLE_FOLDER = Path(__file__).with_name("sample")
@@ -19,31 +20,56 @@ _PUBLISHED_FOLDER = "XLingHealth_Dataset"
 
 @dataclass(frozen=True)
 class Source:
-    """Where a dataset was read from.
+    """Where data was read from.
 
     Attributes:
-        files: The files, in reading order.
+        files: The files, in reading order, or the one zip.
         kind: `bundled`, `data_dir` or `hub`.
-        name: What the user would recognise: file names, or `repo`.
+        name: What the user would recognise: names of files, or the repository.
         revision: Commit on the Hub; None elsewhere.
+        member: The file in the zip; None where the files are the data.
     """
 
     files: tuple[Path, ...]
     kind: str
     name: str
     revision: str | None = None
+    member: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it is, for an error message."""
+        named = ", ".join(map(str, self.files))
+        return named if self.member is None else f"{named}, member {self.member!r}"
+
+    def stamps(self) -> tuple[tuple[int, int], ...]:
+        """Modification times and sizes: other ones, and a changed file is read again."""
+        found = (file.stat() for file in self.files)
+        return tuple((status.st_mtime_ns, status.st_size) for status in found)
+
+    def content(self) -> bytes:
+        """The bytes of all files, one after the other.
+
+        Raises:
+            DataError: If one cannot be read, or is in a zip that is damaged or not safe.
+        """
+        if self.member is not None:
+            with opened(self.files[0]) as archive:
+                return archive.read(self.member)
+        try:
+            return b"".join(file.read_bytes() for file in self.files)
+        except OSError as error:
+            raise DataError(f"{self.place}: cannot be read ({error}); mend that") from error
 
     def provenance(self) -> dict[str, Any]:
         """What the results record: kind, name, revision and a digest of the content."""
-        digest = hashlib.sha256()
-        for file in self.files:
-            digest.update(file.read_bytes())
+        files = [file.name for file in self.files]
         return {
             "kind": self.kind,
             "name": self.name,
             "revision": self.revision,
-            "files": [file.name for file in self.files],
-            "sha256": digest.hexdigest(),
+            "files": files if self.member is None else [*files, self.member],
+            "sha256": hashlib.sha256(self.content()).hexdigest(),
         }
 
 
@@ -59,7 +85,7 @@ def find_source(record: DatasetRecord, data_dir: str | None, dataset: str | None
         DataError: If nothing fits; the message says what to do.
     """
     if record.bundled:
-        file = SAMPLE_FOLDER / f"{record.file_stem}.jsonl"
+        file = SAMPLE_FOLDER / f"{record.file}.jsonl"
         return Source((file,), "bundled", file.name)
     if data_dir is not None:
         return _from_folder(record, Path(os.path.expanduser(data_dir)))
@@ -73,7 +99,7 @@ def _from_folder(record: DatasetRecord, place: Path) -> Source:
     if not place.is_dir():
         raise DataError(
             f"data_dir={place}: there is no such file or folder; give the one that holds "
-            f"{record.file_stem}.xlsx, or leave data_dir out to read the Hub"
+            f"{record.file}.xlsx, or leave data_dir out to read the Hub"
         )
     for folder in (place, place / _PUBLISHED_FOLDER):
         if folder.is_dir():
@@ -82,7 +108,7 @@ def _from_folder(record: DatasetRecord, place: Path) -> Source:
                 return Source(tuple(files), "data_dir", ", ".join(file.name for file in files))
     found = ", ".join(sorted(file.name for file in place.iterdir())[:12]) or "nothing"
     raise DataError(
-        f"data_dir={place}: no {record.title} in it (looked for {record.file_stem} as "
+        f"data_dir={place}: no {record.title} in it (looked for {record.file} as "
         f"{', '.join(READERS)}; found: {found}). Put the file there, or leave the "
         f"{record.key} tasks out."
     )
@@ -90,8 +116,8 @@ def _from_folder(record: DatasetRecord, place: Path) -> Source:
 
 def _refuse_other_dataset(record: DatasetRecord, file: Path) -> None:
     """A file named after one dataset must not be scored under another's name."""
-    for other in RECORDS.values():
-        if other.key != record.key and other.file_stem.lower() in file.stem.lower():
+    for other in XLINGHEALTH.values():
+        if other.key != record.key and other.file.lower() in file.stem.lower():
             raise DataError(
                 f"data_dir={file}: the file is named after {other.title}, but the task wants "
                 f"{record.title}. Run the {other.key} tasks, or give the folder that holds both."
@@ -100,7 +126,7 @@ def _refuse_other_dataset(record: DatasetRecord, file: Path) -> None:
 
 def _matching(record: DatasetRecord, files: Iterable[Path], root: Path) -> list[Path]:
     """The files of `record` in the first format that has any (shards in order)."""
-    stem = record.file_stem.lower()
+    stem = record.file.lower()
     candidates = [file for file in files if stem in file.relative_to(root).as_posix().lower()]
     for ending in READERS:
         chosen = [file for file in candidates if file.suffix.lower() == ending]
@@ -111,10 +137,8 @@ def _matching(record: DatasetRecord, files: Iterable[Path], root: Path) -> list[
 
 def _from_hub(record: DatasetRecord, dataset: str | None) -> Source:
     import huggingface_hub
-    from huggingface_hub import errors
 
-    name, _, asked = (dataset or record.hub_id or "").partition("@")
-    revision = asked or (record.revision if name == record.hub_id else None)
+    name, revision = repository(record, dataset)
     try:
         info = huggingface_hub.HfApi().dataset_info(name, revision=revision)
         listed = [Path(item.rfilename) for item in info.siblings or []]
@@ -127,31 +151,47 @@ def _from_hub(record: DatasetRecord, dataset: str | None) -> Source:
             )
             for file in wanted
         ]
-    except (errors.HfHubHTTPError, errors.LocalEntryNotFoundError, OSError, ValueError) as error:
-        raise DataError(_no_access(record, name, error)) from None
     except Exception as error:  # the HTTP library beneath has errors of its own when offline
         raise DataError(_no_access(record, name, error)) from None
     if not files:
         raise DataError(
             f"dataset={name}: no {record.title} in the repository (looked for "
-            f"{record.file_stem} as {', '.join(READERS)})"
+            f"{record.file} as {', '.join(READERS)})"
         )
     return Source(tuple(files), "hub", name, info.sha)
 
 
 def _no_access(record: DatasetRecord, name: str, error: Exception) -> str:
-    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     terms = (
         f"It is gated: log in at https://huggingface.co/datasets/{name}, accept its terms, then "
         "run `hf auth login` or set HF_TOKEN. "
         if record.gated and name == record.hub_id
         else ""
     )
+    return no_access(
+        record,
+        name,
+        error,
+        f"{terms}Or download the files once and pass --metadata data_dir=FOLDER, where FOLDER "
+        f"holds {record.file}.xlsx (the folder {_PUBLISHED_FOLDER}/ of the authors' GitHub "
+        "repository claws-lab/XLingEval, for example). Without any download, "
+        "--tasks xlinghealth_demo runs on the bundled sample.",
+    )
+
+
+# Shared with other kinds of files
+
+
+def repository(record: DatasetRecord, dataset: str | None) -> tuple[str, str | None]:
+    """The repository on the Hub and the revision: those of `REPO@REVISION`, or the record's."""
+    name, _, asked = (dataset or record.hub_id or "").partition("@")
+    return name, asked or (record.revision if name == record.hub_id else None)
+
+
+def no_access(record: DatasetRecord, name: str, error: Exception, advice: str) -> str:
+    """That a dataset could not be fetched, why, and what to do."""
+    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     return (
         f"{record.title} could not be fetched from the Hub dataset {name!r} "
-        f"({type(error).__name__}: {reason[:200]}). {terms}"
-        f"Or download the files once and pass --metadata data_dir=FOLDER, where FOLDER holds "
-        f"{record.file_stem}.xlsx (the folder {_PUBLISHED_FOLDER}/ of the authors' GitHub "
-        "repository claws-lab/XLingEval, for example). Without any download, "
-        "--tasks xlinghealth_demo runs on the bundled sample."
+        f"({type(error).__name__}: {reason[:200]}). {advice}"
     )

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xling_tasks.data.files import Table, read_tables
-from xling_tasks.data.records import LANGUAGE_NAMES, RECORDS, DatasetRecord
+from xling_tasks.data.records import XLINGHEALTH, DatasetRecord
 from xling_tasks.data.sources import Source, find_source
 from xling_tasks.errors import DataError
 from xling_tasks.log import log
@@ -146,13 +146,12 @@ def load(record: DatasetRecord, data_dir: str | None, dataset: str | None) -> XL
         DataError: If it cannot be found or is not in a known shape.
     """
     source = find_source(record, data_dir, dataset)
-    stamps = tuple(file.stat().st_mtime_ns for file in source.files)
-    return _load(record.key, source, stamps)
+    return _load(record.key, source, source.stamps())
 
 
 @functools.lru_cache(maxsize=16)
-def _load(key: str, source: Source, stamps: tuple[int, ...]) -> XLingHealthData:
-    record = RECORDS[key]
+def _load(key: str, source: Source, stamps: tuple[tuple[int, int], ...]) -> XLingHealthData:
+    record = XLINGHEALTH[key]
     questions = parse(record, [table for file in source.files for table in read_tables(file)])
     data = XLingHealthData(record, tuple(questions), source.provenance())
     _refuse_other_dataset(data)
@@ -166,7 +165,7 @@ def parse(record: DatasetRecord, tables: list[Table]) -> list[Question]:
     Raises:
         DataError: Naming file, sheet, row and column of the first thing wrong.
     """
-    names = {LANGUAGE_NAMES[code]: code for code in record.languages}
+    names = {name: code for code, name in record.language_names.items()}
     by_sheet: dict[str, Table] = {}
     for table in tables:
         if table.sheet in names:
@@ -197,7 +196,7 @@ class _Row:
 
 
 def _wide_rows(table: Table, record: DatasetRecord) -> Iterable[_Row]:
-    names = {code: LANGUAGE_NAMES[code] for code in record.languages}
+    names = dict(record.language_names)
     texts = [f"{kind}_{name}" for name in names.values() for kind in ("question", "answer")]
     table.require(["id", "label", "answer_ids", *texts])
     for index, row in enumerate(table.rows):
@@ -369,7 +368,7 @@ def _natural(key: str) -> tuple[int, str]:
 def _refuse_other_dataset(data: XLingHealthData) -> None:
     """A file of any name must not be scored as a dataset whose counts it does not have."""
     counts = (data.n_rows, len(data.questions))
-    for other in RECORDS.values():
+    for other in XLINGHEALTH.values():
         its = (other.n_rows, other.n_questions)
         if counts == its and its != (data.record.n_rows, data.record.n_questions):
             raise DataError(

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.metrics import mean
@@ -24,6 +24,7 @@ from xling_metrics.stats.standard_errors import jackknife_error, mean_error, rat
 from xling_tasks import __version__
 from xling_tasks.criteria import about
 from xling_tasks.data.prompts import Prompt, Prompts
+from xling_tasks.data.records import DatasetRecord
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.harness import (
     all_ranks,
@@ -118,30 +119,6 @@ class Aggregation:
         return "N/A" if error is None else error
 
 
-class Record(Protocol):
-    """What a dataset's record tells a task."""
-
-    @property
-    def key(self) -> str:
-        """Its short name."""
-
-    @property
-    def title(self) -> str:
-        """The dataset's own name."""
-
-    @property
-    def licence(self) -> str:
-        """Its licence."""
-
-    @property
-    def citation(self) -> str:
-        """Where it is described."""
-
-    @property
-    def language_names(self) -> Mapping[str, str]:
-        """English names of its languages by code."""
-
-
 class XlingTask(ConfigurableTask):  # type: ignore[misc]
     """Base of all our tasks; a leaf YAML names the dataset and the language.
 
@@ -156,7 +133,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     """Whether the paper's instructions are in the question's language rather than in English."""
     scores_texts = True
     """Whether replies are scored as they are, rather than read for a verdict or letters."""
-    record: Record
+    record: DatasetRecord
     provenance: Mapping[str, Any]
 
     def __init__(self, config: Mapping[str, Any]) -> None:
@@ -463,11 +440,6 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         config["metadata"] = {**config.get("metadata", {}), "xling": self.recorded()}
         return config
 
-    @property
-    def dataset_key(self) -> str:
-        """The dataset in results: the record's key; `demo` for a bundled sample."""
-        return self.record.key
-
     def recorded(self) -> dict[str, Any]:
         """What the results are about, and what makes the scores reproducible."""
         replay = replayed(running("lm"))
@@ -475,7 +447,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         signatures = {metric.name: metric.signature for metric in metrics}
         return {
             "version": __version__,
-            "about": about(self.criterion, self.dataset_key, self.languages, signatures),
+            "about": about(self.criterion, self.record.dataset, self.languages, signatures),
             **({"fence_codes": self.fences.kind} if self._coded() else {}),
             **({} if replay is None else {"replay": replay.origin(str(self.config.task))}),
             "settings": redact(self.settings.dump()),

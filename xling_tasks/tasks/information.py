@@ -311,8 +311,3 @@ class XLingHealthInformationTask(InformationTask):
         prompts = tuple({"id": item.id, "text": dict(item.text)} for item in data.questions)
         self.data = PromptSet(self.record.languages, prompts, data.provenance)
         return self.documents(self.data)
-
-    @property
-    def dataset_key(self) -> str:
-        """The data set's key."""
-        return self.record.key

@@ -18,7 +18,8 @@ from xling_metrics.base import signature
 from xling_metrics.choices import best, exact, jaccard
 from xling_metrics.language import language_consistency_corpus
 
-from xling_tasks.data.mmedbench import RECORDS, MMedBenchRecord, MMedBenchSplit, load
+from xling_tasks.data.mmedbench import MMedBenchSplit, load
+from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import XlingError
 from xling_tasks.harness import has_loglikelihood, may_be_cut, running
 from xling_tasks.models.reader import Choice, readable
@@ -45,7 +46,6 @@ class _Choice(ReadingTask, GreedyTask):
 
     reader_prompt = "read_letters"
 
-    record: MMedBenchRecord
     data: MMedBenchSplit
     fine_tuned = False
     checked_only = False
@@ -60,11 +60,6 @@ class _Choice(ReadingTask, GreedyTask):
     def _split(self, split: str) -> MMedBenchSplit:
         settings = self.settings
         return load(self.record, self.language, split, settings.data_dir, settings.dataset)
-
-    @property
-    def dataset_key(self) -> str:
-        """The benchmark, or its bundled sample."""
-        return "demo" if self.record.bundled else self.record.key
 
     def coverage(self) -> dict[str, Any]:
         """Counts of the test file."""

@@ -14,8 +14,9 @@ from typing import Any
 from xling_metrics.base import signature
 from xling_metrics.language import identify
 
-from xling_tasks.data.prompt_sets import RECORDS, PromptSet, load_prompts
+from xling_tasks.data.prompt_sets import PromptSet, load_prompts
 from xling_tasks.data.prompts import Prompt
+from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import SettingError
 from xling_tasks.languages import BRANCH_GROUPS, FAMILY_GROUPS, LANGUAGES, SCRIPT_GROUPS
 from xling_tasks.log import log
@@ -89,11 +90,6 @@ class MultilingualTask(GreedyTask):
                 fields = {key: value for key, value in item.items() if key not in ("id", "text")}
                 docs.append({"question_id": item["id"], **fields, "text": text})
         return docs
-
-    @property
-    def dataset_key(self) -> str:
-        """Prompts of our own, or of a user."""
-        return "xling"
 
     def coverage(self) -> dict[str, Any]:
         """Prompts without a text, by language."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from xling_tasks.data.records import RECORDS, DatasetRecord
+from xling_tasks.data.records import RECORDS
 from xling_tasks.data.xlinghealth import XLingHealthData, load
 from xling_tasks.tasks.base import XlingTask
 
@@ -13,7 +13,6 @@ from xling_tasks.tasks.base import XlingTask
 class XLingHealthTask(XlingTask):
     """Base of the XLingHealth tasks."""
 
-    record: DatasetRecord
     data: XLingHealthData
 
     def load_docs(self, record: str) -> list[dict[str, Any]]:

@@ -213,7 +213,8 @@ def translator(settings: Settings, offline: bool) -> Iterator[Line]:
 
 def _translations(engine: Any, codes: tuple[str, ...]) -> Iterator[Line]:
     """One text per language to English; languages that work share a line."""
-    from xling_tasks.data.prompt_sets import RECORDS, load_prompts
+    from xling_tasks.data.prompt_sets import load_prompts
+    from xling_tasks.data.records import RECORDS
 
     texts = load_prompts(RECORDS["information"]).prompts[0]["text"]
     good: dict[str, str] = {}

@@ -37,8 +37,9 @@ _KEYS = (
 
 def prompt_files(settings: Settings) -> Iterator[Line]:
     """The user's own prompts, read."""
-    from xling_tasks.data.prompt_sets import RECORDS, load_prompts
+    from xling_tasks.data.prompt_sets import load_prompts
     from xling_tasks.data.prompts import Prompts
+    from xling_tasks.data.records import RECORDS
 
     if settings.prompts:
         Prompts(settings.prompts)
@@ -54,15 +55,13 @@ def data(settings: Settings) -> Iterator[Line]:
     from huggingface_hub import constants
 
     from xling_tasks.commands.datasets import counted_datasets
-    from xling_tasks.data.mmedbench import RECORDS as MMEDBENCH
     from xling_tasks.data.records import RECORDS
 
-    records: dict[str, Any] = {**RECORDS, **MMEDBENCH}
     ask = functools.cache(hub_problem)
     given = settings.data_dir or settings.dataset
     lines = []
     for key, _, load in counted_datasets(settings):
-        record, name = records[key], f"data {key}"
+        record, name = RECORDS[key], f"data {key}"
         if record.bundled:
             yield _read(name, "bundled", load)
         elif settings.data_dir is not None:
@@ -93,11 +92,12 @@ def _read(name: str, place: str, load: Callable[[], dict[str, Any]]) -> Line:
 
 def _absent(record: Any, data_dir: str) -> Line | None:
     """A line if the folder or file has no such dataset; what is there may still be broken."""
-    from xling_tasks.data.mmedbench_files import MMedBenchRecord, find_file
+    from xling_tasks.data.mmedbench_files import find_file
+    from xling_tasks.data.records import MMEDBENCH
     from xling_tasks.data.sources import find_source
 
     try:
-        if isinstance(record, MMedBenchRecord):
+        if record.key in MMEDBENCH:
             find_file(record, "en", "test", data_dir)
         else:
             find_source(record, data_dir, None)

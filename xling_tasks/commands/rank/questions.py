@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.errors import DataError, SettingError
+from xling_tasks.languages import language_name
 from xling_tasks.logs.results import Samples, newest_samples
 from xling_tasks.readers.fences import Fences, last_statement, said_lines
 
@@ -98,7 +99,7 @@ class Question:
             reference=inert(doc["rationale"] or ""),
             rationales="\n\n".join(blocks),
             count=str(len(blocks)),
-            language=_language_name(self.language),
+            language=language_name(self.language),
             code=code,
         )
 
@@ -264,12 +265,6 @@ def _ranking(line: str, code: str, n: int) -> tuple[int, ...] | None:
 
 def _options(doc: Mapping[str, Any]) -> str:
     return "\n".join(f"{letter}. {text}" for letter, text in doc["options"].items())
-
-
-def _language_name(code: str) -> str:
-    from xling_tasks.data.mmedbench import RECORDS
-
-    return RECORDS["mmedbench"].language_names.get(code, code)
 
 
 def _digest(*parts: object) -> str:

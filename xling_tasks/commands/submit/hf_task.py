@@ -10,12 +10,11 @@ from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
 from xling_tasks.criteria import Place, panel_of
-from xling_tasks.data.mmedbench_files import RECORDS as MMEDBENCH
 from xling_tasks.data.records import RECORDS
 from xling_tasks.logs.alike import SETTINGS
 from xling_tasks.logs.results import Results, TaskResults
 
-HUB = {"xlinghealth": RECORDS["liveqa"].hub_id, "mmedbench": MMEDBENCH["mmedbench"].hub_id}
+HUB = {"xlinghealth": RECORDS["liveqa"].hub_id, "mmedbench": RECORDS["mmedbench"].hub_id}
 """The published datasets on the Hub."""
 
 ALL = "all"

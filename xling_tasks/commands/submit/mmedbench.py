@@ -45,7 +45,7 @@ def _write(path: Path, header: Sequence[str], rows: Iterator[Sequence[object]]) 
 
 def _rows(kind: str, parts: Sequence[Part], out: Path) -> Iterator[Sequence[str]]:
     """The rows of a file of replies, streamed; each question of each language once."""
-    from xling_tasks.data.mmedbench_files import LANGUAGE_NAMES
+    from xling_tasks.data.records import MMEDBENCH_LANGUAGES
 
     for part in parts:
         again = f"Run: {command(out, [part.run], [part.task])}"
@@ -56,7 +56,7 @@ def _rows(kind: str, parts: Sequence[Part], out: Path) -> Iterator[Sequence[str]
                 path = part.samples.path
                 raise DataError(f"{path}, row {number}: question {doc_id} came before")
             seen.add(doc_id)
-            yield [LANGUAGE_NAMES[part.language], *texts]
+            yield [MMEDBENCH_LANGUAGES[part.language], *texts]
         if len(seen) != part.count["original"]:
             raise DataError(
                 f"{part.samples.path}: {len(seen)} of {part.count['original']} questions. {again}"
@@ -84,9 +84,9 @@ def _scores(
     kind: str, parts: Sequence[Part]
 ) -> tuple[Sequence[str], Iterator[Sequence[str | float]]]:
     """Header and rows of a file of scores: fractions as in the results, `Avg` unweighted."""
-    from xling_tasks.data.mmedbench_files import LANGUAGE_NAMES
+    from xling_tasks.data.records import MMEDBENCH_LANGUAGES
 
-    header = ["Metric", *(LANGUAGE_NAMES[part.language] for part in parts), "Avg"]
+    header = ["Metric", *(MMEDBENCH_LANGUAGES[part.language] for part in parts), "Avg"]
     rows: list[Sequence[str | float]] = []
     for name, metric in KINDS[kind].metrics.items():
         values = [value for part in parts if (value := part.score(metric)) is not None]

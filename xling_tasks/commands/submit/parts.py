@@ -106,10 +106,11 @@ def checked_parts(out: Path, kinds: Sequence[str], ft: bool | None) -> dict[str,
 
 def _tasks(kind: str, ft: bool) -> dict[Place, str]:
     """What the six tasks of a kind are about, with their names."""
-    from xling_tasks.data.mmedbench_files import LANGUAGE_NAMES
+    from xling_tasks.data.records import MMEDBENCH_LANGUAGES
 
     criterion = f"mmedbench_{kind}{'_ft' * ft}"
-    return {Place(criterion, "mmedbench", code): f"{criterion}_{code}" for code in LANGUAGE_NAMES}
+    codes = MMEDBENCH_LANGUAGES
+    return {Place(criterion, "mmedbench", code): f"{criterion}_{code}" for code in codes}
 
 
 def _variant(out: Path, runs: Sequence[Results], kinds: Sequence[str], ft: bool | None) -> bool:
