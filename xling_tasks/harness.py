@@ -150,6 +150,16 @@ def may_be_cut(lm: Any, reply: str, limit: Any) -> bool:
     return about >= 0.85 * limit and reply.rstrip()[-1:].isalnum()
 
 
+def token_count(lm: Any, text: str) -> int | None:
+    """Tokens of a text, those around every text left aside; None where the backend has none."""
+    try:
+        model = unwrapped(lm)
+        count = len(model.tok_encode(text)) - len(model.tok_encode(""))
+    except Exception:  # a backend without a tokenizer
+        return None
+    return count if count > 0 else None
+
+
 def all_ranks(value: Any) -> list[Any]:
     """The values of all processes of a data-parallel run, by rank; [value] in a single one."""
     lm = running("lm")

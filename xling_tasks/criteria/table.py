@@ -175,7 +175,10 @@ _BERTSCORE = ("bertscore_p", "bertscore_r", "bertscore_f1")
 _TOPICS = ("sim_lda20", "sim_lda100", "sim_hdp")
 _SIMILARITIES = ("sim_1gram", "sim_2gram", "sim_sent", *_TOPICS, *_BERTSCORE)
 _SIZES = ("length_words", "length_words_std", *(f"{name}_seed_sd" for name in _TOPICS))
-_CHOICES = ("acc", "acc_parsed", "acc_single", "acc_multi", "jaccard", "acc_norm")
+_CHOICES = (
+    *("acc", "acc_parsed", "acc_single", "acc_multi", "jaccard"),
+    *("acc_norm", "acc_norm_letters", "acc_norm_tokens"),
+)
 _OVERLAPS = (
     *("sacrebleu", "bleu", *(f"bleu{n}" for n in "1234")),
     *(f"rouge{n}{kind}" for n in ("1", "2", "L") for kind in ("", "_standard")),

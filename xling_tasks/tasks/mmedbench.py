@@ -21,7 +21,7 @@ from xling_metrics.language import language_consistency_corpus
 from xling_tasks.data.mmedbench import MMedBenchSplit, load
 from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import XlingError
-from xling_tasks.harness import has_loglikelihood, may_be_cut, running
+from xling_tasks.harness import has_loglikelihood, may_be_cut, running, token_count
 from xling_tasks.models.reader import Choice, readable
 from xling_tasks.readers.letters import read_letters
 from xling_tasks.scorers.rationale import RationaleScorer, scorer_for
@@ -34,6 +34,13 @@ from xling_tasks.tasks.side_requests import SideRequest
 from xling_tasks.unanswered import Unanswered, empty
 
 END = "[End]"
+_UNITS = {
+    "acc_norm": "characters",
+    "acc_norm_letters": "letters",
+    "acc_norm_tokens": "tokens",
+}
+"""By what each score of `mcqa_ll` divides a candidate's log-likelihood (docs/mmedbench.md)."""
+
 # With the marks of a heading or of bold type around it, and a colon after it.
 _END = re.compile(r"(?:^[ \t]*#+[ \t]*)?[*_`]*\[\s*end\s*\][*_`]*\s*[:：]?[*_`]*", re.I | re.M)
 _FT_ANSWER = re.compile(r"#{1,3}\s*Answer\s*:?\s*(.*)", re.S | re.I)
@@ -227,19 +234,42 @@ class McqaLLTask(_Choice):
         return [("loglikelihood", (context, space + ", ".join(letters)), 1) for letters in sets]
 
     def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
-        """Scores of the most likely candidate, as it is and per character."""
+        """Scores of the most likely candidate, as it is and per character, letter and token."""
         sets = candidates(doc["options"], several=doc["several"])
         scores = [float(result[0]) for result in results]
-        per_character = [s / len(", ".join(x)) for s, x in zip(scores, sets, strict=True)]
-        first, normed = best(scores), best(per_character)
+        first = best(scores)
         values = self.choice_values(None if first is None else sets[first], doc)
-        right = normed is not None and exact(sets[normed], doc["answer"])
-        return values | {"acc_norm": float(right)}
+        for name, unit in _UNITS.items():
+            lengths = [self._length(letters, unit) for letters in sets]
+            if None in lengths:
+                values[name] = None
+                continue
+            normed = best([s / n for s, n in zip(scores, lengths, strict=True) if n is not None])
+            right = normed is not None and exact(sets[normed], doc["answer"])
+            values[name] = float(right)
+        return values
+
+    def _length(self, letters: tuple[str, ...], unit: str) -> int | None:
+        """The length of a candidate; None for tokens of a backend that does not tell them."""
+        if unit == "letters":
+            return len(letters)
+        text = ", ".join(letters)
+        return len(text) if unit == "characters" else token_count(running("lm"), f" {text}")
 
     def metrics(self) -> list[Metric]:
-        """`unparsed_rate` is the share of ties here; `acc_norm` divides by characters."""
-        sign = signature("acc_norm", of="all_questions", length="characters")
-        return [*self.choice_metrics(), Metric("acc_norm", mean, True, sign)]
+        """`unparsed_rate` is the share of ties here; the `acc_norm*` divide by a length."""
+        return [
+            *self.choice_metrics(),
+            *(
+                Metric(
+                    name,
+                    defined_mean,
+                    True,
+                    signature(name, of="all_questions", length=unit),
+                )
+                for name, unit in _UNITS.items()
+            ),
+        ]
 
 
 class RationaleTask(_Choice):
