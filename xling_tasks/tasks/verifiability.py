@@ -96,6 +96,8 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
 
     def score(self) -> None:
         """Have the reader read what the rules leave, over all replies at once."""
+        if not self.has_reader:
+            return
         taus = len(self.temperatures)
         self.ask_reader(
             [
