@@ -20,6 +20,9 @@ from xling_tasks.models.encoders import EncoderSpec
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.translate.translator import translator_spec
 
+_MOST = 10_000
+"""More answers to a question, or seeds, than memory and time would allow."""
+
 _HARNESS_KEYS = frozenset({"version", "config_source", "_metadata"})
 
 
@@ -163,6 +166,8 @@ def temperatures(key: str, value: Any) -> tuple[float, ...]:
 def _count(key: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise SettingError(f"--metadata {key}: must be a positive integer, got {value!r:.40}")
+    if value > _MOST:
+        raise SettingError(f"--metadata {key}: at most {_MOST:,}, got {value!r:.40}")
     return value
 
 
@@ -175,6 +180,8 @@ def _seed(key: str, value: Any) -> int:
 def _seeds(key: str, value: Any) -> tuple[int, ...]:
     """A number of seeds (counted from 0), or the seeds themselves."""
     if isinstance(value, int) and not isinstance(value, bool):
+        if value > _MOST:
+            raise SettingError(f"--metadata {key}: at most {_MOST:,} seeds, got {value!r:.40}")
         return tuple(range(_seed(key, value)))
     if not isinstance(value, (list, tuple)):
         raise SettingError(f"--metadata {key}: expected a number or a list, got {value!r:.40}")

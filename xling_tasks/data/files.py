@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import csv
-import json
+import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from xling_tasks.errors import DataError, did_you_mean
+from xling_tasks.safe_json import loads
+
+_LARGEST_WORKBOOK = 200 * 2**20
+_LARGEST_PARQUET = 8 * 2**30
 
 
 @dataclass(frozen=True)
@@ -88,24 +92,51 @@ def read_tables(path: Path) -> list[Table]:
 def _read_xlsx(path: Path) -> Iterator[Table]:
     import openpyxl
 
+    _refuse_bomb(path)
     book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     try:
         for sheet in book.worksheets:
-            yield _from_grid(path, sheet.title, list(sheet.iter_rows(values_only=True)))
+            # What a sheet says of its own size may be wrong, and fills every row up to it.
+            sheet.reset_dimensions()
+            yield _from_grid(path, sheet.title, sheet.iter_rows(values_only=True))
     finally:
         book.close()
 
 
-def _from_grid(path: Path, sheet: str | None, grid: list[tuple[Any, ...]]) -> Table:
+def _refuse_bomb(path: Path) -> None:
+    """Refuse a workbook that unpacks to more than any data set of ours holds."""
+    with zipfile.ZipFile(path) as archive:
+        size = sum(item.file_size for item in archive.infolist())
+    if size > _LARGEST_WORKBOOK:
+        raise DataError(
+            f"{path}: unpacks to {size / 2**20:,.0f} MiB, and more than "
+            f"{_LARGEST_WORKBOOK / 2**20:,.0f} are not read; save it as CSV or parquet"
+        )
+
+
+def _from_grid(path: Path, sheet: str | None, grid: Iterable[tuple[Any, ...]]) -> Table:
     """Make a table of a header row and cells; wholly empty rows are no rows."""
-    header = [str(cell).strip() if cell is not None else "" for cell in (grid[0] if grid else ())]
+    lines = iter(grid)
+    header = [str(cell).strip() if cell is not None else "" for cell in next(lines, ())]
     _unique(path, sheet, [name for name in header if name])
     rows, numbers = [], []
-    for number, cells in enumerate(grid[1:], start=2):
+    for number, cells in enumerate(lines, start=2):
         if any(cell is not None and str(cell).strip() for cell in cells):
+            _refuse_stray(path, sheet, number, cells[len(header) :])
             rows.append({k: v for k, v in zip(header, cells, strict=False) if k})
             numbers.append(number)
     return Table(path, sheet, tuple(name for name in header if name), rows, numbers)
+
+
+def _refuse_stray(path: Path, sheet: str | None, number: int, cells: tuple[Any, ...]) -> None:
+    """A cell to the right of the header belongs to no column: data that would be lost."""
+    for cell in cells:
+        if cell is not None and str(cell).strip():
+            place = f"{path}, sheet {sheet!r}" if sheet else str(path)
+            raise DataError(
+                f"{place}, row {number}: a cell to the right of the header's last column "
+                f"({cell!r:.40}); delete it, or give its column a name"
+            )
 
 
 def _read_csv(path: Path) -> Iterator[Table]:
@@ -129,8 +160,8 @@ def _read_jsonl(path: Path) -> Iterator[Table]:
             if not line.strip():
                 continue
             try:
-                row = json.loads(line)
-            except json.JSONDecodeError as error:
+                row = loads(line)
+            except ValueError as error:
                 raise DataError(f"{path}, row {number}: not valid JSON ({error})") from error
             if not isinstance(row, dict):
                 raise DataError(f"{path}, row {number}: expected an object, got {row!r:.40}")
@@ -143,6 +174,10 @@ def _read_jsonl(path: Path) -> Iterator[Table]:
 def _read_parquet(path: Path) -> Iterator[Table]:
     import pyarrow.parquet
 
+    about = pyarrow.parquet.ParquetFile(path).metadata
+    size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+    if size > _LARGEST_PARQUET:
+        raise DataError(f"{path}: unpacks to {size / 2**30:,.0f} GiB, which is not read")
     content = pyarrow.parquet.read_table(path)
     rows = content.to_pylist()
     yield Table(path, None, tuple(content.column_names), rows, list(range(1, len(rows) + 1)))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from xling_tasks.data.records import DatasetRecord
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError, did_you_mean
 from xling_tasks.languages import LANGUAGES
+from xling_tasks.safe_json import loads
 
 _OTHER_FIELDS = frozenset({"id", "category"})
 FIELDS = {code: "ind" if code == "id" else code for code in LANGUAGES}
@@ -98,7 +98,7 @@ def json_object(where: str, line: bytes) -> dict[str, Any]:
         DataError: If it is none; the message begins with `where`.
     """
     try:
-        row = json.loads(line)
+        row = loads(line)
     except ValueError as error:
         raise DataError(f"{where}: not valid JSON ({error})") from error
     if not isinstance(row, dict):

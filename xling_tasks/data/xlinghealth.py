@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -199,13 +200,13 @@ def _wide_rows(table: Table, record: DatasetRecord) -> Iterable[_Row]:
     names = dict(record.language_names)
     texts = [f"{kind}_{name}" for name in names.values() for kind in ("question", "answer")]
     table.require(["id", "label", "answer_ids", *texts])
-    for index, row in enumerate(table.rows):
+    for index in range(len(table.rows)):
         answer = Answer(
             id=_id(table, index, "answer_ids"),
             label=_label(table, index),
-            text={code: _text(row.get(f"answer_{name}")) for code, name in names.items()},
+            text={code: _text(table, index, f"answer_{name}") for code, name in names.items()},
         )
-        question = {code: _text(row.get(f"question_{name}")) for code, name in names.items()}
+        question = {code: _text(table, index, f"question_{name}") for code, name in names.items()}
         yield _Row(table.place(index), _id(table, index, "id"), answer, question)
 
 
@@ -253,10 +254,7 @@ def _sheet_columns(code: str) -> list[str]:
 
 
 def _sheet_texts(sheets: dict[str, Table], index: int, kind: int) -> dict[str, str | None]:
-    return {
-        code: _text(table.rows[index].get(_sheet_columns(code)[kind]))
-        for code, table in sheets.items()
-    }
+    return {code: _text(table, index, _sheet_columns(code)[kind]) for code, table in sheets.items()}
 
 
 def _with_labels(sheets: dict[str, Table]) -> list[Question]:
@@ -342,8 +340,10 @@ def _label(table: Table, index: int) -> int:
 
 def _id(table: Table, index: int, column: str) -> str:
     cell = table.rows[index].get(column)
-    if cell is None or not str(cell).strip():
+    if cell is None or cell != cell or not str(cell).strip():
         raise DataError(f"{table.place(index, column)}: the id is missing")
+    if isinstance(cell, (bool, bytes, dict, list, tuple)) or cell in (math.inf, -math.inf):
+        raise DataError(f"{table.place(index, column)}: an id is expected, not {cell!r:.40}")
     return _plain_id(cell)
 
 
@@ -354,10 +354,13 @@ def _plain_id(cell: object) -> str:
     return str(cell).strip()
 
 
-def _text(cell: object) -> str | None:
+def _text(table: Table, index: int, column: str) -> str | None:
     """A cell's text without outer white space; None where there is none."""
+    cell = table.rows[index].get(column)
     if cell is None or (isinstance(cell, float) and cell != cell):
         return None
+    if isinstance(cell, (bool, bytes, dict, list, tuple)):
+        raise DataError(f"{table.place(index, column)}: a text is expected, not {cell!r:.40}")
     return str(cell).strip() or None
 
 

@@ -21,6 +21,7 @@ from xling_metrics.stats.ranking import (
 
 from xling_tasks.commands.rank.questions import METRICS, Question, Run
 from xling_tasks.data.published import published
+from xling_tasks.safe_csv import harmless_row
 
 _ALL = "all"
 _PUBLISHED_MODELS = 6
@@ -210,7 +211,7 @@ def write(
     with (folder / "ranking.csv").open("w", encoding="utf-8", newline="") as handle:
         writer = csv.DictWriter(handle, list(rows[0]))
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows(map(harmless_row, rows))
     with (folder / "replies.jsonl").open("w", encoding="utf-8") as handle:
         for q in questions:
             shown = [names[index] for index in q.order]

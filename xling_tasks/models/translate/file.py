@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from xling_tasks.log import log
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.store import key_of
 from xling_tasks.models.translate.base import Translator
+from xling_tasks.safe_json import loads
 
 _FIELDS = ("language", "text", "translation")
 _OPTIONAL = ("target",)
@@ -106,8 +106,8 @@ def checked_path(name: str, args: Mapping[str, Any]) -> Path:
 
 def _row(place: str, line: str) -> dict[str, str]:
     try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
+        row = loads(line)
+    except ValueError as error:
         raise DataError(f"{place}: not valid JSON ({error})") from error
     if not isinstance(row, dict):
         raise DataError(f"{place}: expected an object, got {line:.40}")

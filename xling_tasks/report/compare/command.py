@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xling_tasks.errors import DataError, SettingError
+from xling_tasks.safe_csv import harmless_row
 from xling_tasks.secrets import without_hosts
 
 if TYPE_CHECKING:
@@ -155,5 +156,5 @@ def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows(map(harmless_row, rows))
     return out.getvalue()

@@ -7,6 +7,8 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xling_tasks.safe_csv import harmless
+
 Value = str | int | float | None
 """What a cell holds; None is undefined or unknown, and never shown as a number."""
 
@@ -75,7 +77,7 @@ def as_csv(table: Table) -> str:
     writer.writerow([*table.columns, "published"])
     for index, row in enumerate(table.rows):
         marked = "yes" if index in table.published else "no"
-        writer.writerow([*("" if value is None else value for value in row), marked])
+        writer.writerow([*("" if value is None else harmless(value) for value in row), marked])
     return out.getvalue()
 
 

@@ -1,0 +1,122 @@
+"""Files of data that were damaged, or made to do harm: our error, soon, naming the place."""
+
+from __future__ import annotations
+
+import json
+import time
+import zipfile
+
+import openpyxl
+import pytest
+
+from xling_tasks.data.files import read_tables
+from xling_tasks.data.records import RECORDS
+from xling_tasks.data.xlinghealth import parse
+from xling_tasks.errors import DataError, SettingError
+from xling_tasks.models.spec import ModelSpec
+from xling_tasks.safe_csv import harmless
+from xling_tasks.settings import Settings
+
+
+def book(path, *more):
+    made = openpyxl.Workbook()
+    made.active.append(["a", "b"])
+    made.active.append([1, "x"])
+    for place, value in more:
+        made.active[place] = value
+    made.save(path)
+    return path
+
+
+def test_a_stray_cell_at_the_end_of_the_sheet(tmp_path):
+    began = time.monotonic()
+    with pytest.raises(DataError, match=r"row 1048576: a cell to the right of the header.*stray"):
+        read_tables(book(tmp_path / "a.xlsx", ("XFD1048576", "stray")))
+    # An empty one there says nothing.
+    (table,) = read_tables(book(tmp_path / "b.xlsx", ("XFD1048576", " ")))
+    assert table.rows == [{"a": 1, "b": "x"}]
+    assert time.monotonic() - began < 30
+
+
+def test_a_bomb_is_not_unpacked(tmp_path):
+    path = book(tmp_path / "a.xlsx")
+    archive = zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED)
+    with archive, archive.open("xl/media/zeros", "w") as file:
+        for _ in range(210):
+            file.write(bytes(2**20))
+    began = time.monotonic()
+    with pytest.raises(DataError, match="unpacks to 210 MiB"):
+        read_tables(path)
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("[" * 100_000, "nested too deeply|not valid JSON"),
+        ('{"a": ' * 50_000, "nested too deeply|not valid JSON"),
+        ("[1]", "expected an object"),
+        ('{"a": 1', "not valid JSON"),
+    ],
+)
+def test_lines_of_json(tmp_path, line, said):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"a": 1}\n' + line + "\n")
+    with pytest.raises(DataError, match=f"a.jsonl, row 2: .*({said})"):
+        read_tables(path)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("question_English", ["x"], "a text is expected, not \\['x'\\]"),
+        ("answer_Spanish", {"x": 1}, "a text is expected"),
+        ("question_Hindi", True, "a text is expected, not True"),
+        ("id", float("nan"), "the id is missing"),
+        ("id", [1], "an id is expected, not \\[1\\]"),
+        ("answer_ids", float("inf"), "an id is expected, not inf"),
+        ("label", [1], "must be 0 or 1"),
+        ("label", float("nan"), "must be 0 or 1"),
+    ],
+)
+def test_texts_that_are_lists_and_ids_that_are_nan(tmp_path, column, value, said):
+    names = ("English", "Hindi", "Chinese", "Spanish")
+    row = {"id": "q", "label": 1, "answer_ids": "a"}
+    row |= {f"{kind}_{name}": "x" for kind in ("question", "answer") for name in names}
+    path = tmp_path / "healthqa.jsonl"
+    path.write_text(json.dumps({**row, column: value}) + "\n")
+    with pytest.raises(DataError, match=f"row 1, column '{column}': .*{said}"):
+        parse(RECORDS["healthqa"], read_tables(path))
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({"max_gen_toks": True}, "max_gen_toks: must be a positive integer"),
+        ({"batch_size": -3}, "batch_size: must be a positive integer or 'auto'"),
+        ({"batch_size": 0}, "batch_size"), ({"batch_size": "many"}, "batch_size"),
+        ({"deadline": 0}, "deadline"), ({"deadline": "soon"}, "deadline"),
+        ({"detect_errors": "no"}, "detect_errors"),
+    ],
+)  # fmt: skip
+def test_settings_that_would_do_harm(spec, said):
+    with pytest.raises(SettingError, match=f"judge.{said}"):
+        Settings.parse({"judge": {"model": "hf", **spec}}, {})
+
+
+@pytest.mark.parametrize("key", ["k", "topic_seeds"])
+def test_too_many(key):
+    with pytest.raises(SettingError, match=f"{key}: at most 10,000"):
+        Settings.parse({key: 10**9}, {})
+
+
+def test_automatic_batches_are_allowed():
+    for size in ("auto", "auto:4", "8", 8, None):
+        assert ModelSpec.parse("judge", {"model": "hf", "batch_size": size}).batch_size == size
+
+
+def test_cells_that_a_spreadsheet_would_run():
+    for text in ("=1+1", "+cmd", "-x", "@SUM(A1)", "\t=1", "\r=1", "  =1", "＝1"):
+        assert harmless(text) == "'" + text
+    for value in ("plain", "-0.5", "1e-3", -0.5, None, "a=b", ""):
+        assert harmless(value) == value
