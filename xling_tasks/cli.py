@@ -23,6 +23,9 @@ _COMMANDS = {
     "commands.annotate.agreement": "agreement",
     "report.compare.command": "compare",
     "commands.doctor.command": "doctor",
+    "commands.merge": "merge",
+    "commands.shard": "shard",
+    "commands.cache": "cache",
     "report.command": "report",
 }
 """The subcommands: module -> name of its builder after `add_`."""

@@ -20,6 +20,7 @@ from tqdm import tqdm
 from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.lm.replay_match import Asked, match
 from xling_tasks.logs.answers import doc_digest
+from xling_tasks.logs.replay_joined import JoinedLog
 from xling_tasks.logs.replay_log import LoggedRequest, TaskLog, find_logs
 from xling_tasks.logs.replay_prompts import ChatPrompt
 
@@ -31,8 +32,10 @@ class ReplayLM(LM):  # type: ignore[misc]
 
     Args:
         path: A folder with the logs of one model anywhere below it: the `--output_path` of a run
-            with `--log_samples`, or the cache's folder `answers`.
-        run: Which run, where there are several; None for the newest that has the task.
+            with `--log_samples`, or the cache's folder `answers`. Several, as a list or with `+`
+            between them, are the parts of one run.
+        run: Which run, where there are several; None for the newest that has the task. Several
+            with `+` between them, or `all`, are joined.
         batch_size: Accepted for the harness and ignored, like the next two.
         max_batch_size: Ignored.
         device: Ignored.
@@ -41,7 +44,7 @@ class ReplayLM(LM):  # type: ignore[misc]
 
     def __init__(
         self,
-        path: str | None = None,
+        path: str | Sequence[str] | None = None,
         run: str | None = None,
         batch_size: Any = None,
         max_batch_size: Any = None,
@@ -55,8 +58,9 @@ class ReplayLM(LM):  # type: ignore[misc]
             raise SettingError(
                 "xling_replay: name the folder of the run to replay: --model_args path=OUT_DIR"
             )
-        self.folder = Path(str(path)).expanduser()
-        self._logs = _newest(self.folder, find_logs(self.folder), run)
+        folders = folders_of(path)
+        self.folder = folders[0]
+        self._logs = _joined([_chosen(folder, find_logs(folder), run) for folder in folders])
 
     # What the harness asks for
 
@@ -112,12 +116,14 @@ class ReplayLM(LM):  # type: ignore[misc]
     def origin(self, task: str) -> dict[str, Any]:
         """The model and the run behind a task's answers, for the results."""
         log = self._log(task)
-        return {
+        found = {
             "model": log.model,
             "model_args": dict(log.model_args),
             "stamp": log.run,
             "path_name": self.folder.resolve().name,
         }
+        parts = [part.run for part in log.parts] if isinstance(log, JoinedLog) else []
+        return {**found, **({"parts": parts} if parts else {})}
 
     def recorded(self, task: str) -> Mapping[str, Any]:
         """What the task recorded of the run: settings, prompts; empty where it is not known."""
@@ -174,8 +180,35 @@ def _answers_by_question(requests: Sequence[LoggedRequest]) -> Counter[tuple[str
     return Counter({key: sum(seeds.values()) for key, seeds in asked.items()})
 
 
-def _newest(folder: Path, logs: Sequence[TaskLog], run: str | None) -> dict[str, TaskLog]:
-    """The newest log of each task; all of one model.
+def folders_of(path: str | Sequence[str]) -> list[Path]:
+    """The folders that `path` names; a folder whose own name has a `+` is one."""
+    if not isinstance(path, str):
+        return [Path(str(item)).expanduser() for item in path]
+    whole = Path(path).expanduser()
+    if whole.exists() or "+" not in path:
+        return [whole]
+    return [Path(item).expanduser() for item in path.split("+") if item]
+
+
+def _joined(parts: Sequence[Mapping[str, Sequence[TaskLog]]]) -> dict[str, TaskLog]:
+    """One log per task: of the folders' logs, joined where there are several.
+
+    Raises:
+        DataError: If they are of different models, or were made differently.
+    """
+    logs: dict[str, list[TaskLog]] = {}
+    for part in parts:
+        for task, own in part.items():
+            logs.setdefault(task, []).extend(own)
+    models = {log.identity: log for own in logs.values() for log in own}
+    if len(models) > 1:
+        listed = "; ".join(f"{model} ({log.paths[0]})" for model, log in models.items())
+        raise DataError(f"the parts are of different models: {listed}; join those of one model")
+    return {task: own[0] if len(own) == 1 else JoinedLog(own) for task, own in logs.items()}
+
+
+def _chosen(folder: Path, logs: Sequence[TaskLog], run: str | None) -> dict[str, Sequence[TaskLog]]:
+    """A folder's logs of each task: the newest, or those of the runs asked for; all of one model.
 
     Raises:
         DataError: If there is none, not the run asked for, or several models.
@@ -186,7 +219,9 @@ def _newest(folder: Path, logs: Sequence[TaskLog], run: str | None) -> dict[str,
             "--log_samples, or the cache's folder of answers"
         )
     ordered = sorted(logs, key=lambda log: log.run)
-    chosen = ordered if run is None else [log for log in ordered if log.run == str(run)]
+    wanted = None if run is None else set(str(run).split("+"))
+    every = wanted == {"all"}
+    chosen = ordered if wanted is None or every else [x for x in ordered if x.run in wanted]
     if not chosen:
         raise DataError(f"{folder}: no run {run!r}; there are {_listed(folder, ordered)}")
     if len({log.identity for log in chosen}) > 1:
@@ -194,7 +229,10 @@ def _newest(folder: Path, logs: Sequence[TaskLog], run: str | None) -> dict[str,
             f"{folder}: runs of different models: {_listed(folder, chosen)}; give the folder of "
             "one model, or add one of these runs to --model_args"
         )
-    return {log.task: log for log in chosen}
+    found: dict[str, list[TaskLog]] = {}
+    for log in chosen:
+        found.setdefault(log.task, []).append(log)
+    return {task: own if wanted is not None else own[-1:] for task, own in found.items()}
 
 
 def _listed(folder: Path, logs: Sequence[TaskLog]) -> str:

@@ -53,13 +53,14 @@ def report(options: argparse.Namespace) -> str:
     from xling_tasks.report.page.samples import samples_to_read
     from xling_tasks.report.stats import make_report
     from xling_tasks.report.tables.all import differences, tables
+    from xling_tasks.report.unused import unused_runs
 
     _check(options)
     made = make_report(
         read_models(options.folders),
         Options(seed=options.seed, n_resamples=options.n_resamples, level=options.level),
     )
-    banner = differences(made)
+    banner = [*differences(made), *unused_runs(options.folders)]
     found = tables(made, published=not options.no_published)
     drawn = [] if options.no_pictures else _pictures(made)
     read = samples_to_read(made, n=options.samples) if options.samples else []

@@ -177,6 +177,11 @@ def _model(name: str, full: str, results: Mapping[str, TaskResults]) -> Model:
     return Model(name, full, tasks, sorted(others))
 
 
+def folder_of(item: Path | str) -> Path:
+    """The folder in `NAME=FOLDER` or `FOLDER`."""
+    return _named(str(item))[1]
+
+
 def _named(item: str) -> tuple[str, Path]:
     name, sign, folder = item.partition("=")
     if sign and not Path(item).exists():

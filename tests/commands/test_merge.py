@@ -1,0 +1,215 @@
+"""Parts of a run: cut by `xling shard`, joined by replay and `xling merge`, seen by the report."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import json
+import operator
+import os
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from xling_tasks.cli import main
+from xling_tasks.commands.shard import cut
+from xling_tasks.errors import DataError, SettingError
+from xling_tasks.logs.results import read_results
+
+T = "xlinghealth_consistency_demo_es"
+V = "xlinghealth_verifiability_demo_en"
+R = "mmedbench_rationale_demo_en"
+QUICK = {"k": 3, "topic_seeds": 2, "encoder": False, "source_encoder": False}
+
+
+@pytest.fixture
+def logged(run):
+    def logged_(out, tasks, model="xling_baseline", metadata=QUICK, **options):
+        from lm_eval.loggers import EvaluationTracker
+
+        tracker = EvaluationTracker(output_path=str(out))
+        found = run(
+            tasks, model=model, metadata=dict(metadata), evaluation_tracker=tracker, **options
+        )
+        written = copy.deepcopy(found)
+        samples = written.pop("samples")
+        tracker.save_results_aggregated(results=written, samples=samples)
+        for task in samples:
+            tracker.save_results_samples(task_name=task, samples=samples[task])
+        return found
+
+    return logged_
+
+
+def same_numbers(first, second):
+    assert first.keys() == second.keys()
+    for task in first:
+        for key, value in first[task].items():
+            if isinstance(value, float):
+                assert second[task][key] == pytest.approx(value, abs=1e-9), (task, key)
+            elif key != "sample_len":
+                assert second[task][key] == value, (task, key)
+
+
+@pytest.fixture
+def parts(logged, tmp_path):
+    """A whole run of seven questions, and the same in parts of 2, 4 and 1."""
+    cuts = {"a": [0, 5], "b": [1, 2, 3, 6], "c": [4]}
+    whole = logged(tmp_path / "whole", [T, V, R], samples={key: [*range(7)] for key in [T, V, R]})
+    for name, numbers in cuts.items():
+        logged(tmp_path / name, [T, V, R], samples=dict.fromkeys([T, V, R], numbers))
+    return whole, [tmp_path / name for name in cuts]
+
+
+def test_parts_are_scored_as_one_run(parts, run, tmp_path, capsys):
+    """Topic models, corpus BLEU and macro F1 included: not means of the parts' values."""
+    whole, folders = parts
+    joined = run(
+        [T, V, R], model="xling_replay", model_args="path=" + "+".join(map(str, folders)),
+        metadata=dict(QUICK), samples={key: [*range(7)] for key in [T, V, R]},
+    )  # fmt: skip
+    same_numbers(whole["results"], joined["results"])
+    assert main(["merge", *map(str, folders), "--to", str(tmp_path / "out")]) == 0
+    assert f"{T}: 7 questions of 3 parts" in capsys.readouterr().out
+    (merged,) = read_results(tmp_path / "out")
+    same_numbers(whole["results"], merged.content["results"])
+    assert merged.model == read_results(tmp_path / "whole")[0].model
+
+
+def test_parts_in_one_folder(logged, tmp_path, capsys):
+    """The harness puts both halves beside each other; the report says so and offers the merge."""
+    out = tmp_path / "out"
+    whole = logged(tmp_path / "whole", V, limit=6)
+    logged(out, V, samples={V: [0, 1, 2]})
+    time.sleep(0.01)
+    logged(out, V, samples={V: [3, 4, 5]})
+    assert (
+        main(
+            [
+                "report",
+                str(out),
+                "--to",
+                str(tmp_path / "r"),
+                "--no-pictures",
+                "--n-resamples",
+                "1000",
+            ]
+        )
+        == 0
+    )
+    said = capsys.readouterr().out
+    assert "xling merge" in said and str(next(out.rglob("results_*.json")).name) in said
+    assert main(["merge", str(out), "--to", str(tmp_path / "both")]) == 0
+    same_numbers(whole["results"], read_results(tmp_path / "both")[0].content["results"])
+
+
+def test_what_does_not_belong_together_is_refused(logged, run, tmp_path, capsys):
+    a, b, c = (tmp_path / name for name in "abc")
+    logged(a, V, samples={V: [0, 1]})
+    logged(b, V, samples={V: [1, 2]})
+    with pytest.raises(DataError, match="row 1 and .*row 2 are the same question"):
+        run(V, model="xling_replay", model_args=f"path={a}+{b}", metadata=dict(QUICK), limit=3)
+    assert main(["merge", str(a), str(b), "--to", str(tmp_path / "o")]) == 2
+    assert "question 1 is in" in capsys.readouterr().err
+    logged(c, V, samples={V: [3]}, model_args={"seed": 9})
+    with pytest.raises(DataError, match="different models"):
+        run(V, model="xling_replay", model_args=f"path={a}+{c}", metadata=dict(QUICK), limit=3)
+    logged(tmp_path / "d", V, samples={V: [3]}, metadata=QUICK | {"temperatures": [0.5]})
+    assert main(["merge", str(a), str(tmp_path / "d"), "--to", str(tmp_path / "o")]) == 2
+    assert "temperatures" in capsys.readouterr().err
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "x").touch()
+    assert main(["merge", str(a), "--to", str(tmp_path / "full")]) == 2
+    assert main(["merge", str(tmp_path / "nothing"), "--to", str(tmp_path / "o")]) == 2
+    for path in a.rglob("samples_*"):
+        path.unlink()
+    assert main(["merge", str(a), "--to", str(tmp_path / "o")]) == 2
+    assert "--log_samples" in capsys.readouterr().err
+
+
+def test_every_question_is_in_one_part():
+    counts = {"a": 7, "b": 16, "c": 100}
+    for parts in (1, 2, 3, 7):
+        shards = cut(counts, parts)
+        for task, count in counts.items():
+            numbers = [shard[task] for shard in shards]
+            assert sorted(functools.reduce(operator.iadd, numbers, [])) == [*range(count)]
+            assert max(map(len, numbers)) - min(map(len, numbers)) <= 1
+            assert min(map(len, numbers)) > 0
+    with pytest.raises(SettingError, match="a has 7 questions"):
+        cut(counts, 8)
+
+
+def test_shard_writes_what_the_harness_takes(tmp_path, capsys):
+    to = tmp_path / "parts"
+    words = ["--tasks", f"{V},{T}", "--parts", "3", "--limit", "7", "--to", str(to)]
+    assert main(["shard", *words, "--metadata", "k=3", "topic_seeds=2"]) == 0
+    assert "3 parts of 14 questions in 2 tasks" in capsys.readouterr().out
+    files = sorted(to.glob("part-*.json"))
+    assert [json.loads(file.read_text())[V] for file in files] == [[0, 3, 6], [1, 4], [2, 5]]
+    assert main(["shard", *words]) == 2
+    assert "not empty" in capsys.readouterr().err
+
+
+def test_the_slurm_scripts_are_shell_that_runs(tmp_path, capsys):
+    """With commands of the same names that note what they are given."""
+    to = tmp_path / "a b" / "parts"
+    assert main([
+        "shard", "--tasks", V, "--parts", "12", "--to", str(to),
+        "--slurm=--model hf --model_args pretrained=x,dtype=auto --apply_chat_template",
+        "--metadata", '{"judge": {"model": "hf"}}',
+    ]) == 0  # fmt: skip
+    assert "sbatch --dependency=afterok:$job" in capsys.readouterr().out
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("lm_eval", "xling"):
+        (tools / name).write_text(
+            '#!/bin/sh\nfor a in "$@"; do echo "$a"; done\necho "$XLING_CACHE"\n'
+        )
+        (tools / name).chmod(0o755)
+    env = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "SLURM_ARRAY_TASK_ID": "7"}
+    env.pop("XLING_CACHE", None)
+    bash = shutil.which("bash")
+    done = subprocess.run(
+        [bash, str(to / "array.sh")], env=env, capture_output=True, text=True, check=True
+    )
+    given = done.stdout.splitlines()
+    assert given[given.index("--samples") + 1] == f"{to}/part-07.json"
+    assert os.path.exists(given[given.index("--samples") + 1])
+    assert given[given.index("--metadata") + 1] == '{"judge": {"model": "hf"}}'
+    assert given[given.index("--tasks") + 1] == V and given[-1] == f"{to}/cache"
+    (to / "out" / "part-00").mkdir(parents=True)
+    done = subprocess.run(
+        [bash, str(to / "merge.sh")], env=env, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[:4] == ["merge", f"{to}/out/part-00", "--to", f"{to}/whole"]
+
+
+def test_the_cache_and_what_is_removed(run, own_cache, capsys):
+    from xling_tasks.lm import journaled
+    from xling_tasks.logs.journal import Journal, Kept
+
+    run(V, limit=2, metadata=dict(QUICK))
+    journaled.end()
+    journal = Journal(
+        own_cache / "journals" / "t-1-2-rank0of1.journal",
+        {"task": "t", "requests": 9, "model": "hf"},
+    )
+    journal.put(("k", 0), Kept("x"))
+    assert main(["cache", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["kept"]
+    assert {(row["kind"], row["of"]) for row in rows} >= {
+        ("running", "t: 1 of 9 answers of hf"),
+        ("answers", V),
+    }
+    assert main(["cache", "--prune", "--days", "0"]) == 0
+    assert journal.path.exists() and not list((own_cache / "answers").glob("*.jsonl"))
+    journal.close()
+    assert main(["cache"]) == 0
+    assert "unfinished" in capsys.readouterr().out
+    assert main(["cache", "--prune", "--max-mb", "0"]) == 0
+    assert not journal.path.exists()
+    assert main(["cache", "--days", "-1"]) == 2
+    assert main(["cache", "--folder", str(own_cache / "none")]) == 2

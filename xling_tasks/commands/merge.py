@@ -1,0 +1,185 @@
+"""`xling merge`: the parts of a run, scored as one.
+
+A mean over all questions follows from the parts; topic models, corpus BLEU, macro F1 and the like
+do not. So the answers of all parts are scored again together, by the model `xling_replay` and with
+the settings of the parts. A judge's verdicts and translations come from the cache.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.errors import DataError, SettingError
+from xling_tasks.logs.alike import differences
+from xling_tasks.logs.results import Results, TaskResults, read_results
+from xling_tasks.settings import Settings
+
+_NOT_REPEATED = frozenset({"given", "xling_resume", "xling_cache"})
+
+
+def add_merge(commands: Any) -> None:
+    """Add `xling merge` to the commands."""
+    parser = commands.add_parser(
+        "merge", help="score the parts of a run (shards, halves) as one: whole-corpus metrics too"
+    )
+    parser.add_argument(
+        "parts", nargs="+", type=Path, metavar="DIR", help="--output_path of a part"
+    )
+    parser.add_argument("--to", type=Path, required=True, metavar="OUT", help="folder to write")
+    parser.add_argument("--tasks", help="only these, with commas; default all that the parts have")
+    add_metadata(parser)
+    parser.set_defaults(run=merge)
+
+
+def merge(options: argparse.Namespace) -> str:
+    """Score the parts as one run, and write it as `lm_eval` does; returns what was joined.
+
+    Raises:
+        DataError: If the parts do not belong together.
+        SettingError: If the new folder is not empty.
+    """
+    if options.to.exists() and any(options.to.iterdir()):
+        raise SettingError(f"--to {options.to}: is not empty; name a new folder")
+    parts = _parts(options.parts, options.tasks)
+    settings = _settings(parts) | read_metadata(options.metadata)
+    samples = {task: _documents(task, own) for task, own in parts.items()}
+    _score(options, parts, settings, samples)
+    lines = [
+        f"{task}: {len(samples[task])} questions of {len(own)} parts" for task, own in parts.items()
+    ]
+    return "\n".join([*lines, f"Written to {options.to}; `xling report {options.to}` reads it."])
+
+
+def _parts(folders: Sequence[Path], names: str | None) -> dict[str, list[TaskResults]]:
+    """The runs of each task, which must be alike.
+
+    Raises:
+        DataError: If there are none, or some were made differently.
+    """
+    found: dict[str, list[TaskResults]] = {}
+    wanted = set(names.split(",")) if names else None
+    for folder in folders:
+        runs = [run for run in read_results(folder) if not run.replay]
+        if not runs:
+            raise DataError(f"{folder}: no results of lm_eval in it")
+        for run in runs:
+            for task in sorted(run.tasks):
+                part = TaskResults(task, run)
+                if part.xling and (wanted is None or task in wanted):
+                    found.setdefault(task, []).append(part)
+    if missing := (wanted or set()) - found.keys():
+        raise DataError(f"--tasks {', '.join(sorted(missing))}: not in these folders")
+    if not found:
+        raise DataError(f"{folders[0]}: no results of our tasks in it")
+    for task, own in found.items():
+        for part in own:
+            if not part.samples.path.exists():
+                raise DataError(
+                    f"{part.samples.path}: is not there; parts need --log_samples (or take the "
+                    "answers' own files: --model xling_replay --model_args path=...)"
+                )
+        for other in own[1:]:
+            unlike = differences([(own[0], other)])
+            if unlike:
+                first = unlike[0]
+                raise DataError(
+                    f"{task}: {own[0].run.path} and {other.run.path} are no parts of one run: "
+                    f"{first.what} is {first.first} there and {first.other} here"
+                )
+    return found
+
+
+def _settings(parts: Mapping[str, Sequence[TaskResults]]) -> dict[str, Any]:
+    """What was given with `--metadata`, the same in all parts.
+
+    Raises:
+        DataError: If tasks were run with different settings.
+    """
+    known = {item.name for item in fields(Settings)} - _NOT_REPEATED
+    given: dict[str, Any] = {}
+    for task, own in parts.items():
+        for part in own:
+            metadata = part.config.get("metadata") or {}
+            for key in known & metadata.keys():
+                if given.setdefault(key, metadata[key]) != metadata[key]:
+                    raise DataError(
+                        f"{task}: {key} is {metadata[key]!r} in {part.run.path}, and "
+                        f"{given[key]!r} in another part; merge the tasks one by one (--tasks)"
+                    )
+    return given
+
+
+def _documents(task: str, parts: Iterable[TaskResults]) -> list[int]:
+    """The numbers of the documents that the parts have."""
+    numbers: dict[int, Path] = {}
+    for part in parts:
+        own = {number for _, number in part.samples.stream(lambda row: int(row["doc_id"]))}
+        for number in own:
+            if number in numbers:
+                raise DataError(
+                    f"{task}: question {number} is in {numbers[number]} and in "
+                    f"{part.samples.path}, so these are no parts of one run; leave one folder out"
+                )
+        numbers |= dict.fromkeys(own, part.samples.path)
+    return sorted(numbers)
+
+
+def _score(
+    options: argparse.Namespace,
+    parts: Mapping[str, Sequence[TaskResults]],
+    settings: dict[str, Any],
+    samples: dict[str, list[int]],
+) -> None:
+    import lm_eval
+    from lm_eval.loggers import EvaluationTracker
+    from lm_eval.tasks import TaskManager
+
+    from xling_tasks.discovery import register_models, task_folder
+
+    register_models()
+    run = next(iter(parts.values()))[0].run
+    asked = _asked(run)
+    folders = list(dict.fromkeys(str(part) for part in options.parts))
+    tracker = EvaluationTracker(output_path=str(options.to))
+    manager = TaskManager(
+        include_path=str(task_folder()), include_defaults=False, metadata=settings
+    )
+    with contextlib.redirect_stdout(io.StringIO()):
+        found = lm_eval.simple_evaluate(
+            model="xling_replay",
+            model_args={"path": folders, "run": "all"},
+            tasks=list(parts),
+            samples=samples,
+            task_manager=manager,
+            evaluation_tracker=tracker,
+            bootstrap_iters=0,
+            **asked,
+        )
+    rows = found.pop("samples")
+    tracker.save_results_aggregated(results=found, samples=rows)
+    for task in parts:
+        tracker.save_results_samples(task_name=task, samples=rows[task])
+
+
+def _asked(run: Results) -> dict[str, Any]:
+    """The options of `lm_eval` that shape prompts and arguments, as the run had them."""
+    content, config = run.content, run.content.get("config") or {}
+    shots = {value for value in (content.get("n-shot") or {}).values() if isinstance(value, int)}
+    if len(shots) > 1:
+        raise DataError(f"{run.path}: tasks with different numbers of examples; use --tasks")
+    arguments = config.get("gen_kwargs")
+    return {
+        "apply_chat_template": content.get("chat_template") is not None,
+        "system_instruction": content.get("system_instruction"),
+        "fewshot_as_multiturn": bool(content.get("fewshot_as_multiturn")),
+        "num_fewshot": max(shots, default=0) or None,
+        "gen_kwargs": json.loads(json.dumps(arguments)) if arguments else None,
+    }

@@ -1,0 +1,140 @@
+"""`xling shard`: the files that cut a run into parts for many machines, and a SLURM script."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+from xling_tasks.commands.cost import load_tasks
+from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.errors import SettingError
+
+_SCRIPT = """\
+#!/bin/bash
+#SBATCH --job-name=xling
+#SBATCH --array=0-{last}
+#SBATCH --output={folder}/part-%a.log
+#SBATCH --requeue
+# Add what the cluster needs: --partition, --gres=gpu:1, --time, --mem.
+#
+# Every part is a run of its own. One that is killed or requeued goes on where it was: answers are
+# kept in XLING_CACHE, which must be on a disk that all nodes see.
+set -e
+folder={folder}
+export XLING_CACHE="${{XLING_CACHE:-$folder/cache}}"
+part=$(printf 'part-%0{width}d' "$SLURM_ARRAY_TASK_ID")
+{command} \\
+  --samples "$folder/$part.json" --output_path "$folder/out/$part" --log_samples{metadata}
+"""
+
+_MERGE = """\
+#!/bin/bash
+#SBATCH --job-name=xling-merge
+#SBATCH --output={folder}/merge.log
+set -e
+folder={folder}
+export XLING_CACHE="${{XLING_CACHE:-$folder/cache}}"
+xling merge "$folder"/out/part-* --to "$folder/whole"{metadata}
+"""
+
+
+def add_shard(commands: Any) -> None:
+    """Add `xling shard` to the commands."""
+    parser = commands.add_parser(
+        "shard", help="cut a run into parts for many machines (--samples files; --slurm: scripts)"
+    )
+    parser.add_argument("--tasks", required=True, help="names, groups or patterns, with commas")
+    parser.add_argument("--parts", type=int, required=True, help="how many")
+    parser.add_argument("--limit", type=int, help="as for lm_eval: questions per task")
+    parser.add_argument("--to", type=Path, default=Path("parts"), help="folder to write")
+    parser.add_argument(
+        "--slurm", metavar="OPTIONS",
+        help="also a SLURM array and the merge step; OPTIONS is what comes after lm_eval, without "
+        "tasks and settings: '--model vllm --model_args pretrained=... --apply_chat_template'",
+    )  # fmt: skip
+    add_metadata(parser)
+    parser.set_defaults(run=shard)
+
+
+def shard(options: argparse.Namespace) -> str:
+    """Write one `--samples` file per part; returns how to use them.
+
+    Raises:
+        SettingError: If there are fewer questions than parts, or the folder is not empty.
+    """
+    if options.parts < 1:
+        raise SettingError(f"--parts {options.parts}: must be at least 1")
+    if options.limit is not None and options.limit < 1:
+        raise SettingError(f"--limit {options.limit}: must be at least 1")
+    if options.to.exists() and any(options.to.iterdir()):
+        raise SettingError(f"--to {options.to}: is not empty; name a new folder")
+    settings = read_metadata(options.metadata)
+    tasks = load_tasks(options.tasks, settings)
+    counts = {str(task.config.task): len(task.dataset["test"]) for task in tasks}
+    if options.limit is not None:
+        counts = {task: min(count, options.limit) for task, count in counts.items()}
+    shards = cut(counts, options.parts)
+    options.to.mkdir(parents=True, exist_ok=True)
+    width = len(str(options.parts - 1))
+    for number, samples in enumerate(shards):
+        path = options.to / f"part-{number:0{width}d}.json"
+        path.write_text(json.dumps(samples), encoding="utf-8")
+    names = ",".join(counts)
+    lines = [
+        f"{options.to}: {options.parts} parts of {sum(counts.values()):,} questions in "
+        f"{len(counts)} tasks.",
+        "Run each: lm_eval ... --samples PART.json --log_samples --output_path OUT/PART with "
+        "--tasks naming those in the file; then: xling merge OUT/* --to WHOLE",
+    ]
+    if options.slurm is not None:
+        lines[1] = _write_slurm(options, names, width)
+    return "\n".join(lines)
+
+
+def cut(counts: dict[str, int], parts: int) -> list[dict[str, list[int]]]:
+    """Split documents over parts, every task over all of them, as evenly as can be.
+
+    Every task is in every part, since the harness wants to be asked for something in each; a task
+    with fewer questions than parts cannot be.
+
+    Args:
+        counts: Task -> its documents.
+        parts: How many.
+
+    Returns:
+        Per part its documents by task; each is in exactly one part.
+
+    Raises:
+        SettingError: If a task has fewer documents than there are parts.
+    """
+    for task, count in counts.items():
+        if count < parts:
+            raise SettingError(
+                f"--parts {parts}: {task} has {count} questions; cut it into at most {count}"
+            )
+    return [
+        {task: list(range(n, count, parts)) for task, count in counts.items()} for n in range(parts)
+    ]
+
+
+def _write_slurm(options: argparse.Namespace, names: str, width: int) -> str:
+    """The array's script and the merge step's; returns how to start them."""
+    folder = shlex.quote(str(options.to.resolve()))
+    settings = "".join(f" {shlex.quote(word)}" for word in options.metadata)
+    metadata = f" \\\n  --metadata{settings}" if settings else ""
+    command = f"lm_eval {options.slurm} --tasks {names}"
+    array, merge = options.to / "array.sh", options.to / "merge.sh"
+    array.write_text(
+        _SCRIPT.format(
+            last=options.parts - 1, folder=folder, width=width, command=command, metadata=metadata
+        ),
+        encoding="utf-8",
+    )
+    merge.write_text(_MERGE.format(folder=folder, metadata=metadata), encoding="utf-8")
+    return (
+        f"Start: job=$(sbatch --parsable {array}); sbatch --dependency=afterok:$job {merge}\n"
+        f"The whole run is then in {options.to / 'whole'}."
+    )
