@@ -1,0 +1,157 @@
+"""The commands of README and docs, cut out of their fences and run as a reader would.
+
+`python tests/docs_commands.py [FOLDER]` runs all of them that need neither a network nor a GPU nor a
+paid service, one after the other in an empty folder, and checks the others: their options are the
+harness's, their tasks exist, their settings are valid. It stops at the first that fails.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+NOT_RUN = {
+    r"pip install": "needs a network; the tests run in an environment that has it",
+    r"pytest$": "would run these tests within themselves",
+    r"pre-commit ": "changes the checkout",
+    r"--model (hf|vllm) ": "needs a checkpoint of several GB, and a GPU",
+    r"openai-chat-completions": "is paid for",
+}
+"""Pattern -> why a command that has it is checked, not run."""
+
+
+class Command(NamedTuple):
+    """A command of a page.
+
+    Attributes:
+        page: Where it stands.
+        words: The command, as written.
+        why_not: Why it is not run; None if it is.
+    """
+
+    page: str
+    words: str
+    why_not: str | None
+
+
+def fences(page: Path) -> Iterator[tuple[str, str]]:
+    """The language and the text of every fence of a page."""
+    for match in re.finditer(r"^```(\w*)\n(.*?)^```$", page.read_text("utf-8"), re.S | re.M):
+        yield match[1], match[2]
+
+
+def commands() -> list[Command]:
+    """Every shell command of all pages, in order, once; a fence without a language is shell."""
+    page_of: dict[str, str] = {}
+    for page in PAGES:
+        for language, text in fences(page):
+            for line in logical_lines(text) if language in ("", "bash", "sh") else ():
+                for words in line.split(" && "):
+                    page_of.setdefault(words, page.name)
+    return [
+        Command(page, words, next((NOT_RUN[p] for p in NOT_RUN if re.search(p, words)), None))
+        for words, page in page_of.items()
+    ]
+
+
+def logical_lines(text: str) -> Iterator[str]:
+    """Commands of a fence: comments left out, continued lines and quotes put together."""
+    open_ = ""
+    for line in text.splitlines():
+        if not open_ and (not line.strip() or line.startswith("#")):
+            continue
+        open_ += line
+        if open_.endswith("\\"):
+            open_ = open_[:-1]
+            continue
+        try:
+            shlex.split(open_)
+        except ValueError:  # a quote goes on in the next line
+            open_ += "\n"
+            continue
+        yield open_
+        open_ = ""
+    assert not open_, f"a command that does not end: {open_}"
+
+
+def python_blocks() -> list[str]:
+    """Every Python fence of all pages."""
+    return [text for page in PAGES for language, text in fences(page) if language == "python"]
+
+
+def prepare(folder: Path) -> None:
+    """What the pages take for given: a copy of the data, here a few questions of the sample."""
+    from xling_tasks.data.sources import SAMPLE_FOLDER
+
+    lines = (SAMPLE_FOLDER / "xlinghealth_demo.jsonl").read_text("utf-8").splitlines(True)
+    (folder / "XLingHealth_Dataset").mkdir()
+    for number, name in enumerate(("HealthQA", "LiveQA", "MedicationQA")):
+        file = folder / "XLingHealth_Dataset" / f"{name}.jsonl"
+        file.write_text("".join(lines[: 100 - 5 * number]), encoding="utf-8")
+
+
+def run(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder, with the `lm_eval` and `xling` of this Python."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    cache = str(folder / ".cache")
+    env = {**os.environ, "PATH": path, "HF_HUB_OFFLINE": "1", "XLING_CACHE": cache}
+    return subprocess.run(
+        ["bash", "-c", words], cwd=folder, env=env, capture_output=True, text=True, timeout=600
+    )
+
+
+def check(words: str) -> None:
+    """Refuse options, tasks or settings that do not exist, of a command of the harness."""
+    split = shlex.split(words)
+    if split[0] != "lm_eval":
+        return
+    from unittest import mock
+
+    from lm_eval._cli import HarnessCLI
+    from lm_eval.tasks import TaskManager
+
+    from xling_tasks.discovery import task_folder
+    from xling_tasks.settings import Settings
+
+    with mock.patch.object(sys, "argv", split):
+        options = HarnessCLI().parse_args()
+    names = TaskManager(include_path=str(task_folder()), include_defaults=False).all_tasks
+    asked = options.tasks if isinstance(options.tasks, list) else options.tasks.split(",")
+    assert set(asked) <= set(names), f"no such task: {set(asked) - set(names)}"
+    Settings.parse(options.metadata or {}, {})
+
+
+def main() -> int:
+    """Run or check all commands; 1 if one fails."""
+    folder = Path(sys.argv[1]) if sys.argv[1:] else Path(tempfile.mkdtemp())
+    prepare(folder)
+    for command in commands():
+        start = time.monotonic()
+        if command.why_not is not None:
+            check(command.words)
+            print(f"{command.page}: not run ({command.why_not}): {command.words[:70]!r}")
+            continue
+        done = run(command.words, folder)
+        took = time.monotonic() - start
+        print(f"{command.page}: {done.returncode} after {took:.0f} s: {command.words}", flush=True)
+        if done.returncode:
+            print(done.stdout, done.stderr)
+            return 1
+    for block in python_blocks():
+        exec(compile(block, "docs", "exec"), {})  # the project's own pages
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""README and docs: their commands run, their links lead somewhere, their tables are complete."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import docs_commands
+import pytest
+from xling_task_yaml._generate import files
+
+from xling_tasks.settings import Settings
+
+pytestmark = pytest.mark.skipif(
+    not docs_commands.PAGES[0].is_file(), reason="needs the source tree"
+)
+
+
+@pytest.mark.slow
+def test_every_command_of_the_pages_runs(tmp_path):
+    docs_commands.prepare(tmp_path)
+    ran = {}
+    for command in docs_commands.commands():
+        if command.why_not is not None:
+            docs_commands.check(command.words)
+            continue
+        done = docs_commands.run(command.words, tmp_path)
+        assert done.returncode == 0, (command, done.stdout[-2000:], done.stderr[-2000:])
+        ran[command.words] = done
+    demo = next(done for words, done in ran.items() if "--tasks xlinghealth_demo " in words)
+    assert "xlinghealth_verifiability_demo_hi" in demo.stdout
+    assert demo.stdout.rstrip().splitlines()[-1] == "Next: xling report out"
+    assert {shlex.split(words)[0] for words in ran} == {"lm_eval", "xling"} and len(ran) >= 7
+    for block in docs_commands.python_blocks():
+        exec(compile(block, "docs", "exec"), {})
+
+
+def anchors(page):
+    """The anchors that GitHub gives to a page's headings."""
+    heads = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", docs_commands.PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if link.startswith(("http://", "https://")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), f"{page.name}: {link}"
+        if anchor:
+            assert anchor in anchors(target), f"{page.name}: {link}"
+
+
+def test_the_readme_is_short_and_names_every_setting():
+    readme = docs_commands.PAGES[0].read_text(encoding="utf-8")
+    assert len(readme.splitlines()) <= 170
+    table = readme[readme.index("## Settings") : readme.index("## Read on")]
+    fields = set(Settings.__dataclass_fields__) - {"given"}
+    assert {name for name in fields if f"`{name}`" not in table} == set()
+
+
+def test_every_task_family_stands_in_the_readme():
+    readme = docs_commands.PAGES[0].read_text(encoding="utf-8")
+    rows = re.findall(r"`((?:xling|mmed)\w+?)(?:_\*)?`", readme)
+    for name in files():
+        task = name.split("/")[1].removesuffix(".yaml").lstrip("_")
+        assert any(task.startswith(row) for row in rows), task
