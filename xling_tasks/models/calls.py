@@ -395,7 +395,7 @@ class _Work:
             return body
         reply = failures.read_body(body) or Reply("?")
         if reply.outcome == failures.ANSWER:
-            reply = _text(lm, body)
+            reply = parsed(lm, body)
         if reply.failed:
             raise CallFailed(reply.reason)
         wrong = failures.error_text(reply.text) if self._limits.error_texts else None
@@ -431,7 +431,7 @@ def messages(lm: Any, call: Call) -> list[Any]:
     return [tokens[-max(1, room) :]]
 
 
-def _text(lm: Any, body: Any) -> Reply:
+def parsed(lm: Any, body: Any) -> Reply:
     """The text by the backend's own parser, which takes a model's thinking away."""
     try:
         found = lm.parse_generations(outputs=_joined(body))

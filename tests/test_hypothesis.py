@@ -1,0 +1,298 @@
+"""Every reader and loader, on anything: an answer, or an error of ours.
+
+A few examples here. For the night, in minutes to hours by reader:
+
+    XLING_HYPOTHESIS=20000 pytest -n 2 tests/test_hypothesis.py
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from lm_eval.models.openai_completions import LocalChatCompletion
+
+from xling_tasks.commands.annotate.agreement_files import read_export
+from xling_tasks.data import mmedbench, xlinghealth
+from xling_tasks.data.files import read_tables
+from xling_tasks.data.prompts import Prompts
+from xling_tasks.data.records import RECORDS
+from xling_tasks.errors import XlingError
+from xling_tasks.logs.checked import check_results
+from xling_tasks.logs.journal import read_journal
+from xling_tasks.logs.replay_log import find_logs
+from xling_tasks.logs.results import read_results
+from xling_tasks.models import calls, claims, failures, http
+from xling_tasks.models.judge import read_verdict as read_judge
+from xling_tasks.models.spec import ModelSpec
+from xling_tasks.models.store import ReplyStore
+from xling_tasks.models.translate.file import read_translations
+from xling_tasks.readers.letters import read_letters
+from xling_tasks.readers.verdict import read_verdict
+from xling_tasks.report.data import read_models
+from xling_tasks.secrets import redact, without_hosts
+from xling_tasks.settings import Settings
+
+MANY = int(os.environ.get("XLING_HYPOTHESIS", "60"))
+COMMON = settings(
+    max_examples=MANY,
+    deadline=None,
+    derandomize="XLING_HYPOTHESIS" not in os.environ,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+
+TEXT = st.text(max_size=200) | st.sampled_from(
+    [
+        "Yes",
+        "No.",
+        "ANSWER: A, B",
+        "答案：A和C",
+        "<think>A</think> B",
+        "हाँ",
+        "Sí",
+        "A" * 5000,
+        "\0",
+        "\ud800",
+    ]
+)
+LEAF = st.none() | st.booleans() | st.integers() | st.floats() | TEXT
+JSON = st.recursive(
+    LEAF, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4)
+)
+OPTIONS = {"A": "Aspirin", "B": "Bed rest", "C": "Chemotherapy"}
+
+
+def keyed(*names):
+    """Objects with some of the right names, and anything for values."""
+    return st.dictionaries(st.sampled_from(names) | st.text(max_size=5), JSON, max_size=8)
+
+
+def written(path, value):
+    path.write_bytes(as_bytes(value))
+    return path
+
+
+def as_bytes(value):
+    if isinstance(value, bytes):
+        return value
+    return json.dumps(value).encode("utf-8", "surrogatepass")
+
+
+def lines(rows):
+    return b"\n".join(map(as_bytes, rows))
+
+
+# Replies
+
+
+@COMMON
+@given(TEXT)
+def test_replies(reply):
+    assert read_verdict(reply) in (0, 1, None)
+    for several in (True, False):
+        found = read_letters(reply, OPTIONS, several=several)
+        assert found is None or found <= set(OPTIONS)
+    assert isinstance(read_judge(reply, "abcdef"), str)
+    claims.read_claims(reply, "abcdef")
+    assert len(claims.read_support(reply, 3, "abcdef")) == 3
+    assert failures.error_text(reply) in (None, *KINDS)
+    assert isinstance(redact(reply), str) and isinstance(without_hosts(reply), str)
+
+
+KINDS = (
+    "JSON error as a reply", "web page as a reply", "traceback as a reply", "error text as a reply",
+)  # fmt: skip
+
+BODY = JSON | keyed("choices", "error", "content", "stop_reason", "text", "type", "meta_info")
+CHOICE = keyed("message", "text", "index", "finish_reason") | st.fixed_dictionaries(
+    {"message": keyed("content", "refusal", "reasoning"), "index": JSON, "finish_reason": JSON}
+)
+LM = LocalChatCompletion.__new__(LocalChatCompletion)
+LM.think_end_token = None
+
+
+@COMMON
+@given(BODY | st.fixed_dictionaries({"choices": st.lists(CHOICE, max_size=2)}))
+def test_bodies_of_services(body):
+    reply = failures.read_body(body)
+    assert reply is None or reply.outcome in ("answer", "empty", "refused", "failed")
+    if reply is None or reply.outcome == "answer":
+        assert isinstance(calls.parsed(LM, body).text, str)
+
+
+@COMMON
+@given(st.dictionaries(st.sampled_from(["Retry-After", "retry-after-ms"]), st.text(max_size=30)))
+def test_headers(headers):
+    found = http.retry_after(headers)
+    assert found is None or found >= 0
+
+
+# Settings
+
+
+@COMMON
+@given(
+    keyed("k", "judge", "translator", "encoder", "temperatures", "languages", "topic_seeds",
+          "sampling_seed", "greedy_repeats", "prompts_file", "data_dir", "xling_cache")
+)  # fmt: skip
+def test_settings(metadata):
+    with suppress(XlingError):
+        Settings.parse(metadata, {})
+
+
+@COMMON
+@given(
+    keyed("model", "model_args", "batch_size", "max_gen_toks", "apply_chat_template", "deadline",
+          "detect_errors")
+)  # fmt: skip
+def test_model_specs(value):
+    with suppress(XlingError):
+        ModelSpec.parse("judge", {"model": "hf", **value})
+
+
+# Files of data
+
+WIDE = [
+    f"{kind}_{name}"
+    for kind in ("question", "answer")
+    for name in ("English", "Hindi", "Chinese", "Spanish")
+]
+ROWS = st.lists(
+    st.fixed_dictionaries({name: LEAF for name in ("id", "label", "answer_ids", *WIDE)}) | JSON,
+    max_size=4,
+)
+
+
+@COMMON
+@given(ROWS | st.binary(max_size=300))
+def test_jsonl(tmp_path_factory, rows):
+    path = tmp_path_factory.getbasetemp() / "rows.jsonl"
+    path.write_bytes(rows if isinstance(rows, bytes) else lines(rows))
+    with suppress(XlingError):
+        xlinghealth.parse(RECORDS["healthqa"], read_tables(path))
+
+
+@COMMON
+@given(st.sampled_from([".xlsx", ".csv", ".parquet"]), st.binary(max_size=500) | TEXT)
+def test_tables(tmp_path_factory, ending, content):
+    path = tmp_path_factory.getbasetemp() / f"table{ending}"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
+    with suppress(XlingError):
+        read_tables(path)
+
+
+@COMMON
+@given(
+    st.lists(
+        keyed("question", "answer", "options", "answer_idx", "rationale", "meta_info"), max_size=3
+    )
+    | st.binary(max_size=200)
+)
+def test_mmedbench(rows):
+    content = rows if isinstance(rows, bytes) else lines(rows)
+    with suppress(XlingError):
+        mmedbench.parse(content, "place", "en", "test")
+
+
+@COMMON
+@given(
+    st.binary(max_size=300)
+    | st.lists(keyed("language", "text", "translation", "target"), max_size=3)
+)
+def test_translations(tmp_path_factory, rows):
+    path = tmp_path_factory.getbasetemp() / "translations.jsonl"
+    path.write_bytes(rows if isinstance(rows, bytes) else lines(rows))
+    with suppress(XlingError):
+        read_translations(path)
+
+
+@COMMON
+@given(st.binary(max_size=300) | JSON | keyed("answer", "judge", "claims", "support", "translate"))
+def test_prompts(tmp_path_factory, content):
+    path = written(tmp_path_factory.getbasetemp() / "prompts.yaml", content)
+    with suppress(XlingError):
+        Prompts(str(path))
+
+
+@COMMON
+@given(
+    JSON | keyed("format", "version", "annotator", "page_digest", "items") | st.binary(max_size=200)
+)
+def test_annotations(tmp_path_factory, content):
+    if isinstance(content, dict):
+        content = {"format": "xling-annotations", "version": 1, **content}
+    with suppress(XlingError):
+        read_export(written(tmp_path_factory.getbasetemp() / "export.json", content))
+
+
+# Files of runs
+
+TASK = "xlinghealth_correctness_demo_en"
+RECORD = keyed("settings", "data", "prompts", "signatures", "about", "version", "replay")
+CONTENT = st.fixed_dictionaries(
+    {
+        "results": st.fixed_dictionaries({TASK: keyed("chrf,none", "alias", "empty_rate,none")}) | JSON,
+        "configs": st.fixed_dictionaries(
+            {TASK: st.fixed_dictionaries({"metadata": st.fixed_dictionaries({"xling": RECORD}) | JSON})}
+        ) | JSON,
+        "n-samples": st.fixed_dictionaries(
+            {TASK: st.fixed_dictionaries({"original": LEAF, "effective": LEAF}) | JSON}
+        ) | JSON,
+    },
+    optional={"config": JSON, "higher_is_better": JSON, "chat_template": JSON},
+)  # fmt: skip
+SAMPLE = JSON | keyed("doc", "filter", "chrf", "resps", "filtered_resps", "arguments", "n_judged") | (
+    st.fixed_dictionaries({"doc": keyed("question_id", "question"), "filter": JSON, "chrf": JSON})
+)  # fmt: skip
+
+
+@COMMON
+@given(
+    JSON | CONTENT | st.binary(max_size=200), st.lists(SAMPLE, max_size=3) | st.binary(max_size=200)
+)
+def test_runs(tmp_path_factory, content, samples):
+    folder = tmp_path_factory.getbasetemp() / "run"
+    folder.mkdir(exist_ok=True)
+    stamp = "2026-01-02T03-04-05.678901"
+    written(folder / f"results_{stamp}.json", content)
+    path = folder / f"samples_{TASK}_{stamp}.jsonl"
+    path.write_bytes(samples if isinstance(samples, bytes) else lines(samples))
+    with suppress(XlingError):
+        read_results(folder)
+    with suppress(XlingError):
+        read_models([folder])
+    with suppress(XlingError):
+        for log in find_logs(folder):
+            log.first()
+    if not isinstance(content, bytes):
+        with suppress(XlingError):
+            check_results(path, content)
+
+
+@COMMON
+@given(st.binary(max_size=400) | st.lists(JSON, max_size=3))
+def test_journals(tmp_path_factory, rows):
+    path = tmp_path_factory.getbasetemp() / "x.journal"
+    path.write_bytes(rows if isinstance(rows, bytes) else lines(rows))
+    with suppress(XlingError):
+        read_journal(path)
+
+
+@settings(COMMON, max_examples=max(10, MANY // 20))
+@given(st.binary(min_size=1, max_size=5000))
+def test_caches(tmp_path_factory, content):
+    folder = tmp_path_factory.getbasetemp() / "cache"
+    folder.mkdir(exist_ok=True)
+    (folder / "x.sqlite").write_bytes(content)
+    store = ReplyStore(folder, "x")
+    store.put_many({"a": "b"})
+    assert store.get_many(["a"]) == {"a": "b"} and store.lease(["a", "c"]) == {"a", "c"}
+
+
+def test_this_file_asks_for_enough():
+    assert MANY >= 60 and pytest.__version__
