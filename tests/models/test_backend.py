@@ -147,3 +147,145 @@ def test_keys_differ_by_every_part_and_not_by_order_of_arguments():
 def test_answers_are_saved_as_jsonl(tmp_path):
     path = save_answers(tmp_path, "task", 1, [{"question_id": "0", "answer": "नमस्ते\n"}])
     assert path.read_text(encoding="utf-8") == '{"question_id": "0", "answer": "नमस्ते\\n"}\n'
+
+
+# The cache never ends a run
+
+
+def damaged(path):
+    path.write_bytes(b"SQLite format 3\x00" + bytes(range(256)) * 20)
+
+
+def nonsense(path):
+    path.write_bytes(b"this is no database at all" * 100)
+
+
+@pytest.mark.parametrize("spoil", [damaged, nonsense])
+def test_a_damaged_cache_is_set_aside(serve, own_cache, caplog, spoil):
+    served = serve(lambda prompt: f"re: {prompt}")
+    spoil(own_cache / "judge.sqlite")
+    assert Backend("judge", spec(served)).ask(["a"]) == ["re: a"]
+    assert "is damaged" in caplog.text and list(own_cache.glob("judge.sqlite.damaged-*"))
+    assert Backend("judge", spec(served)).ask(["a"]) == ["re: a"] and served.prompts == ["a"]
+
+
+def test_a_cache_damaged_while_it_runs(serve, own_cache, caplog):
+    served = serve(lambda prompt: "x")
+    judge = Backend("judge", spec(served))
+    judge.ask(["a"])
+    nonsense(own_cache / "judge.sqlite")
+    assert judge.ask(["a", "b"]) == ["x", "x"] and judge.ask(["b"]) == ["x"]
+    assert served.prompts == ["a", "a", "b"]
+
+
+@pytest.mark.parametrize(
+    "problem",
+    ["database or disk is full", "attempt to write a readonly database", "disk I/O error"],
+)
+def test_what_cannot_be_written_is_kept_for_the_run(serve, caplog, monkeypatch, problem):
+    served = serve(lambda prompt: f"re: {prompt}")
+    judge = Backend("judge", spec(served))
+    connect = sqlite3.connect
+
+    class Full(sqlite3.Connection):
+        def executemany(self, *arguments):
+            raise sqlite3.OperationalError(problem)
+
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, factory=Full, **k))
+    prompts = list("abcdef")
+    assert judge.ask(prompts) == [f"re: {p}" for p in prompts]
+    assert judge.ask(prompts) == [f"re: {p}" for p in prompts]
+    assert sorted(served.prompts) == prompts
+    assert caplog.text.count(problem) == 1 and "kept for this run only" in caplog.text
+
+
+def test_a_cache_folder_that_is_a_file(serve, tmp_path, caplog):
+    served = serve(lambda prompt: "x")
+    (tmp_path / "file").write_text("")
+    judge = Backend("judge", spec(served), cache=str(tmp_path / "file"))
+    assert judge.ask(["a"]) == ["x"] and "cannot be made" in caplog.text
+
+
+def test_a_read_only_cache_is_read(serve, own_cache, monkeypatch, caplog):
+    served = serve(lambda prompt: "x")
+    Backend("judge", spec(served)).ask(["a"])
+    connect = sqlite3.connect
+    path = own_cache / "judge.sqlite"
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda *a, **k: connect(f"file:{path}?mode=ro", uri=True)
+    )
+    assert Backend("judge", spec(served)).ask(["a", "b"]) == ["x", "x"]
+    assert served.prompts == ["a", "b"] and "readonly" in caplog.text
+
+
+# Two runs, one cache
+
+
+def test_two_runs_at_once_pay_once(serve):
+    import threading
+    import time
+
+    served = serve(lambda prompt: time.sleep(0.05) or f"re: {prompt}")
+    prompts = [str(i) for i in range(20)]
+    judges = [Backend("judge", spec(served)) for _ in range(2)]
+    # The owner of a lease is a process; here two stand for two processes that live.
+    found = {}
+    threads = [
+        threading.Thread(target=lambda j=j: found.update({id(j): j.ask(prompts)})) for j in judges
+    ]
+    for judge in judges:
+        judge._store._is_alive = lambda owner, own=judge._store._owner: owner != own
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert list(found.values()) == [[f"re: {p}" for p in prompts]] * 2
+    assert sorted(served.prompts) == sorted(prompts)
+
+
+def test_a_lease_ends_with_time_and_with_its_process(tmp_path, monkeypatch):
+    from xling_tasks.models import store as stores
+
+    first, second = ReplyStore(tmp_path, "x"), ReplyStore(tmp_path, "x")
+    assert first.lease(["a", "b"]) == {"a", "b"}
+    second._is_alive = lambda owner: owner != second._owner
+    assert second.lease(["a", "c"]) == {"c"}
+    first.release(["a"])
+    assert second.lease(["a", "b"]) == {"a"}
+    now = stores.time.time()
+    monkeypatch.setattr(stores.time, "time", lambda: now + stores.LEASE + 1)
+    assert second.lease(["b"]) == {"b"}
+    # A process that is gone.
+    third = ReplyStore(tmp_path, "x")
+    third._owner = f"{stores.socket.gethostname()}/999999999/x"
+    assert third.lease(["z"]) == {"z"} and ReplyStore(tmp_path, "x").lease(["z"]) == {"z"}
+
+
+# Errors that come as answers
+
+
+def test_one_reply_that_nobody_can_read_to_many_prompts_is_no_reply(serve, caplog):
+    served = serve(lambda prompt: prompt if int(prompt) % 3 else f"Oops. Ticket {prompt}1234567.")
+    judge = Backend("judge", spec(served))
+    prompts = [str(i) for i in range(12)]
+    found = judge.replies(prompts, reads=lambda prompt, reply: reply == prompt)
+    assert [reply.failed for reply in found] == [i % 3 == 0 for i in range(12)]
+    assert "4 different prompts got one and the same reply" in caplog.text
+    # They are not cached, and asked again.
+    served.reply = lambda prompt: prompt
+    assert judge.ask(prompts) == prompts and len(served.prompts) == 16
+    off = served.spec(detect_errors=False)
+    served.reply = lambda prompt: "same"
+    kept = Backend("judge", ModelSpec.parse("judge", off)).ask(
+        ["x1", "x2", "x3"], reads=lambda *_: False
+    )
+    assert kept == ["same"] * 3
+
+
+def test_an_error_text_is_asked_again_and_never_cached(serve, own_cache):
+    said = iter(["Internal Server Error", "<html>502</html>", "Fine."])
+    served = serve(lambda prompt: next(said))
+    value = served.spec()
+    value["model_args"]["max_retries"] = 3
+    assert Backend("judge", ModelSpec.parse("judge", value)).ask(["a"]) == ["Fine."]
+    assert ReplyStore(own_cache, "judge").get_many([]) == {} and len(served.prompts) == 3

@@ -189,6 +189,10 @@ class Backend:
         if self._store is None:
             return open_, []
         mine = self._store.lease(key[prompt] for prompt in open_)
+        # What another process finished between the look and the lease.
+        done = set(self._store.get_many(mine))
+        self._store.release(done)
+        mine -= done
         return (
             [prompt for prompt in open_ if key[prompt] in mine],
             [prompt for prompt in open_ if key[prompt] not in mine],

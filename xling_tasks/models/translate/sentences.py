@@ -108,6 +108,10 @@ class _Run:
                 mine = open_
                 if self._store is not None:
                     leased = self._store.lease(map(self._key, open_))
+                    # What another process finished between the look and the lease.
+                    done = set(self._store.get_many(leased))
+                    self._store.release(done)
+                    leased -= done
                     mine = [sentence for sentence in open_ if self._key(sentence) in leased]
                 self._translate(mine, bar)
                 # What another process is asking for now.
