@@ -45,6 +45,13 @@ def normal_quantile(level: float) -> float:
     return float(norm.ppf((1 + level) / 2))
 
 
+def two_sided(estimate: float, se: float) -> float:
+    """Two-sided p of an estimate whose standard error is known, by the normal distribution."""
+    from scipy.stats import norm
+
+    return float(2 * norm.sf(abs(estimate) / se))
+
+
 def t_quantile(level: float, df: float) -> float:
     """Half-width of Student's interval in standard errors."""
     from scipy.stats import t
@@ -200,8 +207,6 @@ def unpaired_shares(
     Raises:
         ValueError: If a value is neither 0 nor 1 or a chance is impossible.
     """
-    from scipy.stats import norm
-
     sides = [_zero_or_one(side) for side in (values, baseline)]
     if any(not 0 <= c < 1 for c in chance):
         raise ValueError(f"chance must lie in [0, 1), got {chance}")
@@ -218,10 +223,8 @@ def unpaired_shares(
     )
     se, centre = float(np.sqrt(variance)), float(moved[0] - moved[1])
     half = normal_quantile(level) * se
-    p_value = float(2 * norm.sf(abs(centre) / se))
-    return Range(
-        float(raw[0] - raw[1]), centre - half, centre + half, p_value, se, n, "agresti-caffo"
-    )
+    p = two_sided(centre, se)
+    return Range(float(raw[0] - raw[1]), centre - half, centre + half, p, se, n, "agresti-caffo")
 
 
 def _zero_or_one(values: Sequence[float]) -> np.ndarray:

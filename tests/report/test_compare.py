@@ -23,8 +23,8 @@ from xling_tasks.report.compare.numbers import Line, all_lines
 from xling_tasks.report.compare.pairs import Pair, one_model, paired, shared
 from xling_tasks.report.compare.words import shown, shown_p, summary, verdict
 from xling_tasks.report.data import read_models
+from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Options
-from xling_tasks.report.stats import make_report
 
 C = "xlinghealth_correctness_demo_"
 V = "xlinghealth_verifiability_demo_"

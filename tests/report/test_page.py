@@ -655,7 +655,7 @@ def demo(run, serve, tmp_path):
 
 
 def test_the_demo_of_two_models(demo, tmp_path, opened):
-    from xling_tasks.report.stats import make_report
+    from xling_tasks.report.make import make_report
     from xling_tasks.report.tables.all import differences, tables
 
     report = make_report(read_models(demo), Options(n_resamples=1000))
@@ -665,7 +665,7 @@ def test_the_demo_of_two_models(demo, tmp_path, opened):
     assert len(html.encode()) < 10_000_000
     h2 = re.findall(r'<h2 id="([\w-]+)">', html)
     assert [key for key in h2 if key != "know-first"] == [
-        "coverage", "summary", "correctness", "consistency", "verifiability", "mmedbench_mcqa", "information",
+        "conclusions", "coverage", "summary", "correctness", "consistency", "verifiability", "mmedbench_mcqa", "information",
         "settings", "sources",
     ]  # fmt: skip
     criteria = ["correctness", "consistency", "verifiability", "information"]

@@ -100,8 +100,17 @@ def test_numbers_equal_scipy_on_the_same_samples(written, two_models):
         permutation_type="samples", vectorized=True, n_resamples=20_000, rng=1,
     )  # fmt: skip
     assert found["p"] == pytest.approx(again.pvalue, abs=0.02)
-    p_values = [c["p"] for c in content["against_english"]]
-    assert [c["p_holm"] for c in content["against_english"]] == holm(p_values)
+    for name in ("one", "two"):
+        own = [c for c in content["conclusions"] if c["model"] == name]
+        assert {c["dataset"] for c in own} == {"demo"}
+        assert [c["p_holm"] for c in own] == holm([c["p"] for c in own])
+    concluded = {
+        (c["model"], c["criterion"], c["metric"], c["temperature"], c["language"])
+        for c in content["conclusions"]
+    }
+    for key, item in compared.items():
+        assert (item["role"] == "endpoint") == (key in concluded)
+        assert item["p_holm"] is None or item["role"] == "endpoint"
 
 
 def test_every_table_is_there_as_csv_and_markdown(written):
@@ -208,19 +217,18 @@ def test_the_short_table_says_no_more_than_the_numbers(written):
     )
     assert {row["criterion"] for row in rows} >= {"Correctness", "Consistency", "Verifiability"}
     # Every wording that is checked below occurs.
-    assert {row["in words"] for row in rows} >= {
-        "worse than English",
-        "no difference shown",
-        "not shown after correction",
-    }
+    assert {row["verdict"] for row in rows} >= {"worse", "cannot_tell"}
+    uncorrected = 0
     for row in rows:
-        words, low, high = row["in words"], row["low"], row["high"]
-        if words in ("worse than English", "better than English"):
-            assert float(row["p (Holm)"]) < 0.05
-        if words == "no difference shown":
-            assert float(low) <= 0 <= float(high)
-        if words == "not shown after correction":
-            assert float(row["p (Holm)"]) >= 0.05 and not float(low) <= 0 <= float(high)
+        low, high, margin = (float(row[name]) for name in ("low", "high", "margin"))
+        if row["verdict"] in ("worse", "better"):
+            assert float(row["p (Holm)"]) < 0.05 and not low <= 0 <= high
+        inside = -margin <= low and high <= margin
+        assert (row["verdict"] == "about_the_same") == inside
+        if "not after the correction" in row["in words"]:
+            uncorrected += 1
+            assert float(row["p (Holm)"]) >= 0.05 and not low <= 0 <= high
+    assert uncorrected
 
 
 def test_topic_metrics_with_their_spread_over_seeds(tmp_path, capsys):
@@ -272,8 +280,8 @@ def test_a_language_without_any_profile(run, monkeypatch, tmp_path, capsys):
         xling(capsys, "report", tmp_path / "out", "--to", tmp_path / "r", "--no-pictures")[0] == 0
     )
     table = list(csv.DictReader((tmp_path / "r" / "tables" / "summary.csv").open(encoding="utf-8")))
-    words = {row["language"]: row["in words"] for row in table}
-    assert words["es"] == "unscored"
+    words = {row["language"]: row["in words"] for row in table if row["metric"] == "empathy"}
+    assert words["es"].startswith("not comparable: 100% of the answers could not be scored")
     assert "100% of posts because neither response shows any empathy" in words["fr"]
 
 

@@ -34,6 +34,11 @@ def add_report(commands: Any) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of bootstrap and permutations")
     parser.add_argument("--n-resamples", type=int, default=RESAMPLES, help=f"default {RESAMPLES:,}")
     parser.add_argument("--level", type=float, default=LEVEL, help="coverage of intervals")
+    parser.add_argument(
+        "--margin",
+        type=float,
+        help="differences up to this are about the same; default: each endpoint's own (0.05)",
+    )
     parser.add_argument("--samples", type=int, default=5, help="answers to read per gap; 0: none")
     parser.add_argument("--no-pictures", action="store_true", help="needs no matplotlib")
     parser.add_argument("--no-published", action="store_true", help="without the papers' figures")
@@ -48,17 +53,22 @@ def report(options: argparse.Namespace) -> str:
         SettingError: If an option is impossible, or pictures cannot be drawn.
     """
     from xling_tasks.report.data import read_models
+    from xling_tasks.report.make import make_report
     from xling_tasks.report.model import Options
     from xling_tasks.report.page.page import page
     from xling_tasks.report.page.samples import samples_to_read
-    from xling_tasks.report.stats import make_report
-    from xling_tasks.report.tables.all import differences, tables
+    from xling_tasks.report.tables.all import conclusions_in_words, differences, tables
     from xling_tasks.report.unused import unused_runs
 
     _check(options)
     made = make_report(
         read_models(options.folders),
-        Options(seed=options.seed, n_resamples=options.n_resamples, level=options.level),
+        Options(
+            seed=options.seed,
+            n_resamples=options.n_resamples,
+            level=options.level,
+            margin=options.margin,
+        ),
     )
     banner = [*differences(made), *unused_runs(options.folders)]
     found = tables(made, published=not options.no_published)
@@ -66,14 +76,14 @@ def report(options: argparse.Namespace) -> str:
     read = samples_to_read(made, n=options.samples) if options.samples else []
     created = max(task.results.run.stamp for model in made.models for task in model.tasks)
     _clear(options.to)
+    said = conclusions_in_words(made)
     html = page(made, found, drawn, read, banner, created)
     (options.to / "report.html").write_text(without_hosts(html), encoding="utf-8")
-    _write_tables(options.to, found, banner)
+    _write_tables(options.to, found, banner, said)
     _write_pictures(options.to, drawn)
     (options.to / "report.json").write_text(_as_json(made, banner), encoding="utf-8")
     lines = [f"{options.to / 'report.html'}: {len(found)} tables, {len(drawn)} pictures."]
-    lines += [f"Note: {line}" for line in banner]
-    return "\n".join([*lines, *_headlines(made)])
+    return "\n".join([*said, *(f"Note: {line}" for line in banner), *lines])
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -81,6 +91,8 @@ def _check(options: argparse.Namespace) -> None:
         raise SettingError(f"--n-resamples {options.n_resamples}: at least 1000, or intervals jump")
     if not 0 < options.level < 1:
         raise SettingError(f"--level {options.level}: must lie between 0 and 1")
+    if options.margin is not None and not 0 < options.margin < 1:
+        raise SettingError(f"--margin {options.margin}: must lie between 0 and 1")
     if options.seed < 0 or options.samples < 0:
         raise SettingError("--seed and --samples must not be negative")
     if options.to.is_file():
@@ -119,7 +131,9 @@ def _pictures(made: Report) -> list[Picture]:
     return pictures(made)
 
 
-def _write_tables(folder: Path, tables: Sequence[Table], banner: Sequence[str]) -> None:
+def _write_tables(
+    folder: Path, tables: Sequence[Table], banner: Sequence[str], said: Sequence[str]
+) -> None:
     from xling_tasks.report.tables.table import as_csv, as_markdown
 
     place = folder / "tables"
@@ -129,7 +143,9 @@ def _write_tables(folder: Path, tables: Sequence[Table], banner: Sequence[str]) 
         (place / f"{table.key}.md").write_text(without_hosts(as_markdown(table)), encoding="utf-8")
     notes = "".join(f"> {line}\n" for line in banner)
     whole = without_hosts("\n".join(map(as_markdown, tables)))
-    (folder / "report.md").write_text(f"# Report\n\n{notes}\n{whole}", encoding="utf-8")
+    first = "".join(f"- {line}\n" for line in said) + ("\n" if said else "")
+    text = f"# Report\n\n{first}{notes}\n{whole}"
+    (folder / "report.md").write_text(text, encoding="utf-8")
 
 
 def _write_pictures(folder: Path, pictures: Sequence[Picture]) -> None:
@@ -147,6 +163,7 @@ def _as_json(made: Report, banner: Sequence[str]) -> str:
         "notes": list(banner),
         "models": {model.name: model.full for model in made.models},
         "values": [_value(cell) for cell in made.cells],
+        "conclusions": [asdict(item) for item in made.conclusions],
         "against_english": [_comparison(item) for item in made.comparisons],
     }
     return json.dumps(without_hosts(content), ensure_ascii=False, indent=1) + "\n"
@@ -169,15 +186,3 @@ def _comparison(item: Comparison) -> dict[str, Any]:
     plain = asdict(item)
     del plain["panel"]
     return {"model": plain.pop("context"), **item.panel._asdict(), **plain}
-
-
-def _headlines(made: Report) -> list[str]:
-    """How many gaps survive the correction."""
-    shown = [item for item in made.comparisons if item.p_holm is not None and item.p_holm < 0.05]
-    total = sum(item.p is not None for item in made.comparisons)
-    if not total:
-        return []
-    return [
-        f"{len(shown)} of {total} comparisons with English differ after Holm's correction "
-        "(p < 0.05); see the tables and report.json."
-    ]

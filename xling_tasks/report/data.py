@@ -23,7 +23,7 @@ from xling_metrics.stats.probability_intervals import brier_sums, ece_of_sums, e
 from xling_metrics.stats.resampling import Floats
 from xling_metrics.stats.verdict_intervals import VERDICT_SCORES, verdict_counts
 
-from xling_tasks.criteria import Place
+from xling_tasks.criteria import LABELS, Place
 from xling_tasks.errors import DataError
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.logs.checked import check_numbers, reading
@@ -76,6 +76,9 @@ class Task:
         offsets: Where each question's line begins in the file of samples.
         columns: Metric -> values.
         rows: (label, P(Yes)) per question, for `auc`, which no sums over questions give.
+        unread: Metric of verdicts -> rows of label 1, and of label 0, without a verdict; a row per
+            question.
+        chances: Question of multiple choice -> the probability of guessing it.
     """
 
     model: str
@@ -85,6 +88,8 @@ class Task:
     offsets: array[int] = field(default_factory=lambda: array("q"))
     columns: dict[str, Column] = field(default_factory=dict)
     rows: dict[str, list[Row]] = field(default_factory=dict)
+    unread: dict[str, Floats] = field(default_factory=dict)
+    chances: dict[str, float] = field(default_factory=dict)
 
     @property
     def scores(self) -> dict[str, float | None]:
@@ -216,6 +221,9 @@ def _read(task: Task) -> Task:
         name: [] for name in task.scores if name not in _NOT_PER_QUESTION
     }
     soft = task.place.criterion == "verifiability_ll"
+    unread: dict[str, list[tuple[float, float]]] = {
+        name: [] for name in values if not soft and _base(name) in VERDICT_SCORES
+    }
     seen: set[str] = set()
     for _, offset, sample in samples.stream_at(partial(_parsed, values)):
         if sample.get("filter", "none") != "none":
@@ -231,6 +239,10 @@ def _read(task: Task) -> Task:
         task.offsets.append(offset)
         for name, kept in values.items():
             kept.append(sample[_REDUCED][name])
+        for name, unknown in unread.items():
+            unknown.append(_unknown_by_label(sample.get(name)))
+        if not task.place.parallel:
+            task.chances[question] = _chance(sample["doc"])
         if soft and sample.get("auc") is not None:
             task.rows[question] = [(row[0], row[1]) for row in sample["auc"]]
     if not task.ids:
@@ -240,6 +252,10 @@ def _read(task: Task) -> Task:
         column = column or _column(name, kept)
         if column is not None:
             task.columns[name] = column
+    task.unread = {name: np.array(own) for name, own in unread.items() if name in task.columns}
+    for label in LABELS:  # A share of labels where nothing was judged is none.
+        if label in task.columns and task.scores.get(label) is None:
+            del task.columns[label]
     _check(task)
     return task
 
@@ -269,6 +285,22 @@ def _reduced(name: str, value: Any) -> Any:
         counts = verdict_counts([0] * len(labels), labels, list(map(hard_verdict, said)))
         return counts[0] or (math.nan,) * 4
     return value
+
+
+def _unknown_by_label(rows: Any) -> tuple[float, float]:
+    """How many rows of label 1 and of label 0 have no verdict."""
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        return 0.0, 0.0
+    unknown = [row[0] for row in rows if row[1] is None]
+    return float(sum(label == 1 for label in unknown)), float(sum(label == 0 for label in unknown))
+
+
+def _chance(doc: Mapping[str, Any]) -> float:
+    """The probability of guessing the right letters among all sets that could be right."""
+    n = len(doc.get("options") or ())
+    if not n:
+        return 0.0
+    return 1 / (2**n - 1) if doc.get("several") else 1 / n
 
 
 def _column(name: str, kept: Sequence[Any]) -> Column | None:

@@ -54,11 +54,16 @@ _CELLS = 50_000_000
 _STUDENTISED = (VERDICT_SCORES["macro_f1"], VERDICT_SCORES["macro_precision"])
 
 
+DETECTABLE = 2.80
+"""Standard errors that a test at 5% finds with 80% power: 1.96 + 0.84."""
+
+
 class Draws(NamedTuple):
-    """How resamples are made: options, and draws that calls share."""
+    """How resamples are made: options, draws that calls share, and whether p is asked for."""
 
     options: Options
     pool: ResamplerPool
+    tested: bool = True
 
     def times(self, n: int) -> int:
         """The resamples asked for, fewer for so many questions that they would not fit."""
@@ -229,7 +234,7 @@ def _paired(kind: str, score: Score, a: Floats, b: Floats, draws: Draws) -> tupl
     if kind == "studentised":
         swaps = draws.pool.get(n, draws.options.seed, times)
         found = jackknife_difference(a, b, score, level)
-        p = studentised_swap_p(a, b, score, swaps)
+        p = studentised_swap_p(a, b, score, swaps) if draws.tested else None
         return never_without_width(found._replace(p=p), level, difference=True), times
     tested = sums_difference(
         dict(enumerate(map(tuple, a))), dict(enumerate(map(tuple, b))), {"": score},
@@ -256,8 +261,9 @@ def paired_rows(
     value, base = (auc_interval({k: side[k] for k in keys}, level).value for side in (own, other))
     if found.value is None:
         return Found(found, value, base)
-    times = min(draws.times(len(keys)), AUC_RESAMPLES)
-    p = auc_swap_p(own, other, draws.pool.get(len(keys), draws.options.seed, times))
+    times, p = min(draws.times(len(keys)), AUC_RESAMPLES), None
+    if draws.tested:
+        p = auc_swap_p(own, other, draws.pool.get(len(keys), draws.options.seed, times))
     found = never_without_width(found._replace(p=p), level, difference=True)
     return Found(found, value, base, times)
 
@@ -292,6 +298,37 @@ def unpaired(
     return Range(
         difference, float(ends.low), float(ends.high), float(test.pvalue), se, len(a), "welch"
     )
+
+
+def above_chance(
+    a: Mapping[str, float | None],
+    b: Mapping[str, float | None],
+    chances: tuple[Mapping[str, float], Mapping[str, float]],
+    level: float,
+) -> tuple[Range, float | None, float | None]:
+    """Accuracy beyond guessing, `(x - chance) / (1 - chance)` per question, of other questions.
+
+    0 is guessing and 1 all right, however many options a language's questions have.
+
+    Returns:
+        The difference with its interval, and both means.
+    """
+    values, constants = [], []
+    for side, chance in zip((a, b), chances, strict=True):
+        known = {key: value for key, value in side.items() if value is not None}
+        own = {chance.get(key, 0.0) for key in known}
+        constants.append(own.pop() if len(own) == 1 else None)
+        values.append((
+            list(known.values()),
+            [(v - c) / (1 - c) for k, v in known.items() if (c := chance.get(k, 0.0)) < 1],
+        ))  # fmt: skip
+    means = [float(np.mean(corrected)) if corrected else None for _, corrected in values]
+    first, second = constants
+    if first is not None and second is not None and max(first, second) < 1:
+        found = unpaired(values[0][0], values[1][0], level, (first, second))
+    else:
+        found = unpaired(values[0][1], values[1][1], level)
+    return found, means[0], means[1]
 
 
 def _number(value: float) -> float | None:

@@ -47,11 +47,13 @@ class Options:
         seed: Seed of every bootstrap and permutation.
         n_resamples: Resamples of intervals, and permutations of tests at first.
         level: Coverage of intervals.
+        margin: Differences up to this are about the same; None for each endpoint's own.
     """
 
     seed: int = 0
     n_resamples: int = RESAMPLES
     level: float = LEVEL
+    margin: float | None = None
 
 
 @dataclass(frozen=True)
@@ -97,12 +99,15 @@ class Comparison:
         base: The baseline's.
         relative: Difference over the baseline's score; None unless that is above 0.
         p: Two-sided p of the test that the values ask for (see `report.inference`).
-        p_holm: The same after Holm's correction over all comparisons of the report.
+        p_holm: Of an endpoint, the same after Holm's correction over the endpoints and languages
+            of this model and dataset; None for what is exploratory or not comparable.
         n: Questions compared; unpaired, those of the side.
         left_out: Questions that one side lacks; unpaired 0.
         n_permutations: 0 where the test is another one.
         se: Standard error that the interval is made with.
         method: How the interval is made.
+        role: `endpoint`, fixed beforehand, or `exploratory`; empty between models.
+        veto: Why the two are not comparable; empty if they are.
         detail: Wilcoxon, effect sizes and wins, for metrics with a value per question.
     """
 
@@ -125,6 +130,8 @@ class Comparison:
     p_holm: float | None = None
     se: float | None = None
     method: str = ""
+    role: str = ""
+    veto: str = ""
 
 
 @dataclass(frozen=True)
@@ -148,6 +155,56 @@ class Sides:
 
 
 @dataclass(frozen=True)
+class Conclusion:
+    """What is concluded of one endpoint in one language, against English.
+
+    Attributes:
+        model: The model's short name.
+        dataset: The dataset's key.
+        language: Code of the language.
+        criterion: A key of `CRITERIA`.
+        metric: The endpoint's metric.
+        verdict: `worse`, `better`, `about_the_same`, `cannot_tell` or `not_comparable`.
+        reason: Why, in words.
+        estimate: Language minus English; for consistency with English, the value minus 1. None
+            where not comparable.
+        low: Lower end of its interval.
+        high: Upper end.
+        p: Two-sided p, not corrected; None without a test.
+        n: Questions compared.
+        margin: Differences up to this are about the same.
+        detectable: The difference that this many questions show with 80% power.
+        p_holm: p corrected over the endpoints and languages of this model and dataset.
+        temperature: At which; None where there is only one.
+        value: The metric in the language, over the questions compared.
+        english: The same in English; 1 for consistency with English.
+        meaning: What the endpoint stands for.
+        higher_is_better: The metric's direction.
+    """
+
+    model: str
+    dataset: str
+    language: str
+    criterion: str
+    metric: str
+    verdict: str
+    reason: str
+    estimate: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    n: int
+    margin: float
+    detectable: float | None
+    p_holm: float | None = None
+    temperature: float | None = None
+    value: float | None = None
+    english: float | None = None
+    meaning: str = "quality"
+    higher_is_better: bool = True
+
+
+@dataclass(frozen=True)
 class Report:
     """Everything that tables, pictures and the page are made of.
 
@@ -157,6 +214,7 @@ class Report:
         comparisons: Each language against English, corrected for all of them.
         classic: The papers' own tests.
         options: How the statistics were made.
+        conclusions: One verdict per model, dataset, language and endpoint.
     """
 
     models: tuple[Model, ...]
@@ -164,3 +222,4 @@ class Report:
     comparisons: tuple[Comparison, ...]
     classic: tuple[Classic, ...]
     options: Options
+    conclusions: tuple[Conclusion, ...] = ()

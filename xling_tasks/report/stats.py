@@ -7,28 +7,26 @@ comparison is unpaired, and says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from xling_metrics.stats.anova import GroupComparison, compare_groups, complete_cases
 from xling_metrics.stats.intervals import Interval
-from xling_metrics.stats.multiple import holm
 from xling_metrics.stats.resampling import ResamplerPool
+from xling_metrics.stats.shares import normal_quantile, two_sided
 
-from xling_tasks.criteria import AVERAGE, ENGLISH, Panel, panel_of
+from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, Panel, panel_of
 from xling_tasks.report import inference
 from xling_tasks.report.data import Column, Model, Task
 from xling_tasks.report.inference import Draws, column_interval, paired_rows, rows_interval
-from xling_tasks.report.model import COVERAGE, Cell, Classic, Comparison, Options, Report, Sides
+from xling_tasks.report.model import COVERAGE, Cell, Classic, Comparison, Options, Sides
 
 AUC = "auc"
 _CLASSIC = frozenset({"consistency", "correctness"})
 
-_OF_WORDING = ("chrf", "bleu", "sacrebleu", "rouge", "auc_hard")
-"""Overlap with a reference depends on script and tokenizer, so it compares models, not languages.
-
-`auc_hard` equals macro recall, which is compared.
-"""
+_WHOLE_CHANCE = frozenset({"acc", "acc_parsed", "acc_norm"})
+"""Metrics of multiple choice whose chance is known, so that it can be taken off."""
 
 
 class Statistics:
@@ -37,6 +35,13 @@ class Statistics:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.draws = Draws(options, ResamplerPool())
+        self._made: dict[tuple[Any, ...], tuple[Sides, Comparison]] = {}
+
+    def untested(self) -> Statistics:
+        """The same without p-values, for sensitivity analyses."""
+        other = Statistics(self.options)
+        other.draws = self.draws._replace(tested=False)
+        return other
 
     def cells(self, model: Model) -> list[Cell]:
         """Every metric of a model with its interval."""
@@ -66,16 +71,23 @@ class Statistics:
     def against_english(self, model: Model) -> list[Comparison]:
         """Each language of a model against English, on every metric that has a direction."""
         found = []
-        for english, other, name, base_name in _language_pairs(model):
+        for english, other, name, base_name in english_pairs(model):
             panel, language = panel_of(other.place, name)
-            if not _compared(panel, other.directions.get(name)):
+            if not across_languages(panel, other.directions.get(name)):
                 continue
             sides = Sides((other, name), (english, base_name), language, ENGLISH, model.name)
             found.append(self.compare(panel, sides, paired=other.place.parallel))
         return found
 
     def compare(self, panel: Panel, sides: Sides, *, paired: bool) -> Comparison:
-        """One comparison of a metric between two tasks."""
+        """One comparison of a metric between two tasks; made once."""
+        names = (sides.side[1], sides.baseline[1], sides.side_name, sides.context)
+        key = (id(sides.side[0]), id(sides.baseline[0]), *names)
+        if key not in self._made:  # The tasks are kept with it, so that no other gets their id.
+            self._made[key] = sides, self._compare(panel, sides, paired=paired)
+        return self._made[key][1]
+
+    def _compare(self, panel: Panel, sides: Sides, *, paired: bool) -> Comparison:
         (task, name), (base, base_name) = sides.side, sides.baseline
         if name == AUC and task.rows and base.rows:
             found = paired_rows(task.rows, base.rows, self.draws)
@@ -93,6 +105,27 @@ class Statistics:
         found = inference.paired(panel.metric, own, other, both, self.draws)
         return _from(panel, sides, found, len(both[0].keys() | both[1].keys()))
 
+    def below_one(
+        self, model: Model, task: Task, panel: Panel, language: str, name: str, margin: float
+    ) -> Comparison:
+        """An agreement with English, as its difference from 1; p is of being 1 - margin."""
+        column, n = task.columns.get(name), 0
+        found = None if column is None else column_interval(name, column, self.draws)
+        value, low, high, se = task.scores.get(name), None, None, None
+        if found is not None:
+            n, low, high = found.n, found.low, found.high
+        if low is not None and high is not None:
+            se = (high - low) / (2 * normal_quantile(self.options.level))
+        p = None
+        if se and value is not None:
+            p = two_sided(value - (1 - margin), se)
+        return Comparison(
+            panel=panel, side=language, baseline=ENGLISH, context=model.name, paired=True,
+            difference=None if value is None else value - 1, low=None if low is None else low - 1,
+            high=None if high is None else high - 1, value=value, base=1.0, relative=None, p=p,
+            n=n, left_out=0, se=se, method="" if found is None else found.method,
+        )  # fmt: skip
+
     def classic(self, model: Model) -> list[Classic]:
         """ANOVA, Tukey's HSD and unpaired t tests over the languages of each metric.
 
@@ -103,7 +136,7 @@ class Statistics:
             for name, column in task.columns.items():
                 panel, language = panel_of(task.place, name)
                 tested = panel.criterion in _CLASSIC and column.simple
-                if tested and panel.metric not in COVERAGE and not _of_wording(panel.metric):
+                if tested and across_languages(panel, True):
                     groups.setdefault(panel, {})[language] = column.values(task.ids)
         return [
             Classic(model.name, panel, self._tests(own))
@@ -118,13 +151,7 @@ class Statistics:
         return compare_groups(complete_cases(aligned), level=self.options.level)
 
 
-def with_holm(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """The comparisons with p-values corrected over all of them."""
-    adjusted = holm([item.p for item in comparisons])
-    return [replace(item, p_holm=p) for item, p in zip(comparisons, adjusted, strict=True)]
-
-
-def _language_pairs(model: Model) -> Iterable[tuple[Task, Task, str, str]]:
+def english_pairs(model: Model) -> Iterable[tuple[Task, Task, str, str]]:
     """(English task, other task, metric, English metric) of everything English has too."""
     english = {
         (task.place.criterion, task.place.dataset): task
@@ -157,13 +184,17 @@ def _english_twin(task: Task, name: str) -> str | None:
     return twin
 
 
-def _compared(panel: Panel, better: bool | None) -> bool:
-    """Metrics with a direction that mean the same in every language; none about coverage."""
-    return better is not None and panel.metric not in COVERAGE and not _of_wording(panel.metric)
+def across_languages(panel: Panel, better: bool | None) -> bool:
+    """Whether a metric's values in two languages may be compared.
 
-
-def _of_wording(metric: str) -> bool:
-    return metric.startswith(_OF_WORDING)
+    Metrics with a direction that mean the same in every language; none about coverage, and none
+    that depends on a language's words, script or encoder (`_src`, chrF).
+    """
+    record = CRITERIA[panel.criterion].metrics.get(panel.metric)
+    known = record is None or record.across_languages
+    if record is not None and record.chance and panel.metric not in _WHOLE_CHANCE:
+        return False
+    return better is not None and panel.metric not in COVERAGE and known
 
 
 def _from(panel: Panel, sides: Sides, found: inference.Found, asked: int) -> Comparison:
@@ -194,15 +225,22 @@ def _from(panel: Panel, sides: Sides, found: inference.Found, asked: int) -> Com
 def _unpaired(panel: Panel, sides: Sides, own: Column, other: Column, level: float) -> Comparison:
     """Different questions."""
     task, base = sides.side[0], sides.baseline[0]
-    a = [value for value in own.values(task.ids).values() if value is not None]
-    b = [value for value in other.values(base.ids).values() if value is not None]
-    made = replace(_values_only(panel, sides, paired=False), n=len(a))
+    a, b = own.values(task.ids), other.values(base.ids)
+    made = _values_only(panel, sides, paired=False)
+    n = sum(value is not None for value in a.values())
     if not own.simple:
-        return made
-    found = inference.unpaired(a, b, level)
+        return replace(made, n=n)
+    if CRITERIA[panel.criterion].metrics[panel.metric].chance:
+        found, value, reference = inference.above_chance(a, b, (task.chances, base.chances), level)
+    else:
+        own_values, others = ([v for v in s.values() if v is not None] for s in (a, b))
+        found = inference.unpaired(own_values, others, level)
+        value, reference = made.value, made.base
     return replace(
-        made, low=found.low, high=found.high, p=found.p, se=found.se, method=found.method
-    )
+        made, value=value, base=reference, difference=found.value,
+        relative=relative(found.value, reference), low=found.low, high=found.high, p=found.p,
+        se=found.se, method=found.method, n=n,
+    )  # fmt: skip
 
 
 def _values_only(panel: Panel, sides: Sides, paired: bool) -> Comparison:
@@ -235,16 +273,3 @@ def relative(difference: float | None, base: float | None) -> float | None:
     Rescaled BERTScore can be negative, and the share would have the wrong sign.
     """
     return difference / base if difference is not None and base is not None and base > 0 else None
-
-
-def make_report(models: Sequence[Model], options: Options) -> Report:
-    """All numbers of a report."""
-    statistics = Statistics(options)
-    compared = [item for model in models for item in statistics.against_english(model)]
-    return Report(
-        models=tuple(models),
-        cells=tuple(cell for model in models for cell in statistics.cells(model)),
-        comparisons=tuple(with_holm(compared)),
-        classic=tuple(item for model in models for item in statistics.classic(model)),
-        options=options,
-    )

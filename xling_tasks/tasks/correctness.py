@@ -160,10 +160,15 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
             gaps = any(item.label is None for item in self._judgements.values())
             alone = getattr(running("lm"), "world_size", 1) == 1
             share = mean if alone and not gaps else defined_mean
+            labelled = any(item.label in LABELS for item in self._judgements.values())
+            # Where nothing was judged, a share of 0 contradictory answers would be a lie.
+            of_label = share if labelled or not alone or not self._judgements else _undefined
             found += [
-                Metric(label, share, _DIRECTION.get(label), label + sign)
-                for label in (*LABELS, NO_RESPONSE)
+                Metric(label, of_label, _DIRECTION.get(label), label + sign) for label in LABELS
             ]
+            found.append(
+                Metric(NO_RESPONSE, share, _DIRECTION.get(NO_RESPONSE), NO_RESPONSE + sign)
+            )
             sign_failed = signature("judge_failed_rate", of="all_questions")
             found.append(Metric("judge_failed_rate", mean, False, sign_failed))
             found.append(Metric("n_judged", _count_judged, None, "n_judged" + sign))
@@ -175,6 +180,10 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
         if self.settings.judge is not None:
             used["judge"] = self.prompts.get("judge", "en")
         return used
+
+
+def _undefined(values: list[float | None]) -> None:
+    """The aggregation of labels that nothing got."""
 
 
 def _count_judged(values: list[dict[str, Any]]) -> int:

@@ -21,6 +21,7 @@ from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Report
 from xling_tasks.report.page.html import ShownTable, digest, environment, shown_table
 from xling_tasks.report.page.samples import SampleToRead
+from xling_tasks.report.tables.all import conclusions_in_words
 from xling_tasks.report.tables.table import Table
 from xling_tasks.secrets import redact, without_hosts
 
@@ -82,6 +83,7 @@ def page(
             style=Markup(style),
             models=", ".join(model.name for model in report.models),
             created=re.sub(r"T(\d\d)-(\d\d)-\d\d\.\d+$", r" \1:\2", created),
+            conclusions=conclusions_in_words(report),
             banner=list(banner),
             sections=[*_first(tables), *_criteria(tables, pictures, samples)],
             options=report.options,

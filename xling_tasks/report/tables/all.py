@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from xling_tasks.report.model import Report
+from xling_tasks.report.sentences import sentences
 from xling_tasks.report.tables.correctness import correctness_tables
 from xling_tasks.report.tables.coverage import coverage_tables
 from xling_tasks.report.tables.differences import differences, found_differences
-from xling_tasks.report.tables.grid import Grid
+from xling_tasks.report.tables.grid import Grid, dataset_title
 from xling_tasks.report.tables.headlines import headline_tables
 from xling_tasks.report.tables.mmedbench import mmedbench_tables
 from xling_tasks.report.tables.multilingual import multilingual_tables
@@ -18,7 +19,7 @@ from xling_tasks.report.tables.xlinghealth import (
     verifiability_tables,
 )
 
-__all__ = ["differences", "tables"]
+__all__ = ["conclusions_in_words", "differences", "tables"]
 
 _CRITERIA = (
     correctness_tables,
@@ -28,6 +29,12 @@ _CRITERIA = (
     mmedbench_tables,
     multilingual_tables,
 )
+
+
+def conclusions_in_words(report: Report) -> list[str]:
+    """The first lines of a report: what may be said of each model and language."""
+    titles = {item.dataset: dataset_title(item.dataset) for item in report.conclusions}
+    return sentences(report.conclusions, titles)
 
 
 def tables(report: Report, *, published: bool = True) -> list[Table]:

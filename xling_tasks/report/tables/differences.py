@@ -15,6 +15,7 @@ from xling_tasks.report.tables.grid import (
     heading,
     in_order,
 )
+from xling_tasks.report.vetoes import language_name
 
 _VERSIONS = ("lm_eval's version", "xling-tasks' version")
 
@@ -68,6 +69,7 @@ def found_differences(report: Report) -> list[Difference]:
             *_limited(tasks),
             *_missing(criterion, tasks),
             *_without_samples(tasks),
+            *_vetoed(report, criterion, dataset),
             *_unlike_questions(criterion, tasks),
             *_between_languages(tasks),
             *_between_models(tasks),
@@ -111,6 +113,18 @@ def missing_languages(criterion: str, tasks: Tasks) -> dict[str, list[str]]:
         for name, codes in own.items()
         if expected - codes
     }
+
+
+def _vetoed(report: Report, criterion: str, dataset: str) -> Iterator[str]:
+    """Languages that are not comparable, each reason with its languages."""
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for item in report.conclusions:
+        about = (item.criterion, item.dataset)
+        if item.verdict == "not_comparable" and about == (criterion, dataset):
+            name = language_name(item.language)
+            found.setdefault((item.model, item.reason), {})[name] = None
+    for (model, reason), names in found.items():
+        yield f"{model} is not comparable with English in {', '.join(names)}: {reason}"
 
 
 # Which questions

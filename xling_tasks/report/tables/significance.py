@@ -24,7 +24,7 @@ _TUKEY_TABLES = ("Table 2", "Table 3")
 _PAIRED_HEADS = (
     "dataset", "metric", "T", "model", "language", "value", "English", "difference", "low", "high",
     "relative, %", "p", "p (Holm)", "d_z", "rank-biserial", "p (Wilcoxon)", "wins", "ties",
-    "losses", "n", "left out", "questions",
+    "losses", "n", "left out", "questions", "role", "not comparable",
 )  # fmt: skip
 _ANOVA_HEADS = ("metric", "T", "model", "F", "p", "df between", "df within", "values per language")
 _TUKEY_HEADS = (
@@ -67,20 +67,22 @@ def _against_english(
     rows = Rows(_PAIRED_HEADS)
     for item in _sorted(report, own):
         rows.add(*_comparison(item))
-    tested = sum(item.p is not None for item in report.comparisons)
     options = report.options
     notes = [
         "Difference: language minus English, over the questions that both have ('left out' are "
         "those that one of them lacks), with its "
-        f"{options.level:.0%} bootstrap interval over questions; relative: as a share of English. "
-        "p: permutation test on whole questions, two-sided; p (Holm): corrected over all "
-        f"{tested} tests against English in this report. d_z, rank-biserial, Wilcoxon and the "
-        "shares of wins, ties and losses exist for metrics with a value per question.",
+        f"{options.level:.0%} interval over questions; relative: as a share of English. p: "
+        "two-sided, not corrected; p (Holm): of endpoints, corrected over the endpoints and "
+        "languages of this model and dataset. Everything else is exploratory: many "
+        "tests were made, so a small p alone shows nothing. Not comparable: see the banner. d_z, "
+        "rank-biserial, Wilcoxon and the shares of wins, ties and losses exist for metrics with a "
+        "value per question.",
     ]
     if any(not item.paired for item in own):
         notes.append(
             "Different questions: the languages have other questions, so nothing is paired; "
-            "interval and p are Welch's, n is the language's own number of questions."
+            "accuracy is beyond guessing (0 is guessing, 1 all right), interval and p are those "
+            "of Agresti & Caffo or Welch, n is the language's own number of questions."
         )
     notes += notes_of_metrics(item.panel.metric for item in own)
     for dataset in dict.fromkeys(item.panel.dataset for item in own):
@@ -125,7 +127,7 @@ def _comparison(item: Comparison) -> list[Value]:
         item.context, item.side, item.value, item.base, item.difference, item.low, item.high,
         percent, item.p, item.p_holm, *effects,
         item.n if tested or item.n else None, item.left_out if item.paired and item.n else None,
-        "same" if item.paired else "different questions",
+        "same" if item.paired else "different questions", item.role or None, item.veto or None,
     ]  # fmt: skip
 
 

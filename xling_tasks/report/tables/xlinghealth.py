@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from xling_tasks.criteria import CRITERIA
 from xling_tasks.data.published import Figure, published
 from xling_tasks.report.model import COVERAGE
 from xling_tasks.report.tables.differences import Difference, notes_about
@@ -72,7 +73,8 @@ def consistency_tables(grid: Grid, found: Sequence[Difference], shown: bool) -> 
         ]
         notes = [
             "Values are means over questions. Metrics that end in _src are made on answers in "
-            "their own language, the others on answers translated to English. At temperature 0, "
+            "their own language: they compare models, never languages. The others are on answers "
+            "translated to English. At temperature 0, "
             f"answers that were asked for once have no similarity. {DROP_NOTE}",
             *notes_about(found, "consistency", dataset),
         ]
@@ -95,7 +97,8 @@ def _consistency(
     spoken = list(published(source="xlingeval", table="Table A4")) if shown else []
     metrics = [*grid.metrics("consistency", dataset), *(item.metric for item in figures)]
     for metric in (name for name in dict.fromkeys(metrics) if name not in skip):
-        drops = "_seed_sd" not in metric
+        record = CRITERIA["consistency"].metrics.get(metric)
+        drops = "_seed_sd" not in metric and (record is None or record.across_languages)
         for tau in [*taus, *([None] if whole else [])]:
             for model in grid.models("consistency", dataset):
                 lookup = (
