@@ -14,6 +14,7 @@ _COMMANDS = {
     "commands.cost": "cost",
     "commands.datasets": "data",
     "commands.path": "path",
+    "commands.export": "export",
     "commands.rank.command": "rank",
     "commands.submit.command": "submit",
     "commands.translate_prompts": "translate_prompts",

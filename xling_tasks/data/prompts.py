@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
+from xling_tasks.data.prompt_forms import KEYS, OURS, WITH_FORM, Form, form_of
+from xling_tasks.data.templates import FIELD, fields_of, fill
 from xling_tasks.errors import PromptError, did_you_mean
 from xling_tasks.languages import LANGUAGES as TRANSLATED
 
 FOLDER = Path(__file__).with_name("prompt_files")
-_FIELD = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 LANGUAGES = tuple(TRANSLATED)
 """Languages that a prompt may be written in."""
@@ -68,30 +70,29 @@ class Prompt:
         name: The prompt's name, as in a prompt file.
         language: The language of the instruction.
         template: The text with its fields.
+        form: How it writes options and the expected answer.
     """
 
     name: str
     language: str
     template: str
+    form: Form = OURS
 
     def fill(self, **values: str) -> str:
         """The text with every field replaced, in one pass."""
-
-        def replace(match: re.Match[str]) -> str:
-            token = match.group(0)
-            return token[0] if token in ("{{", "}}") else values[match.group(1)]
-
-        return _FIELD.sub(replace, self.template)
+        return fill(self.template, values)
 
     @property
     def fields(self) -> set[str]:
         """The fields in the template."""
-        return {m.group(1) for m in _FIELD.finditer(self.template) if m.group(1) is not None}
+        return fields_of(self.template) or set()
 
     @property
     def digest(self) -> str:
         """Twelve hexadecimal digits that identify the wording."""
-        return hashlib.sha256(self.template.encode()).hexdigest()[:12]
+        changed = self.form.changed()
+        text = self.template + (json.dumps(changed, sort_keys=True) if changed else "")
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 class Prompts:
@@ -103,10 +104,13 @@ class Prompts:
     """
 
     def __init__(self, path: str | None = None) -> None:
-        self._texts = {name: dict(texts) for name, texts in _bundled().items()}
+        self._texts = {name: dict(entry.texts) for name, entry in _bundled().items()}
+        self._forms: dict[str, Form] = {}
         self._given: dict[str, dict[str, str]] = {}
         if path is not None:
-            self._given = _read(Path(path).expanduser())
+            entries = _read(Path(path).expanduser())
+            self._given = {name: entry.texts for name, entry in entries.items()}
+            self._forms = {name: entry.form for name, entry in entries.items()}
             for name, texts in self._given.items():
                 # A single text of the user's stands for every language.
                 self._texts[name] = texts if "*" in texts else {**self._texts[name], **texts}
@@ -119,9 +123,9 @@ class Prompts:
         """
         texts = self._texts[name]
         if language in texts:
-            return Prompt(name, language, texts[language])
+            return Prompt(name, language, texts[language], self._forms.get(name, OURS))
         if "*" in texts:
-            return Prompt(name, "any", texts["*"])
+            return Prompt(name, "any", texts["*"], self._forms.get(name, OURS))
         raise PromptError(
             f"prompt {name!r} has no text for language {language!r} "
             f"(has {', '.join(sorted(texts))}); add it with --metadata prompts=FILE"
@@ -155,15 +159,22 @@ class Prompts:
             )
 
 
+class _Entry(NamedTuple):
+    """What a prompt file has under one name."""
+
+    texts: dict[str, str]
+    form: Form
+
+
 @functools.lru_cache(maxsize=1)
-def _bundled() -> dict[str, dict[str, str]]:
-    merged: dict[str, dict[str, str]] = {}
+def _bundled() -> dict[str, _Entry]:
+    merged: dict[str, _Entry] = {}
     for file in sorted(FOLDER.glob("*.yaml")):
         merged.update(_read(file))
     return merged
 
 
-def _read(path: Path) -> dict[str, dict[str, str]]:
+def _read(path: Path) -> dict[str, _Entry]:
     if not path.is_file():
         raise PromptError(f"prompts={path}: there is no such file")
     try:
@@ -175,10 +186,17 @@ def _read(path: Path) -> dict[str, dict[str, str]]:
     return {str(name): _checked(path, str(name), value) for name, value in content.items()}
 
 
-def _checked(path: Path, name: str, value: Any) -> dict[str, str]:
+def _checked(path: Path, name: str, value: Any) -> _Entry:
     if name not in FIELDS:
         raise PromptError(f"{path}: unknown prompt {name!r}.{did_you_mean(name, FIELDS)}")
     texts = {"*": value} if isinstance(value, str) else value
+    form = OURS
+    if isinstance(texts, Mapping) and name in WITH_FORM:
+        given = {key: item for key, item in texts.items() if key in KEYS}
+        form = form_of(f"{path}: prompt {name!r}", name, given)
+        texts = {"*" if key == "text" else key: v for key, v in texts.items() if key not in given}
+        if given and not texts:
+            return _Entry({}, form)
     if not isinstance(texts, Mapping) or not texts:
         raise PromptError(f"{path}: prompt {name!r}: expected a text, or one text per language")
     for language, text in texts.items():
@@ -189,12 +207,15 @@ def _checked(path: Path, name: str, value: Any) -> dict[str, str]:
             raise PromptError(f"{where}: expected a text, got {text!r:.40}")
         _check_fields(where, name, text)
     # YAML block scalars end in a line break; a prompt must end where the reply begins.
-    return {str(language): text.rstrip("\n") for language, text in texts.items()}
+    return _Entry(
+        {str(code): text if form.exact else text.rstrip("\n") for code, text in texts.items()},
+        form,
+    )
 
 
 def _check_fields(where: str, name: str, text: str) -> None:
     needed, optional = FIELDS[name]
-    for match in _FIELD.finditer(text):
+    for match in FIELD.finditer(text):
         token, found = match.group(0), match.group(1)
         if found is None and token not in ("{{", "}}"):
             raise PromptError(f"{where}: a single {token!r}; write {token * 2!r} for a brace")

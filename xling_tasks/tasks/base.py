@@ -460,7 +460,11 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
                 **self.coverage(),
             },
             "prompts": {
-                name: {"language": prompt.language, "digest": prompt.digest}
+                name: {
+                    "language": prompt.language,
+                    "digest": prompt.digest,
+                    **({"form": form} if (form := prompt.form.changed()) else {}),
+                }
                 for name, prompt in self.used_prompts().items()
             },
             "generation_kwargs": redact(dict(self.config.generation_kwargs or {})),

@@ -19,6 +19,7 @@ from xling_metrics.choices import best, exact, jaccard
 from xling_metrics.language import language_consistency_corpus
 
 from xling_tasks.data.mmedbench import MMedBenchSplit, load
+from xling_tasks.data.prompt_forms import Form
 from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import XlingError
 from xling_tasks.harness import has_loglikelihood, may_be_cut, running, token_count
@@ -33,7 +34,6 @@ from xling_tasks.tasks.seeds import Request
 from xling_tasks.tasks.side_requests import SideRequest
 from xling_tasks.unanswered import Unanswered, empty
 
-END = "[End]"
 _UNITS = {
     "acc_norm": "characters",
     "acc_norm_letters": "letters",
@@ -89,16 +89,21 @@ class _Choice(ReadingTask, GreedyTask):
 
     def doc_to_text(self, doc: dict[str, Any], doc_to_text: Any = None) -> str:
         """The question with its options, one a line."""
-        return self.used_prompts()[self.prompt_name].fill(
+        prompt = self.used_prompts()[self.prompt_name]
+        return prompt.fill(
             question=doc["question"],
-            options="\n".join(f"{letter}. {text}" for letter, text in doc["options"].items()),
+            options=prompt.form.options(doc["options"]),
             language=self.record.language_names[self.language],
         )
 
+    @property
+    def form(self) -> Form:
+        """How the prompt writes options and the expected answer."""
+        return self.used_prompts()[self.prompt_name].form
+
     def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> str:
         """All right letters, in the form that the prompt asks for."""
-        letters = ", ".join(doc["answer"])
-        return f"###Answer: OPTION {letters} IS CORRECT." if self.fine_tuned else letters
+        return self.form.answer(self.prompt_name, doc["answer"], doc.get("rationale") or "")
 
     def by_rules(
         self, reply: str, doc: Mapping[str, Any], *, after_marker: bool
@@ -109,8 +114,13 @@ class _Choice(ReadingTask, GreedyTask):
         """
         limit = (self.config.generation_kwargs or {}).get("max_gen_toks")
         cut = may_be_cut(running("lm"), reply, limit)
-        reader = letters_of if after_marker else _read
-        return reader(reply, doc, fine_tuned=self.fine_tuned, cut=cut), cut
+        if after_marker:
+            found = letters_of(reply, doc, fine_tuned=self.fine_tuned, cut=cut, form=self.form)
+        else:
+            parts = self.form.parts(reply)
+            stated = reply if parts is None else parts[1]
+            found = _read(stated, doc, fine_tuned=self.fine_tuned, cut=cut)
+        return found, cut
 
     def ask_about_letters(self, *, after_marker: bool = False) -> None:
         """Have the reader read what the rules leave, but for replies that may be cut off."""
@@ -284,13 +294,6 @@ class RationaleTask(_Choice):
         self._scores: dict[tuple[str, str], dict[str, Any]] = {}
         super().__init__(config)
 
-    def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> str:
-        """The rationale and all right letters, in the form that the prompt asks for."""
-        letters = super().doc_to_target(doc)
-        if self.fine_tuned:
-            return f"###Rationale: {doc['rationale']} {letters}"
-        return f"{doc['rationale']} {END} {letters}"
-
     def check_run(self) -> None:
         """Load what the scoring needs before anything is generated."""
         super().check_run()
@@ -303,7 +306,10 @@ class RationaleTask(_Choice):
         self.ask_about_letters(after_marker=True)
         docs = {instance.doc["question_id"]: instance.doc for instance in self.instances}
         pairs = dict.fromkeys(
-            (instance.doc["question_id"], rationale_of(reply, fine_tuned=self.fine_tuned))
+            (
+                instance.doc["question_id"],
+                rationale_of(reply, fine_tuned=self.fine_tuned, form=self.form),
+            )
             for instance in self.instances
             for result in instance.filtered_resps.values()
             for reply in replies_of(result)
@@ -315,16 +321,20 @@ class RationaleTask(_Choice):
         for index, pair in enumerate(pairs):
             self._scores[pair] = {name: values[index] for name, values in found.items()}
 
+    def _rationale(self, reply: str) -> str:
+        return rationale_of(reply, fine_tuned=self.fine_tuned, form=self.form)
+
     def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """Overlap of the rationale with the reference, and the scores of the letters."""
         reply = replies_of(results[0])[0]
         marker = _FT_ANSWER if self.fine_tuned else _END
-        rationale = rationale_of(reply, fine_tuned=self.fine_tuned)
+        ended = self.form.parts(reply) is not None or marker.search(reply) is not None
+        rationale = self._rationale(reply)
         return {
             **self.read_values(reply, doc, after_marker=True),
             **self._scores[doc["question_id"], rationale],
             "empty_rate": float(not rationale and not isinstance(reply, Unanswered)),
-            "no_end_rate": float(marker.search(reply) is None),
+            "no_end_rate": float(not ended),
         }
 
     def metrics(self) -> list[Metric]:
@@ -353,8 +363,17 @@ class RationaleFtTask(RationaleTask):
     fine_tuned = True
 
 
-def rationale_of(reply: str, *, fine_tuned: bool) -> str:
-    """The part of a reply before the marker; all of it where there is none."""
+def rationale_of(reply: str, *, fine_tuned: bool, form: Form | None = None) -> str:
+    """The part of a reply before the marker; all of it where there is none.
+
+    Args:
+        reply: The reply.
+        fine_tuned: Whether the model was asked in the form of fine-tuned models.
+        form: The prompt's, whose `target` may say what stands between rationale and letters.
+    """
+    parts = form.parts(reply) if form else None
+    if parts is not None:
+        return parts[0]
     if fine_tuned:
         match = _FT_RATIONALE.search(reply)
         return (match[1] if match else _FT_ANSWER.sub("", reply)).strip()
@@ -362,9 +381,17 @@ def rationale_of(reply: str, *, fine_tuned: bool) -> str:
 
 
 def letters_of(
-    reply: str, doc: Mapping[str, Any], *, fine_tuned: bool, cut: bool = False
+    reply: str,
+    doc: Mapping[str, Any],
+    *,
+    fine_tuned: bool,
+    cut: bool = False,
+    form: Form | None = None,
 ) -> frozenset[str] | None:
     """The letters after the marker; read from the whole reply where there is none."""
+    parts = form.parts(reply) if form else None
+    if parts is not None:
+        return _read(parts[1], doc, fine_tuned=fine_tuned, cut=cut)
     if not fine_tuned:
         reply = _END.split(reply, maxsplit=1)[-1]
     return _read(reply, doc, fine_tuned=fine_tuned, cut=cut)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from xling_tasks.data.prompt_forms import Form
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.languages import language_name
@@ -160,7 +161,9 @@ def _read_run(name: str, folder: Path) -> Run:
 
 def _read_answers(samples: Samples, *, fine_tuned: bool) -> Iterator[tuple[str, Answer]]:
     """The answers of a task by question id, of its first filter."""
-    take = functools.partial(_read_answer, fine_tuned=fine_tuned)
+    prompts = dict(samples.recorded().get("prompts") or {})
+    recorded: dict[str, Any] = next((own["form"] for own in prompts.values() if "form" in own), {})
+    take = functools.partial(_read_answer, fine_tuned=fine_tuned, form=Form(**recorded))
     first: list[Any] = []
     for _, (kind, question_id, answer) in samples.stream(take):
         first = first or [kind]
@@ -170,7 +173,7 @@ def _read_answers(samples: Samples, *, fine_tuned: bool) -> Iterator[tuple[str, 
         raise DataError(f"{samples.path}: the file has no rows")
 
 
-def _read_answer(row: dict[str, Any], *, fine_tuned: bool) -> tuple[Any, str, Answer]:
+def _read_answer(row: dict[str, Any], *, fine_tuned: bool, form: Form) -> tuple[Any, str, Answer]:
     """A sample's filter, question id and answer."""
     from xling_tasks.scorers.values import replies_of
     from xling_tasks.tasks.mmedbench import rationale_of
@@ -178,7 +181,7 @@ def _read_answer(row: dict[str, Any], *, fine_tuned: bool) -> tuple[Any, str, An
     doc, replies = row["doc"], row["filtered_resps"]
     if not isinstance(doc, dict) or not doc.keys() >= _FIELDS or not isinstance(replies, list):
         raise TypeError("a rationale task logs a question and a list of replies")
-    text = rationale_of(replies_of(replies[0])[0], fine_tuned=fine_tuned)
+    text = rationale_of(replies_of(replies[0])[0], fine_tuned=fine_tuned, form=form)
     scores = {name: float(row[name]) for name in METRICS if _is_number(row.get(name))}
     return row.get("filter"), str(doc["question_id"]), Answer(doc, text, scores)
 

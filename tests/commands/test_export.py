@@ -1,0 +1,159 @@
+"""Fine-tuned forms: a prompt file says frame, markers and options, byte for byte; training data."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from lm_eval.api.model import LM
+
+from xling_tasks.cli import main
+from xling_tasks.data.prompt_forms import Form
+from xling_tasks.data.prompts import Prompts
+from xling_tasks.data.sources import SAMPLE_FOLDER
+from xling_tasks.errors import PromptError
+
+OWN = """
+mcqa_ft:
+  text: "I: letters ({language}).\\nIn: ###Question: {question} One of these.###Options: {options}\\nOut:\\n\\n"
+  option: "{letter}. {text} "
+  option_joiner: ""
+  letter_joiner: "+"
+  target: " => {letters} {{x}}"
+  exact: true
+rationale_ft:
+  text: "I: why.\\nIn: ###Question: {question} One of these.###Options: {options}\\nOut:"
+  option: "{letter}. {text} "
+  option_joiner: ""
+  target: "WHY {rationale} SO ({letters})"
+"""
+DOC = {
+    "question": "Which {of} these\ncools?",
+    "options": {"A": "Ice", "B": "Fire {1}", "D": "Water"},
+    "answer": ["A", "D"],
+    "rationale": "Both are cold.",
+}
+
+
+@pytest.fixture
+def own(tmp_path):
+    path = tmp_path / "own.yaml"
+    path.write_text(OWN, encoding="utf-8")
+    return path
+
+
+def test_a_users_form_is_rendered_byte_for_byte(own):
+    prompt = Prompts(str(own)).get("mcqa_ft", "en")
+    asked = prompt.fill(
+        question=DOC["question"], options=prompt.form.options(DOC["options"]), language="French"
+    )
+    assert asked.encode() == (
+        b"I: letters (French).\nIn: ###Question: Which {of} these\ncools? One of these."
+        b"###Options: A. Ice B. Fire {1} D. Water \nOut:\n\n"
+    )
+    assert prompt.form.answer("mcqa_ft", DOC["answer"]) == " => A+D {x}"
+    rationale = Prompts(str(own)).get("rationale_ft", "en")
+    assert rationale.template.endswith("\nOut:")
+    answer = rationale.form.answer("rationale_ft", DOC["answer"], DOC["rationale"])
+    assert answer == "WHY Both are cold. SO (A, D)"
+    assert rationale.form.parts(answer) == ("Both are cold.", "A, D")
+    assert rationale.form.parts("no such form") is None
+    assert prompt.digest != Prompts().get("mcqa_ft", "en").digest
+
+
+def test_ours_stays_what_it_was():
+    prompt = Prompts().get("mcqa_ft", "en")
+    assert prompt.form == Form() and prompt.form.options(DOC["options"]).count("\n") == 2
+    answers = {
+        name: Form().answer(name, "AD", "R.")
+        for name in ("mcqa", "mcqa_ft", "rationale", "rationale_ft")
+    }
+    assert answers == {
+        "mcqa": "A, D",
+        "mcqa_ft": "###Answer: OPTION A, D IS CORRECT.",
+        "rationale": "R. [End] A, D",
+        "rationale_ft": "###Rationale: R. ###Answer: OPTION A, D IS CORRECT.",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("mcqa_ft:\n  option: '{letter}'", r"option: its fields must be \{letter\}, \{text\}"),
+        (
+            "mcqa_ft:\n  target: '{rationale} {letters}'",
+            r"target: its fields must be \{letters\}, got",
+        ),
+        ("rationale_ft:\n  target: '{letters}'", r"must be \{letters\}, \{rationale\}"),
+        ("mcqa_ft:\n  option_joiner: '{x}'", "option_joiner: its fields must be none"),
+        ("mcqa_ft:\n  option_joiner: 3", "option_joiner: expected a text"),
+        ("mcqa_ft:\n  option: '{letter} {text} {'", "option: a single brace"),
+        ("mcqa_ft:\n  exact: 'yes'", "exact: expected true or false"),
+        ("answer:\n  option: '{letter} {text}'", "unknown language"),
+    ],
+)
+def test_errors_name_the_key(tmp_path, text, message):
+    (tmp_path / "p.yaml").write_text(text)
+    with pytest.raises(PromptError, match=message):
+        Prompts(str(tmp_path / "p.yaml"))
+
+
+class Trained(LM):
+    """Answers as it was trained, if it is asked as it was trained."""
+
+    def __init__(self, lines):
+        super().__init__()
+        self.answers = {line["prompt"]: line["completion"] for line in lines}
+
+    def generate_until(self, requests, disable_tqdm=False):
+        return [self.answers[request.args[0]] for request in requests]
+
+    loglikelihood = loglikelihood_rolling = None
+
+
+@pytest.mark.parametrize("kind", ["mcqa_ft", "rationale_ft"])
+@pytest.mark.parametrize("form", ["own", "example"])
+def test_training_data_and_task_agree(run, tmp_path, capsys, own, kind, form):
+    """A model that learned the exported lines by heart answers everything as the target says."""
+    if form == "example":
+        own = tmp_path / "example.yaml"
+        assert main(["export", "trained-prompts", "--to", str(own)]) == 0
+    test = SAMPLE_FOLDER / "mmedbench_demo" / "Test"
+    for split in ("Train", "Test"):
+        shutil.copytree(test, tmp_path / "data" / split)
+    to = tmp_path / "train.jsonl"
+    words = [
+        "export",
+        "mmedbench-train",
+        "--prompts",
+        str(own),
+        "--languages",
+        "fr",
+        "--kinds",
+        kind,
+    ]
+    words += ["--metadata", f"data_dir={tmp_path / 'data'}", "--to", str(to)]
+    assert main(words) == 0
+    lines = [json.loads(line) for line in to.read_text(encoding="utf-8").splitlines()]
+    assert {line["kind"] for line in lines} == {
+        kind
+    } and f"{len(lines)} lines" in capsys.readouterr().out
+    assert main(words) == 2 and "is there already" in capsys.readouterr().err
+    task = f"mmedbench_{kind}_fr"
+    metadata = {"prompts": str(own), "data_dir": str(tmp_path / "data"), "source_encoder": False}
+    results = run(task, model=Trained(lines), metadata=metadata)
+    scores = results["results"][task]
+    assert scores["acc,none"] == 1.0
+    if kind == "rationale_ft":
+        assert scores["bleu1,none"] == pytest.approx(1) and scores["no_end_rate,none"] == 0.0
+    recorded = results["configs"][task]["metadata"]["xling"]["prompts"][kind]
+    assert recorded["form"]["option_joiner"] == ""
+
+
+def test_wrong_words(capsys, tmp_path):
+    start = ["export", "mmedbench-train", "--to", str(tmp_path / "x.jsonl")]
+    assert main([*start, "--kinds", "mcq_ft"]) == 2
+    assert "unknown 'mcq_ft'. Did you mean 'mcqa_ft'" in capsys.readouterr().err
+    assert main([*start, "--languages", "xx"]) == 2
+    assert "--languages: unknown 'xx'" in capsys.readouterr().err

@@ -1,0 +1,127 @@
+"""`xling export`: data in a form for other programs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from xling_tasks.data.mmedbench import load
+from xling_tasks.data.prompts import FOLDER, Prompt, Prompts
+from xling_tasks.data.records import RECORDS
+from xling_tasks.errors import DataError, SettingError, did_you_mean
+from xling_tasks.settings import Settings
+
+KINDS = ("mcqa_ft", "rationale_ft")
+"""The prompts that training data may be written for."""
+
+EXAMPLE = FOLDER / "examples" / "mmedbench_trained.yaml"
+"""A prompt file that says all that such a form needs."""
+
+
+def add_export(commands: Any) -> None:
+    """Add `export` with its parts to the commands of `xling`."""
+    from xling_tasks.commands.options import add_metadata
+
+    parser = commands.add_parser("export", help="training data, and an example of a prompt file")
+    parts = parser.add_subparsers(title="what", required=True)
+    train = parts.add_parser(
+        "mmedbench-train", help="MMedBench's training questions as prompts with their answers"
+    )
+    train.add_argument("--prompts", help="the prompt file that the model will be asked with")
+    train.add_argument("--kinds", default=",".join(KINDS), help=f"of {', '.join(KINDS)}")
+    train.add_argument("--languages", help="codes with commas; default: all six")
+    train.add_argument("--to", type=Path, required=True, help="the new JSONL file")
+    add_metadata(train)
+    train.set_defaults(run=export_train)
+    example = parts.add_parser(
+        "trained-prompts", help="an example of a prompt file for trained models"
+    )
+    example.add_argument("--to", type=Path, required=True, help="the new YAML file")
+    example.set_defaults(run=export_example)
+
+
+def export_example(options: argparse.Namespace) -> str:
+    """Write the bundled example.
+
+    Raises:
+        DataError: If the file exists.
+    """
+    _write(options.to, [EXAMPLE.read_text(encoding="utf-8")])
+    return f"{options.to}: replace its wording by that of your training data"
+
+
+def export_train(options: argparse.Namespace) -> str:
+    """Write one line per training question and kind.
+
+    It has `prompt` and `completion`, to be joined as they are, `kind`, `language`, `question_id`.
+
+    Raises:
+        SettingError: For a kind or language that is none.
+        DataError: If the data cannot be read, or the file exists.
+    """
+    from xling_tasks.commands.options import read_metadata
+
+    metadata = read_metadata(options.metadata)
+    if options.prompts:
+        metadata["prompts"] = options.prompts
+    settings = Settings.parse(metadata, {})
+    record = RECORDS["mmedbench"]
+    kinds = _chosen("--kinds", options.kinds, KINDS)
+    codes = _chosen("--languages", options.languages, tuple(record.language_names))
+    prompts = Prompts(settings.prompts)
+    rows: list[dict[str, str]] = []
+    counts = []
+    for code in codes:
+        split = load(record, code, "train", settings.data_dir, settings.dataset)
+        for kind in kinds:
+            own = list(
+                _rows(
+                    split.docs(), kind, code, prompts.get(kind, "en"), record.language_names[code]
+                )
+            )
+            rows += own
+            counts.append(f"{code} {kind} {len(own)} of {len(split.docs())}")
+    _write(options.to, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    return f"{options.to}: {len(rows)} lines ({'; '.join(counts)} usable questions)"
+
+
+def _rows(
+    docs: list[dict[str, Any]], kind: str, code: str, prompt: Prompt, language: str
+) -> Iterator[dict[str, str]]:
+    """A kind's lines; questions without a rationale have none for `rationale_ft`."""
+    for doc in docs:
+        rationale = doc.get("rationale") or ""
+        if kind == "rationale_ft" and not rationale:
+            continue
+        asked = prompt.fill(
+            question=doc["question"], options=prompt.form.options(doc["options"]), language=language
+        )
+        yield {
+            "kind": kind, "language": code, "question_id": doc["question_id"],
+            "prompt": asked, "completion": prompt.form.answer(kind, doc["answer"], rationale),
+        }  # fmt: skip
+
+
+def _chosen(option: str, text: str | None, known: tuple[str, ...]) -> list[str]:
+    """The items of a comma-separated option, all of `known` where it is left."""
+    found = known if text is None else [item.strip() for item in text.split(",") if item.strip()]
+    for item in found:
+        if item not in known:
+            raise SettingError(f"{option}: unknown {item!r}.{did_you_mean(item, known)}")
+    if not found:
+        raise SettingError(f"{option}: name at least one of {', '.join(known)}")
+    return list(dict.fromkeys(found))
+
+
+def _write(path: Path, parts: Any) -> None:
+    path = path.expanduser()
+    try:
+        with path.open("x", encoding="utf-8", newline="\n") as handle:
+            handle.writelines(parts)
+    except FileExistsError:
+        raise DataError(f"--to {path}: is there already; name a new file") from None
+    except OSError as error:
+        raise DataError(f"--to {path}: {error.strerror or error}") from error
