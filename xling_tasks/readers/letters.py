@@ -31,7 +31,7 @@ from xling_tasks.readers.plain import (
 from xling_tasks.readers.thinking import without_thinking
 
 # Longer replies are read at both ends alone: an answer stands at one of them.
-_LONGEST = 10_000
+_LONGEST = 8_000
 
 # An item of a list: a letter, perhaps with its own text, or a text.
 _OPEN, _CLOSE = r"[(\[]{0,2}+", r"[)\]]{0,2}"
@@ -45,7 +45,7 @@ _LINES = r"[,.;:]{{0,2}}(?:n|p(?=[^np]{{0,12}}T))[*9]?(?={item}{ends})"
 def _list_of(item: str) -> str:
     """Items in a row or one a line; atomic, so that a list is read whole or not at all."""
     lines = _LINES.format(item=item, ends=_ENDS)
-    return rf"[*9]?{item}(?:(?:{_INLINE}|{lines}){item}){{0,30}}+"
+    return rf"[*9]?{item}(?:(?:{_INLINE}|{lines}){item}){{0,11}}+"
 
 
 _LIST = rf"(?>{_list_of(_LETTER)}|{_list_of(_TEXT)})"
