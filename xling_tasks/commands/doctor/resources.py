@@ -129,7 +129,9 @@ def _in_hub_cache(record: Any, repository: str) -> bool:
     if not record.splits:  # the other loader lists the repository first
         return False
     name, _, revision = repository.partition("@")
-    found = try_to_load_from_cache(name, record.file, repo_type="dataset", revision=revision or None)
+    found = try_to_load_from_cache(
+        name, record.file, repo_type="dataset", revision=revision or None
+    )
     return isinstance(found, str)
 
 
