@@ -32,15 +32,15 @@ GREETING = "Reply with the word: ready"
 
 def answer(prompt: str) -> str:
     """What the server says to a prompt when it works: each prompt has its own."""
-    if "Translation request:" in prompt or "[BEGIN SENTENCE" in prompt:
+    if "la pastilla" in prompt:
         return translation(prompt)
-    code = re.search(r"\b([a-z]{6}): <", prompt)
     digest = hashlib.sha256(prompt.encode()).hexdigest()[:12]
-    return f"The answer {digest}." if code is None else f"Fine.\n{code[1]}: contradictory"
+    return f"The answer {digest}."
 
 
 def translation(prompt: str) -> str:
-    return "A sentence about health in plain English words."
+    number = re.search(r"número (\d+)", prompt)
+    return f"Take pill number {number and number[1]} with a glass of water."
 
 
 class Faulty:

@@ -110,7 +110,7 @@ def test_a_prompt_that_always_fails_fails_alone(serve):
     lm = model_of(served)
     limits = Limits(attempts=2)
     answers = generate(lm, requests_of(lm, map(str, range(8))), lambda i, a: None, limits=limits)
-    assert [str(i) if i != 3 else "" for i in range(8)] == answers
+    assert [str(i) if i != 3 else "" for i in range(8)] == list(map(str, answers))
     assert failed(answers[3]) and answers[3].reason == "null content"
     # Two attempts, and two in the second round.
     assert served.prompts.count("3") == 4 and len(served.prompts) == 11

@@ -10,6 +10,7 @@ import pytest
 from xling_tasks.criteria import LABELS, NO_RESPONSE, OPTIONS
 from xling_tasks.data.prompts import Prompt, Prompts
 from xling_tasks.models.control_tokens import common
+from xling_tasks.models.failures import Reply
 from xling_tasks.models.judge import Case, Judgement, fill, judge, label_word, read_verdict
 from xling_tasks.readers.fences import Fences
 
@@ -45,9 +46,6 @@ def filled(case: Case) -> str:
         "<b>VERDICT {code}:</b> {option}",
         "VERDICT {code}: \\boxed{{\\text{{{option}}}}}",
         "VERDICT {code}: 2. {option}",
-        "✅ **VERDICT {code}：{option}。**",
-        "VERDICT {code}: {option}!",
-        "VERDICT {code}: $\\boxed{{{option}}}$",
         "VERDICT {code}: {option}\nVERDICT {code}: {option}",
         "<think>VERDICT {code}: option?</think>\nVERDICT {code}: {option}",
         "Reasons.</think>VERDICT {code}: {option}",
@@ -78,7 +76,6 @@ def test_last_line_decides(label, form):
         "It is not VERDICT {code}: contradictory",
         "VERDICT {code}: contradictory?",
         "VERDICT {code}: ~~contradictory~~",
-        "VERDICT {code}: !contradictory",
         "VERDICT {code}: ≠ contradictory",
         "VERDICT {code}: 不 contradictory",
         "VERDICT {code}: non-contradictory",
@@ -198,10 +195,10 @@ class Scripted:
 
     inert = staticmethod(common)
 
-    def ask(self, prompts, *, until=(), reads=None):
+    def replies(self, prompts, *, until=(), reads=None):
         self.prompts += prompts
         return [
-            f"VERDICT {re.search('carry the code ([a-z]+)', prompt)[1]}: {self.option}"
+            Reply(f"VERDICT {re.search('carry the code ([a-z]+)', prompt)[1]}: {self.option}")
             for prompt in prompts
         ]
 
@@ -219,11 +216,11 @@ def test_a_failed_call_says_nothing_about_the_answer():
     class Down:
         inert = staticmethod(common)
 
-        def ask(self, prompts, *, until=(), reads=None):
-            return [None] * len(prompts)
+        def replies(self, prompts, *, until=(), reads=None):
+            return [Reply("", "failed", "time-out")] * len(prompts)
 
     found = judge([CASE, Case("Q", "R", "", "Hindi")], PROMPT, Down(), FENCES)
-    assert found == [Judgement(None, None), Judgement(NO_RESPONSE, None)]
+    assert found == [Judgement(None, None, "time-out"), Judgement(NO_RESPONSE, None)]
 
 
 def test_a_prompt_of_ones_own_may_name_the_line_otherwise():

@@ -336,6 +336,12 @@ def test_judge_calls_that_fail_are_counted_apart_and_the_rest_is_scored(run, ser
     scores = results["results"][C + "en"]
     labels = [sample["n_judged"]["label"] for sample in results["samples"][C + "en"]]
     assert scores["judge_failed_rate,none"] == labels.count(None) / 24 > 0.2
+    recorded = results["configs"][C + "en"]["metadata"]["xling"]["unanswered"]
+    assert recorded == {"judge": {"null content": labels.count(None)}}
+    assert {s["n_judged"].get("failed") for s in results["samples"][C + "en"]} == {
+        None,
+        "null content",
+    }
     asked = [label for label in labels if label is not None]
     assert scores["no_response,none"] == asked.count("no_response") / len(asked)
     assert sum(scores[f"{label},none"] for label in (*LABELS, "no_response")) == pytest.approx(1)

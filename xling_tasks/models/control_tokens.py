@@ -70,9 +70,10 @@ def _inert(text: str, lenient: re.Pattern[str], exact: re.Pattern[str] | None, f
     if not any(first in seen for first in firsts):
         return text
     for _ in range(_ROUNDS):
-        if lenient.search("".join(map(_form, text))) is None:
+        broken = _broken(text, lenient)
+        if broken == text:
             break
-        text = _broken(text, lenient)
+        text = broken
     return text
 
 

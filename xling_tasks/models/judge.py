@@ -14,14 +14,15 @@ from dataclasses import dataclass
 from xling_tasks.criteria import NO_RESPONSE, OPTIONS
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.models.backend import Backend
+from xling_tasks.models.failures import ANSWER
 from xling_tasks.readers.fences import Fences, last_statement, said_lines
 
 UNTIL = ("[BEGIN QUESTION",)
 """Where a reply ends that goes on to invent another case."""
 
 _LABEL_OF = {re.sub(r"\W", "", wording): label for label, wording in OPTIONS.items()}
-# Signs that say nothing. Others do: a `!` within, `?`, `/`, `≠` or a crossed-out word.
-_SILENT = re.compile(r"[\w\s.,:;()\[\]{}|=<>«»…•·。、「」$→⇒➡👉✅✔☑\u2010-\u2015-]*!*")
+# Signs that say nothing. Others do: `!`, `?`, `/` or a crossed-out word make it no verdict.
+_SILENT = re.compile(r"[\w\s.,:;()\[\]{}|=<>«»…•·→⇒➡👉✅✔☑\u2010-\u2015-]*")
 _NAMES_OPTION = re.compile("|".join(map(re.escape, OPTIONS.values())) + "|contradict|comprehensive")
 
 
@@ -47,10 +48,12 @@ class Judgement:
         label: One of `LABELS`, or `no_response`; None if the judge could not be asked (its call
             failed), which says nothing about the answer.
         reply: All the judge said; None if it was not asked or did not answer.
+        reason: Why it could not be asked (`time-out`, `status 500`, ...); '' where it answered.
     """
 
     label: str | None
     reply: str | None
+    reason: str = ""
 
 
 def judge(
@@ -65,13 +68,15 @@ def judge(
     def reads(text: str, reply: str) -> bool:
         return read_verdict(reply, code_in[text], word) != NO_RESPONSE
 
-    replies = dict(zip(asked, backend.ask(texts, until=UNTIL, reads=reads), strict=True))
+    replies = dict(zip(asked, backend.replies(texts, until=UNTIL, reads=reads), strict=True))
     found = []
     for case in cases:
         reply = replies.get(case)
-        failed = case in replies and reply is None
-        label = None if failed else read_verdict(reply, asked.get(case, ""), word)
-        found.append(Judgement(label, reply))
+        if reply is not None and reply.outcome != ANSWER:
+            found.append(Judgement(None, None, reply.reason))
+            continue
+        said = None if reply is None else reply.text
+        found.append(Judgement(read_verdict(said, asked.get(case, ""), word), said))
     return found
 
 

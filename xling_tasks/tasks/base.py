@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 import weakref
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ from xling_tasks.logs.answers import answer_lines, new_run, noting
 from xling_tasks.models.fence_key import fences
 from xling_tasks.models.spec import SELF
 from xling_tasks.models.store import cache_folder, save_answers
+from xling_tasks.models.tally import by_role, told
 from xling_tasks.readers.fences import Fences
 from xling_tasks.readers.thinking import holds_thinking
 from xling_tasks.scorers.answered import ANSWER_METRICS, about_answers, unanswered_again
@@ -144,6 +146,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         self.language: str = config["dataset_kwargs"].get("language", "en")
         self.languages: tuple[str, ...] = (self.language,)
         self.predict_only = False
+        self._unanswered: Counter[tuple[str, str]] = Counter()
         self._gaps = False
         self._untemplated: dict[str, str] | None = None
         self._name = str(config.get("task"))
@@ -335,7 +338,9 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         self._gaps = any(everywhere)
         if not self.predict_only:
             start = time.monotonic()
+            before = told()
             self.score()
+            self._unanswered = told() - before
             questions = len({instance.doc_id for instance in self.instances})
             said.scored(str(self.config.task), questions, time.monotonic() - start)
         journaled.scored(str(self.config.task))
@@ -449,6 +454,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
             "version": __version__,
             "about": about(self.criterion, self.record.dataset, self.languages, signatures),
             **({"fence_codes": self.fences.kind} if self._coded() else {}),
+            **({"unanswered": by_role(self._unanswered)} if self._unanswered else {}),
             **({} if replay is None else {"replay": replay.origin(str(self.config.task))}),
             "settings": redact(self.settings.dump()),
             "data": {

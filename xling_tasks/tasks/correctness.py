@@ -131,6 +131,7 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
             values["n_judged"] = {
                 "label": judgement.label,
                 "reply": judgement.reply,
+                **({"failed": judgement.reason} if judgement.reason else {}),
                 "judge": self._judge.signature,
             }
         return values

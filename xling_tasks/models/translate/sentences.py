@@ -16,6 +16,7 @@ from xling_tasks.languages import Language, find
 from xling_tasks.log import log
 from xling_tasks.models.failures import REPEATED
 from xling_tasks.models.store import LEASE, ReplyStore, cache_folder, key_of
+from xling_tasks.models.tally import tell
 from xling_tasks.models.translate import degenerate
 from xling_tasks.models.translate.base import Translator
 from xling_tasks.models.translate.engine import Engine, Outcome
@@ -120,6 +121,7 @@ class _Run:
                 time.sleep(_POLL if open_ else 0)
         failed = [sentence for sentence in sentences if self._done.get(sentence) is None]
         self._owner._count(failed=len(failed))
+        tell("translator", self._why)
         if failed:
             reasons = ", ".join(f"{why}: {n}" for why, n in sorted(self._why.items()))
             log.warning(

@@ -1,0 +1,138 @@
+"""What calls to services survive: every fault at 10%, and all of them mixed at 20%."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.faults.server import KINDS, answer, translation
+
+CALLS = 2000
+LATENCY = 0.05
+CONCURRENT = 32
+
+
+class Found(NamedTuple):
+    """How many of the calls brought nothing, and how many something wrong."""
+
+    unscored: int
+    wrong: int
+
+
+@contextmanager
+def service(kinds: list[str], share: float) -> Iterator[str]:
+    """The server in a process of its own; gives its address."""
+    options = {"kinds": kinds, "share": share, "latency": LATENCY, "hang": 3.0}
+    with tempfile.TemporaryDirectory() as folder:
+        port = Path(folder, "port")
+        words = [sys.executable, str(Path(__file__).with_name("server.py")), str(port)]
+        process = subprocess.Popen([*words, json.dumps(options)])
+        try:
+            while not port.exists():
+                time.sleep(0.02)
+            yield f"http://127.0.0.1:{port.read_text()}"
+        finally:
+            process.kill()
+            process.wait()
+
+
+def setting(url: str) -> dict[str, Any]:
+    args = {
+        "model": "m",
+        "base_url": f"{url}/v1/chat/completions",
+        "num_concurrent": CONCURRENT,
+        "timeout": 2,
+    }
+    return {"model": "local-chat-completions", "model_args": args}
+
+
+def judge(url: str) -> Found:
+    from xling_tasks.models.backend import Backend
+    from xling_tasks.models.spec import ModelSpec
+
+    prompts = [f"case {i}" for i in range(CALLS)]
+    found = Backend("judge", ModelSpec.parse("judge", setting(url))).ask(
+        prompts, reads=lambda prompt, reply: reply == answer(prompt)
+    )
+    wrong = sum(r is not None and r != answer(p) for p, r in zip(prompts, found, strict=True))
+    return Found(found.count(None), wrong)
+
+
+def translator(url: str) -> Found:
+    from xling_tasks.models.translate.translator import translator as make
+    from xling_tasks.models.translate.translator import translator_spec
+
+    spec = translator_spec("translator", setting(url))
+    assert spec is not None
+    texts = [f"Tome la pastilla número {i} con un vaso de agua." for i in range(CALLS)]
+    found = make(spec).translate(texts, "es")
+    wrong = sum(t is not None and t != translation(s) for s, t in zip(texts, found, strict=True))
+    return Found(found.count(None), wrong)
+
+
+def model(url: str) -> Found:
+    from lm_eval.api.registry import get_model
+
+    from xling_tasks.models.calls import Limits, generate
+    from xling_tasks.unanswered import failed
+
+    args = setting(url)["model_args"]
+    lm = get_model("local-chat-completions")(**args)
+    prompts = [f"question {i}" for i in range(CALLS)]
+    requests = [
+        (lm.apply_chat_template([{"role": "user", "content": prompt}]), {"seed": i, "until": ["x"]})
+        for i, prompt in enumerate(prompts)
+    ]
+    found = generate(lm, requests, lambda place, reply: None, limits=Limits.of(args))
+    wrong = sum(not failed(r) and r != answer(p) for p, r in zip(prompts, found, strict=True))
+    return Found(sum(map(failed, found)), wrong)
+
+
+ROLES: dict[str, Callable[[str], Found]] = {
+    "judge": judge,
+    "translator": translator,
+    "model": model,
+}
+
+
+def table() -> Iterator[tuple[str, str]]:
+    """One line per role and fault."""
+    logging.disable(logging.CRITICAL)
+    with open(os.devnull, "w") as nowhere:
+        kept, sys.stderr = sys.stderr, nowhere
+        try:
+            for role, ask in ROLES.items():
+                for kinds, share in [([], 0.0), *(([k], 0.1) for k in KINDS), (list(KINDS), 0.2)]:
+                    yield _line(role, ask, kinds, share)
+        finally:
+            sys.stderr = kept
+            logging.disable(logging.NOTSET)
+
+
+def _line(
+    role: str, ask: Callable[[str], Found], kinds: list[str], share: float
+) -> tuple[str, str]:
+    with tempfile.TemporaryDirectory() as folder, service(kinds, share) as url:
+        os.environ["XLING_CACHE"] = folder
+        began = time.monotonic()
+        found = ask(url)
+        took = time.monotonic() - began
+        stats = json.load(urllib.request.urlopen(f"{url}/stats"))
+    faults = sum(stats["faults"].values())
+    name = "no fault" if not kinds else f"{share:.0%} " + (kinds[0] if len(kinds) == 1 else "mixed")
+    paid = stats["replies"] - CALLS + found.unscored
+    return (
+        f"{role}, {CALLS:,} calls, {name}",
+        f"{faults} faults; {found.unscored} unscored, {found.wrong} wrong, {max(0, paid)} paid "
+        f"replies lost; {took:.0f} s",
+    )
