@@ -15,6 +15,7 @@ from typing import Any
 from lm_eval.api.metrics import mean
 from xling_metrics.base import signature
 from xling_metrics.language import (
+    PUBLISHED_LANGUAGES,
     has_own_script,
     language_confusion_corpus,
     language_consistency_corpus,
@@ -243,17 +244,17 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
         answers = [_there(per, per) for per in answers]
         flat = list(dict.fromkeys(chain.from_iterable(answers)))
         shares = dict(zip(flat, language_consistency_corpus(flat, self.language), strict=True))
-        counted = published_language_consistency_corpus(flat, self.language)
-        published = dict(zip(flat, counted, strict=True))
         passes = dict(zip(flat, language_confusion_corpus(flat, self.language), strict=True))
         found: dict[str, list[Any]] = {
             "language_consistency": [defined_mean([shares[a] for a in per]) for per in answers],
-            "language_consistency_published": [
-                defined_mean([published[a] for a in per]) for per in answers
-            ],
             "line_pass_rate": [_counts([passes[a].line_pass for a in per]) for per in answers],
             "empty_rate": [[sum(map(empty, per)), len(per)] for per in answers],
         }
+        if language_code(self.language) in PUBLISHED_LANGUAGES:
+            counted = published_language_consistency_corpus(flat, self.language)
+            published = dict(zip(flat, counted, strict=True))
+            by_question = [defined_mean([published[a] for a in per]) for per in answers]
+            found["language_consistency_published"] = by_question
         if has_own_script(self.language):
             words = [_counts([passes[a].word_pass for a in per]) for per in answers]
             found["word_pass_rate"] = words
@@ -295,20 +296,14 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
                 True,
                 signature("language_consistency", split="sentencex", **langid),  # type: ignore[arg-type]
             ),
-            (
-                "language_consistency_published",
-                defined_mean,
-                True,
-                signature(
-                    "language_consistency_published",
-                    split="published",
-                    labels="en,es,zh,hi",
-                    **langid,  # type: ignore[arg-type]
-                ),
-            ),
             ("line_pass_rate", ratio_of, True, signature("line_pass_rate", **langid)),  # type: ignore[arg-type]
             ("empty_rate", ratio_of, False, signature("empty_rate", of="all_answers")),
         ]
+        if code in PUBLISHED_LANGUAGES:
+            name = "language_consistency_published"
+            labels = ",".join(PUBLISHED_LANGUAGES)
+            sign = signature(name, split="published", labels=labels, **langid)  # type: ignore[arg-type]
+            found.append((name, defined_mean, True, sign))
         if has_own_script(self.language):
             sign = signature("word_pass_rate", language=code, of="answers_that_pass_by_line")
             found.append(("word_pass_rate", ratio_of, True, sign))
