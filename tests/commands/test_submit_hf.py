@@ -22,6 +22,7 @@ from builders import evaluated
 from huggingface_hub import ModelCard, parse_eval_result_entries
 
 from xling_tasks.commands.submit.command import add_submit
+from xling_tasks.criteria import LABELS
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError
 
@@ -61,7 +62,7 @@ def demo(evaluate, tmp_path_factory) -> Path:
 
 @pytest.fixture
 def out(demo, tmp_path) -> Path:
-    """The same as if it were of the whole published data; a test may spoil it."""
+    """The same as if it were of the whole published data and measured; a test may spoil it."""
     copy = Path(shutil.copytree(demo, tmp_path / "out"))
     for path in copy.rglob("results_*.json"):
         path.write_text(path.read_text().replace("_demo_", "_liveqa_"))
@@ -74,9 +75,25 @@ def out(demo, tmp_path) -> Path:
                 config["metadata"]["xling"]["about"]["dataset"] = "liveqa"
             if "rows" in data:
                 data["rows"] = data["rows_expected"]
+            measured(content["results"][task])
 
     edit(copy, whole)
     return copy
+
+
+def measured(scores):
+    """As if a judge had labelled every answer, and all answers had been read."""
+    for name in scores:
+        if name in [f"{label},none" for label in LABELS]:
+            scores[name] = 0.25
+        if name.startswith(("no_response,", "unscored_", "unparsed", "unverified")):
+            scores[name] = 0.0
+        if name.startswith(("unknown_rate", "empty_rate")) and scores[name] != "N/A":
+            scores[name] = min(scores[name], 0.04)
+        if name.startswith(("langid_match", "language_consistency")) and scores[name] != "N/A":
+            scores[name] = max(scores[name], 0.95)
+    if "n_judged,none" in scores:
+        scores["n_judged,none"] = 24
 
 
 def edit(out: Path, change) -> None:
@@ -246,7 +263,7 @@ def test_card_shows_coverage_then_scores_with_gaps(out, tmp_path):
     coverage = cells(text, "### Coverage")
     (row,) = (r for r in coverage if r[:2] == ["`xlinghealth_correctness_liveqa`", "hi"])
     assert row[2:4] == ["24 of 24", "0"] and "judge_failed_rate 0.0000" in row[4]
-    assert "no_response 1.0000" in row[4]
+    assert "no_response 0.0000" in row[4]
     for digest in recorded(results_of(out), "xlinghealth_correctness_liveqa_hi")[
         "prompts"
     ].values():
@@ -655,3 +672,32 @@ def test_real_liveqa(evaluate, realdata, tmp_path):
     assert ["`xlinghealth_verifiability_ll_liveqa`", "en", "244 of 244", "10"] in [
         row[:4] for row in coverage
     ]
+
+
+# What is not comparable
+
+
+def test_a_model_that_answers_in_english_is_refused(out, tmp_path):
+    """99% of the Hindi answers are not in Hindi; forced, the card and all files say so."""
+
+    def english(content):
+        scores = content["results"]["xlinghealth_correctness_liveqa_hi"]
+        scores["langid_match,none"] = 0.01
+
+    edit(out, english)
+    said = refusal(out)
+    assert "xlinghealth_correctness_liveqa_hi: not comparable in Hindi: 99% of the answers" in said
+    assert "liveqa_en: not comparable" not in said
+    submit(out, tmp_path / "hub", "--force")
+    card = (tmp_path / "hub" / "README.md").read_text(encoding="utf-8")
+    assert "**Caution:**" in card and "99% of the answers were not in Hindi" in card
+
+
+def test_a_judge_that_labels_nothing_is_refused(out):
+    def silent(content):
+        scores = content["results"]["xlinghealth_correctness_liveqa_en"]
+        scores |= {"no_response,none": 1.0, "n_judged,none": 0, "contradictory,none": 0.0}
+
+    edit(out, silent)
+    said = refusal(out)
+    assert "not comparable in English: the judge gave no readable label to 100%" in said

@@ -199,6 +199,22 @@ class HubTask(TaskResults):
         rows, expected = self.data.get("rows"), self.data.get("rows_expected")
         if self.dataset != "demo" and None not in (rows, expected) and rows != expected:
             yield f"{rows} rows in the data, but {expected} were published"
+        yield from self.vetoes()
+
+    def vetoes(self) -> Iterator[str]:
+        """Why its scores cannot be compared: too much of the answers was never measured."""
+        from xling_tasks.report.vetoes import Rates, language_name, vetoes
+
+        rates = Rates(self, {name: self.score(name) for name in self.xling["signatures"]})
+        taus = dict.fromkeys(
+            float(tau.removeprefix("_t")) if (tau := score.temperature) else None
+            for score in self.main
+        )
+        for code in self.languages:
+            texts = [veto.text for tau in taus or (None,) for veto in vetoes(rates, code, tau)]
+            if texts:
+                reasons = "; ".join(dict.fromkeys(texts))
+                yield f"not comparable in {language_name(code)}: {reasons}"
 
     def models(self) -> Iterator[tuple[str, str]]:
         """The models that made the submitted values: what each is for, and its name."""
