@@ -14,7 +14,7 @@ from xling_tasks.data.records import MMEDBENCH, XLINGHEALTH
 
 DEMO = "demo"
 DATASETS = tuple(key for key, record in XLINGHEALTH.items() if not record.bundled)
-LANGUAGES = XLINGHEALTH[DATASETS[0]].languages
+LANGUAGES = tuple(dict.fromkeys(code for key in DATASETS for code in XLINGHEALTH[key].languages))
 CRITERIA = ("correctness", "consistency", "verifiability", "verifiability_ll")
 
 MMEDBENCH_LANGUAGES = tuple(MMEDBENCH["mmedbench"].sources)
@@ -94,9 +94,10 @@ def _xlinghealth_groups() -> dict[str, list[str]]:
             f"xlinghealth_{one}_{where}_{code}"
             for one in ([criterion] if criterion else CRITERIA)
             for where in ([dataset] if dataset else DATASETS)
-            for code in ([language] if language else XLINGHEALTH[where].languages)
+            for code in XLINGHEALTH[where].languages
+            if language in ("", code)
         ]
-    return made
+    return {name: members for name, members in made.items() if members}
 
 
 def _mmedbench_groups() -> dict[str, list[str]]:

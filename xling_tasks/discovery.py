@@ -10,13 +10,13 @@ manager is imported. `XLING_TASKS_AUTOLOAD=0` switches this off.
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from xling_tasks.errors import show_errors_in_one_line
+from xling_tasks.harness import reads_entry_points
 from xling_tasks.log_filter import clean_logs
 
 MODELS = {
@@ -72,7 +72,7 @@ def register_models() -> None:
     import lm_eval.models  # noqa: F401
     from lm_eval.api import registry
 
-    if "entry_points(" in inspect.getsource(registry):
+    if reads_entry_points():
         return
     for name, target in MODELS.items():
         if name not in registry.model_registry:

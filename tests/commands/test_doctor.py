@@ -219,6 +219,18 @@ def test_a_dead_server_and_one_that_never_answers():
     assert found["API keys"]
 
 
+@pytest.mark.parametrize(
+    ("word", "status"), [("NO", "ok"), ("YES", "fail"), ("NONE", "fail"), ("perhaps", "fail")]
+)
+def test_a_reader_is_given_a_plain_reply(serve, word, status):
+    def reply(prompt):
+        code = re.search(r"ANSWER (\w+): WORD", prompt)
+        return f"ANSWER {code[1]}: {word}" if code else "ready"
+
+    found = lines(as_json(reader=serve(reply).spec()))
+    assert found["reader"]["status"] == status
+
+
 def test_judges_that_are_not_asked_here():
     assert lines("judge=self", "translator=self")["judge"]["status"] == "off"
     found = lines("judge=hff")

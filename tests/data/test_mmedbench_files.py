@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from xling_tasks.data import archive
+from xling_tasks.data import archive, mmedbench_files
 from xling_tasks.data.mmedbench import load, parse
 from xling_tasks.data.mmedbench_files import published_path
 from xling_tasks.data.records import MMEDBENCH as RECORDS
@@ -733,7 +733,7 @@ def test_record_holds_the_published_figures():
 
 
 def test_sample_is_found_in_the_package(tmp_path, monkeypatch):
-    monkeypatch.setattr(archive, "SAMPLE_FOLDER", tmp_path)
+    monkeypatch.setattr(mmedbench_files, "SAMPLE_FOLDER", tmp_path)
     folder(tmp_path, line(), name="mmedbench_demo/Test/French.jsonl")
     data = load(RECORDS["mmedbench_demo"], "fr", data_dir="/nowhere")
     assert data.provenance["kind"] == "bundled"

@@ -53,6 +53,10 @@ def test_a_file_replaces_by_name_and_language(tmp_path):
         ("answer:\n  en: 3", r"prompt 'answer' \[en\]: expected a text"),
         ("- a", "expected prompt names"),
         ("judge: '{question} {reference} {answer}'", r"\{code\} is missing; .*'VERDICT \{code\}"),
+        (
+            "judge: '{question} {reference} {answer}\n\n  [{code}] option'",
+            r"a word must stand before the last \{code\}",
+        ),
         ("claims: '{text} List.'", r"\{code\} is missing; .*'\{code\} N. claim"),
         # The wording of an earlier version: its fences have the code, its lines do not.
         (

@@ -374,12 +374,14 @@ LONG = ("bullets of texts", "bullets of letter and text", "letter and text", "la
 def replies(q: Question, n: int) -> Iterator[tuple[str, Reply]]:
     """All replies to a question, with their style; `n` chooses among a style's wordings."""
     right = frozenset(q.answer)
-    # Texts of all options, one a line, may restate them; '1. 4' where options are numbers.
+    # Texts of all options, one a line, may restate them; '1. 4' means little where options are
+    # numbers; 'AB' as a text is also a row of letters.
     may = not q.wrong or any(text.isnumeric() for text in q.options.values())
+    may = may or {"AB", "AC", "AD"} & set(q.options.values())
     for name, style in CLEAR.items():
         text = style(q, n)
         if isinstance(text, str):
-            yield name, Reply(text, right, may=may and "text" in name)
+            yield name, Reply(text, right, may=bool(may and ("text" in name or "bullets" in name)))
     wrong = q.wrong
     if wrong:
         text = f"{wrong[0]}. {_say(q, 'wait')} {_n(q, 'hence', 'hences', n).format(_letters(q))}"

@@ -73,6 +73,21 @@ def test_hard_replies_are_read_right_or_not_at_all(hard_replies):
     assert sum(letters is not None for letters in clear) > len(clear) / 2
 
 
+def test_attacks_are_read_right_or_not_at_all():
+    """Corrections, look-alikes, ranges, negated labels, 'none of the above', quoted questions."""
+    cases = _cases("letter_attack_replies.jsonl")
+    assert len(cases) >= 300 and {case["language"] for case in cases} == set(LANGUAGES)
+    read = [(case, _read(case)) for case in cases]
+    wrong = [
+        (case["reply"], case["expected"], letters)
+        for case, letters in read
+        if letters is not None and letters != case["expected"]
+    ]
+    assert wrong == []
+    clear = [letters for case, letters in read if case["clear"]]
+    assert sum(letters is not None for letters in clear) > 0.97 * len(clear)
+
+
 @pytest.mark.parametrize(
     "mark",
     [

@@ -86,10 +86,10 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:12]))
 def test_a_hostile_reply_takes_no_longer_than_another(text):
-    start = time.perf_counter()
+    start = time.process_time()
     read_letters(text, OPTIONS, several=True)
     read_verdict(text, text)
-    assert time.perf_counter() - start < 3  # well under 1 on an idle core
+    assert time.process_time() - start < 2  # well under 1 on an idle core
 
 
 PIECES = [

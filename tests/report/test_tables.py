@@ -19,7 +19,7 @@ from xling_tasks.report.tables.all import tables
 from xling_tasks.report.tables.correctness import gap_pairs, published_shares
 from xling_tasks.report.tables.differences import differences
 from xling_tasks.report.tables.grid import drop, mean_of, multiple
-from xling_tasks.report.tables.significance import oriented
+from xling_tasks.report.tables.significance import turned
 from xling_tasks.report.tables.table import Table, as_csv, as_markdown
 
 LABELS = ("more_comprehensive", "less_comprehensive", "neither", "contradictory", "no_response")
@@ -281,6 +281,44 @@ def test_labels_as_markdown(liveqa):
     )
 
 
+def test_filtered_answers_stand_beside_table_a5(tmp_path):
+    runs = {
+        f"xlinghealth_verifiability_liveqa_{code}": task({"refused_rate": share, "acc_t0.0": 0.5})
+        for code, share in (("en", 0.002), ("hi", 0.0))
+    }
+    found = by_key(report_of(write(tmp_path / "a", runs)))["filtered"]
+    assert cell(found, "en", model="m") == pytest.approx(0.2)
+    assert cell(found, "hi", model="m") == 0.0
+    theirs = {"model": "GPT-3.5 (published)"}
+    assert cell(found, "es", T="0", **theirs) == 0.2 and cell(found, "es", T="1", **theirs) == 0.5
+    assert "Table A5" in found.note
+    none = {"xlinghealth_verifiability_liveqa_en": task({"refused_rate": 0.0, "acc_t0.0": 0.5})}
+    assert "filtered" not in by_key(report_of(write(tmp_path / "b", none)))
+
+
+def test_spread_over_the_five_temperatures_stands_beside_table_a11(tmp_path):
+    shares = {0.0: 0.5, 0.25: 0.6, 0.5: 0.7, 0.75: 0.6, 1.0: 0.6}
+    runs = {
+        "xlinghealth_verifiability_liveqa_en": task(
+            {f"macro_f1_t{t}": v for t, v in shares.items()}
+        ),
+        "xlinghealth_verifiability_liveqa_hi": task({"macro_f1_t0.0": 0.5}),
+    }
+    found = by_key(report_of(write(tmp_path, runs)))["verifiability_liveqa"]
+    # Mean 0.6; squares of 0.1, 0, 0.1, 0, 0 over 5: sd 0.0632.
+    where = {"T": "mean of 5", "model": "m", "language": "en"}
+    assert cell(found, "macro F1: sd over T", **where) == pytest.approx(0.06325, abs=1e-5)
+    assert cell(found, "macro F1: sd over T", model="m", T="0", language="hi") is None
+    theirs = {"T": "mean of 5", "model": "GPT-3.5 (published)", "language": "hi"}
+    for name, metric in (
+        ("macro F1", "macro_f1_sd"),
+        ("accuracy", "accuracy_sd"),
+        ("AUC of hard labels", "auc_sd"),
+    ):
+        (printed,) = published(table="Table A11", dataset="liveqa", language="hi", metric=metric)
+        assert cell(found, f"{name}: sd over T", **theirs) == printed.value
+
+
 def test_published_labels_are_those_of_the_paper(liveqa):
     found = by_key(report_of(liveqa))
     counts, shares = found["correctness_counts_liveqa"], found["correctness_liveqa"]
@@ -455,13 +493,46 @@ def test_published_accuracies_equal_the_file(tmp_path):
         rows = [
             r
             for r in csv.DictReader(handle)
-            if r["source"] == "mmedbench" and r["table"] == "Table 1"
+            if r["source"] == "mmedbench" and r["table"] in ("Table 1", "Table 6")
         ]
     assert len(found.published) == len({(r["model"], r["setting"]) for r in rows})
     for row in rows:
         name = " ".join(row["model"].replace("\xa0", " ").split()) + " (published)"
         column = "Avg." if row["language"] == "avg" else row["language"]
         assert cell(found, column, model=name, setting=row["setting"]) == float(row["value"])
+
+
+def test_every_published_metric_of_rationales_stands_beside_ours(tmp_path):
+    ours = (
+        "bleu",
+        "bleu1",
+        "bleu2",
+        "bleu3",
+        "bleu4",
+        "rouge1",
+        "rouge2",
+        "rougeL",
+        "bertscore_f1",
+    )
+    runs = {"mmedbench_rationale_ft_ru": task(dict.fromkeys(ours, 0.25))}
+    found = by_key(report_of(write(tmp_path, runs)))["mmedbench_rationale_ft_mmedbench"]
+    names = {"bertscore_f1_percent": "bertscore_f1"}
+    printed = [
+        figure
+        for table in ("Table 2", *(f"Table {n}" for n in range(7, 14)))
+        for figure in published(source="mmedbench", table=table)
+        if figure.setting != "zero-shot"
+    ]
+    assert len(printed) > 1000
+    for f in printed:
+        where = {"metric": names.get(f.metric, f.metric), "setting": f.setting}
+        column = "Avg." if f.language == "avg" else f.language
+        assert cell(found, column, model=f"{f.model} (published)", **where) == f.value
+    assert {row[0] for i, row in enumerate(found.rows) if i in found.published} == set(ours)
+    assert "Table 13" in found.note and "Two printed averages" in found.note
+    assert not by_key(report_of(tmp_path), published=False)[
+        "mmedbench_rationale_ft_mmedbench"
+    ].published
 
 
 def test_rationales_in_the_papers_unit(tmp_path):
@@ -558,11 +629,10 @@ def test_empathy_with_presence_beside_agreement(tmp_path):
 # Tests
 
 
-def similarities(values):
-    questions = {f"q{i}": {"sim_1gram_t1.0": value} for i, value in enumerate(values)}
-    return task(
-        {"sim_1gram_t1.0": sum(values) / len(values)}, questions, better={"sim_1gram_t1.0": True}
-    )
+def similarities(values, tau=1.0):
+    name = f"sim_1gram_t{tau}"
+    questions = {f"q{i}": {name: value} for i, value in enumerate(values)}
+    return task({name: sum(values) / len(values)}, questions, better={name: True})
 
 
 def test_signs_of_differences(tmp_path):
@@ -586,6 +656,11 @@ def test_signs_of_differences(tmp_path):
     assert (
         cell(tukey, "difference", model="GPT-3.5 (published)", first="en", second="hi") == -0.0887
     )
+    # Its interval -0.0511 to -0.0364 turns with it; 'p < 0.001' stays a bound.
+    row = {"model": "GPT-3.5 (published)", "first": "hi", "second": "zh"}
+    assert [cell(tukey, name, **row) for name in ("low", "high", "p (Tukey)")] == [
+        0.0364, 0.0511, "< 0.001",
+    ]  # fmt: skip
     anova = found["anova_consistency_liveqa"]
     printed = next(
         f.value for f in published(table="Table A13", temperature="1.0", metric="anova_F_sim_1gram")
@@ -596,8 +671,33 @@ def test_signs_of_differences(tmp_path):
 
 def test_published_pairs_keep_their_order_where_it_is_ours():
     figure = next(published(table="Table 2", metric="tukey_md_sim_1gram", language="zh-hi"))
-    assert oriented(figure, [("zh", "hi")]) == ("zh", "hi", -0.1512)
-    assert oriented(figure, [("hi", "zh")]) == ("hi", "zh", 0.1512)
+    assert figure.value == -0.1512
+    assert turned(figure.language, [("zh", "hi")]) == ("zh", "hi", 1)
+    assert turned(figure.language, [("hi", "zh")]) == ("hi", "zh", -1)
+
+
+def test_published_t_tests_have_the_sign_of_the_difference(tmp_path):
+    values = {"en": [0.5, 0.6, 0.7, 0.6], "hi": [0.2, 0.3, 0.1, 0.2], "zh": [0.4, 0.3, 0.4, 0.5]}
+    folder = write(
+        tmp_path,
+        {
+            f"xlinghealth_consistency_liveqa_{c}": similarities(v, tau=0.0)
+            for c, v in values.items()
+        },
+    )
+    found = by_key(report_of(folder))
+    tukey = found["tukey_consistency_liveqa"]
+    row = {"model": "GPT-3.5 (published)", "first": "hi", "second": "zh"}
+    # Table A12 prints t = 11.00, p = 4.29e-25 for zh-hi, where Table 2 has -0.1512 = hi - zh.
+    assert [cell(tukey, name, **row) for name in ("difference", "t", "p (t test)")] == [
+        0.1512,
+        11.0,
+        4.29e-25,
+    ]
+    assert cell(tukey, "t", model="m", first="hi", second="zh") > 0
+    anova = found["anova_consistency_liveqa"]
+    assert cell(anova, "F", model="GPT-3.5 (published)") == 190.94
+    assert cell(anova, "p", model="GPT-3.5 (published)") == 8.29e-96
 
 
 def test_mmedbench_is_unpaired(tmp_path):

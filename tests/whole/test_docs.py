@@ -7,6 +7,7 @@ import shlex
 
 import docs_commands
 import pytest
+import scripted
 from xling_task_yaml._generate import files
 
 from xling_tasks.settings import Settings
@@ -67,3 +68,31 @@ def test_every_task_family_stands_in_the_readme():
     for name in files():
         task = name.split("/")[1].removesuffix(".yaml").lstrip("_")
         assert any(task.startswith(row) for row in rows), task
+
+
+def documented():
+    """The names in the first columns of the tables of metrics.md, as patterns."""
+    text = (docs_commands.ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+    cells = re.findall(r"^\| (`.+?) \|", text, re.M)
+    names = {name for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
+    parts = {"{lang}": "[a-z]+", "{mechanism}": "[a-z_]+", "*": "[a-z_]+", "...": "[a-z0-9_]+"}
+    for part, pattern in parts.items():
+        names = {name.replace(part, f"<{pattern}>") for name in names}
+    return [re.compile(re.sub(r"<(.+?)>", r"\1", name)) for name in names]
+
+
+def test_every_metric_stands_in_the_docs(run, serve):
+    judge = serve(scripted.judged).spec()
+    quick = {"encoder": False, "source_encoder": False, "topic_seeds": 1, "k": 2}
+    metadata = {**quick, "judge": judge, "translator": judge, "reader": judge}
+    tasks = ["xlinghealth_demo", "mmedbench_demo", "xlinghealth_information_demo"]
+    results = run(tasks, metadata=metadata, limit=2, log_samples=False)
+    names = {
+        re.sub(r"(_src)?(_t\d\.\d)?$", "", key.partition(",")[0])
+        for values in results["results"].values()
+        for key in values
+        if "," in key and "_stderr" not in key
+    }
+    known = documented()
+    assert len(names) > 60
+    assert [name for name in sorted(names) if not any(p.fullmatch(name) for p in known)] == []

@@ -228,6 +228,10 @@ def _check_fields(where: str, name: str, text: str) -> None:
     if missing:
         hint = f"; a reply's lines must carry it: '{_LINES[name]}'" if missing == ["code"] else ""
         raise PromptError(f"{where}: the field {{{missing[0]}}} is missing{hint}")
+    if name == "judge" and not re.search(r"[^\W\d_][^\w\n]*\{code\}(?!.*\{code\})", text, re.S):
+        raise PromptError(
+            f"{where}: a word must stand before the last {{code}}, as in '{_LINES[name]}'"
+        )
     if name in ("claims", "support") and not _asks_for_code(name, text):
         raise PromptError(
             f"{where}: behind the texts it must ask for lines with {{code}}: '{_LINES[name]}'; "

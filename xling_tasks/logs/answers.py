@@ -15,7 +15,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from xling_tasks.harness import as_mapping, clean_reply, running
+from xling_tasks.harness import as_mapping, class_name, clean_reply, running
 from xling_tasks.logs.results import as_json
 from xling_tasks.models.store import key_of
 from xling_tasks.secrets import redact
@@ -100,7 +100,7 @@ def _header(
         "run": run,
         "rank": getattr(lm, "rank", 0),
         "world_size": getattr(lm, "world_size", 1),
-        "model": model if isinstance(model, str) else type(model).__name__,
+        "model": model if isinstance(model, str) else class_name(model),
         "model_args": redact(dict(as_mapping(running("model_args")))),
         "chat_template": chat_template,
         "arguments": arguments,

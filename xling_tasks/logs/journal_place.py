@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.errors import DataError, SettingError
-from xling_tasks.harness import as_mapping, running, seeds_in_use
+from xling_tasks.harness import as_mapping, class_name, running, seeds_in_use
 from xling_tasks.log import log
 from xling_tasks.logs.journal import ENDING, Journal
 from xling_tasks.logs.lock import Locked
@@ -58,7 +58,7 @@ def journal_for(
     model = running("model")
     header = {
         "task": task,
-        "model": model if isinstance(model, str) else type(lm).__name__,
+        "model": model if isinstance(model, str) else class_name(lm),
         "model_args": redact(dict(as_mapping(running("model_args")))),
         "requests": sum(item.repeats for item in instances),
         "created": time.time(),
@@ -105,7 +105,7 @@ def _model(lm: Any) -> str:
     model = running("model")
     if not isinstance(model, str):
         # An object: nothing says whether that of another process is the same model.
-        return key_of_request("object", os.getpid(), id(lm), type(lm).__name__)
+        return key_of_request("object", os.getpid(), id(lm), class_name(lm))
     args = {
         key: value
         for key, value in as_mapping(running("model_args")).items()

@@ -14,7 +14,7 @@ from typing import Any
 from tqdm import tqdm
 
 from xling_tasks.errors import BackendError
-from xling_tasks.harness import running, sent_temperature, unwrapped
+from xling_tasks.harness import class_name, running, sent_temperature, speaks_chat, unwrapped
 from xling_tasks.log import log
 from xling_tasks.models.calls import Call, Health, Limits, Stream, concurrency, stream
 from xling_tasks.models.control_tokens import inert_for
@@ -79,7 +79,7 @@ class Backend:
     def signature(self) -> str:
         """The model and its arguments, without secrets, in one line."""
         args = ",".join(f"{k}={v}" for k, v in sorted(redact(self._args).items()))
-        name = self.identity[0] if self.identity else type(self.lm).__name__
+        name = self.identity[0] if self.identity else class_name(self.lm)
         chat = "yes" if self.chat else "no"
         return f"{name}({args})|chat_template:{chat}|temperature:{self.temperature:g}"
 
@@ -370,7 +370,7 @@ def _wants_chat(lm: Any, spec: ModelSpec) -> bool:
     """Whether prompts go through the backend's chat template."""
     if isinstance(spec.apply_chat_template, bool):
         return spec.apply_chat_template
-    if any("chat" in base.__name__.lower() for base in type(lm).__mro__):
+    if speaks_chat(lm):
         return True
     try:
         return bool(getattr(getattr(lm, "tokenizer", None), "chat_template", None))

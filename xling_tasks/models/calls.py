@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from xling_tasks.errors import BackendError
-from xling_tasks.harness import clean_reply
+from xling_tasks.harness import clean_reply, is_own
 from xling_tasks.log import log
 from xling_tasks.models import failures, http
 from xling_tasks.models.failures import FAILED, CallFailed, Reply
@@ -140,9 +140,7 @@ class Health:
 
 def own_transport(lm: Any) -> bool:
     """Whether requests to this backend are sent from here: the harness's API backends."""
-    own: Any = type(lm)
-    api: Any = next((base for base in own.__mro__ if base.__name__ == "TemplateAPI"), None)
-    return api is not None and own.generate_until is api.generate_until
+    return is_own(lm, "generate_until")
 
 
 def concurrency(lm: Any) -> int:

@@ -70,10 +70,9 @@ def _inert(text: str, lenient: re.Pattern[str], exact: re.Pattern[str] | None, f
     if not any(first in seen for first in firsts):
         return text
     for _ in range(_ROUNDS):
-        broken = _broken(text, lenient)
-        if broken == text:
+        if lenient.search("".join(map(_form, text))) is None:
             break
-        text = broken
+        text = _broken(text, lenient)
     return text
 
 

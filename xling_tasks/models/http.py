@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from xling_tasks.harness import is_own
 from xling_tasks.log import warn_once
 from xling_tasks.models.failures import REFUSED, CallFailed, Reply
 from xling_tasks.secrets import redact
@@ -113,9 +114,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _is_plain(lm: Any) -> bool:
     """Whether a backend posts by itself what `_create_payload` says (LiteLLM's does not)."""
-    own: Any = type(lm)
-    api: Any = next(base for base in own.__mro__ if base.__name__ == "TemplateAPI")
-    return bool(own.model_call is api.model_call and own.amodel_call is api.amodel_call)
+    return is_own(lm, "model_call", "amodel_call")
 
 
 _threads = ThreadPoolExecutor(max_workers=64, thread_name_prefix="xling-call")

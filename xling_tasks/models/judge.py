@@ -21,8 +21,8 @@ UNTIL = ("[BEGIN QUESTION",)
 """Where a reply ends that goes on to invent another case."""
 
 _LABEL_OF = {re.sub(r"\W", "", wording): label for label, wording in OPTIONS.items()}
-# Signs that say nothing. Others do: `!`, `?`, `/` or a crossed-out word make it no verdict.
-_SILENT = re.compile(r"[\w\s.,:;()\[\]{}|=<>«»…•·→⇒➡👉✅✔☑\u2010-\u2015-]*")
+# Signs that say nothing. Others do: a `!` within, `?`, `/`, `≠` or a crossed-out word.
+_SILENT = re.compile(r"[\w\s.,:;()\[\]{}|=<>«»…•·。、「」$→⇒➡👉✅✔☑\u2010-\u2015-]*!*")
 _NAMES_OPTION = re.compile("|".join(map(re.escape, OPTIONS.values())) + "|contradict|comprehensive")
 
 

@@ -21,33 +21,54 @@ from typing import NamedTuple
 import regex
 
 from xling_tasks.readers.lexer import Options, Tokens, lex, options_of
-from xling_tasks.readers.plain import ends_of, one_form, undressed, without_next_question
+from xling_tasks.readers.plain import (
+    after_question,
+    ends_of,
+    one_form,
+    undressed,
+    without_next_question,
+)
 from xling_tasks.readers.thinking import without_thinking
 
 # Longer replies are read at both ends alone: an answer stands at one of them.
-_LONGEST = 10_000
+_LONGEST = 8_000
 
 # An item of a list: a letter, perhaps with its own text, or a text.
 _OPEN, _CLOSE = r"[(\[]{0,2}+", r"[)\]]{0,2}"
-_ITEM = rf"(?:[aoOyAPq]{{0,6}}+{_OPEN}(?:L{_CLOSE}o?(?:[.:\-]?{_OPEN}T{_CLOSE})?|T{_CLOSE}))"
-_JOIN = r"(?:[,.]{0,2}&|[,.;:]{0,2}[np][*9]?|,{1,2}|;|(?<=L)(?=L))"
-_LIST = rf"(?>[*9]?{_ITEM}(?:{_JOIN}{_ITEM}){{0,30}}+)"
+_LETTER = rf"[aoOyAPq]{{0,6}}+{_OPEN}L{_CLOSE}o?(?:[.:\-]?{_OPEN}T{_CLOSE})?"
+_TEXT = rf"[aoOyAPq]{{0,6}}+{_OPEN}T{_CLOSE}(?:[(\[]o?L{_CLOSE}|[:\-]L(?=[np.]|$))?"
+_INLINE = r"(?:[,.]{0,2}&|\.?,{1,2}|;(?=[aoO]*L(?:[;.np]|$))|(?<=L)(?=L))"
+_ENDS = r"[)\].,;]{0,3}+z?(?:[np]|$)"
+_LINES = r"[,.;:]{{0,2}}(?:n|p(?=[^np]{{0,12}}T))[*9]?(?={item}{ends})"
+
+
+def _list_of(item: str) -> str:
+    """Items in a row or one a line; atomic, so that a list is read whole or not at all."""
+    lines = _LINES.format(item=item, ends=_ENDS)
+    return rf"[*9]?{item}(?:(?:{_INLINE}|{lines}){item}){{0,11}}+"
+
+
+_LIST = rf"(?>{_list_of(_LETTER)}|{_list_of(_TEXT)})"
 # What may follow letters that answer; strictly, after a label, and at the opening of a reply.
 _AFTER = r"[)\]zoy]*"
-_STRICT = rf"{_AFTER}(?:$|(?=[np.;?])|(?=,?b)|(?=,?C)|(?=,[^.?npLTm]*bz*(?:[.np]|$)))(?!T)"
+_NOT_THAT = rf"(?=[,(]?(?:[!0]|u)[aoO]*{_OPEN}[LT][)\]]*(?:$|[np.]))"
+_STRICT = (
+    rf"{_AFTER}(?:$|(?=[np.;?])|(?=,?b)|(?=,?C)|(?=,[^.?npLTm]*bz*(?:[.np]|$))|{_NOT_THAT})(?!T)"
+)
 _LOOSE = rf"(?:{_STRICT}|{_AFTER}E(?=$|[np.,;])|{_AFTER}[ijyg]*rz*(?=$|[np.,;])|{_AFTER}(?=[,(\[]|-(?!T|L))|(?<=T[)\]]?)(?=:))"
 _OPENS = rf"(?:{_STRICT}|(?<=[)\]]){_AFTER}(?=U)|{_AFTER}(?=-U))"
 _OPENS_TEXT = rf"(?:{_STRICT}|(?<=T[)\]]?)(?=[,:(\-]))"
 # A label: an answer noun with what makes it the right one, and a colon or a copula.
-_NOUN = r"(?:[afr]*[AP][afroO]*|[afr]*r[af]*[oO][afrA]*|[af]*[oO][af]*r[afr]*|[afr]*f[af]*[oO]?)"
-_COLON = r"(?:[ijz]*\]?:+z?|\]|[ij]?-)[np]*"
-_BEFORE = r"(?<=^|[.,:;?()\[\]np*9sivzl~E&#-]|[xU](?=[arf]))"
+_NOUN = r"(?:[afry]*[AP][afroO]*|[afry]*r[af]*[oO][afrA]*|[af]*[oO][af]*r[afr]*|[afr]*f[af]*[oO]?)"
+_COLON = r"(?:[ijz]*\]?[:s]+z?|\]|[ij]?-)[np]*"
+_BEFORE = r"(?<=^|[.,:;?()\[\]np*9sivzl~E&#-]|x(?=a)|U(?=[arf]))"
 _LABELS = [
     # pattern, whether a comma may follow the letters
     (regex.compile(rf"{_BEFORE}(?P<core>{_NOUN}|(?<=^|[np*9])r+|(?<=^|[np*9,])(?:[afr]*[qo]))(?P<mark>{_COLON})"), True),
-    (regex.compile(rf"{_BEFORE}(?P<core>{_NOUN}|(?<=^|[.np*9])r+)(?P<mark>[ij]+:?[np]*[ij]?)"), True),
+    (regex.compile(rf"{_BEFORE}(?P<core>{_NOUN}|(?<=^|[.np*9])a?r+)(?P<mark>[ij]+:?[np]*[ij]?)"), True),
     (regex.compile(r"(?P<core>#)(?P<mark>)"), True),
     (regex.compile(rf"(?<=^|[.?np*]|[ias],?|s,)(?P<core>{_NOUN})(?P<mark>)"), False),
+    (regex.compile(r"(?<=^|[.np*])(?P<core>a*[ij]|r+(?=y?L))(?P<mark>)"), False),
     (regex.compile(r"(?<!!|h|y|w)(?P<core>c)(?P<mark>:?)"), True),
     (regex.compile(r"(?<=^|[.,;np*v])(?P<core>s)(?P<mark>,?[ijaoA]*)"), False),
 ]  # fmt: skip
@@ -62,7 +83,7 @@ _NOT_BUT = regex.compile(
     rf"(?<=^|[.np*,;]|[AP]i?|[AP]i?a)[ijaoO]*[!0]+[ijaoOAP]*(?P<no>{_LIST})z*,?v(?P<list>{_LIST})(?={_LOOSE})"
     rf"|(?<=^|[.np*,;]|[AP]i|i)(?P<no>{_LIST})v,?(?P<list>{_LIST})(?={_STRICT})"
 )
-_OPENING = regex.compile(rf"(?P<list>{_LIST})(?={_OPENS})")
+_OPENING = regex.compile(rf"(?:t(?=[^tFnp]*$))?(?P<list>{_LIST})(?={_OPENS})")
 _OPENING_TEXT = regex.compile(rf"(?P<list>{_LIST})(?={_OPENS_TEXT})")
 _LAST_LINES = regex.compile(rf"(?:^|(?<=[np]))(?P<list>{_LIST})[)\]zo.]*$")
 _EVERY = regex.compile(rf"[aA]*E(?={_STRICT}|,)")
@@ -75,17 +96,22 @@ _FALSE_ONE = regex.compile(r"w[af]*[oOAP]?z*[ij]+:?[aoO]*[LT]")
 _MARK = r"(?:(?P<no>[!0]+a?r+|w+|F|0)|(?P<yes>a?r+[oO]?|t|1))"
 _END = r"z*(?=$|[npb.,;:()\-~*]|L|T)"
 _HEAD = rf"{_OPEN}[oO]?(?:L{_CLOSE}o?(?:[.:\-]*{_OPEN}T{_CLOSE})?|T{_CLOSE})"
-_ROW_AFTER = regex.compile(rf"[*9]?(?P<head>{_HEAD})[.:\-,(ijg]*{_MARK}{_END}")
+_SOME = r"[aoOyAP]{0,6}+L(?:(?:,?&|,|;)[aoO]{0,3}L)++o?"
+_ROW_AFTER = regex.compile(rf"[*9]?(?P<head>{_SOME}|{_HEAD})[.:\-,(ijgys]*{_MARK}{_END}")
 _ROW_BEFORE = regex.compile(
     rf"[*9]?(?P<mark>[tF])[:\-]?(?P<head>{_HEAD})(?=$|[npb.,;:()\-~*]|[tF])"
 )
 _HEAD_LINE = regex.compile(
-    rf"(?:^|(?<=[np]))[*9]?[tF]?{_OPEN}(?:L{_CLOSE}[.:\-)]|L{_CLOSE}T|T{_CLOSE}[:\-]|[tF]L)"
+    rf"(?:^|(?<=[np]))[*9]?[tF]?{_OPEN}(?:L{_CLOSE}[.:\-)~]|L{_CLOSE}T|T{_CLOSE}[:\-]|[tF]L)"
 )
 
-_TAKEN_BACK = regex.compile(r"[)\],;(.\-*z]*(?:&?[|hl]|[.,;:\-]*0(?![xU])|w(?=[,.;np]|$))")
+_TAKEN_BACK = regex.compile(r"[)\],;(.\-*z]*(?:&?[|hHl]|[.,;:\-]*0(?![xU])|w(?=[,.;np]|$))")
 _ALSO = regex.compile(r"[Lm][^LmxU]{0,2}l(?!w)")
 _CONCLUDES = regex.compile(r"[sf]")
+
+
+# Options as the prompt lists them, and nothing else.
+_PROMPT_LIST = regex.compile(r"(?:[A-H][.] [^\n*_]*+(?:\n+|$))++")
 
 
 class _Place(NamedTuple):
@@ -118,16 +144,22 @@ def read_letters(
         return None
     text = undressed(ends_of(said, _LONGEST)).strip()
     known = options_of(options)
-    tokens = lex(without_next_question(text), known) if text else None
+    echoed = after_question(text)
+    tokens = lex(without_next_question(echoed or text), known) if text else None
     if tokens is None or not tokens.kinds:
         return None
-    return _Reader(tokens, known, several, cut).read()
+    if echoed and {key for value in tokens.values for key in value} < set(known.keys):
+        return None  # a question of its own, and not the one that was asked
+    verbatim = bool(_PROMPT_LIST.fullmatch(text))
+    return _Reader(tokens, known, several, cut=cut, verbatim=verbatim).read()
 
 
 class _Reader:
-    def __init__(self, tokens: Tokens, options: Options, several: bool, cut: bool) -> None:
+    def __init__(
+        self, tokens: Tokens, options: Options, several: bool, *, cut: bool, verbatim: bool
+    ) -> None:
         self.tokens, self.kinds = tokens, tokens.kinds.rstrip("np")
-        self.options, self.several, self.cut = options, several, cut
+        self.options, self.several, self.cut, self.verbatim = options, several, cut, verbatim
         self.keys = options.keys
         self.heads = [match.end() for match in _HEAD_LINE.finditer(self.kinds)]
 
@@ -138,6 +170,8 @@ class _Reader:
             return None
         opening = self._opening()
         labelled = sorted(set(self._labelled()))
+        if labelled and opening and self._from_the_first(opening):
+            opening = None
         spans = [*labelled, *([opening] if opening else [])]
         own = [p for p in self._last_lines() if not any(s.start <= p.start < s.end for s in spans)]
         places = [*labelled, *own]
@@ -165,24 +199,30 @@ class _Reader:
             return None
         start, end = match.span("list")
         letters: list[str] = []
+        before_text = False  # whether the last item was a text, which its letter may follow
         texts_only, own, line_breaks, with_text, own_text = True, "", 0, 0, False
         for at in range(start, end):
             kind, value = self.kinds[at], self.tokens.values[at]
             if kind == "L":
-                texts_only = False
+                texts_only = texts_only and before_text
                 if not value <= set(self.keys) or value & self.options.ambiguous:
+                    return None
+                if self.kinds[at - 1 : at] and before_text and value == {letters[-1]}:
+                    continue
+                if before_text:
                     return None
                 letters += sorted(value)
                 own, own_text = "".join(sorted(value)), False
             elif kind == "T":
                 key = "".join(value)
+                before_text = not own
                 if own and key != own:
                     return None
                 if not own:
                     letters.append(key)
                 own, own_text, with_text = "", True, with_text + 1
-            elif kind not in ".:-()[]":
-                own = ""
+            elif kind not in ".:-()[]o":
+                own, before_text = "", False
                 line_breaks += kind in "np"
         if line_breaks and not texts_only and letters != sorted(set(letters)):
             return None
@@ -209,9 +249,36 @@ class _Reader:
             return None
         if kinds[0] in "*9" and not regex.match(r"[.)\]]*(?:[np]|$)", kinds[place.end :]):
             return None  # the first of the options that it goes through
-        if len(place.letters) == len(self.keys) and regex.search("[np]", kinds[: place.end]):
-            return None  # restates the options
+        if regex.search("[np]", kinds[: place.end]) and self._restated(place):
+            return None
+        if not regex.match(r"[.)\]z]*(?:[np]|$)", kinds[place.end :]) and self._goes_on(place):
+            return None
         return place
+
+    def _restated(self, place: _Place) -> bool:
+        """Whether a reply opens with the options, all of them.
+
+        Where several may be right and the reply holds nothing else, it is the question's own list
+        ('A. text', a line each) or a list of another make, which is an answer.
+        """
+        if place.letters != frozenset(self.keys):
+            return False
+        more = bool(self.kinds[place.end :].strip("."))
+        return self.verbatim or more or "T" not in self.kinds[: place.end]
+
+    def _from_the_first(self, place: _Place) -> bool:
+        """Whether a list names three options or more, a line each, from the first one on."""
+        letters = sorted(place.letters)
+        lines = regex.search("[np]", self.kinds[place.start : place.end])
+        return bool(lines) and len(letters) > 2 and letters == self.keys[: len(letters)]
+
+    def _goes_on(self, place: _Place) -> bool:
+        """Whether a later line begins with a later letter: it goes through the options."""
+        for head in self.heads:
+            named = self._letters_in((max(head - 3, 0), head))
+            if head > place.end and named and min(named) > max(place.letters):
+                return True
+        return False
 
     def _yes_or_no(self) -> bool:
         """Whether the options are a Yes and a No, with which a sentence may go on after a comma."""
@@ -222,13 +289,13 @@ class _Reader:
     def _unfinished(self, place: _Place) -> bool:
         """Whether a list goes on after what could be read of it, or may have been cut off."""
         after = self.kinds[place.end :]
-        if regex.fullmatch(r"[)\].z]*[,&|:;(\[\-][^.?np)]{0,3}", after):
+        if regex.fullmatch(r"[)\].z]*[,&|:;(\[\-][^.?np)b!u]{0,3}", after):
             return True
         if self.cut and not after.strip(")]z."):
             return True
         if regex.match(r"\.?[np]\*", after) and self.kinds[place.start] in "*T":
             return True
-        if regex.match(r"\.?[np](?:\*$|[*9]?[oO]?L[.:)\-]|[*9]?L$)", after) and any(
+        if regex.match(r"\.?[np](?:\*$|[*9]?[oO]?L[.:)\-~]|[*9]?L$)", after) and any(
             head >= place.end for head in self.heads
         ):
             following = [
@@ -341,7 +408,7 @@ class _Reader:
     def _denied(self, start: int) -> bool:
         """Whether the words before a label deny it, doubt it or make it another's."""
         clause = regex.split(r"[.?,;:np]", self.kinds[:start])[-1]
-        return bool(regex.search(r"[!0|ew]", clause)) or self._doubted(start)
+        return bool(regex.search(r"[!0|ewH]", clause)) or self._doubted(start)
 
     def _last_word(self, places: list[_Place]) -> _Place | None:
         last = places[-1]
@@ -358,7 +425,7 @@ class _Reader:
     def _stands(self, place: _Place) -> bool:
         """Whether nothing after the letters takes them back, adds to them or asks."""
         after = self.kinds[place.end :]
-        if len(place.letters) == len(self.keys) > 2 and not self.several:
+        if len(place.letters) == len(self.keys) and (len(self.keys) == 2 or not self.several):
             return False
         if place.text and self._other_texts(place):
             return False
@@ -374,7 +441,7 @@ class _Reader:
             return False
         others = self._mentioned(tail_start, tail_start + len(tail)) - place.letters
         wrong = regex.search("[w]", tail)
-        if wrong and not others and "b" not in tail[: wrong.start()]:
+        if wrong and not others and not regex.search("[bu]", tail[: wrong.start()]):
             return False
         return not others or bool(regex.search(r"[wbuF]|[!0v][aoO]*[Lm]", tail))
 
@@ -388,8 +455,10 @@ class _Reader:
             if kind != "T" or self.tokens.values[at] <= place.letters:
                 continue
             before = self.kinds[sentence_start:at]
+            if "b" in before or regex.match("z?!", self.kinds[at + 1 :]):
+                continue
             short = len(self.tokens.words[at]) < 4
-            if not short or not before.strip("*,") or regex.search(r"[vh|]", before):
+            if not short or not before.strip("*,") or regex.search(r"[vhH|]", before):
                 return True
         return False
 
@@ -405,26 +474,41 @@ class _Reader:
             rows = [
                 match
                 for match in pattern.finditer(self.kinds)
-                if not match.start() or self.kinds[match.start() - 1] in "np.,;*:&zb"
+                if not match.start() or self.kinds[match.start() - 1] in "np.,;*9:&zbtF)("
             ]
             spoken = all(self._spoken(row) for row in rows)
+            if spoken and self._one_sentence(rows):
+                return self._true_rows(rows) or None
+            if (
+                len(rows) == 1
+                and pattern is _ROW_BEFORE
+                and regex.fullmatch(r"t[^tFnp]*", self.kinds)
+            ):
+                return None  # one option with a tick
             if rows and not (spoken and (answered or len(rows) == 1 >= len(self.heads))):
                 return self._true_rows(rows)
         return None
 
+    def _one_sentence(self, rows: list[regex.Match[str]]) -> bool:
+        """Whether verdicts stand in one sentence ('A is right, B is wrong'): it may be all."""
+        return bool(rows) and not regex.search(
+            "[.np]", self.kinds[rows[0].start() : rows[-1].start()]
+        )
+
     def _spoken(self, row: regex.Match[str]) -> bool:
         """Whether one verdict is a sentence ('A is wrong'), not the first row of a list ('A: wrong')."""
         between = self.kinds[row.end("head") : row.end()]
-        return row.re is _ROW_AFTER and bool(regex.match(r"[ij!0rwg]", between))
+        return row.re is _ROW_AFTER and bool(regex.match(r"[ij!0rwgy]", between))
 
     def _true_rows(self, rows: list[regex.Match[str]]) -> frozenset[str]:
         verdicts: dict[str, bool] = {}
         for match in rows:
             named = self._letters_in(match.span("head"))
-            if len(named) != 1 or named & verdicts.keys():
+            if named & verdicts.keys() or (len(named) > 1 and "T" in match["head"]):
                 return frozenset()
             groups = match.groupdict()
-            verdicts[next(iter(named))] = bool(groups.get("yes")) or groups.get("mark") == "t"
+            is_true = bool(groups.get("yes")) or groups.get("mark") == "t"
+            verdicts |= dict.fromkeys(named, is_true)
         true = frozenset(key for key, value in verdicts.items() if value)
         if verdicts.keys() != set(self.keys) or not (self.several or len(true) == 1):
             return frozenset()
@@ -443,7 +527,13 @@ class _Reader:
             if self._unfinished(place) or not self._stands(place):
                 return None
             true |= place.letters
-        return frozenset(true) if true and self._mentioned() <= true else None
+        false = {
+            key
+            for match in _ROW_AFTER.finditer(self.kinds)
+            if match["no"]
+            for key in self._letters_in(match.span("head"))
+        }
+        return frozenset(true) if true and self._mentioned() - false <= true else None
 
     def _quoted(self) -> frozenset[str] | None:
         """The one option whose text the reply puts in bold, if it names no other, denies nothing."""
@@ -451,7 +541,7 @@ class _Reader:
         named = {key for i in texts for key in self.tokens.values[i]}
         if len(named) != 1 or not all(self.tokens.enclosed[i] for i in texts) or self._mentioned():
             return None
-        against = r"[?!0hwNeku|*9]"
+        against = r"[?!0hHwNeku|*9]"
         return None if self.cut or regex.search(against, self.kinds) else frozenset(named)
 
 

@@ -25,19 +25,23 @@ from xling_tasks.readers.lexicon import CHARACTER, WORDS, Lexicon, lexicon
 from xling_tasks.readers.plain import BULLET, FINAL, one_form, undressed
 
 _SIGNS = {
-    ".": ".", "。": ".", "!": ".", "|": ":", "।": ".", "…": ".", "?": "?", ",": ",", "、": ",",
-    "،": ",", ";": ";", ":": ":", "=": ":", "(": "(", ")": ")", "〔": "(", "〕": ")", "[": "[",
-    "]": "]", "【": "[", "】": "]", "-": "-", "–": "-", "—": "-", "―": "-", "−": "-", "/": "/",
-    "\\": "/", "&": "&", "+": "&", "・": "&", "·": "&", "→": "s", "⇒": "s", "➜": "s",
-    BULLET: "*", FINAL: "#", "✓": "t", "✅": "t", "✔": "t", "☑": "t", "○": "t", "◯": "t", "⭕": "t",
-    "🟢": "t", "👍": "t", "✗": "F", "❌": "F", "✘": "F", "×": "F", "✖": "F", "☒": "F", "❎": "F",
-    "☐": "F", "🔴": "F", "👎": "F",
+    sign: kind
+    for kind, signs in {
+        ".": ".。!।…", "?": "?", ",": ",、،", ";": ";", ":": ":=|", "(": "(〔", ")": ")〕",
+        "[": "[【", "]": "]】", "-": "-~〜～–—―−", "/": "/\\", "&": "&+・·", "s": "→⇒➜",
+        "*": BULLET, "#": FINAL,
+        "t": "✓√✅✔☑○◯⭕🟢👍", "F": "✗❌✘×✖☒❎☐🔴👎",
+    }.items()
+    for sign in signs
 }  # fmt: skip
 _CLOTHES = set('*_`#"“”„«»「」『』{}¿¡<>〈〉《》')
 # What may be part of an option's text and tells it from another one.
 _TELLING = set("+%-<>=±/°")
 _LOOK_ALIKE = str.maketrans("АВСЕавсе", "ABCEabce")
 _LETTERS = regex.compile(r"[A-HАВСЕ]{1,8}")
+# 'A) V', 'B: F': true and false in one letter.
+_TRUE_FALSE = {"V": "t", "T": "t", "F": "F"}
+_AFTER_HEAD = r"[LT][.:)\-(]+$"
 _RUSSIAN_LETTERS = {"Б", "Г", "Д"}
 # Words, not rows of letters.
 _WORDS = {"AD", "BE", "BED", "CE", "DE", "ACE", "FACE"}
@@ -47,6 +51,7 @@ _LOWER_LINE = regex.compile(
     rf"([a-hавсе](?:[ ]?[*\"'`)\]]*[ ]*{_JOINS}[ ]*[*\"'`(\[]*[a-hавсе])*)[\s*\"'`)\].。}}]*$"
 )
 _LOWER_HEAD = regex.compile(r"(?m)(?:^|(?<=[:,;、\ue001(\[*]))[ ]*([a-hавсе])(?=\))")
+_LOWER_JAPANESE = regex.compile(r"(?m)^[ ]*([a-h])(?=[がはとで项項选])")
 _LOWER_BEFORE_TEXT = regex.compile(r"(?m)^[ \ue001*(]*([a-h])(?=(?:[ ]?[.):\-–—]|[ ])[ *]*(\S.*))")
 
 
@@ -172,7 +177,7 @@ def lex(text: str, options: Options) -> Tokens | None:
 
 def _capitals(text: str, options: Options) -> str:
     """The reply with lower-case letters of options in capitals, where they stand as an answer."""
-    for pattern in (_LOWER_LINE, _LOWER_HEAD):
+    for pattern in (_LOWER_LINE, _LOWER_HEAD, _LOWER_JAPANESE):
         text = pattern.sub(lambda m: _raised(m, options), text)
     return _LOWER_BEFORE_TEXT.sub(lambda m: _raised_before(m, options), text)
 
@@ -284,6 +289,13 @@ class _Lexer:
             if own and self.values[len(self.kinds) - len(own[0])] == {row}:
                 return self._add("T", at, at + 1, frozenset({row}))
             return self._add("L", at, at + 1, frozenset("?"))
+        mark = _TRUE_FALSE.get(word)
+        if (
+            mark
+            and word not in self.options.keys
+            and regex.search(_AFTER_HEAD, "".join(self.kinds[-3:]))
+        ):
+            return self._add(mark, at, at + 1)
         number = self._number_head(at)
         if number:
             return self._add("9", at, number)

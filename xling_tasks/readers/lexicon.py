@@ -22,7 +22,7 @@ KINDS: dict[str, str] = {
     "right": "r", "wrong": "w", "is": "i", "are": "j", "and": "&", "or": "|", "both": "y",
     "each": "g", "all": "E", "none": "N", "not": "!", "but": "v", "except": "e", "because": "b",
     "so": "s", "choose": "c", "chosen": "C", "maybe": "h", "also": "l", "wait": "k", "refusal": "R",
-    "final": "f", "article": "a", "end": "z", "aside": "u", "yes": "1", "no": "0",
+    "final": "f", "seems": "H", "article": "a", "end": "z", "aside": "u", "yes": "1", "no": "0",
 }  # fmt: skip
 _NO_SPACES = r"\p{Han}\p{Hiragana}\p{Katakana}ー々〆"
 WORDS = regex.compile(

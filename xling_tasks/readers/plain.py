@@ -41,6 +41,8 @@ _HEAD = regex.compile(r"^[ ]*(?:#{1,6}[ ]+|>[> ]*)", regex.M)
 _RULE = regex.compile(r"^[ ]*[-*_=—]{3,}[ ]*$", regex.M)
 _CHECKED = regex.compile(r"^([ ]*[-*•][ ]+)\[([xX✓✔ ])\]", regex.M)
 _BULLETS = regex.compile(r"^[ ]*[-*•·‣▪●◦–►▶➤→◆■]+(?:[ ]+(?=\S)|[ ]*$)", regex.M)
+_SMILE = regex.compile(r"[:;]-?[)(](?=\s|$)")
+_ARROW = regex.compile(r"[-=]{1,2}>")
 _UNDERSCORE = regex.compile(r"(?<=\w)_(?=\w)")
 _SPACES = regex.compile(r"[^\S\n]+")
 _ONE_QUOTE = str.maketrans({"’": "'", "‘": "'", "´": "'", "ʼ": "'", "\r": "\n", "\u2028": "\n"})
@@ -66,7 +68,7 @@ def undressed(text: str) -> str:
         text = _STRUCK.sub(" ", text)
     if "```" in text:
         text = _FENCE.sub("\n", text)
-    text = _RULE.sub("", _HEAD.sub("", text))
+    text = _ARROW.sub("→", _SMILE.sub("", _RULE.sub("", _HEAD.sub("", text))))
     if "|" in text:
         text = "\n".join(_untabled(text.split("\n")))
     text = _CHECKED.sub(lambda m: m[1] + ("✗" if m[2] == " " else "✓"), text)
@@ -109,6 +111,11 @@ _NEXT = regex.compile(
 def without_next_question(text: str) -> str:
     """A reply without what a base model goes on with: a question of its own making."""
     return _NEXT.sub("", text)
+
+
+def after_question(text: str) -> str:
+    """What follows the first line of a reply that opens with a question; '' for another reply."""
+    return text.partition("\n")[2] if _NEXT.match(text) else ""
 
 
 def ends_of(text: str, limit: int) -> str:

@@ -111,6 +111,9 @@ def _checks(settings: Settings) -> Iterator[Check]:
     yield Check("data", partial(doctor_resources.data, settings))
     judge = partial(doctor_models.judge, settings, offline)
     yield Check("judge", judge, loads(settings.judge))
+    if settings.reader is not None:
+        reader = partial(doctor_models.reader, settings, offline)
+        yield Check("reader", reader, loads(settings.reader))
     translator = partial(doctor_models.translator, settings, offline)
     yield Check("translator", translator, loads(settings.translator))
     for name in ("encoder", "source_encoder"):

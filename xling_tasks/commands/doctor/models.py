@@ -24,6 +24,7 @@ _QUESTION = "I forgot a tablet of my antibiotic. May I take two at once to make 
 _REFERENCE = "No. Never take a double dose to make up for a missed one; it can do harm."
 _ANSWER = "Yes, always take two tablets at once. A double dose can do no harm."
 _EXPECTED = "contradictory"
+_PLAIN_REPLY = "I looked at it closely, and what it says there is simply not right at all."
 
 _TEXT = "Paracetamol lowers a fever. Adults should not take more than four grams of it a day."
 _CLAIMS = ("Paracetamol lowers a fever.", "Paracetamol heals broken bones.")
@@ -123,6 +124,33 @@ def judge(settings: Settings, offline: bool) -> Iterator[Line]:
     yield _verdict(prompts, model, fences(False))
     yield _claims(prompts, model, fences(False))
     yield _support(prompts, model, fences(False))
+
+
+def reader(settings: Settings, offline: bool) -> Iterator[Line]:
+    """The reader, reached, and given a plain reply; nothing where the judge reads, or none does."""
+    from xling_tasks.data.prompts import Prompts
+    from xling_tasks.models.backend import Backend
+    from xling_tasks.models.fence_key import fences
+    from xling_tasks.models.reader import Opinion, Reader
+
+    spec = settings.reader
+    if spec is None:
+        return
+    line = _cannot_ask("reader", spec, offline)
+    if line is not None:
+        yield line
+        return
+    model = Backend("reader", spec, False)
+    _connect("reader", model.lm)
+    model.check()
+    prompt = Prompts(settings.prompts).get("read_verdict", "en")
+    asked = [Opinion(_PLAIN_REPLY, _ANSWER)]
+    (found,) = Reader(model, prompt, fences(False), "English").verdicts(asked)
+    if found == 0:
+        yield Line("reader", OK, f"reads a plain reply rightly: {model.signature}")
+    else:
+        found_text = "does not read a plain reply in form" if found is None else "reads it wrongly"
+        yield Line("reader", FAIL, f"{found_text}: {model.signature}", _OTHER_JUDGE)
 
 
 def _verdict(prompts: Prompts, model: Backend, codes: Fences) -> Line:

@@ -126,11 +126,12 @@ def _in_hub_cache(record: Any, repository: str) -> bool:
     """Whether a dataset that may be read without asking the Hub was fetched before."""
     from huggingface_hub import try_to_load_from_cache
 
-    archive = getattr(record, "archive", None)  # the other loader lists the repository first
-    name, _, revision = repository.partition("@")
-    if archive is None:
+    if not record.splits:  # the other loader lists the repository first
         return False
-    found = try_to_load_from_cache(name, archive, repo_type="dataset", revision=revision or None)
+    name, _, revision = repository.partition("@")
+    found = try_to_load_from_cache(
+        name, record.file, repo_type="dataset", revision=revision or None
+    )
     return isinstance(found, str)
 
 

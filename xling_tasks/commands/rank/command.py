@@ -61,8 +61,8 @@ def rank(options: argparse.Namespace) -> str:
         for language in sorted({question.language for question in questions}):
             prompts.check_used("rank", language, "en")
         template = prompts.get("rank", "en")
-        judge = ask(questions, template, read_judge(options.judge))
-        summary["judge"] = judge
+        judge, codes = ask(questions, template, read_judge(options.judge))
+        summary["judge"], summary["fence_codes"] = judge, codes
         summary["prompt"] = {"language": template.language, "digest": template.digest}
     summary["signature"] = signature(
         "relative_rating",
@@ -93,8 +93,8 @@ def read_judge(text: str) -> Any:
         raise SettingError(f"--judge: not valid JSON ({error}): {text!r:.80}") from error
 
 
-def ask(questions: Sequence[Question], template: Prompt, spec: Any) -> str:
-    """Ask a judge about every question; returns its signature."""
+def ask(questions: Sequence[Question], template: Prompt, spec: Any) -> tuple[str, str]:
+    """Ask a judge about every question; returns its signature and where the codes' key is from."""
     from xling_tasks.commands.rank.questions import read_ranking
     from xling_tasks.models.backend import backend
     from xling_tasks.models.fence_key import fences
@@ -113,7 +113,7 @@ def ask(questions: Sequence[Question], template: Prompt, spec: Any) -> str:
     replies = judge.ask(prompts, until=UNTIL, reads=reads)
     for question, reply in zip(questions, replies, strict=True):
         question.read(reply)
-    return judge.signature
+    return judge.signature, codes.kind
 
 
 def read_human(path: Path, questions: Sequence[Question], names: Sequence[str]) -> dict[str, Any]:

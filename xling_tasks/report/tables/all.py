@@ -15,6 +15,7 @@ from xling_tasks.report.tables.significance import significance_tables
 from xling_tasks.report.tables.table import Table
 from xling_tasks.report.tables.xlinghealth import (
     consistency_tables,
+    filtered_tables,
     likelihood_tables,
     verifiability_tables,
 )
@@ -45,7 +46,8 @@ def tables(report: Report, *, published: bool = True) -> list[Table]:
         published: Whether the papers' figures stand beside them, marked.
     """
     grid, found = Grid(report), found_differences(report)
-    made = [*coverage_tables(grid, found), *headline_tables(report)]
+    made = [*coverage_tables(grid, found), *filtered_tables(grid, published)]
+    made += headline_tables(report)
     for part in _CRITERIA:
         made += part(grid, found, published)
     return [*made, *significance_tables(report, found, published)]

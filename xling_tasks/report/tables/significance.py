@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from xling_tasks.criteria import CRITERIA, Panel
 from xling_tasks.data.published import Figure, published
@@ -21,6 +22,15 @@ from xling_tasks.report.tables.grid import (
 from xling_tasks.report.tables.table import Table, Value
 
 _TUKEY_TABLES = ("Table 2", "Table 3")
+_PAIR_FIGURES = {
+    "md": ("tukey_md_", _TUKEY_TABLES, ""),
+    "low": ("tukey_md_", _TUKEY_TABLES, "_ci_low"),
+    "high": ("tukey_md_", _TUKEY_TABLES, "_ci_high"),
+    "p": ("tukey_md_", _TUKEY_TABLES, "_p"),
+    "t": ("ttest_t_", ("Table A12",), ""),
+    "t_p": ("ttest_t_", ("Table A12",), "_p"),
+}
+"""What is published of a pair: prefix and suffix of its names, and the tables."""
 _PAIRED_HEADS = (
     "dataset", "metric", "T", "model", "language", "value", "English", "difference", "low", "high",
     "relative, %", "p", "p (Holm)", "d_z", "rank-biserial", "p (Wilcoxon)", "wins", "ties",
@@ -144,10 +154,12 @@ def _anova(
             sizes = ", ".join(f"{code} {n}" for code, n in item.tests.n.items())
             start = _start(panel, item.model)
             rows.add(*start, found.f, found.p, found.df_between, found.df_within, sizes)
+        chances = _figures(panel, "anova_F_", ("Table A13",), "_p") if shown else []
         for figure in _figures(panel, "anova_F_", ("Table A13",)) if shown else ():
             used.append(figure)
             start = _start(panel, published_model(figure.model))
-            rows.add(*start, figure.value, None, None, None, None, published=True)
+            p = next((_chance(item) for item in chances if item.model == figure.model), None)
+            rows.add(*start, figure.value, p, None, None, None, published=True)
     text = (
         "One-way analysis of variance over the languages. The paper's tests take the languages' "
         "values as independent samples although the questions are the same; the paired comparisons "
@@ -167,24 +179,53 @@ def _pairs(
         for item in own:
             for line in _tests_of(item):
                 rows.add(*_start(panel, item.model), *line)
-        figures = _figures(panel, "tukey_md_", _TUKEY_TABLES) if shown else []
         orders = [(pair.first, pair.second) for item in own for pair in item.tests.tukey]
-        for figure in figures:
-            first, second, value = oriented(figure, orders)
-            used.append(figure)
-            start = _start(panel, published_model(figure.model))
-            ends = [None] * 6
-            rows.add(*start, first, second, None, None, value, *ends, published=True)
+        for found in _published_pairs(panel, orders) if shown else ():
+            used += found.figures
+            start = _start(panel, published_model(found.figures[0].model))
+            rows.add(*start, *found.cells, published=True)
     text = (
         "Difference: mean of the second language minus mean of the first, as in the paper, with "
         "Tukey's simultaneous interval and p adjusted for all pairs. t: Student's unpaired test, "
         "not adjusted, with the sign of the difference (the paper's tables of t have the opposite "
-        "sign). Published differences of a pair that stands here the other way round have their "
-        "sign turned."
+        "sign, which is turned here). Published numbers of a pair that stands here the other way "
+        "round have their sign turned. '< 0.001' is printed so."
     )
     title = f"Tukey's HSD and t tests: {CRITERIA[criterion].title}, {dataset_title(dataset)}"
     key = f"tukey_{criterion}_{dataset}"
     return rows.table(key, "statistics", title, [text, *notes, paper_note(used)], digits=4)
+
+
+class _Pair(NamedTuple):
+    """A published pair of languages: what stands in its row, and where it comes from."""
+
+    cells: list[Value]
+    figures: list[Figure]
+
+
+def _published_pairs(panel: Panel, orders: Sequence[tuple[str, str]]) -> Iterator[_Pair]:
+    """Tables 2 and 3 (Tukey), with A12 (t tests), turned into the order that stands here."""
+    parts = {
+        name: {(item.model, item.language): item for item in _figures(panel, start, tables, end)}
+        for name, (start, tables, end) in _PAIR_FIGURES.items()
+    }
+    for key in dict.fromkeys(key for found in parts.values() for key in found):
+        figures = {name: found[key] for name, found in parts.items() if key in found}
+        first, second, sign = turned(key[1], orders)
+        values = {name: sign * figure.value for name, figure in figures.items()}
+        ends = sorted(values[name] for name in ("low", "high") if name in values)
+        low, high = ends if len(ends) == 2 else (None, None)
+        chances = [_chance(figures[name]) if name in figures else None for name in ("p", "t_p")]
+        # The paper's t has the sign of the first language's mean minus the second's.
+        t = -values["t"] if "t" in values else None
+        cells = [first, second, None, None, values.get("md"), low, high, chances[0], t, None,
+                 chances[1]]  # fmt: skip
+        yield _Pair(cells, list(figures.values()))
+
+
+def _chance(figure: Figure) -> Value:
+    """A published p; where it is printed as a bound, as such."""
+    return f"< {figure.value:g}" if figure.setting == "upper bound" else figure.value
 
 
 def _tests_of(item: Classic) -> Iterator[list[Value]]:
@@ -197,15 +238,15 @@ def _tests_of(item: Classic) -> Iterator[list[Value]]:
         ]  # fmt: skip
 
 
-def oriented(figure: Figure, orders: Sequence[tuple[str, str]]) -> tuple[str, str, float]:
-    """A published pair in the order in which it stands here, its difference with that sign.
+def turned(pair: str, orders: Sequence[tuple[str, str]]) -> tuple[str, str, int]:
+    """A published pair in the order in which it stands here, and the sign its differences get.
 
     The paper's difference of `zh-hi` is mean of hi minus mean of zh.
     """
-    first, _, second = figure.language.partition("-")
+    first, _, second = pair.partition("-")
     if (first, second) not in orders and (second, first) in orders:
-        return second, first, -figure.value
-    return first, second, figure.value
+        return second, first, -1
+    return first, second, 1
 
 
 def _by_panel(tests: Sequence[Classic]) -> dict[Panel, list[Classic]]:
@@ -220,7 +261,7 @@ def _start(panel: Panel, model: str) -> list[Value]:
     return [panel.metric, shown_temperature(panel.temperature), model]
 
 
-def _figures(panel: Panel, prefix: str, tables: Sequence[str]) -> list[Figure]:
+def _figures(panel: Panel, start: str, tables: Sequence[str], end: str = "") -> list[Figure]:
     """The paper's figures of exactly this dataset, metric and temperature."""
     if panel.criterion != "consistency" or panel.temperature is None:
         return []
@@ -228,5 +269,6 @@ def _figures(panel: Panel, prefix: str, tables: Sequence[str]) -> list[Figure]:
         item
         for table in tables
         for item in published(source="xlingeval", table=table, dataset=panel.dataset)
-        if item.metric == f"{prefix}{panel.metric}" and float(item.temperature) == panel.temperature
+        if item.metric == f"{start}{panel.metric}{end}"
+        and float(item.temperature) == panel.temperature
     ]

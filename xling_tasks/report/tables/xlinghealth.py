@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from statistics import pstdev
 
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.data.published import Figure, published
@@ -11,6 +12,7 @@ from xling_tasks.report.tables.differences import Difference, notes_about
 from xling_tasks.report.tables.grid import (
     DROP_NOTE,
     PAPER_TEMPERATURES,
+    XLINGHEALTH_LANGUAGES,
     Bounded,
     Grid,
     Lookup,
@@ -57,6 +59,7 @@ _BERTSCORE_NOTE = (
     "layer 9 and rescales, as the bert_score package does."
 )
 _A11_NAMES = {"acc": "accuracy", "auc_hard": "auc"}
+_SPREAD = _VERIFIABILITY[:5]
 _MEAN = f"mean of {len(PAPER_TEMPERATURES)}"
 
 
@@ -172,7 +175,8 @@ def verifiability_tables(grid: Grid, found: Sequence[Difference], shown: bool) -
             if shown
         ]
         whole = has_means(grid, "verifiability", dataset)
-        rows = Rows(("T", "model", "language", *_heads(_VERIFIABILITY)))
+        spreads = [f"{item.title}: sd over T" for item in _SPREAD]
+        rows = Rows(("T", "model", "language", *_heads(_VERIFIABILITY), *spreads))
         taus = [tau for tau in grid.temperatures("verifiability", dataset) if tau is not None]
         for tau in taus:
             _add_languages(rows, grid, "verifiability", dataset, tau)
@@ -181,8 +185,10 @@ def verifiability_tables(grid: Grid, found: Sequence[Difference], shown: bool) -
                 lookup = mean_lookup(grid, model, "verifiability", dataset)
                 for code in grid.languages("verifiability", dataset):
                     cells = _cells(_VERIFIABILITY, lookup, code)
+                    own = _spread_lookup(grid, model, dataset)
+                    spread = [own(item.metric, code) for item in _SPREAD]
                     if any(cell is not None for cell in cells):
-                        rows.add(_MEAN, model, code, *cells)
+                        rows.add(_MEAN, model, code, *cells, *spread)
             _add_published(rows, figures)
         notes = [
             "Over the rows with a usable verdict: read the share without one beside the scores. "
@@ -202,6 +208,34 @@ def verifiability_tables(grid: Grid, found: Sequence[Difference], shown: bool) -
             key = f"verifiability_{dataset}_published"
             text = "No model here was run at all five temperatures."
             yield apart.table(key, "verifiability", title, [text, _mean_note(figures)], digits=4)
+
+
+def filtered_tables(grid: Grid, shown: bool) -> Iterator[Table]:
+    """Answers that a content filter held back, in percent, with Table A5; none without any."""
+    rows = Rows(("criterion", "dataset", "T", "model", *XLINGHEALTH_LANGUAGES))
+    for criterion in ("correctness", "consistency", "verifiability"):
+        for dataset in grid.datasets(criterion):
+            for model in grid.models(criterion, dataset):
+                lookup = grid.lookup(model, criterion, dataset, scale=100)
+                cells = [lookup("refused_rate", code).value for code in XLINGHEALTH_LANGUAGES]
+                if any(cells):
+                    rows.add(criterion, dataset, None, model, *cells)
+    figures = list(published(source="xlingeval", table="Table A5")) if shown and rows.rows else []
+    for (name, _), own in by_model(figures).items():
+        for tau in dict.fromkeys(item.temperature for item in own):
+            lookup = lookup_of([item for item in own if item.temperature == tau], {})
+            cells = [lookup("filtered_percent", code).value for code in XLINGHEALTH_LANGUAGES]
+            start = [None, None, shown_temperature(float(tau)), published_model(name)]
+            rows.add(*start, *cells, published=True)
+    if rows.rows:
+        note = (
+            "Percent of the answers asked for, over all temperatures of a run; refusals in words "
+            "are answers and are not among them. The paper's table does not say which criterion "
+            "and dataset it is of."
+        )
+        title = "Answers held back by a content filter"
+        texts = [note, paper_note(figures)]
+        yield rows.table("filtered", "coverage", title, texts, digits=2)
 
 
 def likelihood_tables(grid: Grid, found: Sequence[Difference], shown: bool) -> Iterator[Table]:
@@ -234,7 +268,8 @@ def _add_languages(rows: Rows, grid: Grid, criterion: str, dataset: str, tau: fl
         for code in grid.languages(criterion, dataset):
             cells = _cells(columns, lookup, code)
             if any(cell is not None for cell in cells):
-                rows.add(shown_temperature(tau), model, code, *cells)
+                empty = [None] * (len(rows.columns) - 3 - len(cells))
+                rows.add(shown_temperature(tau), model, code, *cells, *empty)
 
 
 def _add_published(rows: Rows, figures: Sequence[Figure]) -> None:
@@ -242,9 +277,27 @@ def _add_published(rows: Rows, figures: Sequence[Figure]) -> None:
         lookup = lookup_of(own, _A11_NAMES)
         for code in in_order({item.language for item in own}, "verifiability"):
             cells = _cells(_VERIFIABILITY, lookup, code)
-            rows.add(_MEAN, published_model(name), code, *cells, published=True)
+            names = [_A11_NAMES.get(item.metric, item.metric) for item in _SPREAD]
+            spread = [lookup(f"{metric}_sd", code).value for metric in names]
+            rows.add(_MEAN, published_model(name), code, *cells, *spread, published=True)
+
+
+def _spread_lookup(grid: Grid, model: str, dataset: str) -> Callable[[str, str], float | None]:
+    """The standard deviation of a score over the paper's temperatures, all five or none."""
+    each = [grid.lookup(model, "verifiability", dataset, tau) for tau in PAPER_TEMPERATURES]
+
+    def find(metric: str, code: str) -> float | None:
+        values = [lookup(metric, code).value for lookup in each]
+        known = [value for value in values if value is not None]
+        return pstdev(known) if len(known) == len(values) else None
+
+    return find
 
 
 def _mean_note(figures: Sequence[Figure]) -> str:
-    text = f"'{_MEAN}' is the unweighted mean over the temperatures 0, 0.25, 0.5, 0.75 and 1."
+    text = (
+        f"'{_MEAN}' is the unweighted mean over the temperatures 0, 0.25, 0.5, 0.75 and 1; 'sd "
+        "over T' the standard deviation over them (divisor 5; the paper does not say its own): it "
+        "is not that of repeated runs."
+    )
     return f"{text} {paper_note(figures)}".strip()

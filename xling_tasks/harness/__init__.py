@@ -1,0 +1,101 @@
+"""All that is read out of the harness by other than its API, and nothing of it elsewhere.
+
+What, how, why, and what the harness would have to do to make it needless:
+
+- The model, its arguments, the seeds, `--log_samples` and the output folder of the run
+  (`running`): locals of `lm_eval.evaluator` in the call stack. Why: a task gets the model
+  arguments merged into its metadata, but neither the model nor which keys they were; the judge
+  `self`, temperatures that are sent, journals and the last line need them. Needless once the
+  harness hands tasks a run context.
+- One object per `evaluate` (`this_run`): in the same way. Why: tasks of one run share a journal
+  and its answers. Needless: as above.
+- Whether the command is `lm_eval run` (`output_of_run`): the module of a frame. Why: the last
+  line tells what to do next, which a call of the API must not. Needless: as above.
+- Standard errors of our aggregations (`use_own_standard_errors`):
+  `evaluator_utils.stderr_for_metric` wrapped. Why: the harness knows those of its own
+  aggregations only. Needless once the harness asks an aggregation for its own.
+- Whether entry points are read (`reads_entry_points`): source of `api.registry`. Why: no release
+  says so. Needless once a release does.
+- Whether texts can be scored (`has_loglikelihood`): byte code of `loglikelihood`. Why: chat
+  backends raise NotImplementedError only when asked, after hours of generation. Needless once the
+  harness states abilities of backends.
+- Whether answers come from a service, take a seed, come batch by batch, want messages
+  (`is_hosted`, `takes_seed`, `is_engine`, `speaks_chat`): names of classes. Why: nothing else
+  tells. Needless: as above.
+- The temperature that is sent (`sent_temperature`): `_create_payload`, names of classes. Why:
+  some backends put their own in its place. Needless once the harness refuses what it does not
+  send.
+- Whether an API backend posts by the harness's own code (`is_own`): methods compared with
+  `TemplateAPI`'s. Why: ours calls it one by one, with its retries and time-outs. Needless once
+  the harness has retries per request.
+- The model beneath `--use_cache`, and single replies taken out of it (`unwrapped`,
+  `forget_cached`): `CachingLM.__dict__`, `hash_args`. Why: its key leaves out the model, and a
+  failed call would stay. Needless once the harness tells failures from answers.
+- Every answer as soon as it is there (`Watch`): methods on the one object, its cache hook. Why:
+  answers are written at the very end only. Needless once the harness has a hook for answers that
+  tasks may use.
+"""
+
+from xling_tasks.harness.backends import (
+    batch_size_of,
+    class_name,
+    clean_reply,
+    forget_cached,
+    has_loglikelihood,
+    is_engine,
+    is_hosted,
+    is_own,
+    may_be_cut,
+    replayed,
+    sent_temperature,
+    speaks_chat,
+    takes_seed,
+    token_count,
+    unwrapped,
+    uses_answer_cache,
+)
+from xling_tasks.harness.run import (
+    all_ranks,
+    as_mapping,
+    model_args_in_use,
+    output_of_run,
+    reads_entry_points,
+    reseed,
+    running,
+    seeds_in_use,
+    this_run,
+    use_own_standard_errors,
+)
+from xling_tasks.harness.watch import (
+    Watch,
+)
+
+__all__ = [
+    "Watch",
+    "all_ranks",
+    "as_mapping",
+    "batch_size_of",
+    "class_name",
+    "clean_reply",
+    "forget_cached",
+    "has_loglikelihood",
+    "is_engine",
+    "is_hosted",
+    "is_own",
+    "may_be_cut",
+    "model_args_in_use",
+    "output_of_run",
+    "reads_entry_points",
+    "replayed",
+    "reseed",
+    "running",
+    "seeds_in_use",
+    "sent_temperature",
+    "speaks_chat",
+    "takes_seed",
+    "this_run",
+    "token_count",
+    "unwrapped",
+    "use_own_standard_errors",
+    "uses_answer_cache",
+]

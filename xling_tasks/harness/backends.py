@@ -1,0 +1,181 @@
+"""What the harness's backends do and cannot do, told by the names and the code of their classes."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+from xling_tasks.unanswered import Unanswered
+
+
+def unwrapped(lm: Any) -> Any:
+    """The model itself, without the harness's answer cache around it."""
+    return lm.__dict__.get("lm", lm) if type(lm).__name__ == "CachingLM" else lm
+
+
+def _classes(lm: Any) -> set[str]:
+    return {base.__name__ for base in type(unwrapped(lm)).__mro__}
+
+
+def has_loglikelihood(lm: Any) -> bool:
+    """Whether a backend can score given text; chat APIs raise NotImplementedError at once."""
+    method = getattr(type(unwrapped(lm)), "loglikelihood", None)
+    code = getattr(method, "__code__", None)
+    return code is None or "NotImplementedError" not in code.co_names
+
+
+def clean_reply(reply: Any) -> str:
+    """A reply as text: None and the API backends' placeholder for null become empty."""
+    if isinstance(reply, Unanswered):
+        return reply
+    placeholder = os.environ.get("LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER", "")
+    return "" if reply is None or reply == placeholder else str(reply)
+
+
+def replayed(lm: Any) -> Any:
+    """The model `xling_replay` if that is what runs, else None."""
+    return unwrapped(lm) if "ReplayLM" in _classes(lm) else None
+
+
+_HOSTED = {"TemplateAPI", "AnthropicLM", "AnthropicChat", "TextSynthLM", "WatsonxLLM"}
+_SEEDLESS = {"AnthropicChat", "LiteLLMChatCompletion"}
+
+
+def is_hosted(lm: Any) -> bool:
+    """Whether answers come from a service, which may differ even at temperature 0.
+
+    Of a replayed run its log says so: a replay asks as often as the run asked.
+    """
+    replay = replayed(lm)
+    if replay is not None:
+        return bool(replay.hosted)
+    return not _HOSTED.isdisjoint(_classes(lm))
+
+
+def takes_seed(lm: Any) -> bool:
+    """Whether a request may carry its own `seed`: the OpenAI-style API backends, and vLLM.
+
+    The API backends otherwise send one fixed seed with every request, and a server that honours
+    it returns k identical answers. A replay hands out the logged answers in their order, whatever
+    seeds they were made with.
+    """
+    classes = _classes(lm)
+    return bool({"TemplateAPI", "VLLM"} & classes) and _SEEDLESS.isdisjoint(classes)
+
+
+# What these backends decode with, whatever a request asks for.
+_FIXED_TEMPERATURE = {"GGUFLM": 0.0, "TextSynthLM": 0.0}
+
+
+def sent_temperature(lm: Any, temperature: float) -> float:
+    """The temperature that a backend really uses when asked for one.
+
+    The harness's OpenAI chat backend, for example, sends 1 for every model whose name contains
+    `5`, `o1`, `o3` or `o4`. The payload it would send says so; other backends are taken at their
+    word.
+    """
+    model = unwrapped(lm)
+    for name in _classes(lm) & set(_FIXED_TEMPERATURE):
+        return _FIXED_TEMPERATURE[name]
+    create = getattr(model, "_create_payload", None)
+    if create is None:
+        return temperature
+    asked = {
+        "temperature": temperature,
+        "max_gen_toks": 1,
+        "until": [],
+        "do_sample": temperature > 0,
+    }
+    try:
+        payload = create([{"role": "user", "content": "x"}], generate=True, gen_kwargs=asked)
+        return float(payload.get("temperature", temperature))
+    except Exception:  # a backend of another make: nothing can be told
+        return temperature
+
+
+# Characters to a token of common tokenizers: Chinese, Japanese and Korean; other scripts.
+_PER_TOKEN = (1.2, 3.5)
+_DENSE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]")
+
+
+def may_be_cut(lm: Any, reply: str, limit: Any) -> bool:
+    """Whether a reply is about as long as the model was allowed to write (`max_gen_toks`).
+
+    Counted in the backend's own tokens where it has a tokenizer. A service says nothing of tokens:
+    there the number is guessed from the characters, and a reply that ends a sentence or closes a
+    bracket or a bold passage is taken as whole.
+    """
+    if not isinstance(limit, int) or len(reply.encode()) < limit:
+        return False
+    try:
+        tokens = unwrapped(lm).tok_encode(reply)
+    except Exception:  # a backend without a tokenizer
+        tokens = None
+    if isinstance(tokens, list) and tokens and isinstance(tokens[0], int):
+        return len(tokens) >= limit - 2
+    dense = len(_DENSE.findall(reply))
+    about = dense / _PER_TOKEN[0] + (len(reply) - dense) / _PER_TOKEN[1]
+    return about >= 0.85 * limit and reply.rstrip()[-1:].isalnum()
+
+
+def token_count(lm: Any, text: str) -> int | None:
+    """Tokens of a text, those around every text left aside; None where the backend has none."""
+    try:
+        model = unwrapped(lm)
+        count = len(model.tok_encode(text)) - len(model.tok_encode(""))
+    except Exception:  # a backend without a tokenizer
+        return None
+    return count if count > 0 else None
+
+
+def is_engine(lm: Any) -> bool:
+    """Whether a backend tells of its answers only when a whole batch is done: vLLM and SGLang.
+
+    Their cache hook comes after the last answer of a batch, and with arguments that are not those
+    of the request (vLLM rewrites them, SGLang gives those of the batch's last request).
+    """
+    return not {"VLLM", "SGLangLM"}.isdisjoint(_classes(lm))
+
+
+def batch_size_of(lm: Any) -> int | None:
+    """Requests in a batch; None if the backend chooses."""
+    size = getattr(unwrapped(lm), "batch_size", None)
+    try:
+        return max(1, int(size))  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+
+
+def uses_answer_cache(lm: Any) -> bool:
+    """Whether the run has `--use_cache`."""
+    return type(lm).__name__ == "CachingLM"
+
+
+def forget_cached(lm: Any, kind: str, arguments: tuple[Any, ...]) -> None:
+    """Take a reply that is no answer out of the harness's answer cache again."""
+    if uses_answer_cache(lm):
+        from lm_eval.api.model import hash_args
+
+        lm.dbdict.pop(hash_args(kind, arguments), None)
+
+
+def class_name(lm: Any) -> str:
+    """What to call a model that was given as an object."""
+    return type(lm).__name__
+
+
+def speaks_chat(lm: Any) -> bool:
+    """Whether a backend wants messages: no attribute says so, only the name of its class."""
+    return any("chat" in base.__name__.lower() for base in type(lm).__mro__)
+
+
+def is_own(lm: Any, *methods: str) -> bool:
+    """Whether an API backend uses the harness's own methods of these names.
+
+    LiteLLM's and others replace them, so that what they send cannot be told. False for a backend
+    that is no `TemplateAPI`.
+    """
+    own: Any = type(lm)
+    api: Any = next((base for base in own.__mro__ if base.__name__ == "TemplateAPI"), None)
+    return api is not None and all(getattr(own, name) is getattr(api, name) for name in methods)
