@@ -55,6 +55,8 @@ SPELLINGS = {
     "tags": math(CODE, 0xE0061),
     "cyrillic and greek": "Ьԍкԛтх",
     "cyrillic capitals": "вԌКԚТХ",
+    "lisu": "ꓐꓖꓗqꓔꓫ",
+    "cherokee": "ᏴᏀᏦqᎢx",
     "other latin": "ƀɡƙʠŧᶍ",
     "precomposed": "ḃǧḱqṫẍ",
 }
