@@ -26,7 +26,12 @@ NAMES = dict(zip(LANGUAGES, ("English", "Chinese", "Japanese", "French", "Russia
 
 
 def questions(folder: Path) -> Iterator[Question]:
-    """All questions of a folder; whether several letters may be right is a file's property."""
+    """All questions of a folder."""
+    return (question for _, question in asked(folder))
+
+
+def asked(folder: Path) -> Iterator[tuple[str, Question]]:
+    """Text and question; whether several letters may be right is a file's property."""
     for language, name in NAMES.items():
         path = folder / "Test" / f"{name}.jsonl"
         if path.is_file():
@@ -34,11 +39,11 @@ def questions(folder: Path) -> Iterator[Question]:
             answers = [tuple(sorted(set(row["answer_idx"]) - set(", "))) for row in rows]
             several = any(len(answer) > 1 for answer in answers)
             for row, answer in zip(rows, answers):
-                yield Question(language, row["options"], answer, several)
+                yield row["question"], Question(language, row["options"], answer, several)
 
 
 def outcome(reply: Reply, options: dict[str, str], several: bool) -> str:
-    """'right', 'unread' or 'wrong'; None for a reply that means nothing is right."""
+    """'right', 'unread' or 'wrong'; reading nothing in a reply that means nothing is right."""
     read = read_letters(reply.text, options, several=several, cut=reply.cut)
     if read == reply.means:
         return "right"

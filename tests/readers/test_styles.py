@@ -73,6 +73,25 @@ def test_verdicts_in_every_style():
     assert len([style for style in counts if not style.startswith("cut")]) >= 40
 
 
+@pytest.mark.parametrize("style", ["bold letter and text", "bullets of texts", "ticks and crosses"])
+def test_a_perfect_model_behind_a_server_scores_1(style, serve, run, monkeypatch):
+    """Through the harness, French; `tests/benchmarks/readers_server.py` has twenty styles."""
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    asked = [pair for pair in styles.asked(styles.SAMPLE) if pair[1].language == "fr"]
+
+    def reply(prompt):
+        found = [(n, q) for n, (text, q) in enumerate(asked) if text in prompt]
+        return letter_styles.CLEAR[style](found[0][1], found[0][0]) if found else "ready"
+
+    results = run(
+        "mmedbench_mcqa_demo_fr",
+        model="local-chat-completions",
+        model_args=serve(reply).spec()["model_args"],
+        apply_chat_template=True,
+    )
+    assert results["results"]["mmedbench_mcqa_demo_fr"]["acc,none"] == 1.0
+
+
 OPTIONS = {"A": "oui", "B": "50 %", "C": "Vitamine C", "D": "All of the above"}
 HOSTILE = [
     "A, " * 30_000, "A and B " * 12_000, "Answer: " * 12_000, "the answer is not " * 6_000,

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from conftest import DATA, read_jsonl
 
 from xling_tasks.readers.verdict import read_verdict
 
@@ -36,6 +37,41 @@ def test_hard_replies_are_read_right_or_not_at_all(hard_verdict_replies):
     assert wrong == []
     clear = [verdict for case, verdict in read if case["expected"] != "unknown"]
     assert sum(verdict is not None for verdict in clear) > len(clear) / 2
+
+
+def test_attacks_are_read_right_or_not_at_all():
+    """Hedges, quoted words, asides, negations, JSON, and words that only look like a verdict."""
+    cases = read_jsonl(DATA / "verdict_attack_replies.jsonl")
+    assert len(cases) >= 160
+    read = [(case, read_verdict(case["reply"])) for case in cases]
+    wrong = [
+        (case["reply"], case["expected"])
+        for case, verdict in read
+        if verdict is not None and verdict != NAMES[case["expected"]]
+    ]
+    assert wrong == []
+    clear = [verdict for case, verdict in read if case["expected"] != "unknown"]
+    assert sum(verdict is not None for verdict in clear) > 0.9 * len(clear)
+
+
+JUDGED = "No, no duplique la dosis. Tome la siguiente a la hora habitual."
+
+
+@pytest.mark.parametrize(
+    ("reply", "value"),
+    [
+        ("No, no duplique la dosis…", None),
+        ("Respuesta: No, no duplique la dosis", None),
+        ("**No, no duplique la dosis.** Tome la siguiente a la hora habitual.", None),
+        ("No, no duplique la dosis. La respuesta es correcta.", 1),
+        ("No", 0),
+        ("No, no.", 0),
+        ("No, la respuesta es incorrecta.", 0),
+        ("Sí", 1),
+    ],
+)
+def test_an_echo_of_the_judged_answer_is_no_verdict(reply, value):
+    assert read_verdict(reply, JUDGED) == value
 
 
 # The published reader took each of these for No.

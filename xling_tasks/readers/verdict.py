@@ -30,7 +30,7 @@ _LONGEST = 12_000
 # Kinds of phrases for verdicts; other words are x, or X where they are Chinese, Hindi, ....
 _KINDS = {
     "yes": "Y", "no": "N", "right": "r", "wrong": "w", "subject": "A", "noun": "L", "is": "i",
-    "not": "!", "opinion": "o", "doubt": "d", "adverb": "e", "fine": "g", "flawed": "q",
+    "not": "!", "fully": "f", "opinion": "o", "doubt": "d", "adverb": "e", "fine": "g", "flawed": "q",
     "because": "b", "so": "s", "but": "v", "or": "|", "unsure": "h", "refusal": "R",
     "offer": "u", "otherwise": "z",
 }  # fmt: skip
@@ -41,8 +41,8 @@ _SIGNS = {
 }  # fmt: skip
 
 # One verdict, in words that stand alone; negations before an adjective (en, es) or after it (hi).
-_ITEM = r"(?:(?P<no>[!N]i?e*r|r[!N]i?|wi?|N)|(?P<yes>Yi?|ri?))"
-_LABEL = r"(?:L[xeAL]{0,4}[:\-]|[AL]L?[re]*i:?|#|s[,:]?|[AL]:|L(?=[YN]i))"
+_ITEM = r"(?:(?P<no>[!N]i?[ef]*r|r[!N]i?|wi?|N)|(?P<yes>Yi?|ri?))"
+_LABEL = r"(?:L[xeAL]{0,4}[:\-]|[er]*[AL]L?[re]*i:?|#|s[,:]?|[AL]:|i?A?r:|L(?=[YN](?:[i.,n]|$)))"
 _BREAK = r"(?=$|[.,:()n?\-b*])"
 _EDGE = r"[*#.,(:\-/)]*"
 _BARE = regex.compile(rf"(?:{_EDGE}{_LABEL}*[e,:]*{_ITEM})+{_EDGE}i?{_EDGE}")
@@ -50,13 +50,15 @@ _OPENING = regex.compile(rf"{_EDGE}{_LABEL}*[e]*{_ITEM}(?:[,.]*e*{_ITEM})*{_BREA
 _MARKED = regex.compile(
     rf"(?:^|(?<=[.,:n*(AL?]|[xX](?=s|L)))(?P<label>{_LABEL}){_EDGE}e*{_ITEM}{_BREAK}"
 )
-_BOTH = regex.compile(rf"{_EDGE}{_LABEL}*(?:Y|N|r|w),?\|?[/|,n]*\|?,?(?:Y|N|r|w){_BREAK}")
-_TAKEN_BACK = regex.compile(rf"{_EDGE}{_LABEL}*{_ITEM}(?:[,.]?{_ITEM})*(?:[,:\-]*v|[,.:\-]*[uR])")
+_BOTH = regex.compile(rf"{_EDGE}{_LABEL}*(?:Y|N|r|w)[/|,n]+(?:Y|N|r|w){_BREAK}")
+_TAKEN_BACK = regex.compile(
+    rf"{_EDGE}{_LABEL}*{_ITEM}(?:[,.]?{_ITEM})*(?:[,:\-]*v|[,.:\-]*[uR]|[,.]h[.n]*$)"
+)
 _OTHERWISE = regex.compile(r"z,?(?:(?P<yes>Y)|(?P<no>N))")
 # A sentence that says whether the answer is correct.
 _STATEMENT = regex.compile(
-    r"[oes,]*(?P<doubt>d?)[oe]*(?:A[ALe]{0,2}(?:[xeL]{0,8}?(?P<n1>[!N]?)i(?P<n2>[!N]?)|(?P<n6>[!N]?))"
-    r"|(?P<n3>[!N]?)i(?P<n4>[!N]?))[eL]*(?P<adj>[rw])[AL]?e*(?P<n5>[!N]?)i?e*"
+    r"[oes,]*(?P<doubt>d?)[oe]*(?:A[ALef]{0,2}(?:[xeL]{0,8}?(?P<n1>[!N]?)i(?P<n2>[!N]?)|(?P<n6>[!N]?))"
+    r"|(?P<n3>[!N]?)i(?P<n4>[!N]?))[efL]*(?P<adj>[rw])[AL]?e*(?P<n5>[!N]?)i?e*"
     r"(?=$|[.,:()nb\-v?*s]|\|(?![rwYN!]))"
 )
 _STARTS = regex.compile(r"(?:^|(?<=[.n*:#?,\-])|(?<=[YN])(?!i)|(?<=s))")
@@ -84,6 +86,9 @@ def read_verdict(reply: str, answer: str | None = None) -> int | None:
     if not regex.search(r"[YNrwgq]", kinds) or "R" in kinds:
         return None
     return _Reader(kinds, words).read()
+
+
+_ENGLISH = {"is", "are", "was", "seems", "looks"}
 
 
 class _Reader:
@@ -163,11 +168,13 @@ class _Reader:
             unsure = "h" in sentence and regex.search("[AYNrwL]", sentence)
             if sentence.endswith("?") or unsure:
                 yield from (YES, NO)
-            head = regex.match(r"\*?[YN],?|[^,]{0,12}:|s,?", sentence)
+            head = regex.match(r"\*?[YN],?|[^,]{0,12}:|s,?|e,", sentence)
             said = self._statement(match.start(), match.end())
             if said is None and head:
                 said = self._statement(match.start() + head.end(), match.end())
             if said:
+                if "f" in said[0] and regex.search("[!Nd]", said[0]):
+                    yield from (YES, NO)  # 'not entirely correct'
                 if regex.search(r"[,\-]v", self.kinds[said.end() - 1 : match.end()]):
                     yield from (YES, NO)
                 yield _said(said)
@@ -181,8 +188,17 @@ class _Reader:
         match = _STATEMENT.match(self.kinds, start, end)
         if match is None or match.end() == match.start():
             return None
-        spoken = regex.search("[i!]", match[0]) or self.words[match.start("adj")][0] >= "\u0900"
-        return match if spoken else None
+        adjective = self.words[match.start("adj")]
+        if (
+            not regex.search("[i!]", match[0])
+            and adjective[0] < "\u0900"
+            and adjective[-1] not in "ao"
+        ):
+            return None
+        before_verb = regex.search("Ni", match[0])  # 'no' denies no English verb
+        if before_verb and self.words[match.start() + before_verb.start() + 1] in _ENGLISH:
+            return None
+        return match
 
     def _contradicted(self, verdict: int) -> bool:
         """Whether the reply says the opposite elsewhere, as a word of its own or as a statement."""
@@ -197,7 +213,7 @@ class _Reader:
             if match and kinds[match.end() : match.end() + 1] != "?" and _said(match) != verdict:
                 return True
         against = (
-            r"A[^.n?,dN!v]{0,4}w|v[^.n]{0,5}N(?=$|[.,n])"
+            r"A[^.n?,dN!v]{0,4}w(?![!N])|v[^.n]{0,5}N(?=$|[.,n])"
             if verdict == YES
             else r"v[^.n]{0,5}Y|(?<![dN!])Ai?e*r(?=$|[.,n])"
         )
@@ -257,9 +273,10 @@ def _tokens(text: str) -> tuple[str, list[str]]:
             kinds.append(kind)
             words.append(" ".join(raw[at : at + length]))
         at += length
-    for i in range(1, len(kinds) - 1):  # 是 between the answer and what it is
+    for i in range(len(kinds) - 1):  # 是 between the answer and what it is
         joins = kinds[i + 1] not in ".,:n?()" or (kinds[i - 1] in "AL" and kinds[i + 1] == ":")
-        if words[i] == "是" and kinds[i - 1] in "ALXeu" and joins:
+        opens = i == 0 and kinds[1] in "rwe"
+        if words[i] == "是" and (opens or (i and kinds[i - 1] in "ALXeu" and joins)):
             kinds[i] = "i"
     return "".join(kinds), words
 
