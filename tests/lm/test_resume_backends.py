@@ -1,0 +1,158 @@
+"""Resumed runs on real backends: sampling goes on, and does not begin again; engines in slices."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import pytest
+from lm_eval.api.model import LM
+
+from xling_tasks import harness
+from xling_tasks.lm import journaled
+from xling_tasks.logs.journal import read_journal
+
+T = "xlinghealth_consistency_demo_en"
+V = "xlinghealth_verifiability_demo_en"
+LL = "xlinghealth_verifiability_ll_demo_en"
+QUICK = {"k": 6, "topic_seeds": 0, "encoder": False, "source_encoder": False, "temperatures": [1.0]}
+
+
+class Killed(BaseException):
+    pass
+
+
+@pytest.fixture
+def killed_after(monkeypatch):
+    """`killed_after(n, call)`: a start that dies when the model has given n answers."""
+
+    def killed(answers, call):
+        add, left = harness._Hook.add_partial, itertools.count(answers, -1)
+
+        def dying(self, *told):
+            if next(left) <= 0:
+                raise Killed
+            add(self, *told)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(harness._Hook, "add_partial", dying)
+            with pytest.raises(Killed):
+                call()
+        journaled.end()
+
+    yield killed
+    journaled.end()
+
+
+def answers(cache):
+    paths = (cache / "journals").glob("*.journal")
+    return {
+        place: kept.answer for path in paths for place, kept in read_journal(path).answers.items()
+    }
+
+
+@pytest.mark.parametrize("careful", [False, True])
+def test_hf_draws_other_numbers_after_a_kill(
+    run, tiny_hf, own_cache, killed_after, monkeypatch, careful
+):
+    """With one seed for both starts the second repeats the first: shown with the care off."""
+    torch = pytest.importorskip("torch")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+
+    def start():
+        return run(
+            T, model="hf", model_args={"pretrained": tiny_hf, "device": "cpu"}, metadata=dict(QUICK),
+            limit=1, gen_kwargs="max_gen_toks=8", batch_size=1,
+        )  # fmt: skip
+
+    try:
+        killed_after(3, start)
+        first = list(answers(own_cache).values())
+        if not careful:
+            monkeypatch.setattr(journaled, "reseed", lambda seed: None)
+        ((several,),) = [sample["resps"] for sample in start()["samples"][T]]
+    finally:
+        torch.set_num_threads(threads)
+    assert several[:3] == first and len(set(first)) == 3
+    if careful:
+        assert len(set(several)) == 6
+    else:
+        assert several[3:] == first
+
+
+class VLLM(LM):
+    """An engine as the harness has it: the hook comes after a batch, with arguments of its own."""
+
+    tokenizer_name = "engine"
+    batch_size = 4
+    calls: list = []
+    lives = 10**9
+
+    def __init__(self, batch_size=None, **others):
+        super().__init__()
+
+    def _answers(self, kind, requests, answer):
+        VLLM.calls.append(len(requests))
+        if VLLM.lives < len(VLLM.calls):
+            raise Killed
+        found = [answer(request) for request in requests]
+        for request, one in zip(requests, found, strict=True):
+            self.cache_hook.add_partial(kind, (request.args[0], {"rewritten": True}), one)
+        return found
+
+    def generate_until(self, requests, disable_tqdm=False):
+        return self._answers("generate_until", requests, lambda r: f"{r.args[1]['seed']}{r.doc_id}")
+
+    def loglikelihood(self, requests, disable_tqdm=False):
+        return self._answers("loglikelihood", requests, lambda r: (-float(len(r.args[1])), False))
+
+    loglikelihood_rolling = loglikelihood
+
+
+@pytest.mark.parametrize("task", [T, LL])
+def test_engines_are_asked_in_slices(run, own_cache, task):
+    from lm_eval.api import registry
+
+    if "engine" not in registry.model_registry:
+        registry.model_registry.register("engine", target=VLLM)
+
+    def start(lives=10**9):
+        VLLM.lives, VLLM.calls = lives, []
+        return run(task, model="engine", metadata=dict(QUICK), limit=3)
+
+    whole = start()
+    wanted = sum(VLLM.calls)
+    assert VLLM.calls[:2] == [4, 4]
+    journaled.end()
+    with pytest.raises(Killed):
+        start(lives=2)
+    journaled.end()
+    assert len(answers(own_cache)) == 8
+    again = start()
+    assert sum(VLLM.calls) == wanted - 8
+    for found in (whole, again):
+        assert found["results"][task]
+    shown = [
+        json.dumps([x["results"], x["samples"]], sort_keys=True, default=str)
+        for x in (whole, again)
+    ]
+    assert shown[0] == shown[1]
+
+
+def test_automatic_batches_grow_to_a_minute(monkeypatch):
+    """Slices of an engine that chooses its batches: by time, and never all at once."""
+    clock = [0.0]
+    monkeypatch.setattr(journaled.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(VLLM, "batch_size", "auto")
+    around = journaled.Journaled(VLLM(), error_texts=True)
+    try:
+        requests = [type("R", (), {"args": ("x" * (i % 7), {})})() for i in range(5000)]
+        sizes = []
+        for chunk in around._chunks(requests, list(range(5000))):
+            sizes.append(len(chunk))
+            clock[0] += len(chunk) * 0.05
+        assert sum(sizes) == 5000
+        assert sizes[:3] == [256, 512, 1024] and max(sizes) <= 1200
+    finally:
+        around.close()
