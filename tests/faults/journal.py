@@ -132,7 +132,7 @@ def start(folder: Path, cache: Path, limit: int, seconds: float | None) -> bool:
     return status == 0
 
 
-def kills(number: int, limit: int = 6, seed: int = 0) -> dict[str, Any]:
+def kills(number: int, limit: int = 3, seed: int = 0) -> dict[str, Any]:
     """Kill the demo at random points until it was killed `number` times.
 
     Returns:

@@ -8,7 +8,7 @@ import json
 import pytest
 from lm_eval.api.model import LM
 
-from xling_tasks import harness
+from xling_tasks.harness import watch
 from xling_tasks.lm import journaled
 from xling_tasks.logs.journal import read_journal
 
@@ -27,7 +27,7 @@ def killed_after(monkeypatch):
     """`killed_after(n, call)`: a start that dies when the model has given n answers."""
 
     def killed(answers, call):
-        add, left = harness._Hook.add_partial, itertools.count(answers, -1)
+        add, left = watch._Hook.add_partial, itertools.count(answers, -1)
 
         def dying(self, *told):
             if next(left) <= 0:
@@ -35,7 +35,7 @@ def killed_after(monkeypatch):
             add(self, *told)
 
         with monkeypatch.context() as patch:
-            patch.setattr(harness._Hook, "add_partial", dying)
+            patch.setattr(watch._Hook, "add_partial", dying)
             with pytest.raises(Killed):
                 call()
         journaled.end()
