@@ -44,6 +44,7 @@ FIELDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "support": (frozenset({"claims", "reference", "code"}), frozenset()),
     "read_letters": (frozenset({"options", "reply", "code"}), frozenset({"language"})),
     "read_verdict": (frozenset({"reply", "code"}), frozenset({"language", "answer"})),
+    "topic": (frozenset({"question", "topics", "code"}), frozenset()),
     "rank": (
         frozenset({"question", "rationales", "code"}),
         frozenset({"options", "answer", "reference", "count", "language"}),
@@ -55,6 +56,7 @@ _LINES = {
     "judge": "VERDICT {code}: option",
     "claims": "{code} N. claim, and at the end {code} END OF CLAIMS",
     "support": "{code} N: SUPPORTED",
+    "topic": "TOPIC {code}: NAME",
     "rank": "RANKING {code}: 2 > 1",
     "read_letters": "ANSWER {code}: LETTERS",
     "read_verdict": "ANSWER {code}: WORD",

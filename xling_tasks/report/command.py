@@ -40,6 +40,9 @@ def add_report(commands: Any) -> None:
         help="differences up to this are about the same; default: each endpoint's own (0.05)",
     )
     parser.add_argument("--samples", type=int, default=5, help="answers to read per gap; 0: none")
+    parser.add_argument(
+        "--topics", type=Path, metavar="FILE", help="question -> topic, as `xling topics` writes it"
+    )
     parser.add_argument("--no-pictures", action="store_true", help="needs no matplotlib")
     parser.add_argument("--no-published", action="store_true", help="without the papers' figures")
     parser.set_defaults(run=report)
@@ -52,6 +55,7 @@ def report(options: argparse.Namespace) -> str:
         DataError: If a folder has no results of ours or a file is broken.
         SettingError: If an option is impossible, or pictures cannot be drawn.
     """
+    from xling_tasks.data.topics import read_topics
     from xling_tasks.report.data import read_models
     from xling_tasks.report.make import make_report
     from xling_tasks.report.model import Options
@@ -61,6 +65,7 @@ def report(options: argparse.Namespace) -> str:
     from xling_tasks.report.unused import unused_runs
 
     _check(options)
+    named = None if options.topics is None else read_topics(options.topics)
     made = make_report(
         read_models(options.folders),
         Options(
@@ -71,7 +76,7 @@ def report(options: argparse.Namespace) -> str:
         ),
     )
     banner = [*differences(made), *unused_runs(options.folders)]
-    found = tables(made, published=not options.no_published)
+    found = tables(made, published=not options.no_published, topics=named)
     drawn = [] if options.no_pictures else _pictures(made)
     read = samples_to_read(made, n=options.samples) if options.samples else []
     created = max(task.results.run.stamp for model in made.models for task in model.tasks)

@@ -79,6 +79,7 @@ class Task:
         unread: Metric of verdicts -> rows of label 1, and of label 0, without a verdict; a row per
             question.
         chances: Question of multiple choice -> the probability of guessing it.
+        categories: Question -> category, where the prompts have one.
     """
 
     model: str
@@ -90,6 +91,7 @@ class Task:
     rows: dict[str, list[Row]] = field(default_factory=dict)
     unread: dict[str, Floats] = field(default_factory=dict)
     chances: dict[str, float] = field(default_factory=dict)
+    categories: dict[str, str] = field(default_factory=dict)
 
     @property
     def scores(self) -> dict[str, float | None]:
@@ -241,6 +243,8 @@ def _read(task: Task) -> Task:
             kept.append(sample[_REDUCED][name])
         for name, unknown in unread.items():
             unknown.append(_unknown_by_label(sample.get(name)))
+        if isinstance(category := sample["doc"].get("category"), str) and category:
+            task.categories[question] = category
         if not task.place.parallel:
             task.chances[question] = _chance(sample["doc"])
         if soft and sample.get("auc") is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from xling_tasks.report.model import Report
 from xling_tasks.report.sentences import sentences
 from xling_tasks.report.tables.correctness import correctness_tables
@@ -13,6 +15,7 @@ from xling_tasks.report.tables.mmedbench import mmedbench_tables
 from xling_tasks.report.tables.multilingual import multilingual_tables
 from xling_tasks.report.tables.significance import significance_tables
 from xling_tasks.report.tables.table import Table
+from xling_tasks.report.tables.topics import topic_tables
 from xling_tasks.report.tables.xlinghealth import (
     consistency_tables,
     filtered_tables,
@@ -38,16 +41,20 @@ def conclusions_in_words(report: Report) -> list[str]:
     return sentences(report.conclusions, titles)
 
 
-def tables(report: Report, *, published: bool = True) -> list[Table]:
+def tables(
+    report: Report, *, published: bool = True, topics: Mapping[str, str] | None = None
+) -> list[Table]:
     """Every table: coverage first, the gaps in short, what each criterion found, the tests.
 
     Args:
         report: The numbers.
         published: Whether the papers' figures stand beside them, marked.
+        topics: Question -> topic, for tables by topic.
     """
     grid, found = Grid(report), found_differences(report)
     made = [*coverage_tables(grid, found), *filtered_tables(grid, published)]
     made += headline_tables(report)
     for part in _CRITERIA:
         made += part(grid, found, published)
+    made += topic_tables(report, topics)
     return [*made, *significance_tables(report, found, published)]

@@ -1,0 +1,145 @@
+"""`xling topics`, with a scripted judge over HTTP, and reports by topic and category."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from xling_tasks.cli import main
+from xling_tasks.commands.topics import read_topic
+from xling_tasks.data.topics import TOPICS, UNCLASSIFIED, read_topics
+from xling_tasks.errors import DataError
+
+
+def code_of(prompt):
+    return re.search(r"carry the code (\w+)", prompt)[1]
+
+
+def item(prompt):
+    return re.search(r"\[BEGIN ITEM \w+\]\n(.*?)\n\[END ITEM", prompt, re.S)[1]
+
+
+def topics(served, to, *more, tasks="mmedbench_mcqa_demo_fr"):
+    words = ["topics", "--tasks", tasks, "--to", str(to), *map(str, more)]
+    return main([*words, "--metadata", json.dumps({"judge": served.spec()})])
+
+
+def test_four_tries_then_unclassified_and_counted(serve, tmp_path, capsys):
+    """Every third question is named at once, every third at the third try, the others never."""
+    asked: dict[str, int] = {}
+
+    def judge(prompt):
+        if "[BEGIN ITEM" not in prompt:
+            return "ready"
+        text = item(prompt)
+        asked[text] = asked.get(text, 0) + 1
+        kind = sum(map(ord, text)) % 3
+        if kind == 0 or (kind == 1 and asked[text] == 3):
+            return f"TOPIC {code_of(prompt)}: Pharmacology"
+        return "It is about drugs, I think."
+
+    to = tmp_path / "topics.jsonl"
+    assert topics(serve(judge), to) == 0
+    said = capsys.readouterr().out
+    found = read_topics(to)
+    assert len(found) == 12 == len(asked)
+    for text, times in asked.items():
+        assert times == {0: 1, 1: 3, 2: 4}[sum(map(ord, text)) % 3]
+        assert re.search(r"^A\. ", text, re.M)  # with its options
+    never = sum(sum(map(ord, text)) % 3 == 2 for text in asked)
+    assert list(found.values()).count(UNCLASSIFIED) == never > 0
+    assert f"12 questions, {never} of them unclassified after 4 tries" in said
+    assert topics(serve(judge), to) == 2
+    assert "is there already" in capsys.readouterr().err
+
+
+def test_a_list_of_your_own_and_questions_of_several_languages(serve, tmp_path, capsys):
+    (tmp_path / "mine.txt").write_text("Heart\nAll else\n")
+
+    def judge(prompt):
+        assert "- Heart\n- All else" in prompt or "[BEGIN" not in prompt
+        return f"topic {code_of(prompt)}: all else." if "[BEGIN" in prompt else "ready"
+
+    served = serve(judge)
+    tasks = "xlinghealth_verifiability_demo_hi,xlinghealth_verifiability_demo_en"
+    to = tmp_path / "t.jsonl"
+    assert topics(served, to, "--topics", tmp_path / "mine.txt", tasks=tasks) == 0
+    assert set(read_topics(to).values()) == {"All else"}
+    asked = [item(prompt) for prompt in served.prompts if "[BEGIN" in prompt]
+    assert len(asked) == 24 and not any(
+        re.search("[ऀ-ॿ]", text) for text in asked
+    )  # once each, in English
+
+
+@pytest.mark.parametrize(
+    ("reply", "topic"),
+    [
+        ("TOPIC abcdef: Neurology", "Neurology"),
+        ("**Topic abcdef: ear, nose, throat and eyes.**", "Ear, nose, throat and eyes"),
+        ("It could be Pathology.\nTOPIC abcdef: Neurology", "Neurology"),
+        ("Neurology", None),
+        ("TOPIC abcdef: Astrology", None),
+        ("TOPIC qqqqqq: Neurology", None),
+        ("TOPIC abcdef: Neurology\nTOPIC abcdef: Genetics", None),
+        (None, None),
+    ],
+)
+def test_replies(reply, topic):
+    assert read_topic(reply, "abcdef", TOPICS) == topic
+
+
+def test_the_report_groups_by_topic_and_category(tmp_path):
+    from xling_tasks.report.data import read_models
+    from xling_tasks.report.make import make_report
+    from xling_tasks.report.model import Options
+    from xling_tasks.report.tables.all import tables
+
+    task = "mmedbench_mcqa_ja"
+    rows = [
+        {"doc": {"question_id": f"q{i}", "category": "drugs" if i < 2 else "diet"},
+         "filter": "none", "acc": float(i % 2)}
+        for i in range(6)
+    ]  # fmt: skip
+    xling = {"version": "0.1.0", "settings": {}, "data": {}, "prompts": {}, "signatures": {}}
+    content = {
+        "results": {task: {"acc,none": 0.5}},
+        "configs": {task: {"metadata": {"xling": xling}}},
+        "n-samples": {task: {"original": 6, "effective": 6}},
+        "higher_is_better": {task: {"acc": True}},
+        "config": {"model": "hf", "model_args": {"pretrained": "m"}},
+    }
+    stamp = "2026-01-02T03-04-05.678901"
+    (tmp_path / f"results_{stamp}.json").write_text(json.dumps(content))
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / f"samples_{task}_{stamp}.jsonl").write_text(lines)
+    report = make_report(read_models([tmp_path]), Options(n_resamples=1000))
+    named = {"q0": "Neurology", "q1": "Neurology", "q3": "Neurology", "q2": UNCLASSIFIED}
+    found = {table.key: table for table in tables(report, topics=named)}
+    by_topic = found["by_topic_mmedbench_mcqa_mmedbench"]
+    cells = {row[0]: dict(zip(by_topic.columns, row)) for row in by_topic.rows}
+    # Right: q1, q3, q5. Neurology has q0, q1, q3.
+    assert (cells["Neurology"]["questions"], cells["Neurology"]["value"]) == (
+        3,
+        pytest.approx(2 / 3),
+    )
+    assert (cells[UNCLASSIFIED]["questions"], cells[UNCLASSIFIED]["value"]) == (1, 0.0)
+    assert (cells["without one"]["questions"], cells["without one"]["value"]) == (2, 0.5)
+    by_category = found["by_category_mmedbench_mcqa_mmedbench"]
+    assert [(row[0], row[by_category.columns.index("value")]) for row in by_category.rows] == [
+        ("diet", 0.5), ("drugs", 0.5),
+    ]  # fmt: skip
+    assert not [key for key in {t.key for t in tables(report)} if key.startswith("by_topic")]
+
+
+def test_a_file_of_topics_that_is_wrong(tmp_path):
+    for text, message in [
+        ("", "has no questions"),
+        ('{"question_id": "a"}', "line 1: expected question_id and topic"),
+        ('{"question_id": "a", "topic": "x"}\n{"question_id": "a", "topic": "y"}', "two topics"),
+        ('{"question_id": "a", "topic": ""}', "field 'topic': expected a text"),
+    ]:
+        (tmp_path / "t.jsonl").write_text(text)
+        with pytest.raises(DataError, match=message):
+            read_topics(tmp_path / "t.jsonl")

@@ -1,0 +1,84 @@
+"""Topics of questions: the list, and files of question -> topic."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from xling_tasks.errors import DataError
+
+TOPICS = (
+    "Anatomy and physiology", "Biochemistry", "Cardiology and respiratory medicine",
+    "Dermatology", "Ear, nose, throat and eyes", "Endocrinology and metabolism",
+    "Ethics and law", "Gastroenterology", "Genetics", "Gynaecology and obstetrics",
+    "Haematology and oncology", "Immunology and rheumatology", "Infectious diseases",
+    "Nephrology and urology", "Neurology", "Paediatrics", "Pathology", "Pharmacology",
+    "Psychiatry and psychology", "Public health and statistics", "Surgery and emergency medicine",
+)  # fmt: skip
+"""21 medical topics, as many as arXiv:2402.13963 has; the list is ours."""
+
+UNCLASSIFIED = "unclassified"
+"""The topic of a question that was asked about in vain."""
+
+
+def read_list(path: Path) -> tuple[str, ...]:
+    """A list of topics: a text file with one per line.
+
+    Raises:
+        DataError: If it cannot be read, has fewer than two, or one twice.
+    """
+    try:
+        lines = path.expanduser().read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: {error}") from error
+    found = tuple(" ".join(line.split()) for line in lines if line.strip())
+    if len(found) < 2 or len({topic.casefold() for topic in found}) < len(found):
+        raise DataError(f"{path}: two topics or more are needed, one per line, each once")
+    return found
+
+
+def write_topics(path: Path, found: dict[str, str]) -> None:
+    """Write question -> topic, a JSON object a line."""
+    rows = ({"question_id": question, "topic": topic} for question, topic in found.items())
+    _new(path, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
+def read_topics(path: Path) -> dict[str, str]:
+    """Question -> topic, as `xling topics` writes it, or by hand.
+
+    Raises:
+        DataError: If a line is no object with `question_id` and `topic`, or a question has two.
+    """
+    found: dict[str, str] = {}
+    try:
+        lines = path.expanduser().read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: {error}") from error
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            question, topic = row["question_id"], row["topic"]
+        except (json.JSONDecodeError, LookupError, TypeError) as error:
+            raise DataError(
+                f"{path}, line {number}: expected question_id and topic ({error!r})"
+            ) from error
+        if not isinstance(topic, str) or not topic.strip():
+            raise DataError(f"{path}, line {number}, field 'topic': expected a text")
+        if found.setdefault(str(question), topic) != topic:
+            raise DataError(f"{path}, line {number}: question {question!r} has two topics")
+    if not found:
+        raise DataError(f"{path}: has no questions")
+    return found
+
+
+def _new(path: Path, lines: Iterable[str]) -> None:
+    try:
+        with path.expanduser().open("x", encoding="utf-8", newline="\n") as handle:
+            handle.writelines(lines)
+    except FileExistsError:
+        raise DataError(f"--to {path}: is there already; name a new file") from None
+    except OSError as error:
+        raise DataError(f"--to {path}: {error.strerror or error}") from error

@@ -1,0 +1,96 @@
+"""Scores by topic of the question, or by category of the prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from xling_metrics.stats.resampling import ResamplerPool
+
+from xling_tasks.criteria import panel_of
+from xling_tasks.report.data import Task
+from xling_tasks.report.inference import Draws, column_interval
+from xling_tasks.report.model import Report
+from xling_tasks.report.tables.grid import Rows, heading, in_order, is_language
+from xling_tasks.report.tables.table import Table, Value
+
+_METRICS = {
+    "correctness": ("more_comprehensive", "contradictory"),
+    "verifiability": ("macro_f1",),
+    "mmedbench_mcqa": ("acc",),
+    "mmedbench_mcqa_ll": ("acc",),
+    "mmedbench_mcqa_ft": ("acc",),
+    "mmedbench_rationale": ("acc",),
+    "mmedbench_rationale_ft": ("acc",),
+    "information": ("information_f1",),
+    "empathy": ("empathy",),
+}
+_HEADS = ("metric", "T", "model", "language", "questions", "value", "low", "high")
+WITHOUT = "without one"
+"""What stands for the topic of a question that the file does not have."""
+
+
+def topic_tables(report: Report, topics: Mapping[str, str] | None) -> Iterator[Table]:
+    """A table per criterion and dataset: by topic where a file of topics is given, by category."""
+    places: dict[tuple[str, str], list[Task]] = {}
+    for model in report.models:
+        for task in model.tasks:
+            if task.ids and task.place.criterion in _METRICS:
+                places.setdefault((task.place.criterion, task.place.dataset), []).append(task)
+    for (criterion, dataset), tasks in places.items():
+        if topics is not None and any(key in topics for task in tasks for key in task.ids):
+            yield _table(report, criterion, dataset, tasks, "topic", topics)
+        labels = {key: label for task in tasks for key, label in task.categories.items()}
+        if labels:
+            yield _table(report, criterion, dataset, tasks, "category", labels)
+
+
+def _table(
+    report: Report, criterion: str, dataset: str, tasks: list[Task], kind: str,
+    labels: Mapping[str, str],
+) -> Table:  # fmt: skip
+    rows = Rows((kind, *_HEADS))
+    draws = Draws(report.options, ResamplerPool())
+    groups = sorted({labels.get(key, WITHOUT) for task in tasks for key in task.ids})
+    for label in groups:
+        for task in tasks:
+            keep = np.array([labels.get(key, WITHOUT) == label for key in task.ids])
+            for cells in _lines(task, keep, draws):
+                rows.add(label, *cells)
+    note = (
+        f"Over the questions of each {kind} alone, with intervals over them: few "
+        "questions, wide intervals. No differences are tested here."
+    )
+    if kind == "topic":
+        note += (
+            " Topics were named by a judge or a person (--topics); 'unclassified' are questions "
+            "that no topic could be read for, 'without one' those that the file does not have. "
+            "The paper shows accuracy per topic as a picture only."
+        )
+    title = f"{heading(criterion, dataset)}: by {kind}"
+    return rows.table(f"by_{kind}_{criterion}_{dataset}", criterion, title, [note])
+
+
+def _lines(task: Task, keep: NDArray[np.bool_], draws: Draws) -> Iterator[list[Value]]:
+    """A task's metrics over some of its questions, a line per language."""
+    found = []
+    for name, column in task.columns.items():
+        panel, language = panel_of(task.place, name)
+        if panel.metric not in _METRICS[panel.criterion] or not is_language(language):
+            continue
+        sums = column.sums[keep]
+        present = sums[~np.isnan(sums[:, 0])]
+        if not len(present):
+            continue
+        interval = column_interval(name, replace(column, sums=sums), draws)
+        value = None if interval is None else interval.value
+        ends = (None, None) if interval is None else (interval.low, interval.high)
+        tau = None if panel.temperature is None else f"{panel.temperature:g}"
+        start = [panel.metric, tau, task.model, language, len(present)]
+        line: list[Value] = [*start, value, *ends]
+        found.append((panel.metric, tau or "", language, line))
+    order = in_order({language for _, _, language, _ in found}, task.place.criterion)
+    for *_, line in sorted(found, key=lambda item: (item[0], item[1], order.index(item[2]))):
+        yield line
