@@ -163,6 +163,8 @@ def _score(
             bootstrap_iters=0,
             **asked,
         )
+    # Else the folder would be called after the paths of the parts.
+    tracker.general_config_tracker.model_name_sanitized = "merged"
     rows = found.pop("samples")
     tracker.save_results_aggregated(results=found, samples=rows)
     for task in parts:
