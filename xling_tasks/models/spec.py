@@ -61,6 +61,11 @@ class ModelSpec:
         if not isinstance(args, Mapping):
             raise SettingError(f"{name}.model_args: expected an object, got {args!r:.60}")
         refuse_secrets(f"{name}.model_args", args)
+        if str(args.get("trust_remote_code") or "false").lower() not in ("false", "0"):
+            raise SettingError(
+                f"{name}.model_args.trust_remote_code: code out of a repository is run for the "
+                "model under test only; serve such a model and name its address (base_url)"
+            )
         spec = cls(**{**value, "model_args": dict(args)})
         if not _is_whole(spec.max_gen_toks):
             raise SettingError(f"{name}.max_gen_toks: must be a positive integer")
