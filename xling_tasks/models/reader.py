@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.models.backend import Backend
-from xling_tasks.readers.fences import Fences, last_statement, said_lines
+from xling_tasks.readers.fences import Fences, has_code, last_statement, said_lines
 from xling_tasks.readers.thinking import without_thinking
 
 UNTIL = ("[BEGIN OPTIONS", "[BEGIN TEXT")
@@ -93,7 +93,12 @@ class Reader:
             each: fill(self._prompt, each, code, self._backend.inert, self._language)
             for each, code in codes.items()
         }
-        replies = self._backend.ask(list(prompts.values()), until=UNTIL)
+        code_in = {prompts[each]: code for each, code in codes.items()}
+
+        def reads(prompt: str, reply: str) -> bool:
+            return any(has_code(line, code_in[prompt]) for line in said_lines(reply))
+
+        replies = self._backend.ask(list(prompts.values()), until=UNTIL, reads=reads)
         said = dict(zip(prompts, replies, strict=True))
         return [read(each, said[each], codes[each]) for each in asked]
 
