@@ -508,3 +508,54 @@ def test_the_linear_backend_reaches_its_targets(realdata, tmp_path):
     assert [len({pairs[i].group for i in part}) for part in parts] == [2234, 149, 596]
     for name, target in zip(MECHANISMS, (80, 84, 88)):
         assert card["mean"][name]["f1"] >= target, name
+
+
+# Posts that a classifier was not trained on
+
+
+def test_posts_come_from_the_classifiers_own_test_part(data, tmp_path, capsys):
+    import json
+
+    from xling_tasks.cli import main
+    from xling_tasks.data.prompt_sets import load_prompts
+    from xling_tasks.data.records import RECORDS
+
+    folder = tmp_path / "classifier"
+    words = ["train-empathy", "--data", str(data), "--out", str(folder), "--seed", "3"]
+    assert main(words) == 0
+    to = tmp_path / "posts.jsonl"
+    start = ["export", "empathy-posts", "--data", str(data), "--classifier", str(folder)]
+    assert main([*start, "--n", "8", "--to", str(to)]) == 0
+    rows = [json.loads(line) for line in to.read_text(encoding="utf-8").splitlines()]
+    pairs = load(data).pairs
+    parts = split(pairs, 3)
+    tested = {pairs[i].seeker for i in parts.test}
+    learnt = {pairs[i].seeker for i in (*parts.train, *parts.dev)}
+    chosen = {row["en"] for row in rows}
+    assert len(rows) == len(chosen) == 8 and chosen <= tested and not chosen & learnt
+    again = tmp_path / "again.jsonl"
+    assert main([*start, "--n", "8", "--to", str(again)]) == 0
+    assert again.read_bytes() == to.read_bytes()
+    # With another language beside it, it is a set of prompts.
+    full = tmp_path / "full.jsonl"
+    full.write_text("\n".join(json.dumps(row | {"es": "Hola."}) for row in rows))
+    assert len(load_prompts(RECORDS["empathy"], str(full)).prompts) == 8
+    capsys.readouterr()
+    assert main([*start, "--n", "999", "--to", str(tmp_path / "x")]) == 2
+    assert f"--n 999: the test part has {len(tested)} seeker posts" in capsys.readouterr().err
+    other = write(tmp_path / "other", make_rows(60))
+    start[3] = str(other)
+    assert main([*start, "--to", str(tmp_path / "x")]) == 2
+    assert "may be ones that it was trained on" in capsys.readouterr().err
+
+
+def test_the_draw_keeps_the_shares_of_the_strata():
+    from xling_tasks.models.empathy.held_out import Post, draw
+
+    none, all_, one = (False,) * 3, (True,) * 3, (True, False, False)
+    posts = [Post(f"p{i:03}", "x", none if i < 50 else all_ if i < 80 else one) for i in range(90)]
+    # Of 90: 50, 30, 10; of 20: 11.1, 6.7, 2.2, so 11, 7 and 2.
+    shown = [post.shown for post in draw(posts, 20, 0)]
+    assert [shown.count(kind) for kind in (none, all_, one)] == [11, 7, 2]
+    assert draw(posts, 20, 0) == draw(posts[::-1], 20, 0) != draw(posts, 20, 1)
+    assert len(draw(posts, 90, 0)) == 90

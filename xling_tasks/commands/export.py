@@ -41,6 +41,15 @@ def add_export(commands: Any) -> None:
     )
     example.add_argument("--to", type=Path, required=True, help="the new YAML file")
     example.set_defaults(run=export_example)
+    posts = parts.add_parser(
+        "empathy-posts", help="posts that an empathy classifier was not trained on, as prompts"
+    )
+    posts.add_argument("--data", required=True, help="the folder that it was trained on")
+    posts.add_argument("--classifier", required=True, help="its folder")
+    posts.add_argument("--n", type=int, default=100, help="how many (the paper: 100)")
+    posts.add_argument("--seed", type=int, default=0, help="of the draw")
+    posts.add_argument("--to", type=Path, required=True, help="the new JSONL file")
+    posts.set_defaults(run=export_posts)
 
 
 def export_example(options: argparse.Namespace) -> str:
@@ -51,6 +60,37 @@ def export_example(options: argparse.Namespace) -> str:
     """
     _write(options.to, [EXAMPLE.read_text(encoding="utf-8")])
     return f"{options.to}: replace its wording by that of your training data"
+
+
+def export_posts(options: argparse.Namespace) -> str:
+    """Write `id` and `en` of posts from the test part of a classifier's own split.
+
+    Raises:
+        SettingError: If the classifier was trained on other data, or `--n` is impossible.
+        DataError: If the data cannot be read, or the file exists.
+    """
+    from xling_tasks.models.empathy.classifier import trained_on
+    from xling_tasks.models.empathy.data import load as load_pairs
+    from xling_tasks.models.empathy.held_out import draw, held_out
+
+    if options.n < 1:
+        raise SettingError(f"--n: must be an integer from 1, got {options.n}")
+    digest, seed = trained_on(options.classifier)
+    data = load_pairs(Path(options.data).expanduser())
+    if data.digest != digest:
+        raise SettingError(
+            f"--data {options.data}: has digest {data.digest}, but {options.classifier} was "
+            f"trained on {digest}; posts of other data may be ones that it was trained on"
+        )
+    posts = held_out(data, seed)
+    rows = ({"id": post.id, "en": post.text} for post in draw(posts, options.n, options.seed))
+    _write(options.to, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    return (
+        f"{options.to}: {options.n} of {len(posts)} seeker posts of the test part, stratified by "
+        "the mechanisms of their responses. They are by people in distress: keep them safe.\n"
+        f"Next: xling translate-prompts {options.to} --to ... and lm_eval --tasks xling_empathy "
+        "--metadata prompts_file=..."
+    )
 
 
 def export_train(options: argparse.Namespace) -> str:

@@ -95,6 +95,16 @@ def load_classifier(path: str) -> EmpathyClassifier:
     return EmpathyClassifier(_signature(about), card, _load(about["backend"], folder, place))
 
 
+def trained_on(path: str) -> tuple[str, int]:
+    """The digest of the data a classifier was trained on, and the seed of its split.
+
+    Raises:
+        SettingError: If the folder holds none.
+    """
+    about = _read(Path(path).expanduser() / _ABOUT, f"--classifier {path}", _KEYS)
+    return str(about["data"]), int(about["seed"])
+
+
 def save_classifier(model: Model, folder: Path, about: Mapping[str, Any]) -> None:
     """Write a model and, last, what it is; the folder must be there and hold nothing else.
 
