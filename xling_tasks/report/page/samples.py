@@ -103,7 +103,10 @@ def samples_to_read(report: Report, n: int = 5) -> list[SampleToRead]:
     """
     found = []
     for criterion in CRITERIA:
-        gaps, parts = _KINDS[criterion.removesuffix("_ft").removesuffix("_ll")]
+        kind = _KINDS.get(criterion.removesuffix("_ft").removesuffix("_ll"))
+        if kind is None:
+            continue
+        gaps, parts = kind
         for model in report.models:
             tasks = [task for task in model.tasks if task.place.criterion == criterion]
             ordered = sorted(gaps(tasks), key=lambda gap: gap.order)

@@ -123,11 +123,15 @@ def _of_board(board: Board) -> Iterator[Sketch | None]:
         metric = "empathy" if board.criterion == "empathy" else "information_f1"
         yield from (_bars(board, metric), _boxes(board, metric))
         yield _boxes(board, f"{metric}_by_prompt")
-    else:
+    elif board.criterion.startswith("mmedbench"):
         rated = [metric for metric in _RATIONALE if board.temperatures(metric)][:1]
         yield from (_bars(board, metric) for metric in ("acc", *rated))
         yield from (_boxes(board, metric) for metric in rated)
         yield _drops(board, ("acc", *rated))
+    else:
+        endpoints = tuple(endpoint.metric for endpoint in CRITERIA[board.criterion].endpoints)
+        yield from (_heat(board, metric) or _bars(board, metric) for metric in endpoints)
+        yield _drops(board, endpoints)
 
 
 def _of_consistency(board: Board) -> Iterator[Sketch | None]:

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from xling_tasks.criteria import CRITERIA
+from xling_tasks.data.records import MMEDBENCH, XLINGHEALTH
 from xling_tasks.logs import alike
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Report
 from xling_tasks.report.tables.grid import (
-    MMEDBENCH_LANGUAGES,
-    XLINGHEALTH_LANGUAGES,
     heading,
     in_order,
 )
@@ -106,8 +105,10 @@ def missing_languages(criterion: str, tasks: Tasks) -> dict[str, list[str]]:
     }
     expected = set().union(*own.values())
     if not CRITERIA[criterion].several_languages:
-        parallel = CRITERIA[criterion].parallel
-        expected |= set(XLINGHEALTH_LANGUAGES if parallel else MMEDBENCH_LANGUAGES)
+        datasets = {task.place.dataset for ts in tasks.values() for task in ts}
+        records = XLINGHEALTH if CRITERIA[criterion].parallel else MMEDBENCH
+        known = (each.languages for each in records.values() if each.dataset in datasets)
+        expected = expected.union(*known)
     return {
         name: in_order(expected - codes, criterion)
         for name, codes in own.items()
