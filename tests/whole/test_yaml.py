@@ -92,6 +92,4 @@ def test_every_kind_of_task_loads(criterion, language):
     manager = TaskManager(include_path=FOLDER, include_defaults=False)
     task = manager.load(name)["tasks"][name]
     assert len(task.eval_docs) == 24
-    version = 2.0 if criterion == "correctness" else 1.0
-    assert version == task.VERSION
     assert set(task.aggregation()) == set(task.higher_is_better())
