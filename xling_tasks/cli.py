@@ -19,6 +19,7 @@ _COMMANDS = {
     "commands.submit.command": "submit",
     "commands.translate_prompts": "translate_prompts",
     "commands.check_translator": "check_translator",
+    "commands.judge_empathy": "judge_empathy",
     "commands.topics": "topics",
     "commands.train_empathy": "train_empathy",
     "commands.annotate.command": "annotate",

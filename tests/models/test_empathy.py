@@ -559,3 +559,52 @@ def test_the_draw_keeps_the_shares_of_the_strata():
     assert [shown.count(kind) for kind in (none, all_, one)] == [11, 7, 2]
     assert draw(posts, 20, 0) == draw(posts[::-1], 20, 0) != draw(posts, 20, 1)
     assert len(draw(posts, 90, 0)) == 90
+
+
+# A judge with examples
+
+
+def test_a_judge_with_nine_examples(data, serve, capsys):
+    import json
+    import re
+
+    from xling_tasks.cli import main
+
+    marks = {"feelings towards": KIND, "understands": LIKE, "asks about": ASKS}
+
+    def judge(prompt):
+        if "[BEGIN POST" not in prompt:
+            return "ready"
+        code = re.search(r"carry the code (\w+)", prompt)[1]
+        (group,) = [own for words, own in marks.items() if words in prompt.split("\n")[0]]
+        blocks = re.findall(rf"\[BEGIN RESPONSE {code}\]\n(.*?)\n\[END RESPONSE", prompt, re.S)
+        assert len(blocks) == 10  # nine examples, and the one to judge
+        answers = re.findall("^Right answer: (YES|NO)$", prompt, re.M)
+        right = ["YES" if any(line in own for line in group) else "NO" for own in blocks]
+        assert answers == right[:9] and sorted(answers).count("YES") == 5
+        if "number 1" in prompt.split("Now the one to judge")[1].split("[END POST")[0]:
+            return "I cannot say."
+        return f"ANSWER {code}: {right[-1]}"
+
+    served = serve(judge)
+    metadata = json.dumps({"judge": served.spec()})
+    words = ["judge-empathy", "--data", str(data), "--metadata", metadata]
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    own = next(line for line in out.splitlines() if "judge, 9 examples" in line)
+    assert own.count("100.0") == 6  # of those with an answer
+    assert re.search(r"18 pairs; .* emotional_reactions [1-9]", out)
+    assert "66.8" in out and "gpt-4o" in out.lower()
+    asked = [prompt for prompt in served.prompts if "[BEGIN POST" in prompt]
+    assert len(asked) == 3 * 18
+    assert main([*words, "--n", "4"]) == 0 and "4 pairs" in capsys.readouterr().out
+    assert main(words[:3]) == 2 and "set --metadata judge" in capsys.readouterr().err
+
+
+def test_answers_of_a_judge_need_the_code():
+    from xling_tasks.commands.judge_empathy import read_answer
+
+    said = {"ANSWER bcdfgh: YES": 1, "**Answer bcdfgh: no.**": 0, "YES": None, "ANSWER xxxxxx: YES": None,
+            "ANSWER bcdfgh: YES\nANSWER bcdfgh: NO": None, "ANSWER bcdfgh: perhaps": None}  # fmt: skip
+    assert {text: read_answer(text, "bcdfgh") for text in said} == said
+    assert read_answer(None, "bcdfgh") is None

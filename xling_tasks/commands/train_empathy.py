@@ -201,7 +201,7 @@ def _page(card: dict[str, Any], folder: Path) -> str:
         f"Backend {card['backend']}, {card['pairs']:,} pairs, {card['seeker_posts']:,} seeker "
         f"posts; split {card['split']} by seeker post; fitted on {first['fitted_on']}.\n"
         "Percent on the test parts; F1 is macro F1, ± the standard deviation over seeds.",
-        table([*_own_rows(card), *_published_rows()]),
+        table([*_own_rows(card), *published_rows()]),
         table([_count_row(card, name) for name in MECHANISMS]),
         f"The classifier saved in {folder} is that of seed {first['seed']}: --metadata "
         f"empathy_classifier={folder}\nIts files hold words of the training posts: share it only "
@@ -231,7 +231,8 @@ def _own_rows(card: dict[str, Any]) -> list[dict[str, str]]:
     return rows
 
 
-def _published_rows() -> list[dict[str, str]]:
+def published_rows() -> list[dict[str, str]]:
+    """The paper's classifiers and its judge with nine examples, as rows."""
     return [
         _row(f"published: {who} ({_SOURCE})", lambda name, m, v=values: _one(_at(v[m], name)))
         for who, values in PUBLISHED.items()

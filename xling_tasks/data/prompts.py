@@ -44,6 +44,10 @@ FIELDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "support": (frozenset({"claims", "reference", "code"}), frozenset()),
     "read_letters": (frozenset({"options", "reply", "code"}), frozenset({"language"})),
     "read_verdict": (frozenset({"reply", "code"}), frozenset({"language", "answer"})),
+    "empathy_examples": (
+        frozenset({"definition", "examples", "post", "response", "code"}),
+        frozenset(),
+    ),
     "topic": (frozenset({"question", "topics", "code"}), frozenset()),
     "rank": (
         frozenset({"question", "rationales", "code"}),
@@ -57,6 +61,7 @@ _LINES = {
     "claims": "{code} N. claim, and at the end {code} END OF CLAIMS",
     "support": "{code} N: SUPPORTED",
     "topic": "TOPIC {code}: NAME",
+    "empathy_examples": "ANSWER {code}: WORD",
     "rank": "RANKING {code}: 2 > 1",
     "read_letters": "ANSWER {code}: LETTERS",
     "read_verdict": "ANSWER {code}: WORD",

@@ -1,0 +1,155 @@
+"""`xling judge-empathy`: a judge with a few examples as a classifier of empathy.
+
+What arXiv:2505.21999 compares its classifiers with (Table 7: GPT-4o with nine examples). Posts are
+by people in distress: nothing here quotes one but the prompts to the judge.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from xling_tasks.errors import SettingError
+from xling_tasks.models.empathy.data import MECHANISMS, Pair, load, split
+from xling_tasks.readers.fences import last_statement, said_lines
+
+DEFINITIONS = {
+    "emotional_reactions": (
+        "whether the response expresses feelings towards the writer of the post, such as warmth, "
+        "compassion or concern."
+    ),
+    "interpretations": (
+        "whether the response shows that it understands the feelings or experiences behind the "
+        "post, for instance by naming them or by telling of similar ones."
+    ),
+    "explorations": (
+        "whether the response asks about feelings or experiences that the post does not state."
+    ),
+}
+"""What a mechanism is, in our words."""
+
+
+def add_judge_empathy(commands: Any) -> None:
+    """Add `judge-empathy` to the commands of `xling`."""
+    from xling_tasks.commands.options import add_metadata
+
+    parser = commands.add_parser(
+        "judge-empathy", help="a judge with a few examples as classifier of empathy"
+    )
+    parser.add_argument("--data", required=True, help="folder with EPITOME's CSV files")
+    parser.add_argument("--shots", type=int, default=9, help="examples (the paper: 9)")
+    parser.add_argument("--n", type=int, help="pairs of the test part; all if left")
+    parser.add_argument("--seed", type=int, default=0, help="of split, examples and draw")
+    add_metadata(parser)
+    parser.set_defaults(run=judge_empathy)
+
+
+def judge_empathy(options: argparse.Namespace) -> str:
+    """Macro F1 and accuracy of a judge on the test part, beside the published ones.
+
+    Raises:
+        SettingError: If no judge is set, or a number is impossible.
+        DataError: If the data cannot be read or split.
+    """
+    from xling_tasks.commands.options import read_metadata
+    from xling_tasks.commands.table import table
+    from xling_tasks.commands.train_empathy import published_rows
+    from xling_tasks.data.prompts import Prompts
+    from xling_tasks.models.backend import backend
+    from xling_tasks.models.fence_key import fences
+    from xling_tasks.settings import Settings
+
+    settings = Settings.parse(read_metadata(options.metadata), {})
+    if settings.judge is None:
+        raise SettingError("xling judge-empathy: set --metadata judge=... as for correctness")
+    if options.shots < 0 or options.seed < 0 or (options.n is not None and options.n < 1):
+        raise SettingError("--shots and --seed must not be negative, --n at least 1")
+    pairs = load(Path(options.data).expanduser()).pairs
+    parts = split(pairs, options.seed)
+    tested = _drawn([pairs[i] for i in parts.test], options.n, options.seed)
+    prompt = Prompts(settings.prompts).get("empathy_examples", "en")
+    judge = backend("judge", settings.judge, settings.xling_cache)
+    judge.check()
+    codes = fences(settings.xling_cache, settings.fence_key)
+    rows: dict[str, Any] = {"test part of": f"judge, {options.shots} examples"}
+    unread = []
+    for column, name in enumerate(MECHANISMS):
+        shown = examples([pairs[i] for i in parts.train], column, options.shots, options.seed)
+        said = ask(tested, shown, name, prompt, judge, codes)
+        rows |= _scores(name, [int(pair.present[column]) for pair in tested], said)
+        unread.append(f"{name} {sum(word is None for word in said)}")
+    note = f"{len(tested)} pairs; without a readable answer, and left out: {', '.join(unread)}."
+    return f"{table([rows, *published_rows()])}\n\n{note}\nJudge: {judge.signature}"
+
+
+def examples(pairs: Sequence[Pair], column: int, n: int, seed: int) -> list[tuple[Pair, bool]]:
+    """N pairs of the training part, of which as near as can be half have the mechanism."""
+    order = sorted(pairs, key=lambda pair: _digest(seed, column, pair.seeker, pair.response))
+    there = [pair for pair in order if pair.present[column]][: (n + 1) // 2]
+    absent = [pair for pair in order if not pair.present[column]][: n - len(there)]
+    chosen = [(pair, True) for pair in there] + [(pair, False) for pair in absent]
+    return sorted(chosen, key=lambda item: _digest("order", seed, item[0].response))
+
+
+def ask(
+    pairs: Sequence[Pair], shown: Sequence[tuple[Pair, bool]], name: str, prompt: Any, judge: Any,
+    codes: Any,
+) -> list[int | None]:  # fmt: skip
+    """Whether the judge finds a mechanism in each response: 1, 0, or None for no answer."""
+    inert = judge.inert
+    asked: list[tuple[str, str]] = []
+    for pair in pairs:
+        texts = [text for example, _ in shown for text in (example.seeker, example.response)]
+        code = codes.code(name, pair.seeker, pair.response, *texts)
+        blocks = [
+            f"[BEGIN POST {code}]\n{inert(example.seeker)}\n[END POST {code}]\n"
+            f"[BEGIN RESPONSE {code}]\n{inert(example.response)}\n[END RESPONSE {code}]\n"
+            f"Right answer: {'YES' if present else 'NO'}"
+            for example, present in shown
+        ]
+        text = prompt.fill(
+            definition=DEFINITIONS[name], examples="\n\n".join(blocks), post=inert(pair.seeker),
+            response=inert(pair.response), code=code,
+        )  # fmt: skip
+        asked.append((text, code))
+    of_text = dict(asked)
+
+    def reads(text: str, reply: str) -> bool:
+        return read_answer(reply, of_text[text]) is not None
+
+    replies = judge.ask([text for text, _ in asked], until=("[BEGIN POST",), reads=reads)
+    return [read_answer(reply, code) for reply, (_, code) in zip(replies, asked, strict=True)]
+
+
+def read_answer(reply: str | None, code: str) -> int | None:
+    """1 for YES, 0 for NO behind the code on a reply's last such line; else None."""
+
+    def read(line: str) -> int | None:
+        form = re.fullmatch(rf"(?:answer )?\[?{code}\]? ?:? ?(yes|no) ?\.?", line)
+        return None if form is None else int(form[1] == "yes")
+
+    return last_statement(said_lines(reply), code, read)
+
+
+def _scores(name: str, gold: Sequence[int], said: Sequence[int | None]) -> dict[str, str]:
+    from xling_metrics.classification import verdict_scores
+
+    from xling_tasks.commands.train_empathy import SHORT
+
+    found = verdict_scores(list(gold), list(said))
+    short = SHORT[MECHANISMS.index(name)]
+    shown = {f"F1 {short}": found.macro_f1, f"accuracy {short}": found.acc}
+    return {key: "-" if value is None else f"{100 * value:.1f}" for key, value in shown.items()}
+
+
+def _drawn(pairs: list[Pair], n: int | None, seed: int) -> list[Pair]:
+    order = sorted(pairs, key=lambda pair: _digest("test", seed, pair.seeker, pair.response))
+    return order[:n]
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()
