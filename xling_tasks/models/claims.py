@@ -102,14 +102,16 @@ def read_claims(reply: str | None, code: str) -> Extraction:
         return Extraction(None)
     # A line without the code says nothing: it is none of the judge's claims, nor its end mark.
     lines = [behind_code(line, code) or "" for line in _lines(reply)]
-    ends = [i for i, line in enumerate(lines) if _END.fullmatch(line)]
+    ends = [i for i, line in enumerate(lines) if "claims" in line.lower() and _END.fullmatch(line)]
     if not ends:
         return Extraction(None, len(lines), reply)
     lines = lines[: ends[0]]
-    nones = [i for i, line in enumerate(lines) if _NONE.fullmatch(line)]
+    nones = [i for i, line in enumerate(lines) if "none" in line.lower() and _NONE.fullmatch(line)]
     items = ["" if i in nones else line for i, line in enumerate(lines)]
-    numbered = any(map(_NUMBERED.fullmatch, items))
-    matches = list(map((_NUMBERED if numbered else _BULLET).fullmatch, items))
+    matches = list(map(_NUMBERED.fullmatch, items))
+    numbered = any(matches)
+    if not numbered:
+        matches = list(map(_BULLET.fullmatch, items))
     hits = [match for match in matches if match]
     if not hits and nones == [len(lines) - 1] and len(lines) <= 2:  # NONE, perhaps introduced
         return Extraction((), 0, reply)
@@ -131,7 +133,9 @@ def _lines(reply: str) -> list[str]:
     text = without_thinking(reply)
     if text is None:
         return []
-    lines = [line for line in text.splitlines() if not _FENCE.fullmatch(line)]
+    lines = text.splitlines()
+    if "```" in text or "~~~" in text:
+        lines = [line for line in lines if not _FENCE.fullmatch(line)]
     return [line for line in lines if any(map(str.isalnum, line))]
 
 
@@ -139,7 +143,7 @@ def _is_doubtful(hits: Sequence[re.Match[str]]) -> bool:
     """Whether numbers go down, or an item holds the next one's number."""
     numbers = [int(match[1]) for match in hits]
     return any(b < a for a, b in pairwise(numbers)) or any(
-        re.search(rf"[.!?;]\s+\(?{number + 1}[.)]\s", match[2])
+        str(number + 1) in match[2] and re.search(rf"[.!?;]\s+\(?{number + 1}[.)]\s", match[2])
         for number, match in zip(numbers, hits, strict=True)
     )
 
@@ -203,9 +207,9 @@ def read_support(reply: str | None, count: int, code: str) -> list[bool | None]:
     differ, or with one that the words behind it take back, has None.
     """
     found: dict[int, set[bool]] = {}
-    for line in _lines(reply or ""):
+    for line in (without_thinking(reply or "") or "").splitlines():
         said = behind_code(line, code)
-        if said and (match := _VERDICT.fullmatch(said.strip())):
+        if said and (match := _VERDICT.fullmatch(said)):
             verdict = match[2].lower() == "supported"
             taken_back = (_TAKEN_BACK if verdict else _TAKEN_BACK_TOO).match(match[3] or "")
             stated = {verdict, not verdict} if taken_back else {verdict}

@@ -140,4 +140,9 @@ def _verdict(line: str, code: str, word: str) -> str | None:
     return _LABEL_OF.get(re.sub(r"\W", "", after))
 
 
-_STARTS = ("", "final", "my", "the", "myfinal", "thefinal")
+_STARTS = (
+    *("", "final", "my", "the", "myfinal", "thefinal"),
+    *("so", "thus", "hence", "therefore", "conclusion", "answer", "finalanswer", "lastline"),
+    *(f"{whose}verdictis" for whose in ("the", "my", "final", "myfinal", "thefinal")),
+)
+"""What may stand before the word, letters alone."""

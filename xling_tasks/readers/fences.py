@@ -219,7 +219,10 @@ def behind_code(line: str, code: str) -> str | None:
         line: A line of a reply as it is: what it says is kept to the letter.
         code: The code.
     """
-    found = _head(code).fullmatch(line)
+    head, _, rest = line.partition(" ")
+    if head == code and rest[:1].isalnum():
+        return rest  # the form asked for, quickly
+    found = _head(code).fullmatch(line) if code in line.lower() else None
     if found is None:
         return None
     bullet = "- " if found["bullet"] else ""
