@@ -35,6 +35,11 @@ def add_compare(commands: Any) -> None:
     parser.add_argument(
         "--metrics", nargs="+", metavar="NAME", help="only these; default: all with a direction"
     )
+    parser.add_argument(
+        "--margin",
+        type=float,
+        help="differences up to this are about the same; default: each endpoint's own (0.05)",
+    )
     parser.add_argument("--json", action="store_true", help="JSON instead of text")
     parser.set_defaults(run=compare)
 
@@ -50,7 +55,9 @@ def compare(options: argparse.Namespace) -> str:
     from xling_tasks.report.compare.numbers import all_lines
     from xling_tasks.report.compare.pairs import missing, one_model, paired, remarks, shared
     from xling_tasks.report.compare.settings import differences
+    from xling_tasks.report.compare.verdicts import with_verdicts
     from xling_tasks.report.model import Options
+    from xling_tasks.report.stats import Statistics
 
     _check(options)
     a, b = one_model(options.a), one_model(options.b)
@@ -65,7 +72,8 @@ def compare(options: argparse.Namespace) -> str:
         )
     if not pairs:
         raise DataError(f"nothing to compare: {'; '.join(notes) or 'no metric of both runs'}")
-    lines = all_lines(pairs, Options(seed=options.seed))
+    statistics = Statistics(Options(seed=options.seed, margin=options.margin))
+    lines = with_verdicts(all_lines(pairs, statistics), pairs, statistics)
     content = _content(options, (a, b), unlike, notes, lines)
     page = _page(content, lines)
     text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
@@ -86,6 +94,8 @@ def _write(folder: Path, texts: Sequence[str]) -> None:
 def _check(options: argparse.Namespace) -> None:
     if options.seed < 0:
         raise SettingError(f"--seed: must be an integer from 0, got {options.seed}")
+    if options.margin is not None and not 0 < options.margin < 1:
+        raise SettingError(f"--margin {options.margin}: must lie between 0 and 1")
     if options.to is None:
         return
     if options.to.exists() and not options.to.is_dir():
@@ -108,7 +118,7 @@ def _content(
     lines: Sequence[Line],
 ) -> dict[str, Any]:
     """Everything that is written, as plain values."""
-    from xling_tasks.report.compare.words import NOTES, outcome, summary, verdict
+    from xling_tasks.report.compare.words import NOTES, in_words, outcome, summary
 
     sides = zip("ab", models, (options.a, options.b), strict=True)
     return {
@@ -118,7 +128,7 @@ def _content(
         "notes": list(notes),
         "summary": summary(lines),
         "comparisons": [
-            {**_plain(line), "outcome": outcome(line), "verdict": verdict(line)} for line in lines
+            {**_plain(line), "outcome": outcome(line), "in_words": in_words(line)} for line in lines
         ],
         "how": list(NOTES),
     }

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from xling_metrics.stats.intervals import scored
 from xling_metrics.stats.jackknife import never_without_width, student
-from xling_metrics.stats.multiple import holm
 from xling_metrics.stats.paired import paired_difference
 from xling_metrics.stats.probability_intervals import ece_of_sums
 from xling_metrics.stats.resampling import Floats, number
@@ -19,7 +18,7 @@ from xling_metrics.stats.shares import Range
 from xling_tasks.criteria import CRITERIA, ENGLISH, Panel, panel_of
 from xling_tasks.report.compare.pairs import Pair
 from xling_tasks.report.data import Column, Task
-from xling_tasks.report.model import Options, Sides
+from xling_tasks.report.model import Sides
 from xling_tasks.report.stats import AUC, Statistics
 
 
@@ -46,7 +45,15 @@ class Line:
         ties: Questions with equal values.
         losses: The others.
         d_z: Mean over standard deviation of the differences; None unless a question has a value.
-        p_holm: p after Holm's correction over all comparisons made.
+        p_holm: Of an endpoint, p after Holm's correction over the endpoints and languages of its
+            dataset; of the others None.
+        role: `endpoint`, fixed beforehand, or `exploratory`.
+        verdict: Of an endpoint, one of a report's verdicts: B against A; of a gap, `better` where
+            B's is smaller.
+        reason: Why, in words.
+        margin: Differences up to this are about the same.
+        detectable: The difference that so many questions show with 80% power.
+        non_inferior: Whether the interval excludes that B is worse by more than the margin.
     """
 
     kind: str
@@ -68,19 +75,22 @@ class Line:
     losses: int | None = None
     d_z: float | None = None
     p_holm: float | None = None
+    role: str = "exploratory"
+    verdict: str = ""
+    reason: str = ""
+    margin: float | None = None
+    detectable: float | None = None
+    non_inferior: bool | None = None
 
 
 Side: TypeAlias = tuple[Pair, str]
 """A metric of a pair of tasks."""
 
 
-def all_lines(pairs: Sequence[Pair], options: Options) -> list[Line]:
-    """Every comparison, in a report's order, with p-values corrected over all of them."""
-    statistics = Statistics(options)
+def all_lines(pairs: Sequence[Pair], statistics: Statistics) -> list[Line]:
+    """Every comparison, in a report's order; endpoints have verdicts (`with_verdicts`)."""
     lines = [_difference(statistics, pair, name) for pair in pairs for name in pair.names]
     lines += [gap_change(statistics, own, english) for own, english in _with_english(pairs)]
-    adjusted = holm([line.p for line in lines])
-    lines = [replace(line, p_holm=p) for line, p in zip(lines, adjusted, strict=True)]
     criteria, panels = list(CRITERIA), list(dict.fromkeys(line.panel for line in lines))
     return sorted(
         lines,
@@ -147,7 +157,9 @@ def _with_english(pairs: Sequence[Pair]) -> Iterable[tuple[Side, Side]]:
     for pair in pairs:
         for name in pair.names:
             panel, language = panel_of(pair.a.place, name)
-            if panel in english and len(language) == 2 and language != ENGLISH:
+            record = CRITERIA[panel.criterion].metrics.get(panel.metric)
+            compared = record is None or record.across_languages
+            if panel in english and len(language) == 2 and language != ENGLISH and compared:
                 yield (pair, name), english[panel]
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 from xling_tasks.criteria import ENGLISH, panel_of
 from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.logs.results import read_results, refuse_mixed_models
+from xling_tasks.report.conclusions import endpoints_of
 from xling_tasks.report.data import Model, Task, read_models
 from xling_tasks.report.model import COVERAGE
 from xling_tasks.report.stats import AUC
@@ -79,6 +80,7 @@ def _metrics(a: Task, b: Task, wanted: Sequence[str] | None) -> list[str]:
             chosen = name in wanted or metric in wanted
         else:
             chosen = a.directions.get(name) is not None and metric not in COVERAGE
+            chosen = chosen or name in endpoints_of(a)
         if chosen and name in b.scores and (_has_parts(a, name) or _has_parts(b, name)):
             found.append(name)
     return found
@@ -163,6 +165,7 @@ def _aligned(task: Task, ids: Sequence[str]) -> Task:
             name: replace(column, sums=column.sums[order]) for name, column in task.columns.items()
         },
         rows={key: task.rows[key] for key in ids if key in task.rows},
+        unread={name: own[order] for name, own in task.unread.items()},
     )
 
 

@@ -2,101 +2,73 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from xling_metrics.stats.resampling import LEVEL
 
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.report.compare.numbers import Line, language_order
+from xling_tasks.report.sentences import points
 from xling_tasks.report.tables.table import Table, Value
-
-ALPHA = 0.05
-"""An adjusted p below this, together with an interval without 0, shows a difference."""
-
-FEWEST = 6
-"""With fewer questions no permutation test can give p < 0.05: 2 / 2^5 is 0.0625."""
-
-_UNKNOWN = ("too_few", "not_tested", "undefined")
-_CHANGES = {
-    "narrowed": "narrowed",
-    "widened": "widened",
-    "crossed": "changed sides",
-    "better": "better",
-    "worse": "worse",
-    "higher": "higher (neither is better)",
-    "lower": "lower (neither is better)",
-}
 
 NOTES = (
     "B - A is over the questions that both runs have, with equal content; positive: B is higher. "
     "↑ higher is better, ↓ lower is better.",
-    "Intervals: 95%, percentile bootstrap over questions; all rows of a question are drawn "
-    "together, and A and B, and a language and English, over the same draws. MMedBench's questions "
-    "differ between languages: there each language is drawn by itself.",
-    "p: permutation test, two-sided; whole questions change sides between A and B (in a gap, with "
-    "both languages). Adjusted p: Holm's correction over all comparisons made here.",
-    f"A difference counts as shown if its interval excludes 0 and its adjusted p is below {ALPHA}. "
-    "'No difference shown' is not equality: the questions may be too few to show one.",
+    "Endpoints are set beforehand (criteria, directions, margins); all else is exploratory: an "
+    "interval, and no verdict. Intervals: 95%, over questions, by what the values are; rows of a "
+    "question go together.",
+    "Adjusted p: Holm's correction over the endpoints and languages of a dataset, of scores and of "
+    "gaps each by themselves.",
+    "Better, worse: the interval excludes 0 and the adjusted p is below 0.05. About the same: the "
+    "interval lies within the margin on both sides. Cannot tell: neither; the questions are too "
+    "few to show less than what is named. Not comparable: too much of A or B was not measured.",
+    "Not inferior: the interval excludes that B is worse than A by more than the margin.",
     "Wins, ties, losses: questions on which the metric of that question alone is better in B, "
     "equal, worse. d_z: mean over standard deviation of the differences per question (Cohen).",
-    "Gap: score in the language minus score in English. 'Narrowed' and 'widened' compare its size "
-    "and need the same sign in A and B; with different signs it changed sides.",
+    "Gap: score in the language minus score in English; better is a smaller gap in B. Scores in "
+    "each language's own words (_src, chrF) have no gap.",
 )
 
 
 def outcome(line: Line) -> str:
-    """What the numbers of a line show.
-
-    Returns:
-        `better`, `worse` (of a metric without direction `higher`, `lower`), of a gap `narrowed`,
-        `widened`, `crossed`; `not_shown`; or why there is nothing: `undefined`, `not_tested`,
-        `too_few`.
-    """
-    fewest = line.n if line.n_english is None else min(line.n, line.n_english)
-    if 0 < fewest < FEWEST:
-        return "too_few"
-    if line.difference is None:
-        return "undefined"
-    if line.low is None or line.high is None or line.p_holm is None:
-        return "not_tested"
-    if line.low <= 0 <= line.high or line.p_holm >= ALPHA:
-        return "not_shown"
-    if line.kind == "gap":
-        return _gap_outcome(line.a or 0.0, line.b or 0.0)
-    if line.better is None:
-        return "higher" if line.difference > 0 else "lower"
-    return "better" if (line.difference > 0) == line.better else "worse"
+    """`better`, `worse`, `about_the_same`, `cannot_tell`, `not_comparable`; or `exploratory`."""
+    return line.verdict or "exploratory"
 
 
-def _gap_outcome(a: float, b: float) -> str:
-    if a * b < 0:
-        return "crossed"
-    return "narrowed" if abs(b) < abs(a) else "widened"
-
-
-def verdict(line: Line) -> str:
+def in_words(line: Line) -> str:
     """The outcome in words, with the numbers that it follows from."""
-    found = outcome(line)
-    if found == "too_few":
-        sizes = f"n={line.n}" + ("" if line.n_english is None else f", English n={line.n_english}")
-        return f"too few questions ({sizes})"
-    if found == "undefined":
-        return "not defined"
-    if found == "not_tested":
-        return "not tested (no interval)"
-    interval = f"{LEVEL:.0%} interval {shown(line.low)} to {shown(line.high)}"
-    adjusted = f"adjusted p {shown_p(line.p_holm)}"
-    gap = line.kind == "gap"
-    if found != "not_shown":
-        subject = f"gap {_CHANGES[found]}" if gap else f"B {_CHANGES[found].partition(' ')[0]}"
-        change = f"from {shown(line.a)} to {shown(line.b)}, change" if gap else "difference"
-        return f"{subject} ({change} {shown(line.difference)}, {interval}, {adjusted})"
-    lead = "no change of the gap shown" if gap else "no difference shown"
-    if line.low is not None and line.high is not None and line.low <= 0 <= line.high:
-        return f"{lead} ({interval} includes 0)"
-    return f"{lead} ({interval} excludes 0, but {adjusted})"
+    numbers = _numbers(line)
+    if not line.verdict:
+        return f"exploratory{numbers}"
+    if line.verdict == "not_comparable":
+        return f"not comparable: {line.reason}"
+    if line.verdict == "about_the_same":
+        return f"about the same{numbers}"
+    if line.verdict == "cannot_tell":
+        start = f"{line.n} questions would show"
+        if line.detectable is not None and line.reason.startswith(start):
+            return f"cannot tell: {start} {points(line.detectable)} or more{numbers}"
+        return f"cannot tell: {line.reason}{numbers}"
+    if line.kind == "gap":
+        sides = "changed sides, " if (line.a or 0.0) * (line.b or 0.0) < 0 else ""
+        return f"gap {sides}{'smaller' if line.verdict == 'better' else 'larger'}{numbers}"
+    return f"B {line.verdict}{numbers}"
+
+
+def _numbers(line: Line) -> str:
+    """Difference, interval, adjusted p."""
+    if line.difference is None:
+        return " (not defined)"
+    if line.low is None or line.high is None:
+        return " (no interval)"
+    change = "difference"
+    if line.kind == "gap":
+        change = f"from {shown(line.a)} to {shown(line.b)}, change"
+    text = f"{change} {shown(line.difference)}, {LEVEL:.0%} interval {shown(line.low)} to "
+    text += shown(line.high)
+    adjusted = "" if line.p_holm is None else f", adjusted p {shown_p(line.p_holm)}"
+    return f" ({text}{adjusted})"
 
 
 def shown(value: float | None) -> str:
@@ -127,35 +99,27 @@ def language_name(code: str) -> str:
 
 
 def summary(lines: Sequence[Line]) -> list[str]:
-    """Counts per language in words, then what no count says."""
-    codes = sorted({line.language for line in lines}, key=language_order)
+    """Per language and endpoint what may be said of B against A, and of its gap to English."""
+    own = [line for line in lines if line.verdict]
+    codes = sorted({line.language for line in own}, key=language_order)
     found = []
-    for code in ("", *codes):
-        for kind in ("difference", "gap"):
-            own = [x for x in lines if x.kind == kind and code in ("", x.language)]
-            if own:
-                name = language_name(code)
-                lead = f"{name}: B" if kind == "difference" else f"{name}, gap to English:"
-                found.append(f"{lead} {_counted(own)}.")
-    return [*found, *_limits(lines)]
+    for code in codes:
+        for line in (x for x in own if x.language == code):
+            gap = ", gap to English" if line.kind == "gap" else ""
+            place = f"{CRITERIA[line.panel.criterion].title}, {line.panel.dataset}"
+            text = f"{language_name(code)}: {place}, {line.panel.title}{gap}: {in_words(line)}"
+            found.append(f"{text}{_inferior(line)}.")
+    rest = len(lines) - len(own)
+    if rest:
+        found.append(f"{rest} more comparisons are exploratory: intervals without a verdict.")
+    return found
 
 
-def _counted(lines: Sequence[Line]) -> str:
-    counts = Counter(map(outcome, lines))
-    gap = lines[0].kind == "gap"
-    always = ("narrowed", "widened") if gap else ("better", "worse")
-    parts = [f"{_CHANGES[key]} in {counts[key]}" for key in always]
-    others = ("crossed",) if gap else ("higher", "lower")
-    parts += [f"{_CHANGES[key]} in {counts[key]}" for key in others if counts[key]]
-    parts.append(f"no {'change' if gap else 'difference'} shown in {counts['not_shown']}")
-    untested = sum(counts[key] for key in _UNKNOWN)
-    if untested:
-        parts.append(f"too few questions, or not testable, in {untested}")
-    return f"{', '.join(parts)} of {len(lines)} comparisons"
-
-
-def _limits(lines: Sequence[Line]) -> Iterable[str]:
-    yield "No difference shown is not equality: these questions do not show one."
+def _inferior(line: Line) -> str:
+    if line.non_inferior is None or line.margin is None or line.verdict == "about_the_same":
+        return ""
+    told = "is not" if line.non_inferior else "may be"
+    return f"; B {told} inferior by more than {line.margin:g}"
 
 
 # Tables
@@ -193,4 +157,4 @@ def _row(line: Line) -> tuple[Value, ...]:
     size = str(line.n) if line.n_english is None else f"{line.n}, en {line.n_english}"
     extra = [] if line.kind == "gap" else [wins, shown(line.d_z)]
     start = [line.panel.title + arrow, line.language, *numbers]
-    return (*start, shown_p(line.p), shown_p(line.p_holm), size, *extra, verdict(line))
+    return (*start, shown_p(line.p), shown_p(line.p_holm), size, *extra, in_words(line))
