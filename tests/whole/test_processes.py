@@ -11,12 +11,21 @@ from pathlib import Path
 import pytest
 import scripted
 
+from xling_tasks.logs.journal import read_journal
+
 pytest.importorskip("torch")
 
 TASKS = [
     "xlinghealth_consistency_demo_es",
     "xlinghealth_verifiability_demo_es",
     "xlinghealth_information_demo",
+]
+
+MORE = [
+    "xlinghealth_consistency_demo_en",
+    "xlinghealth_verifiability_ll_demo_zh",
+    "mmedbench_rationale_demo_en",
+    "xling_empathy",
 ]
 
 # The harness's own models split the documents over GPUs only, so the baseline does it here.
@@ -29,7 +38,15 @@ from xling_tasks.lm.baseline import BaselineLM
 from xling_tasks.discovery import task_folder
 
 class Parallel(BaselineLM):
-    def __init__(self):
+    left = 20 if os.environ.get("DIE") else 10**9
+
+    def _reply(self, *given):
+        self.left -= 1
+        if self.left < 0 and str(self.rank) == os.environ["DIE"]:
+            os.kill(os.getpid(), 9)
+        return super()._reply(*given)
+
+    def __init__(self, **others):
         super().__init__()
         self._rank, self._world_size = dist.get_rank(), dist.get_world_size()
         self._device = torch.device("cpu")
@@ -48,15 +65,20 @@ class Parallel(BaselineLM):
         dist.barrier()
 
 out, tasks = sys.argv[1], sys.argv[2:]
-model = BaselineLM()
+model = "xling_baseline"
 if dist.is_torchelastic_launched():
+    import lm_eval.models
+    from lm_eval.api import registry
+
     dist.init_process_group("gloo")
-    model = Parallel()
+    registry.model_registry.register("parallel", target=Parallel)
+    model = "parallel"
 settings = {"k": 3, "topic_seeds": 2, "encoder": False, "source_encoder": False}
 settings |= json.loads(os.environ["MODELS"])
 manager = TaskManager(include_path=str(task_folder()), include_defaults=False, metadata=settings)
 results = lm_eval.simple_evaluate(
-    model=model, tasks=tasks, task_manager=manager, limit=5, bootstrap_iters=0
+    model=model, tasks=tasks, task_manager=manager, limit=int(os.environ["LIMIT"]),
+    bootstrap_iters=0,
 )
 if results is not None:
     json.dump({key: results[key] for key in ("results", "samples")}, open(out, "w"), default=str)
@@ -66,22 +88,30 @@ if dist.is_initialized():
 """
 
 
-def evaluate(folder: Path, out: str, models: dict, *start: str) -> dict:
+def evaluate(
+    folder: Path, out: str, models: dict, *start: str, tasks=TASKS, limit=5, die=""
+) -> dict | None:
+    """The results; None of a run in which the process `die` was killed."""
     script = folder / "script.py"
     script.write_text(SCRIPT)
     done = subprocess.run(
-        [sys.executable, *start, str(script), out, *TASKS],
+        [sys.executable, *start, str(script), out, *tasks],
         cwd=folder,
         env={
             **os.environ,
             "CUDA_VISIBLE_DEVICES": "",
             "OMP_NUM_THREADS": "1",
             "MODELS": json.dumps(models),
+            "LIMIT": str(limit),
+            "DIE": die,
         },
         capture_output=True,
         text=True,
         timeout=300,
     )
+    if die:
+        assert done.returncode != 0
+        return None
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads((folder / out).read_text())
 
@@ -96,12 +126,28 @@ def test_two_processes_give_the_scores_of_one(tmp_path, own_cache, serve):
     launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
     two = evaluate(tmp_path, "two.json", models, *launcher)
     assert len(list((own_cache / "answers").glob("*_rank1.jsonl"))) == len(TASKS)
-    for task in TASKS:
+    same(one, two, TASKS, 5)
+
+
+def same(one: dict, two: dict, tasks: list[str], questions: int) -> None:
+    for task in tasks:
         first, second = (
             sorted(run["samples"][task], key=lambda sample: sample["doc_id"]) for run in (one, two)
         )
-        assert [sample["doc_id"] for sample in second] == [*range(5)]
+        assert [sample["doc_id"] for sample in second] == [*range(questions)]
         assert [sample["resps"] for sample in second] == [sample["resps"] for sample in first]
         for key, value in one["results"][task].items():
             if isinstance(value, float):
                 assert two["results"][task][key] == pytest.approx(value, abs=1e-9), key
+
+
+def test_uneven_shares_and_a_process_that_is_killed(tmp_path, own_cache):
+    """Seven questions on three processes, which find different amounts in their journals."""
+    one = evaluate(tmp_path, "one.json", {}, tasks=MORE, limit=7)
+    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "3")
+    evaluate(tmp_path, "no.json", {}, *launcher, tasks=MORE, limit=7, die="1")
+    kept = [read_journal(path) for path in (own_cache / "journals").glob("*.journal")]
+    assert sum(len(content.answers) for content in kept) >= 20
+    three = evaluate(tmp_path, "three.json", {}, *launcher, tasks=MORE, limit=7)
+    same(one, three, MORE, 7)
+    assert not list((own_cache / "journals").glob("*.journal"))
