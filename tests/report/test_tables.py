@@ -844,7 +844,7 @@ def test_csv_and_markdown_escape():
     assert list(csv.reader(io.StringIO(text)))[1:] == [
         ["x|y\nz", "1.5", "no"],
         ['say "hi", =1+1', "", "no"],
-        ["=2+3", "2", "yes"],
+        ["'=2+3", "2", "yes"],
     ]
 
 
