@@ -366,6 +366,26 @@ def test_a_judge_that_is_gone_ends_the_run_and_what_it_said_is_kept(run, serve, 
     assert len(served.prompts) - before == 24 - kept
 
 
+def test_an_error_that_nobody_knows_is_not_the_models_answer(run, serve, caplog):
+    bad = iter(range(6))
+
+    def reply(prompt):
+        error = next(bad, None) is not None and "back soon"
+        return (error and "We will be back soon, dear friends.") or f"An answer on {len(prompt)}."
+
+    served = serve(reply)
+    args = {"model": "m", "base_url": served.url}
+    results = run(
+        C + "en", model="local-chat-completions", model_args=args, apply_chat_template=True
+    )
+    answers = [sample["resps"][0][0] for sample in results["samples"][C + "en"]]
+    assert len(answers) == 24 and not any("back soon" in answer for answer in answers)
+    assert "6 different prompts got one and the same reply" in caplog.text
+    # And the saved answers are the good ones.
+    again = run(C + "en", model="local-chat-completions", model_args=args, apply_chat_template=True)
+    assert [s["resps"][0][0] for s in again["samples"][C + "en"]] == answers
+
+
 OPENAI = "openai-chat-completions"
 
 

@@ -19,6 +19,8 @@ from xling_tasks.models.failures import FAILED, REFUSED, Reply
 from xling_tasks.unanswered import Unanswered
 
 _NAME = "generate_until"
+_DOUBT = 5
+"""Different prompts with one greedy reply above which a few of them are asked again."""
 
 
 class Service:
@@ -38,7 +40,7 @@ class Service:
         self._concurrent = lm._concurrent
         # Several prompts in one request are as many requests at a time here.
         lm._concurrent = max(concurrency(lm), int(getattr(lm, "_batch_size", 1) or 1))
-        self._limits = Limits.of(args, error_texts=error_texts)
+        self._limits = Limits.of(args, error_texts=error_texts, doubt=_DOUBT)
         self._health = Health("the model under test", self._limits, concurrency(lm))
         lm.__dict__[_NAME] = self._generate_until
 

@@ -27,10 +27,16 @@ from xling_tasks.harness import clean_reply, is_own
 from xling_tasks.log import log
 from xling_tasks.models import failures, http
 from xling_tasks.models.failures import FAILED, CallFailed, Reply
+from xling_tasks.secrets import redact_text
 from xling_tasks.unanswered import Unanswered
 
 CHUNK = 64
 """Requests per call of a local backend: small enough to lose little, large enough for batches."""
+
+_TOGETHER = 0.02
+_TRIED = 3
+_SENTENCE = 16
+"""Shorter replies (`Yes.`, `Answer: B`) are the same for many prompts by right."""
 
 Arrived = list[tuple[int, Reply]]
 """Replies with the places of their requests, in the order of arrival."""
@@ -62,14 +68,17 @@ class Limits:
         deadline: Seconds for all attempts of one request, waits included.
         down: Seconds without any reply after which a service is down.
         error_texts: Whether error texts that come in an answer's place are failures.
+        doubt: Different prompts with one greedy reply above which it is asked for again, since it
+            may be an error; 0 for never.
     """
 
     attempts: int = 6
     strict: bool = False
-    timeout: float = 120.0
+    timeout: float = 280.0
     deadline: float = 600.0
-    down: float = 200.0
+    down: float = 265.0
     error_texts: bool = True
+    doubt: int = 0
 
     @classmethod
     def of(cls, args: Mapping[str, Any], **more: Any) -> Limits:
@@ -79,7 +88,7 @@ class Limits:
             found |= {"attempts": max(1, int(args["max_retries"])), "strict": True}
         with contextlib.suppress(KeyError, TypeError, ValueError):
             found["timeout"] = float(args["timeout"])
-            found["down"] = max(cls.down, 0.95 * found["timeout"])
+            found["down"] = max(200.0, 0.95 * found["timeout"])
         return cls(**found)
 
 
@@ -94,6 +103,7 @@ class Health:
         self.name, self.limits = name, limits
         self.reasons: Counter[str] = Counter()
         self._in_a_row = 0
+        self._lately: Counter[str] = Counter()
         self._most_in_a_row = max(10, 2 * concurrent)
         self._enough = min(3, concurrent)
         self._attempts_failed = 0
@@ -106,10 +116,12 @@ class Health:
     def works(self) -> None:
         """A reply came."""
         self._alive, self._attempts_failed, self._in_a_row = time.monotonic(), 0, 0
+        self._lately.clear()
 
-    def attempt_failed(self) -> None:
+    def attempt_failed(self, failed: CallFailed) -> None:
         """One attempt failed; there may be more."""
         self._attempts_failed += 1
+        self._lately[failed.reason] += 1
 
     def gave_up(self, failed: CallFailed) -> None:
         """A call failed for good."""
@@ -130,7 +142,8 @@ class Health:
 
     def down(self, why: str) -> ServiceDown:
         """What ends the run."""
-        reasons = ", ".join(f"{reason}: {n}" for reason, n in self.reasons.most_common())
+        counted = self._lately or self.reasons
+        reasons = ", ".join(f"{reason}: {n}" for reason, n in counted.most_common())
         return ServiceDown(
             f"{self.name}: the service does not work ({why}; {reasons or 'no reply'}). The run "
             "ends here so that no time is lost. Everything so far is kept (answers, replies): "
@@ -225,6 +238,7 @@ def _answer(reply: Reply) -> str:
 def _apis(lm: Any, calls: Sequence[Call], limits: Limits, health: Health) -> Stream:
     """Two rounds: what failed is asked again once the rest is there, if the service works."""
     late: dict[int, CallFailed] = {}
+    said: dict[int, Reply] = {}
     for arrived in _round(lm, calls, range(len(calls)), limits, health):
         good: Arrived = []
         for i, reply in arrived:
@@ -232,7 +246,10 @@ def _apis(lm: Any, calls: Sequence[Call], limits: Limits, health: Health) -> Str
                 late[i] = reply
             else:
                 good.append((i, reply))
+        said.update(good)
         yield good
+    if limits.doubt and limits.error_texts:
+        yield from _doubted(lm, calls, said, limits, health)
     once_more = [i for i, failed in late.items() if failed.again]
     if once_more and len(late) < len(calls) and not limits.strict:
         for arrived in _round(lm, calls, once_more, limits, health):
@@ -246,6 +263,46 @@ def _apis(lm: Any, calls: Sequence[Call], limits: Limits, health: Health) -> Str
     if late:
         yield [(i, Reply("", FAILED, failed.reason)) for i, failed in late.items()]
     health.check_all(len(calls))
+
+
+def _doubted(
+    lm: Any, calls: Sequence[Call], said: Mapping[int, Reply], limits: Limits, health: Health
+) -> Stream:
+    """Ask again where many different prompts got one reply: a model would say it again.
+
+    A few are tried first, so that what a model does say often costs no more than these. Sampled
+    answers are left alone: to draw the frequent ones again would change how frequent they are.
+    """
+    places: dict[str, list[int]] = {}
+    for i, reply in said.items():
+        greedy = not calls[i].gen_kwargs.get("temperature")
+        if greedy and reply.outcome == failures.ANSWER and len(reply.text) >= _SENTENCE:
+            places.setdefault(reply.text, []).append(i)
+    for text, same in places.items():
+        if len({str(calls[i].context) for i in same}) < limits.doubt:
+            continue
+        tried = dict(_again(lm, calls, same[:_TRIED], limits, health))
+        if any(reply.text != text for reply in tried.values()):
+            tried.update(_again(lm, calls, same[_TRIED:], limits, health))
+            log.warning(
+                "%s: %d different prompts got one and the same reply (%r), and another one when "
+                "they were asked again: an error of the service. The second reply counts. "
+                "--metadata detect_errors=false switches this off",
+                health.name, len(same), redact_text(text)[:120],
+            )  # fmt: skip
+            yield list(tried.items())
+
+
+def _again(
+    lm: Any, calls: Sequence[Call], places: Sequence[int], limits: Limits, health: Health
+) -> Arrived:
+    """Replies to some calls that are made a second time; those that fail now are failures."""
+    found: Arrived = []
+    for arrived in _round(lm, calls, places, limits, health) if places else ():
+        for i, reply in arrived:
+            failed = isinstance(reply, CallFailed)
+            found.append((i, Reply("", FAILED, reply.reason) if failed else reply))
+    return found
 
 
 def _round(
@@ -284,6 +341,7 @@ def _drain(
     arrived: list[tuple[int, Any]] = []
     try:
         item = results.get(timeout=1.0)
+        time.sleep(_TOGETHER)  # so that what arrives together is written together
         while True:
             if item is None:
                 return arrived, None, True
@@ -384,8 +442,8 @@ class _Work:
     async def _attempt(self, session: Any, call: Call) -> Reply:
         try:
             reply = await self._ask(session, call)
-        except CallFailed:
-            self._health.attempt_failed()
+        except CallFailed as failed:
+            self._health.attempt_failed(failed)
             raise
         self._health.works()
         return reply

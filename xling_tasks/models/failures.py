@@ -165,6 +165,7 @@ _ERRORS = [
         r"server|limit|memory|failed)",
     )
 ]
+_SORRY = re.compile(r"(?:(?:we're |we are |i'm |i am )?sorry|apologies|oops)\W+(?:but )?", re.I)
 _LONGEST = 600
 _MARKUP_LONGEST = 100_000
 
@@ -189,6 +190,7 @@ def error_text(text: str) -> str | None:
         return "web page as a reply" if markup else "traceback as a reply"
     if len(plain) > _LONGEST:
         return None
+    plain = _SORRY.sub("", plain)
     return "error text as a reply" if any(form.match(plain) for form in _ERRORS[2:]) else None
 
 
