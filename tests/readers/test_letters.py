@@ -89,6 +89,23 @@ def test_attacks_are_read_right_or_not_at_all():
 
 
 @pytest.mark.parametrize(
+    ("question", "reply", "expected"),
+    [
+        # In a question for what is false, 'true' may speak of the statement or of the answer.
+        ("Laquelle est fausse ?", "A. Vrai\nB. Vrai\nC. Faux\nD. Vrai", None),
+        ("Laquelle est fausse ?", "A. Faux\nB. Faux\nC. Vrai\nD. Faux", {"C"}),
+        ("誤っているのはどれか。", "A ○\nB ○\nC ×\nD ○", None),
+        ("Which is NOT an opioid?", "A: true, B: true, C: false, D: true", None),
+        ("Which are correct?", "A: true, B: true, C: false, D: true", {"A", "B", "D"}),
+        ("Which is false?", "A, B and D are correct.", None),
+        ("Which is false?", "Answer: C", {"C"}),
+    ],
+)
+def test_lists_of_true_and_false_in_questions_for_what_is_false(question, reply, expected):
+    assert read_letters(reply, OPTIONS, several=True, question=question) == expected
+
+
+@pytest.mark.parametrize(
     "mark",
     [
         *(

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import regex
 
 from xling_tasks.readers.lexer import Options, Tokens, lex, options_of
+from xling_tasks.readers.lexicon import asks_for
 from xling_tasks.readers.plain import (
     after_question,
     ends_of,
@@ -35,7 +36,7 @@ _LONGEST = 8_000
 
 # An item of a list: a letter, perhaps with its own text, or a text.
 _OPEN, _CLOSE = r"[(\[]{0,2}+", r"[)\]]{0,2}"
-_LETTER = rf"[aoOyAPq]{{0,6}}+{_OPEN}L{_CLOSE}o?(?:[.:\-]?{_OPEN}T{_CLOSE})?"
+_LETTER = rf"[aoOyAPq]{{0,6}}+{_OPEN}L{_CLOSE}o?(?:[.:,\-]?{_OPEN}T{_CLOSE})?"
 _TEXT = rf"[aoOyAPq]{{0,6}}+{_OPEN}T{_CLOSE}(?:[(\[]o?L{_CLOSE}|[:\-]L(?=[np.]|$))?"
 _INLINE = r"(?:[,.]{0,2}&|\.?,{1,2}|;(?=[aoO]*L(?:[;.np]|$))|(?<=L)(?=L))"
 _ENDS = r"[)\].,;]{0,3}+z?(?:[np]|$)"
@@ -51,7 +52,9 @@ def _list_of(item: str) -> str:
 _LIST = rf"(?>{_list_of(_LETTER)}|{_list_of(_TEXT)})"
 # What may follow letters that answer; strictly, after a label, and at the opening of a reply.
 _AFTER = r"[)\]zoy]*"
-_NOT_THAT = rf"(?=[,(]?(?:[!0]|u)[aoO]*{_OPEN}[LT][)\]]*(?:$|[np.]))"
+_NOT_THAT = (
+    rf"(?=\([^()np]{{0,20}}w[^()np]{{0,6}}\)|[,(]?&?(?:[!0]|u)[aoO]*{_OPEN}[LT][)\]]*(?:$|[np.]))"
+)
 _STRICT = (
     rf"{_AFTER}(?:$|(?=[np.;?])|(?=,?b)|(?=,?C)|(?=,[^.?npLTm]*bz*(?:[.np]|$))|{_NOT_THAT})(?!T)"
 )
@@ -68,7 +71,8 @@ _LABELS = [
     (regex.compile(rf"{_BEFORE}(?P<core>{_NOUN}|(?<=^|[.np*9])a?r+)(?P<mark>[ij]+:?[np]*[ij]?)"), True),
     (regex.compile(r"(?P<core>#)(?P<mark>)"), True),
     (regex.compile(rf"(?<=^|[.?np*]|[ias],?|s,)(?P<core>{_NOUN})(?P<mark>)"), False),
-    (regex.compile(r"(?<=^|[.np*])(?P<core>a*[ij]|r+(?=y?L))(?P<mark>)"), False),
+    (regex.compile(r"(?<=^|[.np*])(?P<core>a*[ij])(?P<mark>)"), False),
+    (regex.compile(r"(?<=^|[.np*])(?P<core>r+(?=y?L))(?P<mark>)"), True),
     (regex.compile(r"(?<!!|h|y|w)(?P<core>c)(?P<mark>:?)"), True),
     (regex.compile(r"(?<=^|[.,;np*v])(?P<core>s)(?P<mark>,?[ijaoA]*)"), False),
 ]  # fmt: skip
@@ -124,7 +128,12 @@ class _Place(NamedTuple):
 
 
 def read_letters(
-    reply: str, options: Mapping[str, str], *, several: bool, cut: bool = False
+    reply: str,
+    options: Mapping[str, str],
+    *,
+    several: bool,
+    cut: bool = False,
+    question: str = "",
 ) -> frozenset[str] | None:
     """The letters that a reply commits to, None where it commits to none.
 
@@ -135,6 +144,8 @@ def read_letters(
             in any case (and then scored); 'all of the above' only where this is true.
         cut: Whether the reply is as long as the model was allowed to write: an answer that
             ends where the reply ends may then be the beginning of one.
+        question: The question. Where it asks for what is false, a list of true and false is
+            read only if one option alone is said to be true.
 
     Returns:
         A non-empty set of letters of ``options``, or None (unparsed).
@@ -151,7 +162,9 @@ def read_letters(
     if echoed and {key for value in tokens.values for key in value} < set(known.keys):
         return None  # a question of its own, and not the one that was asked
     verbatim = bool(_PROMPT_LIST.fullmatch(text))
-    return _Reader(tokens, known, several, cut=cut, verbatim=verbatim).read()
+    reader = _Reader(tokens, known, several, cut=cut, verbatim=verbatim)
+    reader.asked = asks_for(question)
+    return reader.read()
 
 
 class _Reader:
@@ -161,6 +174,7 @@ class _Reader:
         self.tokens, self.kinds = tokens, tokens.kinds.rstrip("np")
         self.options, self.several, self.cut, self.verbatim = options, several, cut, verbatim
         self.keys = options.keys
+        self.asked = ""
         self.heads = [match.end() for match in _HEAD_LINE.finditer(self.kinds)]
 
     def read(self) -> frozenset[str] | None:
@@ -339,6 +353,8 @@ class _Reader:
             return
         if self.cut or self._unfinished(place):
             return
+        if self.kinds[: place.start].rstrip("np").endswith(":"):
+            return  # after a label that is not that of the answer
         if place.text and regex.search(r"[^.:]n$", self.kinds[: place.start]):
             return  # texts, one a line, of which the first could not be read
         before = [
@@ -368,7 +384,12 @@ class _Reader:
                 yield from self._after_label(match, loose)
         for match in _STATED.finditer(self.kinds):
             place = self._place(match)
-            if place and not self._denied(match.start()) and not _FALSE_ONE.search(self.kinds):
+            weak = self.asked == "false" and not regex.search(
+                "[AP]", match[0][len(match["list"]) :]
+            )
+            if weak or _FALSE_ONE.search(self.kinds):
+                continue
+            if place and not self._denied(match.start()):
                 yield place._replace(named=True, text=False)
 
     def _after_label(self, match: regex.Match[str], loose: bool) -> Iterator[_Place]:
@@ -441,7 +462,8 @@ class _Reader:
             return False
         others = self._mentioned(tail_start, tail_start + len(tail)) - place.letters
         wrong = regex.search("[w]", tail)
-        if wrong and not others and not regex.search("[bu]", tail[: wrong.start()]):
+        denies = self._yes_or_no() and self.options.texts[min(place.letters)][0] in _NO
+        if wrong and not others and not denies and not regex.search("[bu]", tail[: wrong.start()]):
             return False
         return not others or bool(regex.search(r"[wbuF]|[!0v][aoO]*[Lm]", tail))
 
@@ -476,6 +498,8 @@ class _Reader:
                 for match in pattern.finditer(self.kinds)
                 if not match.start() or self.kinds[match.start() - 1] in "np.,;*9:&zbtF)("
             ]
+            if self._yes_or_no() and len(rows) == 1 and "T" in rows[0]["head"]:
+                return None  # 'No. That is wrong.' of options that are Yes and No
             spoken = all(self._spoken(row) for row in rows)
             if spoken and self._one_sentence(rows):
                 return self._true_rows(rows) or None
@@ -512,12 +536,15 @@ class _Reader:
         true = frozenset(key for key, value in verdicts.items() if value)
         if verdicts.keys() != set(self.keys) or not (self.several or len(true) == 1):
             return frozenset()
-        if self.cut and not self.kinds[rows[-1].end() :].strip(".)z"):
-            return frozenset()
+        all_but_one = len(true) == len(self.keys) - 1
+        if len(true) > 1 and (self.asked == "false" or (self.asked and all_but_one)):
+            return frozenset()  # 'true' of a statement, or of its being the answer?
         return frozenset() if regex.search("[kR?]", self.kinds) else true
 
     def _true_ones(self) -> frozenset[str] | None:
         """The options said to be true, if no other option is mentioned."""
+        if self.asked == "false":
+            return None
         true: set[str] = set()
         for match in _TRUE.finditer(self.kinds):
             place = self._place(match)
@@ -545,6 +572,7 @@ class _Reader:
         return None if self.cut or regex.search(against, self.kinds) else frozenset(named)
 
 
+_NO = {"нет", "no", "non", "否", "いいえ", "false"}
 _YES_NO = {
     "да",
     "нет",

@@ -101,6 +101,27 @@ def phrases() -> Mapping[str, Mapping[str, Any]]:
 
 
 @functools.lru_cache(maxsize=1)
+def _negative() -> Lexicon:
+    kinds = ("asks_false", "asks_not")
+    return Lexicon(
+        {
+            kind: [text for code in phrases().values() for text in code.get(kind, [])]
+            for kind in kinds
+        }
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def asks_for(question: str) -> str:
+    """What a question's last sentence asks for: 'false' statements, what is 'not' so, or ''."""
+    parts = [part for part in regex.split(r"(?<=[.?!。？！;；])\s*|\n", question) if part.strip()]
+    last = " ".join(parts[-2:]) if parts and len(parts[-1]) < 30 else "".join(parts[-1:])
+    words = [word for word in WORDS.findall(last.casefold()) if not word.isspace()]
+    found = {match[1] for at in range(len(words)) if (match := _negative().longest(words, at))}
+    return "false" if "asks_false" in found else "not" if found else ""
+
+
+@functools.lru_cache(maxsize=1)
 def lexicon() -> Lexicon:
     """The dictionary for letters: all languages together."""
     merged: dict[str, dict[str, None]] = {}

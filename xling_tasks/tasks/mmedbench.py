@@ -408,7 +408,9 @@ def _read(
 ) -> frozenset[str] | None:
     """The letters that a reply commits to."""
     text = _ft_letters(reply) if fine_tuned else reply
-    return read_letters(text, doc["options"], several=doc["several"], cut=cut)
+    return read_letters(
+        text, doc["options"], several=doc["several"], cut=cut, question=doc["question"]
+    )
 
 
 def _choice(reply: str, doc: Mapping[str, Any]) -> Choice:
