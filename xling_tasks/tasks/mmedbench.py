@@ -91,7 +91,7 @@ class _Choice(ReadingTask, GreedyTask):
         """The question with its options, one a line."""
         prompt = self.used_prompts()[self.prompt_name]
         return prompt.fill(
-            question=doc["question"],
+            question=doc.get("question", ""),
             options=prompt.form.options(doc["options"]),
             language=self.record.language_names[self.language],
         )
@@ -409,7 +409,7 @@ def _read(
     """The letters that a reply commits to."""
     text = _ft_letters(reply) if fine_tuned else reply
     return read_letters(
-        text, doc["options"], several=doc["several"], cut=cut, question=doc["question"]
+        text, doc["options"], several=doc["several"], cut=cut, question=doc.get("question", "")
     )
 
 
