@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.data.prompt_sets import FIELDS, json_object, language_of, placeholders
+from xling_tasks.data.files import json_object
+from xling_tasks.data.prompt_sets import FIELDS, language_of, placeholders
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.languages import LANGUAGES
@@ -94,7 +95,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         if not line.strip():
             continue
         where = f"{path}, line {number}"
-        row: Mapping[str, Any] = json_object(where, line)
+        row: Mapping[str, Any] = json_object(where, line, "an object with id, en, ...")
         for name in ("id", "en"):
             value = row.get(name)
             number_id = name == "id" and type(value) is int  # as a set may have them

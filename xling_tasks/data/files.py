@@ -152,6 +152,26 @@ def _read_csv(path: Path) -> Iterator[Table]:
     yield _from_grid(path, None, grid)
 
 
+def json_object(where: str, line: str | bytes, expected: str = "an object") -> dict[str, Any]:
+    """The object on a line of JSONL.
+
+    Args:
+        where: File and line, for the error message.
+        line: What is there.
+        expected: What should be there, for the error message.
+
+    Raises:
+        DataError: If it is none; the message begins with `where`.
+    """
+    try:
+        row = loads(line)
+    except ValueError as error:
+        raise DataError(f"{where}: not valid JSON ({error})") from error
+    if not isinstance(row, dict):
+        raise DataError(f"{where}: expected {expected}, got {row!r:.40}")
+    return row
+
+
 def _read_jsonl(path: Path) -> Iterator[Table]:
     rows, numbers = [], []
     columns: dict[str, None] = {}
@@ -159,12 +179,7 @@ def _read_jsonl(path: Path) -> Iterator[Table]:
         for number, line in enumerate(handle, start=1):
             if not line.strip():
                 continue
-            try:
-                row = loads(line)
-            except ValueError as error:
-                raise DataError(f"{path}, row {number}: not valid JSON ({error})") from error
-            if not isinstance(row, dict):
-                raise DataError(f"{path}, row {number}: expected an object, got {row!r:.40}")
+            row = json_object(f"{path}, row {number}", line)
             rows.append(row)
             numbers.append(number)
             columns.update(dict.fromkeys(row))

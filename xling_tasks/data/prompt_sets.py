@@ -16,11 +16,11 @@ from typing import Any
 
 from xling_metrics.words import language_code
 
+from xling_tasks.data.files import json_object
 from xling_tasks.data.records import DatasetRecord
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError, did_you_mean
 from xling_tasks.languages import LANGUAGES
-from xling_tasks.safe_json import loads
 
 _OTHER_FIELDS = frozenset({"id", "category"})
 FIELDS = {code: "ind" if code == "id" else code for code in LANGUAGES}
@@ -76,7 +76,7 @@ def _parsed(path: str, content: bytes, kind: str) -> PromptSet:
         if not line.strip():
             continue
         where = f"{path}, line {number}"
-        row = json_object(where, line)
+        row = json_object(where, line, "an object with id, en, ...")
         codes = codes or _languages(where, row)
         prompts.append(_prompt(where, row, codes))
         first = ids.setdefault(prompts[-1]["id"], number)
@@ -89,21 +89,6 @@ def _parsed(path: str, content: bytes, kind: str) -> PromptSet:
     return PromptSet(
         languages, tuple(prompts), {"kind": kind, "name": Path(path).name, "sha256": digest}
     )
-
-
-def json_object(where: str, line: bytes) -> dict[str, Any]:
-    """The object on a line of JSONL.
-
-    Raises:
-        DataError: If it is none; the message begins with `where`.
-    """
-    try:
-        row = loads(line)
-    except ValueError as error:
-        raise DataError(f"{where}: not valid JSON ({error})") from error
-    if not isinstance(row, dict):
-        raise DataError(f"{where}: expected an object with id, en, ..., got {line[:40]!r}")
-    return row
 
 
 def language_of(name: str) -> str:

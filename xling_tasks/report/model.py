@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 from xling_metrics.stats.anova import GroupComparison
@@ -223,3 +224,11 @@ class Report:
     classic: tuple[Classic, ...]
     options: Options
     conclusions: tuple[Conclusion, ...] = ()
+
+    @functools.cached_property
+    def by_panel(self) -> dict[Panel, dict[str, dict[str, Cell]]]:
+        """Panel -> model -> language -> cell, each in the order of `cells`."""
+        found: dict[Panel, dict[str, dict[str, Cell]]] = {}
+        for cell in self.cells:
+            found.setdefault(cell.panel, {}).setdefault(cell.model, {})[cell.language] = cell
+        return found

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xling_tasks.criteria import CRITERIA, Panel
+from xling_tasks.languages import language_name
 from xling_tasks.report.model import Conclusion
-from xling_tasks.report.vetoes import language_name
 
 VERDICTS = {
     "worse": "worse than English",

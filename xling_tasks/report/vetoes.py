@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from xling_metrics.language import identify, langid_code
 
 from xling_tasks.criteria import CRITERIA, ENGLISH
-from xling_tasks.languages import LANGUAGES
+from xling_tasks.languages import language_name
 from xling_tasks.logs.results import Samples, TaskResults
 
 THRESHOLDS = {
@@ -131,11 +131,6 @@ def percent(rate: float) -> str:
     if shown == "100%" and rate < 1:
         return "more than 99%"
     return "less than 1%" if shown == "0%" and rate > 0 else shown
-
-
-def language_name(code: str) -> str:
-    """A language in words."""
-    return LANGUAGES[code].name if code in LANGUAGES else code
 
 
 # Which language it was instead

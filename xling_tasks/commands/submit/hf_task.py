@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from xling_tasks.criteria import Place, panel_of
 from xling_tasks.data.records import RECORDS
+from xling_tasks.languages import language_name
 from xling_tasks.logs.alike import SETTINGS
 from xling_tasks.logs.results import Results, TaskResults
 
@@ -203,7 +204,7 @@ class HubTask(TaskResults):
 
     def vetoes(self) -> Iterator[str]:
         """Why its scores cannot be compared: too much of the answers was never measured."""
-        from xling_tasks.report.vetoes import Rates, language_name, vetoes
+        from xling_tasks.report.vetoes import Rates, vetoes
 
         rates = Rates(self, {name: self.score(name) for name in self.xling["signatures"]})
         taus = dict.fromkeys(

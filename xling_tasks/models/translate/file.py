@@ -9,12 +9,12 @@ from typing import Any
 from xling_metrics.base import signature
 from xling_metrics.words import language_code
 
+from xling_tasks.data.files import json_object
 from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.log import log
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.store import key_of
 from xling_tasks.models.translate.base import Translator
-from xling_tasks.safe_json import loads
 
 _FIELDS = ("language", "text", "translation")
 _OPTIONAL = ("target",)
@@ -105,12 +105,7 @@ def checked_path(name: str, args: Mapping[str, Any]) -> Path:
 
 
 def _row(place: str, line: str) -> dict[str, str]:
-    try:
-        row = loads(line)
-    except ValueError as error:
-        raise DataError(f"{place}: not valid JSON ({error})") from error
-    if not isinstance(row, dict):
-        raise DataError(f"{place}: expected an object, got {line:.40}")
+    row = json_object(place, line)
     for field in row:
         if field not in (*_FIELDS, *_OPTIONAL):
             hint = did_you_mean(field, (*_FIELDS, *_OPTIONAL))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from xling_metrics.stats.multiple import holm
 
 from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint
+from xling_tasks.languages import language_name
 from xling_tasks.report.compare.numbers import Line
 from xling_tasks.report.compare.pairs import Pair
 from xling_tasks.report.conclusions import (
@@ -20,7 +21,7 @@ from xling_tasks.report.conclusions import (
 from xling_tasks.report.model import Comparison, Options, Sides
 from xling_tasks.report.stats import Statistics
 from xling_tasks.report.unread import read_as
-from xling_tasks.report.vetoes import Rates, language_name, vetoes
+from xling_tasks.report.vetoes import Rates, vetoes
 
 
 def with_verdicts(

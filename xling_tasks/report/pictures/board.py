@@ -58,11 +58,11 @@ class Board:
         self.prefix = (criterion, dataset)
         self.models = [model.name for model in report.models]
         self.level = report.options.level
-        self.cells: dict[tuple[str, float | None], dict[str, dict[str, Cell]]] = {}
-        for cell in report.cells:
-            if (cell.panel.criterion, cell.panel.dataset) == self.prefix:
-                at = self.cells.setdefault((cell.panel.metric, cell.panel.temperature), {})
-                at.setdefault(cell.model, {})[cell.language] = cell
+        self.cells = {
+            (panel.metric, panel.temperature): by_model
+            for panel, by_model in report.by_panel.items()
+            if (panel.criterion, panel.dataset) == self.prefix
+        }
 
     def at(self, metric: str, temperature: float | None) -> list[Cell]:
         """A metric's cells, all models and languages."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.data.records import MMEDBENCH, XLINGHEALTH
+from xling_tasks.languages import language_name
 from xling_tasks.logs import alike
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Report
@@ -14,7 +15,6 @@ from xling_tasks.report.tables.grid import (
     heading,
     in_order,
 )
-from xling_tasks.report.vetoes import language_name
 
 _VERSIONS = ("lm_eval's version", "xling-tasks' version")
 

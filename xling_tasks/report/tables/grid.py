@@ -103,11 +103,10 @@ class Grid:
 
     def __init__(self, report: Report) -> None:
         self.report = report
-        self._cells = {(cell.model, cell.panel, cell.language): cell for cell in report.cells}
 
     def cell(self, model: str, panel: Panel, language: str) -> Cell | None:
         """One cell; None where nothing was measured."""
-        return self._cells.get((model, panel, language))
+        return self.report.by_panel.get(panel, {}).get(model, {}).get(language)
 
     def of(self, criterion: str, dataset: str) -> Iterator[Cell]:
         """The cells of one criterion over one dataset."""
