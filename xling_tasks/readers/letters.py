@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import regex
 
+from xling_tasks.readers import letter_grammar as grammar
 from xling_tasks.readers.lexer import Options, Tokens, lex, options_of
 from xling_tasks.readers.lexicon import asks_for
 from xling_tasks.readers.plain import (
@@ -33,86 +34,6 @@ from xling_tasks.readers.thinking import without_thinking
 
 # Longer replies are read at both ends alone: an answer stands at one of them.
 _LONGEST = 8_000
-
-# An item of a list: a letter, perhaps with its own text, or a text.
-_OPEN, _CLOSE = r"[(\[]{0,2}+", r"[)\]]{0,2}"
-_LETTER = rf"[aoOyAPq]{{0,6}}+{_OPEN}L{_CLOSE}o?(?:[.:,\-]?{_OPEN}T{_CLOSE})?"
-_TEXT = rf"[aoOyAPq]{{0,6}}+{_OPEN}T{_CLOSE}(?:[(\[]o?L{_CLOSE}|[:\-]L(?=[np.]|$))?"
-_INLINE = r"(?:[,.]{0,2}&|\.?,{1,2}|;(?=[aoO]*L(?:[;.np]|$))|(?<=L)(?=L))"
-_ENDS = r"[)\].,;]{0,3}+z?(?:[np]|$)"
-_LINES = r"[,.;:]{{0,2}}(?:n|p(?=[^np]{{0,12}}T))[*9]?(?={item}{ends})"
-
-
-def _list_of(item: str) -> str:
-    """Items in a row or one a line; atomic, so that a list is read whole or not at all."""
-    lines = _LINES.format(item=item, ends=_ENDS)
-    return rf"[*9]?{item}(?:(?:{_INLINE}|{lines}){item}){{0,11}}+"
-
-
-_LIST = rf"(?>{_list_of(_LETTER)}|{_list_of(_TEXT)})"
-# What may follow letters that answer; strictly, after a label, and at the opening of a reply.
-_AFTER = r"[)\]zoy]*"
-_NOT_THAT = (
-    rf"(?=\([^()np]{{0,20}}w[^()np]{{0,6}}\)|[,(]?&?(?:[!0]|u)[aoO]*{_OPEN}[LT][)\]]*(?:$|[np.]))"
-)
-_STRICT = (
-    rf"{_AFTER}(?:$|(?=[np.;?])|(?=,?b)|(?=,?C)|(?=,[^.?npLTm]*bz*(?:[.np]|$))|{_NOT_THAT})(?!T)"
-)
-_LOOSE = rf"(?:{_STRICT}|{_AFTER}E(?=$|[np.,;])|{_AFTER}[ijyg]*rz*(?=$|[np.,;])|{_AFTER}(?=[,(\[]|-(?!T|L))|(?<=T[)\]]?)(?=:))"
-_OPENS = rf"(?:{_STRICT}|(?<=[)\]]){_AFTER}(?=U)|{_AFTER}(?=-U))"
-_OPENS_TEXT = rf"(?:{_STRICT}|(?<=T[)\]]?)(?=[,:(\-]))"
-# A label: an answer noun with what makes it the right one, and a colon or a copula.
-_NOUN = r"(?:[afry]*[AP][afroO]*|[afry]*r[af]*[oO][afrA]*|[af]*[oO][af]*r[afr]*|[afr]*f[af]*[oO]?)"
-_COLON = r"(?:[ijz]*\]?[:s]+z?|\]|[ij]?-)[np]*"
-_BEFORE = r"(?<=^|[.,:;?()\[\]np*9sivzl~E&#-]|x(?=a)|U(?=[arf]))"
-_LABELS = [
-    # pattern, whether a comma may follow the letters
-    (regex.compile(rf"{_BEFORE}(?P<core>{_NOUN}|(?<=^|[np*9])r+|(?<=^|[np*9,])(?:[afr]*[qo]))(?P<mark>{_COLON})"), True),
-    (regex.compile(rf"{_BEFORE}(?P<core>{_NOUN}|(?<=^|[.np*9])a?r+)(?P<mark>[ij]+:?[np]*[ij]?)"), True),
-    (regex.compile(r"(?P<core>#)(?P<mark>)"), True),
-    (regex.compile(rf"(?<=^|[.?np*]|[ias],?|s,)(?P<core>{_NOUN})(?P<mark>)"), False),
-    (regex.compile(r"(?<=^|[.np*])(?P<core>a*[ij])(?P<mark>)"), False),
-    (regex.compile(r"(?<=^|[.np*])(?P<core>r+(?=y?L))(?P<mark>)"), True),
-    (regex.compile(r"(?<!!|h|y|w)(?P<core>c)(?P<mark>:?)"), True),
-    (regex.compile(r"(?<=^|[.,;np*v])(?P<core>s)(?P<mark>,?[ijaoA]*)"), False),
-]  # fmt: skip
-_STATED = regex.compile(
-    rf"(?<=^|[.,:;np*sv(]|s,)(?={_OPEN}[aoOyAPqLT])(?P<list>{_LIST}){_AFTER},?"
-    rf"(?:-?[ij]*[yg,]*[afr]*[AP][afr]*z*|-?[ij]+[yg]*[af]*r+[oO]z*|C)(?=$|[npb.,;:()\-?&])"
-)
-_TRUE = regex.compile(
-    rf"(?<=^|[.,:;np*sv(]|s,)(?={_OPEN}[aoOyAPqLT])(?P<list>{_LIST}){_AFTER}-?[ijyg]*r+[oO]?z*(?=$|[npb.,;:()\-?])"
-)
-_NOT_BUT = regex.compile(
-    rf"(?<=^|[.np*,;]|[AP]i?|[AP]i?a)[ijaoO]*[!0]+[ijaoOAP]*(?P<no>{_LIST})z*,?v(?P<list>{_LIST})(?={_LOOSE})"
-    rf"|(?<=^|[.np*,;]|[AP]i|i)(?P<no>{_LIST})v,?(?P<list>{_LIST})(?={_STRICT})"
-)
-_OPENING = regex.compile(rf"(?:t(?=[^tFnp]*$))?(?P<list>{_LIST})(?={_OPENS})")
-_OPENING_TEXT = regex.compile(rf"(?P<list>{_LIST})(?={_OPENS_TEXT})")
-_LAST_LINES = regex.compile(rf"(?:^|(?<=[np]))(?P<list>{_LIST})[)\]zo.]*$")
-_EVERY = regex.compile(rf"[aA]*E(?={_STRICT}|,)")
-_LISTED = {True: regex.compile(rf"(?P<list>{_LIST})(?={_LOOSE})"), False: regex.compile(rf"(?P<list>{_LIST})(?={_STRICT})")}  # fmt: skip
-
-# The question asks for what is false: then 'A is true' is no answer.
-_FALSE_ONE = regex.compile(r"w[af]*[oOAP]?z*[ij]+:?[aoO]*[LT]")
-
-# A verdict on one option, and where it must end.
-_MARK = r"(?:(?P<no>[!0]+a?r+|w+|F|0)|(?P<yes>a?r+[oO]?|t|1))"
-_END = r"z*(?=$|[npb.,;:()\-~*]|L|T)"
-_HEAD = rf"{_OPEN}[oO]?(?:L{_CLOSE}o?(?:[.:\-]*{_OPEN}T{_CLOSE})?|T{_CLOSE})"
-_SOME = r"[aoOyAP]{0,6}+L(?:(?:,?&|,|;)[aoO]{0,3}L)++o?"
-_ROW_AFTER = regex.compile(rf"[*9]?(?P<head>{_SOME}|{_HEAD})[.:\-,(ijgys]*{_MARK}{_END}")
-_ROW_BEFORE = regex.compile(
-    rf"[*9]?(?P<mark>[tF])[:\-]?(?P<head>{_HEAD})(?=$|[npb.,;:()\-~*]|[tF])"
-)
-_HEAD_LINE = regex.compile(
-    rf"(?:^|(?<=[np]))[*9]?[tF]?{_OPEN}(?:L{_CLOSE}[.:\-)~]|L{_CLOSE}T|T{_CLOSE}[:\-]|[tF]L)"
-)
-
-_TAKEN_BACK = regex.compile(r"[)\],;(.\-*z]*(?:&?[|hHl]|[.,;:\-]*0(?![xU])|w(?=[,.;np]|$))")
-_ALSO = regex.compile(r"[Lm][^LmxU]{0,2}l(?!w)")
-_CONCLUDES = regex.compile(r"[sf]")
-
 
 # Options as the prompt lists them, and nothing else.
 _PROMPT_LIST = regex.compile(r"(?:[A-H][.] [^\n*_]*+(?:\n+|$))++")
@@ -175,7 +96,7 @@ class _Reader:
         self.options, self.several, self.cut, self.verbatim = options, several, cut, verbatim
         self.keys = options.keys
         self.asked = ""
-        self.heads = [match.end() for match in _HEAD_LINE.finditer(self.kinds)]
+        self.heads = [match.end() for match in grammar.HEAD_LINE.finditer(self.kinds)]
 
     def read(self) -> frozenset[str] | None:
         """The rules in their order: labels and places, then lists of verdicts, then a quote."""
@@ -250,12 +171,12 @@ class _Reader:
 
     def _opening(self) -> _Place | None:
         kinds = self.kinds
-        every = _EVERY.match(kinds)
+        every = grammar.EVERY.match(kinds)
         if every and self.several:
             return _Place(0, every.end(), frozenset(self.keys))
-        match = _OPENING.match(kinds)
+        match = grammar.OPENING.match(kinds)
         if match is None:
-            match = _OPENING_TEXT.match(kinds)
+            match = grammar.OPENING_TEXT.match(kinds)
             if match and "L" not in match["list"] and not self._yes_or_no():
                 match = None
         place = self._place(match)
@@ -347,7 +268,7 @@ class _Reader:
 
     def _last_lines(self) -> Iterator[_Place]:
         """Items that stand alone on the last lines."""
-        match = _LAST_LINES.search(self.kinds)
+        match = grammar.LAST_LINES.search(self.kinds)
         place = self._place(match)
         if place is None or match is None or not match.start():
             return
@@ -358,7 +279,7 @@ class _Reader:
         if place.text and regex.search(r"[^.:]n$", self.kinds[: place.start]):
             return  # texts, one a line, of which the first could not be read
         before = [
-            next((self.tokens.values[i] for i in range(max(head - 3, 0), head) if self.kinds[i] in "LT"), frozenset())
+            self._letters_in((max(head - 3, 0), head))
             for head in self.heads
             if head <= place.start
         ]  # fmt: skip
@@ -372,34 +293,34 @@ class _Reader:
         yield place
 
     def _labelled(self) -> Iterator[_Place]:
-        for match in _NOT_BUT.finditer(self.kinds):
+        for match in grammar.NOT_BUT.finditer(self.kinds):
             place = self._place(match)
             refused = self._letters_in(match.span("no"))
             if place and not place.letters & refused and not self._doubted(match.start()):
                 yield place._replace(named=True)
-        for pattern, loose in _LABELS:
+        for pattern, loose in grammar.LABELS:
             for match in pattern.finditer(self.kinds):
                 if self._denied(match.start("core")):
                     continue
                 yield from self._after_label(match, loose)
-        for match in _STATED.finditer(self.kinds):
+        for match in grammar.STATED.finditer(self.kinds):
             place = self._place(match)
             weak = self.asked == "false" and not regex.search(
                 "[AP]", match[0][len(match["list"]) :]
             )
-            if weak or _FALSE_ONE.search(self.kinds):
+            if weak or grammar.FALSE_ONE.search(self.kinds):
                 continue
             if place and not self._denied(match.start()):
                 yield place._replace(named=True, text=False)
 
     def _after_label(self, match: regex.Match[str], loose: bool) -> Iterator[_Place]:
         kinds, end = self.kinds, match.end()
-        every = _EVERY.match(kinds, end)
+        every = grammar.EVERY.match(kinds, end)
         place: _Place | None
         if every and self.several:
             place = _Place(end, every.end(), frozenset(self.keys))
         else:
-            place = self._place(_LISTED[loose].match(kinds, end))
+            place = self._place(grammar.LISTED[loose].match(kinds, end))
         if place is None or self._unfinished(place) or self._half_of(match, place):
             if loose and regex.match(r"[^np.;]{0,4}[LmTh!]", kinds[end:]):
                 yield _Place(match.start(), match.end(), frozenset())
@@ -441,7 +362,7 @@ class _Reader:
         if {place.letters for place in places if place.letters} == {last.letters}:
             return last
         before = regex.split(r"[.?np]", self.kinds[: last.start])[-1]
-        return last if last.named and _CONCLUDES.search(before) else None
+        return last if last.named and grammar.CONCLUDES.search(before) else None
 
     def _stands(self, place: _Place) -> bool:
         """Whether nothing after the letters takes them back, adds to them or asks."""
@@ -450,7 +371,7 @@ class _Reader:
             return False
         if place.text and self._other_texts(place):
             return False
-        if _TAKEN_BACK.match(after) or "k" in after or _ALSO.search(after):
+        if grammar.TAKEN_BACK.match(after) or "k" in after or grammar.ALSO.search(after):
             return False
         skipped = regex.match(r"[ )\]:.\-z]*", after)
         tail_start = place.end + (skipped.end() if skipped else 0)
@@ -492,7 +413,7 @@ class _Reader:
         Every option must have exactly one verdict. None where the reply is no such list; sentences
         ('A is wrong') are none where an answer stands elsewhere.
         """
-        for pattern in (_ROW_BEFORE, _ROW_AFTER):
+        for pattern in (grammar.ROW_BEFORE, grammar.ROW_AFTER):
             rows = [
                 match
                 for match in pattern.finditer(self.kinds)
@@ -505,7 +426,7 @@ class _Reader:
                 return self._true_rows(rows) or None
             if (
                 len(rows) == 1
-                and pattern is _ROW_BEFORE
+                and pattern is grammar.ROW_BEFORE
                 and regex.fullmatch(r"t[^tFnp]*", self.kinds)
             ):
                 return None  # one option with a tick
@@ -520,9 +441,9 @@ class _Reader:
         )
 
     def _spoken(self, row: regex.Match[str]) -> bool:
-        """Whether one verdict is a sentence ('A is wrong'), not the first row of a list ('A: wrong')."""
+        """Whether a verdict is a sentence ('A is wrong'), not a row of a list ('A: wrong')."""
         between = self.kinds[row.end("head") : row.end()]
-        return row.re is _ROW_AFTER and bool(regex.match(r"[ij!0rwgy]", between))
+        return row.re is grammar.ROW_AFTER and bool(regex.match(r"[ij!0rwgy]", between))
 
     def _true_rows(self, rows: list[regex.Match[str]]) -> frozenset[str]:
         verdicts: dict[str, bool] = {}
@@ -546,7 +467,7 @@ class _Reader:
         if self.asked == "false":
             return None
         true: set[str] = set()
-        for match in _TRUE.finditer(self.kinds):
+        for match in grammar.TRUE.finditer(self.kinds):
             place = self._place(match)
             if place is None or self._denied(match.start()):
                 return None
@@ -556,14 +477,14 @@ class _Reader:
             true |= place.letters
         false = {
             key
-            for match in _ROW_AFTER.finditer(self.kinds)
+            for match in grammar.ROW_AFTER.finditer(self.kinds)
             if match["no"]
             for key in self._letters_in(match.span("head"))
         }
         return frozenset(true) if true and self._mentioned() - false <= true else None
 
     def _quoted(self) -> frozenset[str] | None:
-        """The one option whose text the reply puts in bold, if it names no other, denies nothing."""
+        """The one option whose text is in bold, if the reply names no other and denies nothing."""
         texts = [i for i, kind in enumerate(self.kinds) if kind == "T"]
         named = {key for i in texts for key in self.tokens.values[i]}
         if len(named) != 1 or not all(self.tokens.enclosed[i] for i in texts) or self._mentioned():

@@ -30,8 +30,8 @@ _LONGEST = 12_000
 # Kinds of phrases for verdicts; other words are x, or X where they are Chinese, Hindi, ....
 _KINDS = {
     "yes": "Y", "no": "N", "right": "r", "wrong": "w", "subject": "A", "noun": "L", "is": "i",
-    "not": "!", "fully": "f", "opinion": "o", "doubt": "d", "adverb": "e", "fine": "g", "flawed": "q",
-    "because": "b", "so": "s", "but": "v", "or": "|", "unsure": "h", "refusal": "R",
+    "not": "!", "fully": "f", "opinion": "o", "doubt": "d", "adverb": "e", "fine": "g",
+    "flawed": "q", "because": "b", "so": "s", "but": "v", "or": "|", "unsure": "h", "refusal": "R",
     "offer": "u", "otherwise": "z",
 }  # fmt: skip
 _SIGNS = {
