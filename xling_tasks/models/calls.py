@@ -34,6 +34,9 @@ CHUNK = 64
 """Requests per call of a local backend: small enough to lose little, large enough for batches."""
 
 _TOGETHER = 0.02
+_RESTART = 60.0
+"""Seconds that a server may need to come back."""
+
 _TRIED = 3
 _SENTENCE = 16
 """Shorter replies (`Yes.`, `Answer: B`) are the same for many prompts by right."""
@@ -72,7 +75,7 @@ class Limits:
             may be an error; 0 for never.
     """
 
-    attempts: int = 6
+    attempts: int = 8
     strict: bool = False
     timeout: float = 280.0
     deadline: float = 600.0
@@ -132,7 +135,9 @@ class Health:
         silent = time.monotonic() - self._alive
         if self._attempts_failed >= self._enough and silent > self.limits.down:
             raise self.down(f"no reply for {silent:.0f} s")
-        if self._in_a_row >= self._most_in_a_row:
+        if self._in_a_row >= self._most_in_a_row and (
+            self.limits.strict or silent > min(_RESTART, self.limits.down)
+        ):
             raise self.down(f"{self._in_a_row} calls in a row failed")
 
     def check_all(self, calls: int) -> None:
