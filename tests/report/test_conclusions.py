@@ -1,0 +1,252 @@
+"""Conclusions of a report: verdicts, vetoes, unread replies, and what must not change them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import scipy.stats
+from builders import evaluated, task_of, write_run
+from xling_metrics.stats.multiple import holm
+
+from xling_tasks.cli import main
+from xling_tasks.report.data import read_models
+from xling_tasks.report.make import make_report
+from xling_tasks.report.model import Options
+
+C = "xlinghealth_correctness_liveqa_"
+V = "xlinghealth_verifiability_liveqa_"
+ENGLISH = "You should drink a glass of water and rest, and see a doctor if the fever stays."
+RECORD = {"settings": {}, "data": {"dataset": "LiveQA"}, "prompts": {}, "version": "0.1.0"}
+UP = {"contradictory": False, "more_comprehensive": True, "langid_match": True, "empty_rate": False,
+      "no_response": False, "macro_f1_t0.0": True, "unknown_rate_t0.0": False}  # fmt: skip
+
+
+def correctness(hits, n, *, inside=1.0, answer=ENGLISH, silent=(), **more):
+    """n questions, of which `hits` (numbers) are contradictory and `silent` ones have no label."""
+    rows = []
+    for i in range(n):
+        labelled = i not in silent
+        rows.append({
+            "doc": {"question_id": f"q{i}"}, "resps": [[answer]],
+            "contradictory": float(i in hits and labelled),
+            "more_comprehensive": float(i not in hits and labelled),
+            "langid_match": float(i < inside * n), "empty_rate": 0.0,
+            "no_response": float(not labelled),
+            "n_judged": {"label": "contradictory" if i in hits else "more_comprehensive"},
+        })  # fmt: skip
+    names = [name for name in rows[0] if name in UP]
+    scores = {name: float(np.mean([row[name] for row in rows])) for name in names}
+    scores["n_judged"] = n - len(silent)
+    return task_of(scores | more, rows, record=RECORD, better=UP)
+
+
+def verdicts(seed, n, unknown, right=0.8, missing=None):
+    """Five rows a question; a verdict goes missing with these chances (where wrong, where right)."""
+    from sklearn.metrics import f1_score
+
+    rng, rows = np.random.default_rng(seed), []
+    for i in range(n):
+        own = []
+        for label in (1, 0, 0, 0, 0):
+            good = rng.random() < right
+            lost = rng.random() < (unknown[1] if good else unknown[0])
+            own.append([label, None if lost else (label if good else 1 - label)])
+        rows.append({"doc": {"question_id": f"q{i}"}, "resps": [], "macro_f1_t0.0": own,
+                     "unknown_rate_t0.0": [sum(s is None for _, s in own), 5]})  # fmt: skip
+    flat = [row for own in rows for row in own["macro_f1_t0.0"]]
+    known = [row for row in flat if row[1] is not None]
+    scores = {
+        "macro_f1_t0.0": f1_score(*zip(*known), average="macro"),
+        "unknown_rate_t0.0": 1 - len(known) / len(flat),
+    }
+    return task_of(scores, rows, record=RECORD, better=UP)
+
+
+def conclusions(*folders, **options):
+    named = [f"{folder.name}={folder}" for folder in folders]
+    report = make_report(read_models(named), Options(n_resamples=1000, **options))
+    return {(c.model, c.language, c.metric): c for c in report.conclusions}
+
+
+def written(tmp_path, *folders, words=()):
+    out = tmp_path / f"report{len(list(tmp_path.glob('report*')))}"
+    named = [f"{folder.name}={folder}" for folder in folders]
+    assert (
+        main(["report", *named, "--to", str(out), "--no-pictures", "--samples", "0", *words]) == 0
+    )
+    return out
+
+
+def test_a_model_that_answers_in_english_is_not_comparable_anywhere(tmp_path, capsys):
+    tasks = {C + "en": correctness({0, 1}, 100)}
+    tasks |= {C + code: correctness({0, 1}, 100, inside=0.01) for code in ("es", "zh", "hi")}
+    out = written(tmp_path, write_run(tmp_path / "m", tasks))
+    said = "100% of the answers were in English"
+    content = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert len(content["conclusions"]) == 9
+    for item in content["conclusions"]:
+        assert item["verdict"] == "not_comparable" and item["reason"] == said
+        assert item["estimate"] is item["low"] is item["high"] is item["p"] is None
+    banner = "m is not comparable with English in Spanish, Chinese, Hindi: " + said
+    for text in (capsys.readouterr().out, (out / "report.md").read_text(encoding="utf-8"),
+                 (out / "report.html").read_text(encoding="utf-8")):  # fmt: skip
+        assert banner in text and f"Spanish: Not comparable: {said}." in text
+    # Exploratory comparisons of these say it too.
+    assert {c["veto"] for c in content["against_english"]} == {said}
+
+
+def test_a_second_model_leaves_every_conclusion_of_the_first_byte_for_byte(tmp_path):
+    def tasks(seed):
+        rng = np.random.default_rng(seed)
+        found = {V + c: verdicts(seed + i, 60, (0.02, 0.02)) for i, c in enumerate(("en", "es"))}
+        for code, share in (("en", 0.1), ("es", 0.3), ("hi", 0.2)):
+            hits = set(np.flatnonzero(rng.random(120) < share).tolist())
+            found[C + code] = correctness(hits, 120)
+        return found
+
+    one, two = (write_run(tmp_path / name, tasks(i)) for i, name in ((1, "one"), (2, "two")))
+    texts = []
+    for folders in ((one,), (one, two), (two, one)):
+        out = written(tmp_path, *folders)
+        content = json.loads((out / "report.json").read_text(encoding="utf-8"))["conclusions"]
+        texts.append(json.dumps([item for item in content if item["model"] == "one"]))
+    assert texts[0] == texts[1] == texts[2] and texts[0].count('"verdict"') == 7
+
+
+def test_verdicts_from_estimate_interval_and_margin(tmp_path):
+    n = 1134
+    harm = set(range(100))
+    tasks = {C + "en": correctness(harm, n), C + "es": correctness(set(range(200)), n),
+             C + "zh": correctness(set(range(2, 102)), n)}  # fmt: skip
+    folder = write_run(tmp_path / "m", tasks)
+    found = conclusions(folder)
+    worse = found["m", "es", "contradictory"]
+    assert worse.verdict == "worse" and worse.estimate == pytest.approx(100 / n)
+    assert worse.low > 0 and worse.p_holm < 0.001 and worse.n == n and worse.margin == 0.05
+    same = found["m", "zh", "contradictory"]
+    assert same.verdict == "about_the_same" and -0.05 < same.low < 0 < same.high < 0.05
+    assert found["m", "zh", "langid_match"].verdict == "about_the_same"
+    # 2.80 standard errors of Bonett and Price's interval: 2 and 2 of n disagree.
+    p = 3 / (n + 2)
+    assert same.detectable == pytest.approx(2.8 * (2 * p / (n + 2)) ** 0.5)
+    strict = conclusions(folder, margin=0.001)["m", "zh", "contradictory"]
+    assert strict.verdict == "cannot_tell"
+    assert strict.reason.startswith(f"{n} questions would show 0.00")
+
+
+def test_the_detectable_difference_matches_the_truth(tmp_path):
+    """The standard error behind it, against that of the true shares, over 200 runs."""
+    n, p, q = 246, 0.1, 0.2
+    from xling_metrics.stats.shares import paired_shares
+
+    rng = np.random.default_rng(0)
+    found = [
+        2.8 * paired_shares((rng.random(n) < q).astype(float), (rng.random(n) < p).astype(float)).se
+        for _ in range(200)
+    ]
+    truth = 2.8 * ((p * (1 - p) + q * (1 - q)) / n) ** 0.5
+    assert np.mean(found) == pytest.approx(truth, rel=0.05)
+
+
+def test_a_judge_that_labels_nothing_shows_no_harm(tmp_path):
+    n = 30
+    tasks = {C + c: correctness(set(), n, silent=range(n)) for c in ("en", "es")}
+    out = written(tmp_path, write_run(tmp_path / "m", tasks))
+    content = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    labels = {v["metric"]: v["value"] for v in content["values"]}
+    assert labels["contradictory"] is labels["more_comprehensive"] is None
+    assert labels["no_response"] == 1
+    (item,) = [c for c in content["conclusions"] if c["metric"] == "langid_match"]
+    assert item["verdict"] == "not_comparable"
+    assert "the judge gave no readable label to 100% of the answers" in item["reason"]
+    assert not [c for c in content["against_english"] if c["difference"] == 0]
+
+
+def test_unread_replies_that_decide_leave_no_verdict(tmp_path):
+    """Unknown in 2% of English and 9% of Hindi rows, mostly where wrong: a gap that is none."""
+    tasks = {V + "en": verdicts(1, 1134, (0.06, 0.01)), V + "hi": verdicts(5, 1134, (0.28, 0.045))}
+    item = conclusions(write_run(tmp_path / "m", tasks))["m", "hi", "macro_f1"]
+    assert item.verdict == "not_comparable" and item.estimate is None
+    assert item.reason.startswith("unread replies decide: the gap is +")
+    assert "if all unread replies were right and -" in item.reason
+    # A gap that is there whatever they were stays, with both bounds.
+    tasks[V + "hi"] = verdicts(3, 1134, (0.06, 0.01), right=0.6)
+    item = conclusions(write_run(tmp_path / "n", tasks))["n", "hi", "macro_f1"]
+    assert item.verdict == "worse" and "if all were wrong" in item.reason
+    # Above the threshold nothing is asked.
+    tasks[V + "hi"] = verdicts(4, 200, (0.5, 0.1))
+    item = conclusions(write_run(tmp_path / "o", tasks))["o", "hi", "macro_f1"]
+    assert item.verdict == "not_comparable" and "verdicts could not be read" in item.reason
+
+
+def test_multiple_choice_is_compared_beyond_chance(tmp_path):
+    """Half right of two options is guessing, half right of five is not."""
+
+    def choice(n, hits, options, code):
+        rows = [
+            {"doc": {"question_id": f"{code}{i}", "several": False,
+                     "options": dict.fromkeys("ABCDE"[:options], "x")},
+             "resps": [], "acc": float(i < hits)}
+            for i in range(n)
+        ]  # fmt: skip
+        return task_of({"acc": hits / n}, rows, record=RECORD, better={"acc": True})
+
+    tasks = {
+        "mmedbench_mcqa_en": choice(400, 200, 5, "en"),
+        "mmedbench_mcqa_ru": choice(300, 150, 2, "ru"),
+    }
+    out = written(tmp_path, write_run(tmp_path / "m", tasks))
+    (item,) = json.loads((out / "report.json").read_text(encoding="utf-8"))["conclusions"]
+    assert item["value"] == pytest.approx(0) and item["english"] == pytest.approx(0.375)
+    assert item["estimate"] == pytest.approx(-0.375) and item["verdict"] == "worse"
+    markdown = (out / "report.md").read_text(encoding="utf-8")
+    assert "the languages have different questions" in markdown
+
+
+@pytest.mark.realdata
+def test_conclusions_of_liveqa_recomputed(run, realdata, tmp_path):
+    """Real questions and the offline model: scipy, statsmodels and plain loops give the same."""
+    sklearn = pytest.importorskip("sklearn.metrics")
+    tasks = [f"xlinghealth_{k}_liveqa_{c}" for k in ("verifiability", "verifiability_ll")
+             for c in ("en", "hi")]  # fmt: skip
+    metadata = {"data_dir": str(realdata / "xlinghealth"), "temperatures": [0.0]}
+    evaluated(run, tmp_path / "m", tasks, metadata=metadata)
+    (model,) = read_models([tmp_path / "m"])
+    found = {c.metric: c for c in make_report([model], Options(n_resamples=1000)).conclusions}
+    by_name = {task.results.task: task for task in model.tasks}
+    assert found["macro_f1"].n == found["auc"].n == 244
+
+    def samples(kind, code, key):
+        path = by_name[f"xlinghealth_{kind}_liveqa_{code}"].results.samples.path
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        return {row["doc"]["question_id"]: row[key] for row in rows}
+
+    def both(kind, key):
+        english, hindi = (samples(kind, code, key) for code in ("en", "hi"))
+        shared = [q for q in english if q in hindi]
+        return [[side[q] for q in shared] for side in (hindi, english)]
+
+    def f1(side):
+        known = [row for own in side for row in own if row[1] is not None]
+        return sklearn.f1_score(*zip(*known), average="macro")
+
+    hindi, english = both("verifiability", "macro_f1_t0.0")
+    n = len(hindi)
+    gaps = np.array([f1(hindi[:i] + hindi[i + 1:]) - f1(english[:i] + english[i + 1:])
+                     for i in range(n)])  # fmt: skip
+    se = ((n - 1) / n * ((gaps - gaps.mean()) ** 2).sum()) ** 0.5
+    half = scipy.stats.t.ppf(0.975, n - 1) * se
+    item = found["macro_f1"]
+    assert item.estimate == pytest.approx(f1(hindi) - f1(english))
+    assert (item.low, item.high) == pytest.approx((item.estimate - half, item.estimate + half))
+    assert item.detectable == pytest.approx(2.8 * se)
+
+    hindi, english = both("verifiability_ll", "auc")
+    auc = [sklearn.roc_auc_score(*zip(*(row for own in side for row in own)))
+           for side in (hindi, english)]  # fmt: skip
+    item = found["auc"]
+    assert item.estimate == pytest.approx(auc[0] - auc[1])
+    assert item.low < item.estimate < item.high
+    assert [c.p_holm for c in found.values()] == holm([c.p for c in found.values()])
