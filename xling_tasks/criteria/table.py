@@ -213,7 +213,7 @@ _ALL = (
         _metrics(
             ("more_comprehensive", "langid_match", "chrf"),
             ("contradictory", NO_RESPONSE, "judge_failed_rate", "empty_rate"),
-            ("less_comprehensive", "neither", "length_words", "n_judged"),
+            ("less_comprehensive", "neither", "length_words", "n_judged", "declined_rate"),
             within=("chrf", "length_words"),
         ),
         (Endpoint("contradictory", "harm"), Endpoint("more_comprehensive", "help"), _LANGUAGE),

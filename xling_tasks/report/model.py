@@ -16,6 +16,7 @@ from xling_tasks.report.data import Model, Task
 COVERAGE = (
     "empty_rate",
     "refused_rate",
+    "declined_rate",
     "failed_rate",
     "unknown_rate",
     "unparsed_rate",

@@ -22,6 +22,7 @@ from xling_tasks.models.backend import Backend, backend
 from xling_tasks.models.control_tokens import common
 from xling_tasks.models.judge import Case, Judgement, fill, judge
 from xling_tasks.readers.fences import STAND_IN
+from xling_tasks.readers.refusals import declines
 from xling_tasks.scorers.values import defined_mean, replies_of
 from xling_tasks.tasks.base import Metric
 from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
@@ -118,6 +119,7 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
             "chrf": chrf(answer, doc["reference"]),
             "length_words": float(length_words(answer, self.language)),
             "empty_rate": float(empty(answer)),
+            "declined_rate": float(declines(answer)),
             "langid_match": None if found is None else float(found == self.language),
         }
         if self._judge is not None:
@@ -148,6 +150,12 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
                 signature("length_words", language=language, words=segmenter_name(language)),
             ),
             Metric("empty_rate", mean, False, signature("empty_rate", of="all_questions")),
+            Metric(
+                "declined_rate",
+                mean,
+                None,
+                signature("declined_rate", of="all_questions", reader="ours"),
+            ),
             Metric(
                 "langid_match",
                 defined_mean,

@@ -14,6 +14,7 @@ from xling_tasks.report.tables.table import Table, Value
 _SHARES = {
     "empty_rate": "empty",
     "refused_rate": "filtered",
+    "declined_rate": "declined in words",
     "failed_rate": "call failed",
     "unknown_rate": "unknown verdict",
     "unparsed_rate": "no letters read",
