@@ -140,7 +140,7 @@ def test_killed_while_scoring_asks_nothing_again_and_saves_once(mortal, own_cach
 
 @pytest.mark.parametrize("change", [
     {"limit": 3}, {"model_args": {"seed": 5}}, {"torch_random_seed": 7},
-    {"metadata": QUICK | {"temperatures": [0.0]}}, {"metadata": QUICK | {"prompt_language": "native"}},
+    {"metadata": QUICK | {"temperatures": [0.0]}}, {"metadata": QUICK | {"prompt_language": "en"}},
 ])  # fmt: skip
 def test_another_command_takes_nothing(mortal, run, change):
     mortal(V, 9)

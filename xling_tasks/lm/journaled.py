@@ -95,8 +95,9 @@ class Journaled:
     """
 
     def __init__(self, lm: Any, *, error_texts: bool) -> None:
-        self.run = this_run()
+        self.run = id(this_run())  # not the thing itself, which holds all samples
         self._lm = lm
+        self._stay = uses_answer_cache(lm)
         self._parts: dict[str, _Part] = {}
         self._pending: dict[tuple[Any, ...], list[int]] = {}
         self._early: dict[int, Any] = {}
@@ -264,12 +265,13 @@ class Journaled:
 
     def _gone(self, error: Exception) -> Exception:
         """What to raise when the model fails for good: what is kept, and how to go on."""
+        hosted = is_hosted(self._lm)
         self.close()
         if not self.where():
             return error
         if isinstance(error, ServiceDown):
             return BackendError(f"{error}. {self.kept_line()}")
-        if not is_hosted(self._lm):
+        if not hosted:
             log.error("%s", self.kept_line())
             return error
         reason = " ".join(str(error).split())[:200]
@@ -301,27 +303,38 @@ class Journaled:
                 part.journal.close()
 
     def _let_go(self) -> None:
+        """Give the model its own methods back, and forget it: it may be large."""
+        if self._lm is None:
+            return
         self._watch.undo()
         if self._service is not None:
             self._service.undo()
+        self._lm = self._service = None
+        del self._watch
 
-    def conclude(self) -> None:
-        """After a run that came to its end: journals whose answers are saved are not needed.
-
-        Where answers are missing, or with `--use_cache`, they stay for the next start.
-        """
+    def scored(self, part: _Part) -> None:
+        """A task is scored; once all are, nothing is asked any more."""
+        part.scored = True
+        if not self.complete:
+            return
+        self._let_go()
         again = sum(part.failed for part in self._parts.values())
         if again:
             log.warning(
                 "%d requests to the model under test failed and are unscored. %s",
                 again, self.kept_line(),
             )  # fmt: skip
-        stay = uses_answer_cache(self._lm)
+
+    def conclude(self) -> None:
+        """After a run that came to its end: journals whose answers are saved are not needed.
+
+        Where answers are missing, or with `--use_cache`, they stay for the next start.
+        """
         self._let_go()
         for part in self._parts.values():
             if part.journal is None:
                 continue
-            if part.journal.content.saved is None or part.failed or stay:
+            if part.journal.content.saved is None or part.failed or self._stay:
                 part.journal.note_finished()
                 part.journal.close()
             else:
@@ -376,7 +389,7 @@ def watch(
         SettingError: If another run writes the journal.
     """
     global _current
-    if _current is not None and (_current.run is not this_run() or _current.has(task)):
+    if _current is not None and (_current.run != id(this_run()) or _current.has(task)):
         end()
     if _current is None:
         _current = Journaled(lm, error_texts=error_texts)
@@ -414,8 +427,8 @@ def saved(task: str, file: Path) -> None:
 def scored(task: str) -> None:
     """The task is scored; once all are, nothing is asked any more."""
     part = None if _current is None else _current.part(task)
-    if part is not None:
-        part.scored = True
+    if _current is not None and part is not None:
+        _current.scored(part)
 
 
 def end() -> None:
