@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.faults.server import KINDS, answer, translation
+from .server import KINDS, answer, translation
 
 CALLS = 2000
 LATENCY = 0.05
