@@ -19,7 +19,9 @@ import pytest
 import scripted
 
 from xling_tasks.cli import main
-from xling_tasks.data import mmedbench_files, sources
+
+# prompt_sets stands here so that it takes the sample's folder before a test puts another there.
+from xling_tasks.data import mmedbench_files, prompt_sets, sources  # noqa: F401
 from xling_tasks.lm import baseline
 
 CASES = Path(__file__).parents[1] / "cases" / "v0_1_0"
