@@ -608,3 +608,14 @@ def test_answers_of_a_judge_need_the_code():
             "ANSWER bcdfgh: YES\nANSWER bcdfgh: NO": None, "ANSWER bcdfgh: perhaps": None}  # fmt: skip
     assert {text: read_answer(text, "bcdfgh") for text in said} == said
     assert read_answer(None, "bcdfgh") is None
+
+
+def test_the_published_shares_of_table_5_stand_beside_ours(data, tmp_path, capsys):
+    from xling_tasks.cli import main
+
+    words = ["train-empathy", "--data", str(data), "--out", str(tmp_path / "c"), "--seed", "0"]
+    assert main(words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    shares = {"(ER)": "35.5 %", "(IP)": "47.5 %", "(EX)": "15.4 %"}
+    for short, share in shares.items():
+        assert any(short in line and share in line for line in lines)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from xling_tasks.data.published import published
 from xling_tasks.errors import SettingError
 from xling_tasks.models.empathy.classifier import (
     BACKENDS,
@@ -258,7 +259,16 @@ def _count_row(card: dict[str, Any], name: str) -> dict[str, Any]:
         "present": f"{_one(100 * card['present'][name] / card['pairs'])} %",
         "test rows": str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}",
         "present in test": f"{_one(shares)} %",
+        "published (Table 5)": _published_share(_at(SHORT, name)),
     }
+
+
+def _published_share(short: str) -> str:
+    """The share of the paper's own test part that has a mechanism."""
+    found = published(
+        source="found_in_translation", table="Table 5", setting=f"{short}, test split"
+    )
+    return next((f"{_one(figure.value)} %" for figure in found), "-")
 
 
 def _at(values: Sequence[Any], name: str) -> Any:
