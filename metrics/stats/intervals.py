@@ -26,7 +26,7 @@ Score: TypeAlias = Callable[[Floats], Floats]
 
 
 class Interval(NamedTuple):
-    """A value over questions with its bootstrap interval.
+    """A value over questions with its interval.
 
     Attributes:
         value: The value over all questions; None without any.
@@ -35,8 +35,8 @@ class Interval(NamedTuple):
         n: Questions used.
         left_out: Questions without a value.
         level: Coverage asked for, for example 0.95.
-        method: `percentile` (Efron & Tibshirani 1993, chapter 13), or `wilson` (see
-            `share_interval`).
+        method: `percentile` (Efron & Tibshirani 1993, chapter 13), `wilson`, `t`, `jackknife` or
+            `delong`.
         seed: Seed of the draws.
         n_resamples: How many times the questions were drawn.
         n_undefined: Resamples in which the value is undefined; the interval is over the others.

@@ -517,6 +517,8 @@ def main() -> None:
         began = time.monotonic()
         cells += PARTS[name](plan)
         print(f"{name}: {time.monotonic() - began:.0f} s", flush=True)
+        if options.to:  # What is there stays, should the rest be interrupted.
+            options.to.write_text(table(cells, time.monotonic() - start) + "\n", encoding="utf-8")
     said = table(cells, time.monotonic() - start)
     print(said)
     if options.to:

@@ -34,7 +34,7 @@ class Line:
         a: A's score, or its gap (language minus English), over the questions compared.
         b: B's.
         difference: B minus A.
-        low: Lower end of its bootstrap interval over questions.
+        low: Lower end of its interval over questions.
         high: Upper end.
         p: Two-sided p of a permutation test in which whole questions change sides.
         n: Questions compared; of a gap of different questions, those of the language.

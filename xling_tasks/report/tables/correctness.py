@@ -205,7 +205,7 @@ def _shares(grid: Grid, dataset: str, figures: list[Figure], notes: list[str]) -
             cells = [value for item in _CORRECTNESS for value in item.cells(lookup, code)]
             rows.add(published_model(name), code, asked, *cells, published=True)
     note = (
-        "Shares of the questions whose judge call did not fail; intervals are bootstrap intervals "
+        "Shares of the questions whose judge call did not fail; intervals are Wilson's "
         "over questions. Decrease: in percentage points of all questions, which the paper calls "
         "relative decrease. Multiple of English: the share over that in English. chrF (0-100) and "
         f"words are of the answers; chrF depends on the script: compare models with it, not "
