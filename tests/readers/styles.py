@@ -1,6 +1,6 @@
-"""Print how replies of every style are read, by language: right, unread, wrong.
+"""Print how replies of every style are read, by language: right / unread / wrong.
 
-    python tests/readers/styles.py [--data FOLDER] [--markdown] [--wrong 20]
+    python tests/readers/styles.py [--data FOLDER] [--verdicts] [--wrong 20] [--unread 20]
 
 FOLDER holds files in the form of MMedBench (`Test/French.jsonl`, ...); the sample that comes with
 the package is always read.
@@ -17,9 +17,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import verdict_styles
 from letter_styles import LANGUAGES, Question, Reply, replies
 
 from xling_tasks.readers.letters import read_letters
+from xling_tasks.readers.verdict import read_verdict
 
 SAMPLE = Path(__file__).parents[2] / "xling_tasks" / "data" / "sample" / "mmedbench_demo"
 NAMES = dict(zip(LANGUAGES, ("English", "Chinese", "Japanese", "French", "Russian", "Spanish")))
@@ -58,7 +60,11 @@ def main() -> None:
     parser.add_argument("--wrong", type=int, default=0, help="print so many replies read wrong")
     parser.add_argument("--unread", type=int, default=0, help="and so many clear ones left unread")
     parser.add_argument("--style", default="")
+    parser.add_argument("--verdicts", action="store_true", help="Yes and No instead of letters")
     options = parser.parse_args()
+    if options.verdicts:
+        verdict_table()
+        return
     folders = [SAMPLE, *([options.data] if options.data else [])]
     table: dict[str, Counter[tuple[str, str]]] = {}
     shown: Counter[str] = Counter()
@@ -78,14 +84,26 @@ def main() -> None:
     print_table(table)
 
 
-def print_table(table: dict[str, Counter[tuple[str, str]]]) -> None:
-    print("| style | " + " | ".join(LANGUAGES) + " |")
-    print("|---|" + "---|" * len(LANGUAGES))
+def verdict_table() -> None:
+    """The same for Yes and No."""
+    table: dict[str, Counter[tuple[str, str]]] = {}
+    for language, style, reply in verdict_styles.replies():
+        read = read_verdict(reply.text)
+        result = "right" if read == reply.means else "unread" if read is None else "wrong"
+        table.setdefault(style, Counter())[language, result] += 1
+    print_table(table, verdict_styles.LANGUAGES)
+
+
+def print_table(
+    table: dict[str, Counter[tuple[str, str]]], languages: tuple[str, ...] = LANGUAGES
+) -> None:
+    print("| style | " + " | ".join(languages) + " |")
+    print("|---|" + "---|" * len(languages))
     sums: Counter[tuple[str, str]] = Counter()
     for style, counts in table.items():
         sums += counts
-        print(f"| {style} | " + " | ".join(cell(counts, code) for code in LANGUAGES) + " |")
-    print("| **all** | " + " | ".join(cell(sums, code) for code in LANGUAGES) + " |")
+        print(f"| {style} | " + " | ".join(cell(counts, code) for code in languages) + " |")
+    print("| **all** | " + " | ".join(cell(sums, code) for code in languages) + " |")
 
 
 def cell(counts: Counter[tuple[str, str]], language: str) -> str:

@@ -308,6 +308,7 @@ class _Reader:
             weak = self.asked == "false" and not regex.search(
                 "[AP]", match[0][len(match["list"]) :]
             )
+            weak = weak and place is not None and len(place.letters) > 1
             if weak or grammar.FALSE_ONE.search(self.kinds):
                 continue
             if place and not self._denied(match.start()):
@@ -464,8 +465,6 @@ class _Reader:
 
     def _true_ones(self) -> frozenset[str] | None:
         """The options said to be true, if no other option is mentioned."""
-        if self.asked == "false":
-            return None
         true: set[str] = set()
         for match in grammar.TRUE.finditer(self.kinds):
             place = self._place(match)
@@ -481,6 +480,8 @@ class _Reader:
             if match["no"]
             for key in self._letters_in(match.span("head"))
         }
+        if self.asked == "false" and len(true) > 1:
+            return None  # true statements, in a question for what is false
         return frozenset(true) if true and self._mentioned() - false <= true else None
 
     def _quoted(self) -> frozenset[str] | None:

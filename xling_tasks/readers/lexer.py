@@ -231,9 +231,15 @@ class _Lexer:
         self.spans: list[tuple[int, int]] = []
 
     def tokens(self) -> Tokens | None:
-        at = 0
-        while at < len(self.raw):
-            at = self._next(at)
+        at, size = 0, len(self.raw)
+        begins = (self.phrases.first_words, self.options.first_words)
+        while at < size:
+            end = at
+            while end < size and self._says_nothing(self.low[end], *begins):
+                end += 1
+            if end > at:  # a run of Chinese or Japanese with which no phrase begins
+                self._add("U", at, end)
+            at = end if end > at else self._next(at)
             if at < 0:
                 return None
         self._mend()
@@ -244,6 +250,10 @@ class _Lexer:
         ]
         words = [" ".join(self.low[start:end]) for start, end in self.spans]
         return Tokens("".join(self.kinds), self.values, enclosed, words, self.ends_dressed)
+
+    @staticmethod
+    def _says_nothing(word: str, phrases: frozenset[str], texts: frozenset[str]) -> bool:
+        return word >= "\u2e80" and word not in phrases and word not in texts and word.isalnum()
 
     def _add(self, kind: str, start: int, end: int, value: frozenset[str] = frozenset()) -> int:
         self.kinds.append(kind)

@@ -53,6 +53,7 @@ class Lexicon:
                 table.setdefault(first.rstrip("*"), []).append(
                     Entry(rest, any(word.endswith("*") for word in rest), kind)
                 )
+        self.first_words = frozenset(self._exact)
         self.starting = functools.lru_cache(maxsize=100_000)(self._starting)
 
     def _starting(self, word: str) -> tuple[Entry, ...]:
