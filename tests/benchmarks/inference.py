@@ -8,7 +8,7 @@ a difference where there is none (at most 0.06, also where error profiles or sca
 at the difference that a report calls detectable (0.8); and the family-wise error of a model's
 conclusions (at most 0.05). Cells that miss are listed with their setting.
 
-One core, without --quick about 15 minutes.
+One core, without --quick about half an hour.
 """
 
 # ruff: noqa: B023  # Functions made in a loop are called in it.
