@@ -140,17 +140,21 @@ def kills(number: int, limit: int = 3, seed: int = 0) -> dict[str, Any]:
         asked for again although they had been kept, and answers that no start asked for.
     """
     register()
-    import lm_eval.evaluator  # noqa: F401
-    from lm_eval.tasks import TaskManager  # noqa: F401
+    from xling_tasks.lm import journaled
 
     draw = random.Random(seed)
     found = dict.fromkeys(("kills", "ends", "other_tables", "doubled", "lost"), 0)
     with tempfile.TemporaryDirectory() as name:
         base = Path(name)
         (base / "whole").mkdir()
-        began = time.monotonic()
-        start(base / "whole", base / "cache0", limit, None)
-        took = time.monotonic() - began
+        # In this process, so that every fork has all modules, and the code that was there first.
+        os.environ["XLING_CACHE"] = str(base / "cache0")
+        for name in ("warm", "whole"):
+            (base / name).mkdir(exist_ok=True)
+            began = time.monotonic()
+            evaluate(base / name / "table.json", limit, notes=str(base / name / "asked"))
+            took = time.monotonic() - began
+        journaled.end()
         table = (base / "whole" / "table.json").read_text()
         wanted = Counter((base / "whole" / "asked").read_text().splitlines())
         while found["kills"] < number:
@@ -163,7 +167,11 @@ def kills(number: int, limit: int = 3, seed: int = 0) -> dict[str, Any]:
             else:
                 start(folder, cache, limit, None)
             found["ends"] += 1
-            found["other_tables"] += (folder / "table.json").read_text() != table
+            other = (folder / "table.json").read_text() != table
+            found["other_tables"] += other
+            if other and os.environ.get("XLING_KEEP"):
+                Path(os.environ["XLING_KEEP"]).write_text((folder / "table.json").read_text())
+                Path(os.environ["XLING_KEEP"] + ".whole").write_text(table)
             asked = Counter((folder / "asked").read_text().splitlines())
             found["doubled"] += sum((asked - wanted).values())
             # One answer per kill may have been kept, and its note not written.
@@ -172,32 +180,35 @@ def kills(number: int, limit: int = 3, seed: int = 0) -> dict[str, Any]:
 
 
 def overhead() -> dict[str, float]:
-    """Seconds in the model's methods with and without a journal, 5 ms an answer; and the share."""
+    """The journal's processor time an answer, in ms, and its share of a model of 5 ms an answer.
+
+    Processor time, since on a busy machine the clock on the wall tells of the others.
+    """
     register()
     from lm_eval.api.instance import Instance
     from lm_eval.api.registry import get_model
 
     from xling_tasks.lm import journaled
 
-    seconds = {}
-    for kind in ("without", "with") * 4:
+    number, best = 2000, {"without": 1e9, "with": 1e9}
+    words = "What helps against a cold, and when should I see a doctor? " * 8
+    for kind in ("without", "with") * 5:
         with tempfile.TemporaryDirectory() as name:
-            lm = get_model("xling_slow")(pause=PAUSE)
-            words = "What helps against a cold, and when should I see a doctor? " * 8
-            requests = [
-                Instance("generate_until", {"question_id": i}, (f"{words}{i}", {"temperature": 0.0, "i": i}), 0, ("t", i, 1))
-                for i in range(400)
-            ]  # fmt: skip
+            lm = get_model("xling_slow")(pause=0)
             lm._reply = lambda *_: "Rest, drink, and wait for a week. " * 20
-            began = time.perf_counter()
+            requests = [
+                Instance("generate_until", {"question_id": i}, (f"{words}{i}", {"i": i}), 0, ("t", i, 1))
+                for i in range(number)
+            ]  # fmt: skip
+            began = time.process_time()
             if kind == "with":
                 journaled.watch("t", lm, requests, Path(name), None)
             lm.generate_until(requests)
-            took = time.perf_counter() - began
-            seconds[kind] = min(took, seconds.get(kind, took))
+            best[kind] = min(best[kind], time.process_time() - began)
             journaled.scored("t")
             journaled.end()
-    return {**seconds, "share": seconds["with"] / seconds["without"] - 1}
+    each = (best["with"] - best["without"]) / number
+    return {"ms": 1000 * each, "share": each / PAUSE}
 
 
 def many(number: int = 100_000) -> dict[str, float]:
@@ -261,7 +272,7 @@ def table() -> list[tuple[str, str]]:
         ),
         (
             "the journal's cost, a model of 5 ms an answer",
-            f"{100 * cost['share']:.1f}% ({cost['without']:.2f} s -> {cost['with']:.2f} s)",
+            f"{100 * cost['share']:.1f}% ({cost['ms']:.3f} ms of processor time an answer)",
         ),
         (
             "100,000 answers of 600 characters",

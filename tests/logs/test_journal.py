@@ -183,6 +183,10 @@ def test_other_tasks_and_other_models_are_not_touched(mortal):
     watch.undo()
     assert model.generate_until.__func__ is BaselineLM.generate_until
     assert model.cache_hook is hook
+    model.generate_until = own = lambda requests: []
+    watch = Watch(model, {"generate_until": print}, lambda *_: None)
+    watch.undo()
+    assert model.generate_until is own
 
 
 def test_a_torn_end_is_cut_off_and_damage_is_asked_again(mortal, own_cache, caplog):

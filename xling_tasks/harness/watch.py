@@ -27,6 +27,7 @@ class Watch:
     ) -> None:
         self._lm, self._inner, self._names = lm, unwrapped(lm), list(methods)
         self.before = {name: getattr(lm, name) for name in methods}
+        self._own = {name: lm.__dict__[name] for name in methods if name in lm.__dict__}
         for name, method in methods.items():
             lm.__dict__[name] = method
         self._hook = getattr(self._inner, "cache_hook", None)
@@ -36,6 +37,7 @@ class Watch:
         """Give the object its own methods back."""
         for name in self._names:
             self._lm.__dict__.pop(name, None)
+        self._lm.__dict__.update(self._own)  # what a user had put there
         self._inner.cache_hook = self._hook
 
 

@@ -42,6 +42,7 @@ class Service:
         lm._concurrent = max(concurrency(lm), int(getattr(lm, "_batch_size", 1) or 1))
         self._limits = Limits.of(args, error_texts=error_texts, doubt=_DOUBT)
         self._health = Health("the model under test", self._limits, concurrency(lm))
+        self._own = {_NAME: lm.__dict__[_NAME]} if _NAME in lm.__dict__ else {}
         lm.__dict__[_NAME] = self._generate_until
 
     @staticmethod
@@ -52,6 +53,7 @@ class Service:
     def undo(self) -> None:
         """Give the backend its own method back."""
         self._lm.__dict__.pop(_NAME, None)
+        self._lm.__dict__.update(self._own)
         self._lm._concurrent = self._concurrent
 
     def _generate_until(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[Any]:
