@@ -319,9 +319,11 @@ def _round(
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=work.run, args=(loop, places, results), daemon=True)
     thread.start()
+    arrived: list[tuple[int, Any]] = []
     try:
         while True:
-            arrived, error, done = _drain(results)
+            arrived = []
+            error, done = _drain(results, arrived)
             if arrived or not (error or done):
                 yield arrived
             if error is not None:
@@ -329,10 +331,13 @@ def _round(
             if done:
                 return
             health.check()
-    except ServiceDown:
+    except (ServiceDown, KeyboardInterrupt) as ended:
         work.stop(loop)
-        thread.join(5)
-        yield _drain(results)[0]  # what arrived meanwhile is paid for
+        thread.join(2)
+        # What arrived meanwhile is paid for.
+        arrived = [] if isinstance(ended, ServiceDown) else arrived
+        _drain(results, arrived)
+        yield arrived
         raise
     finally:
         work.stop(loop)
@@ -340,22 +345,27 @@ def _round(
 
 
 def _drain(
-    results: queue.SimpleQueue[Any],
-) -> tuple[list[tuple[int, Any]], BaseException | None, bool]:
-    """All that has arrived; waits a second at most, so that a hanging service is noticed."""
-    arrived: list[tuple[int, Any]] = []
-    try:
-        item = results.get(timeout=1.0)
-        time.sleep(_TOGETHER)  # so that what arrives together is written together
-        while True:
-            if item is None:
-                return arrived, None, True
-            if isinstance(item, BaseException):
-                return arrived, item, False
-            arrived.append(item)
-            item = results.get_nowait()
-    except queue.Empty:
-        return arrived, None, False
+    results: queue.SimpleQueue[Any], arrived: list[tuple[int, Any]]
+) -> tuple[BaseException | None, bool]:
+    """Add all that has arrived; waits a second at most, so that a hanging service is noticed.
+
+    Returns:
+        The error that ended the calls, if one did, and whether all calls are done.
+    """
+    wait = True
+    while True:
+        try:
+            item = results.get(timeout=1.0) if wait else results.get_nowait()
+        except queue.Empty:
+            return None, False
+        if item is None:
+            return None, True
+        if isinstance(item, BaseException):
+            return item, False
+        arrived.append(item)
+        if wait:
+            time.sleep(_TOGETHER)  # so that what arrives together is written together
+        wait = False
 
 
 class _Work:
