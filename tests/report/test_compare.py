@@ -633,10 +633,10 @@ UNLIKE = {
         (recorded("generation_kwargs", "max_gen_toks", value=128), "generation.max_gen_toks is 64 in A, but 128 in B"),
         (top(chat_template="x", chat_template_sha="f" * 64), "apply_chat_template is false in A, but true in B"),
         (top(system_instruction_sha="e" * 64), "system_instruction is none in A"),
-        (scored("more_comprehensive", "chrf|of:all|library:2.0", "0.2.0"),
+        (scored("more_comprehensive", "more_comprehensive|of:all|library:2.0", "0.2.0"),
          "version of xling-tasks is 0.1.0 in A, but 0.2.0 in B"),
-        (scored("more_comprehensive", "chrf|of:all|library:2.0"),
-         " is library:1.0 in A, but library:2.0 in B (xlinghealth_correctness_demo_en and 1 more)"),
+        (scored("more_comprehensive", "more_comprehensive|of:all|library:2.0"),
+         "signature of more_comprehensive is library:1.0 in A, but library:2.0 in B (xlinghealth_correctness_demo_en and 1 more)"),
     ],
     "xlinghealth_consistency_demo_": [
         (setting("temperatures", [1.0]), "temperatures is [0.0, 1.0] in A, but [1.0] in B"),
@@ -1012,7 +1012,7 @@ def test_real_runs_with_other_settings_are_refused(runs, logged, tmp_path):
     out, _ = logged(tmp_path, [V + "en"], 3, temperatures=[1.0], prompt_language="native")
     said = refusal(runs[0][0], out)
     assert f"temperatures is [0.0, 1.0] in A, but [1.0] in B ({V}en)" in said
-    assert "prompt_language is en in A, but native in B" in said
+    assert "prompt_language is published in A, but native in B" in said
     content = found(runs[0][0], out, "--force")
     assert {row["temperature"] for row in content["comparisons"]} == {1.0}
     assert any(note.startswith("only in A: ") and LL + "hi" in note for note in content["notes"])
