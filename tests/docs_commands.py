@@ -26,6 +26,7 @@ NOT_RUN = {
     r"pytest$": "would run these tests within themselves",
     r"pre-commit ": "changes the checkout",
     r"--model (hf|vllm) ": "needs a checkpoint of several GB, and a GPU",
+    r"xling merge ": "joins what the machines of a cluster have run",
     r"openai-chat-completions": "is paid for",
 }
 """Pattern -> why a command that has it is checked, not run."""
