@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 TASK = "mmedbench_mcqa_ll_demo_en"
 
 
-def model(cost, tokens=True):
+def model(cost):
     """A model with a cost per token: letters by the question's right ones, and commas."""
     from lm_eval.api.model import LM
 
@@ -25,9 +23,6 @@ def model(cost, tokens=True):
 
         generate_until = loglikelihood_rolling = None
 
-    if tokens:
-        # Two tokens around every text, as with those that mark its beginning and end.
-        Model.tok_encode = lambda self, text: [1, *self.split(text), 2]
     Model.__abstractmethods__ = frozenset()
     return Model()
 
@@ -69,17 +64,7 @@ def test_every_token_as_likely(run):
         assert sample["acc"] == sample["acc_norm_letters"] == sample["acc_norm_tokens"] == 0.0
 
 
-def test_without_a_tokenizer_there_is_no_score_per_token(run):
-    results = run(TASK, model=model(sure_after_the_first, tokens=False), limit=3)
-    assert results["results"][TASK]["acc_norm_tokens,none"] is None
-    assert results["results"][TASK]["acc_norm_letters,none"] == 1.0
+def test_signatures(run):
+    results = run(TASK, model=model(sure_after_the_first), limit=1)
     signatures = results["configs"][TASK]["metadata"]["xling"]["signatures"]
     assert signatures["acc_norm_tokens"] == "acc_norm_tokens|of:all_questions|length:tokens"
-
-
-@pytest.mark.parametrize(("text", "count"), [(" A", 1), (" A, C", 3), ("", None)])
-def test_tokens_of_a_text(text, count):
-    from xling_tasks.harness import token_count
-
-    assert token_count(model(sure_after_the_first), text) == count
-    assert token_count(None, text) is None

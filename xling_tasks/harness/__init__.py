@@ -50,7 +50,6 @@ from xling_tasks.harness.backends import (
     sent_temperature,
     speaks_chat,
     takes_seed,
-    token_count,
     unwrapped,
     uses_answer_cache,
 )
@@ -94,7 +93,6 @@ __all__ = [
     "speaks_chat",
     "takes_seed",
     "this_run",
-    "token_count",
     "unwrapped",
     "use_own_standard_errors",
     "uses_answer_cache",

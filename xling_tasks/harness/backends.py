@@ -119,16 +119,6 @@ def may_be_cut(lm: Any, reply: str, limit: Any) -> bool:
     return about >= 0.85 * limit and reply.rstrip()[-1:].isalnum()
 
 
-def token_count(lm: Any, text: str) -> int | None:
-    """Tokens of a text, those around every text left aside; None where the backend has none."""
-    try:
-        model = unwrapped(lm)
-        count = len(model.tok_encode(text)) - len(model.tok_encode(""))
-    except Exception:  # a backend without a tokenizer
-        return None
-    return count if count > 0 else None
-
-
 def is_engine(lm: Any) -> bool:
     """Whether a backend tells of its answers only when a whole batch is done: vLLM and SGLang.
 

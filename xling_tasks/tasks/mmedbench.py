@@ -22,7 +22,7 @@ from xling_tasks.data.mmedbench import MMedBenchSplit, load
 from xling_tasks.data.prompt_forms import Form
 from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import XlingError
-from xling_tasks.harness import has_loglikelihood, may_be_cut, running, token_count
+from xling_tasks.harness import has_loglikelihood, may_be_cut, running
 from xling_tasks.models.reader import Choice, readable
 from xling_tasks.readers.letters import read_letters
 from xling_tasks.scorers.rationale import RationaleScorer, scorer_for
@@ -250,21 +250,11 @@ class McqaLLTask(_Choice):
         first = best(scores)
         values = self.choice_values(None if first is None else sets[first], doc)
         for name, unit in _UNITS.items():
-            lengths = [self._length(letters, unit) for letters in sets]
-            if None in lengths:
-                values[name] = None
-                continue
-            normed = best([s / n for s, n in zip(scores, lengths, strict=True) if n is not None])
+            pairs = zip(scores, sets, strict=True)
+            normed = best([score / _length(letters, unit) for score, letters in pairs])
             right = normed is not None and exact(sets[normed], doc["answer"])
             values[name] = float(right)
         return values
-
-    def _length(self, letters: tuple[str, ...], unit: str) -> int | None:
-        """The length of a candidate; None for tokens of a backend that does not tell them."""
-        if unit == "letters":
-            return len(letters)
-        text = ", ".join(letters)
-        return len(text) if unit == "characters" else token_count(running("lm"), f" {text}")
 
     def metrics(self) -> list[Metric]:
         """`unparsed_rate` is the share of ties here; the `acc_norm*` divide by a length."""
@@ -411,6 +401,17 @@ def _read(
     return read_letters(
         text, doc["options"], several=doc["several"], cut=cut, question=doc.get("question", "")
     )
+
+
+def _length(letters: tuple[str, ...], unit: str) -> int:
+    """The length of a candidate: `A, C` has 4 characters, 2 letters and 3 tokens.
+
+    Tokens are counted as one for each letter and each comma, which is how tokenizers of language
+    models cut such a list, so that logged log-likelihoods are scored alike without the tokenizer.
+    """
+    if unit == "characters":
+        return len(", ".join(letters))
+    return len(letters) if unit == "letters" else 2 * len(letters) - 1
 
 
 def _choice(reply: str, doc: Mapping[str, Any]) -> Choice:
