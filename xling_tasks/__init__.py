@@ -4,4 +4,4 @@ Importing this package costs next to nothing: it is imported at interpreter star
 `xling_tasks.discovery`), so nothing may be imported here.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"

@@ -10,7 +10,7 @@ from xling_tasks.errors import BackendError
 from xling_tasks.models.backend import Backend, backend
 from xling_tasks.models.calls import CHUNK, ServiceDown
 from xling_tasks.models.spec import ModelSpec
-from xling_tasks.models.store import ReplyStore, key_of, save_answers
+from xling_tasks.models.store import ReplyStore, cache_folder, key_of, named_folder, save_answers
 
 
 def spec(served, **more):
@@ -289,3 +289,10 @@ def test_an_error_text_is_asked_again_and_never_cached(serve, own_cache):
     value["model_args"]["max_retries"] = 3
     assert Backend("judge", ModelSpec.parse("judge", value)).ask(["a"]) == ["Fine."]
     assert ReplyStore(own_cache, "judge").get_many([]) == {} and len(served.prompts) == 3
+
+
+@pytest.mark.parametrize("off", ["false", "off", "0", "False"])
+def test_the_environment_switches_the_cache_off(off, monkeypatch, tmp_path):
+    monkeypatch.setenv("XLING_CACHE", off)
+    assert named_folder(None) is None and cache_folder(None) is None
+    assert named_folder(str(tmp_path)) == tmp_path

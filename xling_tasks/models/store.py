@@ -47,9 +47,10 @@ def cache_folder(setting: str | bool | None) -> Path | None:
 
 def named_folder(setting: str | bool | None) -> Path | None:
     """As `cache_folder`, but nothing is made."""
-    if setting is False:
-        return None
     named = setting if isinstance(setting, str) else os.environ.get("XLING_CACHE")
+    # In the environment everything is text: 'false' there is no name of a folder.
+    if setting is False or (setting is None and str(named).lower() in ("false", "off", "0")):
+        return None
     return Path(named or "~/.cache/xling_tasks").expanduser()
 
 
