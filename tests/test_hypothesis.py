@@ -16,12 +16,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lm_eval.models.openai_completions import LocalChatCompletion
 
-from xling_tasks.commands.annotate.agreement_files import read_export
 from xling_tasks.data import mmedbench, xlinghealth
 from xling_tasks.data.files import read_tables
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import XlingError
+from xling_tasks.logs.annotations import read_export
 from xling_tasks.logs.checked import check_results
 from xling_tasks.logs.journal import read_journal
 from xling_tasks.logs.replay_log import find_logs

@@ -36,6 +36,11 @@ def item(number, label, *, judge=NEITHER, sound=True, language="en", comment="",
     }
 
 
+def stratum(population, sample, task="xlinghealth_correctness_liveqa_en", label=NEITHER):
+    """The sizes of a stratum as the page exports them."""
+    return {"task": task, "label": label, "population": population, "sample": sample}
+
+
 def export(path, annotator, items, **more):
     """A file as the page exports it."""
     content = {
@@ -213,6 +218,13 @@ def test_a_disagreement_without_a_label_counts_against_the_judge(tmp_path):
         ({"items": [item(0, NEITHER, sound="yes")]}, "'agree_reasoning': true, false or null"),
         ({"items": [item(0, NEITHER, agree_label=1)]}, "'agree_label': true, false or null"),
         ({"items": [item(0, NEITHER, language=None, task="t")]}, "item 1, field 'language'"),
+        ({"strata": {}}, "'strata': a list"),
+        ({"strata": []}, "'strata': none for xlinghealth_correctness_liveqa_en, 'neither'"),
+        ({"strata": [3]}, "stratum 1: an object"),
+        ({"strata": [stratum(9, 2)]}, "stratum 1: population 9, sample 2, but the file has 1 items"),
+        ({"strata": [stratum(0, 1)]}, "stratum 1: population 0, sample 1"),
+        ({"strata": [stratum("9", 1)]}, "stratum 1: population '9'"),
+        ({"strata": [stratum(9, 1), stratum(9, 1)]}, "stratum 2: .* stands twice"),
     ],
 )  # fmt: skip
 def test_errors_name_file_item_and_field(tmp_path, change, message):

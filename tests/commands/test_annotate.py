@@ -104,7 +104,12 @@ def test_a_stratified_sample_per_language(tmp_path):
     assert labels["en"] == dict(zip(LABELS, (12, 5, 2, 1)))
     assert labels["hi"] == {LABELS[0]: 19, LABELS[3]: 1}
     assert "12 of 60" in printed and data["digest"] in printed
-    assert data["made"] == {"seed": 3, "n": 20, "blind": False, "judge": JUDGE}
+    made = dict(data["made"])
+    strata = {(row["task"][-2:], row["label"]): row for row in made.pop("strata")}
+    assert made == {"seed": 3, "n": 20, "blind": False, "judge": JUDGE}
+    sizes = {key: (row["population"], row["sample"]) for key, row in strata.items()}
+    assert sizes == dict(zip([("en", label) for label in LABELS], ((60, 12), (25, 5), (10, 2), (5, 1)))) | {
+        ("hi", LABELS[0]): (99, 19), ("hi", LABELS[3]): (1, 1)}  # fmt: skip
     assert [entry["name"] for entry in data["languages"]] == ["English", "Hindi"]
     # Labels are mixed, not shown one after the other.
     own = [item["judge_label"] for item in data["items"] if item["language"] == "en"]
@@ -360,7 +365,9 @@ def test_three_items_by_keyboard_then_reload_export_and_import(tmp_path, opened)
     assert page.name == f"annotations_Anna-ad12-Ü-_{digest}.json"
     assert {key: saved[key] for key in saved if key != "items"} == {
         "format": "xling-annotations", "version": 1, "page_digest": digest,
-        "annotator": "Anna ad12 Ü.", "seed": 0, "n": 103, "blind": False, "judge": JUDGE}  # fmt: skip
+        "annotator": "Anna ad12 Ü.", "seed": 0, "n": 103, "blind": False, "judge": JUDGE,
+        "strata": data_of(path)["made"]["strata"]}  # fmt: skip
+    assert sum(row["sample"] for row in saved["strata"]) == 3
     common = {"question_id": "7", "judge_label": "contradictory"}
     said = [
         ("ar", True, True, "contradictory", ""),

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.commands.annotate.agreement_files import Checked, Export, read_pages, read_texts
+from xling_tasks.commands.annotate.agreement_files import read_texts
 from xling_tasks.data.published import published
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
+from xling_tasks.logs.annotations import Checked, Export, read_pages
 
 TEXTS = {
     "question": "Question",

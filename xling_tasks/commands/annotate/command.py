@@ -67,6 +67,7 @@ def annotate(options: argparse.Namespace) -> str:
             "--languages or --datasets, or run again with one"
         )
     made = {"seed": options.seed, "n": options.n, "blind": options.blind, "judge": min(judges)}
+    made |= {"strata": [row for language in drawn.values() for row in language.strata()]}
     data = page_data(items, made)
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
@@ -99,6 +100,7 @@ class Drawn:
     Attributes:
         n: Items wanted.
         counts: Answers by label, `no_response` and `judge_failed` included.
+        populations: Answers by task and label.
         heaps: Per label, the n items with the smallest keys, largest first.
         judges: The judges' signatures, each with a file that has it.
     """
@@ -107,6 +109,7 @@ class Drawn:
     counts: Counter[str] = field(default_factory=Counter)
     heaps: dict[str, list[tuple[int, Item]]] = field(default_factory=dict)
     judges: dict[str, Path] = field(default_factory=dict)
+    populations: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def take(self, key: int, item: Item) -> None:
         """Offer an item to its label's sample: a random one if keys are random."""
@@ -126,6 +129,14 @@ class Drawn:
         for label, size in self.sizes().items():
             chosen += sorted(self.heaps.get(label, []), key=_by_key)[:size]
         return [item for _, item in sorted(chosen, key=_by_key)]
+
+    def strata(self) -> list[dict[str, Any]]:
+        """Per task and label, how many answers there are and how many are in the sample."""
+        shown = Counter((item.task, item.judge_label) for item in self.sample())
+        return [
+            {"task": task, "label": label, "population": size, "sample": shown[task, label]}
+            for (task, label), size in sorted(self.populations.items())
+        ]
 
 
 def _by_key(entry: tuple[int, Item]) -> int:
@@ -175,6 +186,7 @@ def draw(files: Iterable[tuple[Samples, str, str]], n: int, seed: int) -> dict[s
             own.judges.setdefault(str(judged["judge"]), samples.path)
             if label in LABELS:
                 item = _item(samples.task, dataset, language, question_id, row)
+                own.populations[item.task, item.judge_label] += 1
                 own.take(_key(seed, item.id), item)
     return drawn
 

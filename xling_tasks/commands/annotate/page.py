@@ -17,6 +17,7 @@ from typing import Any
 
 from xling_tasks.criteria import LABELS, OPTIONS
 from xling_tasks.languages import language_name
+from xling_tasks.logs.annotations import OTHER_LABELS
 from xling_tasks.pages import FOLDER
 
 MEANINGS = {
@@ -109,3 +110,4 @@ def _read(name: str) -> str:
 
 
 assert set(MEANINGS) == set(LABELS)
+assert set(OTHERS) == set(OTHER_LABELS)

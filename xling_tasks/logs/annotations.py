@@ -1,0 +1,229 @@
+"""What people said of the judge's labels: exports of the page of `xling annotate`.
+
+`xling agreement` and `xling report --human` read them here: checked, and put together by page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from xling_tasks.criteria import LABELS
+from xling_tasks.errors import DataError, did_you_mean
+from xling_tasks.safe_json import loads
+
+FORMAT = "xling-annotations"
+VERSION = 1
+
+OTHER_LABELS = ("reference_wrong", "both_wrong")
+"""What only people may answer: that the reference is wrong, and the answer right or wrong too."""
+
+_AGAIN = "export it again from the page"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What one annotator said about one item.
+
+    Attributes:
+        id: The item, on its page.
+        task: The task it comes from.
+        language: Its language.
+        question_id: Its question.
+        judge_label: The judge's label.
+        agree_label: Whether the annotator agrees with the judge's label; None if not said.
+        agree_reasoning: Whether they agree with its reasoning; None if not said.
+        label: The annotator's label, the judge's where they agree; None if not said.
+        comment: What else they said.
+    """
+
+    id: str
+    task: str
+    language: str
+    question_id: str
+    judge_label: str
+    agree_label: bool | None
+    agree_reasoning: bool | None
+    label: str | None
+    comment: str
+
+    @property
+    def origin(self) -> tuple[str, ...]:
+        """What does not depend on the annotator."""
+        return (self.id, self.task, self.language, self.question_id, self.judge_label)
+
+
+class Stratum(NamedTuple):
+    """How many answers of a task have one label of the judge, and how many the page shows."""
+
+    population: int
+    sample: int
+
+
+@dataclass(frozen=True)
+class Export:
+    """One annotator's file.
+
+    Attributes:
+        path: The file.
+        annotator: Their name.
+        page: The page's digest.
+        made: How the page's sample was drawn: seed, n, blind, judge.
+        items: By id, in the page's order.
+        strata: (Task, judge's label) -> sizes; empty in exports of older pages.
+    """
+
+    path: Path
+    annotator: str
+    page: str
+    made: Mapping[str, Any]
+    items: Mapping[str, Checked]
+    strata: Mapping[tuple[str, str], Stratum] = field(default_factory=dict)
+
+
+def read_pages(paths: Sequence[Path]) -> dict[str, list[Export]]:
+    """The files by page, in the order given.
+
+    Raises:
+        DataError: If a file is no export, two are by one annotator of one page, or those of one
+            page differ in more than what annotators say.
+    """
+    pages: dict[str, list[Export]] = {}
+    for path in paths:
+        export = read_export(path)
+        others = pages.setdefault(export.page, [])
+        for other in others:
+            _compare(export, other)
+        others.append(export)
+    return pages
+
+
+def _compare(export: Export, other: Export) -> None:
+    """Check that two files of one page can stand beside each other."""
+    if export.annotator.casefold() == other.annotator.casefold():
+        raise DataError(
+            f"{export.path} and {other.path} are both by {export.annotator!r} on page "
+            f"{export.page}: give one of them, or change 'annotator' if these are two people"
+        )
+    same = dict(export.made) == dict(other.made) and dict(export.strata) == dict(other.strata)
+    if not same or list(export.items) != list(other.items):
+        raise DataError(
+            f"{export.path} and {other.path} name page {export.page}, but hold different items or "
+            f"settings: {_AGAIN}"
+        )
+    for name, item in export.items.items():
+        if item.origin != other.items[name].origin:
+            raise DataError(
+                f"{export.path} and {other.path}: item {name!r} differs in task, language, "
+                f"question or judge_label: {_AGAIN}"
+            )
+
+
+def read_export(path: Path) -> Export:
+    """One file, checked.
+
+    Raises:
+        DataError: Naming file, item and field.
+    """
+    try:
+        content = loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise DataError(f"{path}: not valid JSON ({error}); {_AGAIN}") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise DataError(f"{path}: no export of a page of `xling annotate` (format {FORMAT!r})")
+    if content.get("version") != VERSION:
+        raise DataError(
+            f"{path}: version {content.get('version')!r}, this program reads {VERSION}; use the "
+            "xling-tasks that wrote the page"
+        )
+    annotator = " ".join(_text(path, content, "annotator").split())
+    page = _text(path, content, "page_digest")
+    rows = content.get("items")
+    if not isinstance(rows, list) or not rows:
+        raise DataError(f"{path}: field 'items': a list of items is expected; {_AGAIN}")
+    items: dict[str, Checked] = {}
+    for number, row in enumerate(rows, start=1):
+        item = _read_item(f"{path}, item {number}", row)
+        if item.id in items:
+            raise DataError(f"{path}, item {number}: {item.id!r} stands twice; {_AGAIN}")
+        items[item.id] = item
+    made = {key: content.get(key) for key in ("seed", "n", "blind", "judge")}
+    return Export(path, annotator, page, made, items, _strata(path, content, items))
+
+
+def _strata(
+    path: Path, content: Mapping[str, Any], items: Mapping[str, Checked]
+) -> dict[tuple[str, str], Stratum]:
+    """The sizes of the strata, which must be those of the items; none in older exports."""
+    rows = content.get("strata")
+    if rows is None:
+        return {}
+    if not isinstance(rows, list):
+        raise DataError(f"{path}: field 'strata': a list is expected; {_AGAIN}")
+    shown = Counter((item.task, item.judge_label) for item in items.values())
+    found: dict[tuple[str, str], Stratum] = {}
+    for number, row in enumerate(rows, start=1):
+        place = f"{path}, stratum {number}"
+        if not isinstance(row, dict):
+            raise DataError(f"{place}: an object is expected; {_AGAIN}")
+        key = (_text(place, row, "task"), _text(place, row, "label"))
+        sizes = [row.get(name) for name in ("population", "sample")]
+        whole = [n for n in sizes if isinstance(n, int) and not isinstance(n, bool)]
+        if len(whole) < 2 or not 0 <= whole[1] <= whole[0] or whole[1] != shown[key]:
+            raise DataError(
+                f"{place}: population {sizes[0]!r}, sample {sizes[1]!r}, but the file has "
+                f"{shown[key]} items of {key[0]}, {key[1]!r}; {_AGAIN}"
+            )
+        if key in found:
+            raise DataError(f"{place}: {key[0]}, {key[1]!r} stands twice; {_AGAIN}")
+        found[key] = Stratum(*whole)
+    for key in shown.keys() - found.keys():
+        raise DataError(f"{path}: field 'strata': none for {key[0]}, {key[1]!r}; {_AGAIN}")
+    return found
+
+
+def _read_item(place: str, row: Any) -> Checked:
+    if not isinstance(row, dict):
+        raise DataError(f"{place}: an object is expected; {_AGAIN}")
+    told: dict[str, Any] = {
+        name: _text(place, row, name)
+        for name in ("id", "task", "language", "question_id", "judge_label")
+    }
+    label = row.get("label")
+    for name, value in (("judge_label", told["judge_label"]), ("label", label)):
+        known_labels = LABELS if name == "judge_label" else (*LABELS, *OTHER_LABELS)
+        if value not in known_labels and (name == "judge_label" or value is not None):
+            known = did_you_mean(str(value), known_labels)
+            raise DataError(f"{place}, field {name!r}: unknown label {value!r}.{known}")
+    flags: dict[str, Any] = {name: row.get(name) for name in ("agree_label", "agree_reasoning")}
+    for name, flag in flags.items():
+        if flag is not None and not isinstance(flag, bool):
+            raise DataError(f"{place}, field {name!r}: true, false or null is expected: {flag!r}")
+    agrees = flags["agree_label"]
+    if agrees is not None and label is not None and agrees is not (label == told["judge_label"]):
+        raise DataError(
+            f"{place}: 'agree_label' is {json.dumps(agrees)}, but 'label' is {label!r} and "
+            f"'judge_label' {told['judge_label']!r}; {_AGAIN}"
+        )
+    comment = row.get("comment")
+    return Checked(
+        **told,
+        **flags,
+        # Without agree_label, a blind choice is not yet fixed.
+        label=None if agrees is None else label,
+        comment=comment if isinstance(comment, str) else "",
+    )
+
+
+def _text(place: object, row: Mapping[str, Any], name: str) -> str:
+    value = row.get(name)
+    if not isinstance(value, str) or not value.strip():
+        hint = "write a name in the page and " if name == "annotator" else ""
+        raise DataError(f"{place}, field {name!r}: a text is expected; {hint}{_AGAIN}")
+    return value
