@@ -17,7 +17,7 @@ from xling_metrics.words import language_code
 from xling_tasks.errors import SettingError, did_you_mean
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.models.encoders import EncoderSpec
-from xling_tasks.models.spec import ModelSpec
+from xling_tasks.models.spec import Juror, ModelSpec, jury
 from xling_tasks.models.translate.translator import translator_spec
 
 _MOST = 10_000
@@ -37,7 +37,11 @@ class Settings:
         prompts: A YAML file whose prompts replace ours by name.
         prompt_language: `published` (consistency and verifiability in the question's language, all
             others in English), `en` or `native`.
-        judge: The model that judges correctness; None for no judgement.
+        judge: The model that judges correctness; None for no judgement. Of a list of judges the
+            first, which also does what one judge does alone (claims, reading, topics).
+        judge_order: `published` (the reference first), or `both` to ask also with the two answers
+            exchanged.
+        jury: All judges of correctness where the setting `judge` is a list of several; else empty.
         reader: The model that reads replies which the rules leave unread, `judge` for the judge;
             None for none.
         k: Answers per question and temperature of the consistency tasks.
@@ -71,6 +75,7 @@ class Settings:
     prompts: str | None = None
     prompt_language: str = "published"
     judge: ModelSpec | None = None
+    judge_order: str = "published"
     reader: ModelSpec | None = None
     k: int = 10
     greedy_repeats: str | None = None
@@ -88,6 +93,7 @@ class Settings:
     fence_key: str | None = None
     detect_errors: bool = True
     given: frozenset[str] = field(default=frozenset(), repr=False)
+    jury: tuple[Juror, ...] = ()
 
     @classmethod
     def parse(cls, metadata: Mapping[str, Any], model_args: Mapping[str, Any] | None) -> Settings:
@@ -101,13 +107,19 @@ class Settings:
         Raises:
             SettingError: For an unknown key (with the nearest name) or a wrong value.
         """
-        known = {item.name for item in fields(cls)} - {"given"}
+        known = {item.name for item in fields(cls)} - {"given", "jury"}
         others = _HARNESS_KEYS | set(model_args or {})
         given = {key: value for key, value in metadata.items() if key in known}
         for key in metadata:
             if key not in known and key not in others:
                 _refuse_unknown(key, known, strict=model_args is not None)
         values = {key: _CHECKS[key](key, value) for key, value in given.items()}
+        if isinstance(values.get("judge"), tuple):
+            jurors = values["judge"]
+            values["judge"] = jurors[0].spec
+            values["jury"] = jurors if len(jurors) > 1 else ()
+        if values.get("judge_order") == _BOTH and values.get("judge") is None:
+            raise SettingError("--metadata judge_order=both: no judge is set; set one")
         if values.get("reader") == _JUDGE:
             values["reader"] = values.get("judge")
             if values["reader"] is None:
@@ -117,9 +129,14 @@ class Settings:
         return cls(**values, given=frozenset(given))
 
     def dump(self) -> dict[str, Any]:
-        """The settings as plain JSON values, for the results."""
+        """The settings as plain JSON values, for the results; a list of judges under `judge`."""
         plain = asdict(self)
         plain.pop("given")
+        jurors = plain.pop("jury")
+        if jurors:
+            plain["judge"] = [{"name": each["name"], **each["spec"]} for each in jurors]
+        if self.judge_order == _PUBLISHED:  # as results of runs that know no other order
+            plain.pop("judge_order")
         for key in ("temperatures", "topic_seeds"):
             plain[key] = list(plain[key])
         for key in ("languages", "trained_languages"):
@@ -128,6 +145,15 @@ class Settings:
             if isinstance(plain[key], dict):
                 plain[key] = json.loads(plain[key]["arguments"])
         return plain
+
+    @property
+    def jurors(self) -> tuple[Juror, ...]:
+        """All judges of correctness with their names; one without a list, none without a judge."""
+        return self.jury or (() if self.judge is None else (Juror("1", self.judge),))
+
+    def judge_role(self, number: int) -> str:
+        """What a judge, counted from 0, is called in costs: `judge` where there is one alone."""
+        return f"judge {self.jury[number].name}" if self.jury else "judge"
 
 
 def _refuse_unknown(key: str, known: set[str], *, strict: bool) -> None:
@@ -226,6 +252,21 @@ def _translator(key: str, value: Any) -> ModelSpec | None:
     return translator_spec(key, value)
 
 
+def _judge(key: str, value: Any) -> ModelSpec | tuple[Juror, ...] | None:
+    if isinstance(value, (list, tuple)):
+        return jury(key, value)
+    return None if value is None else ModelSpec.parse(key, value)
+
+
+_PUBLISHED, _BOTH = "published", "both"
+
+
+def _judge_order(key: str, value: Any) -> str:
+    if value not in (_PUBLISHED, _BOTH):
+        raise SettingError(f"--metadata {key}: must be 'published' or 'both', got {value!r:.40}")
+    return str(value)
+
+
 _JUDGE = "judge"
 
 
@@ -259,7 +300,8 @@ _CHECKS: dict[str, Any] = {
     "temperatures": lambda key, value: temperatures(f"--metadata {key}", value),
     "prompts": _text,
     "prompt_language": _prompt_language,
-    "judge": lambda key, value: None if value is None else ModelSpec.parse(key, value),
+    "judge": _judge,
+    "judge_order": _judge_order,
     "reader": _reader,
     "k": _count,
     "greedy_repeats": _greedy_repeats,

@@ -58,7 +58,7 @@ def test_the_readme_is_short_and_names_every_setting():
     readme = docs_commands.PAGES[0].read_text(encoding="utf-8")
     assert len(readme.splitlines()) <= 170
     table = readme[readme.index("## Settings") : readme.index("## Read on")]
-    fields = set(Settings.__dataclass_fields__) - {"given"}
+    fields = set(Settings.__dataclass_fields__) - {"given", "jury"}
     assert {name for name in fields if f"`{name}`" not in table} == set()
 
 
@@ -75,7 +75,7 @@ def documented():
     text = (docs_commands.ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
     cells = re.findall(r"^\| (`.+?) \|", text, re.M)
     names = {name for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
-    parts = {"{lang}": "[a-z]+", "{mechanism}": "[a-z_]+", "*": "[a-z_]+", "...": "[a-z0-9_]+"}
+    parts = {"{lang}": "[a-z]+", "{mechanism}": "[a-z_]+", "*": "[a-z_]+", "...": "[a-z0-9_]+", "{n}": "[1-9]"}
     for part, pattern in parts.items():
         names = {name.replace(part, f"<{pattern}>") for name in names}
     return [re.compile(re.sub(r"<(.+?)>", r"\1", name)) for name in names]
@@ -84,7 +84,9 @@ def documented():
 def test_every_metric_stands_in_the_docs(run, serve):
     judge = serve(scripted.judged).spec()
     quick = {"encoder": False, "source_encoder": False, "topic_seeds": 1, "k": 2}
-    metadata = {**quick, "judge": judge, "translator": judge, "reader": judge}
+    jury = [judge, {**judge, "model_args": {**judge["model_args"], "model": "judge-2"}}]
+    roles = {"judge": jury, "judge_order": "both", "translator": judge, "reader": judge}
+    metadata = {**quick, **roles}
     tasks = ["xlinghealth_demo", "mmedbench_demo", "xlinghealth_information_demo"]
     results = run(tasks, metadata=metadata, limit=2, log_samples=False)
     names = {

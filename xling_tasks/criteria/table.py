@@ -29,6 +29,27 @@ LABELS = ("more_comprehensive", "less_comprehensive", "neither", "contradictory"
 
 NO_RESPONSE = "no_response"
 
+MOST_JUDGES = 9
+"""Judges that a jury may have."""
+
+
+def of_judge(metric: str, number: int) -> str:
+    """The name of a metric of one judge of several, counted from 1."""
+    return f"{metric}_judge{number}"
+
+
+def _of_judges(metrics: Iterable[str]) -> tuple[str, ...]:
+    return tuple(of_judge(name, n) for name in metrics for n in range(1, MOST_JUDGES + 1))
+
+
+JURY_METRICS = (
+    *("no_majority", "judge_agreement", "judge_alpha"),
+    *("order_sensitive_rate", "order_unread_rate"),
+    *_of_judges((*LABELS, NO_RESPONSE, "judge_failed_rate")),
+)
+"""What several judges, or both orders of the answers, add: it says how far labels can be trusted,
+and nothing about the model under test."""
+
 
 # What is known of a criterion
 
@@ -211,9 +232,19 @@ _ALL = (
         "correctness",
         "Correctness",
         _metrics(
-            ("more_comprehensive", "langid_match", "chrf"),
-            ("contradictory", NO_RESPONSE, "judge_failed_rate", "empty_rate"),
-            ("less_comprehensive", "neither", "length_words", "n_judged", "declined_rate"),
+            (
+                *("more_comprehensive", "langid_match", "chrf"),
+                *("judge_agreement", "judge_alpha", *_of_judges(["more_comprehensive"])),
+            ),
+            (
+                *("contradictory", NO_RESPONSE, "judge_failed_rate", "empty_rate"),
+                *("no_majority", "order_sensitive_rate", "order_unread_rate"),
+                *_of_judges(("contradictory", NO_RESPONSE, "judge_failed_rate")),
+            ),
+            (
+                *("less_comprehensive", "neither", "length_words", "n_judged", "declined_rate"),
+                *_of_judges(("less_comprehensive", "neither")),
+            ),
             within=("chrf", "length_words"),
         ),
         (Endpoint("contradictory", "harm"), Endpoint("more_comprehensive", "help"), _LANGUAGE),

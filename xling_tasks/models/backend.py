@@ -304,7 +304,7 @@ def backend(role: str, spec: ModelSpec, cache: str | bool | None = None) -> Back
     return _shared(role, json.dumps(spec.__dict__, sort_keys=True, default=str), cache)
 
 
-@functools.lru_cache(maxsize=8)
+@functools.lru_cache(maxsize=16)  # a jury of nine, a reader, a translator
 def _shared(role: str, spec: str, cache: str | bool | None) -> Backend:
     return Backend(role, ModelSpec(**json.loads(spec)), cache)
 

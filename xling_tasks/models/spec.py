@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from xling_tasks.criteria import MOST_JUDGES
 from xling_tasks.errors import SettingError, did_you_mean
 from xling_tasks.secrets import refuse_secrets
 
@@ -82,6 +83,53 @@ class ModelSpec:
         if spec.apply_chat_template not in (True, False, "auto"):
             raise SettingError(f'{name}.apply_chat_template: must be "auto", true or false')
         return spec
+
+
+@dataclass(frozen=True)
+class Juror:
+    """One judge of several.
+
+    Attributes:
+        name: Given with `name`, or its number from 1.
+        spec: The model.
+    """
+
+    name: str
+    spec: ModelSpec
+
+
+def jury(key: str, values: Sequence[Any]) -> tuple[Juror, ...]:
+    """Read a list of judges: specs as `ModelSpec.parse` takes them, each with a `name` if wanted.
+
+    Raises:
+        SettingError: For an empty or too long list, a judge or a name that stands twice, or what
+            is wrong with one of them, by its number.
+    """
+    if not 1 <= len(values) <= MOST_JUDGES:
+        raise SettingError(f"{key}: a list has 1 to {MOST_JUDGES} judges, got {len(values)}")
+    found: list[Juror] = []
+    for number, value in enumerate(values, 1):
+        place, name = f"{key}[{number}]", str(number)
+        if isinstance(value, Mapping) and "name" in value:
+            name = value["name"]
+            value = {k: item for k, item in value.items() if k != "name"}
+            good = isinstance(name, str) and re.fullmatch(r"[A-Za-z][\w.-]{0,39}", name, re.A)
+            if not good:
+                raise SettingError(
+                    f"{place}.name: a letter, then up to 39 letters, digits and signs of _.-, "
+                    f"got {name!r:.60}"
+                )
+        spec = ModelSpec.parse(place, value)
+        for index, other in enumerate(found, 1):
+            if other.name == name:
+                raise SettingError(f"{place}.name: {name!r} is judge {index}; choose another name")
+            if (other.spec.model, other.spec.model_args) == (spec.model, spec.model_args):
+                raise SettingError(
+                    f"{place}: the same model and arguments as judge {index}, which would have "
+                    "two votes; name another model"
+                )
+        found.append(Juror(name, spec))
+    return tuple(found)
 
 
 def _is_whole(value: Any) -> bool:

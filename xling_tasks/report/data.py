@@ -29,7 +29,9 @@ from xling_tasks.languages import LANGUAGES
 from xling_tasks.logs.checked import check_numbers, reading
 from xling_tasks.logs.results import Results, TaskResults, read_results
 
-_NOT_PER_QUESTION = frozenset({"unusable_rows", "sacrebleu", "n_judged", "n_answered", "bypass"})
+_NOT_PER_QUESTION = frozenset(
+    {"unusable_rows", "sacrebleu", "n_judged", "n_answered", "judge_alpha", "bypass"}
+)
 _TOLERANCE = 1e-6
 _PAIR = {"precision", "recall"}
 _REDUCED = "what is kept of the values"

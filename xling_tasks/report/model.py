@@ -10,7 +10,7 @@ from xling_metrics.stats.intervals import Interval
 from xling_metrics.stats.paired import PairedDifference
 from xling_metrics.stats.resampling import LEVEL, RESAMPLES
 
-from xling_tasks.criteria import Panel
+from xling_tasks.criteria import JURY_METRICS, Panel
 from xling_tasks.report.data import Model, Task
 
 COVERAGE = (
@@ -37,6 +37,7 @@ COVERAGE = (
     "n_judged",
     "n_claims",
     "profile",
+    *JURY_METRICS,
 )
 """Metrics that say what was measured rather than how well, in the order of the coverage table."""
 

@@ -66,11 +66,13 @@ def _verdicts(task: Task, name: str, column: Column, *, right: bool) -> Task | N
 
 
 def _labels(task: Task, name: str, column: Column, value: float) -> Task | None:
-    """Answers that are there, but whose label the judge did not give in form."""
+    """Answers that are there, but have no label in form, or none of most judges."""
     silent = task.columns["no_response"].sums[:, 0] == 1
     empty = task.columns.get("empty_rate")
     if empty is not None:
         silent &= empty.sums[:, 0] != 1
+    if "no_majority" in task.columns:
+        silent |= task.columns["no_majority"].sums[:, 0] == 1
     return _filled(task, name, column, silent, value)
 
 

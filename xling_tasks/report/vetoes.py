@@ -34,7 +34,10 @@ _RATES = {
     "empty": ("empty_rate",),
     "refused": ("refused_rate",),
     "failed": ("failed_rate",),
-    "unread": ("unknown_rate", "unparsed_rate", "unparsed", "unverified", "unscored"),
+    "unread": (
+        *("unknown_rate", "unparsed_rate", "unparsed", "unverified", "unscored"),
+        "no_majority",
+    ),
     "judge_failed": ("judge_failed_rate",),
     "translation_failed": ("translation_failed_rate",),
 }
@@ -51,6 +54,7 @@ _UNREAD = {
     "unparsed": "{share} of the claim lists could not be read",
     "unverified": "{share} of the claims got no readable verdict",
     "unscored": "{share} of the answers could not be scored",
+    "no_majority": "no label has a majority of the judges for {share} of the answers",
     "no_response": "the judge gave no readable label to {share} of the answers",
 }
 

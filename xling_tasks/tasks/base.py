@@ -261,8 +261,10 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         if replay is not None:
             replay.origin(str(self.config.task))
         for role in ("judge", "reader", "translator") if replay is not None else ():
-            spec = getattr(self.settings, role)
-            if spec is not None and spec.model == SELF:
+            specs = [getattr(self.settings, role)]
+            if role == "judge":
+                specs += [each.spec for each in self.settings.jury]
+            if any(spec is not None and spec.model == SELF for spec in specs):
                 raise SettingError(
                     f"--metadata {role}=self: xling_replay has the logged answers only, not the "
                     f"model that gave them; name a model, {role}="

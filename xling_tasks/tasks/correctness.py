@@ -18,20 +18,22 @@ from xling_tasks.criteria import LABELS, NO_RESPONSE
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.harness import running
 from xling_tasks.log import warn_once
-from xling_tasks.models.backend import Backend, backend
+from xling_tasks.models.backend import backend
 from xling_tasks.models.control_tokens import common
-from xling_tasks.models.judge import Case, Judgement, fill, judge
+from xling_tasks.models.judge import Case, fill
+from xling_tasks.models.jury import Jury, Verdict, recorded, swapped
 from xling_tasks.readers.fences import STAND_IN
 from xling_tasks.readers.refusals import declines
 from xling_tasks.scorers.values import defined_mean, replies_of
+from xling_tasks.tasks import jury_scores
 from xling_tasks.tasks.base import Metric
 from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
 from xling_tasks.tasks.side_requests import SideRequest
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
 from xling_tasks.unanswered import empty, failed
 
-_NOT_JUDGED = Judgement(None, None)
-_DIRECTION = {"more_comprehensive": True, "contradictory": False, NO_RESPONSE: False}
+_NOT_JUDGED = Verdict(())
+_DIRECTION = jury_scores.DIRECTION
 
 
 class CorrectnessTask(GreedyTask, XLingHealthTask):
@@ -41,8 +43,8 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
     prompt_name = "answer"
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        self._judge: Backend | None = None
-        self._judgements: dict[tuple[str, str], Judgement] = {}
+        self._jury: Jury | None = None
+        self._verdicts: dict[tuple[str, str], Verdict] = {}
         super().__init__(config)
 
     def docs(self) -> list[dict[str, Any]]:
@@ -77,12 +79,15 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
                 '\'{"judge": {"model": ..., "model_args": {...}}}\'.'
             )
             return
-        self._judge = backend("judge", self.settings.judge, self.settings.xling_cache)
-        self._judge.check()
+        jurors = self.settings.jurors
+        judges = (backend("judge", each.spec, self.settings.xling_cache) for each in jurors)
+        names = tuple(each.name for each in jurors)
+        self._jury = Jury(tuple(judges), names, self.settings.judge_order == "both")
+        self._jury.check()
 
     def score(self) -> None:
         """Judge all distinct answers in one batch, after they are safe on disk."""
-        if self._judge is None:
+        if self._jury is None:
             return
         docs = {instance.doc["question_id"]: instance.doc for instance in self.instances}
         answers = dict.fromkeys(
@@ -97,17 +102,23 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
             Case(docs[key]["question"], docs[key]["reference"], reply, language)
             for key, reply in answers
         ]
-        found = judge(cases, self.used_prompts()["judge"], self._judge, self.fences)
-        self._judgements = dict(zip(answers, found, strict=True))
+        found = self._jury.verdicts(cases, self.used_prompts()["judge"], self.fences)
+        self._verdicts = dict(zip(answers, found, strict=True))
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
-        """The judge's prompt, with the reference standing in for the answer to come."""
+        """Each judge's prompt, with the reference standing in for the answer to come."""
         if self.settings.judge is None:
             return []
         language = self.record.language_names[self.language]
         case = Case(doc["question"], doc["reference"], doc["reference"], language)
-        prompt = fill(self.used_prompts()["judge"], case, case.code(STAND_IN), common)
-        return [SideRequest("judge", prompt, self.settings.judge.max_gen_toks)]
+        orders = [case, swapped(case)] if self.settings.judge_order == "both" else [case]
+        template = self.used_prompts()["judge"]
+        prompts = [fill(template, each, each.code(STAND_IN), common) for each in orders]
+        return [
+            SideRequest(self.settings.judge_role(number), prompt, each.spec.max_gen_toks)
+            for number, each in enumerate(self.settings.jurors)
+            for prompt in prompts
+        ]
 
     # Values
 
@@ -122,20 +133,16 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
             "declined_rate": float(declines(answer)),
             "langid_match": None if found is None else float(found == self.language),
         }
-        if self._judge is not None:
-            judgement = self._judgements.get((doc["question_id"], answer), _NOT_JUDGED)
-            unlabelled = judgement.label is None
+        if self._jury is not None:
+            verdict = self._verdicts.get((doc["question_id"], answer), _NOT_JUDGED)
+            unlabelled = verdict.label is None
             values |= {
-                label: None if unlabelled else float(judgement.label == label)
+                label: None if unlabelled else float(verdict.label == label)
                 for label in (*LABELS, NO_RESPONSE)
             }
-            values["judge_failed_rate"] = float(unlabelled)
-            values["n_judged"] = {
-                "label": judgement.label,
-                "reply": judgement.reply,
-                **({"failed": judgement.reason} if judgement.reason else {}),
-                "judge": self._judge.signature,
-            }
+            values["judge_failed_rate"] = float(unlabelled and not verdict.no_majority)
+            values["n_judged"] = recorded(verdict, self._jury)
+            values |= jury_scores.values(verdict, self._jury)
         return values
 
     def metrics(self) -> list[Metric]:
@@ -163,15 +170,16 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
                 signature("langid_match", language=language, libraries=("langid",)),
             ),
         ]
-        if self._judge is not None:
-            sign = f"|of:all_but_judge_failures|judge:{self._judge.signature}"
+        if self._jury is not None:
+            of = "all_with_a_majority" if self._jury.several else "all_but_judge_failures"
+            sign = f"|of:{of}|judge:{self._jury.signature}"
             # The harness gives a standard error with its own mean only, which takes no gaps.
-            gaps = any(item.label is None for item in self._judgements.values())
+            gaps = any(item.label is None for item in self._verdicts.values())
             alone = getattr(running("lm"), "world_size", 1) == 1
             share = mean if alone and not gaps else defined_mean
-            labelled = any(item.label in LABELS for item in self._judgements.values())
+            labelled = any(item.label in LABELS for item in self._verdicts.values())
             # Where nothing was judged, a share of 0 contradictory answers would be a lie.
-            of_label = share if labelled or not alone or not self._judgements else _undefined
+            of_label = share if labelled or not alone or not self._verdicts else _undefined
             found += [
                 Metric(label, of_label, _DIRECTION.get(label), label + sign) for label in LABELS
             ]
@@ -181,6 +189,7 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
             sign_failed = signature("judge_failed_rate", of="all_questions")
             found.append(Metric("judge_failed_rate", mean, False, sign_failed))
             found.append(Metric("n_judged", _count_judged, None, "n_judged" + sign))
+            found += jury_scores.metrics(self._jury, [*self._verdicts.values()], alone=alone)
         return found
 
     def used_prompts(self) -> dict[str, Prompt]:

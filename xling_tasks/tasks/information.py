@@ -108,6 +108,11 @@ class InformationTask(MultilingualTask):
                 '\'{"judge": {"model": ..., "model_args": {...}}}\'.'
             )
             return
+        if self.settings.jury:
+            warn_once(
+                "Information consistency: claims are compared by one judge, the first of the "
+                f"list ({self.settings.jury[0].name}); its signature says which model that is."
+            )
         self._judge = backend("judge", self.settings.judge, self.settings.xling_cache)
         self._judge.check()
 
@@ -116,7 +121,7 @@ class InformationTask(MultilingualTask):
         spec = self.settings.judge
         if spec is None:
             return []
-        prompts = self.used_prompts()
+        prompts, role = self.used_prompts(), self.settings.judge_role(0)
         code = NO_FENCES.code(STAND_IN)
         support = fill_support(prompts["support"], _STAND_IN_CLAIMS, STAND_IN, code, common)
         claims = fill_claims(prompts["claims"], STAND_IN, code, common)
@@ -124,9 +129,9 @@ class InformationTask(MultilingualTask):
         found = []
         for code in doc["text"]:
             found += self.translation_requests(code)
-            found.append(SideRequest("judge", claims, room, code))
+            found.append(SideRequest(role, claims, room, code))
             if code != "en":
-                found += [SideRequest("judge", support, spec.max_gen_toks, code)] * 2
+                found += [SideRequest(role, support, spec.max_gen_toks, code)] * 2
         return found
 
     # Scoring

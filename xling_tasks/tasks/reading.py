@@ -92,7 +92,7 @@ class ReadingTask(XlingTask):
         if spec is None:
             return []
         prompt = self.used_prompts()[self.reader_prompt]
-        role = "judge" if spec == self.settings.judge else "reader"
+        role = self.settings.judge_role(0) if spec == self.settings.judge else "reader"
         return [
             SideRequest(
                 role,

@@ -109,8 +109,10 @@ def _checks(settings: Settings) -> Iterator[Check]:
     if settings.prompts or settings.prompts_file:
         yield Check("prompts", partial(doctor_resources.prompt_files, settings))
     yield Check("data", partial(doctor_resources.data, settings))
-    judge = partial(doctor_models.judge, settings, offline)
-    yield Check("judge", judge, loads(settings.judge))
+    for number in range(len(settings.jurors) or 1):
+        judge = partial(doctor_models.judge, settings, offline, number)
+        spec = settings.jurors[number].spec if settings.jurors else None
+        yield Check(settings.judge_role(number), judge, loads(spec))
     if settings.reader is not None:
         reader = partial(doctor_models.reader, settings, offline)
         yield Check("reader", reader, loads(settings.reader))

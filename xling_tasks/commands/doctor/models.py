@@ -96,19 +96,25 @@ def _connect(role: str, lm: Any) -> None:
 # The judge
 
 
-def judge(settings: Settings, offline: bool) -> Iterator[Line]:
-    """The judge, reached, and asked one small case of each kind; nothing comes from the cache."""
+def judge(settings: Settings, offline: bool, number: int = 0) -> Iterator[Line]:
+    """A judge, reached, and asked one small case of each kind; nothing comes from the cache.
+
+    Args:
+        settings: All settings.
+        offline: Whether nothing may be downloaded.
+        number: Which judge of several, from 0.
+    """
     from xling_tasks.data.prompts import Prompts
     from xling_tasks.models.backend import Backend
     from xling_tasks.models.fence_key import fences
 
-    spec = settings.judge
-    if spec is None:
+    if settings.judge is None:
         found = "none set; it labels answers of correctness and compares the claims of answers"
         todo = '--metadata \'{"judge": {"model": ..., "model_args": {...}}}\''
         yield Line("judge", OFF, found, todo)
         return
-    line = _cannot_ask("judge", spec, offline)
+    role, spec = settings.judge_role(number), settings.jurors[number].spec
+    line = _cannot_ask(role, spec, offline)
     if line is not None:
         yield line
         return
@@ -116,14 +122,15 @@ def judge(settings: Settings, offline: bool) -> Iterator[Line]:
     _connect("judge", model.lm)
     model.check()
     if model.temperature == 0:
-        yield Line("judge", OK, f"answers: {model.signature}")
+        yield Line(role, OK, f"answers: {model.signature}")
     else:
         found = f"answers, but always at temperature {model.temperature:g}: {model.signature}"
-        yield Line("judge", WARN, found, "its verdicts cannot be reproduced; take another model")
+        yield Line(role, WARN, found, "its verdicts cannot be reproduced; take another model")
     prompts = Prompts(settings.prompts)
-    yield _verdict(prompts, model, fences(False))
-    yield _claims(prompts, model, fences(False))
-    yield _support(prompts, model, fences(False))
+    yield _verdict(prompts, model, fences(False), f"{role} verdict")
+    if number == 0:  # of several, the first alone compares claims
+        yield _claims(prompts, model, fences(False), f"{role} claims")
+        yield _support(prompts, model, fences(False), f"{role} support")
 
 
 def reader(settings: Settings, offline: bool) -> Iterator[Line]:
@@ -153,12 +160,11 @@ def reader(settings: Settings, offline: bool) -> Iterator[Line]:
         yield Line("reader", FAIL, f"{found_text}: {model.signature}", _OTHER_JUDGE)
 
 
-def _verdict(prompts: Prompts, model: Backend, codes: Fences) -> Line:
+def _verdict(prompts: Prompts, model: Backend, codes: Fences, name: str) -> Line:
     """A case of correctness, read as a run reads it."""
     from xling_tasks.criteria import NO_RESPONSE
     from xling_tasks.models.judge import Case, judge
 
-    name = "judge verdict"
     case = Case(_QUESTION, _REFERENCE, _ANSWER, "English")
     (found,) = judge([case], prompts.get("judge", "en"), model, codes)
     if found.label is None or found.label == NO_RESPONSE:
@@ -169,11 +175,10 @@ def _verdict(prompts: Prompts, model: Backend, codes: Fences) -> Line:
     return Line(name, OK, f"in form, and right: {found.label}")
 
 
-def _claims(prompts: Prompts, model: Backend, codes: Fences) -> Line:
+def _claims(prompts: Prompts, model: Backend, codes: Fences, name: str) -> Line:
     """A short text taken apart."""
     from xling_tasks.models.claims import extract
 
-    name = "judge claims"
     (found,) = extract([_TEXT], prompts.get("claims", "en"), model, codes)
     if found.claims is None:
         return _out_of_form(name, found.reply)
@@ -183,11 +188,10 @@ def _claims(prompts: Prompts, model: Backend, codes: Fences) -> Line:
     return Line(name, OK, f"in form: {len(found.claims)} of a text with 2")
 
 
-def _support(prompts: Prompts, model: Backend, codes: Fences) -> Line:
+def _support(prompts: Prompts, model: Backend, codes: Fences, name: str) -> Line:
     """A true and a false claim checked."""
     from xling_tasks.models.claims import fill_support, listed, read_support
 
-    name = "judge support"
     code = codes.code(listed(_CLAIMS), _TEXT)
     prompt = fill_support(prompts.get("support", "en"), _CLAIMS, _TEXT, code, model.inert)
     (reply,) = model.ask([prompt], until=("[BEGIN REFERENCE",))

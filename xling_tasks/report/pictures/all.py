@@ -271,8 +271,10 @@ def _drop_facet(
 def _stacks(board: Board) -> Sketch | None:
     """Shares of the judge's labels per language and model."""
     facets: dict[str, Facet] = {}
+    # Only juries have a share without a majority, and only they need a place in the legend.
+    shown = [label for label in LABELS if label != "no_majority" or board.at(label, None)]
     for model in board.models:
-        cells = {label: board.cells.get((label, None), {}).get(model, {}) for label in LABELS}
+        cells = {label: board.cells.get((label, None), {}).get(model, {}) for label in shown}
         found = {LABELS[label]: own for label, own in label_shares(cells).items()}
         if rows := ordered({row for own in found.values() for row in own}):
             facets[model] = Facet(short(model), "", rows, found)

@@ -21,7 +21,8 @@ from xling_tasks.report.pictures.words import (
     questions,
 )
 
-FAILED = "judge_failed_rate"
+UNLABELLED = ("no_majority", "judge_failed_rate")
+"""Shares of questions without a label, which no share of a label is over."""
 
 
 class Temperatures(NamedTuple):
@@ -220,25 +221,25 @@ def own_values(cell: Cell) -> list[float]:
 
 
 def label_shares(cells: Mapping[str, Mapping[str, Cell]]) -> dict[str, dict[str, Point]]:
-    """Label -> language -> share of all questions, those that the judge failed on among them.
+    """Label -> language -> share of all questions, those without a label among them.
 
-    Labels are shares of what was judged. A language with a label missing is left out, unless the
-    judge failed everywhere.
+    Labels are shares of what was labelled. A language with a label missing is left out, unless
+    nothing was labelled.
     """
     known = {
         label: {code: v for code, cell in found.items() if (v := finite(cell.value)) is not None}
         for label, found in cells.items()
     }
-    failed = known.get(FAILED, {})
-    labels = [label for label in cells if label != FAILED]
+    labels = [label for label in cells if label not in UNLABELLED]
     found: dict[str, dict[str, Point]] = {label: {} for label in cells}
     for code in {code for own in known.values() for code in own}:
-        judged = 1.0 - failed.get(code, 0.0)
+        without = {name: known[name][code] for name in UNLABELLED if code in known.get(name, {})}
+        judged = max(0.0, 1.0 - sum(without.values()))
         if judged and any(code not in known[label] for label in labels):
             continue
         if judged:
             for label in labels:
                 found[label][code] = Point(known[label][code] * judged)
-        if code in failed:
-            found[FAILED][code] = Point(failed[code])
+        for name, share in without.items():
+            found[name][code] = Point(share)
     return found

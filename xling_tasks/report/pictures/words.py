@@ -38,6 +38,7 @@ LABELS = {
     "neither": "neither",
     "contradictory": "contradictory",
     "no_response": "no response",
+    "no_majority": "no majority of judges",
     "judge_failed_rate": "judge failed",
 }
 _GROUPS = {"other": "other", "perso_arabic": "Perso-Arabic", "indic": "Indic", "latin": "Latin"}
@@ -218,7 +219,7 @@ def shares(facet: Facet) -> str:
     for row in facet.rows:
         own = {label: found[row].value for label, found in facet.series.items() if row in found}
         most = max(own, key=lambda label: own[label])
-        none = (LABELS["no_response"], LABELS["judge_failed_rate"])
+        none = [LABELS[key] for key in ("no_response", "no_majority", "judge_failed_rate")]
         said = [most, *(label for label in none if label != most and own.get(label))]
         listed = ", ".join(f"{own[label]:.0%} {label}" for label in said)
         parts.append(f"{row_label(row)} {listed}")

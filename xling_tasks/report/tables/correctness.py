@@ -162,16 +162,17 @@ def _counts(grid: Grid, dataset: str, figures: list[Figure], notes: list[str]) -
 
 
 def counts_of(grid: Grid, model: str, dataset: str) -> Lookup:
-    """How many questions have a label: its share of those that were judged."""
+    """How many questions have a label: its share of those that got one or no response."""
     shares = grid.lookup(model, "correctness", dataset)
     tasks = {c.language: c.task for c in grid.of("correctness", dataset) if c.model == model}
 
     def find(label: str, language: str) -> Bounded:
         share, failed = shares(label, language).value, shares("judge_failed_rate", language).value
+        split = shares("no_majority", language).value or 0.0
         if share is None or failed is None:
             return Bounded()
         run = tasks[language].results.count["effective"]
-        return Bounded(share * (run - round(failed * run)))
+        return Bounded(share * (run - round(failed * run) - round(split * run)))
 
     return find
 

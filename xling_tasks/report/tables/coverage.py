@@ -20,6 +20,7 @@ _SHARES = {
     "unparsed_rate": "no letters read",
     "no_end_rate": "no [End]",
     "no_response": "no response",
+    "no_majority": "no majority of judges",
     "judge_failed_rate": "judge failed",
     "translation_failed_rate": "translation failed",
     "unscored": "unscored",
