@@ -75,7 +75,13 @@ def documented():
     text = (docs_commands.ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
     cells = re.findall(r"^\| (`.+?) \|", text, re.M)
     names = {name for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
-    parts = {"{lang}": "[a-z]+", "{mechanism}": "[a-z_]+", "*": "[a-z_]+", "...": "[a-z0-9_]+", "{n}": "[1-9]"}
+    parts = {
+        "{lang}": "[a-z]+",
+        "{mechanism}": "[a-z_]+",
+        "*": "[a-z_]+",
+        "...": "[a-z0-9_]+",
+        "{n}": "[1-9]",
+    }
     for part, pattern in parts.items():
         names = {name.replace(part, f"<{pattern}>") for name in names}
     return [re.compile(re.sub(r"<(.+?)>", r"\1", name)) for name in names]
