@@ -1,13 +1,14 @@
 """Agreement of raters who label the same units: people with people, or a judge with people.
 
 A unit is the sequence of its ratings, one per rater in the same order, None where a rater gave
-none. Labels are nominal: two are alike or not.
+none. Labels are nominal: two are alike or not; `krippendorff_alpha_ordinal` takes ranks, such as
+steps of a scale.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -96,6 +97,41 @@ def krippendorff_alpha(units: Sequence[Sequence[L | None]]) -> float | None:
         for own in counted
     )
     return 1 - (n - 1) * observed / expected
+
+
+def krippendorff_alpha_ordinal(units: Sequence[Sequence[int | None]]) -> float | None:
+    """Krippendorff's alpha for ordered ratings such as 1 to 5, with missing ratings.
+
+    `alpha = 1 - (n - 1) sum_u [sum_{c, k} n_uc n_uk d(c, k) / (m_u - 1)] / sum_{c, k} n_c n_k
+    d(c, k)` with the ordinal metric `d(c, k) = (sum_{g=c}^{k} n_g - (n_c + n_k) / 2)^2`: how many
+    ratings lie between two, squared; the rest as in `krippendorff_alpha` (Krippendorff 2011,
+    "Computing Krippendorff's Alpha-Reliability", sections C and D). At most 1, which is perfect
+    agreement; 0 is chance.
+
+    Args:
+        units: The ratings of each unit, one place per rater.
+
+    Returns:
+        Alpha; None without a unit of two ratings, and where only one rating occurs.
+
+    Raises:
+        ValueError: If a unit has another number of places than the first.
+    """
+    counted = _pairable(units)
+    totals: Counter[int] = sum(counted, Counter())
+    order = sorted(totals)
+    below = [sum(totals[other] for other in order[:place]) for place in range(len(order))]
+    middle = {c: below[place] + totals[c] / 2 for place, c in enumerate(order)}
+
+    def spread(counts: Mapping[int, int]) -> float:
+        pairs = ((a, b) for a in counts for b in counts)
+        return sum(counts[a] * counts[b] * (middle[a] - middle[b]) ** 2 for a, b in pairs)
+
+    expected = spread(totals)
+    if not expected:
+        return None
+    observed = sum(spread(own) / (own.total() - 1) for own in counted)
+    return 1 - (totals.total() - 1) * observed / expected
 
 
 def majority_label(ratings: Sequence[L | None]) -> L | None:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from builders import saved, write_samples
 
-from xling_tasks.commands.annotate.command import add_annotate, allocate
+from xling_tasks.commands.annotate.command import add_annotate
+from xling_tasks.commands.annotate.draw import allocate
 from xling_tasks.commands.annotate.page import MEANINGS, as_block, render
 from xling_tasks.criteria import LABELS
 from xling_tasks.errors import DataError, SettingError

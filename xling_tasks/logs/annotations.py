@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from xling_tasks.criteria import LABELS
 from xling_tasks.errors import DataError, did_you_mean
@@ -64,6 +64,44 @@ class Stratum(NamedTuple):
     sample: int
 
 
+class Said(Protocol):
+    """What one annotator said about one item, in either form of the page."""
+
+    @property
+    def origin(self) -> tuple[str, ...]:
+        """What does not depend on the annotator."""
+        ...
+
+
+class AnyExport(Protocol):
+    """One annotator's file, of either form of the page."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        ...
+
+    @property
+    def annotator(self) -> str:
+        """Their name."""
+        ...
+
+    @property
+    def page(self) -> str:
+        """The page's digest."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """How the page's sample was drawn."""
+        ...
+
+    @property
+    def items(self) -> Mapping[str, Said]:
+        """By id, in the page's order."""
+        ...
+
+
 @dataclass(frozen=True)
 class Export:
     """One annotator's file.
@@ -84,6 +122,11 @@ class Export:
     items: Mapping[str, Checked]
     strata: Mapping[tuple[str, str], Stratum] = field(default_factory=dict)
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """How the page's sample was drawn, with the sizes of its strata."""
+        return {**self.made, "strata": dict(self.strata)}
+
 
 def read_pages(paths: Sequence[Path]) -> dict[str, list[Export]]:
     """The files by page, in the order given.
@@ -97,20 +140,23 @@ def read_pages(paths: Sequence[Path]) -> dict[str, list[Export]]:
         export = read_export(path)
         others = pages.setdefault(export.page, [])
         for other in others:
-            _compare(export, other)
+            check_together(export, other)
         others.append(export)
     return pages
 
 
-def _compare(export: Export, other: Export) -> None:
-    """Check that two files of one page can stand beside each other."""
+def check_together(export: AnyExport, other: AnyExport) -> None:
+    """Check that two files of one page can stand beside each other.
+
+    Raises:
+        DataError: If they are by one annotator, or differ in more than what annotators say.
+    """
     if export.annotator.casefold() == other.annotator.casefold():
         raise DataError(
             f"{export.path} and {other.path} are both by {export.annotator!r} on page "
             f"{export.page}: give one of them, or change 'annotator' if these are two people"
         )
-    same = dict(export.made) == dict(other.made) and dict(export.strata) == dict(other.strata)
-    if not same or list(export.items) != list(other.items):
+    if dict(export.settings) != dict(other.settings) or list(export.items) != list(other.items):
         raise DataError(
             f"{export.path} and {other.path} name page {export.page}, but hold different items or "
             f"settings: {_AGAIN}"
@@ -118,16 +164,16 @@ def _compare(export: Export, other: Export) -> None:
     for name, item in export.items.items():
         if item.origin != other.items[name].origin:
             raise DataError(
-                f"{export.path} and {other.path}: item {name!r} differs in task, language, "
-                f"question or judge_label: {_AGAIN}"
+                f"{export.path} and {other.path}: item {name!r} differs in task or dataset, "
+                f"language, question or judge_label: {_AGAIN}"
             )
 
 
-def read_export(path: Path) -> Export:
-    """One file, checked.
+def read_content(path: Path) -> dict[str, Any]:
+    """A file's content, if it is an export that this version reads, of either form.
 
     Raises:
-        DataError: Naming file, item and field.
+        DataError: If it is none.
     """
     try:
         content = loads(path.read_text(encoding="utf-8"))
@@ -142,17 +188,50 @@ def read_export(path: Path) -> Export:
             f"{path}: version {content.get('version')!r}, this program reads {VERSION}; use the "
             "xling-tasks that wrote the page"
         )
-    annotator = " ".join(_text(path, content, "annotator").split())
-    page = _text(path, content, "page_digest")
+    return content
+
+
+def read_head(path: Path, content: Mapping[str, Any]) -> tuple[str, str]:
+    """The annotator's name and the page's digest.
+
+    Raises:
+        DataError: If one is missing.
+    """
+    annotator = " ".join(read_text(path, content, "annotator").split())
+    return annotator, read_text(path, content, "page_digest")
+
+
+def read_rows(path: Path, content: Mapping[str, Any]) -> dict[str, tuple[str, dict[str, Any]]]:
+    """The items by id, each with its place for messages.
+
+    Raises:
+        DataError: If there are none, or one is no object, has no id, or stands twice.
+    """
     rows = content.get("items")
     if not isinstance(rows, list) or not rows:
         raise DataError(f"{path}: field 'items': a list of items is expected; {_AGAIN}")
-    items: dict[str, Checked] = {}
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
     for number, row in enumerate(rows, start=1):
-        item = _read_item(f"{path}, item {number}", row)
-        if item.id in items:
-            raise DataError(f"{path}, item {number}: {item.id!r} stands twice; {_AGAIN}")
-        items[item.id] = item
+        place = f"{path}, item {number}"
+        if not isinstance(row, dict):
+            raise DataError(f"{place}: an object is expected; {_AGAIN}")
+        name = read_text(place, row, "id")
+        if name in found:
+            raise DataError(f"{place}: {name!r} stands twice; {_AGAIN}")
+        found[name] = (place, row)
+    return found
+
+
+def read_export(path: Path) -> Export:
+    """One file that checks a judge, checked.
+
+    Raises:
+        DataError: Naming file, item and field.
+    """
+    content = read_content(path)
+    annotator, page = read_head(path, content)
+    rows = read_rows(path, content)
+    items = {name: _read_item(place, row) for name, (place, row) in rows.items()}
     made = {key: content.get(key) for key in ("seed", "n", "blind", "judge")}
     return Export(path, annotator, page, made, items, _strata(path, content, items))
 
@@ -172,7 +251,7 @@ def _strata(
         place = f"{path}, stratum {number}"
         if not isinstance(row, dict):
             raise DataError(f"{place}: an object is expected; {_AGAIN}")
-        key = (_text(place, row, "task"), _text(place, row, "label"))
+        key = (read_text(place, row, "task"), read_text(place, row, "label"))
         sizes = [row.get(name) for name in ("population", "sample")]
         whole = [n for n in sizes if isinstance(n, int) and not isinstance(n, bool)]
         if len(whole) < 2 or not 0 <= whole[1] <= whole[0] or whole[1] != shown[key]:
@@ -188,11 +267,9 @@ def _strata(
     return found
 
 
-def _read_item(place: str, row: Any) -> Checked:
-    if not isinstance(row, dict):
-        raise DataError(f"{place}: an object is expected; {_AGAIN}")
+def _read_item(place: str, row: Mapping[str, Any]) -> Checked:
     told: dict[str, Any] = {
-        name: _text(place, row, name)
+        name: read_text(place, row, name)
         for name in ("id", "task", "language", "question_id", "judge_label")
     }
     label = row.get("label")
@@ -221,7 +298,12 @@ def _read_item(place: str, row: Any) -> Checked:
     )
 
 
-def _text(place: object, row: Mapping[str, Any], name: str) -> str:
+def read_text(place: object, row: Mapping[str, Any], name: str) -> str:
+    """A field that must hold a text.
+
+    Raises:
+        DataError: If it does not; names place and field.
+    """
     value = row.get(name)
     if not isinstance(value, str) or not value.strip():
         hint = "write a name in the page and " if name == "annotator" else ""

@@ -7,6 +7,10 @@
   const FORMAT = "xling-annotations";
   const VERSION = 1;
   const { blind } = page.made;
+  // Another form of the page: two scales for a translation in place of the check of a judge.
+  const rating = page.made.form === "translation";
+  const scales = page.scales ?? [];
+  let active = 0; // the scale that the digits rate
   const $ = (id) => document.getElementById(id);
   const names = Object.fromEntries(page.languages.map((entry) => [entry.code, entry.name]));
   const labels = page.labels.map((entry) => entry.key);
@@ -18,11 +22,20 @@
   // State: one entry per item, in the form in which it is exported.
 
   function fresh() {
-    const nothing = () => ({ agree_label: null, agree_reasoning: null, label: null, comment: "" });
+    const open = rating ? scales.map((scale) => scale.key) : ["agree_label", "agree_reasoning", "label"];
+    const nothing = () => ({ ...Object.fromEntries(open.map((key) => [key, null])), comment: "" });
     return { annotator: "", at: 0, items: new Map(page.items.map((item) => [item.id, nothing()])) };
   }
 
+  const remark = (found) => (typeof found.comment === "string" ? found.comment.slice(0, 2000) : "");
+
+  function rated(found) {
+    const step = (scale) => (Number.isInteger(found[scale.key]) && scale.steps[found[scale.key] - 1] ? found[scale.key] : null);
+    return { ...Object.fromEntries(scales.map((scale) => [scale.key, step(scale)])), comment: remark(found) };
+  }
+
   function taken(item, found) {
+    if (rating) return rated(found);
     const flag = (value) => (typeof value === "boolean" ? value : null);
     const label = labels.includes(found.label) ? found.label : null;
     let agrees = flag(found.agree_label);
@@ -31,7 +44,7 @@
       agree_label: agrees,
       agree_reasoning: flag(found.agree_reasoning),
       label: agrees === true ? item.judge_label : !blind && label === item.judge_label ? null : label,
-      comment: typeof found.comment === "string" ? found.comment.slice(0, 2000) : "",
+      comment: remark(found),
     };
   }
 
@@ -71,6 +84,7 @@
 
   function done(item) {
     const entry = state.items.get(item.id);
+    if (rating) return scales.every((scale) => entry[scale.key] !== null);
     return entry.agree_label !== null && entry.agree_reasoning !== null && entry.label !== null;
   }
 
@@ -102,8 +116,26 @@
     return node;
   }
 
+  function buildScale(scale) {
+    element($("meanings"), "dt", scale.title);
+    element($("meanings"), "dd", scale.question);
+    const field = element($("scales"), "fieldset");
+    field.id = `scale-${scale.key}`;
+    const legend = element(field, "legend", `${scale.title}: ${scale.question} `);
+    element(legend, "kbd", scale.key[0].toUpperCase()).setAttribute("aria-hidden", "true");
+    scale.steps.forEach((step, place) => {
+      const line = element(field, "label");
+      const input = element(line, "input");
+      Object.assign(input, { type: "radio", name: scale.key, value: String(place + 1) });
+      line.append(` ${place + 1} `);
+      element(line, "span", step);
+    });
+  }
+
   function build() {
     document.body.classList.toggle("blind", blind);
+    document.body.classList.toggle("translation", rating);
+    scales.forEach(buildScale);
     for (const [place, label] of page.labels.entries()) {
       element($("meanings"), "dt", label.wording);
       element($("meanings"), "dd", label.meaning);
@@ -136,11 +168,17 @@
     const item = here();
     const title = `Item ${state.at + 1} of ${page.items.length}: ${names[item.language]}, `;
     $("place").textContent = `${title}${item.dataset}, question ${item.question_id}`;
-    text("question", item.question, item.language);
-    text("reference", item.reference, item.language);
-    text("answer", item.answer, item.language);
-    $("judge-label").textContent = wording[item.judge_label];
-    text("reply", item.reply);
+    if (rating) {
+      text("reference", item.source, "en");
+      text("answer", item.translation, item.language);
+      active = Math.max(0, scales.findIndex((scale) => mine()[scale.key] === null));
+    } else {
+      text("question", item.question, item.language);
+      text("reference", item.reference, item.language);
+      text("answer", item.answer, item.language);
+      $("judge-label").textContent = wording[item.judge_label];
+      text("reply", item.reply);
+    }
     $("comment").value = mine().comment;
     $("annotator").value = state.annotator;
     $("previous").disabled = state.at === 0;
@@ -154,6 +192,11 @@
     const pick = (name, value) => {
       for (const input of document.getElementsByName(name)) input.checked = input.value === value;
     };
+    scales.forEach((scale, place) => {
+      pick(scale.key, String(entry[scale.key] ?? ""));
+      $(`scale-${scale.key}`).classList.toggle("active", place === active);
+    });
+    if (rating) return;
     const word = (flag) => (flag === null ? "" : flag ? "yes" : "no");
     pick("agree_label", word(entry.agree_label));
     pick("agree_reasoning", word(entry.agree_reasoning));
@@ -230,6 +273,17 @@
     if (verdictShown()) set({ agree_reasoning: yes });
   }
 
+  function turnTo(place) {
+    active = place;
+    choices();
+  }
+
+  function rate(place, value) {
+    if (!scales[place].steps[value - 1]) return;
+    active = Math.min(place + 1, scales.length - 1);
+    set({ [scales[place].key]: value });
+  }
+
   function go(index) {
     if (index < 0 || index >= page.items.length) return;
     state.at = index;
@@ -250,13 +304,16 @@
 
   // Files
 
+  function origin({ id, task, dataset, language, question_id, judge_label }) {
+    if (rating) return { id, dataset, language, question_id };
+    return { id, task, language, question_id, judge_label };
+  }
+
   function exported() {
     return {
       format: FORMAT, version: VERSION, page_digest: page.digest,
       annotator: state.annotator.trim(), ...page.made,
-      items: page.items.map(({ id, task, language, question_id, judge_label }) => ({
-        id, task, language, question_id, judge_label, ...state.items.get(id),
-      })),
+      items: page.items.map((item) => ({ ...origin(item), ...state.items.get(item.id) })),
     };
   }
 
@@ -283,7 +340,7 @@
       if (found.version !== VERSION) throw new Error(`its version is ${found.version}, this page reads ${VERSION}`);
       if (found.page_digest !== page.digest) throw new Error(`it belongs to page ${found.page_digest}, this is ${page.digest}`);
       if (found.items.some((item) => !known.has(item?.id))) throw new Error("it has items that this page has not");
-      const started = [...state.items.values()].some((entry) => entry.label || entry.comment || entry.agree_reasoning !== null);
+      const started = [...state.items.values()].some((entry) => Object.values(entry).some((value) => value !== null && value !== ""));
       if (started && !confirm("Replace what is chosen here by the file's content?")) return;
       restore(found.annotator, 0, found.items);
       save();
@@ -305,12 +362,18 @@
 
   // Events
 
-  const KEYS = {
+  const JUDGE_KEYS = {
     a: () => agree(true), d: () => agree(false), v: () => $("reveal").click(),
-    s: () => judgeReasoning(true), f: () => judgeReasoning(false), c: () => $("comment").focus(),
-    n: () => go(state.at + 1), p: () => go(state.at - 1), u: nextUnfinished,
+    s: () => judgeReasoning(true), f: () => judgeReasoning(false),
+  };
+  const KEYS = {
+    ...(rating ? {} : JUDGE_KEYS), c: () => $("comment").focus(), n: () => go(state.at + 1), p: () => go(state.at - 1), u: nextUnfinished,
   };
   labels.forEach((label, place) => { KEYS[place + 1] = () => choose(label); });
+  scales.forEach((scale, place) => {
+    KEYS[scale.key[0]] = () => turnTo(place);
+    scale.steps.forEach((_, step) => { KEYS[step + 1] = () => rate(active, step + 1); });
+  });
 
   // The letter of a key, also on keyboards of other scripts, where its place decides.
   function keyOf(event) {
@@ -331,6 +394,8 @@
   });
 
   $("choices").addEventListener("change", ({ target }) => {
+    const place = scales.findIndex((scale) => scale.key === target.name);
+    if (place >= 0) rate(place, Number(target.value));
     if (target.name === "agree_label") agree(target.value === "yes");
     if (target.name === "agree_reasoning") judgeReasoning(target.value === "yes");
     if (target.name === "label") choose(target.value);

@@ -14,7 +14,12 @@ from statsmodels.stats.multicomp import pairwise_tukeyhsd
 from statsmodels.stats.multitest import multipletests
 from xling_metrics.classification import verdict_scores
 from xling_metrics.stats import ranking
-from xling_metrics.stats.agreement import agreement, krippendorff_alpha, majority_label
+from xling_metrics.stats.agreement import (
+    agreement,
+    krippendorff_alpha,
+    krippendorff_alpha_ordinal,
+    majority_label,
+)
 from xling_metrics.stats.anova import (
     Anova,
     compare_groups,
@@ -674,6 +679,32 @@ def test_alpha_equals_the_krippendorff_package():
         theirs = krippendorff.alpha(reliability_data=ratings, level_of_measurement="nominal")
         units = [[None if np.isnan(value) else value for value in unit] for unit in ratings.T]
         assert krippendorff_alpha(units) == pytest.approx(theirs, abs=1e-12)
+
+
+def test_ordinal_alpha_by_hand():
+    # Krippendorff 2011, section D, gives 0.815 for the data of section C.
+    ranked = [[None if x is None else int(x) for x in unit] for unit in units_of(_KRIPPENDORFF_C)]
+    assert krippendorff_alpha_ordinal(ranked) == pytest.approx(0.815, abs=5e-4)
+    # Units (1, 2), (1, 1), (3, 3): n1 = 3, n2 = 1, n3 = 2; middles 1.5, 3.5, 5.
+    # d(1,2) = 4, d(1,3) = 12.25, d(2,3) = 2.25; expected 2 (3 x 4 + 6 x 12.25 + 2 x 2.25) = 180,
+    # observed 2 x 4 = 8: 1 - 5 x 8 / 180.
+    assert krippendorff_alpha_ordinal([[1, 2], [1, 1], [3, 3]]) == pytest.approx(1 - 40 / 180)
+    # Far apart is worse than near; nominally both are alike.
+    near, far = [[1, 1], [2, 2], [3, 3], [1, 2]], [[1, 1], [2, 2], [3, 3], [1, 3]]
+    assert krippendorff_alpha_ordinal(near) > krippendorff_alpha_ordinal(far)
+    assert krippendorff_alpha_ordinal([[4, 4], [4, 4]]) is None
+    assert krippendorff_alpha_ordinal([[4, None], [None, 2]]) is None
+
+
+def test_ordinal_alpha_equals_the_krippendorff_package():
+    rng = np.random.default_rng(1)
+    for raters, missing in [(2, 0.0), (3, 0.2), (5, 0.5)]:
+        ratings = rng.integers(1, 6, (raters, 60)).astype(float)
+        ratings[:, :20] = ratings[0, :20]
+        ratings[rng.random((raters, 60)) < missing] = np.nan
+        theirs = krippendorff.alpha(reliability_data=ratings, level_of_measurement="ordinal")
+        units = [[None if np.isnan(value) else int(value) for value in unit] for unit in ratings.T]
+        assert krippendorff_alpha_ordinal(units) == pytest.approx(theirs, abs=1e-12)
 
 
 def test_nothing_to_agree_on():

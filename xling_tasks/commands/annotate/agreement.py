@@ -1,4 +1,7 @@
-"""`xling agreement`: how far people agree with the judge, and with each other (Table A7)."""
+"""`xling agreement`: how far people agree with the judge, and with each other (Table A7).
+
+Files that rate translations (Table A2) are summarised in `ratings`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.commands.annotate.agreement_files import read_texts
+from xling_tasks.commands.annotate.cells import cell
+from xling_tasks.commands.annotate.rating_files import are_ratings, read_ratings
+from xling_tasks.commands.annotate.ratings import ratings_markdown, summarise_ratings
 from xling_tasks.data.published import published
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
@@ -46,7 +52,7 @@ NOTES = (
 
 def add_agreement(commands: Any) -> None:
     """Add `agreement` to the commands of `xling`."""
-    parser = commands.add_parser("agreement", help="people's agreement with the judge")
+    parser = commands.add_parser("agreement", help="people's agreement with the judge, or ratings")
     parser.add_argument(
         "files", nargs="+", metavar="FILE.json", help="what annotators exported from the page"
     )
@@ -63,13 +69,27 @@ def agreement(options: argparse.Namespace) -> str:
     Raises:
         DataError: If a file is no valid export, or two do not fit together.
     """
-    pages = read_pages([Path(word).expanduser() for word in options.files])
+    files = [Path(word).expanduser() for word in options.files]
+    if are_ratings(files):
+        return _ratings(files, options)
+    pages = read_pages(files)
     texts = read_texts([Path(word).expanduser() for word in options.pages], pages)
     report = summarise(pages)
     for row in report["disagreements"]:
         item = texts.get(row["batch"], {}).get(row["id"], {})
         row |= {"texts": {key: item[key] for key in TEXTS if key in item}}
     page = as_markdown(report)
+    if options.to:
+        _write(Path(options.to).expanduser(), report, page)
+    return page
+
+
+def _ratings(files: Sequence[Path], options: argparse.Namespace) -> str:
+    """The report on translations."""
+    if options.pages:
+        raise DataError("--pages is for checks of a judge; the files given rate translations")
+    report = summarise_ratings(read_ratings(files))
+    page = ratings_markdown(report)
     if options.to:
         _write(Path(options.to).expanduser(), report, page)
     return page
@@ -191,7 +211,7 @@ def as_markdown(report: Mapping[str, Any]) -> str:
 
     parts = ["# People's agreement with the judge"]
     for key in ("agreement", "annotators", "batches"):
-        rows = [{name: _cell(value) for name, value in row.items()} for row in report[key]]
+        rows = [{name: cell(value) for name, value in row.items()} for row in report[key]]
         parts += [f"## {key.capitalize()}", table(rows)]
         if key == "agreement":
             parts.append("\n".join(f"- {note}" for note in report["notes"]))
@@ -203,32 +223,18 @@ def as_markdown(report: Mapping[str, Any]) -> str:
 
 def _as_paragraph(row: Mapping[str, Any]) -> str:
     """One item that is disagreed about."""
-    place = f"{language_name(row['language'])}, {_cell(row['id'])} (batch {_cell(row['batch'])})"
+    place = f"{language_name(row['language'])}, {cell(row['id'])} (batch {cell(row['batch'])})"
     majority = row["majority"] or "none"
     lines = [f"**{place}**: judge {row['judge_label']}, majority {majority}"]
     for said in row["said"]:
         flag = {True: "sound", False: "flawed", None: "not said"}[said["agree_reasoning"]]
-        comment = f": {_cell(said['comment'])}" if said["comment"].strip() else ""
+        comment = f": {cell(said['comment'])}" if said["comment"].strip() else ""
         label = said["label"] or ("another label" if said["agree_label"] is False else "no label")
-        lines.append(f"- {_cell(said['annotator'])}: {label}, reasoning {flag}{comment}")
+        lines.append(f"- {cell(said['annotator'])}: {label}, reasoning {flag}{comment}")
     shown = [
-        f"> {title}: {_cell(row['texts'][key])}" for key, title in TEXTS.items() if row["texts"]
+        f"> {title}: {cell(row['texts'][key])}" for key, title in TEXTS.items() if row["texts"]
     ]
     return "\n".join([lines[0], "", *lines[1:], "", "\n>\n".join(shown)]).rstrip()
-
-
-def _cell(value: Any) -> str:
-    """A value in a table or a line: people's own texts stay text."""
-    if isinstance(value, float):
-        return f"{value:.2f}"
-    if isinstance(value, list):
-        return ", ".join(map(_cell, value))
-    if value is None:
-        return ""
-    text = " ".join(str(value).encode("utf-8", "replace").decode().split())
-    for sign in "\\`*_<|[":
-        text = text.replace(sign, f"\\{sign}")
-    return text
 
 
 def _write(folder: Path, report: Mapping[str, Any], page: str) -> None:

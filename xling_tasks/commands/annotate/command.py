@@ -1,13 +1,13 @@
 """`xling annotate`: a page on which people check the labels of the judge of correctness.
 
 XLingEval, Table A7: a stratified sample per language, and whether people agree with the judge's
-label and reasoning. `xling agreement` reads what they export.
+label and reasoning. With `--form translation` the page is for another question: how good the
+dataset's translations are (`translation`). `xling agreement` reads what they export.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.commands.annotate.page import page_data, render
+from xling_tasks.commands.annotate.draw import allocate, random_key
+from xling_tasks.commands.annotate.page import TRANSLATION, page_data, page_path, write_page
 from xling_tasks.criteria import LABELS, NO_RESPONSE
 from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.logs.results import Samples, newest_samples
@@ -29,16 +30,30 @@ _FAILED = "judge_failed"
 
 def add_annotate(commands: Any) -> None:
     """Add `annotate` to the commands of `xling`."""
-    parser = commands.add_parser("annotate", help="a page to check the judge's labels by hand")
-    parser.add_argument("out_dir", metavar="OUT_DIR", help="the --output_path of lm_eval")
+    from xling_tasks.commands.options import add_metadata
+
+    parser = commands.add_parser(
+        "annotate", help="a page to check the judge's labels, or to rate translations, by hand"
+    )
+    parser.add_argument(
+        "out_dir", metavar="OUT_DIR", nargs="?", help="the --output_path of lm_eval (form judge)"
+    )
+    parser.add_argument(
+        "--form",
+        choices=("judge", TRANSLATION),
+        default="judge",
+        help="check a judge's labels (judge, the default), or rate the fluency and meaning of "
+        "XLingHealth's translations (translation)",
+    )
     parser.add_argument("--to", required=True, metavar="FILE.html", help="the page to write")
-    parser.add_argument("--n", type=int, default=103, help="items per language (default: 103)")
+    parser.add_argument("--n", type=int, help="items per language (103; translations: 50)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--languages", help="only these, with commas: es,hi")
     parser.add_argument("--datasets", help="only these, with commas: liveqa")
     parser.add_argument(
         "--blind", action="store_true", help="people choose their label before they see the judge's"
     )
+    add_metadata(parser)
     parser.set_defaults(run=annotate)
 
 
@@ -49,9 +64,16 @@ def annotate(options: argparse.Namespace) -> str:
         SettingError: For an option that cannot be.
         DataError: If there are no judged answers, or labels of several judges.
     """
-    to = Path(options.to).expanduser()
-    if to.suffix.lower() not in (".html", ".htm"):
-        raise SettingError(f"--to {to}: name a file that ends in .html")
+    if options.form == TRANSLATION:
+        from xling_tasks.commands.annotate.translation import annotate_translations
+
+        return annotate_translations(options)
+    if options.metadata:
+        raise SettingError(f"--metadata is for --form {TRANSLATION}; a judge's run has its own")
+    if options.out_dir is None:
+        raise SettingError("OUT_DIR is missing: name the --output_path of lm_eval")
+    to = page_path(options.to)
+    options.n = 103 if options.n is None else options.n
     if options.n < len(LABELS):
         raise SettingError(f"--n {options.n}: at least {len(LABELS)}, one item of each label")
     out = Path(options.out_dir).expanduser()
@@ -69,11 +91,7 @@ def annotate(options: argparse.Namespace) -> str:
     made = {"seed": options.seed, "n": options.n, "blind": options.blind, "judge": min(judges)}
     made |= {"strata": [row for language in drawn.values() for row in language.strata()]}
     data = page_data(items, made)
-    try:
-        to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_text(render(data), encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise DataError(f"--to {to}: {error.strerror or error}") from error
+    write_page(to, data)
     return _summary(to, data["digest"], drawn)
 
 
@@ -143,26 +161,6 @@ def _by_key(entry: tuple[int, Item]) -> int:
     return -entry[0]
 
 
-def allocate(counts: Mapping[str, int], n: int) -> dict[str, int]:
-    """Items per stratum: proportional by largest remainder, at least one of each that has any.
-
-    Args:
-        counts: Size of each stratum.
-        n: Items wanted, at least the number of strata; all are taken if there are fewer.
-    """
-    total = sum(counts.values())
-    n = min(n, total)
-    sizes = {name: n * count // total if total else 0 for name, count in counts.items()}
-    rest = {name: n * count % total if total else 0 for name, count in counts.items()}
-    for name in sorted(rest, key=lambda name: -rest[name])[: n - sum(sizes.values())]:
-        sizes[name] += 1
-    for name, count in counts.items():
-        if count and not sizes[name]:
-            sizes[max(sizes, key=lambda other: sizes[other])] -= 1
-            sizes[name] = 1
-    return sizes
-
-
 def draw(files: Iterable[tuple[Samples, str, str]], n: int, seed: int) -> dict[str, Drawn]:
     """The sample of every language.
 
@@ -187,12 +185,8 @@ def draw(files: Iterable[tuple[Samples, str, str]], n: int, seed: int) -> dict[s
             if label in LABELS:
                 item = _item(samples.task, dataset, language, question_id, row)
                 own.populations[item.task, item.judge_label] += 1
-                own.take(_key(seed, item.id), item)
+                own.take(random_key(seed, item.id), item)
     return drawn
-
-
-def _key(seed: int, name: str) -> int:
-    return int.from_bytes(hashlib.sha256(f"{seed}\0{name}".encode()).digest(), "big")
 
 
 def _item(task: str, dataset: str, language: str, question_id: str, row: Mapping[str, Any]) -> Item:

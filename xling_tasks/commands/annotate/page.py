@@ -13,9 +13,11 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from xling_tasks.criteria import LABELS, OPTIONS
+from xling_tasks.errors import DataError, SettingError
 from xling_tasks.languages import language_name
 from xling_tasks.logs.annotations import OTHER_LABELS
 from xling_tasks.pages import FOLDER
@@ -33,6 +35,33 @@ OTHERS = {
     "both_wrong": ("both answers are wrong", "Answer 1 is wrong, and answer 2 is too."),
 }
 """What only people may answer, as in XLingEval: that the reference itself is wrong."""
+
+SCALES = {
+    "fluency": (
+        "Does the translation read like a text first written in this language?",
+        (
+            "not readable as this language",
+            "hard to read: many errors or unnatural wording",
+            "readable, with errors that slow the reader down",
+            "reads well, with small slips",
+            "as a careful native writer would put it",
+        ),
+    ),
+    "meaning": (
+        "Does the translation say what the English text says, no more and no less?",
+        (
+            "says something else",
+            "much of it is missing, added or changed",
+            "the main points are there, some details are wrong or missing",
+            "all but small details are there",
+            "everything is there, and nothing else",
+        ),
+    ),
+}
+"""The scales for a translation (XLingEval, Table A2) with what 1 to 5 mean, in our words."""
+
+TRANSLATION = "translation"
+"""The name of the form with scales, in pages and exports; the check of a judge has none."""
 
 # What could end the JSON block or is no text: markup, line separators, lone halves of characters.
 _UNSAFE = re.compile("[<>&\u007f-\u009f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
@@ -62,6 +91,26 @@ def page_data(items: Sequence[Mapping[str, Any]], made: Mapping[str, Any]) -> di
         "languages": [{"code": code, "name": language_name(code)} for code in codes],
         "items": [dict(item) for item in items],
     }
+    return _with_digest(data)
+
+
+def rating_data(items: Sequence[Mapping[str, Any]], made: Mapping[str, Any]) -> dict[str, Any]:
+    """As `page_data`, for a page on which people rate translations on the `SCALES`."""
+    codes = dict.fromkeys(item["language"] for item in items)
+    data = {
+        "made": {"form": TRANSLATION, "blind": False, **made},
+        "labels": [],
+        "scales": [
+            {"key": key, "title": key.capitalize(), "question": question, "steps": list(steps)}
+            for key, (question, steps) in SCALES.items()
+        ],
+        "languages": [{"code": code, "name": language_name(code)} for code in codes],
+        "items": [dict(item) for item in items],
+    }
+    return _with_digest(data)
+
+
+def _with_digest(data: dict[str, Any]) -> dict[str, Any]:
     digest = hashlib.sha256(json.dumps(data, sort_keys=True).encode("ascii")).hexdigest()
     return {"digest": digest[:16], **data}
 
@@ -69,7 +118,9 @@ def page_data(items: Sequence[Mapping[str, Any]], made: Mapping[str, Any]) -> di
 def render(data: Mapping[str, Any]) -> str:
     """The page as HTML."""
     style, script = (_read(f"annotate.{kind}") for kind in ("css", "js"))
+    rating = data["made"].get("form") == TRANSLATION
     parts = {
+        "title": "Rating of translations" if rating else "Check of a judge",
         "policy": _policy(style, script),
         "digest": data["digest"],
         "style": style,
@@ -78,6 +129,31 @@ def render(data: Mapping[str, Any]) -> str:
     }
     # One pass: what a text contains is never taken for a place to fill.
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _read("annotate.html"))
+
+
+def page_path(word: str) -> Path:
+    """The path of a page to write.
+
+    Raises:
+        SettingError: If its name is not that of a page.
+    """
+    to = Path(word).expanduser()
+    if to.suffix.lower() not in (".html", ".htm"):
+        raise SettingError(f"--to {to}: name a file that ends in .html")
+    return to
+
+
+def write_page(to: Path, data: Mapping[str, Any]) -> None:
+    """Write the page.
+
+    Raises:
+        DataError: If it cannot be written.
+    """
+    try:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_text(render(data), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise DataError(f"--to {to}: {error.strerror or error}") from error
 
 
 def as_block(data: object) -> str:

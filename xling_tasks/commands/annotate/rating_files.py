@@ -1,0 +1,120 @@
+"""Exports of the page of `xling annotate --form translation`, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from xling_tasks.commands.annotate.page import SCALES, TRANSLATION
+from xling_tasks.errors import DataError
+from xling_tasks.logs.annotations import (
+    check_together,
+    read_content,
+    read_head,
+    read_rows,
+    read_text,
+)
+
+
+@dataclass(frozen=True)
+class Rated:
+    """How one annotator rated one translation.
+
+    Attributes:
+        id: The item, on its page.
+        dataset: The dataset it comes from.
+        language: That of the translation.
+        question_id: Its question.
+        ratings: 1 to 5 for each of the `SCALES`; None if not rated.
+        comment: What else they said.
+    """
+
+    id: str
+    dataset: str
+    language: str
+    question_id: str
+    ratings: Mapping[str, int | None]
+    comment: str
+
+    @property
+    def origin(self) -> tuple[str, ...]:
+        """What does not depend on the annotator."""
+        return (self.id, self.dataset, self.language, self.question_id)
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """One annotator's file.
+
+    Attributes:
+        path: The file.
+        annotator: Their name.
+        page: The page's digest.
+        settings: How the page's sample was drawn: form, seed, n, source.
+        items: By id, in the page's order.
+    """
+
+    path: Path
+    annotator: str
+    page: str
+    settings: Mapping[str, Any]
+    items: Mapping[str, Rated]
+
+
+def are_ratings(paths: Sequence[Path]) -> bool:
+    """Whether the files rate translations; if not, they check a judge.
+
+    Raises:
+        DataError: If a file is no export, or there are files of both forms.
+    """
+    rates = {path: read_content(path).get("form") == TRANSLATION for path in paths}
+    if len(set(rates.values())) > 1:
+        first = {flag: path for path, flag in rates.items()}
+        raise DataError(
+            f"{first[True]} rates translations, {first[False]} checks a judge: give the files of "
+            "one form at a time"
+        )
+    return True in rates.values()
+
+
+def read_ratings(paths: Sequence[Path]) -> dict[str, list[Ratings]]:
+    """The files by page, in the order given.
+
+    Raises:
+        DataError: If a file is no export, two are by one annotator of one page, or those of one
+            page differ in more than what annotators say.
+    """
+    pages: dict[str, list[Ratings]] = {}
+    for path in paths:
+        export = _read(path)
+        others = pages.setdefault(export.page, [])
+        for other in others:
+            check_together(export, other)
+        others.append(export)
+    return pages
+
+
+def _read(path: Path) -> Ratings:
+    content = read_content(path)
+    annotator, page = read_head(path, content)
+    rows = read_rows(path, content)
+    items = {name: _read_item(place, row) for name, (place, row) in rows.items()}
+    settings = {key: content.get(key) for key in ("form", "seed", "n", "source")}
+    return Ratings(path, annotator, page, settings, items)
+
+
+def _read_item(place: str, row: Mapping[str, Any]) -> Rated:
+    names = ("id", "dataset", "language", "question_id")
+    told = {name: read_text(place, row, name) for name in names}
+    ratings = {scale: row.get(scale) for scale in SCALES}
+    for scale, value in ratings.items():
+        best = len(SCALES[scale][1])
+        if value is not None and (type(value) is not int or not 1 <= value <= best):
+            raise DataError(
+                f"{place}, field {scale!r}: an integer from 1 to {best} or null is expected, "
+                f"not {value!r:.40}"
+            )
+    comment = row.get("comment")
+    return Rated(**told, ratings=ratings, comment=comment if isinstance(comment, str) else "")

@@ -1,0 +1,138 @@
+"""People's ratings of translations: means per language and dataset (XLingEval, Table A2)."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xling_tasks.commands.annotate.cells import cell
+from xling_tasks.commands.annotate.page import SCALES
+from xling_tasks.commands.annotate.rating_files import Rated, Ratings
+from xling_tasks.data.published import published
+
+ALL = "all"
+
+NOTES = (
+    "mean: of the items' own means over annotators, 1 (worst) to 5 (best). Items nobody rated on a "
+    "scale are unrated, counted, and in no mean; missing_ratings: what single annotators left.",
+    "alpha: Krippendorff's, ordinal, over annotators' ratings; empty where it is undefined (no "
+    "item with two ratings, or only one rating in use). 1 is perfect, 0 is chance. Where nearly "
+    "all ratings are alike it can be low although people agree: read alike_percent beside it "
+    "(pairs of ratings of one item that are equal).",
+    "dataset all: the page's items, drawn over datasets in proportion to their questions.",
+    "published: arXiv:2310.13132, Table A2, the mean of each translator it compares, on other "
+    "items and with other wording of the scales; published_kappa is Cohen's kappa of its raters, "
+    "over both scales, another coefficient than alpha.",
+)
+
+
+def summarise_ratings(pages: Mapping[str, Sequence[Ratings]]) -> dict[str, Any]:
+    """Ratings per batch, language, dataset and scale, annotators and comments, as plain rows."""
+    report: dict[str, Any] = {"batches": [], "ratings": [], "annotators": [], "comments": []}
+    for page, exports in pages.items():
+        first = exports[0]
+        names = [export.annotator for export in exports]
+        report["batches"].append(
+            {"batch": page, **first.settings, "items": len(first.items), "annotators": names}
+            | {"files": [export.path.name for export in exports]}
+        )
+        units = [[export.items[name] for export in exports] for name in first.items]
+        for start, own in _groups(units):
+            for scale in SCALES:
+                figures = _figures([[said.ratings[scale] for said in unit] for unit in own])
+                beside = _published(scale, start["language"])
+                report["ratings"].append(
+                    {"batch": page, **start, "scale": scale, **figures} | beside
+                )
+            if start["dataset"] == ALL:
+                report["annotators"] += [
+                    {"batch": page, "language": start["language"], "annotator": name}
+                    | _one_annotator([unit[place] for unit in own])
+                    for place, name in enumerate(names)
+                ]
+        report["comments"] += [
+            {"batch": page, "id": said.id, "annotator": name, "comment": said.comment}
+            for unit in units
+            for name, said in zip(names, unit, strict=True)
+            if said.comment.strip()
+        ]
+    report["notes"] = list(NOTES)
+    return report
+
+
+def _groups(units: Sequence[Sequence[Rated]]) -> list[tuple[dict[str, str], list[Sequence[Rated]]]]:
+    """The items of each language: all, and by dataset, in the page's order of languages."""
+    groups = []
+    for code in dict.fromkeys(unit[0].language for unit in units):
+        own = [unit for unit in units if unit[0].language == code]
+        groups.append(({"language": code, "dataset": ALL}, own))
+        for key in sorted({unit[0].dataset for unit in own}):
+            of_key = [unit for unit in own if unit[0].dataset == key]
+            groups.append(({"language": code, "dataset": key}, of_key))
+    return groups
+
+
+def _figures(units: Sequence[Sequence[int | None]]) -> dict[str, Any]:
+    """One scale in one group of items; `units` has an item's ratings, one per annotator."""
+    from xling_metrics.stats import agreement as metrics
+
+    given = [[rating for rating in unit if rating is not None] for unit in units]
+    means = [statistics.fmean(own) for own in given if own]
+    among = metrics.agreement(units)
+    return {
+        "items": len(units),
+        "unrated": len(units) - len(means),
+        "annotators": len(units[0]),
+        "ratings": among.n_ratings,
+        "missing_ratings": among.n_missing,
+        "mean": statistics.fmean(means) if means else None,
+        "alpha": metrics.krippendorff_alpha_ordinal(units),
+        "alike_percent": None if among.percent is None else 100 * among.percent,
+    }
+
+
+def _published(scale: str, language: str) -> dict[str, Any]:
+    """The paper's means by translator, and its raters' kappa; empty for other languages."""
+    table = {"source": "xlingeval", "table": "Table A2", "language": language}
+    means = published(**table, metric=f"translation_{scale}_likert")
+    kappas = [figure.value for figure in published(**table, metric="translation_cohen_kappa")]
+    return {
+        "published": {figure.model: figure.value for figure in means},
+        "published_kappa": kappas[0] if kappas else None,
+    }
+
+
+def _one_annotator(said: Sequence[Rated]) -> dict[str, Any]:
+    """One annotator's mean and number of ratings on each scale."""
+    row: dict[str, Any] = {}
+    for scale in SCALES:
+        given = [own.ratings[scale] for own in said if own.ratings[scale] is not None]
+        row[f"{scale}_mean"] = statistics.fmean(filter(None, given)) if given else None
+        row[f"{scale}_ratings"] = len(given)
+    return row
+
+
+def ratings_markdown(report: Mapping[str, Any]) -> str:
+    """The report to read."""
+    from xling_tasks.commands.table import table
+
+    parts = ["# People's ratings of translations"]
+    for key in ("ratings", "annotators", "batches"):
+        rows = [{name: _shown(value) for name, value in row.items()} for row in report[key]]
+        parts += [f"## {key.capitalize()}", table(rows)]
+        if key == "ratings":
+            parts.append("\n".join(f"- {note}" for note in report["notes"]))
+    if report["comments"]:
+        said = (
+            f"- {cell(row['id'])} ({cell(row['annotator'])}): {cell(row['comment'])}"
+            for row in report["comments"]
+        )
+        parts += ["## Comments", "\n".join(said)]
+    return "\n\n".join(parts)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{cell(name)} {cell(own)}" for name, own in value.items())
+    return cell(value)

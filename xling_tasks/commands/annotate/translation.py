@@ -1,0 +1,131 @@
+"""`xling annotate --form translation`: a page on which people rate XLingHealth's translations.
+
+XLingEval, Table A2: people rate fluency and meaning from 1 to 5. An item is a question with its
+correct answer, in English and in another language. The items of a language are drawn over its
+datasets in proportion, by seed; the order of questions is the same for every language, so that
+languages are compared on the same questions as far as these are usable in all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xling_tasks.commands.annotate.draw import allocate, random_key
+from xling_tasks.commands.annotate.page import page_path, rating_data, write_page
+from xling_tasks.data.records import LANGUAGE_NAMES, XLINGHEALTH
+from xling_tasks.data.xlinghealth import Question, XLingHealthData, load
+from xling_tasks.errors import DataError, SettingError, did_you_mean
+
+N_ITEMS = 50
+"""Items per language unless the user says otherwise; ours, not the paper's."""
+
+_SOURCE = "en"
+_PUBLISHED = tuple(key for key, record in XLINGHEALTH.items() if not record.bundled)
+_TARGETS = tuple(code for code in LANGUAGE_NAMES if code != _SOURCE)
+
+
+def annotate_translations(options: argparse.Namespace) -> str:
+    """Draw the sample, write the page, and say what is on it.
+
+    Raises:
+        SettingError: For an option that cannot be.
+        DataError: If a dataset cannot be read, or has no translations.
+    """
+    from xling_tasks.commands.options import read_metadata
+    from xling_tasks.settings import Settings
+
+    to = page_path(options.to)
+    for name, given in (("OUT_DIR", options.out_dir), ("--blind", options.blind)):
+        if given:
+            raise SettingError(f"{name} is for --form judge; translations come from the dataset")
+    keys = _chosen("--datasets", options.datasets, tuple(XLINGHEALTH), _PUBLISHED)
+    codes = _chosen("--languages", options.languages, _TARGETS, _TARGETS)
+    n = N_ITEMS if options.n is None else options.n
+    if n < len(keys):
+        raise SettingError(f"--n {n}: at least {len(keys)}, one item of each dataset")
+    settings = Settings.parse(read_metadata(options.metadata), {})
+    found = {
+        key: load(XLINGHEALTH[key], settings.data_dir, settings.dataset) for key in sorted(keys)
+    }
+    rows: list[dict[str, Any]] = []
+    items: list[dict[str, str]] = []
+    for code in codes:
+        usable = {key: _items(data, key, code) for key, data in found.items()}
+        sizes = allocate({key: len(own) for key, own in usable.items()}, n)
+        items += _draw(usable, sizes, options.seed)
+        rows += [_row(code, key, sizes[key], len(usable[key]), found[key]) for key in found]
+    if not items:
+        raise DataError(f"{', '.join(keys)}: no question has an answer in English and {codes}")
+    source = {key: str(data.provenance.get("sha256", ""))[:12] for key, data in found.items()}
+    data = rating_data(items, {"seed": options.seed, "n": n, "source": source})
+    write_page(to, data)
+    return _summary(to, data["digest"], rows)
+
+
+def _items(data: XLingHealthData, key: str, code: str) -> list[dict[str, str]]:
+    """The questions of a dataset that can be rated in a language, as the page has them."""
+    return [
+        {
+            "id": f"{key}_{code}/{question.id}",
+            "dataset": key,
+            "language": code,
+            "question_id": question.id,
+            "source": source,
+            "translation": translation,
+        }
+        for question in data.questions
+        for source, translation in [(_text(question, _SOURCE), _text(question, code))]
+        if source and translation
+    ]
+
+
+def _text(question: Question, code: str) -> str | None:
+    """A question and its first correct answer in a language; None where one is missing."""
+    answer = next((answer.text for answer in question.answers if answer.label == 1), {})
+    asked, told = question.text.get(code), answer.get(code)
+    return f"{asked}\n\n{told}" if asked and told else None
+
+
+def _draw(
+    usable: Mapping[str, Sequence[dict[str, str]]], sizes: Mapping[str, int], seed: int
+) -> list[dict[str, str]]:
+    """That many items of each dataset, mixed; keys leave the language out on purpose."""
+
+    def place(item: Mapping[str, str]) -> int:
+        return random_key(seed, f"{item['dataset']}/{item['question_id']}")
+
+    chosen = [item for key, own in usable.items() for item in sorted(own, key=place)[: sizes[key]]]
+    return sorted(chosen, key=place)
+
+
+def _chosen(
+    option: str, words: str | None, known: Sequence[str], default: Sequence[str]
+) -> list[str]:
+    wanted = default if words is None else [word.strip() for word in words.split(",")]
+    wanted = [word for word in dict.fromkeys(wanted) if word]
+    if not wanted:
+        raise SettingError(f"{option} {words}: names nothing. Known: {', '.join(known)}")
+    for word in wanted:
+        if word not in known:
+            raise SettingError(f"{option} {word}: no translations.{did_you_mean(word, known)}")
+    return wanted
+
+
+def _row(code: str, key: str, size: int, usable: int, data: XLingHealthData) -> dict[str, Any]:
+    return {
+        "language": code,
+        "dataset": key,
+        "items": f"{size} of {usable:,}",
+        "left out: text missing": len(data.questions) - usable,
+    }
+
+
+def _summary(to: object, digest: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    from xling_tasks.commands.table import table
+
+    return (
+        f"{table(rows)}\n\n{to} (page {digest}). Send it to every annotator; then: "
+        "xling agreement FILE.json FILE.json ..."
+    )
