@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import pytest
 import scripted
+from builders import evaluated
 from lm_eval.api.model import LM
 
 from xling_tasks.cli import main
@@ -312,3 +314,52 @@ def test_cost_has_a_line_for_each_judge(capsys, run, serve):
     assert found["judge 1"]["requests"] == len(first.prompts) == 48
     assert found["judge small"]["requests"] == len(other.prompts) == 48
     assert found["judge small"]["max_output_tokens"] == 48 * 50
+
+
+def csv_rows(report, key):
+    with open(report / "tables" / f"{key}.csv", encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_jurys_run_is_reported_annotated_and_replayed(run, serve, tmp_path, capsys):
+    served = [serve(by_question(MORE, CONTRA, CONTRA)), serve(by_question(MORE, CONTRA, LESS))]
+    served.append(serve(always("I would rather not say")))
+    metadata = {"judge": [spec(s, f"judge-{i}") for i, s in enumerate(served)]}
+    metadata["judge_order"] = "both"
+    out, tasks = tmp_path / "out", [C + "en", C + "hi"]
+    results = evaluated(run, out, tasks, metadata=metadata)
+    assert main(["report", str(out), "--to", str(tmp_path / "report")]) == 0
+    report = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
+    rows = csv_rows(tmp_path / "report", "correctness_judges_demo")
+    assert [(row["language"], row["judge"]) for row in rows] == [
+        (code, who) for code in ("en", "hi") for who in ("all", "1", "2", "3")
+    ]
+    for code in ("en", "hi"):
+        scores = results["results"][C + code]
+        split = scores["no_majority,none"]
+        assert 0.1 < split < 0.9
+        own = [row for row in rows if row["language"] == code]
+        assert float(own[0]["no majority"]) == pytest.approx(split)
+        assert float(own[0]["order unread"]) == pytest.approx(1 / 3)
+        assert float(own[0]["alpha"]) == pytest.approx(scores["judge_alpha,none"])
+        assert float(own[2]["less comprehensive"]) == pytest.approx(split)
+        assert own[3]["contradictory"] == "" and float(own[3]["no response"]) == 1.0
+        counts = csv_rows(tmp_path / "report", "correctness_counts_demo")
+        n = sum(int(row[code]) for row in counts)
+        assert n == scores["n_judged,none"] == round(24 * (1 - split))
+    # What is not labelled weighs on the conclusion, and is not hidden.
+    for found in report["conclusions"]:
+        assert found["verdict"] == "not_comparable" and "no label has a majority" in found["reason"]
+    assert not any("_judge" in found["metric"] for found in report["conclusions"])
+    capsys.readouterr()
+    assert main(["annotate", str(out), "--n", "8", "--to", str(tmp_path / "page.html")]) == 0
+    assert "left out: no_majority" in capsys.readouterr().out
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "[judge 3: no response]" in page and "majority_of_3" in page
+    assert main(["compare", str(out), str(out), "--to", str(tmp_path / "compare")]) == 0
+    again = run(tasks, model="xling_replay", model_args={"path": str(out)}, metadata=metadata)
+    for task in tasks:
+        assert again["results"][task] == results["results"][task]
+    with pytest.raises(SettingError, match="judge=self: xling_replay"):
+        metadata = {"judge": [served[0].spec(), "self"]}
+        run(tasks, model="xling_replay", model_args={"path": str(out)}, metadata=metadata)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from xling_tasks.criteria import LABELS, Place, place_of, primary_of
+from xling_tasks.criteria import LABELS, NO_RESPONSE, Place, place_of, primary_of
 from xling_tasks.errors import DataError
 from xling_tasks.logs.checked import check_results
 from xling_tasks.safe_json import loads
@@ -184,11 +184,15 @@ class TaskResults:
     def score(self, metric: str) -> float | None:
         """A metric's value; None where there is none.
 
-        A share of labels where the judge gave no label at all is none, whatever was written.
+        A share of labels where the judge (or that one of several) gave no label at all is none,
+        whatever was written.
         """
         found = self.run.content["results"][self.task]
         value = found.get(f"{metric},none")
         if metric in LABELS and found.get("n_judged,none") == 0:
+            return None
+        label, of, number = metric.rpartition("_judge")
+        if label in LABELS and found.get(f"{NO_RESPONSE}{of}{number},none") == 1:
             return None
         good = isinstance(value, (int, float)) and math.isfinite(value)
         return float(value) if good else None

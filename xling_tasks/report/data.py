@@ -259,9 +259,9 @@ def _read(task: Task) -> Task:
         if column is not None:
             task.columns[name] = column
     task.unread = {name: np.array(own) for name, own in unread.items() if name in task.columns}
-    for label in LABELS:  # A share of labels where nothing was judged is none.
-        if label in task.columns and task.scores.get(label) is None:
-            del task.columns[label]
+    for name in [*task.columns]:  # A share of labels where nothing was judged is none.
+        if name.partition("_judge")[0] in LABELS and task.scores.get(name) is None:
+            del task.columns[name]
     _check(task)
     return task
 

@@ -26,6 +26,7 @@ _HINT = (
     "--output_path ... --log_samples; answers that are there are judged with --model xling_replay."
 )
 _FAILED = "judge_failed"
+_NO_MAJORITY = "no_majority"
 
 
 def add_annotate(commands: Any) -> None:
@@ -117,7 +118,8 @@ class Drawn:
 
     Attributes:
         n: Items wanted.
-        counts: Answers by label, `no_response` and `judge_failed` included.
+        counts: Answers by label, those without one (`no_response`, `judge_failed`, `no_majority`)
+            included.
         populations: Answers by task and label.
         heaps: Per label, the n items with the smallest keys, largest first.
         judges: The judges' signatures, each with a file that has it.
@@ -180,7 +182,8 @@ def draw(files: Iterable[tuple[Samples, str, str]], n: int, seed: int) -> dict[s
         own = drawn.setdefault(language, Drawn(n))
         for question_id, row, judged in _rows(samples):
             label = judged["label"]
-            own.counts[_FAILED if label is None else label] += 1
+            unlabelled = _NO_MAJORITY if judged.get("no_majority") is True else _FAILED
+            own.counts[unlabelled if label is None else label] += 1
             own.judges.setdefault(str(judged["judge"]), samples.path)
             if label in LABELS:
                 item = _item(samples.task, dataset, language, question_id, row)
@@ -267,10 +270,11 @@ def _listed(option: str, words: str | None, known: set[str]) -> set[str] | None:
 def _summary(to: Path, digest: str, drawn: Mapping[str, Drawn]) -> str:
     from xling_tasks.commands.table import table
 
+    juries = [_NO_MAJORITY] if any(own.counts[_NO_MAJORITY] for own in drawn.values()) else []
     rows: Sequence[Mapping[str, Any]] = [
         {"language": language, "items": sum(own.sizes().values())}
         | {label: f"{own.sizes()[label]} of {own.counts[label]:,}" for label in LABELS}
-        | {"left out: " + name: own.counts[name] for name in (NO_RESPONSE, _FAILED)}
+        | {"left out: " + name: own.counts[name] for name in (NO_RESPONSE, _FAILED, *juries)}
         for language, own in drawn.items()
     ]
     return (

@@ -44,7 +44,8 @@ _ABOUT_ANSWERS = r"unscored|unverified|abstained|both_absent|empty_rate"
 
 KINDS = {
     "correctness": Kind(
-        r"more_comprehensive|contradictory", r"judge_failed_rate|no_response|empty_rate"
+        r"more_comprehensive|contradictory",
+        r"judge_failed_rate|no_majority|no_response|empty_rate",
     ),
     "consistency": Kind(
         rf"(?:sim_sent|bertscore_f1|sim_1gram)(?:_src)?{_TAU}",

@@ -24,6 +24,7 @@ from xling_tasks.report.tables.grid import (
     paper_note,
     published_model,
 )
+from xling_tasks.report.tables.judges import judge_tables
 from xling_tasks.report.tables.table import Table, Value
 
 LABELS = ("more_comprehensive", "less_comprehensive", "neither", "contradictory")
@@ -58,6 +59,7 @@ def correctness_tables(grid: Grid, found: Sequence[Difference], shown: bool) -> 
         if any(label in grid.metrics("correctness", dataset) for label in LABELS):
             yield _counts(grid, dataset, figures, notes)
         yield _shares(grid, dataset, figures, notes)
+        yield from judge_tables(grid, dataset)
 
 
 def _figures(dataset: str) -> list[Figure]:
