@@ -23,6 +23,14 @@ def read_jsonl(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def shared_fixtures_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Runs in fixtures of a module or session have a cache too: one per worker, not the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XLING_CACHE", str(tmp_path_factory.mktemp("cache_of_fixtures")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """No test reads or writes the user's cache."""

@@ -164,7 +164,7 @@ def test_description_tells_the_run_and_no_secrets(out, tmp_path, data):
         recorded["prompts"]["rationale"]["digest"],
         recorded["data"]["sha256"],
         '"max_gen_toks": 1024',
-        '"prompt_language": "en"',
+        '"prompt_language": "published"',
         "Authors and contact: TODO",
         "Licence of the model: TODO",
         "Training data",

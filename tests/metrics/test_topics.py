@@ -276,7 +276,10 @@ def test_topics_out_of_range(n_topics):
         consistency([["knee", "head"]], n_topics)
 
 
-def test_progress_bar_can_be_off(capsys: pytest.CaptureFixture[str]):
+def test_progress_bar_can_be_off(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("xling_metrics.topics.PROGRESS_AFTER", 0)  # short work shows none
     answers = [["knee pain", "head ache"]]
     topic_consistency(answers, n_topics=2, seeds=(0, 1), progress=True)
     assert "sim_lda2" in capsys.readouterr().err

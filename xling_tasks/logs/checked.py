@@ -37,8 +37,8 @@ def check_results(path: Path, content: Any) -> dict[str, Any]:
     for task in counts:
         config = _mapping(path, configs.get(task), f"configs.{task}")
         scores = _mapping(path, results.get(task), f"results.{task}")
-        _check_count(path, task, counts[task])
         if _recorded(path, task, config):
+            _check_count(path, task, counts[task])
             _check_scores(path, task, scores)
     for name, own in (whole.get("higher_is_better") or {}).items():
         _mapping(path, own if own is not None else {}, f"higher_is_better.{name}")
