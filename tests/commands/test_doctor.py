@@ -161,6 +161,16 @@ def test_a_good_judge_is_really_asked_every_time(serve):
         assert len(served.prompts) == 3 * times
 
 
+def test_every_judge_of_a_jury_is_tried_and_the_first_with_claims(serve):
+    good, poor = serve(judge_reply), serve(lambda prompt: "It looks fine to me.")
+    other = {**poor.spec(), "model_args": {**poor.spec()["model_args"], "model": "b"}}
+    found = lines(as_json(judge=[{**good.spec(), "name": "large"}, other]))
+    for name in ("judge large", "judge large verdict", "judge large claims", "judge large support"):
+        assert found[name]["status"] == "ok"
+    assert found["judge 2"]["status"] == "ok" and found["judge 2 verdict"]["status"] == "fail"
+    assert "judge 2 claims" not in found and "judge" not in found
+
+
 def test_a_judge_out_of_form_fails_with_what_it_said(serve):
     served = serve(lambda prompt: "I think \x1b[31mthat\u202e is fine.")
     found = lines(as_json(judge=served.spec()))
