@@ -338,6 +338,13 @@ def test_wrong_options_are_named(data, tmp_path):
         (("--batch-size", 4), "--batch-size is for --backend transformer"),
         (("--backend", "transformer", "--lr", 0), "--lr: must be above 0"),
         (("--backend", "transformer", "--epochs", 0), "--epochs: must be an integer from 1"),
+        (("--backend", "transformer", "--epochs", "ER=1.5"), "--epochs: must be an integer from 1"),
+        (("--backend", "transformer", "--lr", "ER=1e-5,XY=1e-5"), "'XY' is none of ER, IP, EX"),
+        (("--backend", "transformer", "--lr", "ER=1e-5,ER=2e-5"), "ER stands twice"),
+        (("--backend", "transformer", "--lr", "ER=2"), "--lr: must be above 0 and below 1, got 2"),
+        (("--backend", "transformer", "--lr", "nan"), "--lr: must be above 0"),
+        (("--no-refit",), "--no-refit is for --backend transformer"),
+        (("--separate",), "--separate is for --backend transformer"),
     ):
         with pytest.raises(SettingError, match=message):
             train(*out, *words)
@@ -421,7 +428,7 @@ def test_the_transformer_learns_and_loads_from_its_folder_alone(data, tmp_path, 
     encoder = shutil.copytree(tiny_bert, tmp_path / "encoder")
     out = tmp_path / "out"
     options = ("--backend", "transformer", "--model", encoder, "--epochs", 12, "--patience", 12)
-    more = ("--batch-size", 8, "--lr", 5e-3, "--device", "cpu", "--max-tokens", 12)
+    more = ("--batch-size", 8, "--lr", 5e-3, "--device", "cpu", "--max-tokens", 12, "--no-refit")
     page = train("--data", data, "--out", out, "--seed", 0, *options, *more)
     card = scores_of(out)
     history = card["seeds"][0]["history"]
@@ -472,12 +479,76 @@ def test_training_stops_early_and_keeps_the_best_epoch(data, tiny_bert, monkeypa
 
     monkeypatch.setattr(backend, "_judge", judge)
     settings = backend.TrainSettings(
-        model=tiny_bert, epochs=5, patience=2, batch_size=30, lr=1e-3, device="cpu"
+        model=tiny_bert, epochs=5, patience=2, batch_size=30, lr=1e-3, refit=False, device="cpu"
     )
     model = backend.fit(pairs[:60], pairs[60:], 0, settings)
+    assert model.made_of["epochs_trained"] == 2
     assert [entry["dev_f1"] for entry in model.history] == [0.5, 0.8, 0.7, 0.7]
     assert (model._network.heads.weight == states[1]).all()
     assert (states[1] != states[3]).any()
+
+
+def test_a_refit_takes_the_dev_part_for_as_many_epochs_as_were_best(data, tiny_bert, monkeypatch):
+    from xling_tasks.models.empathy import transformer as backend
+
+    pairs = load(data).pairs
+    scores = iter([(0.7, 0.5), (0.6, 0.6), (0.5, 0.8), (0.4, 0.7)])
+    monkeypatch.setattr(backend, "_judge", lambda model, dev: next(scores))
+    seen = []
+    one_epoch = backend._one_epoch
+
+    def spy(model, rows, optimizer, schedule, bar):
+        seen.append((len(rows), schedule.get_last_lr()[0]))
+        return one_epoch(model, rows, optimizer, schedule, bar)
+
+    monkeypatch.setattr(backend, "_one_epoch", spy)
+    settings = backend.TrainSettings(
+        model=tiny_bert, epochs=4, patience=4, batch_size=len(pairs), lr=1e-3, device="cpu"
+    )
+    model = backend.fit(pairs[:60], pairs[60:], 0, settings)
+    # One step an epoch, four in all, one of warm-up: 1, then 3/3, 2/3 and 1/3 of the rate.
+    rates = [1e-3, 1e-3, 2e-3 / 3, 1e-3 / 3]
+    sizes = [60] * 4 + [len(pairs)] * 3
+    assert [size for size, _ in seen] == sizes
+    assert [rate for _, rate in seen] == pytest.approx(rates + rates[:3])
+    assert model.made_of["epochs_trained"] == 3
+    assert [entry["dev_f1"] for entry in model.history] == [0.5, 0.6, 0.8, 0.7]
+
+
+def test_every_mechanism_may_have_its_own_rate_and_epochs(data, tmp_path, tiny_bert):
+    out = tmp_path / "out"
+    words = ("--backend", "transformer", "--model", tiny_bert, "--device", "cpu", "--seed", 0)
+    own = ("--lr", "ER=1e-9,IP=5e-3,EX=5e-3", "--epochs", "ER=2,IP=3,EX=4")
+    page = train("--data", data, "--out", out, *words, *own, "--batch-size", 16)
+    entry = scores_of(out)["seeds"][0]
+    settings = entry["settings"]
+    er, ip, ex = MECHANISMS
+    assert settings["of_mechanisms"] == {er: {"lr": 1e-9, "epochs": 2},
+                                         ip: {"lr": 5e-3, "epochs": 3},
+                                         ex: {"lr": 5e-3, "epochs": 4}}  # fmt: skip
+    assert settings["separate"] and settings["refit"] and settings["epochs"] == 8
+    assert entry["fitted_on"].startswith("train and dev")
+    history = entry["history"]
+    assert [len(history[name]) for name in MECHANISMS] == [2, 3, 4]
+    losses = {name: [epoch["train_loss"] for epoch in history[name]] for name in MECHANISMS}
+    # A rate of nearly 0 learns nothing; the others do.
+    assert abs(losses[er][-1] - losses[er][0]) < 0.05
+    assert losses[ip][-1] < losses[ip][0] - 0.1 and losses[ex][-1] < losses[ex][0] - 0.1
+    for name in MECHANISMS:
+        best = max(epoch["dev_f1"] for epoch in history[name])
+        trained = settings["epochs_trained"][name]
+        assert history[name][trained - 1]["dev_f1"] == best
+        assert f"{name} {trained}" in page
+    # Read from its folder, it says what it said when it was measured.
+    pairs = load(data).pairs
+    test_part = list(split(pairs, 0).test)
+    asked = [(pairs[i].seeker, pairs[i].response) for i in test_part]
+    found = np.array(load_classifier(str(out)).profiles(asked))
+    gold = np.array([pairs[i].present for i in test_part])
+    for column, name in enumerate(MECHANISMS):
+        right = (found[:, column] == gold[:, column]).mean()
+        assert entry["test"][name]["accuracy"] == pytest.approx(100 * right)
+    assert {path.name for path in out.iterdir() if path.is_dir()} == set(MECHANISMS)
 
 
 def test_an_encoder_that_cannot_be_loaded_is_named(data, tmp_path):

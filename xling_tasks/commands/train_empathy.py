@@ -29,7 +29,9 @@ PUBLISHED = {
 """Percent, in the order of `MECHANISMS`: arXiv 2505.21999, Tables 2 and 7."""
 
 _SOURCE = "arXiv:2505.21999, Tables 2 and 7"
-_TRAINING = ("model", "revision", "epochs", "patience", "batch_size", "lr", "max_tokens", "device")
+_TRAINING = ("model", "revision", "patience", "batch_size", "refit", "max_tokens", "device")
+_OF_EACH: dict[str, Any] = {"epochs": int, "lr": float}
+"""Settings that a mechanism may have of its own, and their types."""
 _LIBRARIES = {
     "linear": ("numpy", "scipy", "scikit-learn"),
     "transformer": ("torch", "transformers", "tokenizers", "safetensors"),
@@ -51,10 +53,26 @@ def add_train_empathy(commands: Any) -> None:
     group = parser.add_argument_group("--backend transformer (extra hf)")
     group.add_argument("--model", help="an encoder: Hub id or folder (ModernBERT-large)")
     group.add_argument("--revision", help="of the Hub: commit, tag or branch")
-    group.add_argument("--epochs", type=int, help="at most (8)")
+    group.add_argument(
+        "--separate",
+        action="store_true",
+        help="a network for each mechanism, which stops by its own scores, not one for all",
+    )
+    group.add_argument(
+        "--epochs", help="at most (8); also per mechanism (then separate): ER=8,IP=4,EX=6"
+    )
     group.add_argument("--patience", type=int, help="epochs without a better dev part (2)")
     group.add_argument("--batch-size", type=int, help="pairs per step (16)")
-    group.add_argument("--lr", type=float, help="highest learning rate (2e-5)")
+    group.add_argument(
+        "--lr", help="highest learning rate (2e-5); also per mechanism: ER=2e-5,IP=1e-5,EX=2e-5"
+    )
+    group.add_argument(
+        "--no-refit",
+        dest="refit",
+        action="store_const",
+        const=False,
+        help="keep the model of the best epoch; else it is trained again on train and dev",
+    )
     group.add_argument("--max-tokens", type=int, help="longer texts are cut (512)")
     group.add_argument("--device", help="cpu, cuda, ... (the GPU, if there is one)")
     parser.set_defaults(run=train_empathy)
@@ -89,18 +107,50 @@ def train_empathy(options: argparse.Namespace) -> str:
 
 def _check(options: argparse.Namespace) -> list[int]:
     """Check the options; returns the seeds."""
-    given = [name for name in _TRAINING if getattr(options, name) is not None]
+    given = [name for name in (*_TRAINING, *_OF_EACH) if getattr(options, name) is not None]
+    given += ["separate"] if options.separate else []
     if options.backend == "linear" and given:
-        raise SettingError(f"--{given[0].replace('_', '-')} is for --backend transformer")
-    least = {"seeds": 1, "epochs": 1, "patience": 1, "batch_size": 1, "max_tokens": 8, "seed": 0}
+        word = {"refit": "no-refit"}.get(given[0], given[0].replace("_", "-"))
+        raise SettingError(f"--{word} is for --backend transformer")
+    least = {"seeds": 1, "patience": 1, "batch_size": 1, "max_tokens": 8, "seed": 0}
     for name, lowest in least.items():
         value = getattr(options, name)
         if value is not None and value < lowest:
             word = name.replace("_", "-")
             raise SettingError(f"--{word}: must be an integer from {lowest}, got {value}")
-    if options.lr is not None and not 0 < options.lr < 1:
-        raise SettingError(f"--lr: must be above 0 and below 1, got {options.lr}")
+    for name in _OF_EACH:
+        _of_each(name, getattr(options, name))
     return list(range(options.seeds)) if options.seed is None else [options.seed]
+
+
+def _of_each(option: str, words: str | None) -> tuple[Any, dict[str, Any]]:
+    """An option's value for all mechanisms (None if not given), and those of single ones."""
+    if words is None or "=" not in words:
+        return (None if words is None else _number(option, words)), {}
+    own: dict[str, Any] = {}
+    for word in words.split(","):
+        name, _, value = word.partition("=")
+        if name.strip() not in SHORT:
+            raise SettingError(
+                f"--{option} {words}: {name.strip()!r} is none of {', '.join(SHORT)}"
+            )
+        mechanism = MECHANISMS[SHORT.index(name.strip())]
+        if mechanism in own:
+            raise SettingError(f"--{option} {words}: {name.strip()} stands twice")
+        own[mechanism] = _number(option, value)
+    return None, own
+
+
+def _number(option: str, word: str) -> Any:
+    try:
+        value = _OF_EACH[option](word)
+    except ValueError:
+        value = None
+    if option == "epochs" and (value is None or value < 1):
+        raise SettingError(f"--epochs: must be an integer from 1, got {word}")
+    if option == "lr" and (value is None or not 0 < value < 1):
+        raise SettingError(f"--lr: must be above 0 and below 1, got {word}")
+    return value
 
 
 def _make(folder: Path) -> None:
@@ -147,16 +197,31 @@ def _fit(
         import torch  # noqa: F401
         import transformers  # noqa: F401
 
+        from xling_tasks.models.empathy import per_mechanism
         from xling_tasks.models.empathy import transformer as empathy_transformer
     except ImportError as error:
         raise SettingError(f"--backend transformer: {error}; install the extra `hf`") from error
     given = {name: getattr(options, name) for name in _TRAINING}
+    own: dict[str, dict[str, Any]] = {}
+    for name in _OF_EACH:
+        given[name], single = _of_each(name, getattr(options, name))
+        for mechanism, value in single.items():
+            own.setdefault(mechanism, {})[name] = value
     settings = empathy_transformer.settings_of(given)
-    model = empathy_transformer.fit(train, dev, seed, settings)
+    separate = options.separate or bool(own)
+    model: Any = (
+        per_mechanism.fit(train, dev, seed, settings, own)
+        if separate
+        else empathy_transformer.fit(train, dev, seed, settings)
+    )
     every = [(pair.seeker, pair.response) for pair in data.pairs]
     return model, {
-        "fitted_on": "train, stopped by dev",
-        "settings": empathy_transformer.as_json(settings) | model.made_of,
+        "fitted_on": "train and dev, for the epochs that were best on dev"
+        if settings.refit
+        else "train, stopped by dev",
+        "settings": empathy_transformer.as_json(settings)
+        | {"separate": separate, "of_mechanisms": own}
+        | model.made_of,
         "cut_pairs": model.cut(every),
         "history": model.history,
     }
@@ -211,10 +276,20 @@ def _page(card: dict[str, Any], folder: Path) -> str:
         f"between the files: {card['differing_texts']} rows; those of interpretations are used.\n"
         f"Rationales that are no part of the response: {card['unplaced_rationales']}.",
     ]
+    if "settings" in first:
+        parts.append(_epochs_line(first["settings"]["epochs_trained"]))
     if first.get("cut_pairs"):
         limit = first["settings"]["max_tokens"]
         parts.append(f"Cut to {limit} tokens: a text of {first['cut_pairs']} pairs.")
     return "\n\n".join(parts)
+
+
+def _epochs_line(epochs: Any) -> str:
+    """How long the saved model was trained."""
+    if isinstance(epochs, int):
+        return f"Epochs of the saved model: {epochs}."
+    listed = ", ".join(f"{name} {n}" for name, n in epochs.items())
+    return f"Epochs of the saved models: {listed}."
 
 
 def _own_rows(card: dict[str, Any]) -> list[dict[str, str]]:

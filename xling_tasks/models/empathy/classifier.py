@@ -147,8 +147,11 @@ def _load(backend: str, folder: Path, place: str) -> Model:
             from xling_tasks.models.empathy import linear as empathy_linear
 
             return empathy_linear.LinearClassifier.load(folder)
+        from xling_tasks.models.empathy import per_mechanism
         from xling_tasks.models.empathy import transformer as empathy_transformer
 
+        if per_mechanism.is_saved_in(folder):
+            return per_mechanism.load(folder)
         return empathy_transformer.load(folder)
     except ImportError as error:
         raise SettingError(f"{place}: {error}; install the extra `hf`") from error

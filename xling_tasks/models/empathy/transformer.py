@@ -37,6 +37,9 @@ class TrainSettings:
         patience: Epochs without a better dev part after which training ends.
         batch_size: Pairs per step.
         lr: Highest learning rate, of AdamW.
+        refit: Train again on train and dev, for the number of epochs that was best on dev, with
+            the learning rates that those epochs had. Then only the test part is left out, as by
+            the linear backend; it costs those epochs once more.
         max_tokens: Longer texts are cut; never above what the encoder takes.
         device: By default the GPU if torch finds one.
     """
@@ -47,6 +50,7 @@ class TrainSettings:
     patience: int = 2
     batch_size: int = 16
     lr: float = 2e-5
+    refit: bool = True
     max_tokens: int = 512
     device: str | None = None
 
@@ -56,11 +60,12 @@ class TransformerClassifier:
     """A fitted model.
 
     Attributes:
-        made_of: The encoder's name, the commit its revision led to, and `max_tokens`.
+        made_of: The encoder's name, the commit its revision led to, `max_tokens`,
+            `epochs_trained`, and `mechanism` where it knows one only.
         batch_size: Pairs per forward pass.
         device: Where it computes.
         history: By epoch the mean training loss, the dev part's loss and macro F1 (mean of the
-            mechanisms, fraction).
+            mechanisms, fraction), before a refit.
     """
 
     made_of: dict[str, Any]
@@ -72,7 +77,13 @@ class TransformerClassifier:
 
     def predict(self, pairs: Sequence[tuple[str, str]]) -> list[Profile]:
         """The mechanisms present in each (seeker post, response): logit above 0."""
-        return [(a > 0, b > 0, c > 0) for a, b, c in self._logits(pairs)]
+        return [(a > 0, b > 0, c > 0) for a, b, c in self.logits(pairs)]
+
+    @property
+    def columns(self) -> list[int]:
+        """The places in `MECHANISMS` of those that it knows."""
+        own = self.made_of.get("mechanism")
+        return list(range(len(MECHANISMS))) if own is None else [MECHANISMS.index(own)]
 
     def cut(self, pairs: Sequence[tuple[str, str]]) -> int:
         """How many pairs have a text longer than `max_tokens`."""
@@ -93,7 +104,8 @@ class TransformerClassifier:
         text = json.dumps(self.made_of, indent=2, ensure_ascii=False) + "\n"
         (folder / _NETWORK).write_text(text, encoding="utf-8", newline="\n")
 
-    def _logits(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float, float]]:
+    def logits(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, ...]]:
+        """For each pair a number per mechanism that it knows; above 0 is present."""
         import torch
 
         order = sorted(range(len(pairs)), key=lambda i: (sum(map(len, pairs[i])), i))
@@ -123,27 +135,73 @@ class TransformerClassifier:
 
 
 def fit(
-    train: Sequence[Pair], dev: Sequence[Pair], seed: int, settings: TrainSettings
+    train: Sequence[Pair],
+    dev: Sequence[Pair],
+    seed: int,
+    settings: TrainSettings,
+    mechanism: str | None = None,
 ) -> TransformerClassifier:
-    """Train all heads at once; keeps the epoch with the best dev part.
+    """Train all heads at once, or that of one mechanism, for the epochs that are best on dev.
 
     The best is the highest macro F1 (mean of the mechanisms), at equal ones the lowest loss.
 
     Raises:
         SettingError: If the encoder cannot be loaded.
     """
+    model = _start(settings, seed, mechanism)
+    epochs = _search(model, train, dev, seed, settings)
+    model.made_of["epochs_trained"] = epochs
+    if not settings.refit:
+        return model
+    history = model.history
+    del model  # two networks need not fit into the device's memory
+    model = _start(settings, seed, mechanism)
+    _epochs(model, [*train, *dev], settings, epochs, f"Refit, seed {seed}")
+    model.history.extend(history)
+    model.made_of["epochs_trained"] = epochs
+    return model
+
+
+def _epochs(
+    model: TransformerClassifier,
+    pairs: Sequence[Pair],
+    settings: TrainSettings,
+    epochs: int,
+    title: str,
+) -> None:
+    """Train for that many of the schedule's epochs."""
+    optimizer, schedule, steps = _schedule(model, len(pairs), settings)
+    with tqdm(total=steps * epochs // settings.epochs, desc=title) as bar:
+        for _ in range(epochs):
+            _one_epoch(model, pairs, optimizer, schedule, bar)
+
+
+def _schedule(
+    model: TransformerClassifier, n_pairs: int, settings: TrainSettings
+) -> tuple[Any, Any, int]:
+    """The optimizer, its learning rate by step, and the steps of all epochs."""
     import torch
 
-    device = settings.device or ("cuda" if torch.cuda.is_available() else "cpu")
-    torch.manual_seed(seed)
-    model = _start(settings, device)
     network = model._network
     optimizer = torch.optim.AdamW(network.parameters(), lr=settings.lr, weight_decay=_DECAY)
-    steps = settings.epochs * -(-len(train) // settings.batch_size)
+    steps = settings.epochs * -(-n_pairs // settings.batch_size)
     rise = max(1, round(_WARM_UP * steps))
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / rise, (steps - step) / max(1, steps - rise))
     )
+    return optimizer, schedule, steps
+
+
+def _search(
+    model: TransformerClassifier,
+    train: Sequence[Pair],
+    dev: Sequence[Pair],
+    seed: int,
+    settings: TrainSettings,
+) -> int:
+    """Train, leave the model as it was after its best epoch, and return the number of epochs."""
+    network = model._network
+    optimizer, schedule, steps = _schedule(model, len(train), settings)
     best: tuple[tuple[float, float], int, Any] | None = None
     with tqdm(total=steps, desc=f"Training, seed {seed}") as bar:
         for epoch in range(settings.epochs):
@@ -156,9 +214,9 @@ def fit(
                 best = ((dev_f1, -dev_loss), epoch, state)
             elif epoch - best[1] >= settings.patience:
                 break
-    if best is not None:
-        network.load_state_dict(best[2])
-    return model
+    assert best is not None  # there is one epoch at least
+    network.load_state_dict(best[2])
+    return best[1] + 1
 
 
 def load(folder: Path) -> TransformerClassifier:
@@ -171,21 +229,28 @@ def load(folder: Path) -> TransformerClassifier:
     inside: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     config = AutoConfig.from_pretrained(folder / _ENCODER, **inside)
     tokenizer = AutoTokenizer.from_pretrained(folder / _ENCODER, **inside)
-    network = _network(AutoModel.from_config(config).float())
+    network = _network(AutoModel.from_config(config).float(), _n_heads(made_of.get("mechanism")))
     load_model(network, str(folder / _WEIGHTS))
     device = "cuda" if torch.cuda.is_available() else "cpu"
     return TransformerClassifier(made_of, 32, device, [], network.to(device).eval(), tokenizer)
 
 
-def _start(settings: TrainSettings, device: str) -> TransformerClassifier:
+def _n_heads(mechanism: str | None) -> int:
+    return len(MECHANISMS) if mechanism is None else 1
+
+
+def _start(settings: TrainSettings, seed: int, mechanism: str | None) -> TransformerClassifier:
     """The encoder as it was trained before, and new heads."""
+    import torch
     from transformers import AutoModel, AutoTokenizer
 
     source: dict[str, Any] = {"revision": settings.revision or "main", "trust_remote_code": False}
+    device = settings.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    torch.manual_seed(seed)
     try:
         tokenizer = AutoTokenizer.from_pretrained(settings.model, **source)
         encoder = AutoModel.from_pretrained(settings.model, **source).float()
-        network = _network(encoder).to(device)
+        network = _network(encoder, _n_heads(mechanism)).to(device)
     except Exception as error:  # no such model, no network, no encoder, too little memory
         first = str(error).partition("\n")[0]
         raise SettingError(
@@ -201,15 +266,16 @@ def _start(settings: TrainSettings, device: str) -> TransformerClassifier:
     limit = min(settings.max_tokens, int(tokenizer.model_max_length), places)
     commit = getattr(config, "_commit_hash", None) or settings.revision
     made_of = {"model": settings.model, "revision": commit, "max_tokens": limit}
+    made_of |= {} if mechanism is None else {"mechanism": mechanism}
     return TransformerClassifier(made_of, settings.batch_size, device, [], network, tokenizer)
 
 
-def _network(encoder: Any) -> Any:
+def _network(encoder: Any, n_heads: int) -> Any:
     """The bi-encoder around an encoder; its heads and attention are random."""
     import torch
 
     class BiEncoder(torch.nn.Module):
-        """From ids and masks of posts and responses to logits, pairs x 3."""
+        """From ids and masks of posts and responses to logits, pairs x heads."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -220,7 +286,7 @@ def _network(encoder: Any) -> Any:
             )
             self.norm = torch.nn.LayerNorm(width)
             self.dropout = torch.nn.Dropout(0.1)
-            self.heads = torch.nn.Linear(width, len(MECHANISMS))
+            self.heads = torch.nn.Linear(width, n_heads)
 
         def forward(self, post: Any, post_mask: Any, response: Any, mask: Any) -> Any:
             context = self.encoder(input_ids=post, attention_mask=post_mask).last_hidden_state
@@ -246,7 +312,7 @@ def _one_epoch(
     network.train()
     for rows in torch.randperm(len(pairs)).split(model.batch_size):
         batch = [pairs[row] for row in rows.tolist()]
-        labels = torch.tensor([pair.present for pair in batch], device=model.device).float()
+        labels = torch.tensor(_labels(model, batch), device=model.device).float()
         with torch.autocast(
             model.device.partition(":")[0], torch.bfloat16, enabled=model.device.startswith("cuda")
         ):
@@ -262,13 +328,17 @@ def _one_epoch(
     return total / len(pairs)
 
 
+def _labels(model: TransformerClassifier, pairs: Sequence[Pair]) -> list[list[bool]]:
+    return [[pair.present[column] for column in model.columns] for pair in pairs]
+
+
 def _judge(model: TransformerClassifier, pairs: Sequence[Pair]) -> tuple[float, float]:
     """Loss, and macro F1 (mean of the mechanisms, fraction)."""
     import torch
     from xling_metrics.classification import verdict_scores
 
-    logits = torch.tensor(model._logits([(pair.seeker, pair.response) for pair in pairs]))
-    labels = torch.tensor([pair.present for pair in pairs])
+    logits = torch.tensor(model.logits([(pair.seeker, pair.response) for pair in pairs]))
+    labels = torch.tensor(_labels(model, pairs))
     loss = torch.nn.functional.binary_cross_entropy_with_logits(logits, labels.float())
     scores = [
         verdict_scores(gold, said).macro_f1 or 0.0
