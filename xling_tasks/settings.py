@@ -255,6 +255,12 @@ def _translator(key: str, value: Any) -> ModelSpec | None:
 def _judge(key: str, value: Any) -> ModelSpec | tuple[Juror, ...] | None:
     if isinstance(value, (list, tuple)):
         return jury(key, value)
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        # The harness hands key=[a,b] on as this very text.
+        raise SettingError(
+            f"--metadata {key}: a list of judges is given as JSON: "
+            f'--metadata \'{{"{key}": [{{"model": ...}}, {{"model": ...}}]}}\''
+        )
     return None if value is None else ModelSpec.parse(key, value)
 
 

@@ -263,6 +263,7 @@ GOOD = {"model": "local-chat-completions", "model_args": {"model": "a"}}
         ({"judge": [GOOD] * 10}, r"got 10"),
         ({"judge": [GOOD, GOOD]}, r"judge\[2\]: the same model and arguments as judge 1"),
         ({"judge": [GOOD, {**GOOD, "batch_size": 2}]}, r"two votes"),
+        ({"judge": "[self,dummy]"}, r"a list of judges is given as JSON"),
         ({"judge": ["self", 3]}, r"judge\[2\]: expected"),
         ({"judge": [GOOD, {"model": "hf", "model_arg": {}}]}, r"judge\[2\].model_arg: unknown key"),
         ({"judge": [GOOD, {"model": "hf", "name": "a b"}]}, r"judge\[2\].name: a letter, then"),
