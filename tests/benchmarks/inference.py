@@ -29,6 +29,7 @@ from xling_metrics.stats.intervals import interval_of_sums
 from xling_metrics.stats.jackknife import jackknife_difference, jackknife_interval, t_interval
 from xling_metrics.stats.multiple import holm
 from xling_metrics.stats.paired import paired_difference
+from xling_metrics.stats.ppi import Judged, ppi_difference, ppi_mean
 from xling_metrics.stats.resampling import Resampler, ResamplerPool
 from xling_metrics.stats.roc import auc_difference, auc_interval, auc_swap_p
 from xling_metrics.stats.shares import (
@@ -39,6 +40,9 @@ from xling_metrics.stats.shares import (
 )
 from xling_metrics.stats.swaps import studentised_swap_p
 from xling_metrics.stats.verdict_intervals import VERDICT_SCORES
+
+from xling_tasks.commands.annotate.draw import allocate
+from xling_tasks.report.human import unlabelled
 
 SIZES = (24, 100, 246, 1134)
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.5)
@@ -399,6 +403,58 @@ def _errors_of_auc(plan: Plan) -> Iterator[Cell]:
         yield Cell(ERROR, "AUC (studentised swaps of ranks)", setting, share, plan.few)
 
 
+def people(plan: Plan) -> Iterator[Cell]:
+    """Gaps and shares that people's labels correct, and the gap by the judge alone.
+
+    Wrong labels: (contradictory where it is not, the other way round), of a language and of English.
+    """
+    errors = {
+        "harsher in one language": ((0.2, 0.0), (0.05, 0.0)),
+        "wrong both ways": ((0.1, 0.1), (0.02, 0.02)),
+        "milder in one language": ((0.02, 0.2), (0.02, 0.02)),
+    }
+    sizes = [(24, 12), (100, 50), (246, 103), (1134, 103), (1134, 280)]
+    grid = itertools.product(sizes, (0.05, 0.1, 0.3), errors.items())
+    for seed, ((n, m), p, (name, wrong)) in enumerate(grid):
+        if n not in plan.sizes:
+            continue
+        sides = [
+            judged_sides(np.random.default_rng([900 + seed, i]), n, m, p, wrong)
+            for i in range(plan.few)
+        ]
+        labelled = [own for own in sides if not any(map(too_few, own))]
+        gaps = [ppi_difference(*own, shares=True) for own in labelled]
+        means = [ppi_mean(own[0], shares=True) for own in labelled]
+        setting = f"n={n}, {m} labels, share {p:g}, judge {name}"
+        for what, found, truth in (("gap", gaps, 0.0), ("share", means, p)):
+            held = float(np.mean([holds(item, truth) for item in found]))
+            yield Cell(INTERVAL, f"{what} corrected by people", setting, held, len(found))
+        alone = [paired_shares(own[0].judge, own[1].judge) for own in sides]
+        held = float(np.mean([holds(item, 0.0) for item in alone]))
+        yield Cell(INTERVAL, "gap by the judge alone", setting, held, len(alone))
+
+
+def judged_sides(rng, n: int, m: int, p: float, wrong) -> tuple[Judged, Judged]:
+    """Two languages with equal shares, a judge's labels of all, and people's of m answers each."""
+    truths = alike(rng, n, 2, 0.3) < norm.ppf(p)
+    found = []
+    for truth, (more, less) in zip(truths.T, wrong):
+        judge = np.where(truth, rng.random(n) >= less, rng.random(n) < more)
+        human: list[float | None] = [None] * n
+        for stratum, size in allocate(
+            {True: int(judge.sum()), False: int((~judge).sum())}, m
+        ).items():
+            for place in rng.permutation(np.flatnonzero(judge == stratum))[:size]:
+                human[place] = float(truth[place])
+        found.append(Judged(judge.astype(float).tolist(), human, judge.astype(str).tolist()))
+    return found[0], found[1]
+
+
+def too_few(side: Judged) -> bool:
+    """Whether a stratum has no label: then a report corrects nothing."""
+    return bool(unlabelled(side))
+
+
 def power(plan: Plan) -> Iterator[Cell]:
     """At a true difference of 2.80 standard errors of the interval."""
     n = 246
@@ -499,6 +555,7 @@ PARTS = {
     "auc": coverage_of_auc,
     "gaps": coverage_of_gaps,
     "tests": errors_of_tests,
+    "people": people,
     "power": power,
     "family": family,
 }

@@ -43,6 +43,10 @@ def add_report(commands: Any) -> None:
     parser.add_argument(
         "--topics", type=Path, metavar="FILE", help="question -> topic, as `xling topics` writes it"
     )
+    parser.add_argument(
+        "--human", type=Path, nargs="+", metavar="EXPORT",
+        help="people's labels, exported from the page of `xling annotate`, correct the judge's",
+    )  # fmt: skip
     parser.add_argument("--no-pictures", action="store_true", help="needs no matplotlib")
     parser.add_argument("--no-published", action="store_true", help="without the papers' figures")
     parser.set_defaults(run=report)
@@ -57,6 +61,7 @@ def report(options: argparse.Namespace) -> str:
     """
     from xling_tasks.data.topics import read_topics
     from xling_tasks.report.data import read_models
+    from xling_tasks.report.human import read_human
     from xling_tasks.report.make import make_report
     from xling_tasks.report.model import Options
     from xling_tasks.report.page.page import page
@@ -66,16 +71,20 @@ def report(options: argparse.Namespace) -> str:
 
     _check(options)
     named = None if options.topics is None else read_topics(options.topics)
+    models = read_models(options.folders)
+    human = None if options.human is None else read_human(options.human, models)
     made = make_report(
-        read_models(options.folders),
+        models,
         Options(
             seed=options.seed,
             n_resamples=options.n_resamples,
             level=options.level,
             margin=options.margin,
         ),
+        human,
     )
-    banner = [*differences(made), *unused_runs(options.folders)]
+    told = [] if human is None else human.notes
+    banner = [*told, *differences(made), *unused_runs(options.folders)]
     found = tables(made, published=not options.no_published, topics=named)
     drawn = [] if options.no_pictures else _pictures(made)
     read = samples_to_read(made, n=options.samples) if options.samples else []
@@ -169,6 +178,7 @@ def _as_json(made: Report, banner: Sequence[str]) -> str:
         "models": {model.name: model.full for model in made.models},
         "values": [_value(cell) for cell in made.cells],
         "conclusions": [asdict(item) for item in made.conclusions],
+        "corrected_by_people": [asdict(item) for item in made.corrected],
         "against_english": [_comparison(item) for item in made.comparisons],
     }
     return json.dumps(without_hosts(content), ensure_ascii=False, indent=1) + "\n"

@@ -8,13 +8,20 @@ from dataclasses import replace
 from xling_tasks.criteria import CRITERIA, Panel
 from xling_tasks.report.conclusions import conclusions_of, vetoed
 from xling_tasks.report.data import Model
+from xling_tasks.report.human import Human
 from xling_tasks.report.model import Comparison, Conclusion, Options, Report
 from xling_tasks.report.stats import Statistics, english_pairs
 
 
-def make_report(models: Sequence[Model], options: Options) -> Report:
-    """All numbers of a report; those of one model do not depend on the others."""
-    statistics = Statistics(options)
+def make_report(models: Sequence[Model], options: Options, human: Human | None = None) -> Report:
+    """All numbers of a report; those of one model do not depend on the others.
+
+    Args:
+        models: What was read.
+        options: How the statistics are made.
+        human: People's labels, which correct the judge's.
+    """
+    statistics = Statistics(options, human)
     comparisons: list[Comparison] = []
     conclusions: list[Conclusion] = []
     for model in models:
@@ -28,6 +35,7 @@ def make_report(models: Sequence[Model], options: Options) -> Report:
         classic=tuple(item for model in models for item in statistics.classic(model)),
         options=options,
         conclusions=tuple(conclusions),
+        corrected=() if human is None else tuple(human.shares(models, options)),
     )
 
 

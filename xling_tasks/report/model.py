@@ -183,6 +183,8 @@ class Conclusion:
         english: The same in English; 1 for consistency with English.
         meaning: What the endpoint stands for.
         higher_is_better: The metric's direction.
+        judge_error_in_interval: Whether estimate and interval take in the judge's own error, by
+            people's labels; None for an endpoint without a judge.
     """
 
     model: str
@@ -205,6 +207,36 @@ class Conclusion:
     english: float | None = None
     meaning: str = "quality"
     higher_is_better: bool = True
+    judge_error_in_interval: bool | None = None
+
+
+@dataclass(frozen=True)
+class CorrectedShare:
+    """The share of a label of correctness, by the judge alone and corrected by people's labels.
+
+    Attributes:
+        model: The model's short name.
+        dataset: The dataset's key.
+        language: Code of the language.
+        label: One of `LABELS`.
+        judge: The judge's share; None if undefined.
+        value: The corrected share.
+        low: Lower end of its interval, which holds the judge's error.
+        high: Upper end.
+        n: Answers.
+        labels: How many of them people labelled.
+    """
+
+    model: str
+    dataset: str
+    language: str
+    label: str
+    judge: float | None
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    labels: int
 
 
 @dataclass(frozen=True)
@@ -218,6 +250,7 @@ class Report:
         classic: The papers' own tests.
         options: How the statistics were made.
         conclusions: One verdict per model, dataset, language and endpoint.
+        corrected: Shares of labels that people's labels correct.
     """
 
     models: tuple[Model, ...]
@@ -226,6 +259,7 @@ class Report:
     classic: tuple[Classic, ...]
     options: Options
     conclusions: tuple[Conclusion, ...] = ()
+    corrected: tuple[CorrectedShare, ...] = ()
 
     @functools.cached_property
     def by_panel(self) -> dict[Panel, dict[str, dict[str, Cell]]]:

@@ -54,6 +54,26 @@ def sentences(conclusions: Sequence[Conclusion], datasets: dict[str, str]) -> li
     return found
 
 
+def about_the_judge(conclusions: Sequence[Conclusion]) -> list[str]:
+    """One sentence where intervals know nothing of the judge's own error; none where all do."""
+    shown = [item for item in conclusions if item.low is not None]
+    without = [item for item in shown if item.judge_error_in_interval is False]
+    if not without:
+        return []
+    listed = " and ".join(dict.fromkeys(CRITERIA[item.criterion].title for item in without))
+    some = [item for item in shown if item.judge_error_in_interval]
+    mixed = {item.criterion for item in some} & {item.criterion for item in without}
+    where = "in some of the intervals only" if mixed else "not in the intervals"
+    hint = ""
+    if any(item.criterion == "correctness" for item in without):
+        only = all(item.criterion == "correctness" for item in without)
+        hint = (
+            f"; {'' if only else 'for correctness '}people's labels put it there "
+            "(`xling annotate`, then `xling report --human`)"
+        )
+    return [f"{listed}: the judge's own error is {where}{hint}."]
+
+
 def _order(
     key: tuple[str, str, str, str], about: Sequence[tuple[str, str, str, str]]
 ) -> tuple[int, ...]:
@@ -94,7 +114,8 @@ def measured(item: Conclusion) -> str:
         digits = 0 if abs(item.value - item.english) >= 0.01 or item.value == item.english else 1
         own, base = (f"{100 * v:.{digits}f}" for v in (item.value, item.english))
         text = f"{own} of 100 answers {_OF_100[item.metric]}, {base} in English"
-        return f"{text}{_OTHER_QUESTIONS if other else ''}."
+        corrected = " (corrected by people's labels)" if item.judge_error_in_interval else ""
+        return f"{text}{corrected}{_OTHER_QUESTIONS if other else ''}."
     own = f"{item.value:.2f}" if item.metric != "information_f1" else f"{item.value:.0%}"
     if item.metric in ("empathy", "language_consistency"):
         own = f"{item.value:.0%}"

@@ -19,6 +19,7 @@ from xling_metrics.stats.shares import normal_quantile, two_sided
 from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, Panel, panel_of
 from xling_tasks.report import inference
 from xling_tasks.report.data import Column, Model, Task
+from xling_tasks.report.human import Human
 from xling_tasks.report.inference import Draws, column_interval, paired_rows, rows_interval
 from xling_tasks.report.model import COVERAGE, Cell, Classic, Comparison, Options, Sides
 
@@ -32,14 +33,15 @@ _WHOLE_CHANCE = frozenset({"acc", "acc_parsed", "acc_norm"})
 class Statistics:
     """Makes the numbers of a report; draws are shared between calls."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, human: Human | None = None) -> None:
         self.options = options
+        self.human = human
         self.draws = Draws(options, ResamplerPool())
         self._made: dict[tuple[Any, ...], tuple[Sides, Comparison]] = {}
 
     def untested(self) -> Statistics:
         """The same without p-values, for sensitivity analyses."""
-        other = Statistics(self.options)
+        other = Statistics(self.options, self.human)
         other.draws = self.draws._replace(tested=False)
         return other
 
@@ -92,6 +94,10 @@ class Statistics:
         if name == AUC and task.rows and base.rows:
             found = paired_rows(task.rows, base.rows, self.draws)
             return _from(panel, sides, found, len(task.rows.keys() | base.rows.keys()))
+        if paired and panel.criterion == "correctness" and self.human is not None:
+            corrected = self.human.difference(name, (task, base), self.options.level)
+            if corrected is not None:
+                return _from(panel, sides, *corrected)
         column, base_column = task.columns.get(name), base.columns.get(base_name)
         if column is None or base_column is None:
             return _values_only(panel, sides, paired)

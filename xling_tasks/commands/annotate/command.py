@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.commands.annotate.draw import allocate, random_key
+from xling_tasks.commands.annotate.needed import needed_in_words
 from xling_tasks.commands.annotate.page import TRANSLATION, page_data, page_path, write_page
 from xling_tasks.criteria import LABELS, NO_RESPONSE
 from xling_tasks.errors import DataError, SettingError, did_you_mean
@@ -27,6 +28,8 @@ _HINT = (
 )
 _FAILED = "judge_failed"
 _NO_MAJORITY = "no_majority"
+JUDGE_ERROR = 0.1
+"""The share of wrong labels that `--resolve` plans with, until people have labelled any."""
 
 
 def add_annotate(commands: Any) -> None:
@@ -46,7 +49,7 @@ def add_annotate(commands: Any) -> None:
         help="check a judge's labels (judge, the default), or rate the fluency and meaning of "
         "XLingHealth's translations (translation)",
     )
-    parser.add_argument("--to", required=True, metavar="FILE.html", help="the page to write")
+    parser.add_argument("--to", metavar="FILE.html", help="the page to write")
     parser.add_argument("--n", type=int, help="items per language (103; translations: 50)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--languages", help="only these, with commas: es,hi")
@@ -55,6 +58,14 @@ def add_annotate(commands: Any) -> None:
         "--blind", action="store_true", help="people choose their label before they see the judge's"
     )
     add_metadata(parser)
+    parser.add_argument(
+        "--resolve", type=float, metavar="GAP",
+        help="only say how many labels per language tell this gap to English from none: 0.05",
+    )  # fmt: skip
+    parser.add_argument(
+        "--judge-error", type=float, default=JUDGE_ERROR, metavar="SHARE",
+        help=f"of --resolve: labels that are expected to be wrong (default: {JUDGE_ERROR:g})",
+    )  # fmt: skip
     parser.set_defaults(run=annotate)
 
 
@@ -65,6 +76,8 @@ def annotate(options: argparse.Namespace) -> str:
         SettingError: For an option that cannot be.
         DataError: If there are no judged answers, or labels of several judges.
     """
+    if options.to is None and options.resolve is None:
+        raise SettingError("--to: name the page to write, a file that ends in .html")
     if options.form == TRANSLATION:
         from xling_tasks.commands.annotate.translation import annotate_translations
 
@@ -73,6 +86,8 @@ def annotate(options: argparse.Namespace) -> str:
         raise SettingError(f"--metadata is for --form {TRANSLATION}; a judge's run has its own")
     if options.out_dir is None:
         raise SettingError("OUT_DIR is missing: name the --output_path of lm_eval")
+    if options.resolve is not None:
+        return resolve(options)
     to = page_path(options.to)
     options.n = 103 if options.n is None else options.n
     if options.n < len(LABELS):
@@ -94,6 +109,26 @@ def annotate(options: argparse.Namespace) -> str:
     data = page_data(items, made)
     write_page(to, data)
     return _summary(to, data["digest"], drawn)
+
+
+def resolve(options: argparse.Namespace) -> str:
+    """`xling annotate --resolve GAP`: the labels that a gap to English needs.
+
+    Raises:
+        SettingError: For a gap or a share of errors that cannot be.
+        DataError: If there are no judged answers.
+    """
+    gap, error = options.resolve, options.judge_error
+    if not 0 < gap < 1:
+        raise SettingError(f"--resolve {gap:g}: a gap between 0 and 1")
+    if not 0 <= error < 0.5:
+        raise SettingError(f"--judge-error {error:g}: a share from 0 to below 0.5")
+    out = Path(options.out_dir).expanduser()
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for samples, dataset, language in _wanted(out, options):
+        own = counts.setdefault((dataset, language), Counter())
+        own.update(judged["label"] for _, _, judged in _rows(samples))
+    return needed_in_words(counts, gap, error)
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,12 @@ def annotate_translations(options: argparse.Namespace) -> str:
     from xling_tasks.commands.options import read_metadata
     from xling_tasks.settings import Settings
 
-    to = page_path(options.to)
-    for name, given in (("OUT_DIR", options.out_dir), ("--blind", options.blind)):
+    judged = {"OUT_DIR": options.out_dir, "--blind": options.blind}
+    judged["--resolve"] = options.resolve is not None
+    for name, given in judged.items():
         if given:
             raise SettingError(f"{name} is for --form judge; translations come from the dataset")
+    to = page_path(options.to)
     keys = _chosen("--datasets", options.datasets, tuple(XLINGHEALTH), _PUBLISHED)
     codes = _chosen("--languages", options.languages, _TARGETS, _TARGETS)
     n = N_ITEMS if options.n is None else options.n

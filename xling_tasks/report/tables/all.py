@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from xling_tasks.report.model import Report
-from xling_tasks.report.sentences import sentences
+from xling_tasks.report.sentences import about_the_judge, sentences
 from xling_tasks.report.tables.correctness import correctness_tables
 from xling_tasks.report.tables.coverage import coverage_tables
 from xling_tasks.report.tables.differences import differences, found_differences
 from xling_tasks.report.tables.grid import Grid, dataset_title
 from xling_tasks.report.tables.headlines import headline_tables
+from xling_tasks.report.tables.human import human_tables
 from xling_tasks.report.tables.mmedbench import mmedbench_tables
 from xling_tasks.report.tables.multilingual import multilingual_tables
 from xling_tasks.report.tables.significance import significance_tables
@@ -38,7 +39,7 @@ _CRITERIA = (
 def conclusions_in_words(report: Report) -> list[str]:
     """The first lines of a report: what may be said of each model and language."""
     titles = {item.dataset: dataset_title(item.dataset) for item in report.conclusions}
-    return sentences(report.conclusions, titles)
+    return [*sentences(report.conclusions, titles), *about_the_judge(report.conclusions)]
 
 
 def tables(
@@ -56,5 +57,6 @@ def tables(
     made += headline_tables(report)
     for part in _CRITERIA:
         made += part(grid, found, published)
+    made += human_tables(report)
     made += topic_tables(report, topics)
     return [*made, *significance_tables(report, found, published)]

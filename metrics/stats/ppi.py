@@ -1,0 +1,186 @@
+"""Shares that a judge found, corrected by people's labels of a sample of the same answers.
+
+A judge errs, and an interval over questions knows nothing of it. Prediction-powered inference
+(Angelopoulos, Bates, Fannjiang, Jordan & Zrnic 2023, Science 382, 669-674, algorithm 1) adds to the
+judge's mean the mean of (person - judge) over what people labelled, and both parts' variance:
+
+    estimate = mean(f) + sum_h W_h c_h,   c_h = mean of (y - f) over the labels of stratum h
+    variance = var(f + c) / N + sum_h W_h^2 s_h^2 / n_h,   s_h^2 the variance of (y - f) there
+
+with N values f of the judge, n_h people's labels y drawn at random from the N_h = W_h N answers of
+stratum h. With one stratum it is the paper's estimator, with lambda = 1 (not tuned). Where the
+strata are the judge's own labels, f is constant in each, so that every lambda gives the same, and
+the estimator is double sampling for stratification (Cochran 1977, section 12.2), whose first part
+has the corrected values f + c as here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from xling_metrics.base import same_length
+from xling_metrics.stats.resampling import LEVEL, Floats, finite_array
+from xling_metrics.stats.shares import Range, normal_quantile, two_sided
+
+
+class Judged(NamedTuple):
+    """One side: what a judge said of every answer, and people of some.
+
+    Attributes:
+        judge: The judge's value per question, 0 or 1 for a label.
+        human: People's value of the same kind; None where nobody labelled.
+        strata: The stratum that the question was drawn from, per question.
+    """
+
+    judge: Sequence[float]
+    human: Sequence[float | None]
+    strata: Sequence[str]
+
+
+class Corrected(NamedTuple):
+    """A side after correction.
+
+    Attributes:
+        values: The judge's value plus its stratum's correction, per question.
+        variance: Of the correction: what people's labels add to the variance of the mean.
+        n_labels: People's labels.
+    """
+
+    values: Floats
+    variance: float
+    n_labels: int
+
+
+def corrected(side: Judged, *, shares: bool = False) -> Corrected:
+    """The judge's values with each stratum's mean error taken off.
+
+    Args:
+        side: The values; a stratum with questions needs a label at least, and two unless `shares`.
+        shares: Whether values are 0 or 1. A stratum whose few labels all agree with the judge has
+            no spread, which is no proof: its variance is then at least q (1 - q) with
+            q = (errors + 1) / (labels + 2), as Agresti & Caffo add one of each kind.
+
+    Raises:
+        ValueError: If the lengths differ, or a stratum has too few labels.
+    """
+    same_length(judge=side.judge, human=side.human, strata=side.strata)
+    judge = finite_array(side.judge, "judge")
+    known = np.array([value is not None for value in side.human], dtype=bool)
+    human = finite_array([0.0 if value is None else value for value in side.human], "human")
+    names, values, variance = np.asarray(side.strata, dtype=object), judge.copy(), 0.0
+    for name in dict.fromkeys(side.strata):
+        inside = names == name
+        errors = (human - judge)[inside & known]
+        n = len(errors)
+        if n < (1 if shares else 2):
+            raise ValueError(f"stratum {name!r}: {n} labels, too few for its error")
+        values[inside] += errors.mean()
+        spread = float(errors.var())
+        if shares:
+            q = (np.count_nonzero(errors) + 1) / (n + 2)
+            spread = max(spread, q * (1 - q))
+        variance += (inside.sum() / len(judge)) ** 2 * spread / n
+    return Corrected(values, float(variance), int(known.sum()))
+
+
+def ppi_mean(side: Judged, level: float = LEVEL, *, shares: bool = False) -> Range:
+    """A mean by prediction-powered inference, as `ppi_mean_ci(..., lam=1)` of ppi-python.
+
+    Args:
+        side: See `Judged`; questions are a random sample, labels one of each stratum.
+        level: Coverage.
+        shares: Whether values are 0 or 1; see `corrected`. The interval is then cut at 0 and 1.
+
+    Returns:
+        The corrected mean; `n` is the number of questions. Nothing without questions.
+
+    Raises:
+        ValueError: As `corrected`.
+    """
+    if not len(side.judge):
+        return Range(None, None, None, None, None, 0, "ppi")
+    found = corrected(side, shares=shares)
+    made = _range(found.values, found.variance, level)
+    return (_cut(made, 0.0, 1.0) if shares else made)._replace(p=None)
+
+
+def ppi_difference(
+    side: Judged, baseline: Judged, level: float = LEVEL, *, shares: bool = False
+) -> Range:
+    """A difference of means over the same questions, both corrected.
+
+    The labels of the two sides are samples of their own. What a person says of one side beyond the
+    judge's label is taken as independent of the other side; where answers to one question go wrong
+    together the interval is somewhat too wide.
+
+    Args:
+        side: See `Judged`.
+        baseline: The same questions in the same order.
+        level: Coverage.
+        shares: Whether values are 0 or 1; the interval is then cut at -1 and 1.
+
+    Returns:
+        Side minus baseline, with the two-sided p of no difference (normal).
+
+    Raises:
+        ValueError: As `corrected`, or if the sides differ in length.
+    """
+    same_length(side=side.judge, baseline=baseline.judge)
+    if not len(side.judge):
+        return Range(None, None, None, None, None, 0, "ppi")
+    own, other = (corrected(item, shares=shares) for item in (side, baseline))
+    made = _range(own.values - other.values, own.variance + other.variance, level)
+    return _cut(made, -1.0, 1.0) if shares else made
+
+
+def _range(values: Floats, variance: float, level: float) -> Range:
+    value, n = float(values.mean()), len(values)
+    se = float(np.sqrt(values.var() / n + variance))
+    half = normal_quantile(level) * se
+    p = two_sided(value, se) if se > 0 else None
+    return Range(value, value - half, value + half, p, se, n, "ppi")
+
+
+def _cut(found: Range, low: float, high: float) -> Range:
+    if found.low is None or found.high is None:
+        return found
+    return found._replace(low=max(low, found.low), high=min(high, found.high))
+
+
+def labels_needed(
+    half_width: float,
+    n: int,
+    *,
+    errors: tuple[float, float],
+    shares: tuple[float, float],
+    level: float = LEVEL,
+) -> int | None:
+    """How many labels a side needs until a corrected gap's interval is this narrow.
+
+    The formula above for two sides, with the judge wrong in the same share e of every stratum and
+    as many labels of either side:
+
+        m = (e1 (1 - e1) + e2 (1 - e2)) / ((half_width / z)^2 - (p1 (1 - p1) + p2 (1 - p2)) / n)
+
+    Args:
+        half_width: Half the interval, above 0: the gap that it can just tell from none.
+        n: Questions.
+        errors: The judge's share of errors e, per side.
+        shares: The judge's share p of the label, per side.
+        level: Coverage.
+
+    Returns:
+        m, rounded up; None where n questions would not do with all of them labelled.
+
+    Raises:
+        ValueError: If a share is outside of [0, 1], or another number is not above 0.
+    """
+    if half_width <= 0 or n <= 0 or any(not 0 <= x <= 1 for x in (*errors, *shares)):
+        raise ValueError(f"impossible: {half_width}, {n}, {errors}, {shares}")
+    rest = (half_width / normal_quantile(level)) ** 2 - sum(p * (1 - p) for p in shares) / n
+    if rest <= 0:
+        return None
+    needed = int(np.ceil(sum(e * (1 - e) for e in errors) / rest))
+    return needed if needed <= n else None

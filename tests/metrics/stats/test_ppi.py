@@ -1,0 +1,119 @@
+"""Prediction-powered inference: ppi-python, by hand, and whether intervals hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from xling_metrics.stats.ppi import Judged, corrected, labels_needed, ppi_difference, ppi_mean
+
+
+def sampled(rng, n, m, p=0.3, wrong=0.2):
+    """n judged answers of which the first m are labelled; one stratum."""
+    truth = (rng.random(n) < p).astype(float)
+    judge = np.where(rng.random(n) < wrong, 1 - truth, truth)
+    human = [float(y) if i < m else None for i, y in enumerate(truth)]
+    return Judged(judge.tolist(), human, ["all"] * n)
+
+
+@pytest.mark.parametrize(("n", "m", "level"), [(1134, 103, 0.95), (200, 50, 0.9), (30, 5, 0.95)])
+def test_equal_to_ppi_python_without_weights(n, m, level):
+    ppi_py = pytest.importorskip("ppi_py")
+    side = sampled(np.random.default_rng(n), n, m)
+    y, f = np.array(side.human[:m], dtype=float), np.array(side.judge)
+    own = ppi_mean(side, level)
+    # Ours corrects by the mean over the stratum, theirs by the mean over the labels: the same.
+    assert own.value == pytest.approx(ppi_py.ppi_mean_pointestimate(y, f[:m], f, lam=1)[0])
+    low, high = ppi_py.ppi_mean_ci(y, f[:m], f, alpha=1 - level, lam=1)
+    assert (own.low, own.high) == pytest.approx((low[0], high[0]))
+
+
+def test_strata_by_hand():
+    # 8 answers are 1 by the judge, 2 are 0. People: of four 1s one is wrong, of both 0s one.
+    judge = [1.0] * 8 + [0.0] * 2
+    human = [1.0, 1.0, 1.0, 0.0, None, None, None, None, 0.0, 1.0]
+    side = Judged(judge, human, ["yes"] * 8 + ["no"] * 2)
+    # 0.8 + 0.8 (-1/4) + 0.2 (1/2) = 0.7 = 0.8 x 3/4 + 0.2 x 1/2.
+    found = ppi_mean(side)
+    assert found.value == pytest.approx(0.7)
+    # Values 0.75 (8) and 0.5 (2): variance 0.01, over 10. Errors: 3/16 over 4, 1/4 over 2.
+    variance = 0.01 / 10 + 0.8**2 * (3 / 16) / 4 + 0.2**2 * 0.25 / 2
+    assert found.se == pytest.approx(variance**0.5)
+    assert (found.low, found.high) == pytest.approx(
+        (0.7 - 1.959964 * variance**0.5, 0.7 + 1.959964 * variance**0.5)
+    )
+    assert found.p is None and found.n == 10
+    # As shares: q = (1 + 1) / (4 + 2) and (1 + 1) / (2 + 2); 2/9 is more than 3/16.
+    variance = 0.01 / 10 + 0.8**2 * (2 / 9) / 4 + 0.2**2 * 0.25 / 2
+    own = ppi_mean(side, shares=True)
+    assert own.se == pytest.approx(variance**0.5)
+    assert own.high == 1.0 and own.low == pytest.approx(0.7 - 1.959964 * variance**0.5)
+
+
+def test_a_difference_by_hand():
+    one = Judged([1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], list("aabb"))
+    two = Judged([0.0, 0.0, 0.0, 1.0], [0.0, 1.0, None, 1.0], list("bbba"))
+    # Values 0.5, 0.5, 0, 0 and 0.5, 0.5, 0.5, 1: differences 0, 0, -0.5, -1, variance 0.171875.
+    # Errors, as shares: a of one 1 of 2 (1/4), b 0 of 2 (q = 1/4: 3/16); b of two 1 of 2, a 0 of 1 (q = 1/3).
+    variance = 0.171875 / 4 + (0.5**2 * 0.25 + 0.5**2 * (3 / 16)) / 2
+    variance += 0.75**2 * 0.25 / 2 + 0.25**2 * (2 / 9)
+    found = ppi_difference(one, two, shares=True)
+    assert found.value == pytest.approx(-0.375)
+    assert found.se == pytest.approx(variance**0.5)
+    assert found.p == pytest.approx(2 * norm.sf(0.375 / variance**0.5))
+    assert found.low == pytest.approx(max(-1.0, -0.375 - 1.959964 * variance**0.5))
+    back = ppi_difference(two, one, shares=True)
+    assert (back.value, back.se, back.p) == pytest.approx((-found.value, found.se, found.p))
+
+
+def test_a_judge_that_is_always_right_is_not_moved():
+    side = sampled(np.random.default_rng(1), 400, 100, wrong=0.0)
+    assert ppi_mean(side).value == pytest.approx(np.mean(side.judge))
+    assert corrected(side).variance == 0 and corrected(side).n_labels == 100
+    # 100 labels without an error are no proof that there is none.
+    assert corrected(side, shares=True).variance > 0
+
+
+def test_what_is_refused():
+    with pytest.raises(ValueError, match="'b': 0 labels"):
+        ppi_mean(Judged([1.0, 0.0], [1.0, None], ["a", "b"]), shares=True)
+    with pytest.raises(ValueError, match="'a': 1 labels"):
+        ppi_mean(Judged([1.0], [1.0], ["a"]))
+    with pytest.raises(ValueError, match="length"):
+        ppi_mean(Judged([1.0], [1.0, 0.0], ["a"]))
+    assert ppi_mean(Judged([], [], [])).value is None
+
+
+def test_labels_needed():
+    # (2 x 0.1 x 0.9) / ((0.05 / 1.96)^2 - (0.05 x 0.95 x 2) / 1134) = 0.18 / (0.00065077 - 0.00008377)
+    assert labels_needed(0.05, 1134, errors=(0.1, 0.1), shares=(0.05, 0.05)) == 318
+    # A judge that never errs needs nobody.
+    assert labels_needed(0.05, 1134, errors=(0.0, 0.0), shares=(0.05, 0.05)) == 0
+    assert labels_needed(0.05, 100, errors=(0.1, 0.1), shares=(0.3, 0.3)) is None
+    assert labels_needed(0.05, 300, errors=(0.1, 0.1), shares=(0.01, 0.01)) is None
+    for bad in ({"half_width": 0}, {"n": 0}, {"errors": (2, 0)}):
+        with pytest.raises(ValueError, match="impossible"):
+            labels_needed(**{"half_width": 0.1, "n": 9, "errors": (0, 0), "shares": (0, 0), **bad})
+
+
+@pytest.mark.parametrize("p", [0.1, 0.3])
+def test_a_judge_that_errs_more_in_one_language_makes_no_gap(p):
+    """True shares are equal; the judge calls 5% and 20% of the others contradictory too."""
+    n, m, times, alone, held = 1134, 103, 200, 0, 0
+    for i in range(times):
+        rng, sides = np.random.default_rng([i, int(100 * p)]), []
+        for wrong in (0.2, 0.05):
+            truth = rng.random(n) < p
+            judge = truth | (rng.random(n) < wrong)
+            human: list[float | None] = [None] * n
+            size = round(m * judge.mean())
+            for stratum, k in ((judge, size), (~judge, m - size)):
+                for place in rng.permutation(np.flatnonzero(stratum))[:k]:
+                    human[place] = float(truth[place])
+            sides.append(Judged(judge.astype(float).tolist(), human, judge.astype(str).tolist()))
+        gaps = np.subtract(sides[0].judge, sides[1].judge)
+        alone += abs(gaps.mean()) > 1.96 * gaps.std() / n**0.5
+        found = ppi_difference(*sides, shares=True)
+        held += found.low <= 0 <= found.high
+    assert alone / times > 0.9  # The judge alone finds a gap that is not there.
+    assert held / times >= 0.92

@@ -1,0 +1,275 @@
+"""`xling report --human`: people's labels correct the judge's shares and gaps."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+
+import numpy as np
+import pytest
+from builders import task_of, write_run
+from xling_metrics.stats.ppi import Judged, ppi_difference, ppi_mean
+
+from xling_tasks.cli import main
+from xling_tasks.commands.annotate.command import add_annotate
+from xling_tasks.criteria import LABELS
+from xling_tasks.errors import DataError
+from xling_tasks.report.data import read_models
+from xling_tasks.report.human import read_human
+from xling_tasks.report.make import make_report
+from xling_tasks.report.model import Options
+
+MORE, LESS, NEITHER, CONTRADICTORY = LABELS
+C = "xlinghealth_correctness_liveqa_"
+RECORD = {"settings": {}, "data": {"dataset": "LiveQA"}, "prompts": {}, "version": "0.1.0"}
+UP = {**dict.fromkeys(LABELS), MORE: True, CONTRADICTORY: False, "no_response": False}
+N = 400
+
+
+def task(labels):
+    """A task with the judge's label per question; None where it failed."""
+    rows = [
+        {
+            "doc": {"question_id": f"q{i}", "question": "?", "reference": "R."},
+            "resps": [["A."]], "filtered_resps": ["A."],
+            **{name: None if own is None else float(own == name) for name in (*LABELS, "no_response")},
+            "n_judged": {"label": own, "reply": "So.", "judge": "judge-1"},
+        }
+        for i, own in enumerate(labels)
+    ]  # fmt: skip
+    known = [own for own in labels if own is not None]
+    scores = {name: np.mean([own == name for own in known]) for name in (*LABELS, "no_response")}
+    return task_of(scores, rows, record=RECORD, better=UP)
+
+
+def labels_of(seed, wrong, n=N, p=0.2):
+    """(Truth, the judge's labels): it calls some more comprehensive answers contradictory."""
+    rng = np.random.default_rng(seed)
+    truth = np.where(rng.random(n) < p, CONTRADICTORY, MORE)
+    judge = np.where((truth == MORE) & (rng.random(n) < wrong), CONTRADICTORY, truth)
+    return truth.tolist(), judge.tolist()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A run whose judge is wrong in none of the English and 25% of the Spanish answers."""
+    out = tmp_path_factory.mktemp("run") / "out"
+    return write_run(
+        out, {f"{C}en": task(labels_of(1, 0)[1]), f"{C}es": task(labels_of(2, 0.25)[1])}
+    )
+
+
+TRUTH = {"en": labels_of(1, 0)[0], "es": labels_of(2, 0.25)[0]}
+
+
+def annotated(tmp_path, out, *words, name="Anna", say=None):
+    """The page's export, its labels chosen by `say` (item -> label), by the truth if not given."""
+    parser = argparse.ArgumentParser()
+    add_annotate(parser.add_subparsers())
+    path = tmp_path / f"{name}.html"
+    words = ("annotate", out, "--to", path, "--n", 100, *words)
+    chosen = parser.parse_args(list(map(str, words)))
+    chosen.run(chosen)
+    data = json.loads(re.search(r'id="page">(.*?)</script>', path.read_text(), re.DOTALL)[1])
+    items = []
+    for item in data["items"]:
+        truth = TRUTH[item["language"]][int(item["question_id"][1:])]
+        label = truth if say is None else say(item)
+        keys = ("id", "task", "language", "question_id", "judge_label")
+        items.append({key: item[key] for key in keys} | {
+            "agree_label": None if label is None else label == item["judge_label"],
+            "agree_reasoning": None, "label": label, "comment": "",
+        })  # fmt: skip
+    export = tmp_path / f"{name}.json"
+    content = {"format": "xling-annotations", "version": 1, "page_digest": data["digest"]}
+    content |= {"annotator": name, **data["made"], "items": items}
+    export.write_text(json.dumps(content))
+    return export
+
+
+def concluded(out, *exports):
+    models = read_models([out])
+    human = read_human(exports, models) if exports else None
+    report = make_report(models, Options(n_resamples=1000), human)
+    return {(c.language, c.metric): c for c in report.conclusions}, report, human
+
+
+def test_a_gap_that_is_the_judges_own_goes(tmp_path, folder):
+    alone, _, _ = concluded(folder)
+    own = alone["es", CONTRADICTORY]
+    assert own.verdict == "worse" and own.judge_error_in_interval is False
+    export = annotated(tmp_path, folder)
+    found, report, human = concluded(folder, export)
+    mended = found["es", CONTRADICTORY]
+    true_gap = np.mean([own == CONTRADICTORY for own in TRUTH["es"]]) - np.mean(
+        [own == CONTRADICTORY for own in TRUTH["en"]]
+    )
+    assert mended.verdict != "worse" and mended.judge_error_in_interval is True
+    assert mended.low < true_gap < mended.high and mended.low < 0 < mended.high
+    assert abs(mended.estimate - true_gap) < 0.08 < own.estimate - true_gap
+    assert mended.high - mended.low > own.high - own.low and human.notes == []
+    # The same, put together here from page and samples.
+    said = {
+        (i["language"], i["question_id"]): i["label"]
+        for i in json.loads(export.read_text())["items"]
+    }
+    sides = []
+    for code, seed, wrong in (("es", 2, 0.25), ("en", 1, 0)):
+        judge = labels_of(seed, wrong)[1]
+        given = [said.get((code, f"q{i}")) for i in range(N)]
+        human_values = [None if own is None else float(own == CONTRADICTORY) for own in given]
+        sides.append(Judged([float(own == CONTRADICTORY) for own in judge], human_values, judge))
+    expected = ppi_difference(*sides, shares=True)
+    assert (mended.estimate, mended.low, mended.high, mended.p) == pytest.approx(
+        (expected.value, expected.low, expected.high, expected.p)
+    )
+    share = next(c for c in report.corrected if (c.language, c.label) == ("es", CONTRADICTORY))
+    alone = ppi_mean(sides[0], shares=True)
+    assert (share.value, share.low, share.high) == pytest.approx(
+        (alone.value, alone.low, alone.high)
+    )
+    assert share.judge == pytest.approx(np.mean(sides[0].judge)) and share.labels == 100
+    assert share.n == N
+
+
+def test_a_second_model_and_a_subset_change_nothing(tmp_path, folder):
+    export = annotated(tmp_path, folder)
+    first, _, _ = concluded(folder, export)
+    other = {f"{C}{code}": task(labels_of(9 + i, 0.1)[1]) for i, code in enumerate(("en", "es"))}
+    write_run(tmp_path / "other", other, config={"model": "other"})
+    models = read_models([f"a={folder}", f"b={tmp_path / 'other'}"])
+    report = make_report(models, Options(n_resamples=1000), read_human([export], models))
+    both = {(c.model, c.metric): c for c in report.conclusions}
+    for metric in (CONTRADICTORY, MORE):
+        own, alone = both["a", metric], first["es", metric]
+        assert (own.estimate, own.low, own.p_holm) == (alone.estimate, alone.low, alone.p_holm)
+        assert both["b", metric].judge_error_in_interval is False
+    assert {item.model for item in report.corrected} == {"a"}
+
+
+def test_page_report_and_json_say_it(tmp_path, folder, capsys):
+    export = annotated(tmp_path, folder)
+    words = ["--no-pictures", "--samples", "0", "--n-resamples", "1000", "--to"]
+    assert main(["report", str(folder), *words, str(tmp_path / "alone")]) == 0
+    said = (
+        "Correctness: the judge's own error is not in the intervals; people's labels put it there"
+    )
+    assert said in capsys.readouterr().out
+    assert said in (tmp_path / "alone/report.md").read_text()
+    assert said.replace("'", "&#39;") in (tmp_path / "alone/report.html").read_text()
+    assert (
+        main(["report", str(folder), *words, str(tmp_path / "both"), "--human", str(export)]) == 0
+    )
+    out = capsys.readouterr().out
+    assert "judge's own error" not in out and "(corrected by people's labels)" in out
+    text = (tmp_path / "both/report.md").read_text()
+    assert "### Corrected by people" in text and "judge's own error is" not in text
+    content = json.loads((tmp_path / "both/report.json").read_text())
+    assert len(content["corrected_by_people"]) == 8
+    assert all(c["judge_error_in_interval"] for c in content["conclusions"])
+
+
+def test_several_people_and_what_only_people_say(tmp_path, folder):
+    # Two of three call every contradictory Spanish answer's reference wrong: no contradiction.
+    def wrong(item):
+        return "reference_wrong" if item["judge_label"] == CONTRADICTORY else item["judge_label"]
+
+    files = [annotated(tmp_path, folder, name=name, say=wrong) for name in ("Anna", "Ben")]
+    files.append(annotated(tmp_path, folder, name="Cleo", say=lambda item: item["judge_label"]))
+    _, report, _ = concluded(folder, *files)
+    values = {(c.language, c.label): c.value for c in report.corrected}
+    assert values["es", CONTRADICTORY] == values["en", CONTRADICTORY] == 0
+    judge = labels_of(2, 0.25)[1]
+    assert values["es", MORE] == pytest.approx(judge.count(MORE) / N)
+
+
+def test_too_few_labels_and_only_one_language_are_told(tmp_path, folder):
+    none = annotated(tmp_path, folder, say=lambda i: None if i["judge_label"] == CONTRADICTORY and i["language"] == "es" else i["judge_label"])  # fmt: skip
+    found, _, human = concluded(folder, none)
+    assert found["es", CONTRADICTORY].judge_error_in_interval is False
+    assert (
+        "people labelled none of the " in human.notes[0]
+        and "judge calls contradictory" in human.notes[0]
+    )
+    assert human.notes[1].endswith(
+        "no usable labels of people for Spanish: the gap of Spanish is not corrected"
+    )
+    one = annotated(tmp_path, folder, "--languages", "es", name="Ben")
+    found, _, human = concluded(folder, one)
+    assert found["es", CONTRADICTORY].judge_error_in_interval is False
+    assert human.notes[0].endswith("no usable labels of people for English: no gap corrected")
+
+
+def test_failed_and_silent_verdicts_keep_their_place(tmp_path):
+    """Failures are out; an answer without a label stays what the judge makes of it."""
+    en, es = (
+        [MORE] * 60 + [CONTRADICTORY] * 40,
+        [None, "no_response"] + [CONTRADICTORY] * 20 + [MORE] * 78,
+    )
+    out = write_run(tmp_path / "out", {f"{C}en": task(en), f"{C}es": task(es)})
+    export = annotated(tmp_path, out, say=lambda item: item["judge_label"])
+    found, report, _ = concluded(out, export)
+    own = found["es", CONTRADICTORY]
+    assert own.n == 99 and own.estimate == pytest.approx((20 - 40) / 99)
+    share = next(c for c in report.corrected if (c.language, c.label) == ("es", CONTRADICTORY))
+    assert share.value == pytest.approx(20 / 99) and share.labels == 98
+
+
+def test_exports_that_do_not_belong_are_refused(tmp_path, folder):
+    export = annotated(tmp_path, folder)
+    again = write_run(
+        tmp_path / "again",
+        {f"{C}en": task(labels_of(1, 0)[1]), f"{C}es": task(labels_of(3, 0.25)[1])},
+    )
+    with pytest.raises(
+        DataError,
+        match=r"Anna\.json: is about no answers of this report \(.*_es, 'q\d+' is \w+ there and \w+ here\)",
+    ):
+        concluded(again, export)
+    content = json.loads(export.read_text())
+    content["strata"][0]["population"] += 1
+    (tmp_path / "grown.json").write_text(json.dumps(content))
+    with pytest.raises(
+        DataError, match=r"grown\.json: .* answers that are contradictory there and \d+ here"
+    ):
+        concluded(folder, tmp_path / "grown.json")
+    two = annotated(tmp_path, folder, "--seed", 4, name="Ben")
+    with pytest.raises(DataError, match=r"Anna\.json and .*Ben\.json: two pages about"):
+        concluded(folder, export, two)
+    content = json.loads(export.read_text())
+    content["items"][0] |= {"agree_label": False, "label": None}
+    (tmp_path / "lean.json").write_text(json.dumps(content))
+    with pytest.raises(
+        DataError, match=r"lean\.json, item '.*': disagrees with the judge and names no label"
+    ):
+        concluded(folder, tmp_path / "lean.json")
+    old = json.loads(export.read_text())
+    del old["strata"]
+    (tmp_path / "old.json").write_text(json.dumps(old))
+    assert concluded(folder, tmp_path / "old.json")[0] == concluded(folder, export)[0]
+
+
+def test_how_many_labels_a_gap_needs(folder, tmp_path):
+    def said(*words):
+        parser = argparse.ArgumentParser()
+        add_annotate(parser.add_subparsers())
+        chosen = parser.parse_args(["annotate", str(folder), *words])
+        return chosen.run(chosen)
+
+    text = said("--resolve", "0.1")
+    # Shares of the judge: es and en as made above; both of 400.
+    p = [labels_of(*made)[1].count(CONTRADICTORY) / N for made in ((2, 0.25), (1, 0))]
+    rest = (0.1 / 1.959964) ** 2 - sum(x * (1 - x) for x in p) / N
+    needed = int(np.ceil(2 * 0.1 * 0.9 / rest))
+    assert re.search(rf"liveqa.* es .*400.* {needed} .* {needed} ", text), text
+    assert "more than there are" in said("--resolve", "0.02")
+    assert not list(tmp_path.iterdir())
+    for words, message in (
+        (["--resolve", "0"], "--resolve 0: a gap between 0 and 1"),
+        (["--resolve", "0.1", "--judge-error", "0.5"], "--judge-error 0.5"),
+        (["--resolve", "0.1", "--languages", "es"], "English and another language"),
+        ([], "--to: name the page"),
+    ):
+        with pytest.raises(Exception, match=re.escape(message)):
+            said(*words)

@@ -1,0 +1,259 @@
+"""People's labels beside the judge's: whose they are, and what they make of shares and gaps.
+
+A judge errs, and its errors are in no interval over questions. `xling report --human` takes the
+exports of the page of `xling annotate` and corrects the shares of correctness's labels, and their
+gaps to English, by prediction-powered inference (`xling_metrics.stats.ppi`). The strata are the
+judge's labels of a task, as the page's sample was drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from xling_metrics.stats.agreement import majority_label
+from xling_metrics.stats.ppi import Judged, ppi_difference, ppi_mean
+
+from xling_tasks.criteria import ENGLISH, LABELS, NO_RESPONSE
+from xling_tasks.errors import DataError
+from xling_tasks.languages import language_name
+from xling_tasks.logs.annotations import Export, read_pages
+from xling_tasks.report.data import Model, Task
+from xling_tasks.report.inference import Found
+from xling_tasks.report.model import CorrectedShare, Options
+
+_NO_LABEL = "no label"
+_NO_MAJORITY = "no_majority"
+
+Labels = Mapping[str, str | None]
+"""Question -> the label that most people gave; None where several lead or nobody gave one."""
+
+
+class Human:
+    """People's labels, by model and task.
+
+    Attributes:
+        notes: What a reader must know: tasks that could not be corrected, items without a label.
+    """
+
+    def __init__(self, labels: Mapping[tuple[str, str], Labels], notes: Sequence[str]) -> None:
+        self._labels = dict(labels)
+        self.notes = list(notes)
+
+    def labels_of(self, task: Task) -> Labels | None:
+        """A task's labels; None where there are none, or too few for a correction."""
+        return self._labels.get((task.model, task.results.task))
+
+    def difference(
+        self, label: str, side: tuple[Task, Task], level: float
+    ) -> tuple[Found, int] | None:
+        """The gap of a label's share between two tasks over the questions that both have.
+
+        Args:
+            label: One of `LABELS`.
+            side: The task and its baseline.
+            level: Coverage.
+
+        Returns:
+            The corrected gap, and the questions that one or the other has; None without people's
+            labels of both.
+        """
+        labels = [self.labels_of(task) for task in side]
+        if label not in LABELS or labels[0] is None or labels[1] is None:
+            return None
+        strata = [strata_of(task, label) for task in side]
+        both = [key for key in strata[0] if key in strata[1]]
+        sides = [
+            _judged(task, label, own, kept, both)
+            for task, own, kept in zip(side, labels, strata, strict=True)
+            if own is not None
+        ]
+        if not both or any(map(unlabelled, sides)):
+            return None
+        found = ppi_difference(sides[0], sides[1], level, shares=True)
+        means = [ppi_mean(item, level, shares=True).value for item in sides]
+        return Found(found, means[0], means[1]), len(strata[0].keys() | strata[1].keys())
+
+    def shares(self, models: Iterable[Model], options: Options) -> list[CorrectedShare]:
+        """Every share of a label that people's labels correct."""
+        found = []
+        for model in models:
+            for task in model.tasks:
+                labels = self.labels_of(task)
+                for label in LABELS if labels is not None else ():
+                    strata = strata_of(task, label)
+                    side = _judged(task, label, labels or {}, strata, list(strata))
+                    own = ppi_mean(side, options.level, shares=True)
+                    given = sum(labels.get(key) is not None for key in strata) if labels else 0
+                    found.append(CorrectedShare(
+                        model.name, task.place.dataset, task.place.language, label,
+                        task.scores.get(label), own.value, own.low, own.high, own.n, given,
+                    ))  # fmt: skip
+        return found
+
+
+def strata_of(task: Task, label: str) -> dict[str, str]:
+    """Question -> the judge's label, of all questions in which `label` is 0 or 1.
+
+    Answers to which the judge gave no label are a stratum of their own, which nobody labels.
+    """
+    asked = [name for name in (_NO_MAJORITY, NO_RESPONSE, *LABELS) if name in task.columns]
+    if label not in asked:
+        return {}
+    values = {name: task.columns[name].values(task.ids) for name in asked}
+    known = [key for key in task.ids if values[label][key] is not None]
+    return {
+        key: next((name for name in asked if values[name][key] == 1.0), _NO_LABEL) for key in known
+    }
+
+
+def _judged(
+    task: Task, label: str, labels: Labels, strata: Mapping[str, str], questions: Sequence[str]
+) -> Judged:
+    """A side of a correction; answers without a label of the judge stay as they are."""
+    values = task.columns[label].values(task.ids)
+    judge, human = [], list[float | None]()
+    for key in questions:
+        value = values[key]
+        assert value is not None and not math.isnan(value)
+        given = labels.get(key)
+        judge.append(value)
+        if strata[key] not in LABELS:
+            human.append(value)
+        else:
+            human.append(None if given is None else float(given == label))
+    return Judged(judge, human, [strata[key] for key in questions])
+
+
+def unlabelled(side: Judged) -> list[str]:
+    """The strata that have answers and no label of people."""
+    seen = {name for name, value in zip(side.strata, side.human, strict=True) if value is not None}
+    return [name for name in dict.fromkeys(side.strata) if name not in seen]
+
+
+# Reading, and finding whose labels they are
+
+
+def read_human(paths: Sequence[Path], models: Sequence[Model]) -> Human:
+    """People's exports, given to the models whose answers they are about.
+
+    Args:
+        paths: Files that the page of `xling annotate` exported.
+        models: The report's models.
+
+    Raises:
+        DataError: If a file is no export, two pages are about one task, a page is about none of
+            the models' answers as they are now, or somebody disagrees with a label and names none.
+    """
+    labels: dict[tuple[str, str], Labels] = {}
+    notes: list[str] = []
+    pages: dict[tuple[str, str], Path] = {}
+    for exports in read_pages(paths).values():
+        voted = _voted(exports)
+        for model in _fitting(exports, models):
+            for task in model.tasks:
+                own = voted.get(task.results.task)
+                if own is None:
+                    continue
+                key = (model.name, task.results.task)
+                if key in pages:
+                    raise DataError(
+                        f"--human {pages[key]} and {exports[0].path}: two pages about "
+                        f"{key[1]} of {key[0]}; give the exports of one"
+                    )
+                pages[key] = exports[0].path
+                said = _too_few(task, own)
+                if not said:
+                    labels[key] = own
+                notes += [f"{model.name}, {task.results.task}: {said}"] if said else []
+    return Human(labels, [*dict.fromkeys(notes), *_one_sided(models, labels)])
+
+
+def _voted(exports: Sequence[Export]) -> dict[str, dict[str, str | None]]:
+    """Task -> question -> majority of one page's annotators."""
+    found: dict[str, dict[str, str | None]] = {}
+    for name, item in exports[0].items.items():
+        checks = [export.items[name] for export in exports]
+        for export, check in zip(exports, checks, strict=True):
+            if check.agree_label is False and check.label is None:
+                raise DataError(
+                    f"{export.path}, item {name!r}: disagrees with the judge and names no label; "
+                    "choose one in the page and export again, or the correction would lean to the "
+                    "judge"
+                )
+        found.setdefault(item.task, {})[item.question_id] = majority_label(
+            [check.label for check in checks]
+        )
+    return found
+
+
+def _fitting(exports: Sequence[Export], models: Sequence[Model]) -> list[Model]:
+    """The models whose answers a page shows: all with its labels of the judge."""
+    wrong, found = [], []
+    for model in models:
+        tasks = {task.results.task: task for task in model.tasks}
+        asked = {item.task for item in exports[0].items.values()} & tasks.keys()
+        said = [text for name in sorted(asked) if (text := _misfit(exports[0], tasks[name]))]
+        if asked and not said:
+            found.append(model)
+        wrong += [f"{model.name}: {text}" for text in said[:1]]
+    if not found:
+        why = wrong[0] if wrong else "the folders have no results of its tasks"
+        raise DataError(
+            f"--human {exports[0].path}: is about no answers of this report ({why}); give the "
+            "folder that its page was made from"
+        )
+    return found
+
+
+def _misfit(export: Export, task: Task) -> str:
+    """What of a page is otherwise in a task's samples; empty if all is the same."""
+    name = task.results.task
+    strata = strata_of(task, LABELS[0])
+    if not strata:
+        return f"{name} has no samples with a judge's labels; run with --log_samples"
+    for item in export.items.values():
+        if item.task == name and strata.get(item.question_id) != item.judge_label:
+            there = strata.get(item.question_id, "not there")
+            return f"{name}, {item.question_id!r} is {item.judge_label} there and {there} here"
+    sizes = Counter(strata.values())
+    for label in LABELS if export.strata else ():
+        own = export.strata.get((name, label))
+        if (0 if own is None else own.population) != sizes[label]:
+            size = 0 if own is None else own.population
+            return f"{name} has {size} answers that are {label} there and {sizes[label]} here"
+    return ""
+
+
+def _too_few(task: Task, labels: Labels) -> str:
+    """Why a task's shares cannot be corrected; empty if they can."""
+    strata = strata_of(task, LABELS[0])
+    empty = unlabelled(_judged(task, LABELS[0], labels, strata, list(strata)))
+    if empty:
+        sizes = Counter(strata.values())
+        listed = " and ".join(f"the {sizes[name]} that the judge calls {name}" for name in empty)
+        return (
+            f"people labelled none of {listed}, so its shares are not corrected; label more, or "
+            "make a page of one dataset (--datasets)"
+        )
+    return ""
+
+
+def _one_sided(models: Sequence[Model], labels: Mapping[tuple[str, str], Labels]) -> list[str]:
+    """Languages whose gap is not corrected, because English or they have no labels."""
+    found = []
+    for model in models:
+        tasks = [task for task in model.tasks if task.place.criterion == "correctness"]
+        for dataset in dict.fromkeys(task.place.dataset for task in tasks):
+            own = {t.place.language: t.results.task for t in tasks if t.place.dataset == dataset}
+            given = {code for code, name in own.items() if (model.name, name) in labels}
+            if given and (lacking := [code for code in own if code not in given]):
+                listed = ", ".join(map(language_name, lacking))
+                what = "no gap" if ENGLISH in lacking else f"the gap of {listed} is not"
+                found.append(
+                    f"{model.name}, correctness, {dataset}: no usable labels of people for "
+                    f"{listed}: {what} corrected"
+                )
+    return found
