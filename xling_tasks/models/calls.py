@@ -328,9 +328,9 @@ def _round(
                 yield arrived
             if error is not None:
                 raise error
+            health.check()  # at the end too: the last calls may all have failed at once
             if done:
                 return
-            health.check()
     except (ServiceDown, KeyboardInterrupt) as ended:
         work.stop(loop)
         thread.join(2)
