@@ -222,7 +222,7 @@ def test_a_dead_server_and_one_that_never_answers():
 
         start = time.monotonic()
         found = lines(as_json(judge=spec(dead), translator=spec(mute)), words=["--timeout", "3"])
-        assert time.monotonic() - start < 60
+        assert time.monotonic() - start < 20
     assert "no connection to 127.0.0.1" in found["judge"]["text"]
     assert found["judge"]["status"] == "fail" and "ConnectionRefused" in found["judge"]["text"]
     assert "did not end within 3 s" in found["translator"]["text"]
@@ -589,7 +589,7 @@ def test_the_command_without_a_network():
         args = {"model": "x", "base_url": "http://judge.invalid/v1/chat/completions"}
         judge = as_json(judge={"model": "local-chat-completions", "model_args": args})
         done = command("--metadata", judge, HF_ENDPOINT=url, HF_HUB_OFFLINE="0")
-        assert time.monotonic() - start < 60
+        assert time.monotonic() - start < 20
     assert done.returncode == 1 and "no connection to judge.invalid" in done.stdout, done.stderr
     assert done.stderr == "" and "did not end within" in done.stdout
 
