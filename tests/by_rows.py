@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from xling_metrics.stats.resampling import Resampler, permutation_p
+from xling_metrics.stats.intervals import interval_of_sums, sums_array
+from xling_metrics.stats.resampling import LEVEL, RESAMPLES, Resampler, permutation_p
 
 
 def interval_by_rows(rows, statistic, *, seed, n_resamples):
@@ -38,3 +39,11 @@ def difference_by_rows(values, baseline, statistic, *, seed, n_resamples):
     )
     low, high = np.quantile(pairs[:, 0] - pairs[:, 1], [0.025, 0.975])
     return value - base, low, high, value, base, p
+
+
+def sums_intervals(sums, scores, *, seed, n_resamples=RESAMPLES, level=LEVEL, pool=None):
+    """`interval_of_sums` of questions by name; those without sums are left out and counted."""
+    columns = sums_array([row for row in sums.values() if row is not None])
+    left_out = len(sums) - len(columns)
+    chosen = dict(seed=seed, n_resamples=n_resamples, level=level, pool=pool)
+    return interval_of_sums(columns, scores, left_out, **chosen)

@@ -81,7 +81,7 @@ def sums_difference(
     """How scores of sums of columns differ from a baseline's over the same questions.
 
     Args:
-        values: Question to its sums (as in `intervals.sums_intervals`), for example in one
+        values: Question to its sums (as in `intervals.interval_of_sums`), for example in one
             language; None where it has no rows.
         baseline: The same of what it is compared with, for example English.
         scores: Name to score.

@@ -86,42 +86,6 @@ def mean_interval(
     )["mean"]
 
 
-def sums_intervals(
-    sums: Mapping[K, Sequence[float] | None],
-    scores: Mapping[str, Score],
-    *,
-    seed: int,
-    n_resamples: int = RESAMPLES,
-    level: float = LEVEL,
-    pool: ResamplerPool | None = None,
-) -> dict[str, Interval]:
-    """Bootstrap intervals of scores that depend on the rows only through sums of columns.
-
-    Ratios, confusion counts, corpus BLEU: each question is reduced to its own sums, and the sums
-    of all resamples are one matrix product.
-
-    Args:
-        sums: Question to its sums, the same number each; None leaves it out and counts it.
-        scores: Name to score; each maps sums (a row per resample) to one value per row.
-        seed: Seed of the draws.
-        n_resamples: How many times the questions are drawn.
-        level: Coverage.
-        pool: Draws to share with other calls.
-
-    Returns:
-        Name to interval; no value without a question, and no ends with one question.
-
-    Raises:
-        ValueError: If questions differ in their number of sums, a sum is not finite, or `level`,
-            `seed` or `n_resamples` is impossible.
-    """
-    columns = sums_array([row for row in sums.values() if row is not None])
-    left_out = len(sums) - len(columns)
-    return interval_of_sums(
-        columns, scores, left_out, seed=seed, n_resamples=n_resamples, level=level, pool=pool
-    )
-
-
 def interval_of_sums(
     columns: Floats,
     scores: Mapping[str, Score],
@@ -132,7 +96,26 @@ def interval_of_sums(
     level: float,
     pool: ResamplerPool | None,
 ) -> dict[str, Interval]:
-    """`sums_intervals` for an array with a row per question."""
+    """Bootstrap intervals of scores that depend on the rows only through sums of columns.
+
+    Ratios, confusion counts, corpus BLEU: each question is reduced to its own sums, and the sums
+    of all resamples are one matrix product.
+
+    Args:
+        columns: A row of finite sums per question, such as `sums_array` makes.
+        scores: Name to score; each maps sums (a row per resample) to one value per row.
+        left_out: Questions without sums, to be counted.
+        seed: Seed of the draws.
+        n_resamples: How many times the questions are drawn.
+        level: Coverage.
+        pool: Draws to share with other calls.
+
+    Returns:
+        Name to interval; no value without a question, and no ends with one question.
+
+    Raises:
+        ValueError: If `level`, `seed` or `n_resamples` is impossible.
+    """
     check_level(level)
     n = len(columns)
     draws = resampler_of(pool, max(n, 1), seed, n_resamples)

@@ -106,27 +106,6 @@ def ppi_mean(side: Judged, level: float = LEVEL, *, shares: bool = False) -> Ran
     return (_cut(made, 0.0, 1.0) if shares else made)._replace(p=None)
 
 
-def ppi_difference(
-    side: Judged, baseline: Judged, level: float = LEVEL, *, shares: bool = False
-) -> Range:
-    """A difference of means over the same questions, both corrected: `ppi_contrast` of two.
-
-    Args:
-        side: See `Judged`.
-        baseline: The same questions in the same order.
-        level: Coverage.
-        shares: Whether values are 0 or 1; the interval is then cut at -1 and 1.
-
-    Returns:
-        Side minus baseline, with the two-sided p of no difference (normal).
-
-    Raises:
-        ValueError: As `corrected`, or if the sides differ in length.
-    """
-    same_length(side=side.judge, baseline=baseline.judge)
-    return ppi_contrast([(1, side), (-1, baseline)], level, shares=shares)
-
-
 def ppi_contrast(
     sides: Sequence[tuple[int, Judged]], level: float = LEVEL, *, shares: bool = False
 ) -> Range:

@@ -35,7 +35,7 @@ from xling_metrics.stats.jackknife import (
     student,
     t_interval,
 )
-from xling_metrics.stats.ppi import ppi_difference, ppi_mean
+from xling_metrics.stats.ppi import ppi_contrast, ppi_mean
 from xling_metrics.stats.roc import difference_of, interval_of
 from xling_metrics.stats.shares import clustered_share, paired_shares, unpaired_shares, wilson
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
@@ -263,7 +263,7 @@ def of_people(plan: Plan) -> Iterator[Cell]:
             for i in range(plan.few)
         ]
         labelled = [own for own in sides if not any(map(too_few, own))]
-        gaps = [ppi_difference(*own, shares=True) for own in labelled]
+        gaps = [ppi_contrast([*zip((1, -1), own, strict=True)], shares=True) for own in labelled]
         means = [ppi_mean(own[0], shares=True) for own in labelled]
         setting = f"n={n}, {m} labels, share {p:g}, judge {name}"
         for what, found, truth in (("gap", gaps, 0.0), ("share", means, p)):

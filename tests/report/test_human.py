@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pytest
 from builders import task_of, write_run
-from xling_metrics.stats.ppi import Judged, corrected, ppi_difference, ppi_mean
+from xling_metrics.stats.ppi import Judged, corrected, ppi_contrast, ppi_mean
 
 from xling_tasks.cli import main
 from xling_tasks.commands.annotate.command import add_annotate
@@ -121,7 +121,7 @@ def test_a_gap_that_is_the_judges_own_goes(tmp_path, folder):
         given = [said.get((code, f"q{i}")) for i in range(N)]
         human_values = [None if own is None else float(own == CONTRADICTORY) for own in given]
         sides.append(Judged([float(own == CONTRADICTORY) for own in judge], human_values, judge))
-    expected = ppi_difference(*sides, shares=True)
+    expected = ppi_contrast([*zip((1, -1), sides, strict=True)], shares=True)
     assert (mended.estimate, mended.low, mended.high, mended.p) == pytest.approx(
         (expected.value, expected.low, expected.high, expected.p)
     )

@@ -9,9 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xling_metrics.stats.resampling import LEVEL, RESAMPLES
-
 from xling_tasks.errors import SettingError
+from xling_tasks.report.options import add_options, checked
 from xling_tasks.secrets import without_hosts
 
 if TYPE_CHECKING:
@@ -35,14 +34,7 @@ def add_report(commands: Any) -> None:
         "--for", dest="languages", metavar="CODES",
         help="only these languages beside English, such as es,hi; report.json has all",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="of bootstrap and permutations")
-    parser.add_argument("--n-resamples", type=int, default=RESAMPLES, help=f"default {RESAMPLES:,}")
-    parser.add_argument("--level", type=float, default=LEVEL, help="coverage of intervals")
-    parser.add_argument(
-        "--margin",
-        type=float,
-        help="differences up to this are about the same; default: 0.05, of harm 0.02",
-    )
+    add_options(parser)
     parser.add_argument("--samples", type=int, default=5, help="answers to read per gap; 0: none")
     parser.add_argument(
         "--topics", type=Path, metavar="FILE", help="question -> topic, as `xling topics` writes it"
@@ -69,7 +61,6 @@ def report(options: argparse.Namespace) -> str:
     from xling_tasks.report.data import read_models
     from xling_tasks.report.human import read_human
     from xling_tasks.report.make import make_report
-    from xling_tasks.report.model import Options
     from xling_tasks.report.only import only, only_of_table, wanted_languages
     from xling_tasks.report.page.first import answers
     from xling_tasks.report.page.markdown import markdown
@@ -78,20 +69,13 @@ def report(options: argparse.Namespace) -> str:
     from xling_tasks.report.tables.all import conclusions_in_words, differences, tables
     from xling_tasks.report.unused import unused_runs
 
-    _check(options)
+    statistics = checked(options)
+    if options.samples < 0:
+        raise SettingError(f"--samples: must be an integer from 0, got {options.samples}")
     named = None if options.topics is None else read_topics(options.topics)
     models = read_models(options.folders)
     human = None if options.human is None else read_human(options.human, models)
-    made = make_report(
-        models,
-        Options(
-            seed=options.seed,
-            n_resamples=options.n_resamples,
-            level=options.level,
-            margin=options.margin,
-        ),
-        human,
-    )
+    made = make_report(models, statistics, human)
     every = made
     if options.languages is not None:
         made = only(made, wanted_languages(made, options.languages))
@@ -116,19 +100,6 @@ def report(options: argparse.Namespace) -> str:
     (options.to / "report.json").write_text(numbers, encoding="utf-8")
     lines = [f"{options.to / 'report.html'}: {len(shown)} tables, {len(drawn)} pictures."]
     return "\n".join([*said, *(f"Note: {line}" for line in [*banner, *notes]), *lines])
-
-
-def _check(options: argparse.Namespace) -> None:
-    if options.n_resamples < 1000:
-        raise SettingError(f"--n-resamples {options.n_resamples}: at least 1000, or intervals jump")
-    if not 0 < options.level < 1:
-        raise SettingError(f"--level {options.level}: must lie between 0 and 1")
-    if options.margin is not None and not 0 < options.margin < 1:
-        raise SettingError(f"--margin {options.margin}: must lie between 0 and 1")
-    if options.seed < 0 or options.samples < 0:
-        raise SettingError("--seed and --samples must not be negative")
-    if options.to.is_file():
-        raise SettingError(f"--to {options.to}: is a file; name a folder")
 
 
 def _clear(folder: Path) -> None:

@@ -30,7 +30,7 @@ from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
 from xling_tasks.tasks.side_requests import SideRequest
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
-from xling_tasks.unanswered import empty, failed
+from xling_tasks.unanswered import empty
 
 _NOT_JUDGED = Verdict(())
 _DIRECTION = jury_scores.DIRECTION
@@ -89,18 +89,11 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
         """Judge all distinct answers in one batch, after they are safe on disk."""
         if self._jury is None:
             return
-        docs = {instance.doc["question_id"]: instance.doc for instance in self.instances}
-        answers = dict.fromkeys(
-            (instance.doc["question_id"], reply)
-            for instance in self.instances
-            for result in instance.filtered_resps.values()
-            for reply in replies_of(result)
-            if not failed(reply)
-        )
+        answers = self.answered()
         language = self.record.language_names[self.language]
         cases = [
-            Case(docs[key]["question"], docs[key]["reference"], reply, language)
-            for key, reply in answers
+            Case(doc["question"], doc["reference"], reply, language)
+            for (_, reply), doc in answers.items()
         ]
         verdicts = self._jury.verdicts(cases, self.used_prompts()["judge"], self.fences)
         self._verdicts = dict(zip(answers, verdicts, strict=True))

@@ -6,9 +6,11 @@ from copy import deepcopy
 from typing import Any
 
 from xling_tasks.errors import SettingError
+from xling_tasks.scorers.values import replies_of
 from xling_tasks.settings import temperatures
 from xling_tasks.tasks.base import XlingTask
 from xling_tasks.tasks.seeds import Request
+from xling_tasks.unanswered import failed
 
 
 class GreedyTask(XlingTask):
@@ -27,6 +29,16 @@ class GreedyTask(XlingTask):
     def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
         """One reply."""
         return [("generate_until", (context, generation_arguments(self, self.temperature)), 1)]
+
+    def answered(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """The distinct answers (question's id, reply) that did not fail, with their documents."""
+        return {
+            (instance.doc["question_id"], reply): instance.doc
+            for instance in self.instances
+            for result in instance.filtered_resps.values()
+            for reply in replies_of(result)
+            if not failed(reply)
+        }
 
 
 class SweepTask(XlingTask):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import norm
-from xling_metrics.stats.ppi import Judged, corrected, labels_needed, ppi_difference, ppi_mean
+from xling_metrics.stats.ppi import Judged, corrected, labels_needed, ppi_contrast, ppi_mean
 
 
 def sampled(rng, n, m, p=0.3, wrong=0.2):
@@ -57,12 +57,12 @@ def test_a_difference_by_hand():
     # Errors, as shares: a of one 1 of 2 (1/4), b 0 of 2 (q = 1/4: 3/16); b of two 1 of 2, a 0 of 1 (q = 1/3).
     variance = 0.171875 / 4 + (0.5**2 * 0.25 + 0.5**2 * (3 / 16)) / 2
     variance += 0.75**2 * 0.25 / 2 + 0.25**2 * (2 / 9)
-    estimate = ppi_difference(one, two, shares=True)
+    estimate = ppi_contrast([(1, one), (-1, two)], shares=True)
     assert estimate.value == pytest.approx(-0.375)
     assert estimate.se == pytest.approx(variance**0.5)
     assert estimate.p == pytest.approx(2 * norm.sf(0.375 / variance**0.5))
     assert estimate.low == pytest.approx(max(-1.0, -0.375 - 1.959964 * variance**0.5))
-    back = ppi_difference(two, one, shares=True)
+    back = ppi_contrast([(1, two), (-1, one)], shares=True)
     assert (back.value, back.se, back.p) == pytest.approx(
         (-estimate.value, estimate.se, estimate.p)
     )
@@ -111,7 +111,7 @@ def test_that_many_labels_give_the_interval_that_was_asked_for():
                 human[place] = float(truth[place])
         return Judged(judge.astype(float).tolist(), human, judge.astype(str).tolist())
 
-    gaps = [ppi_difference(side(), side(), shares=True) for _ in range(60)]
+    gaps = [ppi_contrast([(1, side()), (-1, side())], shares=True) for _ in range(60)]
     assert np.mean([(gap.high - gap.low) / 2 for gap in gaps]) == pytest.approx(0.05, rel=0.03)
 
 
@@ -132,7 +132,7 @@ def test_a_judge_that_errs_more_in_one_language_makes_no_gap(p):
             sides.append(Judged(judge.astype(float).tolist(), human, judge.astype(str).tolist()))
         gaps = np.subtract(sides[0].judge, sides[1].judge)
         alone += abs(gaps.mean()) > 1.96 * gaps.std() / n**0.5
-        estimate = ppi_difference(*sides, shares=True)
+        estimate = ppi_contrast([*zip((1, -1), sides, strict=True)], shares=True)
         held += estimate.low <= 0 <= estimate.high
     assert alone / times > 0.9  # The judge alone finds a gap that is not there.
     assert held / times >= 0.92

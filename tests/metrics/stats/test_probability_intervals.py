@@ -6,11 +6,11 @@ from dataclasses import astuple
 
 import numpy as np
 import pytest
-from by_rows import difference_by_rows
+from by_rows import difference_by_rows, sums_intervals
 from sklearn.metrics import brier_score_loss
 from xling_metrics.classification import probability_scores
 from xling_metrics.stats.cluster import sums_difference
-from xling_metrics.stats.intervals import ratio, sums_intervals
+from xling_metrics.stats.intervals import ratio
 from xling_metrics.stats.probability_intervals import brier_sums, ece_of_sums, ece_sums
 
 

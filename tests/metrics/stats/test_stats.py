@@ -9,7 +9,7 @@ from itertools import product
 import krippendorff
 import numpy as np
 import pytest
-from by_rows import difference_by_rows, interval_by_rows
+from by_rows import difference_by_rows, interval_by_rows, sums_intervals
 from scipy import stats
 from statsmodels.stats.multicomp import pairwise_tukeyhsd
 from statsmodels.stats.multitest import multipletests
@@ -30,7 +30,7 @@ from xling_metrics.stats.anova import (
     tukey_hsd,
 )
 from xling_metrics.stats.cluster import sums_difference
-from xling_metrics.stats.intervals import mean_interval, ratio, sums_intervals
+from xling_metrics.stats.intervals import mean_interval, ratio
 from xling_metrics.stats.multiple import holm
 from xling_metrics.stats.paired import paired_difference
 from xling_metrics.stats.resampling import Resampler, ResamplerPool

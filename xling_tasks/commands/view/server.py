@@ -55,6 +55,7 @@ HEADERS = {
 _FILES = {
     "": ("view.html", "text/html"),
     "view.css": ("view.css", "text/css"),
+    "fonts.css": ("fonts.css", "text/css"),
     "view.js": ("view.js", "text/javascript"),
 }
 _REMEMBERED = 8

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from xling_metrics.stats.resampling import LEVEL, RESAMPLES
-
 from xling_tasks.errors import DataError, SettingError
+from xling_tasks.report.options import add_options, checked
 
 PAGE, DATA, TABLE, SPACE = "index.html", "board.json", "board.csv", "README.md"
 
@@ -25,16 +24,7 @@ def add_board(commands: Any) -> None:
         "folders", nargs="+", metavar="OUT", help="--output_path of lm_eval, or NAME=OUT"
     )
     parser.add_argument("--to", type=Path, required=True, metavar="DIR", help="folder to write")
-    parser.add_argument("--seed", type=int, default=0, help="of bootstrap and permutations")
-    parser.add_argument("--n-resamples", type=int, default=RESAMPLES, help=f"default {RESAMPLES:,}")
-    parser.add_argument(
-        "--level", type=float, default=LEVEL, help="coverage of intervals and of ranks"
-    )
-    parser.add_argument(
-        "--margin",
-        type=float,
-        help="differences up to this are about the same; default: each endpoint's own (0.05)",
-    )
+    add_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -49,14 +39,10 @@ def run(options: argparse.Namespace) -> str:
     from xling_tasks.report.board.content import as_csv, content_of
     from xling_tasks.report.board.entries import entries
     from xling_tasks.report.board.make import make_board
-    from xling_tasks.report.model import Options
     from xling_tasks.report.unused import unused_runs
 
-    _check(options)
-    statistics = Options(
-        seed=options.seed, n_resamples=options.n_resamples, level=options.level,
-        margin=options.margin,
-    )  # fmt: skip
+    statistics = checked(options)
+    _refuse_other_files(options.to)
     board = make_board(entries(options.folders, statistics), statistics)
     if not board.squares:
         raise DataError(
@@ -76,21 +62,11 @@ def run(options: argparse.Namespace) -> str:
     ])  # fmt: skip
 
 
-def _check(options: argparse.Namespace) -> None:
-    if options.n_resamples < 1000:
-        raise SettingError(f"--n-resamples {options.n_resamples}: at least 1000, or intervals jump")
-    if not 0 < options.level < 1:
-        raise SettingError(f"--level {options.level}: must lie between 0 and 1")
-    if options.margin is not None and not 0 < options.margin < 1:
-        raise SettingError(f"--margin {options.margin}: must lie between 0 and 1")
-    if options.seed < 0:
-        raise SettingError(f"--seed: must be an integer from 0, got {options.seed}")
-    if options.to.exists() and not options.to.is_dir():
-        raise SettingError(f"--to {options.to}: is a file; name a folder")
-    there = [name for name in (PAGE, TABLE) if (options.to / name).exists()]
-    if there and not _is_board(options.to):
+def _refuse_other_files(folder: Path) -> None:
+    there = [name for name in (PAGE, TABLE) if (folder / name).exists()]
+    if there and not _is_board(folder):
         raise SettingError(
-            f"--to {options.to}: {', '.join(there)} there is of no board; name another folder"
+            f"--to {folder}: {', '.join(there)} there is of no board; name another folder"
         )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xling_tasks.errors import DataError, SettingError
+from xling_tasks.report.options import add_options, checked
 from xling_tasks.safe_csv import harmless_row
 from xling_tasks.secrets import without_hosts
 
@@ -30,15 +31,10 @@ def add_compare(commands: Any) -> None:
             side, metavar=side.upper(), help="--output_path of lm_eval, or NAME=FOLDER: one model"
         )
     parser.add_argument("--to", type=Path, metavar="DIR", help=f"also write {', '.join(FILES)}")
+    add_options(parser, intervals=False)
     parser.add_argument("--force", action="store_true", help="compare runs made differently")
-    parser.add_argument("--seed", type=int, default=0, help="of bootstrap and permutations")
     parser.add_argument(
         "--metrics", nargs="+", metavar="NAME", help="only these; default: all with a direction"
-    )
-    parser.add_argument(
-        "--margin",
-        type=float,
-        help="differences up to this are about the same; default: 0.05, of harm 0.02",
     )
     parser.add_argument(
         "--human", type=Path, nargs="+", metavar="EXPORT",
@@ -62,10 +58,11 @@ def compare(options: argparse.Namespace) -> str:
     from xling_tasks.report.compare.settings import differences
     from xling_tasks.report.compare.verdicts import one_model_only, with_verdicts
     from xling_tasks.report.human import read_human
-    from xling_tasks.report.model import Options
     from xling_tasks.report.stats import Statistics
 
-    _check(options)
+    chosen = checked(options)
+    if options.to is not None:
+        _refuse_older_files(options.to)
     a, b = one_model(options.a), one_model(options.b)
     both = shared(a, b, options.metrics)
     pairs, changed, about_questions = paired(both)
@@ -79,7 +76,7 @@ def compare(options: argparse.Namespace) -> str:
     if not pairs:
         raise DataError(f"nothing to compare: {'; '.join(notes) or 'no metric of both runs'}")
     human = None if options.human is None else read_human(options.human, [a, b])
-    statistics = Statistics(Options(seed=options.seed, margin=options.margin), human)
+    statistics = Statistics(chosen, human)
     lines = with_verdicts(all_lines(pairs, statistics), pairs, statistics)
     if human is not None:
         notes += [*human.notes, *one_model_only(human, pairs)]
@@ -100,20 +97,10 @@ def _write(folder: Path, texts: Sequence[str]) -> None:
         raise DataError(f"{error.filename or folder}: {error.strerror or error}") from error
 
 
-def _check(options: argparse.Namespace) -> None:
-    if options.seed < 0:
-        raise SettingError(f"--seed: must be an integer from 0, got {options.seed}")
-    if options.margin is not None and not 0 < options.margin < 1:
-        raise SettingError(f"--margin {options.margin}: must lie between 0 and 1")
-    if options.to is None:
-        return
-    if options.to.exists() and not options.to.is_dir():
-        raise SettingError(f"--to {options.to}: is a file; name a folder")
-    there = [name for name in FILES if (options.to / name).exists()]
+def _refuse_older_files(folder: Path) -> None:
+    there = [name for name in FILES if (folder / name).exists()]
     if there:
-        raise SettingError(
-            f"--to {options.to}: {', '.join(there)} already there; name another folder"
-        )
+        raise SettingError(f"--to {folder}: {', '.join(there)} already there; name another folder")
 
 
 # What is said

@@ -107,9 +107,8 @@ def _policy(style: str) -> str:
 
 
 def _style() -> str:
-    """Ours, that of pictures and verdicts, and the fonts by language that both pages share."""
-    fonts = [line for line in _read("annotate.css").splitlines() if line.startswith(":lang(")]
-    return "\n".join([_read("report.css"), css(), *fonts])
+    """Ours, that of pictures and verdicts, and the fonts by language."""
+    return "\n".join([_read("report.css"), css(), _read("fonts.css")])
 
 
 def _read(name: str) -> str:

@@ -41,7 +41,7 @@ from xling_tasks.tasks.own.several import OwnTask
 from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
 from xling_tasks.tasks.seeds import Request
 from xling_tasks.tasks.side_requests import SideRequest
-from xling_tasks.unanswered import empty, failed, refused
+from xling_tasks.unanswered import empty, refused
 
 _MOST_GROUPS = 40
 """Themes or axes with a metric each; a file with more of them has tags of another kind."""
@@ -160,22 +160,15 @@ class OwnRubricPart(OwnPart, GreedyTask):
         """Have all distinct answers judged in one batch; empty and refused ones earn nothing."""
         if self._judge is None:
             return
-        docs = {instance.doc["question_id"]: instance.doc for instance in self.instances}
-        answers = dict.fromkeys(
-            (instance.doc["question_id"], reply)
-            for instance in self.instances
-            for result in instance.filtered_resps.values()
-            for reply in replies_of(result)
-            if not failed(reply)
-        )
+        answers = self.answered()
         asked = [key for key in answers if key[1].strip() and not refused(key[1])]
-        cases = [self._case(docs[key], reply) for key, reply in asked]
+        cases = [self._case(answers[key], key[1]) for key in asked]
         prompt, batch = self.used_prompts()["rubric"], self.settings.rubric_batch
         rulings = rule(cases, prompt, self._judge, self.fences, batch)
         self._rulings = dict(zip(asked, rulings, strict=True))
         self._rulings |= {
-            key: (Ruling(False, None),) * len(docs[key[0]]["criteria"])
-            for key in answers
+            key: (Ruling(False, None),) * len(doc["criteria"])
+            for key, doc in answers.items()
             if key not in self._rulings
         }
 

@@ -1,0 +1,36 @@
+"""Options that `xling report`, `compare` and `board` share."""
+
+from __future__ import annotations
+
+import pytest
+
+from xling_tasks.cli import main
+
+COMMANDS = {"report": ["out"], "compare": ["a", "b"], "board": ["out", "--to", "page"]}
+SHARED = [
+    (("--seed", "-1"), "--seed: must be an integer from 0, got -1"),
+    (("--margin", "1.5"), "--margin 1.5: must lie between 0 and 1"),
+    (("--margin", "nan"), "--margin nan: must lie between 0 and 1"),
+    (("--to", "file"), "--to file: is a file; name a folder"),
+]
+INTERVALS = [
+    (("--n-resamples", "999"), "--n-resamples 999: at least 1000"),
+    (("--level", "95"), "--level 95.0: must lie between 0 and 1"),
+]
+CASES = [
+    *((name, *case) for name in COMMANDS for case in SHARED),
+    *((name, *case) for name in ("report", "board") for case in INTERVALS),
+    ("report", ("--samples", "-1"), "--samples: must be an integer from 0, got -1"),
+]
+
+
+@pytest.mark.parametrize(("command", "words", "said"), CASES)
+def test_impossible_options_are_refused_before_anything_is_read(
+    capsys, tmp_path, monkeypatch, command, words, said
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("kept", encoding="utf-8")
+    assert main([command, *COMMANDS[command], *words]) == 2
+    assert f"xling: {said}" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "kept"

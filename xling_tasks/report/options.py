@@ -1,0 +1,49 @@
+"""The options that `xling report`, `compare` and `board` share."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from xling_metrics.stats.resampling import LEVEL, RESAMPLES
+
+from xling_tasks.errors import SettingError
+
+if TYPE_CHECKING:
+    from xling_tasks.report.model import Options
+
+
+def add_options(parser: argparse.ArgumentParser, *, intervals: bool = True) -> None:
+    """Add `--seed` and `--margin`, and, of a command with intervals of its own, their options."""
+    parser.add_argument("--seed", type=int, default=0, help="of bootstrap and permutations")
+    parser.add_argument(
+        "--margin",
+        type=float,
+        help="differences up to this are about the same; default: 0.05, of harm 0.02",
+    )
+    if not intervals:
+        parser.set_defaults(n_resamples=RESAMPLES, level=LEVEL)
+        return
+    parser.add_argument("--n-resamples", type=int, default=RESAMPLES, help=f"default {RESAMPLES:,}")
+    parser.add_argument("--level", type=float, default=LEVEL, help="coverage of intervals")
+
+
+def checked(options: argparse.Namespace) -> Options:
+    """How the statistics are made.
+
+    Raises:
+        SettingError: If an option is impossible, or `--to` is a file.
+    """
+    from xling_tasks.report.model import Options
+
+    if options.seed < 0:
+        raise SettingError(f"--seed: must be an integer from 0, got {options.seed}")
+    if options.n_resamples < 1000:
+        raise SettingError(f"--n-resamples {options.n_resamples}: at least 1000, or intervals jump")
+    if not 0 < options.level < 1:
+        raise SettingError(f"--level {options.level}: must lie between 0 and 1")
+    if options.margin is not None and not 0 < options.margin < 1:
+        raise SettingError(f"--margin {options.margin}: must lie between 0 and 1")
+    if options.to is not None and options.to.exists() and not options.to.is_dir():
+        raise SettingError(f"--to {options.to}: is a file; name a folder")
+    return Options(options.seed, options.n_resamples, options.level, options.margin)
