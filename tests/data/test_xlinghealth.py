@@ -247,6 +247,8 @@ def test_folder_published_folder_and_wrong_places(tmp_path):
         load(RECORDS["healthqa"], str(inner / "LiveQA.xlsx"), None)
     with pytest.raises(DataError, match="there is no such file or folder"):
         liveqa(tmp_path / "nowhere")
+    with pytest.raises(DataError, match="leave data_dir out to read the bundled data"):
+        load(RECORDS["demo"], str(tmp_path / "nowhere"), None)
 
 
 def test_one_sheet_in_two_workbooks_is_an_error(tmp_path):

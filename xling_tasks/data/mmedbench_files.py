@@ -9,7 +9,7 @@ from pathlib import Path
 
 from xling_tasks.data.archive import opened
 from xling_tasks.data.records import DatasetRecord
-from xling_tasks.data.sources import SAMPLE_FOLDER, Source, no_access, repository
+from xling_tasks.data.sources import SAMPLE_FOLDER, Source, no_access, refuse_missing, repository
 from xling_tasks.errors import DataError, did_you_mean
 
 SPLITS = {"test": "Test", "train": "Train"}
@@ -38,6 +38,7 @@ def find_file(
     """
     wanted = published_path(record, language, split)
     if record.bundled:
+        refuse_missing(data_dir)
         return _from_sample(record, wanted, split)
     if data_dir is not None:
         return _from_place(record, wanted, Path(os.path.expanduser(data_dir)))

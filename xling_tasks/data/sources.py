@@ -85,11 +85,25 @@ def find_source(record: DatasetRecord, data_dir: str | None, dataset: str | None
         DataError: If nothing fits; the message says what to do.
     """
     if record.bundled:
+        refuse_missing(data_dir)
         file = SAMPLE_FOLDER / f"{record.file}.jsonl"
         return Source((file,), "bundled", file.name)
     if data_dir is not None:
         return _from_folder(record, Path(os.path.expanduser(data_dir)))
     return _from_hub(record, dataset)
+
+
+def refuse_missing(data_dir: str | None) -> None:
+    """Bundled data needs no folder; who names one that does not exist has misspelt it all the same.
+
+    Raises:
+        DataError: If there is nothing under that name.
+    """
+    if data_dir is not None and not Path(os.path.expanduser(data_dir)).exists():
+        raise DataError(
+            f"data_dir={data_dir}: there is no such file or folder; leave data_dir out to read "
+            "the bundled data"
+        )
 
 
 def _from_folder(record: DatasetRecord, place: Path) -> Source:
