@@ -15,29 +15,19 @@ Quotes and stars leave no token; a token knows whether they enclose it.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import regex
 
-from xling_tasks.readers.lexicon import CHARACTER, WORDS, Lexicon, lexicon
-from xling_tasks.readers.plain import BULLET, FINAL, one_form, undressed
+from xling_tasks.readers.lexicon import CHARACTER, WORDS, Lexicon, lexicon, signs
+from xling_tasks.readers.options import LOOK_ALIKE, TELLING, Options, tells, words_of
+from xling_tasks.readers.plain import BULLET
 
-_SIGNS = {
-    sign: kind
-    for kind, signs in {
-        ".": ".。!।…", "?": "?", ",": ",、،", ";": ";", ":": ":=|", "(": "(〔", ")": ")〕",
-        "[": "[【", "]": "]】", "-": "-~〜～–—―−", "/": "/\\", "&": "&+・·", "s": "→⇒➜",
-        "*": BULLET, "#": FINAL,
-        "t": "✓√✅✔☑○◯⭕🟢👍", "F": "✗❌✘×✖☒❎☐🔴👎",
-    }.items()
-    for sign in signs
-}  # fmt: skip
+_SIGNS = signs({
+    ",": "،", ";": ";", "(": "〔", ")": "〕", "[": "[【", "]": "]】", "-": "~〜～−", "/": "\\",
+    "&": "&+・·", "s": "→⇒➜", "t": "✓√✅✔☑○◯⭕🟢👍", "F": "✗❌✘×✖☒❎☐🔴👎",
+})  # fmt: skip
 _CLOTHES = set('*_`#"“”„«»「」『』{}¿¡<>〈〉《》')
-# What may be part of an option's text and tells it from another one.
-_TELLING = set("+%-<>=±/°")
-_LOOK_ALIKE = str.maketrans("АВСЕавсе", "ABCEabce")
 _LETTERS = regex.compile(r"[A-HАВСЕ]{1,8}")
 # 'A) V', 'B: F': true and false in one letter.
 _TRUE_FALSE = {"V": "t", "T": "t", "F": "F"}
@@ -62,112 +52,6 @@ class Tokens(NamedTuple):
     values: list[frozenset[str]]
     enclosed: list[bool]
     words: list[str]
-    closed: bool
-
-
-class Options:
-    """The options of a question, ready to be found in replies."""
-
-    def __init__(self, options: Mapping[str, str]) -> None:
-        self.keys = sorted(options)
-        self.texts = {key: _words(undressed(one_form(options[key]))) for key in self.keys}
-        raw = {key: _words(one_form(options[key])) for key in self.keys}
-        self.longest_text = max(map(len, self.texts.values()), default=0)
-        bare = {key: _bare(words) for key, words in self.texts.items()}
-        self._table: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-        # Texts that could be rows of letters ('AB'): a text only after its own letter.
-        self.rows: dict[str, str] = {}
-        seen: dict[tuple[str, ...], set[str]] = {}
-        for forms in (raw, self.texts):
-            for key, words in forms.items():
-                seen.setdefault(_trimmed(words), set()).add(key)
-        for words in bare.values():
-            if words not in seen:
-                same = {other for other, those in bare.items() if those == words}
-                seen[words] = same
-        for words, keys in seen.items():
-            if len(keys) != 1 or not words:
-                continue
-            if self._letters_alone(words):
-                self.rows["".join(words).upper()] = next(iter(keys))
-            else:
-                self._table.setdefault(words[0], []).append((words, next(iter(keys))))
-        for entries in self._table.values():
-            entries.sort(key=lambda entry: -len(entry[0]))
-        self.first_words = frozenset(self._table)
-        self.short_for = {
-            "".join(word[0] for word in words if word[0].isalpha()).upper()
-            for words in self.texts.values()
-        }
-        self.words_in_texts = {word.upper() for words in self.texts.values() for word in words}
-        # A letter that is another option's whole text means neither.
-        self.ambiguous = {
-            key
-            for key in self.keys
-            for other, words in self.texts.items()
-            if other != key and _trimmed(words) == (key.casefold(),)
-        }
-        self.numeric = any(
-            len(_trimmed(words)) == 1 and _trimmed(words)[0].isdigit()
-            for words in self.texts.values()
-        )
-
-    def _letters_alone(self, words: tuple[str, ...]) -> bool:
-        """Whether a text could be a row of letters ('A', 'AB')."""
-        row = "".join(words).upper().translate(_LOOK_ALIKE)
-        return list(row) == sorted(set(row)) and set(row) <= set(self.keys)
-
-    def longest(self, words: Sequence[str], at: int) -> tuple[int, str] | None:
-        """The number of words and the letter of the longest option text at a place."""
-        for text, key in self._table.get(words[at], ()):
-            if tuple(words[at : at + len(text)]) == text:
-                return len(text), key
-        return None
-
-    def begins(self, words: Sequence[str]) -> bool:
-        """Whether words are how the text of an option begins, the last one perhaps cut."""
-        if not words:
-            return False
-        *whole, last = words
-        return any(
-            len(text) >= len(words)
-            and list(text[: len(whole)]) == whole
-            and text[len(whole)].startswith(last)
-            for text in self.texts.values()
-        )
-
-
-@functools.lru_cache(maxsize=4096)
-def _options(items: tuple[tuple[str, str], ...]) -> Options:
-    return Options(dict(items))
-
-
-def options_of(options: Mapping[str, str]) -> Options:
-    """The options of a question; the same object for the same options."""
-    return _options(tuple(sorted(options.items())))
-
-
-def _words(text: str) -> tuple[str, ...]:
-    """The words and telling signs of a text, in lower case."""
-    return tuple(
-        word
-        for word in WORDS.findall(text.casefold())
-        if word[0].isalnum() or word in _TELLING or CHARACTER.match(word)
-    )
-
-
-def _trimmed(words: tuple[str, ...]) -> tuple[str, ...]:
-    return words
-
-
-def _bare(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The words without signs at the ends."""
-    start, end = 0, len(words)
-    while start < end and words[start] in _TELLING:
-        start += 1
-    while end > start and words[end - 1] in _TELLING:
-        end -= 1
-    return words[start:end]
 
 
 def lex(text: str, options: Options) -> Tokens | None:
@@ -178,25 +62,25 @@ def lex(text: str, options: Options) -> Tokens | None:
 def _capitals(text: str, options: Options) -> str:
     """The reply with lower-case letters of options in capitals, where they stand as an answer."""
     for pattern in (_LOWER_LINE, _LOWER_HEAD, _LOWER_JAPANESE):
-        text = pattern.sub(lambda m: _raised(m, options), text)
+        text = pattern.sub(_raised, text)
     return _LOWER_BEFORE_TEXT.sub(lambda m: _raised_before(m, options), text)
 
 
-def _raised(match: regex.Match[str], options: Options) -> str:
+def _raised(match: regex.Match[str]) -> str:
     start, end = match.span(1)
     start, end = start - match.start(), end - match.start()
     whole: str = match[0]
     letters = whole[start:end]
     upper = regex.sub(
-        r"(?<!\p{L})[a-hавсе](?!\p{L})", lambda m: m[0].translate(_LOOK_ALIKE).upper(), letters
+        r"(?<!\p{L})[a-hавсе](?!\p{L})", lambda m: m[0].translate(LOOK_ALIKE).upper(), letters
     )
     return whole[:start] + upper + whole[end:]
 
 
 def _raised_before(match: regex.Match[str], options: Options) -> str:
-    words = _words(match[2])
+    words = words_of(match[2])
     at = options.longest(words, 0) if words else None
-    return _raised(match, options) if at and at[1] == match[1].upper() else match[0]
+    return _raised(match) if at and at[1] == match[1].upper() else match[0]
 
 
 class _Lexer:
@@ -207,7 +91,7 @@ class _Lexer:
         self.dressed: list[bool] = []
         gap = dressed = False
         for word in WORDS.findall(text):
-            if word in _CLOTHES and word not in _TELLING:
+            if word in _CLOTHES and word not in TELLING:
                 dressed = True
             elif word == "\n" or not word.isspace():
                 self.raw.append(word)
@@ -216,14 +100,10 @@ class _Lexer:
                 gap = dressed = False
             else:
                 gap = True
-        self.ends_dressed = dressed
+        self.dressed.append(dressed)
         self.low = [word.casefold() for word in self.raw]
         # Words without the signs that an option's text is compared without.
-        self.kept = [
-            i
-            for i, word in enumerate(self.low)
-            if word[0].isalnum() or word in _TELLING or CHARACTER.match(word)
-        ]
+        self.kept = [i for i, word in enumerate(self.low) if tells(word)]
         self.place = {i: number for number, i in enumerate(self.kept)}
         self.kept_words = [self.low[i] for i in self.kept]
         self.kinds: list[str] = []
@@ -243,13 +123,9 @@ class _Lexer:
             if at < 0:
                 return None
         self._mend()
-        enclosed = [
-            self.dressed[start]
-            and (self.dressed[end] if end < len(self.raw) else self.ends_dressed)
-            for start, end in self.spans
-        ]
+        enclosed = [self.dressed[start] and self.dressed[end] for start, end in self.spans]
         words = [" ".join(self.low[start:end]) for start, end in self.spans]
-        return Tokens("".join(self.kinds), self.values, enclosed, words, self.ends_dressed)
+        return Tokens("".join(self.kinds), self.values, enclosed, words)
 
     @staticmethod
     def _says_nothing(word: str, phrases: frozenset[str], texts: frozenset[str]) -> bool:
@@ -281,7 +157,7 @@ class _Lexer:
             return self._add(phrase[1], at, at + phrase[0])
         if word in _SIGNS:
             return self._add(_SIGNS[word], at, at + 1)
-        if not word[0].isalnum() and word not in _TELLING and word != "ー":
+        if not word[0].isalnum() and word not in TELLING and word != "ー":
             return at + 1  # an apostrophe, a trade mark, a smile
         if word[0] >= "\u2e80":
             if self.kinds and self.kinds[-1] == "U" and self.raw[at - 1][0] >= "\u2e80":
@@ -342,7 +218,7 @@ class _Lexer:
             return True
         if self._glued(at + 1) and self._glued(at + 2) and raw[at + 1] in "-'":
             text = self._option_text(at + 2)
-            return not (text and text[1] == raw[at].translate(_LOOK_ALIKE))
+            return not (text and text[1] == raw[at].translate(LOOK_ALIKE))
         return False
 
     def _glued(self, at: int) -> bool:
@@ -357,7 +233,7 @@ class _Lexer:
             return None
         if word == "ВСЕ" or (word in _WORDS and len(self.raw) > 2):
             return None
-        letters = word.translate(_LOOK_ALIKE)
+        letters = word.translate(LOOK_ALIKE)
         if len(letters) > 1:
             ascending = list(letters) == sorted(set(letters))
             known = letters in self.options.short_for or letters in self.options.words_in_texts

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import regex
 import yaml
 
+from xling_tasks.readers.plain import BULLET, FINAL
+
 # Kinds of phrases, as one character each: rules are patterns over a row of kinds.
 KINDS: dict[str, str] = {
     "answer": "A", "answers": "P", "option": "o", "options": "O", "label": "q", "labels": "Q",
@@ -24,12 +26,23 @@ KINDS: dict[str, str] = {
     "so": "s", "choose": "c", "chosen": "C", "maybe": "h", "also": "l", "wait": "k", "refusal": "R",
     "final": "f", "seems": "H", "article": "a", "end": "z", "aside": "u", "yes": "1", "no": "0",
 }  # fmt: skip
+# Signs of all replies, by kind.
+_SIGNS = {
+    ".": ".。!।…", "?": "?", ",": ",、", ":": ":=|", "(": "(", ")": ")", "-": "-–—―", "/": "/",
+    "*": BULLET, "#": FINAL,
+}  # fmt: skip
 _NO_SPACES = r"\p{Han}\p{Hiragana}\p{Katakana}ー々〆"
 WORDS = regex.compile(
     rf"[{_NO_SPACES}]|[[\p{{L}}\p{{M}}\p{{N}}]--[{_NO_SPACES}]]+|\n|[^\S\n]+|.", regex.V1
 )
 CHARACTER = regex.compile(rf"[{_NO_SPACES}]")
 _SHORTEST_STEM = 2
+
+
+def signs(more: Mapping[str, str]) -> dict[str, str]:
+    """Sign -> kind: those of all replies, and more (as kind -> signs)."""
+    listed = [*_SIGNS.items(), *more.items()]
+    return {sign: kind for kind, signs in listed for sign in signs}
 
 
 class Entry(NamedTuple):
@@ -101,15 +114,30 @@ def phrases() -> Mapping[str, Mapping[str, Any]]:
     }
 
 
-@functools.lru_cache(maxsize=1)
+def lexicon_of(kinds: Mapping[str, str], part: str = "") -> Lexicon:
+    """The phrases of some kinds, of all languages together.
+
+    Args:
+        kinds: The kind in the files -> the kind in the dictionary.
+        part: The part of a file that has them; its top if empty.
+    """
+    merged: dict[str, dict[str, None]] = {}
+    for language in phrases().values():
+        for kind, texts in (language.get(part, {}) if part else language).items():
+            if kind in kinds:
+                merged.setdefault(kinds[kind], {}).update(dict.fromkeys(texts))
+    return Lexicon(merged)
+
+
+@functools.cache
+def lexicon() -> Lexicon:
+    """The dictionary for letters."""
+    return lexicon_of(KINDS)
+
+
+@functools.cache
 def _negative() -> Lexicon:
-    kinds = ("asks_false", "asks_not")
-    return Lexicon(
-        {
-            kind: [text for code in phrases().values() for text in code.get(kind, [])]
-            for kind in kinds
-        }
-    )
+    return lexicon_of({"asks_false": "false", "asks_not": "not"})
 
 
 @functools.lru_cache(maxsize=4096)
@@ -119,15 +147,4 @@ def asks_for(question: str) -> str:
     last = " ".join(parts[-2:]) if parts and len(parts[-1]) < 30 else "".join(parts[-1:])
     words = [word for word in WORDS.findall(last.casefold()) if not word.isspace()]
     asked = {match[1] for at in range(len(words)) if (match := _negative().longest(words, at))}
-    return "false" if "asks_false" in asked else "not" if asked else ""
-
-
-@functools.lru_cache(maxsize=1)
-def lexicon() -> Lexicon:
-    """The dictionary for letters: all languages together."""
-    merged: dict[str, dict[str, None]] = {}
-    for language in phrases().values():
-        for kind, texts in language.items():
-            if kind in KINDS:
-                merged.setdefault(KINDS[kind], {}).update(dict.fromkeys(texts))
-    return Lexicon(merged)
+    return min(asked, default="")  # false statements before what is not so

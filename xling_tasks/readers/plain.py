@@ -11,6 +11,8 @@ import unicodedata
 
 import regex
 
+from xling_tasks.readers.thinking import without_thinking
+
 FINAL, BULLET = "\ue000", "\ue001"
 
 # Unseen characters, variation selectors and key caps; private ones, so that ours are ours.
@@ -46,6 +48,17 @@ _ARROW = regex.compile(r"[-=]{1,2}>")
 _UNDERSCORE = regex.compile(r"(?<=\w)_(?=\w)")
 _SPACES = regex.compile(r"[^\S\n]+")
 _ONE_QUOTE = str.maketrans({"’": "'", "‘": "'", "´": "'", "ʼ": "'", "\r": "\n", "\u2028": "\n"})
+
+
+def bare(reply: str, limit: int) -> str | None:
+    """What a reply says outside of its thoughts, without markup; None where it was cut off in one.
+
+    Of a reply of more than `limit` characters both ends are read: an answer stands at one of them.
+    """
+    said = without_thinking(one_form(reply))
+    if said is None or len(said) <= limit:
+        return said and undressed(said)
+    return undressed(f"{said[: limit // 2]}\n…\n{said[-(limit // 2) :]}")
 
 
 def one_form(text: str) -> str:
@@ -116,9 +129,3 @@ def without_next_question(text: str) -> str:
 def after_question(text: str) -> str:
     """What follows the first line of a reply that opens with a question; '' for another reply."""
     return text.partition("\n")[2] if _NEXT.match(text) else ""
-
-
-def ends_of(text: str, limit: int) -> str:
-    """A long text's two ends, where an answer stands; a text up to the limit as it is."""
-    half = limit // 2
-    return text if len(text) <= limit else f"{text[:half]}\n…\n{text[-half:]}"

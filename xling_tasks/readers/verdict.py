@@ -20,9 +20,8 @@ from collections.abc import Iterator
 
 import regex
 
-from xling_tasks.readers.lexicon import WORDS, Lexicon, phrases
-from xling_tasks.readers.plain import ends_of, one_form, undressed, without_next_question
-from xling_tasks.readers.thinking import without_thinking
+from xling_tasks.readers.lexicon import WORDS, Lexicon, lexicon_of, signs
+from xling_tasks.readers.plain import bare, one_form, undressed, without_next_question
 
 YES, NO = 1, 0
 _LONGEST = 12_000
@@ -34,11 +33,7 @@ _KINDS = {
     "flawed": "q", "praise": "p", "blame": "m", "because": "b", "so": "s", "but": "v", "or": "|",
     "unsure": "h", "refusal": "R", "offer": "u", "otherwise": "z",
 }  # fmt: skip
-_SIGNS = {
-    ".": ".", "。": ".", "।": ".", "!": ".", "…": ".", "?": "?", ",": ",", "、": ",", ";": ",",
-    ":": ":", "=": ":", "|": ":", "(": "(", ")": ")", "[": "(", "]": ")", "【": "(", "】": ":",
-    "-": "-", "–": "-", "—": "-", "―": "-", "/": "/", "\n": "n", "\ue000": "#", "\ue001": "*",
-}  # fmt: skip
+_SIGNS = signs({",": ";", "(": "[【", ")": "]", ":": "】", "n": "\n"})
 
 # One verdict, in words that stand alone; negations before an adjective (en, es) or after it (hi).
 _ITEM = r"(?:(?P<no>[!N]i?[ef]*r|r[!N]i?|wi?|N)|(?P<yes>Yi?|ri?))"
@@ -79,10 +74,10 @@ def read_verdict(reply: str, answer: str | None = None) -> int | None:
     Returns:
         The verdict, or None (unknown).
     """
-    said = without_thinking(one_form(reply))
-    if said is None:
+    text = bare(reply, _LONGEST)
+    if text is None:
         return None
-    text = without_next_question(undressed(ends_of(said, _LONGEST))).strip()
+    text = without_next_question(text).strip()
     if answer:
         text = _without_echo(text, undressed(one_form(answer[:_LONGEST])))
     kinds, words = _tokens(text)
@@ -245,14 +240,9 @@ def _said(match: regex.Match[str]) -> int:
     return value if turns % 2 == 0 else 1 - value
 
 
-@functools.lru_cache(maxsize=1)
+@functools.cache
 def _lexicon() -> Lexicon:
-    """The phrases about verdicts, of all languages together."""
-    merged: dict[str, dict[str, None]] = {}
-    for language in phrases().values():
-        for kind, texts in language.get("verdict", {}).items():
-            merged.setdefault(_KINDS[kind], {}).update(dict.fromkeys(texts))
-    return Lexicon(merged)
+    return lexicon_of(_KINDS, "verdict")
 
 
 def _tokens(text: str) -> tuple[str, list[str]]:

@@ -1,0 +1,211 @@
+"""A reply to a question with options, as tokens: what a place says, and what speaks against it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import regex
+
+from xling_tasks.readers import letter_grammar as grammar
+from xling_tasks.readers.lexer import Tokens
+from xling_tasks.readers.options import Options
+
+_NO = {*["нет", "no", "non", "否", "いいえ", "false"]}
+_YES_NO = {*["да", "yes", "oui", "sí", "是", "はい", "true"]} | _NO
+
+
+class Place(NamedTuple):
+    """Where an answer stands.
+
+    Attributes:
+        start: Its first token.
+        end: The token after its last.
+        letters: The letters that it names; none where a label is followed by no answer.
+        final: Whether it is called final.
+        named: Whether words call it the answer.
+        text: Whether it is of texts without letters.
+    """
+
+    start: int
+    end: int
+    letters: frozenset[str]
+    final: bool = False
+    named: bool = False
+    text: bool = False
+
+
+class Reply:
+    """The tokens of a reply, with what is asked of any place in it.
+
+    Attributes:
+        kinds: The kinds of the tokens, without line breaks at the end.
+        keys: The letters of the options, in order.
+        heads: The ends of what heads an item of a list ('A.').
+        several: Whether the question allows more than one letter.
+        cut: Whether the reply may have been cut off.
+        verbatim: Whether it is a list of options as a prompt has them, and nothing else.
+        asked: What the question asks for (`lexicon.asks_for`).
+    """
+
+    def __init__(
+        self,
+        tokens: Tokens,
+        options: Options,
+        several: bool,
+        *,
+        cut: bool,
+        verbatim: bool,
+        asked: str,
+    ) -> None:
+        self.tokens, self.kinds = tokens, tokens.kinds.rstrip("np")
+        self.options, self.several, self.cut, self.verbatim = options, several, cut, verbatim
+        self.keys, self.asked = options.keys, asked
+        self.heads = [match.end() for match in grammar.HEAD_LINE.finditer(self.kinds)]
+
+    def place(self, match: regex.Match[str] | None) -> Place | None:
+        """The letters of a list; None where one is no option's or has another option's text."""
+        if match is None:
+            return None
+        start, end = match.span("list")
+        letters: list[str] = []
+        before_text = False  # whether the last item was a text, which its letter may follow
+        texts_only, own, line_breaks, with_text, own_text = True, "", 0, 0, False
+        for at in range(start, end):
+            kind, value = self.kinds[at], self.tokens.values[at]
+            if kind == "L":
+                texts_only = texts_only and before_text
+                if not value <= set(self.keys) or value & self.options.ambiguous:
+                    return None
+                if before_text and value == {letters[-1]}:
+                    continue
+                if before_text:
+                    return None
+                letters += sorted(value)
+                own, own_text = "".join(sorted(value)), False
+            elif kind == "T":
+                key = "".join(value)
+                before_text = not own
+                if own and key != own:
+                    return None
+                if not own:
+                    letters.append(key)
+                own, own_text, with_text = "", True, with_text + 1
+            elif kind not in ".:-()[]o":
+                own, before_text = "", False
+                line_breaks += kind in "np"
+        if line_breaks and not texts_only and letters != sorted(set(letters)):
+            return None
+        if with_text and with_text < len(letters) and not own_text:
+            return None  # the last item has no text where others have one
+        if "9" in self.kinds[start:end] and "T" not in self.kinds[start:end]:
+            return None  # numbered letters: answers to several questions?
+        if "p" in self.kinds[start:end].strip("p") and "T" not in self.kinds[start:end]:
+            return None  # one letter to a paragraph: answers to several questions?
+        return Place(start, match.end(), frozenset(letters), text=texts_only)
+
+    def yes_or_no(self) -> bool:
+        """Whether the options are a Yes and a No, with which a sentence may go on after a comma."""
+        return len(self.keys) == 2 and all(
+            len(words) == 1 and words[0] in _YES_NO for words in self.options.texts.values()
+        )
+
+    def unfinished(self, place: Place) -> bool:
+        """Whether a list goes on after what could be read of it, or may have been cut off."""
+        after = self.kinds[place.end :]
+        if regex.fullmatch(r"[)\].z]*[,&|:;(\[\-][^.?np)b!u]{0,3}", after):
+            return True
+        if self.cut and not after.strip(")]z."):
+            return True
+        if regex.match(r"\.?[np]\*", after) and self.kinds[place.start] in "*T":
+            return True
+        if regex.match(r"\.?[np](?:\*$|[*9]?[oO]?L[.:)\-~]|[*9]?L$)", after) and any(
+            head >= place.end for head in self.heads
+        ):
+            following = self.kinds.find("L", place.end)
+            if following >= 0 and min(self.tokens.values[following]) > max(place.letters):
+                return True
+        return self._breaks_off(place)
+
+    def _breaks_off(self, place: Place) -> bool:
+        """Whether the reply ends within the text of an option, or within an item's verdict."""
+        end = len(self.kinds)
+        line = max(self.kinds.rfind("n"), self.kinds.rfind("p")) + 1
+        if line <= place.end:
+            bare = (
+                self.kinds[place.end - 1] != "T" and "T" not in self.kinds[place.start : place.end]
+            )
+            tail = regex.fullmatch(
+                r"[)\].:,\-(]+([^.?]*)", self.kinds[max(place.end - 1, 0) :].lstrip("LT")
+            )
+            if bare and tail and tail[1] and tail[1][0] in "xUa" and (self.cut or len(tail[1]) < 4):
+                return True
+        words: list[str] = []
+        for at in range(end - 1, place.end - 1, -1):
+            here = self.tokens.words[at].split(" ")
+            words = [w for w in here if w[:1].isalnum() or w in "+%-<>=±/°"] + words
+            if len(words) > self.options.longest_text:
+                return False
+            begins = at == place.end or self.kinds[at - 1] in "np*9,&.:;-()"
+            if begins and words and self.options.begins(words):
+                return True
+        return False
+
+    def letters_in(self, span: tuple[int, int]) -> frozenset[str]:
+        """The letters of the tokens of a span."""
+        return frozenset().union(*self.tokens.values[span[0] : span[1]])
+
+    def mentioned(self, start: int = 0, end: int | None = None) -> set[str]:
+        """The letters of options that stand in a span, as answers or in prose."""
+        span = range(start, len(self.kinds) if end is None else end)
+        return {key for i in span if self.kinds[i] in "Lm" for key in self.tokens.values[i]}
+
+    def doubted(self, start: int) -> bool:
+        """Whether the sentence before a place doubts."""
+        sentence = regex.split(r"[.?np;]", self.kinds[:start])[-1]
+        return "h" in sentence
+
+    def denied(self, start: int) -> bool:
+        """Whether the words before a label deny it, doubt it or make it another's."""
+        clause = regex.split(r"[.?,;:np]", self.kinds[:start])[-1]
+        return bool(regex.search(r"[!0|ewH]", clause)) or self.doubted(start)
+
+    def stands(self, place: Place) -> bool:
+        """Whether nothing after the letters takes them back, adds to them or asks."""
+        after = self.kinds[place.end :]
+        if len(place.letters) == len(self.keys) and (len(self.keys) == 2 or not self.several):
+            return False
+        if place.text and self._other_texts(place):
+            return False
+        if grammar.TAKEN_BACK.match(after) or "k" in after or grammar.ALSO.search(after):
+            return False
+        skipped = regex.match(r"[ )\]:.\-z]*", after)
+        tail_start = place.end + (skipped.end() if skipped else 0)
+        tail = regex.split(r"(?<=[.?])|[np]", self.kinds[tail_start:])[0]
+        sentence = regex.split(r"[.?np]", self.kinds[: place.start])[-1]
+        if tail.rstrip(")").endswith("?") or after.lstrip(")").startswith("?"):
+            return False
+        if "N" in sentence or "N" in tail or "v" in tail[:2]:
+            return False
+        others = self.mentioned(tail_start, tail_start + len(tail)) - place.letters
+        wrong = regex.search("[w]", tail)
+        denies = self.yes_or_no() and self.options.texts[min(place.letters)][0] in _NO
+        if wrong and not others and not denies and not regex.search("[bu]", tail[: wrong.start()]):
+            return False
+        return not others or bool(regex.search(r"[wbuF]|[!0v][aoO]*[Lm]", tail))
+
+    def _other_texts(self, place: Place) -> bool:
+        """Whether another option's text stands where it would contradict."""
+        sentence_start = place.end
+        for at in range(place.end, len(self.kinds)):
+            kind = self.kinds[at]
+            if kind in ".?np":
+                sentence_start = at + 1
+            if kind != "T" or self.tokens.values[at] <= place.letters:
+                continue
+            before = self.kinds[sentence_start:at]
+            if "b" in before or regex.match("z?!", self.kinds[at + 1 :]):
+                continue
+            short = len(self.tokens.words[at]) < 4
+            if not short or not before.strip("*,") or regex.search(r"[vhH|]", before):
+                return True
+        return False

@@ -1,0 +1,97 @@
+"""Answers without a place: lists that say of every option whether it is right, and quotes."""
+
+from __future__ import annotations
+
+import regex
+
+from xling_tasks.readers import letter_grammar as grammar
+from xling_tasks.readers.letter_reply import Reply
+
+
+def row_letters(reply: Reply, answered: bool) -> frozenset[str] | None:
+    """The options that a list of verdicts says are right; empty where the list is no answer.
+
+    Every option must have exactly one verdict. None where the reply is no such list; sentences
+    ('A is wrong') are none where an answer stands elsewhere.
+    """
+    for pattern in (grammar.ROW_BEFORE, grammar.ROW_AFTER):
+        rows = [
+            match
+            for match in pattern.finditer(reply.kinds)
+            if not match.start() or reply.kinds[match.start() - 1] in "np.,;*9:&zbtF)("
+        ]
+        if reply.yes_or_no() and len(rows) == 1 and "T" in rows[0]["head"]:
+            return None  # 'No. That is wrong.' of options that are Yes and No
+        spoken = all(_spoken(reply, row) for row in rows)
+        if spoken and _one_sentence(reply, rows):
+            return _true_rows(reply, rows) or None
+        if (
+            len(rows) == 1
+            and pattern is grammar.ROW_BEFORE
+            and regex.fullmatch(r"t[^tFnp]*", reply.kinds)
+        ):
+            return None  # one option with a tick
+        if rows and not (spoken and (answered or len(rows) == 1 >= len(reply.heads))):
+            return _true_rows(reply, rows)
+    return None
+
+
+def _one_sentence(reply: Reply, rows: list[regex.Match[str]]) -> bool:
+    """Whether verdicts stand in one sentence ('A is right, B is wrong'): it may be all."""
+    return bool(rows) and not regex.search("[.np]", reply.kinds[rows[0].start() : rows[-1].start()])
+
+
+def _spoken(reply: Reply, row: regex.Match[str]) -> bool:
+    """Whether a verdict is a sentence ('A is wrong'), not a row of a list ('A: wrong')."""
+    between = reply.kinds[row.end("head") : row.end()]
+    return row.re is grammar.ROW_AFTER and bool(regex.match(r"[ij!0rwgy]", between))
+
+
+def _true_rows(reply: Reply, rows: list[regex.Match[str]]) -> frozenset[str]:
+    verdicts: dict[str, bool] = {}
+    for match in rows:
+        named = reply.letters_in(match.span("head"))
+        if named & verdicts.keys() or (len(named) > 1 and "T" in match["head"]):
+            return frozenset()
+        groups = match.groupdict()
+        is_true = bool(groups.get("yes")) or groups.get("mark") == "t"
+        verdicts |= dict.fromkeys(named, is_true)
+    true = frozenset(key for key, value in verdicts.items() if value)
+    if verdicts.keys() != set(reply.keys) or not (reply.several or len(true) == 1):
+        return frozenset()
+    all_but_one = len(true) == len(reply.keys) - 1
+    if len(true) > 1 and (reply.asked == "false" or (reply.asked and all_but_one)):
+        return frozenset()  # 'true' of a statement, or of its being the answer?
+    return frozenset() if regex.search("[kR?]", reply.kinds) else true
+
+
+def true_ones(reply: Reply) -> frozenset[str] | None:
+    """The options said to be true, if no other option is mentioned."""
+    true: set[str] = set()
+    for match in grammar.TRUE.finditer(reply.kinds):
+        place = reply.place(match)
+        if place is None or reply.denied(match.start()):
+            return None
+        place = place._replace(text=False)
+        if reply.unfinished(place) or not reply.stands(place):
+            return None
+        true |= place.letters
+    false = {
+        key
+        for match in grammar.ROW_AFTER.finditer(reply.kinds)
+        if match["no"]
+        for key in reply.letters_in(match.span("head"))
+    }
+    if reply.asked == "false" and len(true) > 1:
+        return None  # true statements, in a question for what is false
+    return frozenset(true) if true and reply.mentioned() - false <= true else None
+
+
+def quoted(reply: Reply) -> frozenset[str] | None:
+    """The one option whose text is in bold, if the reply names no other and denies nothing."""
+    texts = [i for i, kind in enumerate(reply.kinds) if kind == "T"]
+    named = {key for i in texts for key in reply.tokens.values[i]}
+    if len(named) != 1 or not all(reply.tokens.enclosed[i] for i in texts) or reply.mentioned():
+        return None
+    against = r"[?!0hHwNeku|*9]"
+    return None if reply.cut or regex.search(against, reply.kinds) else frozenset(named)
