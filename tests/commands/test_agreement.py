@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 from pathlib import Path
@@ -10,8 +9,7 @@ from pathlib import Path
 import pytest
 from builders import write_samples
 
-from xling_tasks.commands.annotate.agreement import add_agreement
-from xling_tasks.commands.annotate.command import add_annotate
+from xling_tasks.cli import parsed
 from xling_tasks.criteria import LABELS
 from xling_tasks.errors import DataError
 
@@ -58,9 +56,7 @@ def export(path, annotator, items, **more):
 
 def xling_agreement(*words):
     """As `xling agreement` does it."""
-    parser = argparse.ArgumentParser()
-    add_agreement(parser.add_subparsers())
-    chosen = parser.parse_args(["agreement", *map(str, words)])
+    chosen = parsed(["agreement", *map(str, words)])
     return chosen.run(chosen)
 
 
@@ -269,10 +265,8 @@ def make_page(tmp_path, *words):
         judged = {"label": label, "reply": "Reasons.", "judge": "judge-1"}
         row = {"doc": doc, "filtered_resps": ["Sleep."], "filter": "none", "n_judged": judged}
         write_samples(folder, f"xlinghealth_correctness_liveqa_{code}", [row])
-    parser = argparse.ArgumentParser()
-    add_annotate(parser.add_subparsers())
     path = tmp_path / "page.html"
-    chosen = parser.parse_args(["annotate", str(tmp_path / "out"), "--to", str(path), *words])
+    chosen = parsed(["annotate", str(tmp_path / "out"), "--to", str(path), *words])
     chosen.run(chosen)
     return path
 

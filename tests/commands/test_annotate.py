@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 from collections import Counter
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 from builders import saved, write_samples
 
-from xling_tasks.commands.annotate.command import add_annotate
+from xling_tasks.cli import parsed
 from xling_tasks.commands.annotate.draw import allocate
 from xling_tasks.commands.annotate.page import MEANINGS, render
 from xling_tasks.criteria import LABELS
@@ -54,9 +53,7 @@ def write(out, samples, language="en", dataset="liveqa", stamp=STAMP):
 
 def xling_annotate(*words):
     """As `xling annotate` does it."""
-    parser = argparse.ArgumentParser()
-    add_annotate(parser.add_subparsers())
-    chosen = parser.parse_args(["annotate", *map(str, words)])
+    chosen = parsed(["annotate", *map(str, words)])
     return chosen.run(chosen)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 
 import pytest
 from browser import PHONE, WIDE, Opened, axe
 from builders import write_samples
 
-from xling_tasks.commands.annotate.command import add_annotate
+from xling_tasks.cli import parsed
 from xling_tasks.commands.annotate.page import rating_data, write_page
 
 TEXTS = {
@@ -27,10 +26,8 @@ def judged(tmp_path, *words):
         reply = {"label": "contradictory", "reply": "Because of this.", "judge": "j"}
         row = {"doc": doc, "filtered_resps": [text * 5], "filter": "none", "n_judged": reply}
         write_samples(tmp_path / "out", f"xlinghealth_correctness_liveqa_{code}", [row])
-    parser = argparse.ArgumentParser()
-    add_annotate(parser.add_subparsers())
     page = tmp_path / "page.html"
-    chosen = parser.parse_args(["annotate", str(tmp_path / "out"), "--to", str(page), *words])
+    chosen = parsed(["annotate", str(tmp_path / "out"), "--to", str(page), *words])
     chosen.run(chosen)
     return page
 

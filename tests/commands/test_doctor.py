@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -19,6 +18,7 @@ from threading import Thread
 import pytest
 import scripted
 
+from xling_tasks.cli import parsed
 from xling_tasks.commands.doctor import (
     checks as doctor_checks,
 )
@@ -28,7 +28,6 @@ from xling_tasks.commands.doctor import (
 from xling_tasks.commands.doctor import (
     resources as doctor_resources,
 )
-from xling_tasks.commands.doctor.command import add_doctor
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import SettingError
 
@@ -50,10 +49,8 @@ def slow_start():
 
 
 def screen(*metadata, words=()):
-    parser = argparse.ArgumentParser()
-    add_doctor(parser.add_subparsers())
     given = ["--metadata", *metadata] if metadata else []
-    options = parser.parse_args(["doctor", *words, *given])
+    options = parsed(["doctor", *words, *given])
     return options.run(options)
 
 

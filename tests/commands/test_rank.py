@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import re
@@ -10,7 +9,7 @@ import re
 import pytest
 from builders import saved, write_samples
 
-from xling_tasks.commands.rank.command import add_rank
+from xling_tasks.cli import parsed
 from xling_tasks.commands.rank.questions import METRICS, common_questions, read_ranking, read_runs
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.errors import DataError, SettingError, XlingError
@@ -82,9 +81,7 @@ def by_name(prompt):
 
 def xling_rank(*words):
     """As `xling rank` does it."""
-    parser = argparse.ArgumentParser()
-    add_rank(parser.add_subparsers())
-    chosen = parser.parse_args(["rank", *map(str, words)])
+    chosen = parsed(["rank", *map(str, words)])
     return chosen.run(chosen)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import re
@@ -15,7 +14,7 @@ import builders
 import pytest
 from builders import evaluated
 
-from xling_tasks.commands.submit.command import add_submit
+from xling_tasks.cli import parsed
 from xling_tasks.commands.submit.mmedbench import COLUMNS
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError
@@ -73,9 +72,7 @@ def out(full, tmp_path) -> Path:
 
 
 def submit(out: Path, to: Path, *words: str) -> str:
-    parser = argparse.ArgumentParser(prog="xling")
-    add_submit(parser.add_subparsers())
-    options = parser.parse_args(["submit", "mmedbench", str(out), "--to", str(to), *words])
+    options = parsed(["submit", "mmedbench", str(out), "--to", str(to), *words])
     return options.run(options)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import copy
 import inspect
 import json
@@ -22,7 +21,7 @@ from boards import BETTER, RECORD, C, correctness
 from builders import evaluated, write_run
 from huggingface_hub import ModelCard, parse_eval_result_entries
 
-from xling_tasks.commands.submit.command import add_submit
+from xling_tasks.cli import parsed
 from xling_tasks.criteria import LABELS
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError
@@ -178,10 +177,8 @@ def hub(monkeypatch):
 
 
 def submit(out: Path, to: Path, *words: str) -> str:
-    parser = argparse.ArgumentParser(prog="xling")
-    add_submit(parser.add_subparsers())
     command = ["submit", "hf", str(out), "--model-id", "me/model", "--to", str(to), *words]
-    options = parser.parse_args(command)
+    options = parsed(command)
     return options.run(options)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import re
@@ -12,8 +11,7 @@ from pathlib import Path
 import pytest
 import scripted
 
-from xling_tasks.commands.annotate.agreement import add_agreement
-from xling_tasks.commands.annotate.command import add_annotate
+from xling_tasks.cli import parsed
 from xling_tasks.commands.annotate.page import SCALES, rating_data, write_page
 from xling_tasks.errors import DataError, SettingError
 
@@ -28,11 +26,7 @@ HOSTILE = (
 
 def xling(*words):
     """As `xling` does it."""
-    parser = argparse.ArgumentParser()
-    commands = parser.add_subparsers()
-    add_annotate(commands)
-    add_agreement(commands)
-    chosen = parser.parse_args([*map(str, words)])
+    chosen = parsed([*map(str, words)])
     return chosen.run(chosen)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import shutil
@@ -12,8 +11,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from xling_tasks.cli import parsed
 from xling_tasks.commands.empathy_scores import SHORT
-from xling_tasks.commands.train_empathy import _scores, add_train_empathy
+from xling_tasks.commands.train_empathy import _scores
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.models.empathy import features as empathy_features
 from xling_tasks.models.empathy import linear as empathy_linear
@@ -75,9 +75,7 @@ def data(tmp_path):
 
 def train(*words):
     """As `xling train-empathy` does it."""
-    parser = argparse.ArgumentParser()
-    add_train_empathy(parser.add_subparsers())
-    chosen = parser.parse_args(["train-empathy", *map(str, words)])
+    chosen = parsed(["train-empathy", *map(str, words)])
     return chosen.run(chosen)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import copy
 import csv
 import itertools
@@ -15,9 +14,9 @@ import scipy.stats
 from builders import STAMP, evaluated, task_of, write_run
 from sklearn.metrics import f1_score, roc_auc_score
 
+from xling_tasks.cli import parsed
 from xling_tasks.criteria import Panel
 from xling_tasks.errors import SettingError, XlingError
-from xling_tasks.report.compare.command import add_compare
 from xling_tasks.report.compare.numbers import Line, all_lines
 from xling_tasks.report.compare.pairs import Pair, one_model, paired, shared
 from xling_tasks.report.compare.verdicts import with_verdicts
@@ -92,9 +91,7 @@ def write(folder: Path, tasks, *, args=None, change=None, stamp=STAMP) -> Path:
 
 
 def run_compare(a, b, *words) -> str:
-    parser = argparse.ArgumentParser(prog="xling")
-    add_compare(parser.add_subparsers())
-    options = parser.parse_args(["compare", str(a), str(b), *map(str, words)])
+    options = parsed(["compare", str(a), str(b), *map(str, words)])
     return options.run(options)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 
@@ -11,11 +10,9 @@ import pytest
 from builders import task_of, write_run
 from xling_metrics.stats.ppi import Judged, corrected, ppi_contrast, ppi_mean
 
-from xling_tasks.cli import main
-from xling_tasks.commands.annotate.command import add_annotate
+from xling_tasks.cli import main, parsed
 from xling_tasks.criteria import LABELS
 from xling_tasks.errors import DataError
-from xling_tasks.report.compare.command import add_compare
 from xling_tasks.report.data import read_models
 from xling_tasks.report.human import read_human
 from xling_tasks.report.make import make_report
@@ -66,11 +63,9 @@ TRUTH = {"en": labels_of(1, 0)[0], "es": labels_of(2, 0.25)[0]}
 
 def annotated(tmp_path, out, *words, name="Anna", say=None):
     """The page's export, its labels chosen by `say` (item -> label), by the truth if not given."""
-    parser = argparse.ArgumentParser()
-    add_annotate(parser.add_subparsers())
     path = tmp_path / f"{name}.html"
     words = ("annotate", out, "--to", path, "--n", 100, *words)
-    chosen = parser.parse_args(list(map(str, words)))
+    chosen = parsed(list(map(str, words)))
     chosen.run(chosen)
     data = json.loads(re.search(r'id="page">(.*?)</script>', path.read_text(), re.DOTALL)[1])
     items = []
@@ -253,9 +248,7 @@ def test_exports_that_do_not_belong_are_refused(tmp_path, folder):
 
 def test_how_many_labels_a_gap_needs(folder, tmp_path):
     def said(*words):
-        parser = argparse.ArgumentParser()
-        add_annotate(parser.add_subparsers())
-        chosen = parser.parse_args(["annotate", str(folder), *words])
+        chosen = parsed(["annotate", str(folder), *words])
         return chosen.run(chosen)
 
     text = said("--resolve", "0.1")
@@ -277,10 +270,8 @@ def test_how_many_labels_a_gap_needs(folder, tmp_path):
 
 
 def comparison(a, b, *exports):
-    parser = argparse.ArgumentParser()
-    add_compare(parser.add_subparsers())
     human = ["--human", *exports] if exports else []
-    options = parser.parse_args(list(map(str, ["compare", a, b, "--json", *human])))
+    options = parsed(list(map(str, ["compare", a, b, "--json", *human])))
     content = json.loads(options.run(options))
     rows = {(r["kind"], r["language"], r["metric"]): r for r in content["comparisons"]}
     return rows, content

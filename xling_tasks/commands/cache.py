@@ -39,11 +39,8 @@ class Kept(NamedTuple):
     changed: float
 
 
-def add_cache(commands: Any) -> None:
-    """Add `xling cache` to the commands."""
-    parser = commands.add_parser(
-        "cache", help="what is kept: unfinished runs, answers, replies; --prune makes room"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling cache` takes."""
     parser.add_argument("--folder", help="the cache; default XLING_CACHE or ~/.cache/xling_tasks")
     parser.add_argument("--prune", action="store_true", help="remove old answers and journals")
     parser.add_argument("--days", type=float, default=30, help="older than this (default 30)")

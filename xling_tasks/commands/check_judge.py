@@ -11,22 +11,23 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from xling_metrics.rubric import rater_scores
+
+from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.commands.table import table
+from xling_tasks.data.own.labels import Labelled, read_labels
+from xling_tasks.data.prompts import Prompts
 from xling_tasks.errors import SettingError
+from xling_tasks.models.backend import backend
+from xling_tasks.models.fence_key import fences
+from xling_tasks.models.rubric import Graded, rule
+from xling_tasks.settings import Settings
 
-if TYPE_CHECKING:
-    from xling_tasks.data.own.labels import Labelled
-    from xling_tasks.settings import Settings
 
-
-def add_check_judge(commands: Any) -> None:
-    """Add `check-judge` to the commands of `xling`."""
-    from xling_tasks.commands.options import add_metadata
-
-    parser = commands.add_parser(
-        "check-judge", help="a judge of rubrics against physicians' labels"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling check-judge` takes."""
     parser.add_argument(
         "file", type=Path, metavar="FILE", help="labels in HealthBench's meta evaluation form"
     )
@@ -44,11 +45,6 @@ def check_judge(options: argparse.Namespace) -> str:
         SettingError: If no judge is set, or `--n` is below 1.
         DataError: If the file cannot be read.
     """
-    from xling_tasks.commands.options import read_metadata
-    from xling_tasks.commands.table import table
-    from xling_tasks.data.own.labels import read_labels
-    from xling_tasks.settings import Settings
-
     settings = Settings.parse(read_metadata(options.metadata), {})
     if settings.judge is None:
         raise SettingError("xling check-judge: set --metadata judge=... as for xling_own_rubric")
@@ -85,11 +81,6 @@ def _drawn(every: Sequence[Labelled], n: int | None, seed: int) -> Sequence[Labe
 
 def _judged(items: Sequence[Labelled], settings: Settings) -> tuple[list[bool | None], str]:
     """The judge's verdicts, asked as `xling_own_rubric` asks, and its signature."""
-    from xling_tasks.data.prompts import Prompts
-    from xling_tasks.models.backend import backend
-    from xling_tasks.models.fence_key import fences
-    from xling_tasks.models.rubric import Graded, rule
-
     assert settings.judge is not None
     judge = backend("judge", settings.judge, settings.xling_cache)
     judge.check()
@@ -125,8 +116,6 @@ def _rows(items: Sequence[Labelled], met: Sequence[bool | None]) -> Iterator[dic
 
 
 def _row(name: str, items: Sequence[Labelled], met: Sequence[bool | None]) -> dict[str, Any]:
-    from xling_metrics.rubric import rater_scores
-
     read = [(said, item) for said, item in zip(met, items, strict=True) if said is not None]
     judge = rater_scores([said for said, _ in read], [item.labels for _, item in read])
     alone = [

@@ -16,6 +16,8 @@ from typing import Any
 from xling_metrics.base import mean
 from xling_metrics.claims import ClaimScores, claim_scores, information_f1
 
+from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.commands.table import table
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.data.published import published
 from xling_tasks.data.sources import SAMPLE_FOLDER
@@ -30,13 +32,8 @@ from xling_tasks.safe_json import json_objects
 from xling_tasks.settings import Settings
 
 
-def add_check_translator(commands: Any) -> None:
-    """Build the parser."""
-    from xling_tasks.commands.options import add_metadata
-
-    parser = commands.add_parser(
-        "check-translator", help="information kept by translation to a language and back"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling check-translator` takes."""
     parser.add_argument("--languages", help="codes with commas; default: all 30")
     parser.add_argument("--texts", type=Path, help="English texts, one per line; default: bundled")
     parser.add_argument("--limit", type=int, help="that many texts")
@@ -47,9 +44,6 @@ def add_check_translator(commands: Any) -> None:
 
 def check_translator(options: argparse.Namespace) -> str:
     """A table of information consistency per language, the paper's values beside it."""
-    from xling_tasks.commands.options import read_metadata
-    from xling_tasks.commands.table import table
-
     metadata = read_metadata(options.metadata)
     if options.languages:
         metadata["languages"] = options.languages

@@ -10,12 +10,12 @@ from typing import Any
 from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.commands.table import table
 from xling_tasks.data.prompt_sets import ALL, load_prompts
+from xling_tasks.discovery import task_folder
 from xling_tasks.errors import SettingError
 
 
-def add_cost(commands: Any) -> None:
-    """Add `xling cost` to the commands."""
-    parser = commands.add_parser("cost", help="requests and tokens of tasks, before running them")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling cost` takes."""
     parser.add_argument("--tasks", required=True, help="names, groups or patterns, with commas")
     parser.add_argument("--limit", type=int, help="as for lm_eval: questions per task")
     parser.add_argument("--tokenizer", help="count with this Hugging Face tokenizer (extra hf)")
@@ -78,7 +78,6 @@ def load_tasks(names: str, metadata: dict[str, Any]) -> list[Any]:
 
     from lm_eval.tasks import TaskManager
 
-    from xling_tasks.discovery import task_folder
     from xling_tasks.tasks.base import XlingTask
 
     manager = TaskManager(

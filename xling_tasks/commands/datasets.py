@@ -11,15 +11,17 @@ from typing import Any
 from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.commands.own_data import add_own
 from xling_tasks.commands.table import table
+from xling_tasks.data import mmedbench as mmedbench_data
+from xling_tasks.data import xlinghealth as xlinghealth_data
+from xling_tasks.data.prompt_sets import load_prompts
+from xling_tasks.data.records import MMEDBENCH, PROMPT_SETS, XLINGHEALTH
+from xling_tasks.data.text_status import STATUSES, statuses
 from xling_tasks.errors import DataError
 from xling_tasks.settings import Settings
 
 
-def add_data(commands: Any) -> None:
-    """Add `xling data` to the commands."""
-    parser = commands.add_parser(
-        "data", help="the datasets, and what in them cannot be used; check and new: your own"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling data` takes."""
     parser.add_argument("--json", action="store_true", help="JSON instead of a table")
     add_metadata(parser)
     parser.set_defaults(run=data)
@@ -46,10 +48,6 @@ def data(options: argparse.Namespace) -> str:
 
 def checked_texts() -> list[dict[str, Any]]:
     """The bundled sets of prompts: texts of each language by how far they were checked."""
-    from xling_tasks.data.prompt_sets import load_prompts
-    from xling_tasks.data.records import PROMPT_SETS
-    from xling_tasks.data.text_status import STATUSES, statuses
-
     rows = []
     for key, record in PROMPT_SETS.items():
         data = load_prompts(record)
@@ -77,10 +75,6 @@ def _said_of_texts(checked: list[dict[str, Any]]) -> str:
 
 def counted_datasets(settings: Settings) -> Iterator[tuple[str, str, Callable[[], dict[str, Any]]]]:
     """Each dataset's key and licence, and what counts its rows."""
-    from xling_tasks.data import mmedbench as mmedbench_data
-    from xling_tasks.data import xlinghealth as xlinghealth_data
-    from xling_tasks.data.records import MMEDBENCH, XLINGHEALTH
-
     place = (settings.data_dir, settings.dataset)
 
     def xlinghealth(record: Any) -> dict[str, Any]:

@@ -8,10 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.data.mmedbench import load
 from xling_tasks.data.prompts import FOLDER, Prompt, Prompts
 from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import DataError, SettingError, did_you_mean
+from xling_tasks.models.empathy.classifier import trained_on
+from xling_tasks.models.empathy.data import load as load_pairs
+from xling_tasks.models.empathy.held_out import draw, held_out
 from xling_tasks.settings import Settings
 
 KINDS = ("mcqa_ft", "rationale_ft")
@@ -21,11 +25,8 @@ EXAMPLE = FOLDER / "examples" / "mmedbench_trained.yaml"
 """A prompt file that says all that such a form needs."""
 
 
-def add_export(commands: Any) -> None:
-    """Add `export` with its parts to the commands of `xling`."""
-    from xling_tasks.commands.options import add_metadata
-
-    parser = commands.add_parser("export", help="training data, and an example of a prompt file")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling export` takes."""
     parts = parser.add_subparsers(title="what", required=True)
     train = parts.add_parser(
         "mmedbench-train", help="MMedBench's training questions as prompts with their answers"
@@ -69,10 +70,6 @@ def export_posts(options: argparse.Namespace) -> str:
         SettingError: If the classifier was trained on other data, or `--n` is impossible.
         DataError: If the data cannot be read, or the file exists.
     """
-    from xling_tasks.models.empathy.classifier import trained_on
-    from xling_tasks.models.empathy.data import load as load_pairs
-    from xling_tasks.models.empathy.held_out import draw, held_out
-
     if options.n < 1:
         raise SettingError(f"--n: must be an integer from 1, got {options.n}")
     digest, seed = trained_on(options.classifier)
@@ -102,8 +99,6 @@ def export_train(options: argparse.Namespace) -> str:
         SettingError: For a kind or language that is none.
         DataError: If the data cannot be read, or the file exists.
     """
-    from xling_tasks.commands.options import read_metadata
-
     metadata = read_metadata(options.metadata)
     if options.prompts:
         metadata["prompts"] = options.prompts

@@ -13,9 +13,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from xling_metrics.classification import verdict_scores
+
+from xling_tasks.commands.empathy_scores import SHORT, published_rows
+from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.commands.table import table
+from xling_tasks.data.prompts import Prompts
 from xling_tasks.errors import SettingError
+from xling_tasks.models.backend import backend
 from xling_tasks.models.empathy.data import MECHANISMS, Pair, load, split
+from xling_tasks.models.fence_key import fences
 from xling_tasks.readers.fences import last_statement, said_lines
+from xling_tasks.settings import Settings
 
 DEFINITIONS = {
     "emotional_reactions": (
@@ -33,13 +42,8 @@ DEFINITIONS = {
 """What a mechanism is, in our words."""
 
 
-def add_judge_empathy(commands: Any) -> None:
-    """Add `judge-empathy` to the commands of `xling`."""
-    from xling_tasks.commands.options import add_metadata
-
-    parser = commands.add_parser(
-        "judge-empathy", help="a judge with a few examples as classifier of empathy"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling judge-empathy` takes."""
     parser.add_argument("--data", required=True, help="folder with EPITOME's CSV files")
     parser.add_argument("--shots", type=int, default=9, help="examples (the paper: 9)")
     parser.add_argument("--n", type=int, help="pairs of the test part; all if left")
@@ -55,14 +59,6 @@ def judge_empathy(options: argparse.Namespace) -> str:
         SettingError: If no judge is set, or a number is impossible.
         DataError: If the data cannot be read or split.
     """
-    from xling_tasks.commands.empathy_scores import published_rows
-    from xling_tasks.commands.options import read_metadata
-    from xling_tasks.commands.table import table
-    from xling_tasks.data.prompts import Prompts
-    from xling_tasks.models.backend import backend
-    from xling_tasks.models.fence_key import fences
-    from xling_tasks.settings import Settings
-
     settings = Settings.parse(read_metadata(options.metadata), {})
     if settings.judge is None:
         raise SettingError("xling judge-empathy: set --metadata judge=... as for correctness")
@@ -136,10 +132,6 @@ def read_answer(reply: str | None, code: str) -> int | None:
 
 
 def _scores(name: str, gold: Sequence[int], said: Sequence[int | None]) -> dict[str, str]:
-    from xling_metrics.classification import verdict_scores
-
-    from xling_tasks.commands.empathy_scores import SHORT
-
     scores = verdict_scores(list(gold), list(said))
     short = SHORT[MECHANISMS.index(name)]
     shown = {f"F1 {short}": scores.macro_f1, f"accuracy {short}": scores.acc}

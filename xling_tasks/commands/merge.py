@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.discovery import register_models, task_folder
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.alike import differences
 from xling_tasks.logs.results import Results, TaskResults, read_results
@@ -25,11 +26,8 @@ from xling_tasks.settings import Settings
 _NOT_REPEATED = frozenset({"given", "xling_resume", "xling_cache"})
 
 
-def add_merge(commands: Any) -> None:
-    """Add `xling merge` to the commands."""
-    parser = commands.add_parser(
-        "merge", help="score the parts of a run (shards, halves) as one: whole-corpus metrics too"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling merge` takes."""
     parser.add_argument(
         "parts", nargs="+", type=Path, metavar="DIR", help="--output_path of a part"
     )
@@ -141,8 +139,6 @@ def _score(
     import lm_eval
     from lm_eval.loggers import EvaluationTracker
     from lm_eval.tasks import TaskManager
-
-    from xling_tasks.discovery import register_models, task_folder
 
     register_models()
     run = next(iter(parts.values()))[0].run

@@ -10,6 +10,16 @@ from typing import Any
 from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.commands.review_texts import add_review
 from xling_tasks.commands.table import table
+from xling_tasks.data.own import example
+from xling_tasks.data.own.check import ERROR, check
+from xling_tasks.data.own.check_rubrics import (
+    check_conversations,
+    criteria_problems,
+    holds_conversations,
+    usable_by_all,
+)
+from xling_tasks.data.own.turns import SAMPLE
+from xling_tasks.errors import DataError
 from xling_tasks.settings import Settings
 
 
@@ -47,8 +57,6 @@ def new_own(options: argparse.Namespace) -> str:
     Raises:
         DataError: If the file is there, or of an unknown kind.
     """
-    from xling_tasks.data.own import example
-
     to = options.file.expanduser()
     if options.rubric:
         return _new_conversations(to)
@@ -60,9 +68,6 @@ def new_own(options: argparse.Namespace) -> str:
 
 
 def _new_conversations(to: Path) -> str:
-    from xling_tasks.data.own.turns import SAMPLE
-    from xling_tasks.errors import DataError
-
     if to.suffix.lower() != ".jsonl":
         raise DataError(f"{to}: conversations are written as .jsonl")
     try:
@@ -84,14 +89,6 @@ def check_own(options: argparse.Namespace) -> Screen:
     Raises:
         DataError: If the file is no table at all.
     """
-    from xling_tasks.data.own.check import ERROR, check
-    from xling_tasks.data.own.check_rubrics import (
-        check_conversations,
-        criteria_problems,
-        holds_conversations,
-        usable_by_all,
-    )
-
     settings = Settings.parse(read_metadata(options.metadata), {})
     path = options.file.expanduser()
     scripts = settings.scripts or {}

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from xling_tasks.discovery import task_folder
 
 
-def add_path(commands: Any) -> None:
-    """Add `xling path` to the commands."""
-    parser = commands.add_parser("path", help="the folder of the task files, for --include_path")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling path` takes."""
     parser.set_defaults(run=path)
 
 

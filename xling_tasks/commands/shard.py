@@ -6,7 +6,6 @@ import argparse
 import json
 import shlex
 from pathlib import Path
-from typing import Any
 
 from xling_tasks.commands.cost import load_tasks
 from xling_tasks.commands.options import add_metadata, read_metadata
@@ -41,11 +40,8 @@ xling merge "$folder"/out/part-* --to "$folder/whole"{metadata}
 """
 
 
-def add_shard(commands: Any) -> None:
-    """Add `xling shard` to the commands."""
-    parser = commands.add_parser(
-        "shard", help="cut a run into parts for many machines (--samples files; --slurm: scripts)"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling shard` takes."""
     parser.add_argument("--tasks", required=True, help="names, groups or patterns, with commas")
     parser.add_argument("--parts", type=int, required=True, help="how many")
     parser.add_argument("--limit", type=int, help="as for lm_eval: questions per task")

@@ -9,19 +9,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from xling_tasks.commands.cost import load_tasks
+from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.commands.table import table
+from xling_tasks.data.prompts import Prompts
 from xling_tasks.data.topics import TOPICS, UNCLASSIFIED, read_list, write_topics
 from xling_tasks.errors import SettingError
+from xling_tasks.models.backend import backend
+from xling_tasks.models.fence_key import fences
 from xling_tasks.readers.fences import last_statement, said_lines
+from xling_tasks.settings import Settings
 
 TRIES = 4
 """How often a question is asked about until a topic of the list is named, as published."""
 
 
-def add_topics(commands: Any) -> None:
-    """Add `topics` to the commands of `xling`."""
-    from xling_tasks.commands.options import add_metadata
-
-    parser = commands.add_parser("topics", help="the medical topic of questions, by a judge")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling topics` takes."""
     parser.add_argument("--tasks", required=True, help="names, groups or patterns, with commas")
     parser.add_argument("--topics", type=Path, help="a list of your own: one topic per line")
     parser.add_argument("--to", type=Path, required=True, help="the new file: question -> topic")
@@ -36,14 +40,6 @@ def topics(options: argparse.Namespace) -> str:
         SettingError: If no judge is set.
         DataError: If the list cannot be read, or the new file exists.
     """
-    from xling_tasks.commands.cost import load_tasks
-    from xling_tasks.commands.options import read_metadata
-    from xling_tasks.commands.table import table
-    from xling_tasks.data.prompts import Prompts
-    from xling_tasks.models.backend import backend
-    from xling_tasks.models.fence_key import fences
-    from xling_tasks.settings import Settings
-
     metadata = read_metadata(options.metadata)
     settings = Settings.parse(metadata, {})
     if settings.judge is None:

@@ -8,8 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from xling_metrics.base import library_version
+from xling_metrics.classification import verdict_scores
+
 from xling_tasks.commands.empathy_scores import SHORT, page, published_scores
 from xling_tasks.errors import SettingError
+from xling_tasks.models.empathy import linear as empathy_linear
+from xling_tasks.models.empathy import per_mechanism, training
 from xling_tasks.models.empathy.classifier import (
     BACKENDS,
     Model,
@@ -28,11 +33,8 @@ _LIBRARIES = {
 }
 
 
-def add_train_empathy(commands: Any) -> None:
-    """Add `train-empathy` to the commands of `xling`."""
-    parser = commands.add_parser(
-        "train-empathy", help="train classifiers of empathy on EPITOME's annotated posts"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling train-empathy` takes."""
     files = ", ".join(f"{name.replace('_', '-')}-reddit.csv" for name in MECHANISMS)
     parser.add_argument("--data", required=True, help=f"folder with {files}")
     parser.add_argument("--out", required=True, help="new folder, for empathy_classifier=FOLDER")
@@ -153,8 +155,6 @@ def _make(folder: Path) -> None:
 
 
 def _about(options: argparse.Namespace, data: EmpathyData) -> dict[str, Any]:
-    from xling_metrics.base import library_version
-
     present = [sum(pair.present[column] for pair in data.pairs) for column in range(3)]
     return {
         "backend": options.backend,
@@ -176,14 +176,11 @@ def _fit(
     """A model of the backend, and what there is to say of its training."""
     train, dev = ([data.pairs[index] for index in part] for part in (parts.train, parts.dev))
     if options.backend == "linear":
-        from xling_tasks.models.empathy import linear as empathy_linear
-
         return empathy_linear.fit([*train, *dev], seed), {"fitted_on": "train and dev"}
     try:
         import torch  # noqa: F401
         import transformers  # noqa: F401
 
-        from xling_tasks.models.empathy import per_mechanism, training
     except ImportError as error:
         raise SettingError(f"--backend transformer: {error}; install the extra `hf`") from error
     given = {name: getattr(options, name) for name in _TRAINING}
@@ -214,8 +211,6 @@ def _fit(
 
 def _scores(model: Model, pairs: Sequence[Pair]) -> dict[str, dict[str, float]]:
     """For each mechanism macro F1 and accuracy in percent, rows, and the percent that have it."""
-    from xling_metrics.classification import verdict_scores
-
     predicted = model.predict([(pair.seeker, pair.response) for pair in pairs])
     scores = {}
     for column, name in enumerate(MECHANISMS):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.commands.doctor.resources import is_own_file
+from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.commands.translate_own import translate_own
 from xling_tasks.data.prompt_sets import FIELDS, ROW, language_of, placeholders
 from xling_tasks.data.prompts import Prompts
@@ -19,13 +20,8 @@ from xling_tasks.safe_json import json_objects
 from xling_tasks.settings import Settings
 
 
-def add_translate_prompts(commands: Any) -> None:
-    """Build the parser."""
-    from xling_tasks.commands.options import add_metadata
-
-    parser = commands.add_parser(
-        "translate-prompts", help="the other languages of a set of English prompts"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling translate-prompts` takes."""
     parser.add_argument(
         "file", type=Path,
         help="JSONL with id, category (optional) and en; or a file of your own questions",
@@ -45,8 +41,6 @@ def translate_prompts(options: argparse.Namespace) -> str:
         DataError: If a line is wrong, or the new file exists.
         SettingError: If no translator is set.
     """
-    from xling_tasks.commands.options import read_metadata
-
     metadata = read_metadata(options.metadata)
     if options.languages:
         metadata["languages"] = options.languages

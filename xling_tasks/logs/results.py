@@ -16,6 +16,7 @@ from xling_tasks.errors import DataError
 from xling_tasks.logs.by_language import part_of, split
 from xling_tasks.logs.checked import check_results, reading
 from xling_tasks.safe_json import loads, read_lines
+from xling_tasks.secrets import redact
 
 T = TypeVar("T")
 
@@ -130,8 +131,6 @@ class Results:
     @functools.cached_property
     def model_args(self) -> dict[str, Any]:
         """The model's arguments without secrets."""
-        from xling_tasks.secrets import redact
-
         args = self.config.get("model_args") or {}
         if isinstance(args, str):
             from lm_eval.utils import simple_parse_args_string

@@ -7,23 +7,30 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from xling_tasks.data.topics import read_topics
 from xling_tasks.errors import SettingError
-from xling_tasks.report.options import add_options, checked
+from xling_tasks.report.data import read_models
+from xling_tasks.report.human import read_human
+from xling_tasks.report.make import make_report
+from xling_tasks.report.model import Cell, Comparison, Report
+from xling_tasks.report.only import only, only_of_table, wanted_languages
+from xling_tasks.report.options import add_common, checked
+from xling_tasks.report.page.first import answers
+from xling_tasks.report.page.markdown import markdown
+from xling_tasks.report.page.page import page
+from xling_tasks.report.page.samples import samples_to_read
+from xling_tasks.report.pictures.all import Picture, pictures, summary
+from xling_tasks.report.pictures.png import INSTALL, as_png, available, numbered
+from xling_tasks.report.tables.all import conclusions_in_words, differences, tables
+from xling_tasks.report.tables.table import Table, as_csv, as_markdown
+from xling_tasks.report.unused import unused_runs
 from xling_tasks.secrets import without_hosts
 
-if TYPE_CHECKING:
-    from xling_tasks.report.model import Cell, Comparison, Report
-    from xling_tasks.report.pictures.all import Picture
-    from xling_tasks.report.tables.table import Table
 
-
-def add_report(commands: Any) -> None:
-    """Build the parser."""
-    parser = commands.add_parser(
-        "report", help="who is served worse, by how much, and is it real: from lm_eval's output"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling report` takes."""
     parser.add_argument(
         "folders", nargs="+", metavar="OUT_DIR", help="--output_path of lm_eval, or NAME=OUT_DIR"
     )
@@ -34,7 +41,7 @@ def add_report(commands: Any) -> None:
         "--for", dest="languages", metavar="CODES",
         help="only these languages beside English, such as es,hi; report.json has all",
     )  # fmt: skip
-    add_options(parser)
+    add_common(parser)
     parser.add_argument("--samples", type=int, default=5, help="answers to read per gap; 0: none")
     parser.add_argument(
         "--topics", type=Path, metavar="FILE", help="question -> topic, as `xling topics` writes it"
@@ -57,18 +64,6 @@ def report(options: argparse.Namespace) -> str:
         DataError: If a folder has no results of ours or a file is broken.
         SettingError: If an option is impossible.
     """
-    from xling_tasks.data.topics import read_topics
-    from xling_tasks.report.data import read_models
-    from xling_tasks.report.human import read_human
-    from xling_tasks.report.make import make_report
-    from xling_tasks.report.only import only, only_of_table, wanted_languages
-    from xling_tasks.report.page.first import answers
-    from xling_tasks.report.page.markdown import markdown
-    from xling_tasks.report.page.page import page
-    from xling_tasks.report.page.samples import samples_to_read
-    from xling_tasks.report.tables.all import conclusions_in_words, differences, tables
-    from xling_tasks.report.unused import unused_runs
-
     statistics = checked(options)
     if options.samples < 0:
         raise SettingError(f"--samples: must be an integer from 0, got {options.samples}")
@@ -119,15 +114,11 @@ def _clear(folder: Path) -> None:
 
 def _pictures(made: Report) -> tuple[list[Picture], list[Picture]]:
     """That of all conclusions, which the page draws by itself, and those of criteria."""
-    from xling_tasks.report.pictures.all import pictures, summary
-
     first = summary(made)
     return ([] if first is None else [first]), pictures(made)
 
 
 def _write_tables(folder: Path, tables: Sequence[Table]) -> None:
-    from xling_tasks.report.tables.table import as_csv, as_markdown
-
     place = folder / "tables"
     place.mkdir(exist_ok=True)
     for table in tables:
@@ -137,8 +128,6 @@ def _write_tables(folder: Path, tables: Sequence[Table]) -> None:
 
 def _write_pictures(folder: Path, pictures: Sequence[Picture], models: Sequence[str]) -> list[str]:
     """Every picture as SVG, and as PNG where that is installed; returns what to know of them."""
-    from xling_tasks.report.pictures.png import INSTALL, as_png, available, numbered
-
     if not pictures:
         return []
     place = folder / "pictures"

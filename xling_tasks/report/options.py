@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from xling_metrics.stats.resampling import LEVEL, RESAMPLES
 
 from xling_tasks.errors import SettingError
-
-if TYPE_CHECKING:
-    from xling_tasks.report.model import Options
+from xling_tasks.report.model import Options
 
 
-def add_options(parser: argparse.ArgumentParser, *, intervals: bool = True) -> None:
+def add_common(parser: argparse.ArgumentParser, *, intervals: bool = True) -> None:
     """Add `--seed` and `--margin`, and, of a command with intervals of its own, their options."""
     parser.add_argument("--seed", type=int, default=0, help="of bootstrap and permutations")
     parser.add_argument(
@@ -34,8 +31,6 @@ def checked(options: argparse.Namespace) -> Options:
     Raises:
         SettingError: If an option is impossible, or `--to` is a file.
     """
-    from xling_tasks.report.model import Options
-
     if options.seed < 0:
         raise SettingError(f"--seed: must be an integer from 0, got {options.seed}")
     if options.n_resamples < 1000:

@@ -11,6 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from xling_metrics.stats import agreement as metrics
+from xling_metrics.stats.agreement import majority_label
+
 from xling_tasks.commands.annotate.agreement_files import read_texts
 from xling_tasks.commands.annotate.cells import cell, sections
 from xling_tasks.commands.annotate.rating_files import are_ratings, read_ratings
@@ -50,9 +53,8 @@ NOTES = (
 )
 
 
-def add_agreement(commands: Any) -> None:
-    """Add `agreement` to the commands of `xling`."""
-    parser = commands.add_parser("agreement", help="people's agreement with the judge, or ratings")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling agreement` takes."""
     parser.add_argument(
         "files", nargs="+", metavar="FILE.json", help="what annotators exported from the page"
     )
@@ -127,8 +129,6 @@ def summarise(pages: Mapping[str, Sequence[Export]]) -> dict[str, Any]:
 
 def _figures(units: Sequence[Sequence[Checked]], language: str) -> dict[str, Any]:
     """The figures of one language in one batch; `units` has an item's checks, one per annotator."""
-    from xling_metrics.stats import agreement as metrics
-
     labels = [[check.label for check in unit] for unit in units]
     majority = [metrics.majority_label([_vote(check) for check in unit]) for unit in units]
     hits = [
@@ -181,8 +181,6 @@ def _one_annotator(checks: Sequence[Checked]) -> dict[str, Any]:
 
 def _disagreement(unit: Sequence[Checked], names: Sequence[str]) -> list[dict[str, Any]]:
     """The item as a row, if anybody disagrees with the judge's label or reasoning."""
-    from xling_metrics.stats.agreement import majority_label
-
     item = unit[0]
     if all(c.agree_label is not False and c.agree_reasoning is not False for c in unit):
         return []

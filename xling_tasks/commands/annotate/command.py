@@ -26,9 +26,13 @@ from xling_tasks.commands.annotate.page import (
     said_of_page,
     write_page,
 )
+from xling_tasks.commands.annotate.texts import annotate_texts
+from xling_tasks.commands.annotate.translation import annotate_translations
+from xling_tasks.commands.options import add_metadata
 from xling_tasks.criteria import LABELS, NO_RESPONSE
 from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.logs.results import Samples, newest_samples
+from xling_tasks.scorers.values import replies_of
 
 _HINT = (
     "The page needs correctness with a judge: lm_eval --metadata '{\"judge\": {...}}' "
@@ -40,13 +44,8 @@ JUDGE_ERROR = 0.1
 """The share of wrong labels that `--resolve` plans with, until people have labelled any."""
 
 
-def add_annotate(commands: Any) -> None:
-    """Add `annotate` to the commands of `xling`."""
-    from xling_tasks.commands.options import add_metadata
-
-    parser = commands.add_parser(
-        "annotate", help="a page to check the judge's labels, or to rate translations, by hand"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling annotate` takes."""
     parser.add_argument(
         "out_dir", metavar="OUT_DIR", nargs="?", help="the --output_path of lm_eval"
     )
@@ -92,12 +91,8 @@ def annotate(options: argparse.Namespace) -> str:
     if options.to is None and options.resolve is None:
         raise SettingError("--to: name the page to write, a file that ends in .html")
     if options.form == TRANSLATION:
-        from xling_tasks.commands.annotate.translation import annotate_translations
-
         return annotate_translations(options)
     if options.form == TEXTS:
-        from xling_tasks.commands.annotate.texts import annotate_texts
-
         return annotate_texts(options)
     if options.metadata:
         raise SettingError(f"--metadata is for --form {TRANSLATION}; a judge's run has its own")
@@ -279,8 +274,6 @@ def _judged(row: dict[str, Any]) -> dict[str, Any] | None:
 
 def _checked(row: dict[str, Any]) -> dict[str, Any]:
     """A sample's parts that the page needs, with the answer's text."""
-    from xling_tasks.scorers.values import replies_of
-
     doc, judged, replies = row["doc"], row["n_judged"], row["filtered_resps"]
     if not isinstance(judged, dict) or not {"label", "reply", "judge"} <= judged.keys():
         raise TypeError("n_judged: no label with its reply")

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from xling_tasks.commands.table import table
 from xling_tasks.criteria import LABELS, OPTIONS
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.languages import language_name
@@ -177,8 +178,6 @@ def write_page(to: Path, data: Mapping[str, Any]) -> None:
 
 def said_of_page(to: object, digest: str, rows: Sequence[Mapping[str, Any]]) -> str:
     """What is said of a page that was written: its items, and what to do with it."""
-    from xling_tasks.commands.table import table
-
     return (
         f"{table(rows)}\n\n{to} (page {digest}). Send it to every annotator; then: "
         "xling agreement FILE.json FILE.json ..."

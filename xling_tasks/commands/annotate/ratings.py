@@ -10,6 +10,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from xling_metrics.stats import agreement as metrics
+
 from xling_tasks.commands.annotate.cells import cell, sections
 from xling_tasks.commands.annotate.page import ANSWERS, scales_of
 from xling_tasks.commands.annotate.rating_files import Rated, Ratings
@@ -85,8 +87,6 @@ def _groups(units: Sequence[Sequence[Rated]]) -> list[tuple[dict[str, str], list
 
 def _figures(units: Sequence[Sequence[int | None]]) -> dict[str, Any]:
     """One scale in one group of items; `units` has an item's ratings, one per annotator."""
-    from xling_metrics.stats import agreement as metrics
-
     given = [[rating for rating in unit if rating is not None] for unit in units]
     means = [statistics.fmean(own) for own in given if own]
     among = metrics.agreement(units)

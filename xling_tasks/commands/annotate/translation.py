@@ -13,6 +13,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from xling_tasks.commands.annotate.answers import annotate_answers
 from xling_tasks.commands.annotate.draw import allocate, mixed
 from xling_tasks.commands.annotate.page import (
     page_path,
@@ -20,9 +21,11 @@ from xling_tasks.commands.annotate.page import (
     said_of_page,
     write_page,
 )
+from xling_tasks.commands.options import read_metadata
 from xling_tasks.data.records import LANGUAGE_NAMES, XLINGHEALTH
 from xling_tasks.data.xlinghealth import Question, XLingHealthData, load
 from xling_tasks.errors import DataError, SettingError, did_you_mean
+from xling_tasks.settings import Settings
 
 N_ITEMS = 50
 """Items per language unless the user says otherwise; ours, not the paper's."""
@@ -39,12 +42,7 @@ def annotate_translations(options: argparse.Namespace) -> str:
         SettingError: For an option that cannot be.
         DataError: If a dataset cannot be read, or has no translations.
     """
-    from xling_tasks.commands.options import read_metadata
-    from xling_tasks.settings import Settings
-
     if options.out_dir is not None and not options.blind and options.resolve is None:
-        from xling_tasks.commands.annotate.answers import annotate_answers
-
         return annotate_answers(options)
     judged = {"--blind": options.blind}
     judged["--resolve"] = options.resolve is not None

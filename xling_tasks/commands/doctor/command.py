@@ -29,6 +29,7 @@ from xling_tasks.commands.doctor import (
     resources as doctor_resources,
 )
 from xling_tasks.commands.doctor.checks import FAIL, OFF, OK, WARN, Line, in_words, within
+from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.secrets import redact
 from xling_tasks.settings import Settings
@@ -63,11 +64,8 @@ class Check(NamedTuple):
     loads: bool = False
 
 
-def add_doctor(commands: Any) -> None:
-    """Build the parser."""
-    from xling_tasks.commands.options import add_metadata
-
-    parser = commands.add_parser("doctor", help="whether all that a run needs is there")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling doctor` takes."""
     parser.add_argument("--json", action="store_true", help="JSON instead of lines")
     parser.add_argument(
         "--timeout",
@@ -153,8 +151,6 @@ def run_check(check: Check, seconds: float) -> list[Line]:
 
 def _settings(words: Sequence[str]) -> tuple[Settings, list[Line]]:
     """The settings that are right, with a line for each that is wrong."""
-    from xling_tasks.commands.options import read_metadata
-
     metadata: dict[str, Any] = {}
     problems = []
     for word in words:

@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xling_tasks.commands.doctor.checks import FAIL, OFF, OK, WARN, Line, in_words, no_connection
+from xling_tasks.criteria import NO_RESPONSE
+from xling_tasks.data.prompt_sets import load_prompts
+from xling_tasks.data.prompts import Prompts
+from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import BackendError, DataError, XlingError
-
-if TYPE_CHECKING:
-    from xling_tasks.data.prompts import Prompts
-    from xling_tasks.models.backend import Backend
-    from xling_tasks.models.spec import ModelSpec
-    from xling_tasks.readers.fences import Fences
-    from xling_tasks.settings import Settings
+from xling_tasks.models.backend import Backend, backend
+from xling_tasks.models.claims import extract, fill_support, listed, read_support
+from xling_tasks.models.encoders import DEFAULTS, EncoderSpec
+from xling_tasks.models.fence_key import fences
+from xling_tasks.models.reader import Opinion, Reader
+from xling_tasks.models.spec import SELF, ModelSpec
+from xling_tasks.readers.fences import Fences
+from xling_tasks.settings import Settings
 
 LANGUAGES = ("es", "zh", "hi")
 """The languages that are translated from where none are asked for."""
@@ -76,8 +81,6 @@ def _not_here(check: str, model: str, revision: str | None, offline: bool) -> Li
 
 def _cannot_ask(role: str, spec: ModelSpec, offline: bool) -> Line | None:
     """A line if a judge or translator cannot be tried here."""
-    from xling_tasks.models.spec import SELF
-
     if spec.model == SELF:
         return Line(role, OFF, "the model under test itself; lm_eval asks it before a run begins")
     if not local_weights(spec):
@@ -104,10 +107,6 @@ def judge(settings: Settings, offline: bool, number: int = 0) -> Iterator[Line]:
         offline: Whether nothing may be downloaded.
         number: Which judge of several, from 0.
     """
-    from xling_tasks.data.prompts import Prompts
-    from xling_tasks.models.backend import Backend
-    from xling_tasks.models.fence_key import fences
-
     if settings.judge is None:
         finding = "none set; it labels answers of correctness and compares the claims of answers"
         todo = '--metadata \'{"judge": {"model": ..., "model_args": {...}}}\''
@@ -135,11 +134,6 @@ def judge(settings: Settings, offline: bool, number: int = 0) -> Iterator[Line]:
 
 def reader(settings: Settings, offline: bool) -> Iterator[Line]:
     """The reader, reached, and given a plain reply; nothing where the judge reads, or none does."""
-    from xling_tasks.data.prompts import Prompts
-    from xling_tasks.models.backend import Backend
-    from xling_tasks.models.fence_key import fences
-    from xling_tasks.models.reader import Opinion, Reader
-
     spec = settings.reader
     if spec is None:
         return
@@ -162,7 +156,6 @@ def reader(settings: Settings, offline: bool) -> Iterator[Line]:
 
 def _verdict(prompts: Prompts, model: Backend, codes: Fences, name: str) -> Line:
     """A case of correctness, read as a run reads it."""
-    from xling_tasks.criteria import NO_RESPONSE
     from xling_tasks.models.judge import Case, judge
 
     case = Case(_QUESTION, _REFERENCE, _ANSWER, "English")
@@ -177,8 +170,6 @@ def _verdict(prompts: Prompts, model: Backend, codes: Fences, name: str) -> Line
 
 def _claims(prompts: Prompts, model: Backend, codes: Fences, name: str) -> Line:
     """A short text taken apart."""
-    from xling_tasks.models.claims import extract
-
     (extraction,) = extract([_TEXT], prompts.get("claims", "en"), model, codes)
     if extraction.claims is None:
         return _out_of_form(name, extraction.reply)
@@ -190,8 +181,6 @@ def _claims(prompts: Prompts, model: Backend, codes: Fences, name: str) -> Line:
 
 def _support(prompts: Prompts, model: Backend, codes: Fences, name: str) -> Line:
     """A true and a false claim checked."""
-    from xling_tasks.models.claims import fill_support, listed, read_support
-
     code = codes.code(listed(_CLAIMS), _TEXT)
     prompt = fill_support(prompts.get("support", "en"), _CLAIMS, _TEXT, code, model.inert)
     (reply,) = model.ask([prompt], until=("[BEGIN REFERENCE",))
@@ -216,8 +205,6 @@ def _out_of_form(name: str, reply: str | None) -> Line:
 
 def translator(settings: Settings, offline: bool) -> Iterator[Line]:
     """The translator, loaded or reached, and given one text per language."""
-    from xling_tasks.data.prompts import Prompts
-    from xling_tasks.models.backend import backend
     from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, translator
 
     spec = settings.translator
@@ -245,9 +232,6 @@ def translator(settings: Settings, offline: bool) -> Iterator[Line]:
 
 def _translations(engine: Any, codes: tuple[str, ...]) -> Iterator[Line]:
     """One text per language to English; languages that work share a line."""
-    from xling_tasks.data.prompt_sets import load_prompts
-    from xling_tasks.data.records import RECORDS
-
     texts = load_prompts(RECORDS["information"]).prompts[0]["text"]
     good: dict[str, str] = {}
     for code in codes:
@@ -275,8 +259,6 @@ def _translations(engine: Any, codes: tuple[str, ...]) -> Iterator[Line]:
 
 def encoder(settings: Settings, name: str, offline: bool) -> Iterator[Line]:
     """One of the two encoders, loaded from what is on this machine."""
-    from xling_tasks.models.encoders import DEFAULTS, EncoderSpec
-
     setting: EncoderSpec | bool | None = getattr(settings, name)
     if setting is False:
         yield Line(name, OFF, "switched off: no bertscore_* and sim_sent_*")
@@ -301,7 +283,7 @@ def encoder(settings: Settings, name: str, offline: bool) -> Iterator[Line]:
 
 
 def _loaded(name: str, model: str, arguments: dict[str, Any]) -> Line:
-    from xling_metrics.encoder import Encoder
+    from xling_metrics.encoder import Encoder  # with torch
 
     place = weights_at(model, arguments.get("revision"))
     try:

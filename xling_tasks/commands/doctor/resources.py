@@ -8,13 +8,23 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from xling_tasks.commands.datasets import counted_datasets
 from xling_tasks.commands.doctor.checks import FAIL, OFF, OK, WARN, Line, in_words, within
+from xling_tasks.data.files import READERS, read_tables
+from xling_tasks.data.mmedbench_files import find_file
+from xling_tasks.data.own.check_rubrics import holds_conversations
+from xling_tasks.data.own.columns import normal
+from xling_tasks.data.own.load import load
+from xling_tasks.data.own.rubrics import load_rubrics
+from xling_tasks.data.prompt_sets import load_prompts
+from xling_tasks.data.prompts import Prompts
+from xling_tasks.data.records import MMEDBENCH, RECORDS
+from xling_tasks.data.sources import find_source
 from xling_tasks.errors import DataError
-
-if TYPE_CHECKING:
-    from xling_tasks.settings import Settings
+from xling_tasks.models.store import ReplyStore, named_folder
+from xling_tasks.settings import Settings
 
 HUB_SECONDS = 5.0
 """How long the Hub may take to answer about one repository."""
@@ -37,10 +47,6 @@ _KEYS = (
 
 def prompt_files(settings: Settings) -> Iterator[Line]:
     """The user's own prompts, read."""
-    from xling_tasks.data.prompt_sets import load_prompts
-    from xling_tasks.data.prompts import Prompts
-    from xling_tasks.data.records import RECORDS
-
     if settings.prompts:
         Prompts(settings.prompts)
         yield Line("prompts", OK, settings.prompts)
@@ -54,26 +60,23 @@ def data(settings: Settings) -> Iterator[Line]:
     """Every dataset: read where it is at hand, asked for on the Hub."""
     from huggingface_hub import constants
 
-    from xling_tasks.commands.datasets import counted_datasets
-    from xling_tasks.data.records import RECORDS
-
     ask = functools.cache(hub_problem)
     given = settings.data_dir or settings.dataset
     own = is_own_file(settings.data_dir)
     if own:
         yield _read("data own", "data_dir", functools.partial(_own_counts, settings))
     lines = []
-    for key, _, load in counted_datasets(settings):
+    for key, _, counts in counted_datasets(settings):
         record, name = RECORDS[key], f"data {key}"
         if record.bundled:
-            yield _read(name, "bundled", load)
+            yield _read(name, "bundled", counts)
         elif own:
             continue  # a file of one's own is none of these
         elif settings.data_dir is not None:
             absent = _absent(record, settings.data_dir)
-            lines.append(absent or _read(name, "data_dir", load))
+            lines.append(absent or _read(name, "data_dir", counts))
         elif constants.HF_HUB_OFFLINE:
-            line = _read(name, "the Hub's cache", load)
+            line = _read(name, "the Hub's cache", counts)
             status = WARN if line.status == FAIL and not given else line.status
             yield Line(name, status, line.found)
         else:
@@ -85,10 +88,6 @@ def data(settings: Settings) -> Iterator[Line]:
 
 def is_own_file(data_dir: str | None) -> bool:
     """Whether `data_dir` is a file for the `xling_own` tasks, by its columns."""
-    from xling_tasks.data.files import READERS, read_tables
-    from xling_tasks.data.own.check_rubrics import holds_conversations
-    from xling_tasks.data.own.columns import normal
-
     path = Path(data_dir or "").expanduser()
     try:
         if data_dir and holds_conversations(path):
@@ -106,10 +105,6 @@ def is_own_file(data_dir: str | None) -> bool:
 
 
 def _own_counts(settings: Settings) -> dict[str, Any]:
-    from xling_tasks.data.own.check_rubrics import holds_conversations
-    from xling_tasks.data.own.load import load
-    from xling_tasks.data.own.rubrics import load_rubrics
-
     conversations = holds_conversations(Path(settings.data_dir or "").expanduser())
     read = load_rubrics if conversations else load
     data = read(settings.data_dir, settings.scripts)
@@ -134,10 +129,6 @@ def _read(name: str, place: str, load: Callable[[], dict[str, Any]]) -> Line:
 
 def _absent(record: Any, data_dir: str) -> Line | None:
     """A line if the folder or file has no such dataset; what is there may still be broken."""
-    from xling_tasks.data.mmedbench_files import find_file
-    from xling_tasks.data.records import MMEDBENCH
-    from xling_tasks.data.sources import find_source
-
     try:
         if record.key in MMEDBENCH:
             find_file(record, "en", "test", data_dir)
@@ -216,8 +207,6 @@ def folders(settings: Settings) -> Iterator[Line]:
     """Our cache, and that of the Hub."""
     from huggingface_hub import constants
 
-    from xling_tasks.models.store import named_folder
-
     yield _space("Hub cache", Path(constants.HF_HUB_CACHE), "set HF_HOME for models and data")
     folder = named_folder(settings.xling_cache)
     if folder is None:
@@ -234,8 +223,6 @@ def folders(settings: Settings) -> Iterator[Line]:
 
 def _not_writable(folder: Path) -> str:
     """Why replies cannot be kept in a folder; empty if they can (tried with a store)."""
-    from xling_tasks.models.store import ReplyStore
-
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -9,18 +9,30 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from xling_metrics.base import signature
+from xling_metrics.stats.ranking import RESAMPLES
+
+from xling_tasks.commands.rank.questions import (
+    Question,
+    common_questions,
+    draw,
+    read_ranking,
+    read_runs,
+)
+from xling_tasks.commands.rank.report import summarise, write
+from xling_tasks.data.files import read_tables
+from xling_tasks.data.prompts import Prompt, Prompts
 from xling_tasks.errors import DataError, SettingError, did_you_mean
+from xling_tasks.models.backend import backend
+from xling_tasks.models.fence_key import fences
+from xling_tasks.models.judge import UNTIL
+from xling_tasks.models.spec import ModelSpec
 
-if TYPE_CHECKING:
-    from xling_tasks.commands.rank.questions import Question
-    from xling_tasks.data.prompts import Prompt
 
-
-def add_rank(commands: Any) -> None:
-    """Add `rank` to the commands of `xling`."""
-    parser = commands.add_parser("rank", help="rank the rationales of several models by a judge")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling rank` takes."""
     parser.add_argument(
         "runs", nargs="+", metavar="OUT", help="output folders of lm_eval, or NAME=FOLDER"
     )
@@ -35,13 +47,6 @@ def add_rank(commands: Any) -> None:
 
 def rank(options: argparse.Namespace) -> str:
     """`xling rank`: rank, write the files, and return the summary."""
-    from xling_metrics.base import signature
-    from xling_metrics.stats.ranking import RESAMPLES
-
-    from xling_tasks.commands.rank.questions import common_questions, draw, read_runs
-    from xling_tasks.commands.rank.report import summarise, write
-    from xling_tasks.data.prompts import Prompts
-
     if not options.judge and not options.human:
         raise SettingError("give a --judge, a --human file of rankings, or both")
     if options.seed < 0:
@@ -83,8 +88,6 @@ def rank(options: argparse.Namespace) -> str:
 
 def read_judge(text: str) -> Any:
     """The judge's spec, from JSON or a bare name of a harness model."""
-    from xling_tasks.models.spec import ModelSpec
-
     if not text.lstrip().startswith("{"):
         return ModelSpec.parse("judge", text)
     try:
@@ -95,11 +98,6 @@ def read_judge(text: str) -> Any:
 
 def ask(questions: Sequence[Question], template: Prompt, spec: Any) -> tuple[str, str]:
     """Ask a judge about every question; returns its signature and where the codes' key is from."""
-    from xling_tasks.commands.rank.questions import read_ranking
-    from xling_tasks.models.backend import backend
-    from xling_tasks.models.fence_key import fences
-    from xling_tasks.models.judge import UNTIL
-
     judge = backend("judge", spec)
     judge.check()
     codes = fences(None)
@@ -122,8 +120,6 @@ def read_human(path: Path, questions: Sequence[Question], names: Sequence[str]) 
     Raises:
         DataError: For a wrong column, model or rank, or a row that stands twice.
     """
-    from xling_tasks.data.files import read_tables
-
     (table,) = read_tables(path)
     table.require(("question_id", "model", "rank"))
     given: dict[str, dict[str, int]] = {}

@@ -20,6 +20,7 @@ from xling_metrics.stats.ranking import (
 )
 
 from xling_tasks.commands.rank.questions import METRICS, Question, Run
+from xling_tasks.commands.table import table
 from xling_tasks.data.published import published
 from xling_tasks.safe_csv import harmless_row
 
@@ -251,8 +252,6 @@ def _csv_rows(question: Question, names: Sequence[str]) -> Iterable[dict[str, An
 
 
 def _as_markdown(summary: Mapping[str, Any]) -> str:
-    from xling_tasks.commands.table import table
-
     parts = ["# Relative rating of rationales", f"`{summary['signature']}`"]
     titles = {"counts": "Questions", "points": "Points", "positions": "Points by position"}
     titles |= {

@@ -18,9 +18,8 @@ from xling_tasks.commands.submit.parts import KINDS, checked_parts
 from xling_tasks.errors import DataError
 
 
-def add_submit(commands: Any) -> None:
-    """Add `xling submit` and its own commands."""
-    parser = commands.add_parser("submit", help="submissions from lm_eval's output")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling submit` takes."""
     kinds = parser.add_subparsers(title="submissions", required=True)
     _add_mmedbench(kinds)
     add_hf(kinds)

@@ -13,6 +13,7 @@ from xling_tasks.commands.submit.hf_card import data_line, number, section, shor
 from xling_tasks.commands.submit.hf_parts import Submission
 from xling_tasks.commands.submit.hf_task import ALL, KINDS, HubTask, Score
 from xling_tasks.errors import DataError
+from xling_tasks.languages import language_name
 from xling_tasks.secrets import publishable, redact_text, without_hosts
 
 CARD = "README.md"
@@ -148,8 +149,6 @@ def _write_entries(path: Path, entries: Sequence[Any]) -> None:
 def index_results(submission: Submission) -> list[Any]:
     """The values as `EvalResult`s of the card's model-index."""
     from huggingface_hub import EvalResult
-
-    from xling_tasks.languages import language_name
 
     entries = []
     warning = "; CAUTION, see the card" if submission.cautions else ""

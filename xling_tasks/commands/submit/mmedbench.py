@@ -12,10 +12,11 @@ from statistics import fmean
 from typing import Any
 
 from xling_tasks.commands.submit.parts import KINDS, SETTINGS, Part, command
+from xling_tasks.data.records import MMEDBENCH_LANGUAGES
 from xling_tasks.errors import DataError
 from xling_tasks.logs.results import as_json
 from xling_tasks.markdown import markdown_table
-from xling_tasks.secrets import without_hosts
+from xling_tasks.secrets import redact, without_hosts
 
 COLUMNS = ("Language", "ModelInput", "ModelOutput", "GT_Answer")
 DESCRIPTION = "model_description.md"
@@ -46,8 +47,6 @@ def _write(path: Path, header: Sequence[str], rows: Iterator[Sequence[object]]) 
 
 def _rows(kind: str, parts: Sequence[Part], out: Path) -> Iterator[Sequence[str]]:
     """The rows of a file of replies, streamed; each question of each language once."""
-    from xling_tasks.data.records import MMEDBENCH_LANGUAGES
-
     for part in parts:
         again = f"Run: {command(out, [part.run], [part.task])}"
         take = functools.partial(_row, rationale=kind == "rationale")
@@ -85,8 +84,6 @@ def _scores(
     kind: str, parts: Sequence[Part]
 ) -> tuple[Sequence[str], Iterator[Sequence[str | float]]]:
     """Header and rows of a file of scores: fractions as in the results, `Avg` unweighted."""
-    from xling_tasks.data.records import MMEDBENCH_LANGUAGES
-
     header = ["Metric", *(MMEDBENCH_LANGUAGES[part.language] for part in parts), "Avg"]
     rows: list[Sequence[str | float]] = []
     for name, metric in KINDS[kind].metrics.items():
@@ -146,7 +143,6 @@ def _description(parts: Mapping[str, Sequence[Part]]) -> str:
 
 def _kind_lines(kind: str, parts: Sequence[Part]) -> list[str]:
     part = max(parts, key=lambda item: item.run.stamp)
-    from xling_tasks.secrets import redact
 
     content, xling = part.run.content, part.xling
     settings = {key: xling["settings"].get(key) for key in SETTINGS}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xling_tasks.criteria import Place
+from xling_tasks.data.records import MMEDBENCH_LANGUAGES
 from xling_tasks.errors import DataError
 from xling_tasks.logs import alike
 from xling_tasks.logs.results import (
@@ -18,6 +19,7 @@ from xling_tasks.logs.results import (
     read_results,
     refuse_mixed_models,
 )
+from xling_tasks.secrets import is_secret, redact
 
 # The settings that MMedBench's tasks use, but for where the data lies: its digest says more.
 SETTINGS = ("dataset", "prompts", "prompt_language", "source_encoder")
@@ -106,8 +108,6 @@ def checked_parts(out: Path, kinds: Sequence[str], ft: bool | None) -> dict[str,
 
 def _tasks(kind: str, ft: bool) -> dict[Place, str]:
     """What the six tasks of a kind are about, with their names."""
-    from xling_tasks.data.records import MMEDBENCH_LANGUAGES
-
     criterion = f"mmedbench_{kind}{'_ft' * ft}"
     codes = MMEDBENCH_LANGUAGES
     return {Place(criterion, "mmedbench", code): f"{criterion}_{code}" for code in codes}
@@ -196,7 +196,6 @@ def command(out: Path, runs: Sequence[Results], tasks: Sequence[str]) -> str:
 
 
 def _as_before(run: Results, tasks: Sequence[str]) -> list[str]:
-    from xling_tasks.secrets import is_secret, redact
     from xling_tasks.settings import Settings
 
     words = ["--model", str(run.config.get("model"))]

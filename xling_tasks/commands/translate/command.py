@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from xling_tasks.commands.translate.back import MAY_BE_ACCEPTED, checked, read_texts
+from xling_tasks.commands.translate.texts import texts_of
 from xling_tasks.errors import DataError
 
 NEXT = (
@@ -25,13 +27,8 @@ SCORE = (
 )
 
 
-def add_translate(commands: Any) -> None:
-    """Add `translate` with its parts to the commands of `xling`."""
-    from xling_tasks.commands.translate.back import MAY_BE_ACCEPTED
-
-    parser = commands.add_parser(
-        "translate", help="translations from outside: what to translate, and what came back"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling translate` takes."""
     parts = parser.add_subparsers(title="what", required=True)
     export = parts.add_parser("export", help="the texts of a run that scoring translates")
     export.add_argument("out_dir", metavar="OUT", help="--output_path of lm_eval (--log_samples)")
@@ -55,8 +52,6 @@ def run_export(options: argparse.Namespace) -> str:
     Raises:
         DataError: If the run has no answers to translate, or the file exists.
     """
-    from xling_tasks.commands.translate.texts import texts_of
-
     _refuse_overwriting(options.to)
     texts, answers = texts_of(Path(options.out_dir).expanduser())
     write_rows(options.to, [text.row() for text in texts])
@@ -73,8 +68,6 @@ def run_import(options: argparse.Namespace) -> str:
     Raises:
         DataError: Naming what is wrong with the lines, or if the file exists.
     """
-    from xling_tasks.commands.translate.back import checked, read_texts
-
     _refuse_overwriting(options.to)
     texts = read_texts(options.of)
     rows, notes = checked(options.back, texts, options.accept)

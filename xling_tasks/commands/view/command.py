@@ -11,13 +11,12 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
+from xling_tasks.commands.view.index import Index
+from xling_tasks.commands.view.server import server
+from xling_tasks.commands.view.sources import Sources, find_sources
 from xling_tasks.errors import SettingError, did_you_mean
-
-if TYPE_CHECKING:
-    from xling_tasks.commands.view.sources import Sources
 
 _MISSING = (
     "the viewer needs starlette and uvicorn: pip install 'xling-tasks[view]'; "
@@ -25,11 +24,8 @@ _MISSING = (
 )
 
 
-def add_view(commands: Any) -> None:
-    """Build the parser."""
-    parser = commands.add_parser(
-        "view", help="read every sample in the browser: filter, search, languages side by side"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling view` takes."""
     parser.add_argument(
         "folders", nargs="+", metavar="OUT_DIR", help="--output_path of lm_eval, or NAME=OUT_DIR"
     )
@@ -54,10 +50,6 @@ def view(options: argparse.Namespace) -> str:
         import uvicorn  # noqa: F401
     except ImportError as error:
         raise SettingError(_MISSING) from error
-    from xling_tasks.commands.view.index import Index
-    from xling_tasks.commands.view.server import server
-    from xling_tasks.commands.view.sources import find_sources
-
     link = read_link(options.open)
     sources = find_sources(options.folders)
     tasks = {source.task for source in sources.files}

@@ -10,21 +10,25 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.errors import DataError, SettingError
-from xling_tasks.report.options import add_options, checked
+from xling_tasks.pages.offline import offline_page
+from xling_tasks.report.board.content import as_csv, content_of
+from xling_tasks.report.board.entries import entries
+from xling_tasks.report.board.make import make_board
+from xling_tasks.report.board.space import space_readme
+from xling_tasks.report.options import add_common, checked
+from xling_tasks.report.pictures.style import LOOKS
+from xling_tasks.report.unused import unused_runs
 
 PAGE, DATA, TABLE, SPACE = "index.html", "board.json", "board.csv", "README.md"
 
 
-def add_board(commands: Any) -> None:
-    """Build the parser."""
-    parser = commands.add_parser(
-        "board", help="many models by many languages on one page, with ranks that are intervals"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling board` takes."""
     parser.add_argument(
         "folders", nargs="+", metavar="OUT", help="--output_path of lm_eval, or NAME=OUT"
     )
     parser.add_argument("--to", type=Path, required=True, metavar="DIR", help="folder to write")
-    add_options(parser)
+    add_common(parser)
     parser.set_defaults(run=run)
 
 
@@ -36,11 +40,6 @@ def run(options: argparse.Namespace) -> str:
             compare, or the board cannot be written.
         SettingError: If an option is impossible.
     """
-    from xling_tasks.report.board.content import as_csv, content_of
-    from xling_tasks.report.board.entries import entries
-    from xling_tasks.report.board.make import make_board
-    from xling_tasks.report.unused import unused_runs
-
     statistics = checked(options)
     _refuse_other_files(options.to)
     board = make_board(entries(options.folders, statistics), statistics)
@@ -85,9 +84,6 @@ def _write(folder: Path, content: Mapping[str, Any], table: str) -> bool:
     Raises:
         DataError: If a file cannot be written.
     """
-    from xling_tasks.pages.offline import offline_page
-    from xling_tasks.report.board.space import space_readme
-
     text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     page = offline_page(
@@ -109,6 +105,4 @@ def _write(folder: Path, content: Mapping[str, Any], table: str) -> bool:
 
 def _looks() -> dict[str, dict[str, str]]:
     """Signs, classes and words of verdicts, as in every picture and table."""
-    from xling_tasks.report.pictures.style import LOOKS
-
     return {verdict: look._asdict() for verdict, look in LOOKS.items()}

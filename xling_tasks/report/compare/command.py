@@ -9,29 +9,33 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xling_tasks.errors import DataError, SettingError
-from xling_tasks.report.options import add_options, checked
+from xling_tasks.report.compare.numbers import Line, all_lines
+from xling_tasks.report.compare.pairs import missing, one_model, paired, remarks, shared
+from xling_tasks.report.compare.settings import differences
+from xling_tasks.report.compare.verdicts import one_model_only, with_verdicts
+from xling_tasks.report.compare.words import NOTES, in_words, outcome, summary, tables
+from xling_tasks.report.data import Model
+from xling_tasks.report.human import read_human
+from xling_tasks.report.options import add_common, checked
+from xling_tasks.report.stats import Statistics
+from xling_tasks.report.tables.table import as_markdown
 from xling_tasks.safe_csv import harmless_row
 from xling_tasks.secrets import without_hosts
-
-if TYPE_CHECKING:
-    from xling_tasks.report.compare.numbers import Line
-    from xling_tasks.report.data import Model
 
 FILES = ("compare.md", "compare.csv", "compare.json")
 
 
-def add_compare(commands: Any) -> None:
-    """Build the parser."""
-    parser = commands.add_parser("compare", help="is checkpoint B better than checkpoint A?")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling compare` takes."""
     for side in ("a", "b"):
         parser.add_argument(
             side, metavar=side.upper(), help="--output_path of lm_eval, or NAME=FOLDER: one model"
         )
     parser.add_argument("--to", type=Path, metavar="DIR", help=f"also write {', '.join(FILES)}")
-    add_options(parser, intervals=False)
+    add_common(parser, intervals=False)
     parser.add_argument("--force", action="store_true", help="compare runs made differently")
     parser.add_argument(
         "--metrics", nargs="+", metavar="NAME", help="only these; default: all with a direction"
@@ -53,13 +57,6 @@ def compare(options: argparse.Namespace) -> str:
             they were made differently (unless `--force`).
         SettingError: If an option is impossible, or a metric is unknown.
     """
-    from xling_tasks.report.compare.numbers import all_lines
-    from xling_tasks.report.compare.pairs import missing, one_model, paired, remarks, shared
-    from xling_tasks.report.compare.settings import differences
-    from xling_tasks.report.compare.verdicts import one_model_only, with_verdicts
-    from xling_tasks.report.human import read_human
-    from xling_tasks.report.stats import Statistics
-
     chosen = checked(options)
     if options.to is not None:
         _refuse_older_files(options.to)
@@ -114,8 +111,6 @@ def _content(
     lines: Sequence[Line],
 ) -> dict[str, Any]:
     """Everything that is written, as plain values."""
-    from xling_tasks.report.compare.words import NOTES, in_words, outcome, summary
-
     sides = zip("ab", models, (options.a, options.b), strict=True)
     return {
         **{side: {"name": m.name, "model": m.full, "folder": folder} for side, m, folder in sides},
@@ -138,9 +133,6 @@ def _plain(line: Line) -> dict[str, Any]:
 
 
 def _page(content: Mapping[str, Any], lines: Sequence[Line]) -> str:
-    from xling_tasks.report.compare.words import tables
-    from xling_tasks.report.tables.table import as_markdown
-
     parts = ["# Comparison: is B better than A?"]
     if content["made_differently"]:
         differing = "\n".join(f"> - {line}" for line in content["made_differently"])

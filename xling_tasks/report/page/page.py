@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
@@ -23,16 +23,13 @@ from xling_tasks.report.page.html import digest, environment
 from xling_tasks.report.page.samples import SampleToRead
 from xling_tasks.report.page.sections import sections_of
 from xling_tasks.report.page.words import GLOSSARY, VERDICT_MEANINGS
+from xling_tasks.report.pictures.all import Picture
 from xling_tasks.report.pictures.style import css
 from xling_tasks.report.sentences import VERDICTS
 from xling_tasks.report.tables.all import conclusions_in_words
 from xling_tasks.report.tables.grid import dataset_title
 from xling_tasks.report.tables.table import Table
 from xling_tasks.secrets import redact, without_hosts
-
-if TYPE_CHECKING:
-    from xling_tasks.report.pictures.all import Picture
-
 
 _SEEDS = ("random_seed", "numpy_seed", "torch_seed", "fewshot_seed")
 _RUN = ("model", "gen_kwargs", "limit", "batch_size", "device")

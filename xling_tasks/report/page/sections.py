@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.report.page.samples import SampleToRead
 from xling_tasks.report.page.words import meaning_of
+from xling_tasks.report.pictures.all import Picture
 from xling_tasks.report.tables.table import Table
-
-if TYPE_CHECKING:
-    from xling_tasks.report.pictures.all import Picture
 
 _OTHER = {"statistics": "Statistics", "coverage": "Coverage", "other": "Other"}
 """Sections of what belongs to no criterion."""

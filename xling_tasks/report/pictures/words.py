@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median, quantiles
-from typing import TYPE_CHECKING
 
 from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH
 from xling_tasks.languages import LANGUAGES
+from xling_tasks.report.model import Cell
+from xling_tasks.report.pictures.series import BoxSeries, Facet, Point
 from xling_tasks.report.pictures.svg import clean
 from xling_tasks.report.tables.grid import heading
-
-if TYPE_CHECKING:
-    from xling_tasks.report.model import Cell
-    from xling_tasks.report.pictures.series import BoxSeries, Facet, Point
 
 METRICS = {
     "acc": ("Accuracy", "share of questions, 0 to 1"),
