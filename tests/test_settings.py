@@ -6,6 +6,8 @@ from xling_tasks.errors import SettingError
 from xling_tasks.secrets import is_secret, redact
 from xling_tasks.settings import Settings
 
+pytestmark = pytest.mark.core
+
 
 def parse(_model_args=None, **settings):
     return Settings.parse(settings, {} if _model_args is None else _model_args)

@@ -2,9 +2,13 @@
 
 Release 0.4.13 looks for tasks in its own folder and in `--include_path`, and knows its built-in
 models only. Entry points for models (group `lm_eval.models`, declared in pyproject.toml) were
-merged after that release. Until a release finds both by itself, the start-up file
-`xling_tasks.pth` imports `xling_tasks._autoload`, which calls `attach` when the harness's task
-manager is imported. `XLING_TASKS_AUTOLOAD=0` switches this off.
+merged after that release; those for tasks (group `lm_eval.tasks`) are an open change, so what an
+entry point there must name is not settled and we declare none yet. Until a release finds both by
+itself, the start-up file `xling_tasks.pth` imports `xling_tasks._autoload`, which calls `attach`
+when the harness's task manager is imported. `XLING_TASKS_AUTOLOAD=0` switches this off.
+
+The bridge to tasks steps aside where the harness has our folder among those that it scans, and
+where it reads the group and a distribution declares our folder in it.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from xling_tasks.errors import show_errors_in_one_line
-from xling_tasks.harness import reads_entry_points
+from xling_tasks.harness import TASK_GROUP, reads_entry_points, reads_task_entry_points
 from xling_tasks.log_filter import clean_logs
 
 MODELS = {
@@ -39,10 +43,22 @@ def attach(manager: ModuleType) -> None:
     Args:
         manager: The freshly loaded module `lm_eval.tasks.manager`.
     """
-    add_task_folder(manager.TaskIndex, Path(manager.__file__ or "").resolve().parent)
+    if not (declared_tasks() and reads_task_entry_points(manager)):
+        add_task_folder(manager.TaskIndex, Path(manager.__file__ or "").resolve().parent)
     register_models()
     show_errors_in_one_line()
     clean_logs()
+
+
+def declared_tasks() -> bool:
+    """Whether an installed distribution declares our tasks by an entry point."""
+    from importlib import metadata
+
+    try:
+        found = metadata.entry_points(group=TASK_GROUP)
+    except Exception:  # broken metadata of any other package
+        return False
+    return any(each.value.startswith(("xling_task_yaml", "xling_tasks")) for each in found)
 
 
 def add_task_folder(index: Any, harness_folder: Path) -> None:

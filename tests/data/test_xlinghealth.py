@@ -16,6 +16,8 @@ from xling_tasks.data.sources import find_source
 from xling_tasks.data.xlinghealth import load
 from xling_tasks.errors import DataError
 
+pytestmark = pytest.mark.core
+
 COLUMNS = ["id", "label", "answer_ids"] + [
     f"{kind}_{name}"
     for name in ("English", "Chinese", "Spanish", "Hindi")

@@ -22,6 +22,8 @@ from xling_metrics.rationale_tokens import (
     rationale_tokens,
 )
 
+pytestmark = pytest.mark.core
+
 WORDS = {
     "en": "the patient's blood pressure rose to 3.5 mmol/L (COVID-19), \"so\" it can't be A. Yes!",
     "es": "la presión arterial subió a 3,5 mmol/l («fiebre»), ¿entonces no es A? El niño. Sí.",

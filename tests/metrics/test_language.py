@@ -25,6 +25,8 @@ from xling_metrics.language import (
     word_pass,
 )
 
+pytestmark = pytest.mark.core
+
 EN = "Please drink a glass of water with every pill."
 ES = "Por favor, beba un vaso de agua con cada pastilla."
 FR = "Veuillez boire un verre d'eau avec chaque comprimé."

@@ -18,6 +18,8 @@ from xling_metrics.ngrams import (
 )
 from xling_metrics.words import lower_words
 
+pytestmark = pytest.mark.core
+
 
 def _reference(a: str, b: str, n: int) -> float | None:
     """One pair by scikit-learn; None where it raises because neither text has an n-gram."""

@@ -11,6 +11,8 @@ from xling_metrics import hdp, lda
 from xling_metrics.topics import TopicCorpus, topic_consistency, topic_corpus
 from xling_metrics.words import published_words
 
+pytestmark = pytest.mark.core
+
 LETTERS = {
     "english": "abcdefghijklmnopqrstuvwxyz",
     # Consonants, vowel signs and the virama: the published pattern cuts at the signs.

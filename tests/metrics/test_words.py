@@ -19,6 +19,8 @@ from xling_metrics.words import (
     words,
 )
 
+pytestmark = pytest.mark.core
+
 
 @pytest.mark.parametrize(
     ("language", "text", "expected"),

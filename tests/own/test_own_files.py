@@ -17,6 +17,8 @@ from xling_tasks.data.own.wrong import wrong_answers
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.settings import Settings
 
+pytestmark = pytest.mark.core
+
 LONG = [
     {"id": row["id"], "language": code, "question": row[f"question_{code}"],
      "answer": row[f"answer_{code}"]}

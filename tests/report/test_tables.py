@@ -22,6 +22,8 @@ from xling_tasks.report.tables.grid import drop, mean_of, multiple
 from xling_tasks.report.tables.significance import turned
 from xling_tasks.report.tables.table import Table, as_csv, as_markdown
 
+pytestmark = pytest.mark.core
+
 LABELS = ("more_comprehensive", "less_comprehensive", "neither", "contradictory", "no_response")
 JUDGE = {"model": "dummy", "model_args": {"model": "judge-1"}, "batch_size": None}
 

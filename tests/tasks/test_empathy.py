@@ -8,6 +8,8 @@ import pytest
 
 from xling_tasks.errors import SettingError
 
+pytestmark = pytest.mark.core
+
 WORDS = ("sorry", "means", "?")
 
 

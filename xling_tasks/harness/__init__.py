@@ -14,8 +14,8 @@ What, how, why, and what the harness would have to do to make it needless:
 - Standard errors of our aggregations (`use_own_standard_errors`):
   `evaluator_utils.stderr_for_metric` wrapped. Why: the harness knows those of its own
   aggregations only. Needless once the harness asks an aggregation for its own.
-- Whether entry points are read (`reads_entry_points`): source of `api.registry`. Why: no release
-  says so. Needless once a release does.
+- Whether entry points are read (`reads_entry_points`, `reads_task_entry_points`): source of
+  `api.registry` and of what finds tasks. Why: no release says so. Needless once a release does.
 - Whether texts can be scored (`has_loglikelihood`): byte code of `loglikelihood`. Why: chat
   backends raise NotImplementedError only when asked, after hours of generation. Needless once the
   harness states abilities of backends.
@@ -55,11 +55,13 @@ from xling_tasks.harness.backends import (
     uses_answer_cache,
 )
 from xling_tasks.harness.run import (
+    TASK_GROUP,
     all_ranks,
     as_mapping,
     model_args_in_use,
     output_of_run,
     reads_entry_points,
+    reads_task_entry_points,
     reseed,
     running,
     seeds_in_use,
@@ -71,6 +73,7 @@ from xling_tasks.harness.watch import (
 )
 
 __all__ = [
+    "TASK_GROUP",
     "Watch",
     "all_ranks",
     "as_mapping",
@@ -87,6 +90,7 @@ __all__ = [
     "model_args_in_use",
     "output_of_run",
     "reads_entry_points",
+    "reads_task_entry_points",
     "replayed",
     "reseed",
     "running",

@@ -6,6 +6,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 _EVALUATOR = "lm_eval.evaluator"
@@ -131,3 +132,24 @@ def reads_entry_points() -> bool:
     from lm_eval.api import registry
 
     return "entry_points(" in inspect.getsource(registry)
+
+
+TASK_GROUP = "lm_eval.tasks"
+"""The group of entry points that upstream's open change reads (pull request 4015)."""
+
+
+def reads_task_entry_points(manager: ModuleType) -> bool:
+    """Whether this release finds task folders by entry points itself.
+
+    Args:
+        manager: The module `lm_eval.tasks.manager`.
+    """
+    source = _task_sources(manager)
+    return f'"{TASK_GROUP}"' in source or f"'{TASK_GROUP}'" in source
+
+
+def _task_sources(manager: ModuleType) -> str:
+    """The source of what finds tasks: the manager, its index, and the registry with its plugins."""
+    names = (manager.__name__, "lm_eval.tasks._index", "lm_eval.tasks", "lm_eval.api.registry")
+    modules = [sys.modules[name] for name in names if name in sys.modules]
+    return "".join(inspect.getsource(module) for module in modules)

@@ -19,6 +19,8 @@ from xling_metrics.stats.roc import (
 from xling_metrics.stats.swaps import studentised_swap_p
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
+pytestmark = pytest.mark.core
+
 roc_auc_score = pytest.importorskip("sklearn.metrics").roc_auc_score
 
 

@@ -12,6 +12,8 @@ from xling_metrics.stats.standard_errors import (
     sums_error,
 )
 
+pytestmark = pytest.mark.core
+
 
 def test_mean_by_hand_and_scipy():
     # 1, 2, 3, 4: variance 5/3, so sqrt(5/12).
