@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sized
 from importlib.metadata import PackageNotFoundError, version
 
@@ -47,6 +48,12 @@ def same_length(**columns: Sized) -> int:
         listed = ", ".join(f"{name} has {n}" for name, n in lengths.items())
         raise ValueError(f"parallel inputs differ in length: {listed}")
     return next(iter(lengths.values()), 0)
+
+
+def usable_cores() -> int:
+    """The processors that this process may run on, which can be fewer than the machine has."""
+    allowed = getattr(os, "sched_getaffinity", None)  # Linux only
+    return len(allowed(0)) if allowed else os.cpu_count() or 1
 
 
 def mean(values: list[float]) -> float | None:

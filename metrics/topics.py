@@ -11,8 +11,7 @@ English and Spanish, with 0.04 to 0.05 on average between their values of one qu
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -22,7 +21,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 from xling_metrics import hdp, lda
-from xling_metrics.base import PROGRESS_AFTER, mean, signature
+from xling_metrics.base import PROGRESS_AFTER, mean, signature, usable_cores
 from xling_metrics.lda import SparseCounts
 from xling_metrics.words import published_words
 
@@ -30,6 +29,8 @@ Answer = str | Sequence[str]
 """An answer: its text, or its words if they are known already."""
 
 Topics = int | Literal["hdp"]
+
+_QUESTIONS_AT_ONCE = 256  # whose products are held at once
 
 
 @dataclass(frozen=True)
@@ -154,23 +155,49 @@ def topic_consistency(
     Raises:
         ValueError: For no seed, a seed given twice, or a number of topics out of range.
     """
-    if not seeds or len(set(seeds)) < len(seeds):
-        raise ValueError(f"seeds must be distinct, and at least one: {list(seeds)}")
-    if n_topics != "hdp" and not 1 <= n_topics <= lda.MAX_TOPICS:
-        raise ValueError(f"n_topics must be 1 to {lda.MAX_TOPICS}, or 'hdp': {n_topics}")
     if isinstance(answers_by_question, TopicCorpus):
         corpus = answers_by_question
     else:
         corpus = topic_corpus(answers_by_question, tokenize=tokenize)
+    results = topic_consistencies(
+        corpus, models=(n_topics,), seeds=seeds, threads=threads, progress=progress
+    )
+    return results[n_topics]
+
+
+def topic_consistencies(
+    corpus: TopicCorpus,
+    *,
+    models: Sequence[Topics],
+    seeds: Sequence[int] = (0, 1, 2, 3, 4),
+    threads: int | None = None,
+    progress: bool = True,
+) -> dict[Topics, TopicResult]:
+    """`topic_consistency` of several models on one corpus, all their seeds side by side.
+
+    Args:
+        corpus: What `topic_corpus` returned.
+        models: Numbers of topics, or "hdp".
+        seeds: As for `topic_consistency`, and so are the others.
+        threads: As there.
+        progress: As there.
+
+    Raises:
+        ValueError: As there.
+    """
+    if not seeds or len(set(seeds)) < len(seeds):
+        raise ValueError(f"seeds must be distinct, and at least one: {list(seeds)}")
+    for model in models:
+        if model != "hdp" and not 1 <= model <= lda.MAX_TOPICS:
+            raise ValueError(f"n_topics must be 1 to {lda.MAX_TOPICS}, or 'hdp': {model}")
     questions = _rows_with_words(corpus)
-    reason = _why_not(questions, n_topics)
-    by_seed: list[list[float | None]] = []
-    if reason is None:
-        by_seed = [
-            [_pair_mean(units, rows) for rows in questions]
-            for units in _units_by_seed(corpus, n_topics, seeds, threads, progress)
-        ]
-    return _summary(corpus, questions, by_seed, n_topics, tuple(seeds), reason)
+    reasons = {model: _why_not(questions, model) for model in models}
+    fitted = [model for model in models if reasons[model] is None]
+    by_seed = _values_by_seed(corpus, questions, fitted, seeds, threads, progress)
+    return {
+        model: _summary(corpus, questions, by_seed.get(model, []), model, tuple(seeds), reason)
+        for model, reason in reasons.items()
+    }
 
 
 def _tokenizer_name(answers: Iterable[Answer], tokenize: Callable[[str], Sequence[str]]) -> str:
@@ -200,51 +227,73 @@ def _why_not(questions: list[NDArray[np.int64]], n_topics: Topics) -> str | None
     return hdp.missing() if n_topics == "hdp" else None
 
 
-def _units_by_seed(
+def _values_by_seed(
     corpus: TopicCorpus,
-    n_topics: Topics,
+    questions: list[NDArray[np.int64]],
+    models: Sequence[Topics],
     seeds: Sequence[int],
     threads: int | None,
     progress: bool,
-) -> Iterator[NDArray[np.float64]]:
-    """For each seed, the topic distributions of the distinct answers, at Euclidean length one."""
+) -> dict[Topics, list[list[float | None]]]:
+    """Per model and seed, each question's value; all fits share the cores."""
     from tqdm import tqdm
 
-    def fit(seed: int) -> NDArray[np.float64]:
-        if n_topics == "hdp":
-            topics = hdp.hdp_distributions(corpus.counts, corpus.rows, seed=seed)
-        else:
-            topics = lda.lda_distributions(corpus.counts, corpus.rows, n_topics=n_topics, seed=seed)
-        lengths = np.linalg.norm(topics, axis=1, keepdims=True)
-        np.divide(topics, lengths, out=topics, where=lengths > 0)
-        return topics
+    def fit(job: tuple[Topics, int]) -> list[float | None]:
+        return _pair_means(_units(corpus, *job), questions)
 
+    # The longest first, so that no core is left with one of them at the end.
+    ordered = sorted(models, key=lambda model: 0 if model == "hdp" else -model)
+    jobs = [(model, seed) for model in ordered for seed in seeds]
     # Only the compiled loops let another thread run meanwhile.
-    at_once = threads or os.cpu_count() or 1
-    if n_topics == "hdp" or not lda.is_compiled():
-        at_once = 1
+    at_once = (threads or usable_cores()) if lda.is_compiled() else 1
+    values: dict[Topics, list[list[float | None]]] = {model: [] for model in models}
     with (
         ThreadPoolExecutor(at_once) as pool,
         tqdm(
-            total=len(seeds),
-            desc=_name(n_topics),
+            total=len(jobs),
+            desc=", ".join(map(_name, models)),
             unit="model",
             disable=not progress,
             delay=PROGRESS_AFTER,
             leave=False,
         ) as bar,
     ):
-        for units in pool.map(fit, seeds):
+        for (model, _), by_question in zip(jobs, pool.map(fit, jobs), strict=True):
             bar.update()
-            yield units
+            values[model].append(by_question)
+    return values
 
 
-def _pair_mean(units: NDArray[np.float64], rows: NDArray[np.int64]) -> float | None:
-    if len(rows) < 2:
-        return None
-    cosines = np.minimum(units[rows] @ units[rows].T, 1.0)
-    cosines[rows[:, None] == rows] = 1.0  # Identical answers: no rounding.
-    return float(cosines[np.triu_indices(len(rows), 1)].mean())
+def _units(corpus: TopicCorpus, n_topics: Topics, seed: int) -> NDArray[np.float64]:
+    """The topic distributions of the distinct answers, at Euclidean length one."""
+    if n_topics == "hdp":
+        topics = hdp.hdp_distributions(corpus.counts, corpus.rows, seed=seed)
+    else:
+        topics = lda.lda_distributions(corpus.counts, corpus.rows, n_topics=n_topics, seed=seed)
+    lengths = np.linalg.norm(topics, axis=1, keepdims=True)
+    np.divide(topics, lengths, out=topics, where=lengths > 0)
+    return topics
+
+
+def _pair_means(
+    units: NDArray[np.float64], questions: list[NDArray[np.int64]]
+) -> list[float | None]:
+    """The mean cosine over each question's pairs; questions of one size in one product."""
+    means: list[float | None] = [None] * len(questions)
+    of_size: dict[int, list[int]] = {}
+    for number, rows in enumerate(questions):
+        of_size.setdefault(len(rows), []).append(number)
+    for size, numbers in of_size.items():
+        left, right = np.triu_indices(size, 1)
+        for first in range(0, len(numbers) if size > 1 else 0, _QUESTIONS_AT_ONCE):
+            chosen = numbers[first : first + _QUESTIONS_AT_ONCE]
+            rows = np.stack([questions[number] for number in chosen])
+            own = units[rows]
+            cosines = np.minimum(own @ own.transpose(0, 2, 1), 1.0)[:, left, right]
+            cosines[rows[:, left] == rows[:, right]] = 1.0  # Identical answers: no rounding.
+            for number, value in zip(chosen, cosines.mean(axis=1), strict=True):
+                means[number] = float(value)
+    return means
 
 
 def _summary(

@@ -59,6 +59,7 @@ class Settings:
         encoder: The text encoder of the published neural metrics; False for none.
         source_encoder: That of the metrics in the source language; False for none.
         topic_seeds: Seeds of the topic models; empty for no topic metrics.
+        hdp: Whether a hierarchical Dirichlet process is among the topic models, for `sim_hdp`.
         languages: The languages of tasks that ask in several, beside English; None for all that
             the data has.
         trained_languages: The languages that the model saw in its training, for means over these
@@ -97,6 +98,7 @@ class Settings:
     encoder: EncoderSpec | bool | None = None
     source_encoder: EncoderSpec | bool | None = None
     topic_seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    hdp: bool = False
     languages: tuple[str, ...] | None = None
     trained_languages: tuple[str, ...] | None = None
     prompts_file: str | None = None
@@ -159,6 +161,8 @@ class Settings:
             plain["judge"] = [{"name": each["name"], **each["spec"]} for each in jurors]
         if self.judge_order == _PUBLISHED:  # as results of runs that know no other order
             plain.pop("judge_order")
+        if not self.hdp:  # likewise
+            plain.pop("hdp")
         for key in ("temperatures", "topic_seeds"):
             plain[key] = list(plain[key])
         for key in ("languages", "trained_languages"):
@@ -367,6 +371,7 @@ _CHECKS: dict[str, Any] = {
     "encoder": _encoder,
     "source_encoder": _encoder,
     "topic_seeds": _seeds,
+    "hdp": _switch,
     "languages": lambda key, value: value,  # checked in `parse`, with the codes of `scripts`
     "trained_languages": lambda key, value: _languages(key, value, {}),
     "prompts_file": _text,

@@ -14,11 +14,12 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import time
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+
+from clock import Seconds, compared, timed
 
 Row = dict[str, Any]
 
@@ -40,19 +41,19 @@ def bench_ngrams(
         return float(jaccard_score(counts[0], counts[1]))
 
     questions = _questions(n_questions, k, texts or _generated_texts())
-    start = time.perf_counter()
-    ours = ngram_consistency_corpus(questions)
-    ours_s = time.perf_counter() - start
+    ours_s, ours = timed(lambda: ngram_consistency_corpus(questions))
 
-    difference = 0.0
+    def reference() -> float:
+        difference = 0.0
+        for answers, result in ((questions[i], ours[i]) for i in chosen):
+            for n, value in ((1, result.sim_1gram), (2, result.sim_2gram)):
+                values = [pair(a, b, n) for a, b in combinations(answers, 2)]
+                assert value is not None
+                difference = max(difference, abs(value - sum(values) / len(values)))
+        return difference
+
     chosen = _spaced(n_questions, reference_questions)
-    start = time.perf_counter()
-    for answers, result in ((questions[i], ours[i]) for i in chosen):
-        for n, value in ((1, result.sim_1gram), (2, result.sim_2gram)):
-            values = [pair(a, b, n) for a, b in combinations(answers, 2)]
-            assert value is not None
-            difference = max(difference, abs(value - sum(values) / len(values)))
-    reference_s = time.perf_counter() - start
+    reference_s, difference = timed(reference)
     return _row(
         "sim_1gram, sim_2gram", ours_s, reference_s, n_questions, len(chosen),
         max_abs_difference=difference,
@@ -75,23 +76,25 @@ def bench_language(
     answers = [answer for question in questions for answer in question]
     identify(["load the model"])
     langid.classify("load the model")
-    start = time.perf_counter()
-    scores = language_consistency_corpus(answers, language)
-    ours_s = time.perf_counter() - start
+    ours_s, scores = timed(lambda: language_consistency_corpus(answers, language))
 
     chosen = _spaced(n_questions, reference_questions)
     subset = [answer for i in chosen for answer in questions[i]]
     ours = [score for i in chosen for score in scores[i * k : (i + 1) * k]]
     labels: list[str] = []
     shares: list[float | None] = []
-    start = time.perf_counter()
-    for answer in subset:
-        own = [
-            langid.classify(s)[0] for s in sentences(answer, language) if any(map(str.isalpha, s))
-        ]
-        shares.append(sum(label == language for label in own) / len(own) if own else None)
-        labels += own
-    reference_s = time.perf_counter() - start
+
+    def reference() -> None:
+        for answer in subset:
+            own = [
+                langid.classify(s)[0]
+                for s in sentences(answer, language)
+                if any(map(str.isalpha, s))
+            ]
+            shares.append(sum(label == language for label in own) / len(own) if own else None)
+            labels.extend(own)
+
+    reference_s, _ = timed(reference)
     parts = [s for a in subset for s in sentences(a, language) if any(map(str.isalpha, s))]
     return _row(
         f"language_consistency ({language})", ours_s, reference_s, n_questions, len(chosen),
@@ -101,18 +104,10 @@ def bench_language(
 
 
 def _row(
-    part: str, ours_s: float, reference_s: float, n: int, n_reference: int, **rest: Any
+    part: str, ours: Seconds, reference: Seconds, n: int, n_reference: int, **rest: Any
 ) -> Row:
-    ours, reference = 1000 * ours_s / n, 1000 * reference_s / n_reference
-    return {
-        "part": part,
-        "reference_s": reference,
-        "ours_s": ours,
-        "ratio": reference / ours,
-        "n_questions": n,
-        "reference_questions": n_reference,
-        **rest,
-    }
+    times = (reference.times(1000 / n_reference), ours.times(1000 / n))
+    return compared(part, *times, n_questions=n, reference_questions=n_reference, **rest)
 
 
 def _spaced(n: int, wanted: int) -> list[int]:

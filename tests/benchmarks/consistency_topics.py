@@ -10,21 +10,25 @@ import os
 import random
 import re
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from xling_metrics.topics import TopicResult, topic_consistency
+from clock import Seconds, compared, timed
+from xling_metrics.topics import topic_consistencies, topic_consistency, topic_corpus
 
 ANSWERS = 10
 WORDS = 100
 FOREIGN = 0.3  # the share of an answer's sentences that come from another question's answer
 
-Row = dict[str, str | float | None]
+FIVE_SEEDS = "lda20 and lda100, 5 seeds (reference: 1)"
+HDP = "hdp (another estimator)"
+HDP_FIVE_SEEDS = "hdp, 5 seeds (reference: 1)"
+
+Row = dict[str, Any]
 
 
 def bench_topics(language: str = "English", n_questions: int = 246, seed: int = 0) -> list[Row]:
@@ -35,25 +39,34 @@ def bench_topics(language: str = "English", n_questions: int = 246, seed: int = 
     answers = benchmark_answers(language, n_questions)
     scale = 1000 / len(answers)
     topic_consistency(answers[:2], n_topics=2, seeds=(0,), progress=False)
+    five = range(seed, seed + 5)
 
-    def ours(n_topics: Any, seeds: Sequence[int]) -> tuple[float, TopicResult]:
-        return _timed(
-            lambda: topic_consistency(answers, n_topics=n_topics, seeds=seeds, progress=False)
+    def ours(*models: Any, seeds: Sequence[int]) -> tuple[Seconds, Any]:
+        return timed(
+            lambda: topic_consistencies(
+                topic_corpus(answers), models=models, seeds=seeds, progress=False
+            )
         )
 
+    def row(part: str, reference: Seconds, own: Seconds, apart: float | None = None) -> Row:
+        times = (reference.times(scale), own.times(scale))
+        return compared(part, *times, max_abs_difference=apart)
+
     rows: list[Row] = []
+    total = Seconds(0.0, 0.0)
     for n_topics in (20, 100):
-        reference_s, expected = _timed(lambda n=n_topics: sklearn_similarity(answers, n, seed))
-        one_s, one = ours(n_topics, (seed,))
-        five_s, five = ours(n_topics, range(seed, seed + 5))
-        apart = float(np.abs(np.array(one.per_question) - expected).max())
-        rows.append(_row(f"lda{n_topics}", reference_s, one_s, scale, apart))
-        name = f"lda{n_topics}, 5 seeds (reference: 1), sd {five.seed_sd:.4f}"
-        rows.append(_row(name, reference_s, five_s, scale, None))
+        reference, expected = timed(lambda n=n_topics: sklearn_similarity(answers, n, seed))
+        total += reference
+        own, results = ours(n_topics, seeds=(seed,))
+        apart = float(np.abs(np.array(results[n_topics].per_question) - expected).max())
+        rows.append(row(f"lda{n_topics}", reference, own, apart))
+    own, results = ours(20, 100, seeds=five)
+    spreads = " and ".join(f"{result.seed_sd:.4f}" for result in results.values())
+    rows.append(row(FIVE_SEEDS, total, own) | {"seed_sd": spreads})
     if find_spec("tomotopy") and find_spec("gensim"):
-        reference_s, _ = _timed(lambda: gensim_similarity(answers, seed))
-        one_s, _ = ours("hdp", (seed,))
-        rows.append(_row("hdp (another estimator)", reference_s, one_s, scale, None))
+        reference, _ = timed(lambda: gensim_similarity(answers, seed))
+        rows.append(row(HDP, reference, ours("hdp", seeds=(seed,))[0]))
+        rows.append(row(HDP_FIVE_SEEDS, reference, ours("hdp", seeds=five)[0]))
     return rows
 
 
@@ -178,22 +191,6 @@ def _stability(values: list[list[Any]]) -> Row:
         "mean_abs_difference": float(np.mean([np.abs(a - b).mean() for a, b in pairs])),
         "value": float(np.mean(values)),
         "sd_of_value": float(np.std(np.mean(values, axis=1), ddof=1)),
-    }
-
-
-def _timed(function: Callable[[], Any]) -> tuple[float, Any]:
-    start = time.perf_counter()
-    result = function()
-    return time.perf_counter() - start, result
-
-
-def _row(part: str, reference_s: float, ours_s: float, scale: float, apart: float | None) -> Row:
-    return {
-        "part": part,
-        "reference_s": reference_s * scale,
-        "ours_s": ours_s * scale,
-        "ratio": reference_s / ours_s,
-        "max_abs_difference": apart,
     }
 
 

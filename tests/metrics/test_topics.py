@@ -8,7 +8,12 @@ from statistics import mean, stdev
 import numpy as np
 import pytest
 from xling_metrics import hdp, lda
-from xling_metrics.topics import TopicCorpus, topic_consistency, topic_corpus
+from xling_metrics.topics import (
+    TopicCorpus,
+    topic_consistencies,
+    topic_consistency,
+    topic_corpus,
+)
 from xling_metrics.words import published_words
 
 pytestmark = pytest.mark.core
@@ -141,6 +146,26 @@ def test_same_again_and_with_any_number_of_threads():
     first = consistency(answers, seeds=(0, 1, 2), threads=1)
     assert consistency(answers, seeds=(0, 1, 2), threads=3) == first
     assert consistency(topic_corpus(answers), seeds=(0, 1, 2)) == first
+
+
+def test_several_models_at_once_are_each_one_alone():
+    answers = [*generated("english", 9), ["knee pain"], ["", "sore knee", "sore head"]]
+    corpus = topic_corpus(answers)
+    together = topic_consistencies(corpus, models=(20, 100), seeds=(0, 3), threads=3)
+    for n_topics, result in together.items():
+        assert result == consistency(answers, n_topics, seeds=(0, 3), threads=1)
+
+
+@pytest.mark.parametrize("n_words", [1, 15, 16, 17, 33])
+def test_texts_of_any_length_are_scikit_learns(n_words: int):
+    """Rows are padded to whole vectors; most topics of a short text drop out early."""
+    pytest.importorskip("numba")
+    draw = random.Random(n_words)
+    words = [f"word{i}" for i in range(60)]
+    texts = [[" ".join(draw.sample(words, n_words)) for _ in range(2)] for _ in range(20)]
+    for n_topics in (4, 20, 101):
+        result = consistency(texts, n_topics, seeds=(1,))
+        assert result.per_question == pytest.approx(published(texts, n_topics, 1), abs=1e-9)
 
 
 def test_cosines_by_hand(monkeypatch: pytest.MonkeyPatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from statistics import fmean, stdev
 
 import pytest
@@ -239,6 +240,24 @@ def test_topics_are_averaged_over_seeds_with_their_spread(run):
         assert scores[f"sim_lda{n}_seed_sd_t1.0,none"] == pytest.approx(expected.seed_sd)
         by_seed = column(results, T + "en", f"sim_lda{n}_seed_sd_t1.0")
         assert stdev(map(fmean, zip(*by_seed))) == pytest.approx(expected.seed_sd)
+
+
+def test_hdp_is_fitted_where_it_is_asked_for(run, monkeypatch):
+    pytest.importorskip("tomotopy")
+    settings = {"k": 2, "temperatures": [1.0], "topic_seeds": 2, "encoder": False}
+    settings["source_encoder"] = False
+    plain = run(T + "en", metadata=settings, limit=3)
+    assert not [name for name in names(plain, T + "en") if "hdp" in name]
+    assert "hdp" not in plain["configs"][T + "en"]["metadata"]["xling"]["settings"]
+    more = run(T + "en", metadata={**settings, "hdp": True}, limit=3)
+    kinds = ("sim_hdp", "sim_hdp_seed_sd", "sim_hdp_src", "sim_hdp_seed_sd_src")
+    assert names(more, T + "en") - names(plain, T + "en") == {f"{kind}_t1.0" for kind in kinds}
+    # The other topic models are what they are without it.
+    same = column(plain, T + "en", "sim_lda20_t1.0")
+    assert column(more, T + "en", "sim_lda20_t1.0") == same
+    monkeypatch.setitem(sys.modules, "tomotopy", None)
+    with pytest.raises(SettingError, match="hdp=true: needs the package tomotopy"):
+        run(T + "en", metadata={**settings, "hdp": True}, limit=1)
 
 
 def test_published_single_seed_is_scikit_learn(run):

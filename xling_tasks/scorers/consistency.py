@@ -8,17 +8,17 @@ end in `_src`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from xling_metrics import hdp
 from xling_metrics.base import signature
 from xling_metrics.ngrams import answer_lengths, ngram_consistency_corpus
 from xling_metrics.topics import (
     TopicResult,
-    topic_consistency,
+    Topics,
+    topic_consistencies,
     topic_corpus,
     topic_signature,
 )
@@ -42,12 +42,14 @@ class Scorer:
         kind: `published` or `source`.
         encoder: An `xling_metrics.encoder.Encoder`; None leaves its metrics out.
         topic_seeds: One topic model per seed; empty leaves the topic metrics out.
+        hdp: Whether HDP is fitted too.
     """
 
     language: str
     kind: Kind
     encoder: Any
     topic_seeds: tuple[int, ...]
+    hdp: bool = False
 
     @property
     def suffix(self) -> str:
@@ -83,7 +85,7 @@ class Scorer:
             values_of["sim_1gram"] = [item.sim_1gram for item in ngrams]
             values_of["sim_2gram"] = [item.sim_2gram for item in ngrams]
             values_of |= self._encoded(own)
-            for name, result in self._topics(everything):
+            for name, result in self._topics(everything).items():
                 values_of[name] = [result.per_question[i] for i in where]
                 if len(self.topic_seeds) > 1:
                     values_of[f"{name}_seed_sd"] = [result.per_question_by_seed[i] for i in where]
@@ -124,25 +126,26 @@ class Scorer:
         signatures = {name: bertscore_signature(self.encoder) + unsettled for name in BERTSCORE}
         return {**signatures, "sim_sent": sim_sent_signature(self.encoder)}
 
-    def _topics(self, everything: Texts) -> Iterator[tuple[str, TopicResult]]:
+    def _topics(self, everything: Texts) -> dict[str, TopicResult]:
         if not self.topic_seeds:
-            return
+            return {}
         answers = [[text or "" for text in texts] for texts in everything]
         corpus = topic_corpus(answers, tokenize=self._tokenize, tokenizer=self._token_name)
-        for name, n_topics in _topic_models().items():
-            yield name, topic_consistency(corpus, n_topics=n_topics, seeds=self.topic_seeds)
+        models = self._topic_models
+        results = topic_consistencies(corpus, models=list(models.values()), seeds=self.topic_seeds)
+        return {name: results[model] for name, model in models.items()}
 
     def _topic_signatures(self) -> dict[str, str]:
         signatures = {}
         if self.topic_seeds:
-            for name, n_topics in _topic_models().items():
+            for name, n_topics in self._topic_models.items():
                 signatures[name] = topic_signature(n_topics, self.topic_seeds, self._token_name)
                 if len(self.topic_seeds) > 1:
                     signatures[f"{name}_seed_sd"] = signatures[name]
         return signatures
 
-
-def _topic_models() -> Mapping[str, Any]:
-    """The topic metrics with their number of topics; HDP only where its library is."""
-    models: dict[str, Any] = {f"sim_lda{n}": n for n in LDA_TOPICS}
-    return models if hdp.missing() else {**models, "sim_hdp": "hdp"}
+    @property
+    def _topic_models(self) -> Mapping[str, Topics]:
+        """The topic metrics with their number of topics."""
+        models: dict[str, Topics] = {f"sim_lda{n}": n for n in LDA_TOPICS}
+        return {**models, "sim_hdp": "hdp"} if self.hdp else models

@@ -13,6 +13,7 @@ from statistics import stdev
 from typing import Any
 
 from lm_eval.api.metrics import mean
+from xling_metrics import hdp
 from xling_metrics.base import signature
 from xling_metrics.language import (
     PUBLISHED_LANGUAGES,
@@ -171,11 +172,13 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
         English answers get both kinds without a translator, so that each has its English column.
         """
         several = max(self._answers.values()) > 1
-        seeds = self.settings.topic_seeds if several else ()
+        topics = (self.settings.topic_seeds if several else (), self.settings.hdp)
+        if self.settings.hdp and (why := hdp.missing()):
+            raise SettingError(f"--metadata hdp=true: {why}")
         scorers = []
         if self.language == "en" or self._translator is not None:
             encoder = encoder_for(self.settings.encoder, "encoder") if several else None
-            scorers.append(Scorer("en", "published", encoder, seeds))
+            scorers.append(Scorer("en", "published", encoder, *topics))
         if self.settings.translator is None:
             warn_once(
                 "Consistency: no translator is set, so answers are scored in their own language "
@@ -184,7 +187,7 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
             )
             setting = self.settings.source_encoder
             encoder = encoder_for(setting, "source_encoder") if several else None
-            scorers.append(Scorer(self.language, "source", encoder, seeds))
+            scorers.append(Scorer(self.language, "source", encoder, *topics))
         return scorers
 
     def score(self) -> None:

@@ -33,7 +33,7 @@ _GIVES = {
     "hf": "models, encoders and translators with local weights",
     "vllm": "the backend vllm",
     "api": "models, judges and translators behind an API",
-    "topics": "faster topic metrics, and sim_hdp",
+    "topics": "faster topic metrics, and sim_hdp (hdp=true)",
     "ja": "word metrics of Japanese",
     "th": "word metrics and sentences of Thai",
 }

@@ -90,7 +90,7 @@ GLOSSARY = {
     "bertscore_f1, BERTScore": "How alike two texts are word by word, with words in their context.",
     "sim_1gram, sim_2gram": "Words, or pairs of words, that two answers share.",
     "sim_lda20, sim_lda100, sim_hdp": "How alike the topics of two answers are, with 20 or 100 "
-    "topics, or as many as the data ask for.",
+    "topics, or (sim_hdp, made with hdp=true only) as many as the data ask for.",
     "_src": "Made on the answers in their own language instead of their translation: for comparing "
     "models, never languages.",
     "langid_match, language_consistency": "Share of answers, or of their sentences, that are in "
