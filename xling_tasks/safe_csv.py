@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 _BEGINS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -23,6 +25,18 @@ def harmless(value: Any) -> Any:
     return value
 
 
-def harmless_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """All cells of a row."""
-    return {name: harmless(value) for name, value in row.items()}
+def csv_text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = ()) -> str:
+    """Rows as CSV: numbers in full, None as an empty cell, and no cell that would be a formula.
+
+    Args:
+        rows: Name of a column -> its cell.
+        columns: Those that are written; without them, those of the first row.
+    """
+    made = [{name: harmless(value) for name, value in row.items()} for row in rows]
+    out = io.StringIO()
+    writer = csv.DictWriter(
+        out, columns or list(made[0]), extrasaction="ignore", lineterminator="\n"
+    )
+    writer.writeheader()
+    writer.writerows(made)
+    return out.getvalue()

@@ -67,7 +67,7 @@ def _values() -> list[str]:
     return [
         value.strip()
         for name, value in os.environ.items()
-        if re.search(r"(?i)(?:api_?key|token|secret|passw)", name)
+        if re.search(r"(?i)(?:api_?key|token|secret|passw|auth(?!or)|credential)|_key$", name)
         and len(value.strip()) >= 8
         and re.search(r"\d", value)
     ]

@@ -267,7 +267,7 @@ def test_conversations_without_criteria_are_counted(run, serve, tmp_path):
 
 def test_data_check_and_doctor_know_conversations(tmp_path, capsys):
     from xling_tasks.cli import main
-    from xling_tasks.commands.doctor.resources import is_own_file
+    from xling_tasks.data.own.check_rubrics import is_own_file
 
     rows = [conversation("a"), conversation("b", rubrics=[]), conversation("c", prompt=[])]
     path = write(tmp_path / "own.jsonl", rows)

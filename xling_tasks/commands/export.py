@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,11 @@ from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.data.mmedbench import load
 from xling_tasks.data.prompts import FOLDER, Prompt, Prompts
 from xling_tasks.data.records import RECORDS
-from xling_tasks.errors import DataError, SettingError, did_you_mean
+from xling_tasks.errors import SettingError, did_you_mean
 from xling_tasks.models.empathy.classifier import trained_on
 from xling_tasks.models.empathy.data import load as load_pairs
 from xling_tasks.models.empathy.held_out import draw, held_out
+from xling_tasks.output import jsonl, write_new
 from xling_tasks.settings import Settings
 
 KINDS = ("mcqa_ft", "rationale_ft")
@@ -59,7 +59,7 @@ def export_example(options: argparse.Namespace) -> str:
     Raises:
         DataError: If the file exists.
     """
-    _write(options.to, [EXAMPLE.read_text(encoding="utf-8")])
+    write_new(options.to, [EXAMPLE.read_text(encoding="utf-8")])
     return f"{options.to}: replace its wording by that of your training data"
 
 
@@ -81,7 +81,7 @@ def export_posts(options: argparse.Namespace) -> str:
         )
     posts = held_out(data, seed)
     rows = ({"id": post.id, "en": post.text} for post in draw(posts, options.n, options.seed))
-    _write(options.to, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    write_new(options.to, jsonl(rows))
     return (
         f"{options.to}: {options.n} of {len(posts)} seeker posts of the test part, stratified by "
         "the mechanisms of their responses. They are by people in distress: keep them safe.\n"
@@ -119,7 +119,7 @@ def export_train(options: argparse.Namespace) -> str:
             )
             rows += own
             counts.append(f"{code} {kind} {len(own)} of {len(split.docs())}")
-    _write(options.to, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    write_new(options.to, jsonl(rows))
     return f"{options.to}: {len(rows)} lines ({'; '.join(counts)} usable questions)"
 
 
@@ -149,14 +149,3 @@ def _chosen(option: str, text: str | None, known: tuple[str, ...]) -> list[str]:
     if not names:
         raise SettingError(f"{option}: name at least one of {', '.join(known)}")
     return list(dict.fromkeys(names))
-
-
-def _write(path: Path, parts: Any) -> None:
-    path = path.expanduser()
-    try:
-        with path.open("x", encoding="utf-8", newline="\n") as handle:
-            handle.writelines(parts)
-    except FileExistsError:
-        raise DataError(f"--to {path}: is there already; name a new file") from None
-    except OSError as error:
-        raise DataError(f"--to {path}: {error.strerror or error}") from error

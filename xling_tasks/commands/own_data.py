@@ -20,6 +20,7 @@ from xling_tasks.data.own.check_rubrics import (
 )
 from xling_tasks.data.own.turns import SAMPLE
 from xling_tasks.errors import DataError
+from xling_tasks.output import write_new
 from xling_tasks.settings import Settings
 
 
@@ -70,13 +71,7 @@ def new_own(options: argparse.Namespace) -> str:
 def _new_conversations(to: Path) -> str:
     if to.suffix.lower() != ".jsonl":
         raise DataError(f"{to}: conversations are written as .jsonl")
-    try:
-        with to.open("x", encoding="utf-8") as file:
-            file.write(SAMPLE.read_text(encoding="utf-8"))
-    except FileExistsError:
-        raise DataError(f"{to}: is there already; name another file") from None
-    except OSError as error:
-        raise DataError(f"{to}: {error.strerror or error}") from error
+    write_new(to, [SAMPLE.read_text(encoding="utf-8")])
     return (
         f"{to}: 6 conversations in English, Spanish, Chinese, Hindi, French and Arabic, with "
         f"criteria, in HealthBench's form. Next: xling data check {to}"

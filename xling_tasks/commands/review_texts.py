@@ -14,6 +14,7 @@ from xling_tasks.data.records import PROMPT_SETS
 from xling_tasks.data.text_status import STATUSES, text_digest
 from xling_tasks.errors import DataError
 from xling_tasks.logs.annotations import read_content, read_head, read_rows
+from xling_tasks.output import jsonl, writing
 
 VERDICTS = ("wrong", "unnatural", "right")
 """What 1, 2 and 3 on the page mean."""
@@ -145,12 +146,8 @@ def _of_file(path: Path) -> Iterator[Reading | None]:
 
 
 def _append(path: Path, right: dict[str, dict[str, str]]) -> None:
-    lines = [
-        json.dumps({"language": code, "status": STATUSES[-1], "texts": texts}, ensure_ascii=False)
-        for code, texts in right.items()
-    ]
-    try:
-        with path.open("a", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{line}\n" for line in lines)
-    except OSError as error:
-        raise DataError(f"--to {path}: {error.strerror or error}") from error
+    rows = (
+        {"language": code, "status": STATUSES[-1], "texts": texts} for code, texts in right.items()
+    )
+    with writing(path), path.open("a", encoding="utf-8", newline="\n") as file:
+        file.writelines(jsonl(rows))

@@ -17,6 +17,7 @@ from xling_tasks.data.topics import TOPICS, UNCLASSIFIED, read_list, write_topic
 from xling_tasks.errors import SettingError
 from xling_tasks.models.backend import backend
 from xling_tasks.models.fence_key import fences
+from xling_tasks.output import refuse_file
 from xling_tasks.readers.fences import last_statement, said_lines
 from xling_tasks.settings import Settings
 
@@ -47,8 +48,7 @@ def topics(options: argparse.Namespace) -> str:
             'xling topics: set --metadata \'{"judge": {"model": ..., "model_args": {...}}}\''
         )
     names = TOPICS if options.topics is None else read_list(options.topics)
-    if options.to.expanduser().exists():
-        raise SettingError(f"--to {options.to}: is there already; name a new file")
+    refuse_file(options.to)
     texts = _texts(load_tasks(options.tasks, metadata))
     judge = backend("judge", settings.judge, settings.xling_cache)
     judge.check()

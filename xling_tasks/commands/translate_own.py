@@ -14,6 +14,7 @@ from xling_tasks.data.prompts import Prompts
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
 from xling_tasks.models.translate.translator import translator
+from xling_tasks.output import refuse_file
 from xling_tasks.settings import Settings
 
 Translate = Callable[[Sequence[str], str, str], Sequence[str | None]]
@@ -32,8 +33,7 @@ def translate_own(path: Path, to: Path, settings: Settings) -> str:
     Raises:
         DataError: If the file is wrong or has no English, or the new one is there already.
     """
-    if to.exists():
-        raise DataError(f"{to}: is there already; name a new file")
+    refuse_file(to)
     assert settings.translator is not None
     data = load(str(path), settings.scripts)
     if "en" not in data.tongues:

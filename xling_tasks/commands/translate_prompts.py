@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.commands.doctor.resources import is_own_file
 from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.commands.translate_own import translate_own
+from xling_tasks.data.own.check_rubrics import is_own_file
 from xling_tasks.data.prompt_sets import FIELDS, ROW, language_of, placeholders
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.models.translate.translator import translator
+from xling_tasks.output import jsonl, refuse_file, write_new
 from xling_tasks.safe_json import json_objects
 from xling_tasks.settings import Settings
 
@@ -50,8 +50,7 @@ def translate_prompts(options: argparse.Namespace) -> str:
             'xling translate-prompts: set --metadata \'{"translator": {"model": "seq2seq", '
             '"model_args": {"pretrained": ...}}}\' (or any harness model)'
         )
-    if options.to.exists():
-        raise DataError(f"{options.to}: is there already; name a new file")
+    refuse_file(options.to)
     if is_own_file(str(options.file)):
         return translate_own(options.file.expanduser(), options.to.expanduser(), settings)
     for code in settings.languages or ():
@@ -64,10 +63,7 @@ def translate_prompts(options: argparse.Namespace) -> str:
     engine.check(*(("en", code) for code in codes))
     failed = {code: _add(rows, code, engine.translate) for code in codes}
     order = ["id", "category", "en", *(FIELDS[code] for code in codes)]
-    with options.to.open("w", encoding="utf-8") as handle:
-        for row in rows:
-            keys = [key for key in order if key in row] + [key for key in row if key not in order]
-            handle.write(json.dumps({k: row[k] for k in keys}, ensure_ascii=False) + "\n")
+    write_new(options.to, jsonl({k: row[k] for k in (*order, *row) if k in row} for row in rows))
     lines = [f"{options.to}: {len(rows)} prompts in English and {len(codes)} languages."]
     lines += [
         f"{code}: {len(ids)} without a translation (null in the file): {', '.join(ids)}"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
 from pathlib import Path
 
 from xling_tasks.errors import DataError
+from xling_tasks.output import jsonl, write_new
 from xling_tasks.safe_json import json_objects
 
 TOPICS = (
@@ -42,7 +41,7 @@ def read_list(path: Path) -> tuple[str, ...]:
 def write_topics(path: Path, topic_of: dict[str, str]) -> None:
     """Write question -> topic, a JSON object a line."""
     rows = ({"question_id": question, "topic": topic} for question, topic in topic_of.items())
-    _new(path, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    write_new(path, jsonl(rows))
 
 
 def read_topics(path: Path) -> dict[str, str]:
@@ -63,13 +62,3 @@ def read_topics(path: Path) -> dict[str, str]:
     if not topic_of:
         raise DataError(f"{path}: has no questions")
     return topic_of
-
-
-def _new(path: Path, lines: Iterable[str]) -> None:
-    try:
-        with path.expanduser().open("x", encoding="utf-8", newline="\n") as handle:
-            handle.writelines(lines)
-    except FileExistsError:
-        raise DataError(f"--to {path}: is there already; name a new file") from None
-    except OSError as error:
-        raise DataError(f"--to {path}: {error.strerror or error}") from error

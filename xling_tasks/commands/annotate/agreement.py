@@ -22,6 +22,7 @@ from xling_tasks.data.published import published
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
 from xling_tasks.logs.annotations import Checked, Export, read_pages
+from xling_tasks.output import writing
 
 TEXTS = {
     "question": "Question",
@@ -231,11 +232,9 @@ def _as_paragraph(row: Mapping[str, Any]) -> str:
 
 def _write(folder: Path, report: Mapping[str, Any], page: str) -> None:
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in (("agreement.json", text), ("agreement.md", page)):
             # Half a character is no UTF-8; JSON has an escape for it, which this happens to be.
             data = f"{content}\n".encode("utf-8", "backslashreplace")
             (folder / name).write_bytes(data)
-    except OSError as error:
-        raise DataError(f"--to {folder}: {error.strerror or error}") from error

@@ -14,9 +14,10 @@ from typing import Any
 
 from xling_tasks.commands.table import table
 from xling_tasks.criteria import LABELS, OPTIONS
-from xling_tasks.errors import DataError, SettingError
+from xling_tasks.errors import SettingError
 from xling_tasks.languages import language_name
 from xling_tasks.logs.annotations import OTHER_LABELS
+from xling_tasks.output import writing
 from xling_tasks.pages.offline import offline_page
 
 MEANINGS = {
@@ -169,11 +170,9 @@ def write_page(to: Path, data: Mapping[str, Any]) -> None:
     Raises:
         DataError: If it cannot be written.
     """
-    try:
+    with writing(to):
         to.parent.mkdir(parents=True, exist_ok=True)
         to.write_text(render(data), encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise DataError(f"--to {to}: {error.strerror or error}") from error
 
 
 def said_of_page(to: object, digest: str, rows: Sequence[Mapping[str, Any]]) -> str:

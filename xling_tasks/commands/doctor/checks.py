@@ -5,21 +5,25 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import queue
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distributions, metadata, requires, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+from unittest import mock
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+from packaging.requirements import Requirement
 
 import xling_tasks
-
-if TYPE_CHECKING:
-    from packaging.requirements import Requirement
 
 OK, OFF, WARN, FAIL = "ok", "off", "warn", "fail"
 """Statuses; `off` is what is neither set nor needed by these settings."""
@@ -69,22 +73,18 @@ def within(seconds: float, work: Callable[[], T]) -> T:
     Raises:
         TooSlow: If it takes longer. It goes on in a thread that does not keep the process alive.
     """
-    results: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
+    done: Future[T] = Future()
 
     def body() -> None:
         try:
-            results.put((True, work()))
+            done.set_result(work())
         except BaseException as error:  # `exit()` in a library included
-            results.put((False, error))
+            done.set_exception(error)
 
     threading.Thread(target=body, daemon=True).start()
-    try:
-        good, result = results.get(timeout=seconds)
-    except queue.Empty:
-        raise TooSlow(f"did not end within {seconds:g} s") from None
-    if not good:
-        raise result
-    return result  # type: ignore[no-any-return]
+    if not wait([done], seconds).done:
+        raise TooSlow(f"did not end within {seconds:g} s")
+    return done.result()
 
 
 @contextlib.contextmanager
@@ -92,24 +92,13 @@ def no_downloads() -> Iterator[None]:
     """Whatever is not on this machine cannot be loaded."""
     from huggingface_hub import constants
 
-    before, asked = constants.HF_HUB_OFFLINE, os.environ.get("HF_HUB_OFFLINE")
-    constants.HF_HUB_OFFLINE, os.environ["HF_HUB_OFFLINE"] = True, "1"
-    try:
+    environment = mock.patch.dict(os.environ, HF_HUB_OFFLINE="1")
+    with environment, mock.patch.object(constants, "HF_HUB_OFFLINE", True):
         yield
-    finally:
-        constants.HF_HUB_OFFLINE = before
-        if asked is None:
-            del os.environ["HF_HUB_OFFLINE"]
-        else:
-            os.environ["HF_HUB_OFFLINE"] = asked
 
 
 def no_connection(url: str) -> str:
     """Why a server cannot be connected to; empty if it can, or if a proxy stands in between."""
-    import socket
-    from urllib.parse import urlsplit
-    from urllib.request import getproxies
-
     parts = urlsplit(url)
     if getproxies() or not parts.hostname:
         return ""
@@ -142,23 +131,20 @@ def python() -> Iterator[Line]:
 
 def packages() -> Iterator[Line]:
     """Our requirements, and per extra what is installed of it."""
-    from importlib.metadata import PackageNotFoundError, metadata
-
     try:
         extras = metadata(_PACKAGE).get_all("Provides-Extra") or []
     except PackageNotFoundError:
         todo = "pip install it in this environment; extras cannot be told without"
         yield Line("packages", FAIL, f"{_PACKAGE} itself is not installed", todo)
         return
-    good, missing, wrong = _installed(_requirements(_PACKAGE, ""))
+    required = list(_requirements(_PACKAGE, ""))
+    good, missing, wrong = _installed(required)
     if missing or wrong:
         problems = ", ".join([*(f"{name} missing" for name in missing), *wrong])
         yield Line("packages", FAIL, problems, f"pip install --upgrade {_PACKAGE}")
     else:
-        harness = next(item for item in _requirements(_PACKAGE, "") if item.name == "lm-eval")
-        first = (
-            f"{next(name for name in good if name.startswith('lm-eval '))} ({harness.specifier})"
-        )
+        harness = next(item.specifier for item in required if item.name == "lm-eval")
+        first = f"lm-eval {version('lm-eval')} ({harness})"
         yield Line("packages", OK, f"{first}; all {len(good)} required ones in range")
     for extra in extras:
         if extra not in _DEVELOPMENT:
@@ -178,10 +164,6 @@ def _extra(extra: str) -> Line:
 
 def _requirements(package: str, extra: str) -> Iterator[Requirement]:
     """What a package needs, or what its extra adds, with the extras of other packages resolved."""
-    from importlib.metadata import PackageNotFoundError, requires
-
-    from packaging.requirements import Requirement
-
     try:
         listed = [Requirement(text) for text in requires(package) or []]
     except PackageNotFoundError:
@@ -198,8 +180,6 @@ def _requirements(package: str, extra: str) -> Iterator[Requirement]:
 
 def _installed(requirements: Iterable[Requirement]) -> tuple[list[str], list[str], list[str]]:
     """Those there (with versions), those missing, and those of a wrong version."""
-    from importlib.metadata import PackageNotFoundError, version
-
     good, missing, wrong = dict[str, None](), dict[str, None](), dict[str, None]()
     for item in requirements:
         try:
@@ -277,8 +257,6 @@ def _discovered(probed: dict[str, Any]) -> Line:
 
 def _copies(package: str) -> Iterator[Line]:
     """Other installations of ours that get in the way."""
-    from importlib.metadata import distributions
-
     folders: dict[str, str] = {}
     for item in distributions(name=_PACKAGE):
         folder = getattr(item, "_path", None)

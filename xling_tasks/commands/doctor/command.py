@@ -7,9 +7,7 @@ import contextlib
 import io
 import json
 import logging
-import os
 import platform
-import re
 import sys
 import warnings
 from collections import Counter
@@ -19,31 +17,17 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from xling_tasks import __version__
-from xling_tasks.commands.doctor import (
-    checks as doctor_checks,
-)
-from xling_tasks.commands.doctor import (
-    models as doctor_models,
-)
-from xling_tasks.commands.doctor import (
-    resources as doctor_resources,
-)
+from xling_tasks.commands.doctor import checks, models, resources
 from xling_tasks.commands.doctor.checks import FAIL, OFF, OK, WARN, Line, in_words, within
 from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.errors import SettingError, XlingError
-from xling_tasks.secrets import redact
+from xling_tasks.secrets import redact_log
 from xling_tasks.settings import Settings
 
 SECONDS = 60.0
 """How long one check may take unless the user says otherwise."""
 
 _LONGEST = 700
-_SECRET_NAME = re.compile(r"(?i)key|token|secret|passw|auth|credential")
-_SECRET = re.compile(
-    r"\b(?:sk-|hf_|gsk_|xai-)[\w-]{8,}"
-    r"|(?i:(?<=bearer )\S{6,})"
-    r"|(?i:(?<=api_key=)|(?<=api_key\": \")|(?<=api_key': '))[^\s\"'&,}]+"
-)
 
 
 class Screen(str):
@@ -88,11 +72,14 @@ def doctor(options: argparse.Namespace) -> Screen:
         raise SettingError(f"--timeout {options.timeout}: must be more than 0")
     with _quiet():
         settings, lines = _settings(options.metadata)
-        before = [Check("python", doctor_checks.python), Check("packages", doctor_checks.packages)]
-        before.append(Check("discovery", doctor_checks.discovery))
-        first = [line for check in before for line in run_check(check, options.timeout)]
-        rest = [line for check in _checks(settings) for line in run_check(check, options.timeout)]
-    shown = [clean(line) for line in (*first, *lines, *rest)]
+        every = [
+            Check("python", checks.python),
+            Check("packages", checks.packages),
+            Check("discovery", checks.discovery),
+            Check("settings", lambda: lines),
+            *_checks(settings),
+        ]
+        shown = [clean(line) for check in every for line in run_check(check, options.timeout)]
     screen = Screen(_as_json(shown) if options.json else _as_text(shown))
     screen.status = int(any(line.status == FAIL for line in shown))
     return screen
@@ -103,26 +90,26 @@ def _checks(settings: Settings) -> Iterator[Check]:
     from huggingface_hub import constants
 
     offline = bool(constants.HF_HUB_OFFLINE)
-    loads = doctor_models.local_weights
+    loads = models.local_weights
     if settings.prompts or settings.prompts_file:
-        yield Check("prompts", partial(doctor_resources.prompt_files, settings))
-    yield Check("data", partial(doctor_resources.data, settings))
+        yield Check("prompts", partial(resources.prompt_files, settings))
+    yield Check("data", partial(resources.data, settings))
     for number in range(len(settings.jurors) or 1):
-        judge = partial(doctor_models.judge, settings, offline, number)
+        judge = partial(models.judge, settings, offline, number)
         spec = settings.jurors[number].spec if settings.jurors else None
         yield Check(settings.judge_role(number), judge, loads(spec))
     if settings.reader is not None:
-        reader = partial(doctor_models.reader, settings, offline)
+        reader = partial(models.reader, settings, offline)
         yield Check("reader", reader, loads(settings.reader))
-    translator = partial(doctor_models.translator, settings, offline)
+    translator = partial(models.translator, settings, offline)
     yield Check("translator", translator, loads(settings.translator))
     for name in ("encoder", "source_encoder"):
-        yield Check(name, partial(doctor_models.encoder, settings, name, offline), True)
-    yield Check("empathy", partial(doctor_models.empathy, settings), True)
-    yield Check("cache", partial(doctor_resources.folders, settings))
-    yield Check("memory", doctor_resources.memory)
-    yield Check("GPU", doctor_resources.accelerators)
-    yield Check("API keys", doctor_resources.keys)
+        yield Check(name, partial(models.encoder, settings, name, offline), True)
+    yield Check("empathy", partial(models.empathy, settings), True)
+    yield Check("cache", partial(resources.folders, settings))
+    yield Check("memory", resources.memory)
+    yield Check("GPU", resources.accelerators)
+    yield Check("API keys", resources.keys)
 
 
 def run_check(check: Check, seconds: float) -> list[Line]:
@@ -133,20 +120,21 @@ def run_check(check: Check, seconds: float) -> list[Line]:
         for line in check.look():
             lines.append(line)
 
-    guard = doctor_checks.no_downloads() if check.loads else contextlib.nullcontext()
+    guard = checks.no_downloads() if check.loads else contextlib.nullcontext()
     try:
         with guard:
             within(seconds, look)
-    except doctor_checks.TooSlow as error:
-        todo = "look whether it hangs, or give it more with --timeout SECONDS"
-        return [*lines, Line(check.name, FAIL, in_words(error), todo)]
-    except ModuleNotFoundError as error:
-        todo = "install the extra that has it (see above)"
-        return [*lines, Line(check.name, FAIL, in_words(error), todo)]
     except (Exception, SystemExit) as error:
-        todo = "" if isinstance(error, XlingError) else "this is not foreseen; other checks went on"
-        return [*lines, Line(check.name, FAIL, in_words(error), todo)]
+        lines.append(Line(check.name, FAIL, in_words(error), _advice(error)))
     return lines
+
+
+def _advice(error: BaseException) -> str:
+    if isinstance(error, checks.TooSlow):
+        return "look whether it hangs, or give it more with --timeout SECONDS"
+    if isinstance(error, ModuleNotFoundError):
+        return "install the extra that has it (see above)"
+    return "" if isinstance(error, XlingError) else "this is not foreseen; other checks went on"
 
 
 def _settings(words: Sequence[str]) -> tuple[Settings, list[Line]]:
@@ -196,11 +184,7 @@ def clean(line: Line) -> Line:
 
 
 def _clean(text: str) -> str:
-    for name, value in os.environ.items():
-        if len(value.strip()) >= 6 and _SECRET_NAME.search(name):
-            text = text.replace(value.strip(), "<redacted>")
-    text = _SECRET.sub("<redacted>", str(redact(text)))
-    text = "".join(c if c.isprintable() else " " for c in text)
+    text = "".join(c if c.isprintable() else " " for c in redact_log(text))
     text = " ".join(text.split())
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 

@@ -12,10 +12,8 @@ from typing import Any
 
 from xling_tasks.commands.datasets import counted_datasets
 from xling_tasks.commands.doctor.checks import FAIL, OFF, OK, WARN, Line, in_words, within
-from xling_tasks.data.files import READERS, read_tables
 from xling_tasks.data.mmedbench_files import find_file
-from xling_tasks.data.own.check_rubrics import holds_conversations
-from xling_tasks.data.own.columns import normal
+from xling_tasks.data.own.check_rubrics import holds_conversations, is_own_file
 from xling_tasks.data.own.load import load
 from xling_tasks.data.own.rubrics import load_rubrics
 from xling_tasks.data.prompt_sets import load_prompts
@@ -84,24 +82,6 @@ def data(settings: Settings) -> Iterator[Line]:
     nothing = bool(lines) and all(line.status == OFF for line in lines)
     for line in lines:
         yield Line(line.check, FAIL, line.found) if nothing else line
-
-
-def is_own_file(data_dir: str | None) -> bool:
-    """Whether `data_dir` is a file for the `xling_own` tasks, by its columns."""
-    path = Path(data_dir or "").expanduser()
-    try:
-        if data_dir and holds_conversations(path):
-            return True
-    except DataError:
-        return False
-    if not path.is_file() or path.suffix.lower() not in READERS:
-        return False
-    try:
-        names = {normal(name) for table in read_tables(path) for name in table.columns}
-    except DataError:
-        return False
-    published = {"label", "answer_ids", "neg_sample"} & names
-    return not published and any(name.startswith("question") for name in names)
 
 
 def _own_counts(settings: Settings) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +21,8 @@ from xling_metrics.stats.ranking import (
 from xling_tasks.commands.rank.questions import METRICS, Question, Run
 from xling_tasks.commands.table import table
 from xling_tasks.data.published import published
-from xling_tasks.safe_csv import harmless_row
+from xling_tasks.output import jsonl
+from xling_tasks.safe_csv import csv_text
 
 _ALL = "all"
 _PUBLISHED_MODELS = 6
@@ -209,15 +209,17 @@ def write(
     """Write `ranking.csv`, `replies.jsonl`, `summary.json` and `summary.md`; returns the last."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = [row for question in questions for row in _csv_rows(question, names)]
-    with (folder / "ranking.csv").open("w", encoding="utf-8", newline="") as handle:
-        writer = csv.DictWriter(handle, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(map(harmless_row, rows))
-    with (folder / "replies.jsonl").open("w", encoding="utf-8") as handle:
-        for q in questions:
-            shown = [names[index] for index in q.order]
-            row = {"question_id": q.id, "code": q.code, "shown": shown, "reply": q.reply}
-            handle.write(json.dumps(row, ensure_ascii=False) + "\n")
+    (folder / "ranking.csv").write_text(csv_text(rows), encoding="utf-8", newline="\n")
+    replies = (
+        {
+            "question_id": q.id,
+            "code": q.code,
+            "shown": [names[i] for i in q.order],
+            "reply": q.reply,
+        }
+        for q in questions
+    )
+    (folder / "replies.jsonl").write_text("".join(jsonl(replies)), encoding="utf-8", newline="\n")
     text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
     page = _as_markdown(summary)

@@ -8,14 +8,13 @@ For the Hugging Face Hub see `submit_hf`.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from xling_tasks.commands.submit.hf import add_hf
 from xling_tasks.commands.submit.mmedbench import DESCRIPTION, cautions, write_files
 from xling_tasks.commands.submit.parts import KINDS, checked_parts
-from xling_tasks.errors import DataError
+from xling_tasks.output import refuse_files, writing
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -49,19 +48,9 @@ def run(options: argparse.Namespace) -> str:
     out, to = Path(options.out_dir), Path(options.to)
     kinds = [options.only] if options.only else list(KINDS)
     names = [name for kind in kinds for name in (KINDS[kind].results, KINDS[kind].scores)]
-    _refuse_overwriting(to, [*names, DESCRIPTION])
+    refuse_files(to, [*names, DESCRIPTION])
     parts = checked_parts(out, kinds, options.ft)
-    try:
+    with writing(to):
         write_files(out, to, parts, [*names, DESCRIPTION])
-    except OSError as error:
-        raise DataError(f"{error.filename or to}: {error.strerror or error}") from error
     lines = [f"{to / name}" for name in [*names, DESCRIPTION]]
     return "\n".join([*lines, *cautions(parts), f"Fill in the lines with TODO in {DESCRIPTION}."])
-
-
-def _refuse_overwriting(to: Path, names: Sequence[str]) -> None:
-    if to.exists() and not to.is_dir():
-        raise DataError(f"--to {to}: is a file; name a folder")
-    there = [name for name in names if (to / name).exists()]
-    if there:
-        raise DataError(f"--to {to}: {', '.join(there)} already there; name another folder")

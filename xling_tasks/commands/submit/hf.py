@@ -16,12 +16,12 @@ from typing import Any
 from xling_tasks.commands.submit.hf_files import (
     CARD,
     RESULTS,
-    refuse_overwriting,
     require_hub,
     write_files,
 )
 from xling_tasks.commands.submit.hf_parts import Submission, gather
 from xling_tasks.errors import DataError
+from xling_tasks.output import refuse_files, writing
 
 TOKEN = "HF_TOKEN"
 
@@ -59,16 +59,14 @@ def run(options: argparse.Namespace) -> str:
     _check_id(options.model_id)
     to, uploads = Path(options.to), options.push or options.pull_request
     token = _token() if uploads else None
-    refuse_overwriting(to, [CARD, RESULTS])
+    refuse_files(to, [CARD, RESULTS])
     submission = gather(Path(options.out_dir), options.force)
-    try:
-        if uploads:
-            api, head, card = _repository(options.model_id, token)
-        else:
-            card = _read(options.card) if options.card else None
+    if uploads:
+        api, head, card = _repository(options.model_id, token)
+    else:
+        card = _read(options.card) if options.card else None
+    with writing(to):
         names = write_files(to, submission, options.model_id, card)
-    except OSError as error:
-        raise DataError(f"{error.filename or to}: {error.strerror or error}") from error
     lines = [str(to / name) for name in names]
     if uploads:
         place = _upload(api, options.model_id, to, names, head, options.pull_request)

@@ -14,6 +14,7 @@ from xling_tasks.commands.submit.hf_parts import Submission
 from xling_tasks.commands.submit.hf_task import ALL, KINDS, HubTask, Score
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
+from xling_tasks.output import refuse_files
 from xling_tasks.secrets import publishable, redact_text, without_hosts
 
 CARD = "README.md"
@@ -42,7 +43,7 @@ def write_files(to: Path, submission: Submission, model_id: str, card: str | Non
                for name, group in groups.items()}  # fmt: skip
     entries = {name: own for name, own in entries.items() if own}
     names = [*entries, CARD, RESULTS]
-    refuse_overwriting(to, names)
+    refuse_files(to, names)
     to.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=to, prefix=".xling-") as scratch:
         folder = Path(scratch)
@@ -54,15 +55,6 @@ def write_files(to: Path, submission: Submission, model_id: str, card: str | Non
             (to / name).parent.mkdir(exist_ok=True)
             os.replace(folder / name, to / name)
     return names
-
-
-def refuse_overwriting(to: Path, names: Sequence[str]) -> None:
-    """Raise a DataError if a file is there already, or the folder is a file."""
-    if to.exists() and not to.is_dir():
-        raise DataError(f"--to {to}: is a file; name a folder")
-    there = [name for name in names if (to / name).exists()]
-    if there:
-        raise DataError(f"--to {to}: {', '.join(there)} already there; name another folder")
 
 
 def require_hub() -> None:

@@ -7,14 +7,11 @@ comes back and makes the file that the translator `file` reads.
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from xling_tasks.commands.translate.back import MAY_BE_ACCEPTED, checked, read_texts
 from xling_tasks.commands.translate.texts import texts_of
-from xling_tasks.errors import DataError
+from xling_tasks.output import jsonl, refuse_file, write_new
 
 NEXT = (
     "Next: fill in `translation` on every line, by any means, and check it: xling translate import "
@@ -52,9 +49,9 @@ def run_export(options: argparse.Namespace) -> str:
     Raises:
         DataError: If the run has no answers to translate, or the file exists.
     """
-    _refuse_overwriting(options.to)
+    refuse_file(options.to)
     texts, answers = texts_of(Path(options.out_dir).expanduser())
-    write_rows(options.to, [text.row() for text in texts])
+    write_new(options.to, jsonl(text.row() for text in texts))
     lines = [
         f"{options.to}: {len(texts)} distinct texts of {sum(answers.values())} answers "
         f"({', '.join(f'{code} {count}' for code, count in answers.items())})."
@@ -68,29 +65,9 @@ def run_import(options: argparse.Namespace) -> str:
     Raises:
         DataError: Naming what is wrong with the lines, or if the file exists.
     """
-    _refuse_overwriting(options.to)
+    refuse_file(options.to)
     texts = read_texts(options.of)
     rows, notes = checked(options.back, texts, options.accept)
-    write_rows(options.to, rows)
+    write_new(options.to, jsonl(rows))
     said = f"{options.to}: {len(rows)} of {len(texts)} texts have a translation."
     return "\n".join([said, *(f"Note: {note}" for note in notes), SCORE.format(to=options.to)])
-
-
-def _refuse_overwriting(path: Path) -> None:
-    if path.exists():
-        raise DataError(f"--to {path}: is there already; name a new file")
-
-
-def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write a JSONL file.
-
-    Raises:
-        DataError: If it cannot be written.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", encoding="utf-8", newline="\n") as file:
-            for row in rows:
-                file.write(json.dumps(row, ensure_ascii=False) + "\n")
-    except (OSError, UnicodeEncodeError) as error:
-        raise DataError(f"--to {path}: {error}") from error

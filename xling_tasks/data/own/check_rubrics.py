@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from xling_tasks.data.files import READERS, read_tables
 from xling_tasks.data.own.check import ERROR, LOOK, Checked, Problem, odd, usable
+from xling_tasks.data.own.columns import normal
 from xling_tasks.data.own.load import OwnData
 from xling_tasks.data.own.rubric_cells import criteria_in
 from xling_tasks.data.own.rubrics import (
@@ -25,6 +27,21 @@ def holds_conversations(path: Path) -> bool:
     """Whether a file, or the files of a folder, are in HealthBench's form."""
     files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
     return any(is_conversations(file) for file in files if file.is_file())
+
+
+def is_own_file(data_dir: str | None) -> bool:
+    """Whether `data_dir` is a file for the `xling_own` tasks, by its columns."""
+    path = Path(data_dir or "").expanduser()
+    try:
+        if data_dir and holds_conversations(path):
+            return True
+        if not path.is_file() or path.suffix.lower() not in READERS:
+            return False
+        names = {normal(name) for table in read_tables(path) for name in table.columns}
+    except DataError:
+        return False
+    published = {"label", "answer_ids", "neg_sample"} & names
+    return not published and any(name.startswith("question") for name in names)
 
 
 def check_conversations(path: Path, stated: Mapping[str, tuple[str, str]]) -> Checked:

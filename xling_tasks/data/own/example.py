@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from xling_tasks.errors import DataError
+from xling_tasks.output import jsonl, refuse_file, writing
 
 _NOTES = (
     "One row is one question in all its languages. This column is for you: it is never read.",
@@ -118,13 +118,10 @@ def write(path: Path, content: Sequence[dict[str, str]]) -> None:
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise DataError(f"{path}: name a file that ends in {', '.join(ENDINGS)}")
-    if path.exists():
-        raise DataError(f"{path}: is there already; name a new file")
-    try:
+    refuse_file(path)
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         _WRITERS[ending](path, content)
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror or error}") from error
 
 
 def _csv(path: Path, content: Sequence[dict[str, str]]) -> None:
@@ -155,8 +152,7 @@ def _parquet(path: Path, content: Sequence[dict[str, str]]) -> None:
 
 
 def _jsonl(path: Path, content: Sequence[dict[str, str]]) -> None:
-    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in content)
-    path.write_text("".join(lines), encoding="utf-8")
+    path.write_text("".join(jsonl(content)), encoding="utf-8")
 
 
 _WRITERS = {".csv": _csv, ".xlsx": _xlsx, ".parquet": _parquet, ".jsonl": _jsonl}

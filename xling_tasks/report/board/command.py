@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.errors import DataError, SettingError
+from xling_tasks.output import writing
 from xling_tasks.pages.offline import offline_page
 from xling_tasks.report.board.content import as_csv, content_of
 from xling_tasks.report.board.entries import entries
@@ -94,12 +95,10 @@ def _write(folder: Path, content: Mapping[str, Any], table: str) -> bool:
     files = {PAGE: page, TABLE: table, DATA: text}
     if not kept:
         files[SPACE] = space_readme(content)
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name, each in files.items():
             (folder / name).write_text(each, encoding="utf-8", errors="replace", newline="\n")
-    except OSError as error:
-        raise DataError(f"{error.filename or folder}: {error.strerror or error}") from error
     return kept
 
 

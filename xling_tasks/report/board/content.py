@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -23,7 +21,7 @@ from xling_tasks.report.board.words import (
     shown,
 )
 from xling_tasks.report.sentences import VERDICTS, about_the_judge, sentence
-from xling_tasks.safe_csv import harmless_row
+from xling_tasks.safe_csv import csv_text
 from xling_tasks.secrets import publishable, publishable_text
 
 FORMAT = 1
@@ -131,9 +129,5 @@ _COLUMNS = (
 def as_csv(content: Mapping[str, Any]) -> str:
     """The cells as a table: numbers in full, what is undefined is empty."""
     endpoints = {endpoint["key"]: endpoint for endpoint in content["endpoints"]}
-    out = io.StringIO()
-    writer = csv.DictWriter(out, _COLUMNS, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    for cell in content["cells"]:
-        writer.writerow(harmless_row({**endpoints[cell["endpoint"]], **cell}))
-    return out.getvalue()
+    rows = ({**endpoints[cell["endpoint"]], **cell} for cell in content["cells"])
+    return csv_text(rows, _COLUMNS)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.errors import DataError, SettingError
+from xling_tasks.errors import DataError
+from xling_tasks.output import refuse_files, writing
 from xling_tasks.report.compare.numbers import Line, all_lines
 from xling_tasks.report.compare.pairs import missing, one_model, paired, remarks, shared
 from xling_tasks.report.compare.settings import differences
@@ -22,7 +21,7 @@ from xling_tasks.report.human import read_human
 from xling_tasks.report.options import add_common, checked
 from xling_tasks.report.stats import Statistics
 from xling_tasks.report.tables.table import as_markdown
-from xling_tasks.safe_csv import harmless_row
+from xling_tasks.safe_csv import csv_text
 from xling_tasks.secrets import without_hosts
 
 FILES = ("compare.md", "compare.csv", "compare.json")
@@ -59,7 +58,7 @@ def compare(options: argparse.Namespace) -> str:
     """
     chosen = checked(options)
     if options.to is not None:
-        _refuse_older_files(options.to)
+        refuse_files(options.to, FILES)
     a, b = one_model(options.a), one_model(options.b)
     both = shared(a, b, options.metrics)
     pairs, changed, about_questions = paired(both)
@@ -81,23 +80,15 @@ def compare(options: argparse.Namespace) -> str:
     page = _page(content, lines)
     text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
     if options.to is not None:
-        _write(options.to, (page, _as_csv(content["comparisons"]), text + "\n"))
+        _write(options.to, (page, csv_text(content["comparisons"]), text + "\n"))
     return text if options.json else page
 
 
 def _write(folder: Path, texts: Sequence[str]) -> None:
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in zip(FILES, texts, strict=True):
             (folder / name).write_text(without_hosts(text), encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"{error.filename or folder}: {error.strerror or error}") from error
-
-
-def _refuse_older_files(folder: Path) -> None:
-    there = [name for name in FILES if (folder / name).exists()]
-    if there:
-        raise SettingError(f"--to {folder}: {', '.join(there)} already there; name another folder")
 
 
 # What is said
@@ -147,12 +138,3 @@ def _page(content: Mapping[str, Any], lines: Sequence[Line]) -> str:
     parts += ["## Comparisons", *(as_markdown(table).rstrip() for table in tables(lines))]
     parts += ["## How to read this", "\n".join(f"- {line}" for line in content["how"])]
     return "\n\n".join(parts) + "\n"
-
-
-def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Numbers in full; what is undefined is empty."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(map(harmless_row, rows))
-    return out.getvalue()
