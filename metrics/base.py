@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sized
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 PROGRESS_AFTER = 2.0
@@ -29,6 +30,7 @@ def signature(metric: str, /, *, libraries: tuple[str, ...] = (), **fields: obje
     return "|".join(parts)
 
 
+@cache  # signatures ask for it thousands of times a run, and it is read from a file
 def library_version(name: str) -> str:
     """The installed version of a distribution, or `absent`."""
     try:

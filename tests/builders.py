@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import json
 import os
+import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -31,6 +33,59 @@ COMMAND = f"{ONLY_OURS}\nfrom lm_eval.__main__ import cli_evaluate\ncli_evaluate
 """Code for `python -c CODE WORDS`, where the process itself is what is tested."""
 
 
+def ask_the_machine_once() -> None:
+    """Let the harness note pip's list and the machine's parts after each run, and ask but once.
+
+    It starts a dozen processes for that, which takes longer than most runs here.
+    """
+    try:
+        from torch.utils import collect_env
+    except ImportError:
+        return
+    if not hasattr(collect_env.get_pretty_env_info, "cache_info"):
+        collect_env.get_pretty_env_info = functools.cache(collect_env.get_pretty_env_info)
+
+
+def our_tasks(metadata: Mapping[str, Any] | None = None) -> Any:
+    """A task manager of the harness that knows our tasks alone."""
+    from lm_eval.tasks.manager import TaskManager
+
+    from xling_tasks.discovery import task_folder
+
+    with our_index_once():
+        return TaskManager(
+            include_path=str(task_folder()), include_defaults=False, metadata=metadata
+        )
+
+
+@contextlib.contextmanager
+def our_index_once() -> Iterator[None]:
+    """Let the harness's index leave out its own task files, and read ours once and for all."""
+    from lm_eval.tasks import manager
+
+    from xling_tasks.discovery import task_folder
+
+    build, known = manager.TaskIndex.build, {task_folder(), Path(manager.__file__).parent}
+
+    def ours(paths: Iterable[Path], **options: Any) -> Any:
+        others = [path for path in paths if Path(path).resolve() not in known]
+        return build([task_folder(), *others], **options) if others else pickle.loads(_our_index())
+
+    _our_index()
+    with mock.patch.object(manager.TaskIndex, "build", staticmethod(ours)):
+        yield
+
+
+@functools.cache
+def _our_index() -> bytes:
+    """Pickled, so that every manager has an index of its own."""
+    from lm_eval.tasks.manager import TaskIndex
+
+    from xling_tasks.discovery import task_folder
+
+    return pickle.dumps(TaskIndex.build([task_folder()]))
+
+
 def lm_eval(cwd: Path, *words: str, **environment: str) -> None:
     """Run the command `lm_eval WORDS` from a folder, in this process.
 
@@ -38,17 +93,12 @@ def lm_eval(cwd: Path, *words: str, **environment: str) -> None:
     imports, seconds each) and the harness's own task files. An error of ours is raised.
     """
     from lm_eval._cli import HarnessCLI
-    from lm_eval.tasks.manager import TaskIndex
 
-    every, own = TaskIndex._iter_yaml_files, Path(sys.modules["lm_eval.tasks"].__file__).parent
-
-    def ours(root: Path) -> Any:
-        return () if root == own else every(root)
-
+    ask_the_machine_once()
     with (
         inside(cwd),
+        our_index_once(),
         mock.patch.object(sys, "argv", ["lm_eval", *words]),
-        mock.patch.object(TaskIndex, "_iter_yaml_files", staticmethod(ours)),
         mock.patch.dict(os.environ, environment),
     ):
         cli = HarnessCLI()

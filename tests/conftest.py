@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import builders
 import pytest
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -83,22 +85,17 @@ def run() -> Callable[..., dict[str, Any]]:
 
     def run_(tasks: str | list[str], model: Any = "xling_baseline", **options: Any) -> Any:
         import lm_eval
-        from lm_eval.tasks import TaskManager
         from lm_eval.utils import simple_parse_args_string
 
-        from xling_tasks.discovery import task_folder
-
+        builders.ask_the_machine_once()
         options.setdefault("bootstrap_iters", 0)
         names = [tasks] if isinstance(tasks, str) else tasks
         if "task_manager" not in options:
             # As the harness does it, but without reading the thousands of other task files.
             args = options.get("model_args") or {}
             args = simple_parse_args_string(args) if isinstance(args, str) else args
-            options["task_manager"] = TaskManager(
-                include_path=str(task_folder()),
-                include_defaults=False,
-                metadata=args | (options.pop("metadata", None) or {}),
-            )
+            metadata = args | (options.pop("metadata", None) or {})
+            options["task_manager"] = builders.our_tasks(metadata)
         return lm_eval.simple_evaluate(model=model, tasks=names, **options)
 
     return run_
@@ -134,7 +131,9 @@ class Served:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}/v1/chat/completions"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        # It looks that often whether to end, and `shutdown` waits for that.
+        serve = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
+        serve.start()
 
     @property
     def prompts(self) -> list[str]:
@@ -209,25 +208,43 @@ def tiny_hf(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder)
 
 
-@pytest.fixture
-def browser() -> Iterator[Any]:
-    """A headless Chromium, driven by playwright.
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[tuple[Any, asyncio.AbstractEventLoop]]:
+    """A headless Chromium, driven by playwright, and the loop that playwright runs in this thread.
 
-    One per test: while playwright's synchronous driver lives, `asyncio.run` fails in its thread,
-    and with it the harness's API models in other tests.
+    One per worker, for it takes two seconds of processor time to start and to end.
     """
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
         pytest.skip("no Chromium found: apt-get install chromium")
     quiet = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync"
     more = "--disable-background-networking --disable-component-update"
     with sync_api.sync_playwright() as driver:
         started = driver.chromium.launch(
-            executable_path=chromium, args=[*quiet.split(), *more.split()]
+            executable_path=program, args=[*quiet.split(), *more.split()]
         )
-        yield started
+        loop = asyncio.get_running_loop()
+        asyncio._set_running_loop(None)
+        yield started, loop
+        asyncio._set_running_loop(loop)
         started.close()
+
+
+@pytest.fixture
+def browser(chromium: tuple[Any, asyncio.AbstractEventLoop]) -> Iterator[Any]:
+    """The worker's Chromium, without what other tests opened in it.
+
+    Between two calls playwright's synchronous driver leaves its loop marked as running, and with
+    that `asyncio.run` fails in its thread, and so do the harness's API models: it is marked so
+    during the tests of pages alone.
+    """
+    started, loop = chromium
+    asyncio._set_running_loop(loop)
+    yield started
+    for context in started.contexts:
+        context.close()
+    asyncio._set_running_loop(None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
