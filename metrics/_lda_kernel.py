@@ -10,15 +10,11 @@ words), a document keeps only the topics that can still matter, and exp(psi(x)) 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from importlib import import_module
-from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from xling_metrics.compiled import ANY_ORDER, compiled
 
-_numba = import_module("numba")
-_Function = TypeVar("_Function", bound=Callable[..., object])
 _Floats = NDArray[np.float64]
 _Ints = NDArray[np.int64]
 
@@ -35,21 +31,7 @@ _LN_2_HIGH, _LN_2_LOW = 6.93145751953125e-1, 1.4286068203094172e-6
 _ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it leaves the nearest integer in the low bits
 
 
-def _compiled(**options: Any) -> Callable[[_Function], _Function]:
-    def compile_one(function: _Function) -> _Function:
-        settings = {"nogil": True, "error_model": "numpy", "forceinline": True, **options}
-        try:
-            return cast(_Function, _numba.njit(cache=True, **settings)(function))
-        except RuntimeError:  # No folder for the cache can be written.
-            return cast(_Function, _numba.njit(**settings)(function))
-
-    return compile_one
-
-
-_LOOSE = {"reassoc", "contract", "nsz"}  # sums in any order, or they cannot be vectors
-
-
-@_compiled(fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _exp(x: float) -> float:
     """exp(x) within 2 units in the last place for x < 700; below -700 it stays exp(-700).
 
@@ -78,7 +60,7 @@ def _exp(x: float) -> float:
     return p * np.int64(power).view(np.float64)
 
 
-@_compiled()
+@compiled()
 def _lift(x: float, above: float, below: float) -> tuple[float, float, float]:
     """One step of psi(x) = psi(x + 1) - 1/x below 6; `above` / `below` collects the fractions."""
     small = x < 6.0
@@ -89,7 +71,7 @@ def _lift(x: float, above: float, below: float) -> tuple[float, float, float]:
     )
 
 
-@_compiled(fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _exp_digamma(x: _Floats, size: int, shift: float, out: _Floats) -> None:
     """Set out[i] = exp(psi(x[i]) - shift) for the first x, all > 1e-6.
 
@@ -109,7 +91,7 @@ def _exp_digamma(x: _Floats, size: int, shift: float, out: _Floats) -> None:
         out[i] = value * _exp(-above / below - 0.5 * inverse - series - shift)
 
 
-@_compiled()
+@compiled()
 def _digamma(x: float) -> float:
     """psi(x) for x > 1e-6, by the series of `_exp_digamma`."""
     below = 0.0
@@ -122,7 +104,7 @@ def _digamma(x: float) -> float:
     return psi - square * (1.0 / 12.0 - square * (1.0 / 120.0 - square * (1.0 / 252.0)))
 
 
-@_compiled(fastmath=_LOOSE)
+@compiled(fastmath=ANY_ORDER)
 def _word_ratios(
     weight: _Floats, rows: _Ints, n: int, block: _Floats, counts: _Floats, out: _Floats, size: int
 ) -> None:
@@ -138,7 +120,7 @@ def _word_ratios(
         out[w] = counts[w] / out[w]
 
 
-@_compiled(fastmath=_LOOSE)
+@compiled(fastmath=ANY_ORDER)
 def _topic_counts(
     weight: _Floats, rows: _Ints, n: int, block: _Floats, ratios: _Floats, out: _Floats, size: int
 ) -> None:
@@ -156,7 +138,7 @@ def _topic_counts(
         out[j + 2], out[j + 3] = weight[j + 2] * c, weight[j + 3] * d
 
 
-@_compiled()
+@compiled()
 def _aligned(size: int) -> _Floats:
     """Memory that begins at a multiple of 64 bytes: a vector that crosses a line costs twice."""
     spare = np.zeros(size + 8)
@@ -164,7 +146,7 @@ def _aligned(size: int) -> _Floats:
     return spare[start : start + size]
 
 
-@_compiled(fastmath=_LOOSE)
+@compiled(fastmath=ANY_ORDER)
 def _first_counts(
     weight: _Floats, words: _Ints, counts: _Floats, word_weights: _Floats, out: _Floats
 ) -> None:
@@ -183,7 +165,7 @@ def _first_counts(
         out[k] *= weight[k]
 
 
-@_compiled()
+@compiled()
 def _copy_block(
     words: _Ints, topics: _Ints, n: int, word_weights: _Floats, block: _Floats, size: int
 ) -> None:
@@ -197,7 +179,7 @@ def _copy_block(
             block[j, w] = 0.0
 
 
-@_compiled(fastmath=_LOOSE)
+@compiled(fastmath=ANY_ORDER)
 def _update(packed: _Floats, found: _Floats, n: int, prior: float) -> tuple[float, float]:
     """Set each gamma to its topic's count plus the prior; returns their sum, and the change."""
     total = change = 0.0
@@ -209,7 +191,7 @@ def _update(packed: _Floats, found: _Floats, n: int, prior: float) -> tuple[floa
     return total, change
 
 
-@_compiled()
+@compiled()
 def _drop_negligible(
     weight: _Floats, packed: _Floats, topics: _Ints, rows: _Ints, n: int, dropped: _Ints
 ) -> int:
@@ -227,7 +209,7 @@ def _drop_negligible(
     return kept
 
 
-@_compiled()
+@compiled()
 def _settle(
     words: _Ints,
     counts: _Floats,
@@ -286,7 +268,7 @@ def _settle(
     return n
 
 
-@_compiled()
+@compiled()
 def expectation(
     starts: _Ints,
     words: _Ints,
@@ -344,7 +326,7 @@ def expectation(
                     collected[own[w], topics[j]] += weight[j] * ratios[w]
 
 
-@_compiled()
+@compiled()
 def exp_expected_log(dirichlets: _Floats) -> _Floats:
     """exp(E[log beta]) of one Dirichlet per column (words x topics in, the same shape out)."""
     n_words, n_topics = dirichlets.shape

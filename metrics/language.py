@@ -1,9 +1,7 @@
-"""Which language a text is in: langid in batches, language consistency, line and word pass.
+"""Which language a text is in: langid for many texts, language consistency, line and word pass.
 
-langid 1.1.6 with its default model of 97 languages, run from its own automaton and weights. The
-labels equal `langid.classify(text)[0]` exactly, ties included: the weights are float32 numbers
-between 2**-1 and 2**5 in magnitude, so multiples of 2**-24, and float64 adds such numbers without
-any rounding, in any order, up to a sum of 2**29 (texts of some 10 MB).
+langid 1.1.6 with its default model of 97 languages; the labels equal `langid.classify(text)[0]`
+exactly (see `langid_batches`).
 
 langid itself mistakes close languages: of 899 lines a model wrote when asked for Indonesian it
 calls 79 Malay. Compare a language's scores with those of reference answers in that language.
@@ -12,14 +10,13 @@ calls 79 Malay. Compare a language's scores with those of reference answers in t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
 import regex
-from numpy.typing import NDArray
+from xling_metrics import langid_batches
 from xling_metrics.base import mean
 from xling_metrics.words import language_code, words
 
@@ -28,9 +25,6 @@ PUBLISHED_LANGUAGES = ("en", "es", "zh", "hi")
 
 # A line with fewer words is too short to tell its language; the benchmark's own limit.
 LINE_WORDS = 5
-
-# Bytes identified in one go, which bounds memory.
-_BATCH_BYTES = 1 << 20
 
 # Languages in which a foreign word shows by its script. Not here: those in Latin script, and those
 # written in two scripts (Serbian, Kurdish).
@@ -69,16 +63,6 @@ _ENGLISH = frozenset(_COMMON_IN_ENGLISH.split())
 _LONG_UNITS = frozenset({"mmol", "nmol", "pmol", "umol", "kcal"})
 
 
-class _Model(NamedTuple):
-    """The automaton of langid over bytes, and what a visit to a state adds to each label."""
-
-    step: NDArray[np.uint16]  # next state at [state * 256 + byte]
-    weights: NDArray[np.float64]  # state x label
-    speaks: NDArray[np.bool_]  # whether a state has weights at all
-    prior: NDArray[np.float64]
-    labels: tuple[str, ...]
-
-
 class Confusion(NamedTuple):
     """One answer under the Language Confusion Benchmark; None is unscored, see the functions."""
 
@@ -93,7 +77,7 @@ def langid_code(language: str) -> str:
         ValueError: If langid does not know the language; the message lists those it knows.
     """
     code = language_code(language)
-    labels = _model().labels
+    labels = langid_batches.known_labels()
     if code not in labels:
         raise ValueError(f"langid does not know {language!r}; it knows {', '.join(sorted(labels))}")
     return code
@@ -109,14 +93,10 @@ def identify(texts: Sequence[str]) -> list[str | None]:
         One label per text. None for empty text and bare space, where langid would say `en`. Text
         without letters gets langid's answer, which says more about its prior than about the text.
     """
-    labels: list[str | None] = [None] * len(texts)
-    present = [
-        (i, text.encode("utf-8", "surrogatepass")) for i, text in enumerate(texts) if text.strip()
-    ]
-    for batch in _batches(present):
-        for (i, _), label in zip(batch, _classify([data for _, data in batch]), strict=True):
-            labels[i] = label
-    return labels
+    present = [text for text in dict.fromkeys(texts) if text.strip()]
+    encoded = [text.encode("utf-8", "surrogatepass") for text in present]
+    label_of = dict(zip(present, langid_batches.labels_of(encoded), strict=True))
+    return [label_of.get(text) for text in texts]
 
 
 def knows(language: str) -> bool:
@@ -349,76 +329,3 @@ def _groups_in(
     flat = [text for group in groups for text in group]
     labels = iter(in_language(flat, language, scripts))
     return [list(islice(labels, len(group))) for group in groups]
-
-
-def _batches(texts: list[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
-    """Runs of texts of about _BATCH_BYTES, so that memory stays bounded."""
-    batch: list[tuple[int, bytes]] = []
-    size = 0
-    for item in texts:
-        batch.append(item)
-        size += len(item[1])
-        if size >= _BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-def _classify(texts: Sequence[bytes]) -> list[str]:
-    """The labels langid gives to some non-empty texts."""
-    from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
-
-    model = _model()
-    bounds = np.cumsum([0, *map(len, texts)])
-    states = _run(model.step, np.frombuffer(b"".join(texts), np.uint8), bounds[:-1])
-    # Most states stand for no n-gram and add nothing; the others weigh in once for every visit:
-    # one row per text, whose repeated entries add up in the product.
-    speaking = model.speaks[states]
-    bounds = np.concatenate(([0], np.cumsum(speaking)))[bounds]
-    states = states[speaking]
-    visits = csr_matrix(
-        (np.ones(len(states)), states, bounds), shape=(len(texts), len(model.weights))
-    )
-    best = np.argmax(visits @ model.weights + model.prior, axis=1)
-    return [model.labels[k] for k in best]
-
-
-def _run(
-    step: NDArray[np.uint16], data: NDArray[np.uint8], starts: NDArray[Any]
-) -> NDArray[np.uint16]:
-    """The automaton's state after each byte, where each text starts afresh in state 0.
-
-    All positions advance together: after k rounds, each holds the state that the last k bytes lead
-    to from state 0. langid's n-grams have at most four bytes, so a fifth round changes nothing; and
-    when a round changes nothing, every state follows from the one before it, which is the very
-    sequence that reading byte by byte gives.
-    """
-    states = np.zeros(len(data), np.uint16)
-    index = np.empty(len(data), np.intp)
-    while True:
-        index[1:] = states[:-1]
-        index[starts] = 0
-        index *= 256
-        index += data
-        following = step[index]
-        if np.array_equal(following, states):
-            return states
-        states = following
-
-
-@cache
-def _model() -> _Model:
-    # An identifier of our own: langid's global one may have been narrowed by set_languages.
-    from langid.langid import LanguageIdentifier, model
-
-    identifier = LanguageIdentifier.from_modelstring(model)
-    step = np.array(identifier.tk_nextmove, dtype=np.uint16)
-    feature_weights = identifier.nb_ptc.astype(np.float64)
-    weights = np.zeros((len(step) // 256, feature_weights.shape[1]))
-    for state, features in identifier.tk_output.items():
-        weights[state] = feature_weights[list(features)].sum(axis=0)
-    prior = identifier.nb_pc.astype(np.float64)
-    return _Model(
-        step, weights, np.any(weights != 0, axis=1), prior, tuple(map(str, identifier.nb_classes))
-    )

@@ -44,5 +44,5 @@ def compared(part: str, reference: Seconds, ours: Seconds, **rest: Any) -> dict[
 
 
 def _cpu() -> float:
-    now = os.times()
-    return now.user + now.system + now.children_user + now.children_system
+    children = os.times()
+    return time.process_time() + children.children_user + children.children_system

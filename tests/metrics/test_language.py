@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import os
 import random
+import sys
 from pathlib import Path
 
 import langid
 import numpy as np
 import pytest
-from xling_metrics import language as language_module
+from xling_metrics import langid_batches
 from xling_metrics.language import (
     Confusion,
     identify,
@@ -53,7 +54,11 @@ def test_empty_and_space_have_no_language() -> None:
     assert identify([]) == []
 
 
-def test_identify_equals_langid_on_random_text() -> None:
+@pytest.mark.parametrize("compiled", [False, True])
+def test_identify_equals_langid_on_random_text(
+    monkeypatch: pytest.MonkeyPatch, compiled: bool
+) -> None:
+    _switch_kernel(monkeypatch, compiled)
     rng = random.Random(5)
     pool = " .,;0123abcdefghijklmnopqrstuvwxyzéñüßøłАбвгдежз的是不了人あいのにはक्षहिींمنفيالהומ가나다กขค\U0001f600\x00"
     texts = ["".join(rng.choices(pool, k=rng.randrange(1, 60))) for _ in range(250)]
@@ -66,17 +71,36 @@ def test_identify_equals_langid_on_random_text() -> None:
     assert [identify([text])[0] for text in texts[:40]] == expected[:40]
 
 
-def test_batches_do_not_change_labels(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = [EN, HI, ZH * 40, ES, AR]
+@pytest.mark.parametrize("compiled", [False, True])
+def test_batches_do_not_change_labels(monkeypatch: pytest.MonkeyPatch, compiled: bool) -> None:
+    _switch_kernel(monkeypatch, compiled)
+    texts = [EN, HI, ZH * 40, ES, AR, EN]
     expected = identify(texts)
     for size in (1, 100, 700):  # every text alone; cut in the middle of the list
-        monkeypatch.setattr(language_module, "_BATCH_BYTES", size)
+        monkeypatch.setattr(langid_batches, "_BATCH_BYTES", size)
         assert identify(texts) == expected == _langid(texts)
+
+
+def _switch_kernel(monkeypatch: pytest.MonkeyPatch, compiled: bool) -> None:
+    """Take the compiled loops, or those of numpy, whatever the size."""
+    if compiled:
+        pytest.importorskip("numba")
+    else:
+        monkeypatch.setattr(langid_batches, "_kernel", lambda _size: None)
+
+
+def test_numba_is_loaded_where_that_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    monkeypatch.delitem(sys.modules, "numba")
+    assert langid_batches._kernel(10_000) is None
+    monkeypatch.setitem(sys.modules, "numba", None)  # as if it were not installed
+    monkeypatch.delitem(sys.modules, "xling_metrics._langid_kernel", raising=False)
+    assert langid_batches._kernel(1 << 30) is None
 
 
 def test_sums_are_exact_in_any_order() -> None:
     # All weights are multiples of 2**-24 below 2**5: partial sums below 2**29 fit float64's 53 bits.
-    model = language_module._model()
+    model = langid_batches._model()
     for weights in (model.weights, model.prior):
         assert np.all(weights * 2.0**24 % 1 == 0)
     from langid.langid import LanguageIdentifier

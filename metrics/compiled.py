@@ -1,0 +1,35 @@
+"""How inner loops are compiled: with numba, which the extra `topics` brings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, TypeVar, cast
+
+_Function = TypeVar("_Function", bound=Callable[..., object])
+
+ANY_ORDER = {"reassoc", "contract", "nsz"}
+"""For `fastmath`: sums in any order, or they cannot be vectors."""
+
+
+def compiled(**options: Any) -> Callable[[_Function], _Function]:
+    """Compile a function when it is first called, and keep that on disk where it can be written.
+
+    Other threads run meanwhile, and a division by zero is as in numpy.
+
+    Args:
+        **options: More of `numba.njit`'s, such as `fastmath`.
+
+    Raises:
+        ImportError: Without numba.
+    """
+    numba = import_module("numba")
+
+    def compile_one(function: _Function) -> _Function:
+        settings = {"nogil": True, "error_model": "numpy", "forceinline": True, **options}
+        try:
+            return cast(_Function, numba.njit(cache=True, **settings)(function))
+        except RuntimeError:  # No folder for the cache can be written.
+            return cast(_Function, numba.njit(**settings)(function))
+
+    return compile_one

@@ -1,0 +1,155 @@
+"""langid's labels for many texts at once: langid 1.1.6, its default model of 97 languages.
+
+Run from its own automaton and weights; the labels equal `langid.classify(text)[0]` exactly, ties
+included: the weights are float32 numbers between 2**-1 and 2**5 in magnitude, so multiples of
+2**-24, and float64 adds such numbers without any rounding, in any order, up to a sum of 2**29
+(texts of some 10 MB). So the number of visits to a state, times its weights, is as exact as their
+sum; and texts in Hindi or Chinese visit few states often.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from xling_metrics.base import usable_cores
+
+# Bytes identified in one go, which bounds memory.
+_BATCH_BYTES = 1 << 20
+
+# From so many bytes on it pays to load numba, half a second; where it is loaded, always.
+_LOAD_FROM_BYTES = 2 << 20
+
+
+class _Model(NamedTuple):
+    """The automaton of langid over bytes, and what a visit to a state adds to each label."""
+
+    step: NDArray[np.uint16]  # next state at [state * 256 + byte]
+    row_of: NDArray[np.int16]  # a state's row of `weights`; -1: it adds nothing
+    weights: NDArray[np.float64]  # rows x labels
+    prior: NDArray[np.float64]
+    labels: tuple[str, ...]
+
+
+def known_labels() -> tuple[str, ...]:
+    """The labels that langid's model can give."""
+    return _model().labels
+
+
+def labels_of(texts: Sequence[bytes]) -> list[str]:
+    """The label langid gives to each text in UTF-8; with numba on all cores.
+
+    Formula: the label with the largest prior plus the sum, over the byte n-grams of the text, of
+    their log-probabilities in that label (naive Bayes; Lui and Baldwin 2012, langid.py).
+    """
+    kernel = _kernel(sum(map(len, texts)))
+    classify = _classify if kernel is None else kernel.best_labels
+    model = _model()
+
+    def best(batch: list[bytes]) -> NDArray[np.int64]:
+        bounds = np.cumsum([0, *map(len, batch)])
+        data = np.frombuffer(b"".join(batch), np.uint8)
+        return classify(data, bounds, model.step, model.row_of, model.weights, model.prior)
+
+    batches = list(_batches(texts))
+    if kernel is None or len(batches) == 1:
+        found = [best(batch) for batch in batches]
+    else:  # Only the compiled loops let another thread run meanwhile.
+        with ThreadPoolExecutor(usable_cores()) as pool:
+            found = list(pool.map(best, batches))
+    return [model.labels[number] for numbers in found for number in numbers]
+
+
+def _batches(texts: Sequence[bytes]) -> Iterator[list[bytes]]:
+    """Runs of texts of about _BATCH_BYTES, so that memory stays bounded."""
+    batch: list[bytes] = []
+    size = 0
+    for text in texts:
+        batch.append(text)
+        size += len(text)
+        if size >= _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _kernel(n_bytes: int) -> ModuleType | None:
+    """The compiled loops; None without numba, or where loading it would take longer."""
+    if "numba" not in sys.modules and n_bytes < _LOAD_FROM_BYTES:
+        return None
+    try:
+        return import_module("xling_metrics._langid_kernel")
+    except ImportError:
+        return None
+
+
+def _classify(
+    data: NDArray[np.uint8],
+    bounds: NDArray[np.int64],
+    step: NDArray[np.uint16],
+    row_of: NDArray[np.int16],
+    weights: NDArray[np.float64],
+    prior: NDArray[np.float64],
+) -> NDArray[np.int64]:
+    """`best_labels` of the compiled loops, with numpy."""
+    from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+
+    rows = row_of[_run(step, data, bounds[:-1])]
+    # Most states stand for no n-gram and add nothing; the others weigh in once for every visit:
+    # one row per text, whose repeated entries add up in the product.
+    speaking = rows >= 0
+    bounds = np.concatenate(([0], np.cumsum(speaking)))[bounds]
+    rows = rows[speaking]
+    visits = csr_matrix((np.ones(len(rows)), rows, bounds), shape=(len(bounds) - 1, len(weights)))
+    best: NDArray[np.int64] = np.argmax(visits @ weights + prior, axis=1)
+    return best
+
+
+def _run(
+    step: NDArray[np.uint16], data: NDArray[np.uint8], starts: NDArray[Any]
+) -> NDArray[np.uint16]:
+    """The automaton's state after each byte, where each text starts afresh in state 0.
+
+    All positions advance together: after k rounds, each holds the state that the last k bytes lead
+    to from state 0. langid's n-grams have at most four bytes, so a fifth round changes nothing; and
+    when a round changes nothing, every state follows from the one before it, which is the very
+    sequence that reading byte by byte gives.
+    """
+    states = np.zeros(len(data), np.uint16)
+    index = np.empty(len(data), np.intp)
+    while True:
+        index[1:] = states[:-1]
+        index[starts] = 0
+        index *= 256
+        index += data
+        following = step[index]
+        if np.array_equal(following, states):
+            return states
+        states = following
+
+
+@cache
+def _model() -> _Model:
+    # An identifier of our own: langid's global one may have been narrowed by set_languages.
+    from langid.langid import LanguageIdentifier, model
+
+    identifier = LanguageIdentifier.from_modelstring(model)
+    step = np.array(identifier.tk_nextmove, dtype=np.uint16)
+    feature_weights = identifier.nb_ptc.astype(np.float64)
+    row_of = np.full(len(step) // 256, -1, np.int16)
+    rows: list[NDArray[np.float64]] = []
+    for state, features in identifier.tk_output.items():
+        weights = feature_weights[list(features)].sum(axis=0)
+        if weights.any():
+            row_of[state] = len(rows)
+            rows.append(weights)
+    prior = identifier.nb_pc.astype(np.float64)
+    return _Model(step, row_of, np.array(rows), prior, tuple(map(str, identifier.nb_classes)))
