@@ -17,6 +17,9 @@ import pytest
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # A worker per core: more threads than that wait for each other, and waiting is work for them.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 DATA = Path(__file__).with_name("cases")
 

@@ -23,8 +23,7 @@ from xling_tasks.models import failures, http
 from xling_tasks.models.failures import FAILED, CallFailed, Reply
 from xling_tasks.models.health import Health, Limits, ServiceDown
 
-_TOGETHER = 0.02
-
+_TOGETHER = 0.02  # seconds
 
 Arrived = list[tuple[int, Reply]]
 """Replies with the places of their requests, in the order of arrival."""
@@ -89,10 +88,11 @@ def _drain(
     Returns:
         The error that ended the calls, if one did, and whether all calls are done.
     """
-    wait = True
+    together = None
     while True:
+        wait = 1.0 if together is None else max(0.0, together - time.monotonic())
         try:
-            item = results.get(timeout=1.0) if wait else results.get_nowait()
+            item = results.get(timeout=wait)
         except queue.Empty:
             return None, False
         if item is None:
@@ -100,9 +100,8 @@ def _drain(
         if isinstance(item, BaseException):
             return item, False
         arrived.append(item)
-        if wait:
-            time.sleep(_TOGETHER)  # so that what arrives together is written together
-        wait = False
+        if together is None:  # so that what arrives together is written together
+            together = time.monotonic() + _TOGETHER
 
 
 class _Work:

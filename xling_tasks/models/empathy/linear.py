@@ -15,22 +15,21 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from xling_tasks.errors import DataError
+from xling_tasks.models.empathy.counted import Rows, Seen, View, see
 from xling_tasks.models.empathy.data import MECHANISMS, Pair, Profile, folds, plain
 from xling_tasks.models.empathy.features import Text, covered, read
 
 VOCABULARY, WEIGHTS = FILES = ("vocabulary.json", "weights.npz")
 """What `save` writes: the terms, which are words of the training posts, and all numbers."""
-
-View = Literal["sentence", "response", "seeker"]
 
 
 class _Fit(NamedTuple):
@@ -63,9 +62,9 @@ class Scorer:
     idf: np.ndarray
     weights: np.ndarray
 
-    def scores(self, rows: Sequence[Counter[str]], numbers: np.ndarray | None) -> np.ndarray:
+    def scores(self, rows: Rows) -> np.ndarray:
         """Log odds, rows x 3."""
-        return _affine(_matrix(rows, numbers, self.terms, self.idf), self.weights)
+        return _affine(_matrix(rows, self.terms, self.idf), self.weights)
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ class LinearClassifier:
         if not pairs:
             return []
         texts = [read(plain(seeker), plain(response)) for seeker, response in pairs]
-        features = (_features(texts, self.scorers) - self.mean) / self.scale
+        features = (_features(see(texts), self.scorers) - self.mean) / self.scale
         return [(bool(a), bool(b), bool(c)) for a, b, c in _affine(features, self.weights) > 0]
 
     def save(self, folder: Path) -> None:
@@ -138,14 +137,15 @@ def fit(pairs: Sequence[Pair], seed: int) -> LinearClassifier:
                 "with and without the mechanism are needed"
             )
     texts = [read(pair.seeker, pair.response) for pair in pairs]
+    seen = see(texts)
     evidence = [_evidence(text, pair) for text, pair in zip(texts, pairs, strict=True)]
-    scorers = _fit_scorers(texts, evidence, present)
-    features = _features(texts, scorers)
+    scorers = _fit_scorers(seen, evidence, present)
+    features = _features(seen, scorers)
     fold_of = np.array(folds(pairs, _FOLDS, seed))
     for fold in np.unique(fold_of):
-        seen, held = (np.flatnonzero(rows) for rows in (fold_of != fold, fold_of == fold))
-        blind = _fit_scorers([texts[i] for i in seen], [evidence[i] for i in seen], present[seen])
-        features[held] = _features([texts[i] for i in held], blind)
+        used, held = (np.flatnonzero(rows) for rows in (fold_of != fold, fold_of == fold))
+        blind = _fit_scorers(seen.take(used), [evidence[i] for i in used], present[used])
+        features[held] = _features(seen.take(held), blind)
     mean, scale = features.mean(axis=0), features.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)
     weights = _logistic((features - mean) / scale, present, _FIT_TOP)
@@ -153,35 +153,33 @@ def fit(pairs: Sequence[Pair], seed: int) -> LinearClassifier:
 
 
 def _fit_scorers(
-    texts: Sequence[Text], evidence: Sequence[np.ndarray], present: np.ndarray
+    seen: Seen, evidence: Sequence[np.ndarray], present: np.ndarray
 ) -> dict[View, Scorer]:
     """The first level.
 
     Args:
-        texts: n.
+        seen: n texts.
         evidence: n arrays, sentences x 3: which sentences hold each mechanism.
         present: n x 3: which responses do.
     """
     scorers: dict[View, Scorer] = {}
     for view, how in _FIT.items():
-        rows, numbers = _rows(texts, view)
+        rows = seen.rows[view]
         labels = np.concatenate(evidence) if view == "sentence" else present
-        having = Counter(term for row in rows for term in row)
-        kept = sorted(term for term, count in having.items() if count >= _FEWEST)
-        terms = {term: column for column, term in enumerate(kept)}
-        idf = np.array([math.log((1 + len(rows)) / (1 + having[term])) + 1 for term in kept])
-        matrix = _matrix(rows, numbers, terms, idf)
-        scorers[view] = Scorer(terms, idf, _logistic(matrix, labels, how))
+        having = np.bincount(rows.columns, minlength=len(rows.terms)).tolist()
+        kept = [column for column, count in enumerate(having) if count >= _FEWEST]
+        terms = {rows.terms[column]: place for place, column in enumerate(kept)}
+        idf = np.array([math.log((1 + len(rows)) / (1 + having[column])) + 1 for column in kept])
+        scorers[view] = Scorer(terms, idf, _logistic(_matrix(rows, terms, idf), labels, how))
     return scorers
 
 
-def _features(texts: Sequence[Text], scorers: Mapping[View, Scorer]) -> np.ndarray:
+def _features(seen: Seen, scorers: Mapping[View, Scorer]) -> np.ndarray:
     """What the second level sees, n x features."""
-    score = {view: scorer.scores(*_rows(texts, view)) for view, scorer in scorers.items()}
-    ends = np.cumsum([len(text.spans) for text in texts])
+    score = {view: scorer.scores(seen.rows[view]) for view, scorer in scorers.items()}
+    ends = np.cumsum(seen.sentences)
     of_sentences = [_summed(own) for own in np.split(score["sentence"], ends[:-1])]
-    whole = [text.whole for text in texts]
-    return np.hstack([np.array(of_sentences), score["response"], score["seeker"], np.array(whole)])
+    return np.hstack([np.array(of_sentences), score["response"], score["seeker"], seen.whole])
 
 
 def _summed(scores: np.ndarray) -> np.ndarray:
@@ -214,32 +212,23 @@ def _evidence(text: Text, pair: Pair) -> np.ndarray:
     return marked
 
 
-def _rows(texts: Sequence[Text], view: View) -> tuple[list[Counter[str]], np.ndarray | None]:
-    """The counted terms of a view, and numbers beside them."""
-    if view == "sentence":
-        counts = [row for text in texts for row in text.sentences]
-        return counts, np.array([row for text in texts for row in text.numbers]) / 2
-    return [text.response if view == "response" else text.seeker for text in texts], None
-
-
-def _matrix(
-    rows: Sequence[Counter[str]], numbers: np.ndarray | None, terms: dict[str, int], idf: np.ndarray
-) -> Any:
+def _matrix(rows: Rows, terms: Mapping[str, int], idf: np.ndarray) -> Any:
     """Sparse tf-idf, (1 + ln count) * idf in rows of length 1, and the numbers behind it."""
     from scipy.sparse import csr_matrix, hstack  # type: ignore[import-untyped]
 
-    values: list[float] = []
-    columns: list[int] = []
-    ends = [0]
-    for row in rows:
-        known = sorted((terms[term], count) for term, count in row.items() if term in terms)
-        weighted = [(1 + math.log(count)) * float(idf[column]) for column, count in known]
-        length = math.hypot(*weighted) or 1.0
-        values += [value / length for value in weighted]
-        columns += [column for column, _ in known]
-        ends.append(len(columns))
+    column_of = np.array([terms.get(term, -1) for term in rows.terms], dtype=np.int64)
+    columns = column_of[rows.columns]
+    known = columns >= 0
+    ends = np.concatenate([[0], np.cumsum(known)])[rows.ends]
+    columns = columns[known]
+    weighted = rows.weights[known] * idf[columns]
+    listed, limits = weighted.tolist(), ends.tolist()
+    lengths = [math.hypot(*listed[start:end]) or 1.0 for start, end in pairwise(limits)]
+    values = weighted / np.repeat(lengths, np.diff(ends))
     matrix = csr_matrix((values, columns, ends), shape=(len(rows), len(terms)))
-    return matrix if numbers is None else hstack([matrix, csr_matrix(numbers)]).tocsr()
+    if rows.numbers is None:
+        return matrix
+    return hstack([matrix, csr_matrix(rows.numbers)]).tocsr()
 
 
 def _logistic(matrix: Any, labels: np.ndarray, how: _Fit) -> np.ndarray:
