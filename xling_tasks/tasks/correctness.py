@@ -10,9 +10,7 @@ from typing import Any
 
 from lm_eval.api.metrics import mean
 from xling_metrics.base import signature
-from xling_metrics.language import in_language, match_rule
 from xling_metrics.overlap import chrf, chrf_signature
-from xling_metrics.words import can_segment, length_words, segmenter_name
 
 from xling_tasks.criteria import LABELS, NO_RESPONSE
 from xling_tasks.data.prompts import Prompt
@@ -23,14 +21,12 @@ from xling_tasks.models.control_tokens import common
 from xling_tasks.models.judge import Case, fill
 from xling_tasks.models.jury import Jury, Verdict, recorded, swapped
 from xling_tasks.readers.fences import STAND_IN
-from xling_tasks.readers.refusals import declines
 from xling_tasks.scorers.values import defined_mean, replies_of
-from xling_tasks.tasks import jury_scores
+from xling_tasks.tasks import any_answer, jury_scores
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
 from xling_tasks.tasks.side_requests import SideRequest
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
-from xling_tasks.unanswered import empty
 
 _NOT_JUDGED = Verdict(())
 _DIRECTION = jury_scores.DIRECTION
@@ -118,14 +114,9 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
     def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """Overlap, length and language of the answer, and its label one-hot."""
         answer = replies_of(results[0])[0]
-        inside = in_language([answer], self.language, self.scripts)[0]
-        words = length_words(answer, self.language) if can_segment(self.language) else None
         values: dict[str, Any] = {
             "chrf": chrf(answer, doc["reference"]),
-            "length_words": None if words is None else float(words),
-            "empty_rate": float(empty(answer)),
-            "declined_rate": float(declines(answer)),
-            "langid_match": None if inside is None else float(inside),
+            **any_answer.values(answer, self.language, self.scripts),
         }
         if self._jury is not None:
             verdict = self._verdicts.get((doc["question_id"], answer), _NOT_JUDGED)
@@ -141,29 +132,9 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
 
     def metrics(self) -> list[Metric]:
         """Label shares sum to 1, over all questions but those whose judge call failed."""
-        language = self.language
         metrics = [
             Metric("chrf", defined_mean, True, chrf_signature()),
-            Metric(
-                "length_words",
-                mean if can_segment(language) else defined_mean,
-                None,
-                signature("length_words", language=language, words=segmenter_name(language)),
-            ),
-            Metric("empty_rate", mean, False, signature("empty_rate", of="all_questions")),
-            Metric(
-                "declined_rate",
-                mean,
-                None,
-                signature("declined_rate", of="all_questions", reader="ours"),
-            ),
-            Metric(
-                "langid_match",
-                defined_mean,
-                True,
-                signature("langid_match", language=language, libraries=("langid",))
-                + match_rule(self.scripts),
-            ),
+            *any_answer.metrics(self.language, self.scripts, mean),
         ]
         if self._jury is not None:
             of = "all_with_a_majority" if self._jury.several else "all_but_judge_failures"
@@ -174,7 +145,9 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
             share = mean if alone and not gaps else defined_mean
             labelled = any(item.label in LABELS for item in self._verdicts.values())
             # Where nothing was judged, a share of 0 contradictory answers would be a lie.
-            of_label = share if labelled or not alone or not self._verdicts else _undefined
+            of_label = (
+                share if labelled or not alone or not self._verdicts else jury_scores.undefined
+            )
             metrics += [
                 Metric(label, of_label, _DIRECTION.get(label), label + sign) for label in LABELS
             ]
@@ -193,10 +166,6 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
         if self.settings.judge is not None:
             used["judge"] = self.prompts.get("judge", "en")
         return used
-
-
-def _undefined(values: list[float | None]) -> None:
-    """The aggregation of labels that nothing got."""
 
 
 def _count_judged(values: list[dict[str, Any]]) -> int:

@@ -90,7 +90,7 @@ def _jury_metrics(
     for number, (name, backend) in enumerate(zip(jury.names, jury.judges, strict=True), 1):
         own = [v.votes[number - 1].label for v in verdicts]
         # As of the jury: where this judge labelled nothing, its shares are undefined, not 0.
-        share = defined_mean if any(own) or not alone or not own else _undefined
+        share = defined_mean if any(own) or not alone or not own else undefined
         kinds: list[tuple[str, Callable[..., Any]]] = [(label, share) for label in LABELS]
         kinds += [(NO_RESPONSE, defined_mean), (_FAILED, mean)]
         for label, aggregate in kinds:
@@ -101,5 +101,5 @@ def _jury_metrics(
     return metrics
 
 
-def _undefined(values: Sequence[float | None]) -> None:
+def undefined(values: Sequence[float | None]) -> None:
     """The aggregation of labels that nothing got."""

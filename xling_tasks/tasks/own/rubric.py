@@ -13,11 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from xling_metrics.base import signature
-from xling_metrics.language import in_language, match_rule
 from xling_metrics.rubric import clipped_mean, rubric_bounds, rubric_score
 from xling_metrics.stats.standard_errors import mean_error
-from xling_metrics.words import can_segment, length_words, segmenter_name
 
 from xling_tasks.data.own.load import OwnData
 from xling_tasks.data.own.rows import Item
@@ -31,9 +28,9 @@ from xling_tasks.models.backend import Backend, backend
 from xling_tasks.models.control_tokens import common
 from xling_tasks.models.rubric import Graded, Ruling, fill, questions_of, rule
 from xling_tasks.readers.fences import STAND_IN
-from xling_tasks.readers.refusals import declines
 from xling_tasks.scorers.values import defined_mean, ratio_of, replies_of
 from xling_tasks.settings import Settings
+from xling_tasks.tasks import any_answer
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.multilingual import STAND_IN as ANSWER_STAND_IN
 from xling_tasks.tasks.own.part import OwnPart
@@ -41,7 +38,7 @@ from xling_tasks.tasks.own.several import OwnTask
 from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
 from xling_tasks.tasks.seeds import Request
 from xling_tasks.tasks.side_requests import SideRequest
-from xling_tasks.unanswered import empty, refused
+from xling_tasks.unanswered import refused
 
 _MOST_GROUPS = 40
 """Themes or axes with a metric each; a file with more of them has tags of another kind."""
@@ -193,14 +190,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
     def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """The answer's score, also by theme and axis, and what it could not be scored for."""
         answer = replies_of(results[0])[0]
-        inside = in_language([answer], self.language, self.scripts)[0]
-        words = length_words(answer, self.language) if can_segment(self.language) else None
-        values: dict[str, Any] = {
-            "length_words": None if words is None else float(words),
-            "empty_rate": float(empty(answer)),
-            "declined_rate": float(declines(answer)),
-            "langid_match": None if inside is None else float(inside),
-        }
+        values: dict[str, Any] = any_answer.values(answer, self.language, self.scripts)
         if self._judge is None:
             return values
         rulings = self._rulings.get((doc["question_id"], answer))
@@ -242,34 +232,18 @@ class OwnRubricPart(OwnPart, GreedyTask):
 
     def metrics(self) -> list[Metric]:
         """The set's score is the mean of the scored answers, clipped to 0..1."""
-        language = self.language
-        found = [
-            Metric(
-                "length_words", defined_mean, None,
-                signature("length_words", language=language, words=segmenter_name(language)),
-            ),
-            Metric("empty_rate", defined_mean, False, signature("empty_rate", of="all_questions")),
-            Metric(
-                "declined_rate", defined_mean, None,
-                signature("declined_rate", of="all_questions", reader="ours"),
-            ),
-            Metric(
-                "langid_match", defined_mean, True,
-                signature("langid_match", language=language, libraries=("langid",))
-                + match_rule(self.scripts),
-            ),
-        ]  # fmt: skip
+        metrics = any_answer.metrics(self.language, self.scripts)
         if self._judge is None:
-            return found
+            return metrics
         judge = f"|batch:{self.settings.rubric_batch}|judge:{self._judge.signature}"
         scores = ["rubric_score", *(f"theme_{s}" for s in self._groups[0])]
-        found += [
+        metrics += [
             Metric(name, clipped_mean, True, f"{name}|of:scored_answers|mean:clipped{judge}",
                    mean_error)
             for name in [*scores, *(f"axis_{s}" for s in self._groups[1])]
         ]  # fmt: skip
         return [
-            *found,
+            *metrics,
             Metric("criteria_unscored", ratio_of, False, "criteria_unscored|of:criteria" + judge),
             Metric("unscored_rate", defined_mean, False, "unscored_rate|of:answers" + judge),
             Metric("judge_failed_rate", defined_mean, False, "judge_failed_rate|of:answers"),
