@@ -7,7 +7,6 @@ by people in distress: nothing here quotes one but the prompts to the judge.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +20,7 @@ from xling_tasks.commands.table import table
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.errors import SettingError
 from xling_tasks.models.backend import backend
-from xling_tasks.models.empathy.data import MECHANISMS, Pair, load, split
+from xling_tasks.models.empathy.data import MECHANISMS, Pair, digest_of, load, split
 from xling_tasks.models.fence_key import fences
 from xling_tasks.readers.fences import last_statement, said_lines
 from xling_tasks.settings import Settings
@@ -84,11 +83,11 @@ def judge_empathy(options: argparse.Namespace) -> str:
 
 def examples(pairs: Sequence[Pair], column: int, n: int, seed: int) -> list[tuple[Pair, bool]]:
     """N pairs of the training part, of which as near as can be half have the mechanism."""
-    order = sorted(pairs, key=lambda pair: _digest(seed, column, pair.seeker, pair.response))
+    order = sorted(pairs, key=lambda pair: digest_of(seed, column, pair.seeker, pair.response))
     there = [pair for pair in order if pair.present[column]][: (n + 1) // 2]
     absent = [pair for pair in order if not pair.present[column]][: n - len(there)]
     chosen = [(pair, True) for pair in there] + [(pair, False) for pair in absent]
-    return sorted(chosen, key=lambda item: _digest("order", seed, item[0].response))
+    return sorted(chosen, key=lambda item: digest_of("order", seed, item[0].response))
 
 
 def ask(
@@ -139,9 +138,5 @@ def _scores(name: str, gold: Sequence[int], said: Sequence[int | None]) -> dict[
 
 
 def _drawn(pairs: list[Pair], n: int | None, seed: int) -> list[Pair]:
-    order = sorted(pairs, key=lambda pair: _digest("test", seed, pair.seeker, pair.response))
+    order = sorted(pairs, key=lambda pair: digest_of("test", seed, pair.seeker, pair.response))
     return order[:n]
-
-
-def _digest(*parts: object) -> str:
-    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()

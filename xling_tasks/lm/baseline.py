@@ -28,6 +28,7 @@ from typing import Any
 import regex
 from lm_eval.api.model import LM
 from tqdm import tqdm
+from xling_metrics.language import identify
 
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.safe_json import json_objects
@@ -205,8 +206,6 @@ def _advice(question: str, temperature: float, rng: random.Random) -> str:
 
 
 def _language(text: str) -> str:
-    from xling_metrics.language import identify
-
     code = identify([text])[0]
     return code if code is not None and code in _advice_file()[0] else "en"
 

@@ -7,6 +7,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from xling_metrics.encoder import Encoder
+
 from xling_tasks.errors import BackendError
 from xling_tasks.log import warn_once
 from xling_tasks.models.spec import named_model
@@ -73,8 +75,6 @@ def encoder_for(setting: EncoderSpec | bool | None, name: str) -> Any:
 def _load(spec: EncoderSpec) -> tuple[Any, str]:
     """The encoder, or None with the reason; tried once per process."""
     try:
-        from xling_metrics.encoder import Encoder
-
         arguments = json.loads(spec.arguments)
         return Encoder.load(arguments.pop("model"), **arguments), ""
     except Exception as error:  # missing packages, no network, no such model, a wrong layer

@@ -212,26 +212,12 @@ def across_languages(panel: Panel, better: bool | None) -> bool:
 def _from(panel: Panel, sides: Sides, tested: inference.ScoreDifference, asked: int) -> Comparison:
     """A comparison over the same questions, of `asked` that one side or the other has."""
     own = tested.range
-    return Comparison(
-        panel=panel,
-        side=sides.side_name,
-        baseline=sides.baseline_name,
-        context=sides.context,
-        paired=True,
-        difference=own.value,
-        low=own.low,
-        high=own.high,
-        value=tested.value,
-        base=tested.base,
-        relative=relative(own.value, tested.base),
-        p=own.p,
-        n=own.n,
-        left_out=asked - own.n,
-        n_permutations=tested.n_permutations,
-        se=own.se,
-        method=own.method,
-        detail=tested.detail,
-    )
+    return replace(
+        _values_only(panel, sides, paired=True), difference=own.value, low=own.low, high=own.high,
+        value=tested.value, base=tested.base, relative=relative(own.value, tested.base), p=own.p,
+        n=own.n, left_out=asked - own.n, n_permutations=tested.n_permutations, se=own.se,
+        method=own.method, detail=tested.detail,
+    )  # fmt: skip
 
 
 def _unpaired(panel: Panel, sides: Sides, own: Column, other: Column, level: float) -> Comparison:

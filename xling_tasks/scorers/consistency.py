@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Literal
 
 from xling_metrics.base import signature
+from xling_metrics.bertscore import bertscore_signature, pair_scores, sim_sent_signature
 from xling_metrics.ngrams import answer_lengths, ngram_consistency_corpus
 from xling_metrics.topics import (
     TopicResult,
@@ -110,8 +111,6 @@ class Scorer:
     def _encoded(self, own: Texts) -> Values:
         if self.encoder is None:
             return {}
-        from xling_metrics.bertscore import pair_scores
-
         results = pair_scores(own, self.encoder)
         names = (*BERTSCORE, "sim_sent")
         return {name: [getattr(result, name) for result in results] for name in names}
@@ -119,8 +118,6 @@ class Scorer:
     def _encoder_signatures(self) -> dict[str, str]:
         if self.encoder is None:
             return {}
-        from xling_metrics.bertscore import bertscore_signature, sim_sent_signature
-
         # What layer and rescaling the published numbers have cannot be told from paper and code.
         unsettled = "|published_layer_and_rescaling:unsettled" if self.kind == "published" else ""
         signatures = {name: bertscore_signature(self.encoder) + unsettled for name in BERTSCORE}

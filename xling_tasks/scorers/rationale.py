@@ -8,6 +8,7 @@ from typing import Any
 
 from xling_metrics import rationale_tokens as tokens
 from xling_metrics.base import signature
+from xling_metrics.bertscore import bertscore_pairs, bertscore_signature
 from xling_metrics.bleu import corpus_bleu, sentence_bleu
 from xling_metrics.rouge import rouge, rouge_standard
 
@@ -57,8 +58,6 @@ class RationaleScorer:
                 for name in names:
                     values_of[name] = [None if row is None else getattr(row, name) for row in rows]
         if self.encoder is not None:
-            from xling_metrics.bertscore import bertscore_pairs
-
             values_of["bertscore_f1"] = bertscore_pairs(texts, references, self.encoder).f1
         return values_of
 
@@ -75,8 +74,6 @@ class RationaleScorer:
                 sign = signature(name, like=kind, tokens=words, aggregation="mean_of_rationales")
                 metrics[name] = (defined_mean, sign)
         if self.encoder is not None:
-            from xling_metrics.bertscore import bertscore_signature
-
             sign = bertscore_signature(self.encoder, baseline=None)
             metrics["bertscore_f1"] = (defined_mean, sign)
         return metrics

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from xling_metrics.encoder import Encoder
+
 from xling_tasks.commands.doctor.checks import FAIL, OFF, OK, WARN, Line, in_words, no_connection
 from xling_tasks.criteria import NO_RESPONSE
 from xling_tasks.data.prompt_sets import load_prompts
@@ -17,8 +19,12 @@ from xling_tasks.models.backend import Backend, backend
 from xling_tasks.models.claims import extract, fill_support, listed, read_support
 from xling_tasks.models.encoders import DEFAULTS, EncoderSpec
 from xling_tasks.models.fence_key import fences
+from xling_tasks.models.judge import Case
+from xling_tasks.models.judge import judge as judge_cases
 from xling_tasks.models.reader import Opinion, Reader
 from xling_tasks.models.spec import SELF, ModelSpec
+from xling_tasks.models.translate.translator import FILE, SEQ2SEQ
+from xling_tasks.models.translate.translator import translator as build_translator
 from xling_tasks.readers.fences import Fences
 from xling_tasks.settings import Settings
 
@@ -156,10 +162,8 @@ def reader(settings: Settings, offline: bool) -> Iterator[Line]:
 
 def _verdict(prompts: Prompts, model: Backend, codes: Fences, name: str) -> Line:
     """A case of correctness, read as a run reads it."""
-    from xling_tasks.models.judge import Case, judge
-
     case = Case(_QUESTION, _REFERENCE, _ANSWER, "English")
-    (judgement,) = judge([case], prompts.get("judge", "en"), model, codes)
+    (judgement,) = judge_cases([case], prompts.get("judge", "en"), model, codes)
     if judgement.label is None or judgement.label == NO_RESPONSE:
         return _out_of_form(name, judgement.reply)
     if judgement.label != _EXPECTED:
@@ -205,8 +209,6 @@ def _out_of_form(name: str, reply: str | None) -> Line:
 
 def translator(settings: Settings, offline: bool) -> Iterator[Line]:
     """The translator, loaded or reached, and given one text per language."""
-    from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, translator
-
     spec = settings.translator
     if spec is None:
         finding = "none set; it brings answers to English, as consistency was published"
@@ -218,7 +220,7 @@ def translator(settings: Settings, offline: bool) -> Iterator[Line]:
         yield line
         return
     prompt = Prompts(settings.prompts).get("translate", "en")
-    engine = translator(spec, False, prompt)
+    engine = build_translator(spec, False, prompt)
     if spec.model not in (FILE, SEQ2SEQ):
         _connect("translator", backend("translator", spec, False).lm)
     engine.check()
@@ -283,8 +285,6 @@ def encoder(settings: Settings, name: str, offline: bool) -> Iterator[Line]:
 
 
 def _loaded(name: str, model: str, arguments: dict[str, Any]) -> Line:
-    from xling_metrics.encoder import Encoder  # with torch
-
     place = weights_at(model, arguments.get("revision"))
     try:
         loaded = Encoder.load(model, **arguments)

@@ -23,6 +23,7 @@ from xling_tasks.languages import language_name
 from xling_tasks.logs.results import Samples, newest_samples
 from xling_tasks.readers.fences import Fences, last_statement, said_lines
 from xling_tasks.scorers.values import replies_of
+from xling_tasks.tasks.exam_replies import rationale_of
 
 METRICS = (
     *("bleu1", "bleu2", "bleu3", "bleu4", "rouge1", "rouge2", "rougeL"),
@@ -176,8 +177,6 @@ def _read_answers(samples: Samples, *, fine_tuned: bool) -> Iterator[tuple[str, 
 
 def _read_answer(row: dict[str, Any], *, fine_tuned: bool, form: Form) -> tuple[Any, str, Answer]:
     """A sample's filter, question id and answer."""
-    from xling_tasks.tasks.exam_replies import rationale_of
-
     doc, replies = row["doc"], row["filtered_resps"]
     if not isinstance(doc, dict) or not doc.keys() >= _FIELDS or not isinstance(replies, list):
         raise TypeError("a rationale task logs a question and a list of replies")

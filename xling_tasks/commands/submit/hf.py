@@ -55,12 +55,16 @@ def run(options: argparse.Namespace) -> str:
         DataError: If the runs should not be submitted, the files cannot be written, or the upload
             fails.
     """
+    from xling_tasks.commands.submit.hf_words import in_words  # with numpy
+
     require_hub()
     _check_id(options.model_id)
     to, uploads = Path(options.to), options.push or options.pull_request
     token = _token() if uploads else None
     refuse_files(to, [CARD, RESULTS])
-    submission = gather(Path(options.out_dir), options.force)
+    out = Path(options.out_dir)
+    submission = gather(out, options.force)
+    submission = submission._replace(words=in_words(out))
     if uploads:
         api, head, card = _repository(options.model_id, token)
     else:

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from xling_tasks.commands.submit.hf_task import HubTask, hub_task
-from xling_tasks.commands.submit.hf_words import Words, in_words
 from xling_tasks.errors import DataError
 from xling_tasks.logs import alike
 from xling_tasks.logs.results import Results, read_results, refuse_mixed_models
 from xling_tasks.secrets import publishable_text
+
+
+class Words(NamedTuple):
+    """Conclusions and flags for people, and for programs.
+
+    Attributes:
+        conclusions: A line per dataset, language and criterion.
+        flags: What to know of them: partial runs, missing languages, a judge's own error.
+        records: The conclusions as plain values.
+    """
+
+    conclusions: list[str]
+    flags: list[str]
+    records: list[dict[str, Any]]
 
 
 class Submission(NamedTuple):
@@ -62,7 +75,7 @@ def gather(out: Path, force: bool) -> Submission:
             "that, or move those results away; --force writes with this as a caution inside"
         )
     told = [publishable_text(text) for text in submission.cautions]
-    return submission._replace(cautions=told, words=in_words(out))
+    return submission._replace(cautions=told)
 
 
 def _cautions(out: Path, submission: Submission) -> Iterator[str]:

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
 
+from xling_tasks.commands.submit.hf_parts import Words
+from xling_tasks.report.conclusions import conclusions_of
+from xling_tasks.report.data import read_models
+from xling_tasks.report.model import Options, Report
+from xling_tasks.report.sentences import about_the_judge, sentences
+from xling_tasks.report.stats import Statistics
+from xling_tasks.report.tables.differences import differences
+from xling_tasks.report.tables.grid import dataset_title
 from xling_tasks.secrets import publishable, publishable_text
-
-
-class Words(NamedTuple):
-    """Conclusions and flags for people, and for programs.
-
-    Attributes:
-        conclusions: A line per dataset, language and criterion.
-        flags: What to know of them: partial runs, missing languages, a judge's own error.
-        records: The conclusions as plain values.
-    """
-
-    conclusions: list[str]
-    flags: list[str]
-    records: list[dict[str, Any]]
 
 
 def in_words(out: Path) -> Words:
@@ -29,14 +22,6 @@ def in_words(out: Path) -> Words:
     Raises:
         DataError: If a file is broken, or samples and results contradict each other.
     """
-    from xling_tasks.report.conclusions import conclusions_of
-    from xling_tasks.report.data import read_models
-    from xling_tasks.report.model import Options, Report
-    from xling_tasks.report.sentences import about_the_judge, sentences
-    from xling_tasks.report.stats import Statistics
-    from xling_tasks.report.tables.differences import differences
-    from xling_tasks.report.tables.grid import dataset_title
-
     models = read_models([out])
     statistics = Statistics(Options()).undescribed()
     concluded = [item for model in models for item in conclusions_of(statistics, model)]

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from xling_metrics.base import library_version
 
 from xling_tasks.errors import SettingError, did_you_mean
+from xling_tasks.models.empathy import linear, per_mechanism, transformer
 from xling_tasks.models.empathy.data import MECHANISMS, SPLIT, Profile
 
 BACKENDS = ("linear", "transformer")
@@ -144,15 +145,10 @@ def digest_of(folder: Path) -> str:
 def _load(backend: str, folder: Path, place: str) -> Model:
     try:
         if backend == "linear":
-            from xling_tasks.models.empathy import linear as empathy_linear
-
-            return empathy_linear.LinearClassifier.load(folder)
-        from xling_tasks.models.empathy import per_mechanism
-        from xling_tasks.models.empathy import transformer as empathy_transformer
-
+            return linear.LinearClassifier.load(folder)
         if per_mechanism.is_saved_in(folder):
             return per_mechanism.load(folder)
-        return empathy_transformer.load(folder)
+        return transformer.load(folder)
     except ImportError as error:
         raise SettingError(f"{place}: {error}; install the extra `hf`") from error
     except Exception as error:  # files that another version of a library wrote

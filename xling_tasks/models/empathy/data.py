@@ -132,7 +132,7 @@ def split(pairs: Sequence[Pair], seed: int) -> Split:
     Raises:
         DataError: If a part would be empty.
     """
-    groups = sorted({pair.group for pair in pairs}, key=lambda name: _digest(seed, name))
+    groups = sorted({pair.group for pair in pairs}, key=lambda name: digest_of(seed, name))
     n_dev, n_test = ((len(groups) * percent + 50) // 100 for percent in SPLIT[1:])
     if not n_dev:
         raise DataError(f"{len(groups)} seeker posts cannot be split 75-5-20; 10 are the fewest")
@@ -147,7 +147,7 @@ def split(pairs: Sequence[Pair], seed: int) -> Split:
 
 def folds(pairs: Sequence[Pair], n: int, seed: int) -> list[int]:
     """A fold from 0 to n - 1 for each pair, equal for pairs of one seeker post."""
-    groups = sorted({pair.group for pair in pairs}, key=lambda name: _digest("fold", seed, name))
+    groups = sorted({pair.group for pair in pairs}, key=lambda name: digest_of("fold", seed, name))
     fold_of = {name: place % n for place, name in enumerate(groups)}
     return [fold_of[pair.group] for pair in pairs]
 
@@ -228,5 +228,6 @@ def _text(row: _Row) -> str:
     return "".join(filter(str.isalnum, folded)) or folded
 
 
-def _digest(*parts: object) -> str:
+def digest_of(*parts: object) -> str:
+    """The digest of some parts: a name for them, and by it an order that is random but fixed."""
     return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()

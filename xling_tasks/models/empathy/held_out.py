@@ -6,12 +6,11 @@ posts come from the test part of the very split that it was trained with.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from typing import NamedTuple
 
 from xling_tasks.errors import DataError
-from xling_tasks.models.empathy.data import EmpathyData, Pair, Profile, split
+from xling_tasks.models.empathy.data import EmpathyData, Pair, Profile, digest_of, split
 
 
 class Post(NamedTuple):
@@ -35,7 +34,7 @@ def held_out(data: EmpathyData, seed: int) -> list[Post]:
         groups.setdefault(data.pairs[index].group, []).append(data.pairs[index])
     return [
         Post(
-            f"epitome-{_digest(group)[:10]}",
+            f"epitome-{digest_of(group)[:10]}",
             pairs[0].seeker,
             (
                 any(pair.present[0] for pair in pairs),
@@ -64,9 +63,5 @@ def draw(posts: list[Post], n: int, seed: int) -> list[Post]:
     chosen: list[Post] = []
     for stratum, size in quota.items():
         own = [post for post in posts if post.shown == stratum]
-        chosen += sorted(own, key=lambda post: _digest(seed, post.id))[:size]
+        chosen += sorted(own, key=lambda post: digest_of(seed, post.id))[:size]
     return sorted(chosen)
-
-
-def _digest(*parts: object) -> str:
-    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()

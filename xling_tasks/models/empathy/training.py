@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tqdm import tqdm
+from xling_metrics.classification import verdict_scores
 
 from xling_tasks.errors import SettingError
 from xling_tasks.models.empathy.data import Pair
@@ -195,7 +196,6 @@ def _labels(model: TransformerClassifier, pairs: Sequence[Pair]) -> list[list[bo
 def _judge(model: TransformerClassifier, pairs: Sequence[Pair]) -> tuple[float, float]:
     """Loss, and macro F1 (mean of the mechanisms, fraction)."""
     import torch
-    from xling_metrics.classification import verdict_scores
 
     logits = torch.tensor(model.logits([(pair.seeker, pair.response) for pair in pairs]))
     labels = torch.tensor(_labels(model, pairs))
