@@ -42,7 +42,7 @@ def test_when_model_args_cannot_be_told_only_misspellings_are_refused():
     ("settings", "message"),
     [
         ({"temperatures": []}, "temperatures: the list is empty"),
-        ({"temperatures": [0, 0.0]}, "stands twice"),
+        ({"temperatures": [0, 0.0]}, "appears twice"),
         ({"temperatures": ["hot"]}, "'hot' is not a number from 0 to 2"),
         ({"temperatures": [True]}, "True is not a number"),
         ({"temperatures": [float("nan")]}, "nan is not a number"),

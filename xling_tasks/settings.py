@@ -211,7 +211,7 @@ def temperatures(key: str, value: Any) -> tuple[float, ...]:
             raise SettingError(f"{key}: {item!r} is not a number from 0 to 2")
         numbers.append(float(item))
     if len(set(numbers)) != len(numbers):
-        raise SettingError(f"{key}: a temperature stands twice in {numbers}")
+        raise SettingError(f"{key}: a temperature appears twice in {numbers}")
     return tuple(numbers)
 
 
@@ -245,7 +245,7 @@ def _seeds(key: str, value: Any) -> tuple[int, ...]:
         raise SettingError(f"--metadata {key}: expected a number or a list, got {value!r:.40}")
     seeds = tuple(_seed(key, item) for item in value)
     if len(set(seeds)) != len(seeds):
-        raise SettingError(f"--metadata {key}: a seed stands twice in {list(seeds)}")
+        raise SettingError(f"--metadata {key}: a seed appears twice in {list(seeds)}")
     return seeds
 
 
@@ -271,7 +271,7 @@ def _languages(key: str, value: Any, stated: Mapping[str, Any]) -> tuple[str, ..
                 f"--metadata {key}: unknown language {item!r}.{did_you_mean(code, LANGUAGES)}"
             )
         if code in codes:
-            raise SettingError(f"--metadata {key}: {item!r} stands twice in {list(items)}")
+            raise SettingError(f"--metadata {key}: {item!r} appears twice in {list(items)}")
         codes.append(code)
     return tuple(code for code in codes if code != "en")
 

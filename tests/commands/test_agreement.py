@@ -209,7 +209,7 @@ def test_a_disagreement_without_a_label_counts_against_the_judge(tmp_path):
         ({"page_digest": 3}, "'page_digest'"),
         ({"items": []}, "'items': a list of items"),
         ({"items": [item(0, NEITHER), 3]}, "item 2: an object"),
-        ({"items": [item(0, NEITHER), item(0, NEITHER)]}, "item 2: .*stands twice"),
+        ({"items": [item(0, NEITHER), item(0, NEITHER)]}, "item 2: .*appears twice"),
         ({"items": [item(0, "nether")]}, "item 1, field 'label': unknown label 'nether'. Did you mean 'neither'"),
         ({"items": [item(0, NEITHER, judge="x")]}, "field 'judge_label': unknown label 'x'"),
         ({"items": [item(0, ["neither"])]}, "unknown label"),
@@ -223,7 +223,7 @@ def test_a_disagreement_without_a_label_counts_against_the_judge(tmp_path):
         ({"strata": [stratum(9, 2)]}, "stratum 1: population 9, sample 2, but the file has 1 items"),
         ({"strata": [stratum(0, 1)]}, "stratum 1: population 0, sample 1"),
         ({"strata": [stratum("9", 1)]}, "stratum 1: population '9'"),
-        ({"strata": [stratum(9, 1), stratum(9, 1)]}, "stratum 2: .* stands twice"),
+        ({"strata": [stratum(9, 1), stratum(9, 1)]}, "stratum 2: .* appears twice"),
     ],
 )  # fmt: skip
 def test_errors_name_file_item_and_field(tmp_path, change, message):

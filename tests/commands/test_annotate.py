@@ -183,7 +183,7 @@ def test_languages_and_datasets(tmp_path):
         ({"n_judged": {"label": "good", "reply": "", "judge": ""}}, "row 2.*unknown label 'good'"),
         ({"n_judged": 1.0}, "row 2.*no label with its reply.*--log_samples"),
         ({"doc": {"question_id": "5", "question": "?"}}, "row 2.*'reference'"),
-        ({"doc": sample(0)["doc"]}, "row 2: question '0' stands twice"),
+        ({"doc": sample(0)["doc"]}, "row 2: question '0' appears twice"),
         ({"n_judged": {"label": "neither", "reply": "", "judge": "other"}}, "labels of 2 judges"),
     ],
 )

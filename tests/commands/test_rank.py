@@ -399,7 +399,7 @@ def test_people_rank_instead_of_or_beside_the_judge(tmp_path, serve):
     [
         ("en-0,alfa,1", "row 2, column 'model': 'alfa' is no run. Did you mean 'alpha'"),
         ("en-0,alpha,first", "row 2, column 'rank': 'first' is not a rank"),
-        ("en-0,alpha,1\nen-0,alpha,2", "row 3: 'alpha' stands twice"),
+        ("en-0,alpha,1\nen-0,alpha,2", "row 3: 'alpha' appears twice"),
     ],
 )
 def test_errors_in_a_human_file_name_the_row(tmp_path, row, message):

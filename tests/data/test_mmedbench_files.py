@@ -174,7 +174,7 @@ def test_every_shape_of_the_options(options, expected):
         ({"A": "x", "AB": "y"}, "'AB' is not one of the letters"),
         ({"A": "x", "": "y"}, "'' is not one of the letters"),
         ({"A": "x", "В": "y"}, r"'В' \(CYRILLIC CAPITAL LETTER VE\) is not one of"),
-        ({"A": "x", "a": "y"}, "the letter A stands twice"),
+        ({"A": "x", "a": "y"}, "the letter A appears twice"),
         ({"A": "x", "B": ["y"]}, r"expected a text, got \['y'\]"),
         ([{"key": "A", "value": "x"}, {"key": "B", "value": "y"}], "expected a text, got {'key'"),
         (["x"] * 27, "27 options, but there are 26 letters"),
@@ -193,7 +193,7 @@ def test_a_letter_that_stands_twice_is_an_error():
     content = text(
         '{"question": "q", "options": {"A": "x", "B": "y", "A": "z"}, "answer_idx": "A"}'
     )
-    with pytest.raises(DataError, match=r"row 1, field 'A': stands twice in one object; keep one"):
+    with pytest.raises(DataError, match=r"row 1, field 'A': appears twice in one object; keep one"):
         parse(content, "f", "fr", "test")
 
 

@@ -339,7 +339,7 @@ def test_wrong_options_are_named(data, tmp_path):
         (("--backend", "transformer", "--epochs", 0), "--epochs: must be an integer from 1"),
         (("--backend", "transformer", "--epochs", "ER=1.5"), "--epochs: must be an integer from 1"),
         (("--backend", "transformer", "--lr", "ER=1e-5,XY=1e-5"), "'XY' is none of ER, IP, EX"),
-        (("--backend", "transformer", "--lr", "ER=1e-5,ER=2e-5"), "ER stands twice"),
+        (("--backend", "transformer", "--lr", "ER=1e-5,ER=2e-5"), "ER appears twice"),
         (("--backend", "transformer", "--lr", "ER=2"), "--lr: must be above 0 and below 1, got 2"),
         (("--backend", "transformer", "--lr", "nan"), "--lr: must be above 0"),
         (("--no-refit",), "--no-refit is for --backend transformer"),

@@ -123,7 +123,7 @@ def test_damaged_csv_files(tmp_path):
         ((header + "1,a\n").encode(), "row 2: 2 fields, but the header has 3"),
         (b"", "the file is empty"),
         (header.encode(), "the file has no rows"),
-        (header.encode().replace(b"question_pt", b"question_en"), "stands twice in the header"),
+        (header.encode().replace(b"question_pt", b"question_en"), "appears twice in the header"),
     ):
         path.write_bytes(content)
         with pytest.raises(DataError) as error:

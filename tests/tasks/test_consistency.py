@@ -380,7 +380,7 @@ def test_same_seed_same_table(run):
     [
         ({"k": 0}, "k: must be a positive integer"),
         ({"greedy_repeats": "twice"}, "must be 'once' or 'k'"),
-        ({"topic_seeds": [1, 1]}, "a seed stands twice"),
+        ({"topic_seeds": [1, 1]}, "a seed appears twice"),
         ({"topic_seeds": "many"}, "expected a number or a list"),
         ({"sampling_seed": -1}, "an integer from 0"),
         ({"encoder": {"modle": "x"}}, "expected a model name"),

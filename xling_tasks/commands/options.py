@@ -6,10 +6,10 @@ import argparse
 import ast
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from xling_tasks.errors import SettingError
+from xling_tasks.errors import SettingError, did_you_mean
 
 
 def add_metadata(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +38,31 @@ def read_metadata(words: Sequence[str]) -> dict[str, Any]:
             raise SettingError(f"--metadata: expected JSON or key=value, got {word!r:.80}")
         settings[key] = _literal(value)
     return settings
+
+
+def chosen(option: str, words: str | None, known: Iterable[str], lacks: str) -> list[str]:
+    """The words of an option with commas between, each once; all that are known without it.
+
+    Args:
+        option: Its name, for messages.
+        words: What was given; None where it was left out.
+        known: What can be named.
+        lacks: What is said of another word, such as `no samples of it`.
+
+    Raises:
+        SettingError: If a word is not known, or none is there.
+    """
+    known = list(dict.fromkeys(known))
+    if words is None:
+        return known
+    wanted = [word for word in dict.fromkeys(map(str.strip, words.split(","))) if word]
+    if not wanted:
+        told = f"{option} {words}".rstrip()
+        raise SettingError(f"{told}: name at least one of {', '.join(known)} (it names nothing)")
+    for word in wanted:
+        if word not in known:
+            raise SettingError(f"{option} {word}: {lacks}.{did_you_mean(word, known)}")
+    return wanted
 
 
 def _words(words: Sequence[str]) -> Iterator[str]:

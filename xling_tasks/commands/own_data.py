@@ -9,7 +9,7 @@ from typing import Any
 
 from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.commands.review_texts import add_review
-from xling_tasks.commands.table import table
+from xling_tasks.commands.table import Screen, table
 from xling_tasks.data.own import example
 from xling_tasks.data.own.check import ERROR, check
 from xling_tasks.data.own.check_rubrics import (
@@ -22,16 +22,6 @@ from xling_tasks.data.own.turns import SAMPLE
 from xling_tasks.errors import DataError
 from xling_tasks.output import write_new
 from xling_tasks.settings import Settings
-
-
-class Screen(str):
-    """What is shown.
-
-    Attributes:
-        status: The exit status: 1 if the tasks would refuse the file, else 0.
-    """
-
-    status: int = 0
 
 
 def add_own(parser: argparse.ArgumentParser) -> None:

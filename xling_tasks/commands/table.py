@@ -1,4 +1,4 @@
-"""Rows as a Markdown table in a terminal."""
+"""What a terminal shows: a text with an exit status, and rows as a Markdown table."""
 
 from __future__ import annotations
 
@@ -6,6 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xling_tasks.markdown import escaped
+
+
+class Screen(str):
+    """What a command prints, with its exit status.
+
+    Attributes:
+        status: 1 if what was looked at is not in order, else 0.
+    """
+
+    status: int = 0
 
 
 def table(rows: Sequence[Mapping[str, Any]], *, marked: bool = False) -> str:

@@ -128,7 +128,7 @@ def _of_each(option: str, words: str | None) -> tuple[Any, dict[str, Any]]:
             )
         mechanism = MECHANISMS[SHORT.index(name.strip())]
         if mechanism in own:
-            raise SettingError(f"--{option} {words}: {name.strip()} stands twice")
+            raise SettingError(f"--{option} {words}: {name.strip()} appears twice")
         own[mechanism] = _number(option, value)
     return None, own
 

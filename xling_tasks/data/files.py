@@ -231,7 +231,7 @@ def _unique(path: Path, sheet: str | None, header: list[str]) -> None:
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         place = f"{path}, sheet {sheet!r}" if sheet else str(path)
-        raise DataError(f"{place}: column {twice[0]!r} stands twice in the header")
+        raise DataError(f"{place}: column {twice[0]!r} appears twice in the header")
 
 
 READERS: dict[str, Callable[[Path], Iterator[Table]]] = {

@@ -282,7 +282,7 @@ def _no_repeats(place: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object; a name that stands in it twice, such as an option's letter, is an error."""
     repeated = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
     if repeated:
-        raise DataError(f"{place}, field {repeated[0]!r}: stands twice in one object; keep one")
+        raise DataError(f"{place}, field {repeated[0]!r}: appears twice in one object; keep one")
     return dict(pairs)
 
 
@@ -321,7 +321,7 @@ def _options(row: _Row) -> dict[str, str]:
         if len(letter) != 1 or letter not in string.ascii_uppercase:
             row.fail("options", f"{_named(key)} is not one of the letters A to Z")
         if letter in options:
-            row.fail("options", f"the letter {letter} stands twice")
+            row.fail("options", f"the letter {letter} appears twice")
         options[letter] = text
     letters = sorted(options)
     while letters and options[letters[-1]] is None:

@@ -59,7 +59,7 @@ class Source:
         try:
             return b"".join(file.read_bytes() for file in self.files)
         except OSError as error:
-            raise DataError(f"{self.place}: cannot be read ({error}); mend that") from error
+            raise DataError(f"{self.place}: cannot be read ({error}); repair that") from error
 
     def provenance(self) -> dict[str, Any]:
         """What the results record: kind, name, revision and a digest of the content."""

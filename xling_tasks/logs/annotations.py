@@ -209,7 +209,7 @@ def read_rows(path: Path, content: Mapping[str, Any]) -> dict[str, tuple[str, di
     """The items by id, each with its place for messages.
 
     Raises:
-        DataError: If there are none, or one is no object, has no id, or stands twice.
+        DataError: If there are none, or one is no object, has no id, or appears twice.
     """
     rows = content.get("items")
     if not isinstance(rows, list) or not rows:
@@ -221,7 +221,7 @@ def read_rows(path: Path, content: Mapping[str, Any]) -> dict[str, tuple[str, di
             raise DataError(f"{place}: an object is expected; {_AGAIN}")
         name = read_text(place, row, "id")
         if name in by_id:
-            raise DataError(f"{place}: {name!r} stands twice; {_AGAIN}")
+            raise DataError(f"{place}: {name!r} appears twice; {_AGAIN}")
         by_id[name] = (place, row)
     return by_id
 
@@ -264,7 +264,7 @@ def _strata(
                 f"{shown[key]} items of {key[0]}, {key[1]!r}; {_AGAIN}"
             )
         if key in strata:
-            raise DataError(f"{place}: {key[0]}, {key[1]!r} stands twice; {_AGAIN}")
+            raise DataError(f"{place}: {key[0]}, {key[1]!r} appears twice; {_AGAIN}")
         strata[key] = Stratum(*whole)
     for key in shown.keys() - strata.keys():
         raise DataError(f"{path}: field 'strata': none for {key[0]}, {key[1]!r}; {_AGAIN}")

@@ -1,4 +1,4 @@
-"""The text encoders of the neural metrics: loaded once, or left out aloud if they cannot be had."""
+"""The text encoders of the neural metrics: loaded once, or left out with a warning."""
 
 from __future__ import annotations
 

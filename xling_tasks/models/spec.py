@@ -116,7 +116,7 @@ def jury(key: str, values: Sequence[Any]) -> tuple[Juror, ...]:
     """Read a list of judges: specs as `ModelSpec.parse` takes them, each with a `name` if wanted.
 
     Raises:
-        SettingError: For an empty or too long list, a judge or a name that stands twice, or what
+        SettingError: For an empty or too long list, a judge or a name that appears twice, or what
             is wrong with one of them, by its number.
     """
     if not 1 <= len(values) <= MOST_JUDGES:

@@ -21,7 +21,8 @@ from xling_tasks.commands.annotate.page import (
     said_of_page,
     write_page,
 )
-from xling_tasks.errors import DataError, SettingError, did_you_mean
+from xling_tasks.commands.options import chosen
+from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.results import Samples, newest_samples
 from xling_tasks.scorers.values import replies_of
 
@@ -74,17 +75,13 @@ def annotate_answers(options: argparse.Namespace) -> str:
     n = N_ITEMS if options.n is None else options.n
     out = Path(options.out_dir).expanduser()
     by_language, translators = _read(out, options.datasets)
-    for code in _listed(options.languages):
-        if code not in by_language:
-            hint = did_you_mean(code, by_language)
-            raise SettingError(f"--languages {code}: no answers in it.{hint}")
-    chosen = _listed(options.languages) or list(by_language)
+    codes = chosen("--languages", options.languages, by_language, "no answers in it")
     datasets = {key for own in by_language.values() for key in own.items}
     if n < len(datasets):
         raise SettingError(f"--n {n}: at least {len(datasets)}, one item of each dataset")
     items: list[dict[str, str]] = []
     rows: list[dict[str, Any]] = []
-    for code in chosen:
+    for code in codes:
         own = by_language[code]
         sizes = allocate({key: len(kept) for key, kept in own.items.items()}, n)
         items += mixed(own.items, sizes, options.seed)
@@ -102,14 +99,12 @@ def _read(out: Path, datasets: str | None) -> tuple[dict[str, _Language], list[s
     newest = newest_samples(out, set(_LOGGED))
     if not newest:
         raise DataError(f"{out}: no samples of information or empathy. {_HINT}")
-    known = [samples.task for _, samples in newest]
-    for name in _listed(datasets):
-        if name not in known:
-            raise SettingError(f"--datasets {name}: no samples of it.{did_you_mean(name, known)}")
+    tasks = (samples.task for _, samples in newest)
+    wanted = chosen("--datasets", datasets, tasks, "no samples of it")
     by_language: dict[str, _Language] = {}
     translators: dict[str, str] = {}
     for place, samples in newest:
-        if datasets is None or samples.task in _listed(datasets):
+        if samples.task in wanted:
             translators.setdefault(_translator(samples), samples.task)
             for answer in _answers(samples, place.criterion):
                 _keep(by_language, samples.task, answer)
@@ -134,7 +129,7 @@ def _answers(samples: Samples, criterion: str) -> Iterator[_Answer]:
         for answer in answers:
             if (answer.language, answer.question_id) in seen:
                 raise DataError(
-                    f"{samples.path}, row {number}: question {answer.question_id!r} stands twice; "
+                    f"{samples.path}, row {number}: question {answer.question_id!r} appears twice; "
                     "run again"
                 )
             seen.add((answer.language, answer.question_id))
@@ -189,11 +184,6 @@ def _translator(samples: Samples) -> str:
         if isinstance(sign, str) and "|translator:" in sign:
             return sign.split("|translator:")[1]
     return "unknown"
-
-
-def _listed(words: str | None) -> list[str]:
-    """The words of an option, each once; none where it is not given."""
-    return [word for word in dict.fromkeys((words or "").replace(" ", "").split(",")) if word]
 
 
 def _row(code: str, task: str, size: int, own: _Language) -> dict[str, Any]:

@@ -28,9 +28,9 @@ from xling_tasks.commands.annotate.page import (
 )
 from xling_tasks.commands.annotate.texts import annotate_texts
 from xling_tasks.commands.annotate.translation import annotate_translations
-from xling_tasks.commands.options import add_metadata
+from xling_tasks.commands.options import add_metadata, chosen
 from xling_tasks.criteria import LABELS, NO_RESPONSE
-from xling_tasks.errors import DataError, SettingError, did_you_mean
+from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.results import Samples, newest_samples
 from xling_tasks.scorers.values import replies_of
 
@@ -259,7 +259,7 @@ def _rows(samples: Samples) -> Iterator[tuple[str, dict[str, Any], dict[str, Any
         question_id = row["doc"]["question_id"]
         if question_id in seen:
             raise DataError(
-                f"{samples.path}, row {number}: question {question_id!r} stands twice; run again"
+                f"{samples.path}, row {number}: question {question_id!r} appears twice; run again"
             )
         seen.add(question_id)
         yield question_id, row, row["n_judged"]
@@ -296,20 +296,12 @@ def _wanted(out: Path, options: argparse.Namespace) -> list[tuple[Samples, str, 
         raise DataError(f"{out}: no samples_xlinghealth_correctness_*.jsonl. {_HINT}")
     files = [(samples, place.dataset, place.language) for place, samples in newest]
     for place, option in ((1, "datasets"), (2, "languages")):
-        wanted = _listed(option, getattr(options, option), {str(file[place]) for file in files})
-        files = [file for file in files if wanted is None or file[place] in wanted]
+        known = [str(file[place]) for file in files]
+        wanted = chosen(f"--{option}", getattr(options, option), known, "no samples of it")
+        files = [file for file in files if file[place] in wanted]
     if not files:
         raise SettingError(f"--datasets and --languages: {out} has no run of both together")
     return sorted(files, key=lambda file: (file[2], file[1]))
-
-
-def _listed(option: str, words: str | None, known: set[str]) -> set[str] | None:
-    if words is None:
-        return None
-    wanted = {word.strip() for word in words.split(",")} - {""}
-    for word in sorted(wanted - known) or ([] if wanted else [words]):
-        raise SettingError(f"--{option} {word}: no samples of it.{did_you_mean(word, known)}")
-    return wanted
 
 
 def _summary(to: Path, digest: str, drawn: Mapping[str, Drawn]) -> str:

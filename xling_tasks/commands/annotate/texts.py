@@ -12,11 +12,14 @@ from itertools import islice
 from typing import Any
 
 from xling_tasks.commands.annotate.page import TEXTS, page_path, rating_data, write_page
+from xling_tasks.commands.options import chosen
 from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.data.records import PROMPT_SETS
 from xling_tasks.data.text_status import load_cards, text_digest
-from xling_tasks.errors import SettingError, did_you_mean
+from xling_tasks.errors import SettingError
 from xling_tasks.languages import LANGUAGES
+
+_NONE = "no texts of it"
 
 
 def annotate_texts(options: argparse.Namespace) -> str:
@@ -31,8 +34,10 @@ def annotate_texts(options: argparse.Namespace) -> str:
         if given:
             raise SettingError(f"{name} is not for --form {TEXTS}, which has our own prompts")
     to = page_path(options.to)
-    codes = _chosen("--languages", options.languages, [code for code in LANGUAGES if code != "en"])
-    keys = _chosen("--datasets", options.datasets or ",".join(PROMPT_SETS), list(PROMPT_SETS))
+    codes = chosen(
+        "--languages", options.languages or "", [code for code in LANGUAGES if code != "en"], _NONE
+    )
+    keys = chosen("--datasets", options.datasets, PROMPT_SETS, _NONE)
     if options.n is not None and options.n < 1:
         raise SettingError(f"--n {options.n}: at least 1")
     items: list[dict[str, Any]] = []
@@ -74,13 +79,3 @@ def _items(key: str, code: str) -> Iterator[tuple[dict[str, Any], str]]:
             "translation": text,
         }
         yield item, text_digest(text)
-
-
-def _chosen(option: str, words: str | None, known: list[str]) -> list[str]:
-    wanted = [word.strip() for word in (words or "").split(",") if word.strip()]
-    if not wanted:
-        raise SettingError(f"{option}: name at least one of {', '.join(known)}")
-    for word in wanted:
-        if word not in known:
-            raise SettingError(f"{option} {word}: no texts of it.{did_you_mean(word, known)}")
-    return list(dict.fromkeys(wanted))

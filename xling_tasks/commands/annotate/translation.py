@@ -10,7 +10,6 @@ folder of a run, its own translations are rated instead (`answers`).
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from typing import Any
 
 from xling_tasks.commands.annotate.answers import annotate_answers
@@ -21,10 +20,10 @@ from xling_tasks.commands.annotate.page import (
     said_of_page,
     write_page,
 )
-from xling_tasks.commands.options import read_metadata
+from xling_tasks.commands.options import chosen, read_metadata
 from xling_tasks.data.records import LANGUAGE_NAMES, XLINGHEALTH
 from xling_tasks.data.xlinghealth import Question, XLingHealthData, load
-from xling_tasks.errors import DataError, SettingError, did_you_mean
+from xling_tasks.errors import DataError, SettingError
 from xling_tasks.settings import Settings
 
 N_ITEMS = 50
@@ -50,8 +49,9 @@ def annotate_translations(options: argparse.Namespace) -> str:
         if given:
             raise SettingError(f"{name} is for --form judge")
     to = page_path(options.to)
-    keys = _chosen("--datasets", options.datasets, tuple(XLINGHEALTH), _PUBLISHED)
-    codes = _chosen("--languages", options.languages, _TARGETS, _TARGETS)
+    named = ",".join(_PUBLISHED) if options.datasets is None else options.datasets
+    keys = chosen("--datasets", named, XLINGHEALTH, "no translations")
+    codes = chosen("--languages", options.languages, _TARGETS, "no translations")
     n = N_ITEMS if options.n is None else options.n
     if n < len(keys):
         raise SettingError(f"--n {n}: at least {len(keys)}, one item of each dataset")
@@ -96,19 +96,6 @@ def _text(question: Question, code: str) -> str | None:
     answer = next((answer.text for answer in question.answers if answer.label == 1), {})
     asked, told = question.text.get(code), answer.get(code)
     return f"{asked}\n\n{told}" if asked and told else None
-
-
-def _chosen(
-    option: str, words: str | None, known: Sequence[str], default: Sequence[str]
-) -> list[str]:
-    wanted = default if words is None else [word.strip() for word in words.split(",")]
-    wanted = [word for word in dict.fromkeys(wanted) if word]
-    if not wanted:
-        raise SettingError(f"{option} {words}: names nothing. Known: {', '.join(known)}")
-    for word in wanted:
-        if word not in known:
-            raise SettingError(f"{option} {word}: no translations.{did_you_mean(word, known)}")
-    return wanted
 
 
 def _row(code: str, key: str, size: int, usable: int, data: XLingHealthData) -> dict[str, Any]:

@@ -226,7 +226,7 @@ def discovery() -> Iterator[Line]:
         )
     if done.returncode:
         said = (done.stderr.strip() or "no message").splitlines()[-1]
-        yield Line("discovery", FAIL, f"lm_eval cannot be imported: {said}", "mend that first")
+        yield Line("discovery", FAIL, f"lm_eval cannot be imported: {said}", "repair that first")
         return
     probed = json.loads(done.stdout.strip().splitlines()[-1])
     yield _discovered(probed)

@@ -20,6 +20,7 @@ from xling_tasks import __version__
 from xling_tasks.commands.doctor import checks, models, resources
 from xling_tasks.commands.doctor.checks import FAIL, OFF, OK, WARN, Line, in_words, within
 from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.commands.table import Screen
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.secrets import redact_log
 from xling_tasks.settings import Settings
@@ -28,16 +29,6 @@ SECONDS = 60.0
 """How long one check may take unless the user says otherwise."""
 
 _LONGEST = 700
-
-
-class Screen(str):
-    """What `xling doctor` prints.
-
-    Attributes:
-        status: The exit status: 1 if a check failed, else 0.
-    """
-
-    status: int = 0
 
 
 class Check(NamedTuple):

@@ -118,7 +118,7 @@ def read_human(path: Path, questions: Sequence[Question], names: Sequence[str]) 
     """Take people's rankings; returns what was in the file.
 
     Raises:
-        DataError: For a wrong column, model or rank, or a row that stands twice.
+        DataError: For a wrong column, model or rank, or a row that appears twice.
     """
     (table,) = read_tables(path)
     table.require(("question_id", "model", "rank"))
@@ -131,7 +131,7 @@ def read_human(path: Path, questions: Sequence[Question], names: Sequence[str]) 
             raise DataError(f"{table.place(index, 'model')}: {model!r} is no run.{known}")
         ranks = given.setdefault(question, {})
         if model in ranks:
-            raise DataError(f"{table.place(index)}: {model!r} stands twice for {question!r}")
+            raise DataError(f"{table.place(index)}: {model!r} appears twice for {question!r}")
         if text:
             if not re.fullmatch(r"[0-9]{1,3}(\.0)?", text):
                 raise DataError(f"{table.place(index, 'rank')}: {text!r} is not a rank")

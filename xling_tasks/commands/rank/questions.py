@@ -155,7 +155,9 @@ def _read_run(name: str, folder: Path) -> Run:
         fine_tuned = place.criterion == "mmedbench_rationale_ft"
         for question_id, answer in _read_answers(samples, fine_tuned=fine_tuned):
             if (language, question_id) in run.answers:
-                raise DataError(f"{samples.path}: question {question_id!r} stands twice in the run")
+                raise DataError(
+                    f"{samples.path}: question {question_id!r} appears twice in the run"
+                )
             run.answers[language, question_id] = answer
         run.signatures[language] = dict(samples.recorded().get("signatures") or {})
     return run
