@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import shutil
@@ -248,6 +249,12 @@ def browser(chromium: tuple[Any, asyncio.AbstractEventLoop]) -> Iterator[Any]:
     for context in started.contexts:
         context.close()
     asyncio._set_running_loop(None)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Let the garbage collector pass over what stays for good, and look less often: a tenth less."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -57,7 +57,7 @@ class Faulty:
         ThreadingHTTPServer.request_queue_size = 128
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
         self.args = {
             "model": "m", "max_retries": 2, "num_concurrent": 4,
             "base_url": f"http://127.0.0.1:{self.server.server_port}/v1/chat/completions",
