@@ -25,6 +25,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import regex
+from xling_metrics import janome_tokens
 from xling_metrics.base import library_version
 from xling_metrics.words import language_code, segmenter
 
@@ -122,11 +123,8 @@ def _load_nltk() -> Callable[[str], list[str]]:
 @cache
 def _load_janome() -> Callable[[str], list[str]]:
     try:
-        janome: Any = import_module("janome.tokenizer")
+        return janome_tokens.load()
     except ImportError as error:
         raise ImportError(
             'rationales in Japanese need the package janome: pip install "xling-tasks[ja]"'
         ) from error
-    # The same surfaces as the published code's tokenizer, without loading readings and base forms.
-    tokenizer = janome.Tokenizer(wakati=True)
-    return lambda text: list(tokenizer.tokenize(text))
