@@ -243,7 +243,7 @@ def _from_sheets(record: DatasetRecord, sheets: dict[str, Table]) -> list[Questi
                 f"{len(first.rows)}; the sheets must hold the same rows in the same order"
             )
     if "neg_sample" in first.columns:
-        return _with_negatives(record, sheets)
+        return _with_negatives(sheets)
     first.require(["label"])
     return _with_labels(sheets)
 
@@ -286,7 +286,7 @@ def _with_labels(sheets: dict[str, Table]) -> list[Question]:
     return _grouped(rows)
 
 
-def _with_negatives(record: DatasetRecord, sheets: dict[str, Table]) -> list[Question]:
+def _with_negatives(sheets: dict[str, Table]) -> list[Question]:
     """One row per question; `neg_sample` names the rows whose answers are its wrong ones."""
     first = sheets["en"]
     has_id = "id" in first.columns

@@ -30,6 +30,7 @@ from xling_tasks.logs.journal import Journal, Kept, Place
 from xling_tasks.logs.journal_place import key_of_request
 from xling_tasks.logs.results import as_json
 from xling_tasks.models.health import ServiceDown
+from xling_tasks.models.rounds import own_transport
 from xling_tasks.unanswered import Unanswered, failed
 
 _KINDS = ("generate_until", "loglikelihood")
@@ -97,7 +98,7 @@ class Journaled:
         self._early: dict[int, Any] = {}
         self._places: list[tuple[Part, Place] | None] = []
         self._service = None
-        if Service.can_ask(unwrapped(lm)):
+        if own_transport(unwrapped(lm)):
             args = as_mapping(running("model_args"))
             self._service = Service(unwrapped(lm), args, self._is_ours, error_texts=error_texts)
         methods = {kind: self._method(kind) for kind in _KINDS}

@@ -17,7 +17,7 @@ from tqdm import tqdm
 from xling_tasks.models.calls import stream
 from xling_tasks.models.failures import FAILED, REFUSED, Reply
 from xling_tasks.models.health import Health, Limits
-from xling_tasks.models.rounds import Call, concurrency, own_transport
+from xling_tasks.models.rounds import Call, concurrency
 from xling_tasks.unanswered import Unanswered
 
 _NAME = "generate_until"
@@ -46,11 +46,6 @@ class Service:
         self._health = Health("the model under test", self._limits, concurrency(lm))
         self._own = {_NAME: lm.__dict__[_NAME]} if _NAME in lm.__dict__ else {}
         lm.__dict__[_NAME] = self._generate_until
-
-    @staticmethod
-    def can_ask(lm: Any) -> bool:
-        """Whether it is one of the harness's API backends, with its own way of asking."""
-        return own_transport(lm)
 
     def undo(self) -> None:
         """Give the backend its own method back."""

@@ -191,6 +191,16 @@ class TaskResults:
         count: Mapping[str, int] = self.run.content["n-samples"][self.task]
         return count
 
+    @property
+    def directions(self) -> Mapping[str, bool | None]:
+        """Whether higher is better, of each metric."""
+        return (self.run.content.get("higher_is_better") or {}).get(self.task) or {}
+
+    @property
+    def lm_eval(self) -> str:
+        """The harness's version."""
+        return str(self.run.content.get("lm_eval_version"))
+
     def score(self, metric: str) -> float | None:
         """A metric's value; None where there is none.
 

@@ -106,9 +106,7 @@ class Task:
     @property
     def directions(self) -> Mapping[str, bool | None]:
         """Whether higher is better."""
-        higher = self.results.run.content.get("higher_is_better") or {}
-        own: Mapping[str, bool | None] = higher.get(self.results.task) or {}
-        return own
+        return self.results.directions
 
     @property
     def limited(self) -> bool:

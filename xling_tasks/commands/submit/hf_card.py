@@ -9,6 +9,7 @@ from xling_tasks.commands.submit.hf_parts import Submission
 from xling_tasks.commands.submit.hf_task import ALL, HubTask, Score
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.errors import DataError
+from xling_tasks.logs.alike import SETTINGS
 from xling_tasks.logs.results import as_json
 from xling_tasks.markdown import markdown_table
 from xling_tasks.secrets import publishable, redact_text, without_hosts
@@ -129,11 +130,12 @@ def _undefined(submission: Submission) -> list[str]:
 def _scores(group: Sequence[HubTask]) -> list[str]:
     """A table of a criterion: languages by metrics, with the gap to English beside each."""
     first = group[0]
-    lines = [f"#### {first.title} (`{first.group}`)", ""]
+    lines = [f"#### {first.criterion}, {first.data['dataset']} (`{first.group}`)", ""]
     if first.hub_dataset is None:
         lines += ["Prompts of xling-tasks' own, without a dataset on the Hub.", ""]
     scores = {(s.language, s.label): s for part in group for s in part.main}
-    if scores and _judged(first):
+    judged = any(each.judged for each in CRITERIA[first.about.criterion].endpoints)
+    if scores and judged:
         lines += [_JUDGE, ""]
     if not scores:
         return [*lines, "No main metric: its judge, classifier or encoder was not set."]
@@ -141,15 +143,10 @@ def _scores(group: Sequence[HubTask]) -> list[str]:
     codes = sorted({code for code, _ in scores}, key=lambda code: (code != ALL, code != "en", code))
     header, gaps = ["language"], _with_gap(first, scores, codes)
     for label in labels:
-        header.append(f"{label}{_arrow(group, scores, label)}")
+        header.append(f"{label}{_arrow(group, label)}")
         header += ["gap"] * (label in gaps)
     rows = (_row(scores, labels, gaps, code) for code in codes)
     return [*lines, markdown_table(header, rows)]
-
-
-def _judged(part: HubTask) -> bool:
-    assert part.place is not None
-    return any(endpoint.judged for endpoint in CRITERIA[part.place.criterion].endpoints)
 
 
 def _row(
@@ -175,8 +172,7 @@ def _with_gap(
     part: HubTask, scores: dict[tuple[str, str], Score], codes: Sequence[str]
 ) -> set[str]:
     """The metrics whose values in two languages may be compared, and that English has too."""
-    assert part.place is not None
-    criterion = CRITERIA[part.place.criterion]
+    criterion = CRITERIA[part.about.criterion]
     labels = set()
     for label in {label for _, label in scores}:
         record = criterion.metrics.get(criterion.split(label).metric)
@@ -187,13 +183,13 @@ def _with_gap(
     return labels
 
 
-def _arrow(group: Sequence[HubTask], scores: dict[tuple[str, str], Score], label: str) -> str:
+def _arrow(group: Sequence[HubTask], label: str) -> str:
     """Which way is better."""
     for part in group:
-        better = (part.run.content.get("higher_is_better") or {}).get(part.task) or {}
         for score in part.main:
-            if score.label == label and better.get(score.metric) is not None:
-                return " ↑" if better[score.metric] else " ↓"
+            better = part.directions.get(score.metric)
+            if score.label == label and better is not None:
+                return " ↑" if better else " ↓"
     return ""
 
 
@@ -202,7 +198,7 @@ def _arrow(group: Sequence[HubTask], scores: dict[tuple[str, str], Score], label
 
 def _run(submission: Submission) -> list[str]:
     run, parts = submission.newest, submission.parts
-    versions = sorted({str(part.run.content.get("lm_eval_version")) for part in parts})
+    versions = sorted({part.lm_eval for part in parts})
     ours = sorted({str(part.xling["version"]) for part in parts})
     dates = sorted({part.date for part in parts})
     return [
@@ -214,7 +210,7 @@ def _run(submission: Submission) -> list[str]:
 
 def _settings(group: Sequence[HubTask]) -> list[str]:
     part = group[0]
-    keys = ("dataset", "prompt_language", *part.settings, "sampling_seed")
+    keys = ("dataset", "prompt_language", *SETTINGS.get(part.about.criterion, ()), "sampling_seed")
     settings = {key: part.xling["settings"].get(key) for key in keys}
     content = part.run.content
     digests = {

@@ -117,7 +117,7 @@ def _notes(submission: Submission, part: HubTask, score: Score) -> str:
         f"{part.config.get('num_fewshot') or 0} examples in the prompt",
         f"data: {data_line(part)}",
         f"signature: {short(part.xling['signatures'][score.metric])}",
-        f"lm-eval {part.run.content.get('lm_eval_version')}, xling-tasks {part.xling['version']}",
+        f"lm-eval {part.lm_eval}, xling-tasks {part.xling['version']}",
         "no evidence of clinical fitness",
     ]
     return str(without_hosts(redact_text("; ".join(texts))))
@@ -230,7 +230,6 @@ def _task_record(part: HubTask) -> dict[str, Any]:
     content, xling = part.run.content, part.xling
     keys = ("chat_template_sha", "system_instruction_sha", "fewshot_as_multiturn")
     data = {key: value for key, value in part.data.items() if key != "files"}
-    better = (content.get("higher_is_better") or {}).get(part.task) or {}
     return {
         "criterion": part.criterion,
         "hub_dataset": part.hub_dataset,
@@ -254,7 +253,7 @@ def _task_record(part: HubTask) -> dict[str, Any]:
             metric: {
                 "value": part.score(metric),
                 "stderr": part.score(f"{metric}_stderr"),
-                "higher_is_better": better.get(metric),
+                "higher_is_better": part.directions.get(metric),
                 "signature": publishable(signature),
             }
             for metric, signature in xling["signatures"].items()

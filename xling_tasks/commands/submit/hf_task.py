@@ -13,7 +13,6 @@ from xling_tasks.criteria import Place, panel_of
 from xling_tasks.data.prompt_sets import SMALL
 from xling_tasks.data.records import RECORDS
 from xling_tasks.languages import language_name
-from xling_tasks.logs.alike import SETTINGS
 from xling_tasks.logs.results import Results, TaskResults
 
 HUB = {"xlinghealth": RECORDS["liveqa"].hub_id, "mmedbench": RECORDS["mmedbench"].hub_id}
@@ -94,33 +93,19 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True)
 class HubTask(TaskResults):
-    """One of our tasks in the newest run that has it."""
+    """One of our tasks in the newest run that has it; `about` is what it is about."""
 
-    @functools.cached_property
-    def _about(self) -> Place:
-        place = self.place
-        assert place is not None
-        return place
+    about: Place
 
     @property
     def criterion(self) -> str:
         """A key of `KINDS`."""
-        return self._about.criterion.removeprefix("mmedbench_")
-
-    @property
-    def settings(self) -> tuple[str, ...]:
-        """The settings that change what it measures."""
-        return SETTINGS.get(self._about.criterion, ())
-
-    @property
-    def dataset(self) -> str:
-        """The dataset's key."""
-        return self._about.dataset
+        return self.about.criterion.removeprefix("mmedbench_")
 
     @property
     def language(self) -> str | None:
         """Its language; None for a task over several."""
-        return self._about.language or None
+        return self.about.language or None
 
     @property
     def group(self) -> str:
@@ -134,18 +119,13 @@ class HubTask(TaskResults):
         return data
 
     @property
-    def title(self) -> str:
-        """Criterion and dataset."""
-        return f"{self.criterion}, {self.data['dataset']}"
-
-    @property
     def hub_dataset(self) -> str | None:
         """The dataset on the Hub; None for sets of our own, and for the user's."""
-        if self.dataset in ("xling", "demo") or self.data.get("kind") == "own":
+        if self.about.dataset in ("xling", "demo") or self.data.get("kind") == "own":
             return None
         if self.data.get("kind") == "hub":
             return str(self.data["name"])
-        return HUB["xlinghealth" if self._about.parallel else "mmedbench"]
+        return HUB["xlinghealth" if self.about.parallel else "mmedbench"]
 
     @property
     def revision(self) -> str | None:
@@ -180,7 +160,7 @@ class HubTask(TaskResults):
         for metric in self.xling["signatures"]:
             label, language = metric, self.language or ALL
             if self.language is None:
-                code = panel_of(self._about, metric)[1]
+                code = panel_of(self.about, metric)[1]
                 language = code if code in self.languages else ALL
                 label = metric.removesuffix(f"_{language}")
             if re.fullmatch(pattern, label):
@@ -200,12 +180,12 @@ class HubTask(TaskResults):
             yield f"has {count['effective']} of {count['original']} questions"
         if not self.xling["signatures"]:
             yield "has no scores (--predict_only)"
-        if self.dataset == "demo":
+        if self.about.dataset == "demo":
             yield "our own small sample, not a dataset of the Hub"
         if self.data.get("prompt_set") == SMALL:
             yield "the small part of our prompts (prompts=small), not the whole set"
         rows, expected = self.data.get("rows"), self.data.get("rows_expected")
-        if self.dataset != "demo" and None not in (rows, expected) and rows != expected:
+        if self.about.dataset != "demo" and None not in (rows, expected) and rows != expected:
             yield f"{rows} rows in the data, but {expected} were published"
         yield from self.vetoes()
 
@@ -235,5 +215,5 @@ class HubTask(TaskResults):
 
 def hub_task(task: str, run: Results) -> HubTask | None:
     """The task in a run; None if it is not one of ours."""
-    part = HubTask(task, run)
-    return part if part.place is not None and part.xling else None
+    part = TaskResults(task, run)
+    return HubTask(task, run, part.place) if part.place is not None and part.xling else None

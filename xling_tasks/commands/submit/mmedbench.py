@@ -115,7 +115,7 @@ def _description(parts: Mapping[str, Sequence[Part]]) -> str:
     name = next((args[key] for key in ("peft", "pretrained", "model") if args.get(key)), None)
     model = f"{newest.config.get('model')}: {name}" if name else str(newest.config.get("model"))
     size = newest.config.get("model_num_parameters")
-    versions = sorted({str(part.run.content.get("lm_eval_version")) for part in everything})
+    versions = sorted({part.lm_eval for part in everything})
     ours = sorted({str(part.xling["version"]) for part in everything})
     stamps = sorted({part.run.stamp for part in everything})
     lines = [

@@ -94,7 +94,7 @@ def find_sources(folders: Sequence[str]) -> Sources:
 
 def _source(model: str, results: TaskResults) -> Source:
     place, samples = results.place, results.samples
-    higher = (results.run.content.get("higher_is_better") or {}).get(results.task) or {}
+    higher = results.directions
     try:
         stat = samples.path.stat()
         with samples.path.open("rb") as file:

@@ -66,7 +66,7 @@ def _cells(model: Model, statistics: Statistics) -> dict[tuple[Panel, str], Endp
 
 
 def _versions(model: Model) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    harness = {str(task.results.run.content.get("lm_eval_version")) for task in model.tasks}
+    harness = {task.results.lm_eval for task in model.tasks}
     ours = {str(task.results.xling.get("version")) for task in model.tasks}
     return ("lm_eval", tuple(sorted(harness))), ("xling-tasks", tuple(sorted(ours)))
 

@@ -179,7 +179,7 @@ def remarks(a: Model, b: Model) -> Iterable[str]:
     versions, seeds = [], []
     for model in (a, b):
         runs_of = [task.results for task in model.tasks]
-        versions.append(sorted({str(x.run.content.get("lm_eval_version")) for x in runs_of}))
+        versions.append(sorted({x.lm_eval for x in runs_of}))
         settings = [x.xling.get("settings") or {} for x in runs_of]
         seeds.append(sorted({str(x.get("sampling_seed")) for x in settings}))
     for what, (own, other) in (("lm_eval", versions), ("sampling_seed", seeds)):
