@@ -14,8 +14,6 @@ from xling_tasks.report.tables.grid import (
     Bounded,
     Grid,
     Lookup,
-    Rows,
-    Shown,
     decrease_points,
     heading,
     lookup_of,
@@ -25,6 +23,7 @@ from xling_tasks.report.tables.grid import (
     published_model,
 )
 from xling_tasks.report.tables.judges import judge_tables
+from xling_tasks.report.tables.rows import Rows, Shown, cells_of, heads_of
 from xling_tasks.report.tables.table import Table, Value
 
 LABELS = ("more_comprehensive", "less_comprehensive", "neither", "contradictory")
@@ -156,8 +155,7 @@ def _counts(grid: Grid, dataset: str, figures: list[Figure], notes: list[str]) -
         for name, own in _correctness_models(figures).items():
             numbers = lookup_of(own, {label: f"correctness_{label}_count"})
             cells = [_count(numbers(label, code)) for code in languages]
-            if any(cell is not None for cell in cells):
-                rows.add(label, published_model(name), *cells, published=True)
+            rows.measured((label, published_model(name)), cells, published=True)
     note = "Questions with each label, of those whose judge call did not fail."
     title = f"{heading('correctness', dataset)}: labels"
     return rows.table(f"correctness_counts_{dataset}", "correctness", title, [note, *notes])
@@ -192,20 +190,19 @@ def _correctness_models(figures: Iterable[Figure]) -> dict[str, list[Figure]]:
 
 
 def _shares(grid: Grid, dataset: str, figures: list[Figure], notes: list[str]) -> Table:
-    heads = [head for item in _CORRECTNESS for head in item.heads]
-    rows = Rows(("model", "language", "questions", *heads))
+    rows = Rows(("model", "language", "questions", *heads_of(_CORRECTNESS)))
     codes = grid.languages("correctness", dataset)
     for model in grid.models("correctness", dataset):
         lookup = grid.lookup(model, "correctness", dataset)
         tasks = {c.language: c.task for c in grid.of("correctness", dataset) if c.model == model}
         for code in codes:
             run = tasks[code].results.count["effective"] if code in tasks else None
-            rows.add(model, code, run, *(v for s in _CORRECTNESS for v in s.cells(lookup, code)))
+            rows.add(model, code, run, *cells_of(_CORRECTNESS, lookup, code))
     for name, own in _correctness_models(figures).items():
         asked = RECORDS[dataset].n_questions
         lookup = published_shares(own, name, dataset)
         for code in in_order({item.language for item in own}):
-            cells = [value for item in _CORRECTNESS for value in item.cells(lookup, code)]
+            cells = cells_of(_CORRECTNESS, lookup, code)
             rows.add(published_model(name), code, asked, *cells, published=True)
     note = (
         "Shares of the questions whose judge call did not fail; intervals are Wilson's "

@@ -8,7 +8,8 @@ from typing import Any
 from xling_tasks.criteria import CRITERIA, Panel
 from xling_tasks.report.data import Task
 from xling_tasks.report.tables.differences import Difference, grouped, notes_about, task_languages
-from xling_tasks.report.tables.grid import Grid, Rows, is_language, shown_temperature
+from xling_tasks.report.tables.grid import Grid, is_language, shown_temperature
+from xling_tasks.report.tables.rows import Rows
 from xling_tasks.report.tables.table import Table, Value
 
 _SHARES = {

@@ -1,16 +1,14 @@
-"""A report's numbers by where they stand, and what its tables share: rows, columns, languages."""
+"""A report's numbers by where they stand, and the papers' figures beside them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, Panel
+from xling_tasks.criteria import AVERAGE, CRITERIA, Panel
 from xling_tasks.data.published import Figure
 from xling_tasks.languages import in_order
 from xling_tasks.report.model import Cell, Report
-from xling_tasks.report.tables.table import Table, Value
 
 XLINGHEALTH_LANGUAGES = ("en", "es", "zh", "hi")
 MMEDBENCH_LANGUAGES = ("en", "es", "zh", "fr", "ja", "ru")
@@ -57,46 +55,6 @@ class Bounded(NamedTuple):
 
 Lookup = Callable[[str, str], Bounded]
 """From metric and language to a number of one model at one temperature."""
-
-
-@dataclass(frozen=True)
-class Shown:
-    """How a metric is shown in a table with a row per language.
-
-    Attributes:
-        metric: Its name.
-        title: Its column's heading.
-        bounds: Whether columns with its interval's ends follow.
-        points: Whether a column with its decrease against English in points follows.
-        drop: Whether a column with its relative drop against English follows.
-        multiple: Whether a column with its multiple of English follows.
-    """
-
-    metric: str
-    title: str
-    bounds: bool = False
-    points: bool = False
-    drop: bool = False
-    multiple: bool = False
-
-    @property
-    def heads(self) -> list[str]:
-        """The headings of its columns."""
-        bounds = [f"{self.title} low", f"{self.title} high"] if self.bounds else []
-        points = [f"{self.title}: decrease vs English, points"] if self.points else []
-        drop = [f"{self.title}: relative drop vs English, %"] if self.drop else []
-        multiple = [f"{self.title}: multiple of English"] if self.multiple else []
-        return [self.title, *bounds, *points, *drop, *multiple]
-
-    def cells(self, lookup: Lookup, language: str) -> list[Value]:
-        """What stands in them for one language; English is not compared with itself."""
-        own = lookup(self.metric, language)
-        base = None if language == ENGLISH else lookup(self.metric, ENGLISH).value
-        cells: list[Value] = [own.value]
-        cells += [own.low, own.high] if self.bounds else []
-        cells += [decrease_points(own.value, base)] if self.points else []
-        cells += [drop(own.value, base)] if self.drop else []
-        return cells + ([multiple(own.value, base)] if self.multiple else [])
 
 
 class Grid:
@@ -153,70 +111,6 @@ class Grid:
             return Bounded(times(cell.value, scale), times(low, scale), times(high, scale))
 
         return find
-
-
-@dataclass
-class Rows:
-    """Rows of a table that is being made, and which of them are published figures."""
-
-    columns: Sequence[str]
-    rows: list[tuple[Value, ...]] = field(default_factory=list)
-    published: set[int] = field(default_factory=set)
-
-    def add(self, *values: Value, published: bool = False) -> None:
-        """Append a row."""
-        if published:
-            self.published.add(len(self.rows))
-        self.rows.append(values)
-
-    def table(
-        self, key: str, section: str, title: str, notes: Iterable[str], digits: int = 3
-    ) -> Table:
-        """The table; columns without a single value are left out."""
-        keep = [i for i in range(len(self.columns)) if any(row[i] is not None for row in self.rows)]
-        return Table(
-            key=key,
-            section=section,
-            title=title,
-            columns=tuple(self.columns[i] for i in keep),
-            rows=tuple(tuple(row[i] for i in keep) for row in self.rows),
-            notes=tuple(dict.fromkeys(note for note in notes if note)),
-            published=frozenset(self.published),
-            digits=digits,
-        )
-
-
-# A metric in a row, languages in columns
-
-
-def wide_heads(languages: Sequence[str], *, average: bool) -> list[str]:
-    """Headings: value per language, their mean or drops, then the intervals' ends."""
-    others = (
-        [] if average else [f"{code}: relative drop vs English, %" for code in _others(languages)]
-    )
-    ends = [f"{code} {end}" for code in languages for end in ("low", "high")]
-    return [*languages, *(["Avg."] if average else []), *others, *ends]
-
-
-def wide_cells(
-    lookup: Lookup, metric: str, languages: Sequence[str], *, average: bool, drops: bool = True
-) -> list[Value]:
-    """What stands below them; the mean as `average` or the source itself gives it."""
-    by_language = {code: lookup(metric, code) for code in languages}
-    cells: list[Value] = [by_language[code].value for code in languages]
-    if average:
-        given = lookup(metric, AVERAGE).value
-        cells.append(
-            mean_of([item.value for item in by_language.values()]) if given is None else given
-        )
-    else:
-        base = by_language[ENGLISH].value if ENGLISH in by_language else None
-        cells += [drop(by_language[c].value, base) if drops else None for c in _others(languages)]
-    return cells + [end for item in by_language.values() for end in (item.low, item.high)]
-
-
-def _others(languages: Sequence[str]) -> list[str]:
-    return [code for code in languages if code != ENGLISH]
 
 
 # Numbers

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from xling_tasks.criteria import ENGLISH
 from xling_tasks.report.model import Comparison, Report
-from xling_tasks.report.tables.grid import Rows
+from xling_tasks.report.tables.rows import Rows
 from xling_tasks.report.tables.table import Table
 
 _HEADS = (

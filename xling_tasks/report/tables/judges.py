@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xling_tasks.criteria import LABELS, MOST_JUDGES, NO_RESPONSE, of_judge
-from xling_tasks.report.tables.grid import Grid, Rows, heading
+from xling_tasks.report.tables.grid import Grid, heading
+from xling_tasks.report.tables.rows import Rows
 from xling_tasks.report.tables.table import Table
 
 _OWN = (*LABELS, NO_RESPONSE, "judge_failed_rate")

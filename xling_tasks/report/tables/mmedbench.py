@@ -13,15 +13,13 @@ from xling_tasks.report.tables.grid import (
     MMEDBENCH_LANGUAGES,
     Grid,
     Lookup,
-    Rows,
     by_model,
     heading,
     lookup_of,
     paper_note,
     published_model,
-    wide_cells,
-    wide_heads,
 )
+from xling_tasks.report.tables.rows import Rows, wide_cells, wide_heads
 from xling_tasks.report.tables.table import Table
 
 _OF_100 = frozenset({"sacrebleu"})
@@ -106,16 +104,14 @@ def _table(
         for model, own in tasks.items():
             lookup = _percent(grid, model, criterion, dataset, metric)
             cells = wide_cells(lookup, metric, MMEDBENCH_LANGUAGES, average=True)
-            if any(cell is not None for cell in cells):
-                rows.add(metric, model, settings_of(own), *cells)
+            if rows.measured((metric, model, settings_of(own)), cells):
                 without = [c for c, v in zip(MMEDBENCH_LANGUAGES, cells, strict=False) if v is None]
                 if without:
                     lacking.setdefault(f"{model}: {', '.join(without)}", []).append(metric)
         for (name, setting), printed in by_model(figures).items():
             lookup = lookup_of(printed, dict(map(_names, printed)))
             cells = wide_cells(lookup, metric, MMEDBENCH_LANGUAGES, average=True)
-            if any(cell is not None for cell in cells):
-                rows.add(metric, published_model(name), setting, *cells, published=True)
+            rows.measured((metric, published_model(name), setting), cells, published=True)
     about = [_scale_note(criterion, metrics), _average_note(lacking), _QUESTIONS, *notes]
     return rows.table(key, criterion, title, [*about, paper_note(figures, _PAPER)], digits=2)
 

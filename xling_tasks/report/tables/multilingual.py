@@ -10,14 +10,13 @@ from xling_tasks.languages import BRANCH_GROUPS
 from xling_tasks.report.tables.differences import Difference, grouped, notes_about, task_languages
 from xling_tasks.report.tables.grid import (
     Grid,
-    Rows,
-    Shown,
     by_model,
     heading,
     lookup_of,
     paper_note,
     published_model,
 )
+from xling_tasks.report.tables.rows import Rows, Shown, by_language
 from xling_tasks.report.tables.table import Table, Value
 
 _MECHANISMS = ("emotional_reactions", "interpretations", "explorations")
@@ -81,25 +80,15 @@ def multilingual_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) 
         for dataset in grid.datasets(criterion):
             notes = notes_about(remarks, criterion, dataset)
             if any(metric in _COLUMNS_OF[criterion] for metric in grid.metrics(criterion, dataset)):
-                yield _by_language(grid, criterion, dataset, notes)
+                title = f"{heading(criterion, dataset)}: languages"
+                key = f"{criterion}_{dataset}_languages"
+                texts = [_NOTES[criterion], f"{ENGLISH} is the reference.", *notes]
+                columns = _COLUMNS[criterion]
+                yield by_language(grid, criterion, dataset, columns, key, title, texts)
                 yield _by_group(grid, criterion, dataset, notes, shown)
 
 
 _COLUMNS_OF = {name: {item.metric for item in columns} for name, columns in _COLUMNS.items()}
-
-
-def _by_language(grid: Grid, criterion: str, dataset: str, notes: Sequence[str]) -> Table:
-    columns = _COLUMNS[criterion]
-    rows = Rows(("language", "model", *(head for item in columns for head in item.heads)))
-    for code in grid.languages(criterion, dataset):
-        for model in grid.models(criterion, dataset):
-            lookup = grid.lookup(model, criterion, dataset)
-            cells = [value for item in columns for value in item.cells(lookup, code)]
-            if any(cell is not None for cell in cells):
-                rows.add(code, model, *cells)
-    title = f"{heading(criterion, dataset)}: languages"
-    texts = [_NOTES[criterion], f"{ENGLISH} is the reference.", *notes]
-    return rows.table(f"{criterion}_{dataset}_languages", criterion, title, texts)
 
 
 def _by_group(grid: Grid, criterion: str, dataset: str, notes: Sequence[str], shown: bool) -> Table:

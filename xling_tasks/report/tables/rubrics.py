@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xling_tasks.report.tables.differences import Difference, notes_about
-from xling_tasks.report.tables.grid import Grid, Rows, Shown, heading
+from xling_tasks.report.tables.grid import Grid, heading
+from xling_tasks.report.tables.rows import Shown, by_language
 from xling_tasks.report.tables.table import Table
 
 _COLUMNS = (
@@ -33,7 +34,8 @@ def rubric_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) -> Ite
             continue
         notes = [*notes_about(remarks, "rubric", dataset), *_canaries(grid, dataset)]
         title = f"{heading('rubric', dataset)}: languages"
-        yield _by_language(grid, dataset, f"rubric_{dataset}", title, _COLUMNS, [_NOTE, *notes])
+        key = f"rubric_{dataset}"
+        yield by_language(grid, "rubric", dataset, _COLUMNS, key, title, [_NOTE, *notes])
         parts = tuple(
             Shown(name, name.replace("_", " "))
             for name in sorted(metrics)
@@ -42,7 +44,7 @@ def rubric_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) -> Ite
         if parts:
             title = f"{heading('rubric', dataset)}: themes and axes"
             texts = [_NOTE, _PART_NOTE, *notes]
-            yield _by_language(grid, dataset, f"rubric_{dataset}_parts", title, parts, texts)
+            yield by_language(grid, "rubric", dataset, parts, f"{key}_parts", title, texts)
 
 
 def _canaries(grid: Grid, dataset: str) -> Iterator[str]:
@@ -51,21 +53,3 @@ def _canaries(grid: Grid, dataset: str) -> Iterator[str]:
     found = [(task.results.xling.get("data") or {}).get("canary") for task in tasks]
     for text in sorted({str(text) for each in found if isinstance(each, list) for text in each}):
         yield f"Canary of the data: {text}"
-
-
-def _by_language(
-    grid: Grid,
-    dataset: str,
-    key: str,
-    title: str,
-    columns: Sequence[Shown],
-    notes: Sequence[str],
-) -> Table:
-    rows = Rows(("language", "model", *(head for item in columns for head in item.heads)))
-    for code in grid.languages("rubric", dataset):
-        for model in grid.models("rubric", dataset):
-            lookup = grid.lookup(model, "rubric", dataset)
-            cells = [value for item in columns for value in item.cells(lookup, code)]
-            if any(cell is not None for cell in cells):
-                rows.add(code, model, *cells)
-    return rows.table(key, "rubric", title, list(notes))

@@ -13,12 +13,12 @@ from xling_tasks.report.tables.differences import Difference, notes_about
 from xling_tasks.report.tables.grid import (
     SRC_NOTE,
     TOPICS_NOTE,
-    Rows,
     dataset_title,
     paper_note,
     published_model,
     shown_temperature,
 )
+from xling_tasks.report.tables.rows import Rows
 from xling_tasks.report.tables.table import Table, Value
 
 _TUKEY_TABLES = ("Table 2", "Table 3")

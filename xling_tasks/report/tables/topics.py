@@ -14,7 +14,8 @@ from xling_tasks.languages import in_order
 from xling_tasks.report.data import Task
 from xling_tasks.report.inference import Draws, column_interval
 from xling_tasks.report.model import Report
-from xling_tasks.report.tables.grid import Rows, heading, is_language
+from xling_tasks.report.tables.grid import heading, is_language
+from xling_tasks.report.tables.rows import Rows
 from xling_tasks.report.tables.table import Table, Value
 
 _METRICS = {

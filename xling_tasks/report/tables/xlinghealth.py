@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from statistics import pstdev
 
 from xling_tasks.criteria import CRITERIA
@@ -17,8 +17,6 @@ from xling_tasks.report.tables.grid import (
     Bounded,
     Grid,
     Lookup,
-    Rows,
-    Shown,
     by_model,
     dataset_title,
     heading,
@@ -27,10 +25,9 @@ from xling_tasks.report.tables.grid import (
     paper_note,
     published_model,
     shown_temperature,
-    wide_cells,
-    wide_heads,
 )
-from xling_tasks.report.tables.table import Table, Value
+from xling_tasks.report.tables.rows import Rows, Shown, cells_of, heads_of, wide_cells, wide_heads
+from xling_tasks.report.tables.table import Table
 
 _VERIFIABILITY = (
     Shown("macro_f1", "macro F1", bounds=True, drop=True),
@@ -110,8 +107,7 @@ def _consistency(
                     else grid.lookup(model, "consistency", dataset, tau)
                 )
                 cells = wide_cells(lookup, metric, languages, average=False, drops=drops)
-                if any(cell is not None for cell in cells):
-                    rows.add(metric, shown_temperature(tau) or _MEAN, model, *cells)
+                rows.measured((metric, shown_temperature(tau) or _MEAN, model), cells)
             if metric == _IN_LANGUAGE:
                 at = [f for f in spoken if tau is not None and float(f.temperature) == tau]
                 notes += [_A4_NOTE, paper_note(at)] if at and _A4_NOTE not in notes else []
@@ -124,8 +120,7 @@ def _consistency(
                     )  # fmt: skip
         for (name, _), own in by_model(figures).items():
             cells = wide_cells(lookup_of(own, {}), metric, languages, average=False)
-            if any(cell is not None for cell in cells):
-                rows.add(metric, _MEAN, published_model(name), *cells, published=True)
+            rows.measured((metric, _MEAN, published_model(name)), cells, published=True)
     title = heading("consistency", dataset)
     return rows.table(f"consistency_{dataset}", "consistency", title, notes, digits=4)
 
@@ -136,8 +131,7 @@ def _published_consistency(dataset: str, figures: list[Figure]) -> Table:
     for metric in dict.fromkeys(item.metric for item in figures):
         for (name, _), own in by_model(figures).items():
             cells = wide_cells(lookup_of(own, {}), metric, languages, average=False)
-            if any(cell is not None for cell in cells):
-                rows.add(metric, _MEAN, published_model(name), *cells, published=True)
+            rows.measured((metric, _MEAN, published_model(name)), cells, published=True)
     note = (
         "Means over the temperatures 0, 0.25, 0.5, 0.75 and 1: not comparable with a single "
         "temperature, and no model here has a metric at all five."
@@ -176,7 +170,7 @@ def verifiability_tables(grid: Grid, remarks: Sequence[Difference], shown: bool)
         ]
         whole = has_means(grid, "verifiability", dataset)
         spreads = [f"{item.title}: sd over T" for item in _SPREAD]
-        rows = Rows(("T", "model", "language", *_heads(_VERIFIABILITY), *spreads))
+        rows = Rows(("T", "model", "language", *heads_of(_VERIFIABILITY), *spreads))
         taus = [tau for tau in grid.temperatures("verifiability", dataset) if tau is not None]
         for tau in taus:
             _add_languages(rows, grid, "verifiability", dataset, tau)
@@ -184,7 +178,7 @@ def verifiability_tables(grid: Grid, remarks: Sequence[Difference], shown: bool)
             for model in grid.models("verifiability", dataset):
                 lookup = mean_lookup(grid, model, "verifiability", dataset)
                 for code in grid.languages("verifiability", dataset):
-                    cells = _cells(_VERIFIABILITY, lookup, code)
+                    cells = cells_of(_VERIFIABILITY, lookup, code)
                     own = _spread_lookup(grid, model, dataset)
                     spread = [own(item.metric, code) for item in _SPREAD]
                     if any(cell is not None for cell in cells):
@@ -241,7 +235,7 @@ def filtered_tables(grid: Grid, shown: bool) -> Iterator[Table]:
 def likelihood_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) -> Iterator[Table]:
     """Verifiability from P(Yes); the paper has no such figures."""
     for dataset in grid.datasets("verifiability_ll"):
-        rows = Rows(("T", "model", "language", *_heads(_LIKELIHOOD)))
+        rows = Rows(("T", "model", "language", *heads_of(_LIKELIHOOD)))
         _add_languages(rows, grid, "verifiability_ll", dataset, None)
         notes = [
             "From the log-likelihoods of Yes and No. AUC is of probabilities, unlike the AUC of "
@@ -253,30 +247,21 @@ def likelihood_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) ->
         yield rows.table(key, "verifiability_ll", title, notes, digits=4)
 
 
-def _heads(columns: Iterable[Shown]) -> list[str]:
-    return [head for item in columns for head in item.heads]
-
-
-def _cells(columns: Iterable[Shown], lookup: Lookup, language: str) -> list[Value]:
-    return [value for item in columns for value in item.cells(lookup, language)]
-
-
 def _add_languages(rows: Rows, grid: Grid, criterion: str, dataset: str, tau: float | None) -> None:
     columns = _LIKELIHOOD if criterion == "verifiability_ll" else _VERIFIABILITY
     for model in grid.models(criterion, dataset):
         lookup = grid.lookup(model, criterion, dataset, tau)
         for code in grid.languages(criterion, dataset):
-            cells = _cells(columns, lookup, code)
-            if any(cell is not None for cell in cells):
-                empty = [None] * (len(rows.columns) - 3 - len(cells))
-                rows.add(shown_temperature(tau), model, code, *cells, *empty)
+            cells = cells_of(columns, lookup, code)
+            empty = [None] * (len(rows.columns) - 3 - len(cells))
+            rows.measured((shown_temperature(tau), model, code), [*cells, *empty])
 
 
 def _add_published(rows: Rows, figures: Sequence[Figure]) -> None:
     for (name, _), own in by_model(figures).items():
         lookup = lookup_of(own, _A11_NAMES)
         for code in in_order({item.language for item in own}):
-            cells = _cells(_VERIFIABILITY, lookup, code)
+            cells = cells_of(_VERIFIABILITY, lookup, code)
             names = [_A11_NAMES.get(item.metric, item.metric) for item in _SPREAD]
             spread = [lookup(f"{metric}_sd", code).value for metric in names]
             rows.add(_MEAN, published_model(name), code, *cells, *spread, published=True)

@@ -1,0 +1,149 @@
+"""Rows of a report's tables: a metric beside its interval and its gap to English."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from xling_tasks.criteria import AVERAGE, ENGLISH
+from xling_tasks.report.tables.grid import Grid, Lookup, decrease_points, drop, mean_of, multiple
+from xling_tasks.report.tables.table import Table, Value
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How a metric is shown in a table with a row per language.
+
+    Attributes:
+        metric: Its name.
+        title: Its column's heading.
+        bounds: Whether columns with its interval's ends follow.
+        points: Whether a column with its decrease against English in points follows.
+        drop: Whether a column with its relative drop against English follows.
+        multiple: Whether a column with its multiple of English follows.
+    """
+
+    metric: str
+    title: str
+    bounds: bool = False
+    points: bool = False
+    drop: bool = False
+    multiple: bool = False
+
+    @property
+    def heads(self) -> list[str]:
+        """The headings of its columns."""
+        bounds = [f"{self.title} low", f"{self.title} high"] if self.bounds else []
+        points = [f"{self.title}: decrease vs English, points"] if self.points else []
+        drop = [f"{self.title}: relative drop vs English, %"] if self.drop else []
+        multiple = [f"{self.title}: multiple of English"] if self.multiple else []
+        return [self.title, *bounds, *points, *drop, *multiple]
+
+    def cells(self, lookup: Lookup, language: str) -> list[Value]:
+        """What stands in them for one language; English is not compared with itself."""
+        own = lookup(self.metric, language)
+        base = None if language == ENGLISH else lookup(self.metric, ENGLISH).value
+        cells: list[Value] = [own.value]
+        cells += [own.low, own.high] if self.bounds else []
+        cells += [decrease_points(own.value, base)] if self.points else []
+        cells += [drop(own.value, base)] if self.drop else []
+        return cells + ([multiple(own.value, base)] if self.multiple else [])
+
+
+@dataclass
+class Rows:
+    """Rows of a table that is being made, and which of them are published figures."""
+
+    columns: Sequence[str]
+    rows: list[tuple[Value, ...]] = field(default_factory=list)
+    published: set[int] = field(default_factory=set)
+
+    def add(self, *values: Value, published: bool = False) -> None:
+        """Append a row."""
+        if published:
+            self.published.add(len(self.rows))
+        self.rows.append(values)
+
+    def measured(
+        self, start: Sequence[Value], cells: Sequence[Value], published: bool = False
+    ) -> bool:
+        """Append a row that begins with `start`; none where no cell has a value."""
+        if any(cell is not None for cell in cells):
+            self.add(*start, *cells, published=published)
+            return True
+        return False
+
+    def table(
+        self, key: str, section: str, title: str, notes: Iterable[str], digits: int = 3
+    ) -> Table:
+        """The table; columns without a single value are left out."""
+        keep = [i for i in range(len(self.columns)) if any(row[i] is not None for row in self.rows)]
+        return Table(
+            key=key,
+            section=section,
+            title=title,
+            columns=tuple(self.columns[i] for i in keep),
+            rows=tuple(tuple(row[i] for i in keep) for row in self.rows),
+            notes=tuple(dict.fromkeys(note for note in notes if note)),
+            published=frozenset(self.published),
+            digits=digits,
+        )
+
+
+# A language in a row, metrics in columns
+
+
+def heads_of(columns: Iterable[Shown]) -> list[str]:
+    """The headings of metrics."""
+    return [head for item in columns for head in item.heads]
+
+
+def cells_of(columns: Iterable[Shown], lookup: Lookup, language: str) -> list[Value]:
+    """What stands below them for one language."""
+    return [value for item in columns for value in item.cells(lookup, language)]
+
+
+def by_language(
+    grid: Grid, criterion: str, dataset: str, columns: Sequence[Shown], key: str, title: str,
+    notes: Iterable[str],
+) -> Table:  # fmt: skip
+    """A table with a row per language and model."""
+    rows = Rows(("language", "model", *heads_of(columns)))
+    for code in grid.languages(criterion, dataset):
+        for model in grid.models(criterion, dataset):
+            lookup = grid.lookup(model, criterion, dataset)
+            rows.measured((code, model), cells_of(columns, lookup, code))
+    return rows.table(key, criterion, title, notes)
+
+
+# A metric in a row, languages in columns
+
+
+def wide_heads(languages: Sequence[str], *, average: bool) -> list[str]:
+    """Headings: value per language, their mean or drops, then the intervals' ends."""
+    others = (
+        [] if average else [f"{code}: relative drop vs English, %" for code in _others(languages)]
+    )
+    ends = [f"{code} {end}" for code in languages for end in ("low", "high")]
+    return [*languages, *(["Avg."] if average else []), *others, *ends]
+
+
+def wide_cells(
+    lookup: Lookup, metric: str, languages: Sequence[str], *, average: bool, drops: bool = True
+) -> list[Value]:
+    """What stands below them; the mean as `average` or the source itself gives it."""
+    by_language = {code: lookup(metric, code) for code in languages}
+    cells: list[Value] = [by_language[code].value for code in languages]
+    if average:
+        given = lookup(metric, AVERAGE).value
+        cells.append(
+            mean_of([item.value for item in by_language.values()]) if given is None else given
+        )
+    else:
+        base = by_language[ENGLISH].value if ENGLISH in by_language else None
+        cells += [drop(by_language[c].value, base) if drops else None for c in _others(languages)]
+    return cells + [end for item in by_language.values() for end in (item.low, item.high)]
+
+
+def _others(languages: Sequence[str]) -> list[str]:
+    return [code for code in languages if code != ENGLISH]
