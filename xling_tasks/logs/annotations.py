@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -73,62 +73,39 @@ class Said(Protocol):
         ...
 
 
-class AnyExport(Protocol):
-    """One annotator's file, of either form of the page."""
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        ...
-
-    @property
-    def annotator(self) -> str:
-        """Their name."""
-        ...
-
-    @property
-    def page(self) -> str:
-        """The page's digest."""
-        ...
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """How the page's sample was drawn."""
-        ...
-
-    @property
-    def items(self) -> Mapping[str, Said]:
-        """By id, in the page's order."""
-        ...
-
-
-E = TypeVar("E", bound=AnyExport)
-
-
 @dataclass(frozen=True)
-class Export:
-    """One annotator's file.
+class AnyExport:
+    """One annotator's file, of either form of the page.
 
     Attributes:
         path: The file.
         annotator: Their name.
         page: The page's digest.
-        made: How the page's sample was drawn: seed, n, blind, judge.
+        settings: How the page's sample was drawn.
         items: By id, in the page's order.
-        strata: (Task, judge's label) -> sizes; empty in exports of older pages.
     """
 
     path: Path
     annotator: str
     page: str
-    made: Mapping[str, Any]
-    items: Mapping[str, Checked]
-    strata: Mapping[tuple[str, str], Stratum] = field(default_factory=dict)
+    settings: Mapping[str, Any]
+    items: Mapping[str, Said]
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """How the page's sample was drawn, with the sizes of its strata."""
-        return {**self.made, "strata": dict(self.strata)}
+
+@dataclass(frozen=True)
+class Export(AnyExport):
+    """A file that checks a judge; `strata` of its settings are those here.
+
+    Attributes:
+        items: As of all files.
+        strata: (Task, judge's label) -> sizes; empty in exports of older pages.
+    """
+
+    items: Mapping[str, Checked]
+    strata: Mapping[tuple[str, str], Stratum]
+
+
+E = TypeVar("E", bound=AnyExport)
 
 
 def read_pages(paths: Sequence[Path]) -> dict[str, list[Export]]:
@@ -236,8 +213,9 @@ def read_export(path: Path) -> Export:
     annotator, page = read_head(path, content)
     rows = read_rows(path, content)
     items = {name: _read_item(place, row) for name, (place, row) in rows.items()}
+    strata = _strata(path, content, items)
     made = {key: content.get(key) for key in ("seed", "n", "blind", "judge")}
-    return Export(path, annotator, page, made, items, _strata(path, content, items))
+    return Export(path, annotator, page, {**made, "strata": strata}, items, strata)
 
 
 def _strata(

@@ -196,7 +196,7 @@ class Backend:
         bar: Any,
     ) -> None:
         """Ask for some prompts, and keep each reply as it arrives."""
-        calls = [Call(self._context(prompt), gen_kwargs) for prompt in prompts]
+        calls = self.calls(prompts, gen_kwargs)
         renewed = time.monotonic()
         try:
             with contextlib.closing(self.stream(calls)) as arriving:

@@ -105,8 +105,9 @@ def summarise(pages: Mapping[str, Sequence[Export]]) -> dict[str, Any]:
         first = exports[0]
         files = [export.path.name for export in exports]
         names = [export.annotator for export in exports]
+        made = {key: value for key, value in first.settings.items() if key != "strata"}
         report["batches"].append(
-            {"batch": page, **first.made, "items": len(first.items)}
+            {"batch": page, **made, "items": len(first.items)}
             | {"annotators": names, "files": files}
         )
         for code in dict.fromkeys(item.language for item in first.items.values()):

@@ -10,6 +10,7 @@ from typing import Any
 from xling_tasks.commands.annotate.page import TRANSLATION, scales_of
 from xling_tasks.errors import DataError
 from xling_tasks.logs.annotations import (
+    AnyExport,
     by_page,
     read_content,
     read_head,
@@ -45,22 +46,9 @@ class Rated:
 
 
 @dataclass(frozen=True)
-class Ratings:
-    """One annotator's file.
+class Ratings(AnyExport):
+    """A file of ratings; its settings are form, seed, n, and where the translations are from."""
 
-    Attributes:
-        path: The file.
-        annotator: Their name.
-        page: The page's digest.
-        settings: How the page's sample was drawn: form, seed, n, and source (of a dataset's
-            translations) or of and translator (of a run's).
-        items: By id, in the page's order.
-    """
-
-    path: Path
-    annotator: str
-    page: str
-    settings: Mapping[str, Any]
     items: Mapping[str, Rated]
 
 
