@@ -176,32 +176,30 @@ def one_way_anova(groups: Groups) -> Anova:
 def tukey_hsd(groups: Groups, *, level: float = LEVEL) -> tuple[TukeyPair, ...]:
     """Which pairs of means differ, adjusted for all pairs; see `TukeyPair`.
 
-    P-values are `scipy.stats.tukey_hsd`'s; intervals equal its `confidence_interval`, with the
-    critical value remembered, which is most of the work.
+    P-values and intervals equal those of `scipy.stats.tukey_hsd`, which integrates anew for either
+    direction of a pair and for every group with itself; here what was integrated is remembered.
 
     Raises:
         ValueError: If a value is not finite or `level` is not between 0 and 1.
     """
-    from scipy.stats import tukey_hsd as scipy_tukey_hsd
-
     check_level(level)
     arrays = _arrays(groups)
     compared = _comparable(arrays)
     pairs = [TukeyPair(*pair, _gap(arrays, *pair), None, None, None) for pair in _pairs(groups)]
     if len(compared) < 2 or not _varies(*compared.values()):
         return tuple(pairs)
-    place = {name: index for index, name in enumerate(compared)}
-    p_values = quietly(scipy_tukey_hsd, *compared.values()).pvalue
     df = sum(len(values) - 1 for values in compared.values())
-    within = sum(float(((own - own.mean()) ** 2).sum()) for own in compared.values()) / df
+    # Summed as scipy does it, so that not even the last digit differs.
+    spread = np.array([np.var(own, ddof=1) * (len(own) - 1) for own in compared.values()])
+    within = float(np.sum(spread)) / df
     critical = _studentized_range(level, len(compared), df)
     tested = []
     for pair in pairs:
-        if pair.first in place and pair.second in place and pair.difference is not None:
+        if pair.first in compared and pair.second in compared and pair.difference is not None:
             sizes = 1 / len(arrays[pair.first]) + 1 / len(arrays[pair.second])
-            half = critical * float(np.sqrt(within / 2 * sizes))
-            low, high = pair.difference - half, pair.difference + half
-            p = number(p_values[place[pair.first], place[pair.second]])
+            se = float(np.sqrt(sizes * within / 2))
+            low, high = pair.difference - critical * se, pair.difference + critical * se
+            p = number(_beyond(abs(pair.difference) / se, len(compared), df))
             pair = pair._replace(low=low, high=high, p=p)
         tested.append(pair)
     return tuple(tested)
@@ -273,3 +271,11 @@ def _studentized_range(level: float, groups: int, df: int) -> float:
     from scipy.stats import studentized_range
 
     return float(studentized_range.ppf(level, groups, df))
+
+
+@lru_cache(maxsize=4096)
+def _beyond(studentized: float, groups: int, df: int) -> float:
+    """How likely the largest of all differences is at least as large, if no means differ."""
+    from scipy.stats import studentized_range
+
+    return float(quietly(studentized_range.sf, studentized, groups, df))

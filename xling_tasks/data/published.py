@@ -51,9 +51,16 @@ class Figure(NamedTuple):
 
 def published(**fields: str) -> Iterator[Figure]:
     """The figures whose fields have these values, in the file's order."""
-    for figure in _figures():
-        if all(getattr(figure, name) == value for name, value in fields.items()):
-            yield figure
+    yield from _figures_with(tuple(fields.items()))
+
+
+@functools.lru_cache(maxsize=4096)  # a report asks for each of its cells
+def _figures_with(fields: tuple[tuple[str, str], ...]) -> tuple[Figure, ...]:
+    return tuple(
+        figure
+        for figure in _figures()
+        if all(getattr(figure, name) == value for name, value in fields)
+    )
 
 
 @functools.lru_cache(maxsize=1)
