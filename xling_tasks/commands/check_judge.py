@@ -57,9 +57,8 @@ def check_judge(options: argparse.Namespace) -> str:
     if options.json:
         told = {"judge": signature, "criteria": len(chosen), "of": len(every), "groups": rows}
         return json.dumps(told, indent=2, ensure_ascii=False)
-    shown = [{name: _shown(value) for name, value in row.items()} for row in rows]
     return (
-        f"{table(shown)}\n\n"
+        f"{table(rows)}\n\n"
         "Pairs of a judge's verdict with one physician's label, and of two physicians' labels of "
         "one criterion. Balanced F1 is the mean of the F1 of 'met' and of 'not met' (0.5 is about "
         "guessing), kappa corrects agreement for chance. Unread verdicts are left out.\n"
@@ -136,9 +135,3 @@ def _row(name: str, items: Sequence[Labelled], met: Sequence[bool | None]) -> di
         "physicians: kappa": people.kappa,
         "physicians: agreement": people.agreement,
     }
-
-
-def _shown(value: Any) -> Any:
-    if value is None:
-        return "-"
-    return f"{value:.3f}" if isinstance(value, float) else value

@@ -66,9 +66,8 @@ def check_translator(options: argparse.Namespace) -> str:
     if options.json:
         signatures = {"translator": engine.signature, "judge": judge.signature}
         return json.dumps({"languages": rows, "signatures": signatures}, indent=2)
-    shown = [{key: _shown(value) for key, value in row.items()} for row in rows]
     return (
-        f"{table(shown)}\n\n{len(texts)} texts, to each language and back. published: "
+        f"{table(rows, digits=2)}\n\n{len(texts)} texts, to each language and back. published: "
         "Llama-3.1-8B as evaluator, NLLB-200 54B as translator, other texts "
         "(arXiv:2505.21999, Table 1).\n"
         f"Translator: {engine.signature}\nJudge: {judge.signature}"
@@ -151,9 +150,3 @@ def _texts(path: Path | None) -> list[str]:
     if not distinct:
         raise DataError(f"{path}: has no texts (one per line)")
     return distinct
-
-
-def _shown(value: Any) -> Any:
-    if value is None:
-        return "-"
-    return f"{value:.2f}" if isinstance(value, float) else value

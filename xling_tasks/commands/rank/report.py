@@ -262,21 +262,14 @@ def _as_markdown(summary: Mapping[str, Any]) -> str:
         "tau": "Kendall's tau question by question",
     }  # fmt: skip
     for key, title in titles.items():
-        rows = [{name: _cell(value) for name, value in row.items()} for row in summary[key]]
-        if rows:
-            parts += [f"## {title}", table(rows)]
+        if summary[key]:
+            parts += [f"## {title}", table(summary[key], missing="")]
     if "human" in summary:
         counts = ", ".join(f"{key} {value}" for key, value in summary["human"].items())
         parts.append(f"Human rankings: {counts}.")
     for code, names in summary["metrics_left_out"].items():
         parts.append(f"Left out in {code}, as the runs made them differently: {', '.join(names)}.")
     return "\n\n".join([*parts, "\n".join(f"- {note}" for note in summary["notes"])])
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    return "" if value is None else value
 
 
 def _judge_counts(questions: Iterable[Question]) -> dict[str, int]:
