@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from xling_tasks.errors import show_errors_in_one_line
-from xling_tasks.harness import TASK_GROUP, reads_entry_points, reads_task_entry_points
+from xling_tasks.harness.run import TASK_GROUP, reads_entry_points, reads_task_entry_points
 from xling_tasks.log_filter import clean_logs
 
 MODELS = {

@@ -176,7 +176,7 @@ def test_other_tasks_and_other_models_are_not_touched(mortal):
     """The object has its own methods back after the run, and after one that broke off."""
     model = BaselineLM()
     hook = model.cache_hook
-    from xling_tasks.harness import Watch
+    from xling_tasks.harness.watch import Watch
 
     watch = Watch(model, {"generate_until": print}, lambda *_: None)
     assert model.generate_until is print

@@ -33,8 +33,6 @@ from xling_tasks.errors import DataError, did_you_mean
 from xling_tasks.log import log
 from xling_tasks.safe_json import numbered
 
-__all__ = ["RECORDS", "DatasetRecord", "MMedBenchSplit", "Question", "load", "parse"]
-
 _SEPARATORS = re.compile(r"""[\s,;/|&+、・\[\]()'"]+""")
 _LABEL = re.compile(r"\s*\(?([A-Z])\s*[.):：、．）]")
 _FLAGS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}

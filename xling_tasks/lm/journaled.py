@@ -1,7 +1,7 @@
 """A journal around the model under test: no answer is lost, and none is asked for twice.
 
 While tasks of ours run, the model's `generate_until` and `loglikelihood` are watched (see
-`xling_tasks.harness.Watch`). Every answer goes into its task's journal as soon as it is there. At
+`xling_tasks.harness.watch`). Every answer goes into its task's journal as soon as it is there. At
 the next start of the same command the journal's answers are taken, and only the rest is asked for.
 Requests of other tasks in the run go through as they are.
 """
@@ -15,9 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.errors import SettingError, say_when_interrupted
-from xling_tasks.harness import (
-    this_run,
-)
+from xling_tasks.harness.run import this_run
 from xling_tasks.lm.journaled_model import Journaled, Part
 from xling_tasks.logs.answers import doc_digest
 from xling_tasks.logs.journal_place import journal_for, key_of_request

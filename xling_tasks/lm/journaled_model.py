@@ -9,21 +9,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from xling_tasks.errors import BackendError
-from xling_tasks.harness import (
-    Watch,
-    all_ranks,
-    as_mapping,
+from xling_tasks.harness.backends import (
     batch_size_of,
     forget_cached,
     is_engine,
     is_hosted,
     loads_for_each_call,
-    reseed,
-    running,
-    this_run,
     unwrapped,
     uses_answer_cache,
 )
+from xling_tasks.harness.run import all_ranks, as_mapping, reseed, running, this_run
+from xling_tasks.harness.watch import Watch
 from xling_tasks.lm.service import Service
 from xling_tasks.log import log, warn_once
 from xling_tasks.logs.journal import Journal, Kept, Place

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.errors import DataError, SettingError
-from xling_tasks.harness import as_mapping, class_name, running, seeds_in_use
+from xling_tasks.harness.backends import class_name
+from xling_tasks.harness.run import as_mapping, running, seeds_in_use
 from xling_tasks.log import log
 from xling_tasks.logs.journal import ENDING, Journal
 from xling_tasks.logs.lock import Locked

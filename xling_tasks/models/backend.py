@@ -14,7 +14,8 @@ from typing import Any
 from tqdm import tqdm
 
 from xling_tasks.errors import BackendError
-from xling_tasks.harness import class_name, running, sent_temperature
+from xling_tasks.harness.backends import class_name, sent_temperature
+from xling_tasks.harness.run import running
 from xling_tasks.log import log
 from xling_tasks.models.building import build, under_test, wants_chat
 from xling_tasks.models.calls import Stream, stream

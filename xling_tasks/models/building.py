@@ -6,7 +6,8 @@ from typing import Any
 
 from xling_tasks.discovery import register_models
 from xling_tasks.errors import BackendError
-from xling_tasks.harness import as_mapping, running, speaks_chat, unwrapped
+from xling_tasks.harness.backends import speaks_chat, unwrapped
+from xling_tasks.harness.run import as_mapping, running
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.secrets import redact
 

@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
-from xling_tasks.harness import clean_reply
+from xling_tasks.harness.backends import clean_reply
 from xling_tasks.log import log
 from xling_tasks.models import failures
 from xling_tasks.models.failures import FAILED, CallFailed, Reply

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from xling_tasks.harness import is_own
+from xling_tasks.harness.backends import is_own
 from xling_tasks.log import warn_once
 from xling_tasks.models.failures import REFUSED, CallFailed, Reply
 from xling_tasks.secrets import redact

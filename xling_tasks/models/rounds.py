@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from xling_tasks.harness import clean_reply, is_own
+from xling_tasks.harness.backends import clean_reply, is_own
 from xling_tasks.log import log
 from xling_tasks.models import failures, http
 from xling_tasks.models.failures import FAILED, CallFailed, Reply

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from xling_tasks.harness import clean_reply
+from xling_tasks.harness.backends import clean_reply
 
 
 def replies_of(result: Any) -> list[str]:

@@ -24,15 +24,8 @@ from xling_tasks.criteria import about
 from xling_tasks.data.prompts import Prompt, Prompts
 from xling_tasks.data.records import DatasetRecord
 from xling_tasks.errors import DataError, SettingError
-from xling_tasks.harness import (
-    all_ranks,
-    clean_reply,
-    model_args_in_use,
-    replayed,
-    running,
-    sent_temperature,
-    use_own_standard_errors,
-)
+from xling_tasks.harness.backends import clean_reply, replayed, sent_temperature
+from xling_tasks.harness.run import all_ranks, model_args_in_use, running, use_own_standard_errors
 from xling_tasks.lm import journaled
 from xling_tasks.log import log, warn_once
 from xling_tasks.logs.answers import answer_lines, new_run, noting

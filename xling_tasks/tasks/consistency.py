@@ -28,7 +28,8 @@ from xling_metrics.words import can_segment, language_code
 
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.errors import SettingError, XlingError
-from xling_tasks.harness import all_ranks, is_hosted, running, takes_seed, uses_answer_cache
+from xling_tasks.harness.backends import is_hosted, takes_seed, uses_answer_cache
+from xling_tasks.harness.run import all_ranks, running
 from xling_tasks.languages import language_name
 from xling_tasks.log import warn_once
 from xling_tasks.models.encoders import encoder_for

@@ -14,7 +14,7 @@ from xling_metrics.overlap import chrf, chrf_signature
 
 from xling_tasks.criteria import LABELS, NO_RESPONSE
 from xling_tasks.data.prompts import Prompt
-from xling_tasks.harness import running
+from xling_tasks.harness.run import running
 from xling_tasks.log import warn_once
 from xling_tasks.models.backend import backend
 from xling_tasks.models.control_tokens import common

@@ -14,7 +14,8 @@ from xling_tasks.data.mmedbench import MMedBenchSplit, load
 from xling_tasks.data.prompt_forms import Form
 from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import XlingError
-from xling_tasks.harness import may_be_cut, running
+from xling_tasks.harness.backends import may_be_cut
+from xling_tasks.harness.run import running
 from xling_tasks.models.reader import Choice, readable
 from xling_tasks.scorers.values import defined_mean, replies_of
 from xling_tasks.tasks.exam_replies import letters_of, stated_letters

@@ -17,7 +17,8 @@ from xling_metrics.choices import best, exact
 from xling_metrics.language import language_consistency_corpus
 
 from xling_tasks.errors import XlingError
-from xling_tasks.harness import has_loglikelihood, running
+from xling_tasks.harness.backends import has_loglikelihood
+from xling_tasks.harness.run import running
 from xling_tasks.scorers.rationale import RationaleScorer, scorer_for
 from xling_tasks.scorers.values import defined_mean, replies_of
 from xling_tasks.tasks.exam import ExamTask

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from xling_tasks.harness import output_of_run
+from xling_tasks.harness.run import output_of_run
 from xling_tasks.log import log
 
 _COMMAND = ("lm_eval", "lm-eval")

@@ -11,7 +11,8 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
-from xling_tasks.harness import running, takes_seed
+from xling_tasks.harness.backends import takes_seed
+from xling_tasks.harness.run import running
 
 Request = tuple[str, tuple[Any, ...], int]
 """What a task asks of the model: request type, arguments, repeats."""

@@ -32,7 +32,8 @@ from xling_metrics.stats.standard_errors import ratio_error, sums_error
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES, verdict_counts
 
 from xling_tasks.errors import XlingError
-from xling_tasks.harness import has_loglikelihood, running
+from xling_tasks.harness.backends import has_loglikelihood
+from xling_tasks.harness.run import running
 from xling_tasks.models.reader import Opinion, readable
 from xling_tasks.readers.verdict import read_verdict
 from xling_tasks.scorers.values import ratio_of, replies_of

@@ -22,7 +22,7 @@ from xling_tasks.data.own.rubrics import RubricData, load_rubrics
 from xling_tasks.data.own.turns import ROLES, Turn, transcript
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.errors import SettingError
-from xling_tasks.harness import running
+from xling_tasks.harness.run import running
 from xling_tasks.log import log, warn_once
 from xling_tasks.models.backend import Backend, backend
 from xling_tasks.models.control_tokens import common

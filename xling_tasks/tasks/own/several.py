@@ -22,7 +22,7 @@ from lm_eval.api.instance import Instance
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.errors import DataError, SettingError
-from xling_tasks.harness import all_ranks
+from xling_tasks.harness.run import all_ranks
 from xling_tasks.log import log, warn_once
 from xling_tasks.scorers.answered import about_answers
 from xling_tasks.scorers.values import replies_of
