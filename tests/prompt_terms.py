@@ -1,272 +1,53 @@
-"""Words that a text must have where the English has them, by language: patterns on lower case."""
+"""The term lists of the bundled texts, and the words by which each language denies.
 
-TERMS = {
-    "antibiotic": {
-        "en": "antibiotic",
-        "ar": "مضاد",
-        "bn": "অ্যান্টিবায়োটিক",
-        "cs": "antibioti",
-        "de": "antibioti",
-        "el": "αντιβ",
-        "es": "antibiótic",
-        "fa": "آنتی\u200cبیوتیک",
-        "fr": "antibioti",
-        "gu": "એન્ટિબાયોટિક",
-        "he": "אנטיביוטיק",
-        "hi": "एंटीबायोटिक",
-        "id": "antibiotik",
-        "it": "antibiotic",
-        "ja": "抗生",
-        "kn": "ಆ್ಯಂಟಿಬಯೋಟಿಕ್",
-        "ko": "항생제",
-        "ml": "ആന്റിബയോട്ടിക്",
-        "nl": "antibiotic",
-        "pa": "ਐਂਟੀਬਾਇਓਟਿਕ",
-        "pl": "antybiotyk",
-        "pt": "antibiótico",
-        "ro": "antibiotic",
-        "ru": "антибиотик",
-        "ta": "ஆன்டிபயாட்டிக்",
-        "te": "యాంటీబయాటిక్",
-        "th": "ยาปฏิชีวนะ",
-        "tr": "antibiyotik",
-        "ur": "اینٹی بائیوٹک",
-        "vi": "kháng sinh",
-        "zh": "抗生素",
-    },
-    "insulin": {
-        "en": "insulin",
-        "ar": "إنسولين",
-        "bn": "ইনসুলিন",
-        "cs": "inzulin",
-        "de": "insulin",
-        "el": "νσουλίν",
-        "es": "insulina",
-        "fa": "انسولین",
-        "fr": "insuline",
-        "gu": "ઇન્સ્યુલિન",
-        "he": "אינסולין",
-        "hi": "इंसुलिन",
-        "id": "insulin",
-        "it": "insulina",
-        "ja": "インスリン",
-        "kn": "ಇನ್ಸುಲಿನ್",
-        "ko": "인슐린",
-        "ml": "ഇൻസുലിൻ",
-        "nl": "insuline",
-        "pa": "ਇਨਸੁਲਿਨ",
-        "pl": "insulin",
-        "pt": "insulina",
-        "ro": "insulin",
-        "ru": "инсулин",
-        "ta": "இன்சுலின",
-        "te": "ఇన్సులిన్",
-        "th": "อินซูลิน",
-        "tr": "insülin",
-        "ur": "انسولین",
-        "vi": "insulin",
-        "zh": "胰岛素",
-    },
-    "dementia": {
-        "en": "dementia",
-        "ar": "خرف",
-        "bn": "ডিমেনশিয়া",
-        "cs": "demenc",
-        "de": "demen",
-        "el": "άνοια",
-        "es": "demencia",
-        "fa": "زوال عقل",
-        "fr": "démence",
-        "gu": "ડિમેન્શિયા",
-        "he": "דמנציה",
-        "hi": "डिमेंशिया",
-        "id": "demensia",
-        "it": "demenza",
-        "ja": "認知症",
-        "kn": "ಡಿಮೆನ್ಶಿಯಾ",
-        "ko": "치매",
-        "ml": "ഡിമെൻഷ്യ",
-        "nl": "dementie",
-        "pa": "ਡਿਮੈਂਸ਼ੀਆ",
-        "pl": "demencj",
-        "pt": "demência",
-        "ro": "demenț",
-        "ru": "деменци",
-        "ta": "டிமென்ஷியா|மறதி நோய்",
-        "te": "డిమెన్షియా",
-        "th": "สมองเสื่อม",
-        "tr": "demans",
-        "ur": "ڈیمنشیا",
-        "vi": "sa sút trí tuệ",
-        "zh": "痴呆",
-    },
-    "asthma": {
-        "en": "asthma",
-        "ar": "ربو",
-        "bn": "হাঁপানি",
-        "cs": "astma",
-        "de": "asthma",
-        "el": "άσθμα",
-        "es": "asma",
-        "fa": "آسم",
-        "fr": "asthm",
-        "gu": "અસ્થમા|દમ",
-        "he": "אסתמה",
-        "hi": "दम|अस्थमा",
-        "id": "asma",
-        "it": "asma",
-        "ja": "喘息",
-        "kn": "ಅಸ್ತಮಾ",
-        "ko": "천식",
-        "ml": "ആസ്ത",
-        "nl": "astma",
-        "pa": "ਦਮ",
-        "pl": "astm",
-        "pt": "asma",
-        "ro": "astm",
-        "ru": "астм",
-        "ta": "ஆஸ்துமா",
-        "te": "ఆస్తమా|ఉబ్బసం",
-        "th": "หืด",
-        "tr": "astım",
-        "ur": "دم",
-        "vi": "hen",
-        "zh": "哮喘",
-    },
-    "cancer": {
-        "en": "cancer",
-        "ar": "سرطان",
-        "bn": "ক্যান্সার|ক্যানসার",
-        "cs": "rakovin",
-        "de": "krebs",
-        "el": "καρκίν",
-        "es": "cáncer",
-        "fa": "سرطان",
-        "fr": "cancer",
-        "gu": "કેન્સર",
-        "he": "סרטן",
-        "hi": "कैंसर",
-        "id": "kanker",
-        "it": "cancro|tumore",
-        "ja": "がん",
-        "kn": "ಕ್ಯಾನ್ಸರ್",
-        "ko": "암",
-        "ml": "കാൻസ|ർബുദ",
-        "nl": "kanker",
-        "pa": "ਕੈਂਸਰ",
-        "pl": "rak",
-        "pt": "câncer",
-        "ro": "cancer",
-        "ru": "рак",
-        "ta": "புற்றுநோய",
-        "te": "క్యాన్సర్",
-        "th": "มะเร็ง",
-        "tr": "kanser",
-        "ur": "کینسر|سرطان",
-        "vi": "ung thư",
-        "zh": "癌",
-    },
-    "vaccin": {
-        "en": "vaccin",
-        "ar": "لقاح|تطعيم",
-        "bn": "টিকা",
-        "cs": "očk|vakcín",
-        "de": "impf",
-        "el": "εμβ[οόο]λ|εμβολ",
-        "es": "vacuna",
-        "fa": "واکسن",
-        "fr": "vaccin",
-        "gu": "રસી",
-        "he": "חיסונ|חיסון|חסנ|תחסן",
-        "hi": "टीक|वैक्सीन",
-        "id": "vaksin",
-        "it": "vaccin",
-        "ja": "ワクチン|予防接種",
-        "kn": "ಲಸಿಕೆ",
-        "ko": "백신|접종",
-        "ml": "വാക്സി|കുത്തിവ",
-        "nl": "vaccin|ingeënt|prik",
-        "pa": "ਟੀਕ|ਵੈਕਸੀਨ",
-        "pl": "szczepi",
-        "pt": "vacina",
-        "ro": "vaccin",
-        "ru": "вакцин|прив[ии]",
-        "ta": "தடுப்பூசி",
-        "te": "టీకా|వ్యాక్సిన్",
-        "th": "วัคซีน",
-        "tr": "aşı",
-        "ur": "ویکسین|ٹیک",
-        "vi": "vắc|vaccine|tiêm",
-        "zh": "疫苗",
-    },
-    "kidney": {
-        "en": "kidney",
-        "ar": "كلى|كلي",
-        "bn": "কিডনি|বৃক্ক",
-        "cs": "ledvin",
-        "de": "niere",
-        "el": "νεφρ",
-        "es": "riñ|renal",
-        "fa": "کلیه",
-        "fr": "rein|rénal",
-        "gu": "કિડની",
-        "he": "כלי",
-        "hi": "गुर्द|किडनी",
-        "id": "ginjal",
-        "it": "ren[ei]|renal",
-        "ja": "腎",
-        "kn": "ಮೂತ್ರಪಿಂಡ|ಕಿಡ್ನಿ",
-        "ko": "신장|콩팥",
-        "ml": "വൃക്ക",
-        "nl": "nier",
-        "pa": "ਗੁਰਦ",
-        "pl": "nerk|nerek",
-        "pt": "rim|rins|renal",
-        "ro": "rinich",
-        "ru": "почк|почек",
-        "ta": "சிறுநீரக|கிட்னி",
-        "te": "కిడ్నీ|మూత్రపిండ",
-        "th": "ไต",
-        "tr": "böbre",
-        "ur": "گرد",
-        "vi": "thận",
-        "zh": "肾",
-    },
-    "thyroid": {
-        "en": "thyroid",
-        "ar": "درقية",
-        "bn": "থাইরয়েড",
-        "cs": "štítn",
-        "de": "schilddrüse",
-        "el": "θυρεοειδ",
-        "es": "tiroid",
-        "fa": "تیروئید",
-        "fr": "thyroïd",
-        "gu": "થાઇરોઇડ",
-        "he": "תריס",
-        "hi": "थायरॉ|थाइरॉ",
-        "id": "tiroid",
-        "it": "tiroid",
-        "ja": "甲状腺",
-        "kn": "ಥೈರಾಯ್ಡ್",
-        "ko": "갑상",
-        "ml": "തൈറോയ്",
-        "nl": "schildklier",
-        "pa": "ਥਾਇਰਾਇਡ|ਥਾਈਰਾਇਡ",
-        "pl": "tarczyc",
-        "pt": "tire|tiroid",
-        "ro": "tiroid",
-        "ru": "щитовид",
-        "ta": "தைராய்டு",
-        "te": "థైరాయిడ్",
-        "th": "ไทรอยด์|ธัยรอยด์",
-        "tr": "tiroit|tiroid",
-        "ur": "تھائ",
-        "vi": "giáp",
-        "zh": "甲状腺",
-    },
-}
-"""Terms of medicine, by how they begin in English."""
+`cases/terms/concepts.tsv` says by a pattern where the English has a concept; `cases/terms/CODE.tsv` says which
+word a language has for it, how that word is told in a text, and on which page it is used in that sense.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import regex
+
+FOLDER = Path(__file__).parent / "cases" / "terms"
+
+
+class Term(NamedTuple):
+    """A language's word for a concept."""
+
+    pattern: regex.Pattern[str]
+    """Found in every text, in lower case, whose English has the concept."""
+    word: str
+    """As a patient meets it in a leaflet."""
+    source: str
+    """Address of a page that uses it so; empty for everyday words, and where none was found."""
+
+
+@cache
+def concepts() -> dict[str, regex.Pattern[str]]:
+    """Each concept -> its pattern in English, in lower case."""
+    rows = _rows(FOLDER / "concepts.tsv", 2)
+    return {concept: regex.compile(pattern) for concept, pattern in rows}
+
+
+@cache
+def terms(code: str) -> dict[str, Term]:
+    """Each concept -> the term of a language."""
+    return {
+        concept: Term(regex.compile(pattern), word, source)
+        for concept, pattern, word, source in _rows(FOLDER / f"{code}.tsv", 4)
+    }
+
+
+def _rows(file: Path, n_columns: int) -> list[list[str]]:
+    rows = [line.split("\t") for line in file.read_text(encoding="utf-8").splitlines()]
+    assert {len(row) for row in rows} == {n_columns}, file
+    assert len({row[0] for row in rows}) == len(rows), file
+    return rows
+
 
 NEGATIONS = {
     "ar": "لا|لم|لن|ليس|غير|بلا|بدون|دون|ما |لست",
