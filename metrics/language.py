@@ -18,7 +18,7 @@ from typing import NamedTuple
 import regex
 from xling_metrics import langid_batches
 from xling_metrics.base import mean
-from xling_metrics.words import language_code, words
+from xling_metrics.words import has_words, language_code, words
 
 # The only labels that the published code of XLingEval counts.
 PUBLISHED_LANGUAGES = ("en", "es", "zh", "hi")
@@ -292,8 +292,10 @@ def language_confusion_corpus(
 
 
 def _is_long(line: str) -> bool:
-    spaced = _UNSPACED_LETTER.sub(" ", line)
-    return len(words(spaced, "en")) + len(_UNSPACED_LETTER.findall(line)) // 2 >= LINE_WORDS
+    unspaced = sum(1 for _ in islice(_UNSPACED_LETTER.finditer(line), 2 * LINE_WORDS)) // 2
+    if unspaced == LINE_WORDS:
+        return True
+    return has_words(_UNSPACED_LETTER.sub(" ", line), LINE_WORDS - unspaced)
 
 
 def _foreign_words(line: str, code: str) -> list[str]:

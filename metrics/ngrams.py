@@ -85,14 +85,22 @@ def distinct_answers(answers: Sequence[str]) -> int:
     return len(set(answers))
 
 
-def answer_lengths(answers: Sequence[str], language: str) -> AnswerLengths:
+def answer_lengths(
+    answers: Sequence[str], language: str, *, length: Callable[[str], int] | None = None
+) -> AnswerLengths:
     """Mean and standard deviation of `length_words` over the answers to one question.
 
     The deviation is the population's (divisor n, numpy's default), as in the published code. No
     answers: None for both. One answer: None for the deviation, where numpy says 0.0, since one
     answer says nothing about spread. An empty answer has length 0 and counts.
+
+    Args:
+        answers: The answers.
+        language: Their language.
+        length: `length_words` in this language, where it is known already (`words.CutOnce`).
     """
-    lengths = [length_words(answer, language) for answer in answers]
+    count = length or (lambda text: length_words(text, language))
+    lengths = [count(answer) for answer in answers]
     if not lengths:
         return AnswerLengths(None, None, 0)
     mean = sum(lengths) / len(lengths)

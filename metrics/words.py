@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
+from itertools import islice
 from typing import Any
 
 import regex
@@ -90,6 +91,11 @@ def words(text: str, language: str) -> list[str]:
     return [word for token in segmenter(code)(text) for word in _WORD.findall(token)]
 
 
+def has_words(text: str, at_least: int) -> bool:
+    """Whether a text of a language with spaces has so many `words`; it is read no further."""
+    return sum(1 for _ in islice(_WORD.finditer(text), at_least)) == at_least
+
+
 def can_segment(language: str) -> bool:
     """Whether `words` knows this language: not those without spaces that need a segmenter."""
     return language_code(language) not in _UNSEGMENTED
@@ -102,6 +108,37 @@ def lower_words(text: str, language: str) -> list[str]:
     as a letter and a mark. Segmented before lower-casing, which segmenters are not made for.
     """
     return [word.lower() for word in words(unicodedata.normalize("NFC", text), language)]
+
+
+class CutOnce:
+    """`lower_words` and `length_words` of texts of one language, each text segmented once.
+
+    Keeps the words of every text that it was asked for, equal words as one object.
+    """
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._lower: dict[str, list[str]] = {}
+        self._length: dict[str, int] = {}
+        self._same: dict[str, str] = {}
+
+    def lower(self, text: str) -> list[str]:
+        """`lower_words` of a text, not to be changed."""
+        if text not in self._lower:
+            self._cut(text)
+        return self._lower[text]
+
+    def length(self, text: str) -> int:
+        """`length_words` of a text."""
+        if text not in self._length:
+            self._cut(text)
+        return self._length[text]
+
+    def _cut(self, text: str) -> None:
+        lower = lower_words(text, self._language)
+        self._lower[text] = [self._same.setdefault(word, word) for word in lower]
+        composed = unicodedata.is_normalized("NFC", text)
+        self._length[text] = len(lower) if composed else length_words(text, self._language)
 
 
 def length_words(text: str, language: str) -> int:

@@ -109,6 +109,39 @@ def test_sums_are_exact_in_any_order() -> None:
     assert np.abs(LanguageIdentifier.from_modelstring(model_string).nb_ptc).max() < 2**5
 
 
+def test_long_lines_are_those_of_five_words() -> None:
+    """Counted word by word; two letters of a script without spaces stand for a word."""
+    from xling_metrics.language import _UNSPACED_LETTER, _is_long
+    from xling_metrics.words import words
+
+    rng = random.Random(3)
+    pool = [
+        "a",
+        "don't",
+        "3.5",
+        "水を",
+        "薬",
+        "ยา",
+        "ок",
+        "।",
+        "-",
+        "គ",
+        "คำ",
+        "मरीज़",
+        "2-3",
+        "_",
+        "。",
+    ]
+    seen = set()
+    for _ in range(600):
+        line = rng.choice([" ", "", " - "]).join(rng.choices(pool, k=rng.randrange(12)))
+        unspaced = len(_UNSPACED_LETTER.findall(line))
+        long = len(words(_UNSPACED_LETTER.sub(" ", line), "en")) + unspaced // 2 >= 5
+        assert _is_long(line) is long, line
+        seen.add((long, unspaced > 0))
+    assert len(seen) == 4
+
+
 def test_langid_narrowed_elsewhere_does_not_matter() -> None:
     try:
         langid.set_languages(["en", "fr"])

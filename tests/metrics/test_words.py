@@ -11,6 +11,8 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from xling_metrics import words as words_module
 from xling_metrics.words import (
+    CutOnce,
+    has_words,
     language_code,
     length_words,
     lower_words,
@@ -20,6 +22,26 @@ from xling_metrics.words import (
 )
 
 pytestmark = pytest.mark.core
+
+
+@pytest.mark.parametrize("language", ["en", "hi", "zh"])
+def test_cut_once_are_the_same_words(monkeypatch: pytest.MonkeyPatch, language: str):
+    # "e" with an accent of its own is one letter in NFC; "क" with a nukta two in NFC; an angstrom.
+    texts = ["Ne\u0301 PAIN pain", "\u0958लम दर्द दर्द", "\u212b 头疼，膝盖疼。", "", "a 1\u0301 b"]
+    expected = [(lower_words(text, language), length_words(text, language)) for text in texts]
+    cut = CutOnce(language)
+    assert [(cut.lower(text), cut.length(text)) for text in texts] == expected
+    again = CutOnce(language)
+    assert [again.length(text) for text in texts] == [length for _, length in expected]
+    for name in ("lower_words", "length_words"):
+        monkeypatch.setattr(words_module, name, None)  # not called again
+    assert [(cut.lower(text), cut.length(text)) for text in texts] == expected
+
+
+def test_has_words():
+    text = "Take 3.5 mg, don't chew."
+    assert words(text, "en") == ["Take", "3.5", "mg", "don't", "chew"]
+    assert [has_words(text, n) for n in (0, 1, 5, 6)] == [True, True, True, False]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 from xling_metrics.base import signature
@@ -23,7 +22,7 @@ from xling_metrics.topics import (
     topic_corpus,
     topic_signature,
 )
-from xling_metrics.words import lower_words, published_words, segmenter_name
+from xling_metrics.words import CutOnce, published_words, segmenter_name
 
 Kind = Literal["published", "source"]
 Values = dict[str, list[Any]]
@@ -78,25 +77,23 @@ class Scorer:
             where: The position of each of `own` in `everything`.
         """
         kept = [[text for text in answers if text is not None] for answers in own]
-        lengths = [answer_lengths(answers, self.language) for answers in kept]
+        cut = CutOnce(self.language)  # for lengths, n-grams and topics: segmenters take long
+        length, tokenize = (
+            (None, published_words) if self.kind == "published" else (cut.length, cut.lower)
+        )
+        lengths = [answer_lengths(texts, self.language, length=length) for texts in kept]
         values_of: Values = {"length_words": [length.mean for length in lengths]}
         if max(map(len, everything), default=0) > 1:
             values_of["length_words_std"] = [length.std for length in lengths]
-            ngrams = ngram_consistency_corpus(kept, tokenize=self._tokenize)
+            ngrams = ngram_consistency_corpus(kept, tokenize=tokenize)
             values_of["sim_1gram"] = [item.sim_1gram for item in ngrams]
             values_of["sim_2gram"] = [item.sim_2gram for item in ngrams]
             values_of |= self._encoded(own)
-            for name, result in self._topics(everything).items():
+            for name, result in self._topics(everything, tokenize).items():
                 values_of[name] = [result.per_question[i] for i in where]
                 if len(self.topic_seeds) > 1:
                     values_of[f"{name}_seed_sd"] = [result.per_question_by_seed[i] for i in where]
         return {name + self.suffix: values for name, values in values_of.items()}
-
-    @property
-    def _tokenize(self) -> Callable[[str], list[str]]:
-        if self.kind == "published":
-            return published_words
-        return partial(lower_words, language=self.language)
 
     @property
     def _words(self) -> str:
@@ -123,11 +120,13 @@ class Scorer:
         signatures = {name: bertscore_signature(self.encoder) + unsettled for name in BERTSCORE}
         return {**signatures, "sim_sent": sim_sent_signature(self.encoder)}
 
-    def _topics(self, everything: Texts) -> dict[str, TopicResult]:
+    def _topics(
+        self, everything: Texts, tokenize: Callable[[str], list[str]]
+    ) -> dict[str, TopicResult]:
         if not self.topic_seeds:
             return {}
         answers = [[text or "" for text in texts] for texts in everything]
-        corpus = topic_corpus(answers, tokenize=self._tokenize, tokenizer=self._token_name)
+        corpus = topic_corpus(answers, tokenize=tokenize, tokenizer=self._token_name)
         models = self._topic_models
         results = topic_consistencies(corpus, models=list(models.values()), seeds=self.topic_seeds)
         return {name: results[model] for name, model in models.items()}
