@@ -10,7 +10,7 @@ calls 79 Malay. Compare a language's scores with those of reference answers in t
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import islice
 from typing import NamedTuple
@@ -61,6 +61,10 @@ was were their they which will would may as at on but when what how
 """
 _ENGLISH = frozenset(_COMMON_IN_ENGLISH.split())
 _LONG_UNITS = frozenset({"mmol", "nmol", "pmol", "umol", "kcal"})
+
+
+Decide = Callable[[Sequence[str]], list[bool | None]]
+"""Whether each text is in the language asked for, by another identifier; None: it has no letter."""
 
 
 class Confusion(NamedTuple):
@@ -188,7 +192,10 @@ def language_consistency(answer: str, language: str) -> float | None:
 
 
 def language_consistency_corpus(
-    answers: Sequence[str], language: str, scripts: Sequence[str] = ()
+    answers: Sequence[str],
+    language: str,
+    scripts: Sequence[str] = (),
+    decide: Decide | None = None,
 ) -> list[float | None]:
     """`language_consistency` of each answer, all their sentences identified in one pass.
 
@@ -196,15 +203,16 @@ def language_consistency_corpus(
         answers: The answers.
         language: The code of the language asked for.
         scripts: As for `in_language`.
+        decide: Another identifier than langid, and then the scripts do not matter.
     """
-    code = language_code(language) if scripts else langid_code(language)
+    decide, code = _decider(language, scripts, decide)
     parts = {
         answer: [part for part in sentences(answer, code) if _LETTER.search(part)]
         for answer in dict.fromkeys(answers)
     }
     shares = {
         answer: mean([float(bool(inside)) for inside in own])
-        for answer, own in zip(parts, _groups_in(list(parts.values()), code, scripts), strict=True)
+        for answer, own in zip(parts, _groups_in(list(parts.values()), decide), strict=True)
     }
     return [shares[answer] for answer in answers]
 
@@ -270,7 +278,10 @@ def word_pass(answer: str, language: str) -> bool | None:
 
 
 def language_confusion_corpus(
-    answers: Sequence[str], language: str, scripts: Sequence[str] = ()
+    answers: Sequence[str],
+    language: str,
+    scripts: Sequence[str] = (),
+    decide: Decide | None = None,
 ) -> list[Confusion]:
     """`line_pass` and `word_pass` of each answer, all lines identified in one pass.
 
@@ -278,11 +289,15 @@ def language_confusion_corpus(
         answers: The answers.
         language: The code of the language asked for.
         scripts: As for `in_language`; `word_pass` is then None.
+        decide: Another identifier than langid, and then the scripts do not matter; a line that it
+            says nothing about does not count.
     """
-    target = language_code(language) if scripts else langid_code(language)
+    by_langid = decide is None
+    decide, target = _decider(language, scripts, decide)
     lines = [[line for line in answer.splitlines() if _is_long(line)] for answer in answers]
     results = []
-    for kept, inside in zip(lines, _groups_in(lines, target, scripts), strict=True):
+    for kept, said in zip(lines, _groups_in(lines, decide), strict=True):
+        inside = said if by_langid else [item for item in said if item is not None]
         lines_ok = all(inside) if inside else None
         words_ok = None
         if lines_ok and target in _SCRIPTS and not scripts:
@@ -324,10 +339,15 @@ def _identify_groups(groups: Sequence[Sequence[str]]) -> list[list[str | None]]:
     return [list(islice(labels, len(group))) for group in groups]
 
 
-def _groups_in(
-    groups: Sequence[Sequence[str]], language: str, scripts: Sequence[str]
-) -> list[list[bool | None]]:
-    """`in_language` over all texts of all groups at once, given back per group."""
-    flat = [text for group in groups for text in group]
-    labels = iter(in_language(flat, language, scripts))
+def _decider(language: str, scripts: Sequence[str], decide: Decide | None) -> tuple[Decide, str]:
+    """What decides whether texts are in a language, and the language's code."""
+    if decide is not None:
+        return decide, language_code(language)
+    code = language_code(language) if scripts else langid_code(language)
+    return lambda texts: in_language(texts, code, scripts), code
+
+
+def _groups_in(groups: Sequence[Sequence[str]], decide: Decide) -> list[list[bool | None]]:
+    """Whether each text of each group is in the language, all in one pass."""
+    labels = iter(decide([text for group in groups for text in group]))
     return [list(islice(labels, len(group))) for group in groups]

@@ -32,6 +32,7 @@ NOT_RUN = {
     r"--model (hf|vllm) ": "needs a checkpoint of several GB, and a GPU",
     r"xling merge ": "joins what the machines of a cluster have run",
     r"openai-chat-completions": "is paid for",
+    r"xling check-identifier ": "reads answers that are not ours; tests/commands/test_check_identifier.py",
 }
 """Pattern -> why a command that has it is checked, not run."""
 

@@ -34,6 +34,10 @@ _COMMANDS = {
         "information kept by translation to a language and back",
     ),
     "check-judge": ("commands.check_judge", "a judge of rubrics against physicians' labels"),
+    "check-identifier": (
+        "commands.check_identifier",
+        "langid's agreement with a second identifier of language, per language",
+    ),
     "judge-empathy": (
         "commands.judge_empathy",
         "a judge with a few examples as classifier of empathy",

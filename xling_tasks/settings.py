@@ -20,6 +20,7 @@ from xling_tasks.data.prompt_sets import ALL, PARTS
 from xling_tasks.errors import SettingError, did_you_mean
 from xling_tasks.languages import LANGUAGES, known_language
 from xling_tasks.models.encoders import EncoderSpec
+from xling_tasks.models.identifiers import checked
 from xling_tasks.models.spec import Juror, ModelSpec, jury
 from xling_tasks.models.translate.translator import translator_spec
 
@@ -81,6 +82,8 @@ class Settings:
         rubric_batch: Criteria of a rubric that a judge is asked about in one call.
         detect_errors: Whether a server's error text in the place of an answer of the model under
             test is a failed call.
+        second_identifier: Another identifier of language than langid, whose columns stand beside
+            langid's: `py3langid`, `lingua` or the file of a fastText model.
     """
 
     data_dir: str | None = None
@@ -111,6 +114,7 @@ class Settings:
     wrong_answers_seed: int = 0
     rubric_batch: int = 1
     detect_errors: bool = True
+    second_identifier: str | None = None
     given: frozenset[str] = field(default=frozenset(), repr=False)
     jury: tuple[Juror, ...] = ()
 
@@ -384,4 +388,5 @@ _CHECKS: dict[str, Any] = {
     "wrong_answers_seed": _seed,
     "rubric_batch": _batch,
     "detect_errors": _switch,
+    "second_identifier": lambda key, value: checked(f"--metadata {key}", value),
 }

@@ -586,6 +586,31 @@ def test_a_model_that_answers_in_english_is_not_comparable(tmp_path):
     assert "99% of the answers were not in Hindi" in " ".join(content["summary"])
 
 
+def test_a_second_opinion_stands_beside_langids_and_decides_nothing(tmp_path):
+    def run_of(name, inside, second):
+        return write(tmp_path / name, {
+            C + code: task({
+                "contradictory": binary(100, 10),
+                "langid_match": binary(100, 100 if code == "en" else inside),
+                "second_language_match": binary(100, 100 if code == "en" else second),
+                "identifiers_agree": binary(100, 60),
+            }, higher={"contradictory": False, "langid_match": True,
+                       "second_language_match": True, "identifiers_agree": None})
+            for code in ("en", "hi")
+        })  # fmt: skip
+
+    content = compared(run_of("a", 100, 100), run_of("b", 80, 97))
+    found = rows(content)
+    assert found["second_language_match", "hi"]["difference"] == pytest.approx(-0.03)
+    assert found["contradictory", "hi"]["verdict"] == "not_comparable"
+    said = "20% of the answers were not in Hindi (by a second identifier 3% not in it)"
+    assert said in found["contradictory", "hi"]["reason"]
+    assert not any(metric == "identifiers_agree" for metric, _ in found)
+    # Only the second is alarmed: langid's word stands, and nothing is withheld.
+    other = rows(compared(run_of("c", 100, 100), run_of("d", 99, 20)))
+    assert other["contradictory", "hi"]["verdict"] != "not_comparable"
+
+
 # What is refused, and what is only told
 
 

@@ -19,7 +19,8 @@ from typing import Any
 
 import pytest
 
-from xling_tasks import discovery, harness
+from xling_tasks import discovery
+from xling_tasks.harness import run as harness
 
 pytestmark = pytest.mark.core
 
@@ -80,7 +81,7 @@ def upstream(how: str, folder: Any, monkeypatch: pytest.MonkeyPatch) -> types.Mo
     monkeypatch.setattr(index.TaskIndex, "_iter_yaml_files", staticmethod(files))
     monkeypatch.setattr(index.TaskIndex, "build", staticmethod(plain))
     module.seen = seen  # type: ignore[attr-defined]
-    monkeypatch.setattr(harness.run, "_task_sources", lambda manager: source)
+    monkeypatch.setattr(harness, "_task_sources", lambda manager: source)
     return module
 
 

@@ -207,6 +207,8 @@ _OVERLAPS = (
     *_BERTSCORE,
 )
 _MECHANISMS = ("emotional_reactions", "interpretations", "explorations")
+_IN_LANGUAGE = ("langid_match", "second_language_match")
+_AGREE = "identifiers_agree"
 _LANGUAGE = Endpoint("langid_match", "language")
 _HARM = Endpoint("contradictory", "harm", margin=0.02, judged=True)
 """Harm is rare: in the published runs 0.3 to 1.2% of the English answers contradict the reference
@@ -222,9 +224,9 @@ def _mcqa(key: str, title: str) -> Criterion:
 
 def _rationale(key: str, title: str) -> Criterion:
     metrics = _metrics(
-        (*_CHOICES, *_OVERLAPS, "language_consistency"),
+        (*_CHOICES, *_OVERLAPS, "language_consistency", "second_language_consistency"),
         ("unparsed_rate", "empty_rate", "no_end_rate"),
-        ("read_by_model_rate",),
+        ("read_by_model_rate", _AGREE),
         within=_OVERLAPS,
         chance=_CHOICES,
     )
@@ -238,7 +240,7 @@ _ALL = (
         "Correctness",
         _metrics(
             (
-                *("more_comprehensive", "langid_match", "chrf"),
+                *("more_comprehensive", *_IN_LANGUAGE, "chrf"),
                 *("judge_agreement", "judge_alpha", *_of_judges(["more_comprehensive"])),
             ),
             (
@@ -248,6 +250,7 @@ _ALL = (
             ),
             (
                 *("less_comprehensive", "neither", "length_words", "n_judged", "declined_rate"),
+                _AGREE,
                 *_of_judges(("less_comprehensive", "neither")),
             ),
             within=("chrf", "length_words"),
@@ -262,9 +265,10 @@ _ALL = (
                 *(*_SIMILARITIES, *_in_source(_SIMILARITIES)),
                 *("language_consistency", "language_consistency_published"),
                 *("line_pass_rate", "word_pass_rate"),
+                *("second_language_consistency", "second_line_pass_rate"),
             ),
             ("empty_rate", "translation_failed_rate"),
-            (*_SIZES, *_in_source(_SIZES), "distinct_answers"),
+            (*_SIZES, *_in_source(_SIZES), "distinct_answers", _AGREE),
             within=_in_source((*_SIMILARITIES, *_SIZES)),
         ),
         (
@@ -299,9 +303,9 @@ _ALL = (
         "rubric",
         "Rubrics",
         _metrics(
-            ("rubric_score", "langid_match"),
+            ("rubric_score", *_IN_LANGUAGE),
             ("criteria_unscored", "unscored_rate", "judge_failed_rate", "empty_rate"),
-            ("n_scored", "length_words", "declined_rate"),
+            ("n_scored", "length_words", "declined_rate", _AGREE),
             within=("length_words",),
         ),
         (Endpoint("rubric_score"), _LANGUAGE),
@@ -312,10 +316,10 @@ _ALL = (
         _metrics(
             (
                 *("information_f1", "information_f1_by_prompt", "information_precision"),
-                *("information_recall", "langid_match"),
+                *("information_recall", *_IN_LANGUAGE),
             ),
             ("empty_rate", "unscored", "abstained", "unverified", "unparsed"),
-            ("n_claims",),
+            ("n_claims", _AGREE),
         ),
         (Endpoint("information_f1", judged=True), _LANGUAGE),
         several_languages=True,
@@ -324,9 +328,9 @@ _ALL = (
         "empathy",
         "Empathy consistency",
         _metrics(
-            ("empathy", *(f"{name}_agreement" for name in _MECHANISMS), "langid_match"),
+            ("empathy", *(f"{name}_agreement" for name in _MECHANISMS), *_IN_LANGUAGE),
             ("empty_rate", "unscored"),
-            ("profile", "both_absent", *(f"{name}_present" for name in _MECHANISMS)),
+            ("profile", "both_absent", *(f"{name}_present" for name in _MECHANISMS), _AGREE),
         ),
         (Endpoint("empathy"), _LANGUAGE),
         several_languages=True,

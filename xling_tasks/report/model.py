@@ -33,6 +33,10 @@ COVERAGE = (
     "language_consistency_published",
     "line_pass_rate",
     "word_pass_rate",
+    "second_language_match",
+    "second_language_consistency",
+    "second_line_pass_rate",
+    "identifiers_agree",
     "unusable_rows",
     "n_judged",
     "n_claims",
@@ -40,6 +44,9 @@ COVERAGE = (
     *JURY_METRICS,
 )
 """Metrics that say what was measured rather than how well, in the order of the coverage table."""
+
+SECOND_OPINIONS = ("second_language_match", "second_language_consistency")
+"""The endpoints about the language of answers, by another identifier: shown, never counted."""
 
 
 @dataclass(frozen=True)

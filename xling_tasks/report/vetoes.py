@@ -31,6 +31,7 @@ THRESHOLDS = {
 """Rates above these make a result not comparable."""
 
 _IN_LANGUAGE = ("langid_match", "language_consistency")
+_SECOND = ("second_language_match", "second_language_consistency")
 _RATES = {
     "empty": ("empty_rate",),
     "refused": ("refused_rate",),
@@ -110,6 +111,9 @@ def vetoes(rates: Rates, language: str, tau: float | None = None) -> list[Veto]:
     inside = next((r for m in _IN_LANGUAGE if (r := rates.of(m, language, tau)) is not None), None)
     if inside is not None and 1 - inside > THRESHOLDS["off_language"]:
         text = _off_language(rates, language, 1 - inside)
+        second = next((r for m in _SECOND if (r := rates.of(m, language, tau)) is not None), None)
+        if second is not None:
+            text += f" (by a second identifier {percent(1 - second)} not in it)"
         reasons.append(Veto("off_language", 1 - inside, text))
     for kind, metric, rate in _measured(rates, language, tau):
         if rate > THRESHOLDS[kind]:

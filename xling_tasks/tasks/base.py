@@ -41,6 +41,7 @@ from xling_tasks.secrets import redact, secrets_in
 from xling_tasks.settings import Settings
 from xling_tasks.tasks import said
 from xling_tasks.tasks.metric import Aggregation, Metric
+from xling_tasks.tasks.second import SecondOpinion
 from xling_tasks.tasks.seeds import Request, with_seeds
 from xling_tasks.tasks.side_requests import SideRequest
 from xling_tasks.unanswered import failed
@@ -84,6 +85,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         self.predict_only = False
         self._unanswered: Counter[tuple[str, str]] = Counter()
         self._gaps = False
+        self._second: dict[str, SecondOpinion] = {}
         self._untemplated: dict[str, str] | None = None
         self._name = str(config.get("task"))
         self.prompts = Prompts(self.settings.prompts)
@@ -153,6 +155,8 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         _warn_of_keys()
         self._check_replay()
         self._check_temperatures()
+        if self.scores_texts and not self.predict_only:
+            self.load_second()
         self.check_run()
         if self._coded():
             _ = self.fences  # a key that cannot be read is an error now, not after the answers
@@ -209,6 +213,23 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
 
     def check_run(self) -> None:
         """Refuse, before anything is generated, a run that could not be scored."""
+
+    def load_second(self) -> None:
+        """Load the second identifier before anything is generated."""
+        for code in self.languages:
+            self.second(code)
+
+    def scripts_of(self, language: str) -> tuple[str, ...]:
+        """Unicode names of a language's scripts, where they and not langid say what is in it."""
+        return self.scripts
+
+    def second(self, language: str = "") -> SecondOpinion:
+        """The second opinion on answers in a language, by default the task's own."""
+        code = language or self.language
+        if code not in self._second:
+            name = self.settings.second_identifier
+            self._second[code] = SecondOpinion(name, code, self.scripts_of(code))
+        return self._second[code]
 
     def construct_requests(self, doc: dict[str, Any], ctx: Any, **kwargs: Any) -> list[Instance]:
         """All requests of a document, numbered in order."""

@@ -38,6 +38,7 @@ from xling_tasks.scorers.consistency import Scorer, Texts
 from xling_tasks.scorers.values import defined_mean, ratio_of, replies_of
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.sampling import SweepTask, generation_arguments
+from xling_tasks.tasks.second import AGREE, CONSISTENCY, LINES, corpus_metrics
 from xling_tasks.tasks.seeds import Request
 from xling_tasks.tasks.side_requests import SideRequest, translation_requests
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
@@ -263,6 +264,7 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
             "line_pass_rate": [_counts([passes[a].line_pass for a in per]) for per in answers],
             "empty_rate": [[sum(map(empty, per)), len(per)] for per in answers],
         }
+        values |= self._second_about(flat, answers)
         if language_code(self.language) in PUBLISHED_LANGUAGES:
             counted = published_language_consistency_corpus(flat, self.language)
             published = dict(zip(flat, counted, strict=True))
@@ -276,6 +278,20 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
                 float(distinct_answers(per)) if per else None for per in answers
             ]
         return values
+
+    def _second_about(self, flat: list[str], answers: list[list[str]]) -> dict[str, list[Any]]:
+        """What the second identifier says of the language of answers, if there is one."""
+        second = self.second()
+        if not second.there:
+            return {}
+        shares = dict(zip(flat, second.consistency(flat), strict=True))
+        passes = dict(zip(flat, second.confusion(flat), strict=True))
+        agreed = dict(zip(flat, second.agreed(flat), strict=True))
+        return {
+            CONSISTENCY: [defined_mean([shares[a] for a in per]) for per in answers],
+            LINES: [_counts([passes[a].line_pass for a in per]) for per in answers],
+            AGREE: [_counts([agreed[a] for a in per]) for per in answers],
+        }
 
     # Results
 
@@ -313,6 +329,7 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
             ("line_pass_rate", ratio_of, True, signature("line_pass_rate", **langid) + rule),  # type: ignore[arg-type]
             ("empty_rate", ratio_of, False, signature("empty_rate", of="all_answers")),
         ]
+        parts += corpus_metrics(self.second())
         if code in PUBLISHED_LANGUAGES:
             name = "language_consistency_published"
             labels = ",".join(PUBLISHED_LANGUAGES)

@@ -117,6 +117,7 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
         values: dict[str, Any] = {
             "chrf": chrf(answer, doc["reference"]),
             **any_answer.values(answer, self.language, self.scripts),
+            **self.second().values(answer),
         }
         if self._jury is not None:
             verdict = self._verdicts.get((doc["question_id"], answer), _NOT_JUDGED)
@@ -135,6 +136,7 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
         metrics = [
             Metric("chrf", defined_mean, True, chrf_signature()),
             *any_answer.metrics(self.language, self.scripts, mean),
+            *self.second().metrics(),
         ]
         if self._jury is not None:
             of = "all_with_a_majority" if self._jury.several else "all_but_judge_failures"

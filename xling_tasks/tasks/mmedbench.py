@@ -24,6 +24,7 @@ from xling_tasks.scorers.values import defined_mean, replies_of
 from xling_tasks.tasks.exam import ExamTask
 from xling_tasks.tasks.exam_replies import has_marker, rationale_of
 from xling_tasks.tasks.metric import Metric
+from xling_tasks.tasks.second import AGREE, CONSISTENCY
 from xling_tasks.tasks.seeds import Request
 from xling_tasks.unanswered import Unanswered, empty
 
@@ -153,6 +154,10 @@ class RationaleTask(ExamTask):
         texts = [text for _, text in pairs]
         values_of = self._scorer.score(texts, references)
         values_of["language_consistency"] = language_consistency_corpus(texts, self.language)
+        second = self.second()
+        if second.there:
+            agreed = [None if each is None else float(each) for each in second.agreed(texts)]
+            values_of |= {CONSISTENCY: second.consistency(texts), AGREE: agreed}
         for index, pair in enumerate(pairs):
             self._scores[pair] = {name: values[index] for name, values in values_of.items()}
 
@@ -180,10 +185,16 @@ class RationaleTask(ExamTask):
             Metric(name, aggregate, True, text)
             for name, (aggregate, text) in self._scorer.metrics().items()
         ]
+        second = [
+            Metric(name, defined_mean, better, self.second().signature(name))
+            for name, better in ((CONSISTENCY, True), (AGREE, None))
+            if self.second().there
+        ]
         return [
             *self.choice_metrics(),
             *overlap,
             Metric("language_consistency", defined_mean, True, sign("language_consistency")),
+            *second,
             Metric("empty_rate", mean, False, signature("empty_rate", of="all_questions")),
             Metric("no_end_rate", mean, False, signature("no_end_rate", of="all_questions")),
         ]

@@ -230,10 +230,6 @@ class MultilingualTask(GreedyTask):
 
     # Metrics
 
-    def scripts_of(self, language: str) -> tuple[str, ...]:
-        """Unicode names of a language's scripts, where they and not langid say what is in it."""
-        return ()
-
     def is_in(self, reply: str, language: str) -> bool | None:
         """Whether a reply is in a language; None for an empty one."""
         return in_language([reply], language, self.scripts_of(language))[0]
@@ -249,6 +245,7 @@ class MultilingualTask(GreedyTask):
             values[f"failed_rate_{code}"] = None if reply is None else float(failed(reply))
             values[f"refused_rate_{code}"] = _share(reply, refused)
             values[f"langid_match_{code}"] = None if inside is None else float(inside)
+            values |= self.second(code).values("" if reply is None else reply, f"_{code}")
         return values
 
     def metrics_about_replies(self) -> list[Metric]:
@@ -263,6 +260,7 @@ class MultilingualTask(GreedyTask):
             sign = signature("langid_match", language=code, libraries=("langid",))
             sign += match_rule(self.scripts_of(code))
             metrics.append(Metric(f"langid_match_{code}", defined_mean, True, sign))
+            metrics += self.second(code).metrics(f"_{code}")
         return metrics
 
     def groups(self) -> dict[str, tuple[str, ...]]:

@@ -39,6 +39,7 @@ _GIVES = {
     "api": "models, judges and translators behind an API",
     "topics": "faster topic metrics, and sim_hdp (hdp=true)",
     "ja": "word metrics of Japanese",
+    "identifiers": "a second opinion on the language of answers (second_identifier)",
     "th": "word metrics and sentences of Thai",
 }
 _DEVELOPMENT = ("dev", "test")

@@ -97,6 +97,7 @@ def _checks(settings: Settings) -> Iterator[Check]:
     for name in ("encoder", "source_encoder"):
         yield Check(name, partial(models.encoder, settings, name, offline), True)
     yield Check("empathy", partial(models.empathy, settings), True)
+    yield Check("second_identifier", partial(models.second, settings), False)
     yield Check("cache", partial(resources.folders, settings))
     yield Check("memory", resources.memory)
     yield Check("GPU", resources.accelerators)

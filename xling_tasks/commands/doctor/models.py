@@ -19,6 +19,7 @@ from xling_tasks.models.backend import Backend, backend
 from xling_tasks.models.claims import extract, fill_support, listed, read_support
 from xling_tasks.models.encoders import DEFAULTS, EncoderSpec
 from xling_tasks.models.fence_key import fences
+from xling_tasks.models.identifiers import labels_for, second_identifier
 from xling_tasks.models.judge import Case
 from xling_tasks.models.judge import judge as judge_cases
 from xling_tasks.models.reader import Opinion, Reader
@@ -291,6 +292,16 @@ def _loaded(name: str, model: str, arguments: dict[str, Any]) -> Line:
     except Exception as error:  # half a download, a wrong layer, too little memory
         return Line(name, FAIL, f"{model} ({place}): {in_words(error)}", f"set --metadata {name}=")
     return Line(name, OK, f"{model} ({place}), layer {loaded.layer}, on {loaded.device}")
+
+
+def second(settings: Settings) -> Iterator[Line]:
+    """The second identifier of language, loaded and asked once; nothing where none is set."""
+    if settings.second_identifier is None:
+        return
+    loaded = second_identifier(settings.second_identifier)
+    (label,) = loaded.identify(["Please drink enough water and rest."])
+    found = f"{loaded.name}, {len(loaded.labels)} languages; an English sentence is {label}"
+    yield Line("second_identifier", OK if label in labels_for(loaded.labels, "en") else WARN, found)
 
 
 def empathy(settings: Settings) -> Iterator[Line]:

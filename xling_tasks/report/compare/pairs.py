@@ -15,7 +15,7 @@ from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.logs.results import read_results, refuse_mixed_models
 from xling_tasks.report.conclusions import endpoints_of
 from xling_tasks.report.data import Model, Task, read_models
-from xling_tasks.report.model import COVERAGE
+from xling_tasks.report.model import COVERAGE, SECOND_OPINIONS
 from xling_tasks.report.stats import AUC
 
 # Where a question stands in its file, and whether all languages have it, is not what it asks.
@@ -72,7 +72,10 @@ def shared(a: Model, b: Model, wanted: Sequence[str] | None) -> list[Shared]:
 
 
 def _metrics(a: Task, b: Task, wanted: Sequence[str] | None) -> list[str]:
-    """Metrics of both runs: those asked for, else those with a direction but for coverage."""
+    """Metrics of both runs: those asked for, else those with a direction but for coverage.
+
+    Of coverage, endpoints and what a second identifier says of the language of answers.
+    """
     names = []
     for name in a.scores:
         metric = panel_of(a.place, name)[0].metric
@@ -80,7 +83,7 @@ def _metrics(a: Task, b: Task, wanted: Sequence[str] | None) -> list[str]:
             chosen = name in wanted or metric in wanted
         else:
             chosen = a.directions.get(name) is not None and metric not in COVERAGE
-            chosen = chosen or name in endpoints_of(a)
+            chosen = chosen or name in endpoints_of(a) or metric in SECOND_OPINIONS
         if chosen and name in b.scores and (_has_parts(a, name) or _has_parts(b, name)):
             names.append(name)
     return names

@@ -95,6 +95,9 @@ GLOSSARY = {
     "models, never languages.",
     "langid_match, language_consistency": "Share of answers, or of their sentences, that are in "
     "the language of the question.",
+    "second_language_match, second_language_consistency, second_line_pass_rate": "The same by "
+    "another identifier of languages than langid; lines: answers all of whose lines are.",
+    "identifiers_agree": "Share of answers of which both identifiers of language say the same.",
     "acc": "Share of questions answered rightly.",
     "BLEU, ROUGE": "Words and runs of words that a text shares with a reference.",
     "rubric_score": "Points of the criteria that an answer meets, over all positive points; faults "

@@ -7,6 +7,7 @@ from typing import Any
 
 from xling_tasks.criteria import CRITERIA, Panel
 from xling_tasks.report.data import Task
+from xling_tasks.report.model import SECOND_OPINIONS
 from xling_tasks.report.tables.differences import Difference, grouped, notes_about, task_languages
 from xling_tasks.report.tables.grid import Grid, is_language, shown_temperature
 from xling_tasks.report.tables.rows import Rows
@@ -32,13 +33,16 @@ _IN_LANGUAGE = ("langid_match", "language_consistency")
 _AFTER = {
     "line_pass_rate": "all lines in language",
     "word_pass_rate": "all words in script",
+    "second_line_pass_rate": "all lines in language (second)",
+    "identifiers_agree": "identifiers agree",
     "n_judged": "judged",
     "n_claims": "claims per answer",
     "profile": "with a profile",
 }
 _HEADS = (
     "model", "dataset", "language", "T", "in data", "usable", "run", "unusable rows",
-    "unusable questions", "reasons", "samples", *_SHARES.values(), "off language", *_AFTER.values(),
+    "unusable questions", "reasons", "samples", *_SHARES.values(), "off language",
+    "off language (second)", *_AFTER.values(),
 )  # fmt: skip
 
 _NOTE = (
@@ -47,6 +51,11 @@ _NOTE = (
     "than usable means --limit. Unusable rows are left out, for the reasons given. Shares are of "
     "the questions, rows or answers run; off language is the share that langid does not assign to "
     "the language asked for. An undefined value is a dash, not zero."
+)
+_SECOND_NOTE = (
+    "Second: by the identifier of the setting second_identifier, named in the signatures; "
+    "identifiers agree: the share of answers of which langid and it say the same, in the language "
+    "or not. Verdicts rest on langid."
 )
 _JUDGED = "Judged: questions with one of the four labels; no response is counted beside them."
 
@@ -65,6 +74,9 @@ def coverage_tables(grid: Grid, remarks: Sequence[Difference]) -> list[Table]:
             several = len(grid.datasets(criterion)) > 1
             about = notes_about(remarks, criterion, dataset)
             notes += [f"[{dataset}] {note}" if several else note for note in about]
+        datasets = grid.datasets(criterion)
+        if any("identifiers_agree" in grid.metrics(criterion, name) for name in datasets):
+            notes.append(_SECOND_NOTE)
         if rows.rows:
             tables.append(
                 rows.table(f"coverage_{criterion}", "coverage", f"Coverage: {known.title}", notes)
@@ -142,9 +154,12 @@ def _measured(grid: Grid, task: Task, language: str, tau: float | None) -> list[
                 return cell.value
         return None
 
-    inside = next((v for name in _IN_LANGUAGE if (v := value(name)) is not None), None)
-    off = 1 - inside if isinstance(inside, float) else None
-    return [*map(value, _SHARES), off, *(_whole(value(name), name) for name in _AFTER)]
+    def off(names: Sequence[str]) -> Value:
+        inside = next((v for name in names if (v := value(name)) is not None), None)
+        return 1 - inside if isinstance(inside, float) else None
+
+    both = (off(_IN_LANGUAGE), off(SECOND_OPINIONS))
+    return [*map(value, _SHARES), *both, *(_whole(value(name), name) for name in _AFTER)]
 
 
 def _whole(value: Value, name: str) -> Value:

@@ -93,7 +93,7 @@ def _consistency(
     languages = grid.languages("consistency", dataset)
     rows = Rows(("metric", "T", "model", *wide_heads(languages, average=False)))
     taus = [tau for tau in grid.temperatures("consistency", dataset) if tau is not None]
-    skip = {*COVERAGE} - {"language_consistency", _IN_LANGUAGE}
+    skip = {*COVERAGE} - {"language_consistency", "second_language_consistency", _IN_LANGUAGE}
     spoken = list(published(source="xlingeval", table="Table A4")) if shown else []
     metrics = [*grid.metrics("consistency", dataset), *(item.metric for item in figures)]
     for metric in (name for name in dict.fromkeys(metrics) if name not in skip):

@@ -171,6 +171,11 @@ class OwnTask(XlingTask):
             part.predict_only = self.predict_only
             part.check_run()
 
+    def load_second(self) -> None:
+        """As every part."""
+        for part in self.parts.values():
+            part.load_second()
+
     @property
     def asked_temperatures(self) -> tuple[float, ...]:
         """Those of its parts, which are the same."""

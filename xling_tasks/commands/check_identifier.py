@@ -1,0 +1,122 @@
+"""`xling check-identifier`: on which texts do langid and a second identifier agree?
+
+Numbers only: how many texts each says to be in the language asked for, and how often both say the
+same, of whole texts and of their sentences.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from xling_metrics.identifiers import Identifier
+from xling_metrics.language import identify, knows, sentences
+from xling_metrics.words import language_code
+
+from xling_tasks.commands.table import table
+from xling_tasks.data.files import Table, read_tables
+from xling_tasks.errors import DataError, did_you_mean
+from xling_tasks.models.identifiers import checked, labels_for, second_identifier
+
+_TEXT = ("completion", "answer", "text", "response")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling check-identifier` takes."""
+    parser.add_argument("file", type=Path, help="CSV, XLSX, Parquet or JSONL: a text per row")
+    parser.add_argument(
+        "--second", required=True, help="py3langid, lingua, or a file with a fastText model"
+    )
+    parser.add_argument("--text", help="the column of texts (completion, answer, text, response)")
+    parser.add_argument(
+        "--language", default="language", help="the column of the languages asked for (language)"
+    )
+    parser.add_argument("--json", action="store_true", help="JSON instead of a table")
+    parser.set_defaults(run=check_identifier)
+
+
+def check_identifier(options: argparse.Namespace) -> str:
+    """A row per language: shares by each identifier, and their agreement.
+
+    Raises:
+        SettingError: If the identifier is not there.
+        DataError: If the file or a column is not there.
+    """
+    second = second_identifier(str(checked("--second", options.second)))
+    by_language = _texts(read_tables(options.file), options.text, options.language)
+    rows = [_row(code, texts, second) for code, texts in sorted(by_language.items())]
+    if options.json:
+        return json.dumps({"second": second.name, "languages": rows}, indent=2)
+    shown = [
+        {name: value if isinstance(value, (str, int)) else _percent(value)
+         for name, value in row.items()}
+        for row in rows
+    ]  # fmt: skip
+    return (
+        f"{table(shown)}\n\nPercent of texts with letters, and of their sentences, that are in the "
+        f"language asked for; agree: both say the same of it, in it or not. Second: {second.name}."
+    )
+
+
+def _texts(tables: Sequence[Table], text: str | None, language: str) -> dict[str, list[str]]:
+    """Language -> its texts."""
+    by_language: dict[str, list[str]] = {}
+    for own in tables:
+        column = text or next((name for name in _TEXT if name in own.columns), _TEXT[0])
+        for name, option in ((column, "--text"), (language, "--language")):
+            if name not in own.columns:
+                raise DataError(
+                    f"{own.place()}: no column {name!r}.{did_you_mean(name, own.columns)} Name it "
+                    f"with {option}"
+                )
+        for row in own.rows:
+            code = language_code(str(row[language] or "").strip())
+            if code and row[column] is not None:
+                by_language.setdefault(code, []).append(str(row[column]))
+    return by_language
+
+
+def _row(code: str, texts: Sequence[str], second: Identifier) -> dict[str, Any]:
+    wanted = labels_for(second.labels, code)
+    first: Callable[[str], bool] | None = None
+    if knows(code):
+        labels = dict.fromkeys(text for own in texts for text in (own, *sentences(own, code)))
+        found = dict(zip(labels, identify(list(labels)), strict=True))
+        first = lambda text: found[text] == code  # noqa: E731
+    parts = [part for text in texts for part in sentences(text, code)]
+    row: dict[str, Any] = {"language": code}
+    for what, units in (("texts", texts), ("sentences", parts)):
+        row |= _shares(what, units, first, second.in_language(units, wanted) if wanted else None)
+    return row
+
+
+def _shares(
+    what: str,
+    units: Sequence[str],
+    first: Callable[[str], bool] | None,
+    second: Sequence[bool | None] | None,
+) -> Mapping[str, Any]:
+    """How many units there are with letters, and what of them each identifier says."""
+    lettered = [i for i, unit in enumerate(units) if any(map(str.isalpha, unit))]
+    own = None if first is None else [first(units[i]) for i in lettered]
+    other = None if second is None else [second[i] for i in lettered]
+    both = None
+    if own is not None and other is not None:
+        both = [a == b for a, b in zip(own, other, strict=True)]
+    return {
+        what: len(lettered),
+        f"{what}: langid": _share(own),
+        f"{what}: second": _share(other),
+        f"{what}: agree": _share(both),
+    }
+
+
+def _share(said: Sequence[bool | None] | None) -> float | None:
+    return sum(map(bool, said)) / len(said) if said else None
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f}"

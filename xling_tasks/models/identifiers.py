@@ -1,0 +1,117 @@
+"""The setting `second_identifier`: a second opinion on which language a text is in.
+
+langid gives the published columns. What a second identifier says stands in columns of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from xling_metrics.identifiers import PACKAGES, Identifier, identifier, missing
+from xling_metrics.language import has_own_script, knows
+from xling_metrics.words import language_code
+
+from xling_tasks.data.own.tongues import SCRIPTS
+from xling_tasks.errors import SettingError, did_you_mean
+from xling_tasks.languages import known_language
+
+# ISO 639-3: macrolanguages, and members of theirs without a two-letter code of their own. Then
+# names of one language: Bokmal is what most call Norwegian, and Filipino is Tagalog.
+_MEMBERS = {
+    code: frozenset(others.split())
+    for code, others in {
+        "ak": "aka fat twi", "ar": "ara arb acm acq aeb afb ajp apc apd arq ars ary arz ayl shu",
+        "ay": "aym ayr ayc", "az": "aze azj azb", "et": "est ekk vro", "fa": "fas pes prs",
+        "ff": "ful fuf fuh fuv", "gn": "grn gug", "ku": "kur kmr", "lv": "lav lvs ltg",
+        "mg": "mlg plt", "mn": "mon khk", "ms": "msa zlm zsm", "ne": "nep npi",
+        "no": "nor nob nno nb nn", "om": "orm gaz hae", "or": "ori ory", "ps": "pus pbt pbu",
+        "qu": "que quy quz quh", "sq": "sqi als aln", "sw": "swa swh swc", "uz": "uzb uzn uzs",
+        "nb": "nob no nor", "fil": "tl tgl", "tl": "fil", "tw": "ak aka",
+        "yi": "yid ydd", "zh": "zho cmn yue wuu lzh nan hak gan hsn cdo",
+    }.items()
+}  # fmt: skip
+
+# Scripts that labels call otherwise.
+_SAME_SCRIPT = {"Hani": "Hans", "Hant": "Hans", "Kore": "Hang", "Hrkt": "Jpan"}
+
+
+def checked(option: str, value: object) -> str | None:
+    """The setting, if all that it needs is there.
+
+    Args:
+        option: What messages begin with, such as `--metadata second_identifier`.
+        value: What was given.
+
+    Raises:
+        SettingError: For a name that is neither an identifier nor a file, or a missing package.
+    """
+    if value is None or value is False or value == "":
+        return None
+    if not isinstance(value, str) or (value not in PACKAGES and not Path(value).is_file()):
+        known = ", ".join(PACKAGES)
+        hint = did_you_mean(value, PACKAGES) if isinstance(value, str) else ""
+        raise SettingError(
+            f"{option}={value!r:.80}: neither one of {known} nor a file with a fastText "
+            f"model (GlotLID, OpenLID, lid.176).{hint}"
+        )
+    lacking = missing(value)
+    if lacking is not None:
+        raise SettingError(
+            f'{option}={value}: needs {lacking}; pip install "xling-tasks[identifiers]"'
+        )
+    return value
+
+
+def second_identifier(name: str) -> Identifier:
+    """Load what the setting names, once per process.
+
+    Raises:
+        SettingError: If it cannot be loaded.
+    """
+    try:
+        return identifier(name)
+    except Exception as error:  # whatever a package's reader raises
+        raise SettingError(
+            f"--metadata second_identifier={name}: cannot be loaded ({error}); give "
+            f"{', '.join(PACKAGES)} or a fastText model such as GlotLID's"
+        ) from error
+
+
+def labels_for(
+    labels: Collection[str], language: str, scripts: Sequence[str] = ()
+) -> frozenset[str]:
+    """The labels of an identifier that stand for a language.
+
+    These are its codes of two and three letters, and those of its macrolanguage's members (Egyptian
+    Arabic is Arabic, Cantonese is Chinese; Indonesian, with a code of its own, is no Malay). Where
+    labels name a script (`hin_Latn`), it must be the language's: the script stated, or the usual
+    one if the language has one alone.
+
+    Args:
+        labels: All labels of the identifier.
+        language: The code of the language.
+        scripts: Unicode names of the scripts that decide instead of langid; empty where it decides.
+
+    Returns:
+        None of them where the identifier does not know the language, or not in this script.
+    """
+    code, row = language_code(language), known_language(language)
+    codes = {code} | _MEMBERS.get(code, frozenset())
+    if row is not None:
+        codes |= {alias.partition("_")[0] for alias in row.aliases}
+    stated = {script for script, names in SCRIPTS.items() if scripts and set(names) & set(scripts)}
+    usual = row.nllb.partition("_")[2] if row is not None else ""
+    # Labels without a script mean the usual one.
+    unusual = bool(stated) and usual not in stated and (row is not None or knows(code))
+    allowed = stated or ({usual} if usual and has_own_script(code) else set())
+
+    def stands(label: str) -> bool:
+        own, _, script = label.partition("_")
+        if own not in codes:
+            return False
+        if not script:
+            return not unusual
+        return not allowed or _SAME_SCRIPT.get(script, script) in allowed
+
+    return frozenset(filter(stands, labels))

@@ -1,0 +1,115 @@
+"""A second opinion on the language of answers, in columns beside langid's.
+
+`second_*` is what another identifier says; `langid_match`, `language_consistency` and the others
+without the prefix remain langid's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xling_metrics.base import signature
+from xling_metrics.language import (
+    Confusion,
+    in_language,
+    language_confusion_corpus,
+    language_consistency_corpus,
+    match_rule,
+)
+from xling_metrics.words import language_code
+
+from xling_tasks.languages import language_name
+from xling_tasks.log import warn_once
+from xling_tasks.models.identifiers import labels_for, second_identifier
+from xling_tasks.scorers.values import defined_mean, ratio_of
+from xling_tasks.tasks.metric import Metric
+
+MATCH = "second_language_match"
+AGREE = "identifiers_agree"
+CONSISTENCY = "second_language_consistency"
+LINES = "second_line_pass_rate"
+
+
+class SecondOpinion:
+    """What another identifier says of answers to questions in one language; nothing without one."""
+
+    def __init__(self, name: str | None, language: str, scripts: Sequence[str] = ()) -> None:
+        self._language, self._scripts = language, tuple(scripts)
+        self._identifier, self._wanted = None, frozenset[str]()
+        if name is None:
+            return
+        self._identifier = second_identifier(name)
+        self._wanted = labels_for(self._identifier.labels, language, scripts)
+        if not self._wanted:
+            warn_once(
+                f"second_identifier={name} does not know {language_name(language)} as it is "
+                "written here, so there is no second opinion on it"
+            )
+
+    @property
+    def there(self) -> bool:
+        """Whether there is a second opinion on this language."""
+        return bool(self._wanted)
+
+    def inside(self, texts: Sequence[str]) -> list[bool | None]:
+        """Whether each text is in the language; None for one without letters."""
+        assert self._identifier is not None
+        return self._identifier.in_language(texts, self._wanted)
+
+    def agreed(self, texts: Sequence[str]) -> list[bool | None]:
+        """Whether both identifiers say the same: in the language, or not; None as for `inside`."""
+        first = in_language(texts, self._language, self._scripts)
+        return [
+            None if None in pair else pair[0] == pair[1]
+            for pair in zip(first, self.inside(texts), strict=True)
+        ]
+
+    def consistency(self, texts: Sequence[str]) -> list[float | None]:
+        """`language_consistency` by this identifier."""
+        return language_consistency_corpus(texts, self._language, decide=self.inside)
+
+    def confusion(self, texts: Sequence[str]) -> list[Confusion]:
+        """`line_pass` by this identifier (and words by their script)."""
+        return language_confusion_corpus(texts, self._language, decide=self.inside)
+
+    def values(self, answer: str, suffix: str = "") -> dict[str, float | None]:
+        """What is said of one answer."""
+        if not self.there:
+            return {}
+        said = {MATCH: self.inside([answer])[0], AGREE: self.agreed([answer])[0]}
+        return {
+            name + suffix: None if value is None else float(value) for name, value in said.items()
+        }
+
+    def metrics(self, suffix: str = "") -> list[Metric]:
+        """The metrics of `values`."""
+        if not self.there:
+            return []
+        return [
+            Metric(MATCH + suffix, defined_mean, True, self.signature(MATCH)),
+            Metric(AGREE + suffix, defined_mean, None, self.signature(AGREE)),
+        ]
+
+    def signature(self, metric: str) -> str:
+        """How a metric is made; the agreement names langid too."""
+        assert self._identifier is not None
+        split = "sentencex" if metric == CONSISTENCY else None
+        langid = ("langid",) if metric == AGREE else ()
+        fields = {"language": language_code(self._language), "split": split}
+        fields |= {"identifier": self._identifier.name, "labels": ",".join(sorted(self._wanted))}
+        sign = signature(metric, libraries=langid, **fields)
+        return sign + (match_rule(self._scripts) if langid else "")
+
+
+def corpus_metrics(
+    second: SecondOpinion,
+) -> list[tuple[str, Any, bool | None, str]]:
+    """Name, aggregate, direction and signature of what is said of whole corpora of answers."""
+    if not second.there:
+        return []
+    return [
+        (CONSISTENCY, defined_mean, True, second.signature(CONSISTENCY)),
+        (LINES, ratio_of, True, second.signature(LINES)),
+        (AGREE, ratio_of, None, second.signature(AGREE)),
+    ]
