@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from xling_metrics.base import signature
-from xling_metrics.stats.ranking import RESAMPLES
 
 from xling_tasks.commands.rank.questions import (
     Question,
@@ -21,7 +20,6 @@ from xling_tasks.commands.rank.questions import (
     read_ranking,
     read_runs,
 )
-from xling_tasks.commands.rank.report import summarise, write
 from xling_tasks.data.files import read_tables
 from xling_tasks.data.prompts import Prompt, Prompts
 from xling_tasks.errors import DataError, SettingError, did_you_mean
@@ -47,6 +45,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def rank(options: argparse.Namespace) -> str:
     """`xling rank`: rank, write the files, and return the summary."""
+    from xling_metrics.stats.ranking import RESAMPLES  # both with scipy
+
+    from xling_tasks.commands.rank.report import summarise, write
+
     if not options.judge and not options.human:
         raise SettingError("give a --judge, a --human file of rankings, or both")
     if options.seed < 0:
