@@ -31,7 +31,7 @@ CARDS = SAMPLE_FOLDER / "prompt_cards.jsonl"
 
 
 def load_cards() -> dict[str, dict[str, str]]:
-    """The cards by text: `card`, and `writer` (woman or man) of a post; older texts have none."""
+    """The cards by text: `card`, and `writer` (woman or man) of a post."""
     content = CARDS.read_bytes()
     rows = json_objects(str(CARDS), content, expected="an object with id, card")
     return {row["id"]: row for _, row in rows}
