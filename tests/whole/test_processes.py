@@ -38,11 +38,11 @@ from xling_tasks.lm.baseline import BaselineLM
 from xling_tasks.discovery import task_folder
 
 class Parallel(BaselineLM):
-    left = 20 if os.environ.get("DIE") else 10**9
+    left = 10**9
 
     def _reply(self, *given):
         self.left -= 1
-        if self.left < 0 and str(self.rank) == os.environ["DIE"]:
+        if self.left < 0 and self.rank == 1:
             os.kill(os.getpid(), 9)
         return super()._reply(*given)
 
@@ -64,36 +64,92 @@ class Parallel(BaselineLM):
     def barrier(self):
         dist.barrier()
 
-out, tasks = sys.argv[1], sys.argv[2:]
 import lm_eval.models
 from lm_eval.api import registry
 
-dist.init_process_group("gloo")
 registry.model_registry.register("parallel", target=Parallel)
-settings = json.loads(os.environ["SETTINGS"])
-manager = TaskManager(include_path=str(task_folder()), include_defaults=False, metadata=settings)
-results = lm_eval.simple_evaluate(
-    model="parallel", tasks=tasks, task_manager=manager, limit=int(os.environ["LIMIT"]),
-    bootstrap_iters=0,
+
+def evaluate(out, tasks, **where):
+    dist.init_process_group("gloo", **where)
+    settings = json.loads(os.environ["SETTINGS"])
+    manager = TaskManager(
+        include_path=str(task_folder()), include_defaults=False, metadata=settings
+    )
+    results = lm_eval.simple_evaluate(
+        model="parallel", tasks=tasks, task_manager=manager, limit=int(os.environ["LIMIT"]),
+        bootstrap_iters=0,
+    )
+    if results is not None:
+        json.dump({key: results[key] for key in ("results", "samples")}, open(out, "w"), default=str)
+    dist.barrier()
+    dist.destroy_process_group()
+"""
+
+LAUNCHED = f"{SCRIPT}\nevaluate(sys.argv[1], sys.argv[2:])\n"
+
+# As torch's launcher, which ends all processes when one dies; but all are forks of one process that
+# has imported and loaded everything. Of the first start one is killed.
+FORKED = f"""{SCRIPT}
+import atexit, shutil, signal
+from xling_tasks.lm import journaled
+
+size, tasks = int(sys.argv[1]), sys.argv[2:]
+
+def process(out, rank):
+    pid = os.fork()
+    if pid:
+        return pid
+    code = 1
+    try:
+        Parallel.left = 20 if out == "died" else 10**9
+        os.environ |= {{"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(size)}}
+        store = f"file://{{os.path.abspath(out)}}.store"
+        evaluate(f"{{out}}.json", tasks, init_method=store, rank=rank, world_size=size)
+        atexit._run_exitfuncs()
+        code = 0
+    finally:
+        sys.excepthook(*sys.exc_info()) if code else None
+        os._exit(code)
+
+def status_of(out):
+    left = {{process(out, rank) for rank in range(size)}}
+    status = 0
+    while left:
+        pid, code = os.wait()
+        left.remove(pid)
+        if code and not status:
+            status = code
+            for other in left:
+                os.kill(other, signal.SIGTERM)
+    shutil.copytree(os.environ["XLING_CACHE"] + "/journals", f"{{out}}.journals")
+    return status
+
+warm = TaskManager(
+    include_path=str(task_folder()), include_defaults=False,
+    metadata=json.loads(os.environ["SETTINGS"]) | {{"xling_cache": "warm"}},
 )
-if results is not None:
-    json.dump({key: results[key] for key in ("results", "samples")}, open(out, "w"), default=str)
-dist.barrier()
-dist.destroy_process_group()
+lm_eval.simple_evaluate("xling_baseline", tasks=tasks, task_manager=warm, limit=1, bootstrap_iters=0)
+journaled.end()
+print(json.dumps([status_of("died"), status_of("whole")]))
 """
 
 
 SETTINGS = {"k": 3, "topic_seeds": 2, "encoder": False, "source_encoder": False}
 
 
-def evaluate(folder: Path, processes: int, settings: dict, tasks, limit: int, die="") -> dict:
-    """The results of a run of several processes; {} of one in which the process `die` was killed."""
+def launched(folder: Path, processes: int, settings: dict, tasks, limit: int) -> dict:
+    """The results of a run of several processes, as people start one."""
     script = folder / "script.py"
-    script.write_text(SCRIPT)
-    out = f"{processes}{die}.json"
+    script.write_text(LAUNCHED)
     launcher = ("-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={processes}")
+    started(folder, [*launcher, str(script), "out.json", *tasks], settings, limit)
+    return json.loads((folder / "out.json").read_text())
+
+
+def started(folder: Path, words, settings: dict, limit: int) -> str:
+    """What Python said that was started with these words and ended well."""
     done = subprocess.run(
-        [sys.executable, *launcher, str(script), out, *tasks],
+        [sys.executable, *words],
         cwd=folder,
         env={
             **os.environ,
@@ -101,17 +157,13 @@ def evaluate(folder: Path, processes: int, settings: dict, tasks, limit: int, di
             "OMP_NUM_THREADS": "1",
             "SETTINGS": json.dumps(settings),
             "LIMIT": str(limit),
-            "DIE": die,
         },
         capture_output=True,
         text=True,
         timeout=300,
     )
-    if die:
-        assert done.returncode != 0
-        return {}
     assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads((folder / out).read_text())
+    return done.stdout
 
 
 def alone(run, settings: dict, tasks, limit: int) -> dict:
@@ -128,7 +180,7 @@ def test_two_processes_give_the_scores_of_one(tmp_path, own_cache, run, serve):
     served = serve(scripted.reply)
     settings = {**SETTINGS, "judge": served.spec(), "translator": served.spec()}
     one = alone(run, settings, TASKS, 5)
-    two = evaluate(tmp_path, 2, settings, TASKS, 5)
+    two = launched(tmp_path, 2, settings, TASKS, 5)
     assert len(list((own_cache / "answers").glob("*_rank1.jsonl"))) == len(TASKS)
     same(one, two, TASKS, 5)
 
@@ -148,9 +200,10 @@ def same(one: dict, two: dict, tasks: list[str], questions: int) -> None:
 def test_uneven_shares_and_a_process_that_is_killed(tmp_path, own_cache, run):
     """Seven questions on three processes, which find different amounts in their journals."""
     one = alone(run, SETTINGS, MORE, 7)
-    evaluate(tmp_path, 3, SETTINGS, MORE, 7, die="1")
-    kept = [read_journal(path) for path in (own_cache / "journals").glob("*of3.journal")]
+    said = started(tmp_path, ["-c", FORKED, "3", *MORE], SETTINGS, 7)
+    died, whole = json.loads(said.splitlines()[-1])
+    assert died != 0 and whole == 0
+    kept = [read_journal(path) for path in (tmp_path / "died.journals").glob("*of3.journal")]
     assert sum(len(content.answers) for content in kept) >= 20
-    three = evaluate(tmp_path, 3, SETTINGS, MORE, 7)
-    same(one, three, MORE, 7)
+    same(one, json.loads((tmp_path / "whole.json").read_text()), MORE, 7)
     assert not list((own_cache / "journals").glob("*of3.journal"))

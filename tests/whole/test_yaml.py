@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 from pathlib import Path
 
+import builders
 import pytest
 import xling_task_yaml
 from lm_eval.tasks import TaskManager
@@ -67,7 +68,7 @@ def test_all_files_are_in_the_index_with_all_members():
     ],
 )
 def test_groups_that_people_try(name, n_tasks, one_of_them):
-    tasks = TaskManager(include_path=FOLDER, include_defaults=False)._index[name].cfg["task"]
+    tasks = builders.our_tasks()._index[name].cfg["task"]
     assert len(tasks) == len(set(tasks)) == n_tasks and one_of_them in tasks
 
 
@@ -89,7 +90,6 @@ def test_every_product_of_the_parts_of_a_name_is_there():
 @pytest.mark.parametrize("criterion", ["correctness", "verifiability", "verifiability_ll"])
 def test_every_kind_of_task_loads(criterion, language):
     name = f"xlinghealth_{criterion}_demo_{language}"
-    manager = TaskManager(include_path=FOLDER, include_defaults=False)
-    task = manager.load(name)["tasks"][name]
+    task = builders.our_tasks().load(name)["tasks"][name]
     assert len(task.eval_docs) == 24
     assert set(task.aggregation()) == set(task.higher_is_better())
