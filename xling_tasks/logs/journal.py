@@ -259,8 +259,14 @@ class Journal:
 
     def close(self) -> None:
         """Bring everything to the disk and let others have the journal."""
-        if self._closed.is_set():
-            return
+        if not self._closed.is_set():
+            self._end(keep=True)
+
+    def remove(self) -> None:
+        """Close it and take it off the disk: its answers are saved."""
+        self._end(keep=False)
+
+    def _end(self, *, keep: bool) -> None:
         self._closed.set()
         with self._guard:
             if self._file is not None:
@@ -268,17 +274,8 @@ class Journal:
                     os.fsync(self._file)
                 os.close(self._file)
                 self._file = None
-        if hasattr(self, "_lock"):
-            self._lock.release()
-
-    def remove(self) -> None:
-        """Close it and take it off the disk: its answers are saved."""
-        self._closed.set()
-        with self._guard:
-            if self._file is not None:
-                os.close(self._file)
-                self._file = None
-        with suppress(OSError):
-            self.path.unlink()
+        if not keep:
+            with suppress(OSError):
+                self.path.unlink()
         if hasattr(self, "_lock"):
             self._lock.release()

@@ -16,7 +16,7 @@ score, a wrong guess would hide in it. Languages are files of phrases (`phrases/
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import regex
 
@@ -101,11 +101,8 @@ class _Reader:
         explicit = set(self._explicit())
         if len(explicit) > 1:
             return None
-        said = explicit or set(self._statements())
-        if len(said) != 1:
-            return None
-        verdict = said.pop()
-        return None if self._contradicted(verdict) else verdict
+        verdict = _one(explicit or self._statements())
+        return None if verdict is None or self._contradicted(verdict) else verdict
 
     def _explicit(self) -> Iterator[int]:
         """Verdict words in the places where a verdict stands."""
@@ -146,8 +143,7 @@ class _Reader:
         sentence = _SENTENCE.match(self.kinds, match.start())
         if sentence and sentence[0].endswith("?"):
             return None
-        values = {_value(item) for item in regex.finditer(_ITEM, match[0])}
-        return values.pop() if len(values) == 1 else None
+        return _one(_value(item) for item in regex.finditer(_ITEM, match[0]))
 
     def _last_word(self) -> int | None:
         """An English Yes or No that ends a reply in another script: the word that was asked for."""
@@ -220,6 +216,12 @@ class _Reader:
         return bool(regex.search(against, kinds))
 
 
+def _one(values: Iterable[int]) -> int | None:
+    """The value that all have."""
+    distinct = set(values)
+    return distinct.pop() if len(distinct) == 1 else None
+
+
 def _value(match: regex.Match[str]) -> int:
     return YES if match["yes"] else NO
 
@@ -229,8 +231,7 @@ def _bare(kinds: str) -> int | None:
     if not _BARE.fullmatch(kinds):
         return None
     body = regex.sub(rf"^{_EDGE}{_LABEL}*", "", kinds)
-    values = {_value(match) for match in regex.finditer(_ITEM, body)}
-    return values.pop() if len(values) == 1 else None
+    return _one(_value(match) for match in regex.finditer(_ITEM, body))
 
 
 def _said(match: regex.Match[str]) -> int:
@@ -261,7 +262,8 @@ def _tokens(text: str) -> tuple[str, list[str]]:
         word = raw[at]
         length, kind = lexicon.longest(raw, at) or (1, _SIGNS.get(word, ""))
         if kind == "u" and length > 1:  # 'I can' of 'I can't judge'
-            length, kind = _refused(raw, at) or (length, kind)
+            after = lexicon.longest(raw, at + 1)
+            length, kind = (after[0] + 1, "R") if after and after[1] == "R" else (length, kind)
         if not kind and word[0].isalnum():
             kind = "X" if word[0] >= "\u0900" else "x"
         if kind and not (kind == "X" and kinds[-1:] == ["X"]):
@@ -274,11 +276,6 @@ def _tokens(text: str) -> tuple[str, list[str]]:
         if words[i] == "是" and (opens or (i and kinds[i - 1] in "ALXeu" and joins)):
             kinds[i] = "i"
     return "".join(kinds), words
-
-
-def _refused(words: list[str], at: int) -> tuple[int, str] | None:
-    after = _lexicon().longest(words, at + 1)
-    return (after[0] + 1, "R") if after and after[1] == "R" else None
 
 
 def _glued(pieces: list[str], at: int) -> bool:

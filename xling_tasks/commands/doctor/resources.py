@@ -32,11 +32,8 @@ _LITTLE_DISK = 1.0
 _LITTLE_MEMORY = 4.0
 _DATA_ENDINGS = (".xlsx", ".zip", ".parquet", ".csv", ".jsonl", ".json")
 _KEYS = (
-    "HF_TOKEN",
-    "OPENAI_API_KEY",
-    "ANTHROPIC_API_KEY",
-    "TEXTSYNTH_API_SECRET_KEY",
-    "WATSONX_API_KEY",
+    *("HF_TOKEN", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"),
+    *("TEXTSYNTH_API_SECRET_KEY", "WATSONX_API_KEY"),
 )
 
 
@@ -288,9 +285,8 @@ def accelerators() -> Iterator[Line]:
 def keys() -> Iterator[Line]:
     """Which variables with keys are set, by name; their values are looked at for form only."""
     names = {*_KEYS, *(name for name in os.environ if name.endswith("_API_KEY"))}
-    there = sorted(name for name in names if os.environ.get(name, "").strip())
-    odd = sorted(name for name in there if not _clean(os.environ[name]))
-    odd += sorted(name for name in names - {*there} if name in os.environ)
+    there = sorted(names & os.environ.keys())
+    odd = [name for name in there if not _clean(os.environ[name])]
     if odd:
         finding = f"empty, quoted, or with white space: {', '.join(odd)}"
         yield Line("API keys", WARN, finding, "set them to the key alone")
@@ -302,4 +298,4 @@ def keys() -> Iterator[Line]:
 
 
 def _clean(value: str) -> bool:
-    return value.isprintable() and not set(value) & set(" \t\"'")
+    return bool(value) and value.isprintable() and not set(value) & set(" \t\"'")
