@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,34 +20,23 @@ View = Literal["sentence", "response", "seeker"]
 """Which texts a scorer looks at."""
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(NamedTuple):
     """Counted terms, row by row.
 
     Attributes:
         terms: All terms, sorted; a row may have none of some.
-        columns: Each entry's term, by its place in `terms`; ascending within a row.
-        weights: Each entry's 1 + ln count.
-        ends: n + 1: row i has the entries from ends[i] up to ends[i + 1].
+        weights: n x terms, sparse: 1 + ln of how often a row has a term.
         numbers: What stands beside the terms, n x numbers; None for nothing.
     """
 
     terms: list[str]
-    columns: np.ndarray
-    weights: np.ndarray
-    ends: np.ndarray
+    weights: Any
     numbers: np.ndarray | None
-
-    def __len__(self) -> int:
-        return len(self.ends) - 1
 
     def take(self, chosen: np.ndarray) -> Rows:
         """Some rows, by number, in that order."""
-        starts, sizes = self.ends[chosen], np.diff(self.ends)[chosen]
-        ends = np.concatenate([[0], np.cumsum(sizes)])
-        entries = np.repeat(starts - ends[:-1], sizes) + np.arange(ends[-1])
         numbers = None if self.numbers is None else self.numbers[chosen]
-        return Rows(self.terms, self.columns[entries], self.weights[entries], ends, numbers)
+        return Rows(self.terms, self.weights[chosen], numbers)
 
 
 @dataclass(frozen=True)
@@ -90,16 +79,12 @@ def see(texts: Sequence[Text]) -> Seen:
 
 
 def _counted(rows: Sequence[Counter[str]], numbers: np.ndarray | None = None) -> Rows:
+    from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+
     terms = sorted({term for row in rows for term in row})
     column = {term: place for place, term in enumerate(terms)}
-    columns: list[int] = []
-    weights: list[float] = []
-    ends = [0]
-    for row in rows:
-        counts = sorted((column[term], count) for term, count in row.items())
-        columns += [place for place, _ in counts]
-        weights += [1 + math.log(count) for _, count in counts]
-        ends.append(len(columns))
-    return Rows(
-        terms, np.array(columns, dtype=np.int64), np.array(weights), np.array(ends), numbers
-    )
+    counts = [sorted((column[term], count) for term, count in row.items()) for row in rows]
+    columns = [place for own in counts for place, _ in own]
+    weights = [1 + math.log(count) for own in counts for _, count in own]
+    ends = np.cumsum([0, *map(len, counts)])
+    return Rows(terms, csr_matrix((weights, columns, ends), (len(rows), len(terms))), numbers)

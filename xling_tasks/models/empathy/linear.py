@@ -166,10 +166,11 @@ def _fit_scorers(
     for view, how in _FIT.items():
         rows = seen.rows[view]
         labels = np.concatenate(evidence) if view == "sentence" else present
-        having = np.bincount(rows.columns, minlength=len(rows.terms)).tolist()
+        n_rows = rows.weights.shape[0]
+        having = np.bincount(rows.weights.indices, minlength=len(rows.terms)).tolist()
         kept = [column for column, count in enumerate(having) if count >= _FEWEST]
         terms = {rows.terms[column]: place for place, column in enumerate(kept)}
-        idf = np.array([math.log((1 + len(rows)) / (1 + having[column])) + 1 for column in kept])
+        idf = np.array([math.log((1 + n_rows) / (1 + having[column])) + 1 for column in kept])
         scorers[view] = Scorer(terms, idf, _logistic(_matrix(rows, terms, idf), labels, how))
     return scorers
 
@@ -217,15 +218,15 @@ def _matrix(rows: Rows, terms: Mapping[str, int], idf: np.ndarray) -> Any:
     from scipy.sparse import csr_matrix, hstack  # type: ignore[import-untyped]
 
     column_of = np.array([terms.get(term, -1) for term in rows.terms], dtype=np.int64)
-    columns = column_of[rows.columns]
+    columns = column_of[rows.weights.indices]
     known = columns >= 0
-    ends = np.concatenate([[0], np.cumsum(known)])[rows.ends]
+    ends = np.concatenate([[0], np.cumsum(known)])[rows.weights.indptr]
     columns = columns[known]
-    weighted = rows.weights[known] * idf[columns]
+    weighted = rows.weights.data[known] * idf[columns]
     listed, limits = weighted.tolist(), ends.tolist()
     lengths = [math.hypot(*listed[start:end]) or 1.0 for start, end in pairwise(limits)]
     values = weighted / np.repeat(lengths, np.diff(ends))
-    matrix = csr_matrix((values, columns, ends), shape=(len(rows), len(terms)))
+    matrix = csr_matrix((values, columns, ends), shape=(len(ends) - 1, len(terms)))
     if rows.numbers is None:
         return matrix
     return hstack([matrix, csr_matrix(rows.numbers)]).tocsr()
