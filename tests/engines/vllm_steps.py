@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -225,6 +227,51 @@ def check_seeds_of_server(chat: dict[str, Any]) -> None:
     assert same >= 0.9 * len(pairs) and all(len(set(own)) == len(own) for own in first)
 
 
+def roles(folder: Path) -> None:
+    """One server as judge and as translator of the baseline's answers."""
+    with servers(folder, 1) as ((port, _),):
+        check_roles(f"http://127.0.0.1:{port}")
+
+
+def check_roles(server: str) -> None:
+    """Every reply arrives, a second run asks for none, and a prompt that is too long fails alone."""
+    args = {"model": "smollm2", "base_url": f"{server}/v1/chat/completions", "num_concurrent": 4}
+    spec = {"model": "local-chat-completions", "model_args": args, "max_gen_toks": 16}
+    correct, again = "xlinghealth_correctness_demo_es", "xlinghealth_consistency_demo_es"
+    with tempfile.TemporaryDirectory() as home:
+        metadata = {**QUICK, "k": 2, "judge": spec, "judge_order": "both", "translator": spec}
+        metadata |= {"xling_cache": f"{home}/cache"}
+        found, asked = [], [answered(server)]
+        for _ in range(2):
+            found.append(run("xling_baseline", [correct, again], metadata, limit=2)["results"])
+            asked.append(answered(server))
+        first, second = (b - a for a, b in itertools.pairwise(asked))
+        print(f"roles: {first} replies, {second} in a second run", flush=True)
+        assert first > 0 and second == 0 and found[0] == found[1]
+        assert found[0][correct]["judge_failed_rate,none"] == 0
+        for tau in ("0.0", "1.0"):
+            assert found[0][again][f"translation_failed_rate_t{tau},none"] == 0
+        long = Path(home) / "long.jsonl"
+        answers = ("Rest and drink water. " * 600, "Rest.")
+        rows = [{"id": i, "question_en": "A cold?", "answer_en": a} for i, a in enumerate(answers)]
+        long.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        own = {"data_dir": str(long), "judge": spec, "xling_cache": f"{home}/cache"}
+        task = "xling_own_correctness"
+        result = run("xling_baseline", task, own, limit=2)
+        assert result["results"][task]["judge_failed_rate_en,none"] == 0.5
+        recorded = result["configs"][task]["metadata"]["xling"]["unanswered"]
+        assert recorded["judge"] == {"status 400": 1}, recorded
+    print("roles: a prompt beyond the server's length failed alone, with status 400", flush=True)
+
+
+def answered(server: str) -> int:
+    """How many requests a server has answered."""
+    with urllib.request.urlopen(f"{server}/metrics", timeout=30) as reply:
+        text = reply.read().decode()
+    counts = re.findall(r"^vllm:request_success_total\{.*\} (\S+)$", text, re.M)
+    return int(sum(map(float, counts)))
+
+
 def model(folder: Path) -> None:
     """The chat model as safetensors."""
     package = smollm.package()
@@ -233,4 +280,5 @@ def model(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    {"model": model, "engine": engine, "kill": kill, "serve": serve}[sys.argv[1]](Path(sys.argv[2]))
+    steps = {"model": model, "engine": engine, "kill": kill, "serve": serve, "roles": roles}
+    steps[sys.argv[1]](Path(sys.argv[2]))
