@@ -57,12 +57,19 @@ class SecondOpinion:
         assert self._identifier is not None
         return self._identifier.in_language(texts, self._wanted)
 
-    def agreed(self, texts: Sequence[str]) -> list[bool | None]:
-        """Whether both identifiers say the same: in the language, or not; None as for `inside`."""
+    def agreed(
+        self, texts: Sequence[str], inside: Sequence[bool | None] | None = None
+    ) -> list[bool | None]:
+        """Whether both identifiers say the same: in the language, or not; None as for `inside`.
+
+        Args:
+            texts: The texts.
+            inside: What `inside` says of them, where that is known.
+        """
+        second = self.inside(texts) if inside is None else inside
         first = in_language(texts, self._language, self._scripts)
         return [
-            None if None in pair else pair[0] == pair[1]
-            for pair in zip(first, self.inside(texts), strict=True)
+            None if None in pair else pair[0] == pair[1] for pair in zip(first, second, strict=True)
         ]
 
     def consistency(self, texts: Sequence[str]) -> list[float | None]:
@@ -77,7 +84,8 @@ class SecondOpinion:
         """What is said of one answer."""
         if not self.there:
             return {}
-        said = {MATCH: self.inside([answer])[0], AGREE: self.agreed([answer])[0]}
+        inside = self.inside([answer])
+        said = {MATCH: inside[0], AGREE: self.agreed([answer], inside)[0]}
         return {
             name + suffix: None if value is None else float(value) for name, value in said.items()
         }
