@@ -587,7 +587,12 @@ def test_a_model_that_answers_in_english_is_not_comparable(tmp_path):
 
 
 def test_a_second_opinion_stands_beside_langids_and_decides_nothing(tmp_path):
-    def run_of(name, inside, second):
+    def run_of(name, inside, second, identifier="lingua"):
+        def signed(content):
+            for own in xling(content):
+                sign = f"second_language_match|identifier:{identifier}"
+                own["signatures"]["second_language_match"] = sign
+
         return write(tmp_path / name, {
             C + code: task({
                 "contradictory": binary(100, 10),
@@ -597,18 +602,21 @@ def test_a_second_opinion_stands_beside_langids_and_decides_nothing(tmp_path):
             }, higher={"contradictory": False, "langid_match": True,
                        "second_language_match": True, "identifiers_agree": None})
             for code in ("en", "hi")
-        })  # fmt: skip
+        }, change=signed)  # fmt: skip
 
-    content = compared(run_of("a", 100, 100), run_of("b", 80, 97))
-    found = rows(content)
+    a = run_of("a", 100, 100)
+    found = rows(compared(a, run_of("b", 80, 97)))
     assert found["second_language_match", "hi"]["difference"] == pytest.approx(-0.03)
     assert found["contradictory", "hi"]["verdict"] == "not_comparable"
     said = "20% of the answers were not in Hindi (by a second identifier 3% not in it)"
     assert said in found["contradictory", "hi"]["reason"]
     assert not any(metric == "identifiers_agree" for metric, _ in found)
     # Only the second is alarmed: langid's word stands, and nothing is withheld.
-    other = rows(compared(run_of("c", 100, 100), run_of("d", 99, 20)))
+    other = rows(compared(a, run_of("d", 99, 20)))
     assert other["contradictory", "hi"]["verdict"] != "not_comparable"
+    # By another identifier in B there is no such row, and the comparison goes on.
+    left = rows(compared(a, run_of("e", 100, 97, "py3langid")))
+    assert ("second_language_match", "hi") not in left and ("langid_match", "hi") in left
 
 
 # What is refused, and what is only told

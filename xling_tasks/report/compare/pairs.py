@@ -83,10 +83,19 @@ def _metrics(a: Task, b: Task, wanted: Sequence[str] | None) -> list[str]:
             chosen = name in wanted or metric in wanted
         else:
             chosen = a.directions.get(name) is not None and metric not in COVERAGE
-            chosen = chosen or name in endpoints_of(a) or metric in SECOND_OPINIONS
+            chosen = chosen or name in endpoints_of(a)
+            # By two different identifiers it is no comparison, and no reason to refuse the others.
+            second = metric in SECOND_OPINIONS and _signed(a, name) == _signed(b, name)
+            chosen = chosen or second
         if chosen and name in b.scores and (_has_parts(a, name) or _has_parts(b, name)):
             names.append(name)
     return names
+
+
+def _signed(task: Task, name: str) -> str | None:
+    """How a metric was made, as the results say."""
+    signature: str | None = (task.results.xling.get("signatures") or {}).get(name)
+    return signature
 
 
 def _has_parts(task: Task, name: str) -> bool:
