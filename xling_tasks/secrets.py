@@ -58,19 +58,23 @@ def redact_text(text: str) -> str:
 def redact_log(text: str) -> str:
     """As `redact_text`, and the secrets of this process's environment by their values."""
     for value in _values():
-        text = text.replace(value, GONE)
+        if len(value) >= 8 and re.search(r"\d", value):  # words such as `disabled` are none
+            text = text.replace(value, GONE)
+    return redact_text(text)
+
+
+def redact_screen(text: str) -> str:
+    """As `redact_log`, and passwords that are plain words: for texts that people pass on."""
+    for value in _values():
+        if len(value) >= 6:
+            text = text.replace(value, GONE)
     return redact_text(text)
 
 
 def _values() -> list[str]:
-    """What environment variables called like secrets hold; words such as `none` are none."""
-    return [
-        value.strip()
-        for name, value in os.environ.items()
-        if re.search(r"(?i)(?:api_?key|token|secret|passw|auth(?!or)|credential)|_key$", name)
-        and len(value.strip()) >= 8
-        and re.search(r"\d", value)
-    ]
+    """What environment variables called like secrets hold."""
+    called = re.compile(r"(?i)(?:api_?key|token|secret|passw|auth(?!or)|credential)|_key$")
+    return [value.strip() for name, value in os.environ.items() if called.search(name)]
 
 
 def is_secret(key: str) -> bool:

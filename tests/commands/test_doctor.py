@@ -495,7 +495,9 @@ def test_secrets_are_never_shown(serve, monkeypatch):
     secret = "sk-verysecret-0123456789"
     monkeypatch.setenv("OPENAI_API_KEY", secret)
     monkeypatch.setenv("SOME_PASSWORD", "hunter22")
-    served = serve(lambda prompt: f"Incorrect: it was {secret} or hunter22, hf_abcdefghijkl")
+    monkeypatch.setenv("OTHER_PASSWORD", "rosebud")
+    reply = f"Incorrect: it was {secret} or hunter22, rosebud, hf_abcdefghijkl"
+    served = serve(lambda prompt: reply)
     words = [
         as_json(judge=served.spec()),
         "api_key=sk-othersecret-1",
@@ -503,7 +505,7 @@ def test_secrets_are_never_shown(serve, monkeypatch):
     ]
     for text in (screen(*words), screen(*words, words=["--json"])):
         assert "Incorrect" in text and "OPENAI_API_KEY" in text
-        for hidden in (secret, "hunter22", "hf_abc", "othersecret", "plain-one"):
+        for hidden in (secret, "hunter22", "rosebud", "hf_abc", "othersecret", "plain-one"):
             assert hidden not in text
     spec = served.spec()
     spec["model_args"]["base_url"] = "http://someone:pa55word@127.0.0.1:9/v1"

@@ -22,7 +22,7 @@ from xling_tasks.commands.doctor.checks import FAIL, OFF, OK, WARN, Line, in_wor
 from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.commands.table import Screen
 from xling_tasks.errors import SettingError, XlingError
-from xling_tasks.secrets import redact_log
+from xling_tasks.secrets import redact_screen
 from xling_tasks.settings import Settings
 
 SECONDS = 60.0
@@ -176,7 +176,7 @@ def clean(line: Line) -> Line:
 
 
 def _clean(text: str) -> str:
-    text = "".join(c if c.isprintable() else " " for c in redact_log(text))
+    text = "".join(c if c.isprintable() else " " for c in redact_screen(text))
     text = " ".join(text.split())
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
