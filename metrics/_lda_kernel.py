@@ -25,6 +25,8 @@ _TOLERANCE = 1e-3
 # so it loses terms under 1e-32, and the topic's own count becomes at most 1e-44 * words / epsilon,
 # which the prior absorbs. With 100 topics that is four of five topics of an answer.
 _NEGLIGIBLE = 1e-44
+# Below this, exp(-psi(sum of a topic)) nears infinity: thousands of topics over a few words.
+_FEW_WORDS = -300.0
 _LANES = 16  # rows are padded to a multiple: what is left over by whole vectors is slow
 _LOG2_E = 1.4426950408889634
 _LN_2_HIGH, _LN_2_LOW = 6.93145751953125e-1, 1.4286068203094172e-6
@@ -335,8 +337,15 @@ def exp_expected_log(dirichlets: _Floats) -> _Floats:
         for k in range(n_topics):
             totals[k] += dirichlets[w, k]
     for k in range(n_topics):
-        totals[k] = math.exp(-_digamma(totals[k]))
+        totals[k] = _digamma(totals[k])
     out = np.empty((n_words, n_topics))
+    if np.min(totals) < _FEW_WORDS:
+        for w in range(n_words):
+            for k in range(n_topics):
+                out[w, k] = math.exp(_digamma(dirichlets[w, k]) - totals[k])
+        return out
+    for k in range(n_topics):
+        totals[k] = math.exp(-totals[k])
     for w in range(n_words):
         _exp_digamma(dirichlets[w], n_topics, 0.0, out[w])
         for k in range(n_topics):

@@ -58,6 +58,18 @@ def usable_cores() -> int:
     return len(allowed(0)) if allowed else os.cpu_count() or 1
 
 
+def whole_letters(text: str) -> str:
+    """The text, in which a lone half of a surrogate pair (of a cut emoji) becomes U+FFFD.
+
+    Libraries that read UTF-8 refuse half a letter, and one such answer must not end a run.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 def mean(values: list[float]) -> float | None:
     """The arithmetic mean, or None when there is nothing to average."""
     return sum(values) / len(values) if values else None

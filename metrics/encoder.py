@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from xling_metrics.base import whole_letters
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -233,11 +235,8 @@ def known_name(model: str) -> str:
 
 
 def _cleaned(text: str | None) -> str:
-    """Without space around it; half a surrogate pair (a cut emoji) becomes U+FFFD.
-
-    Tokenizers refuse a lone surrogate, and one such answer must not end a run.
-    """
-    return (text or "").encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip()
+    """Without space around it, and without half letters, which tokenizers refuse."""
+    return whole_letters(text or "").strip()
 
 
 def _max_tokens(tokenizer: Any, config: Any) -> int:

@@ -10,6 +10,7 @@ the caller.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -98,8 +99,14 @@ def _lingua() -> tuple[frozenset[str], Callable[[Sequence[str]], list[str | None
     detector = LanguageDetectorBuilder.from_all_languages().build()
     code_of = {each: each.iso_code_639_1.name.lower() for each in Language.all()}
 
+    owner = os.getpid()
+
     def classify(texts: Sequence[str]) -> list[str | None]:
-        found = detector.detect_languages_in_parallel_of(list(texts)) if texts else []
+        # A forked process has none of the threads that lingua keeps, and would wait for them.
+        if os.getpid() == owner:
+            found = detector.detect_languages_in_parallel_of(list(texts)) if texts else []
+        else:
+            found = [detector.detect_language_of(text) for text in texts]
         return [None if each is None else code_of[each] for each in found]
 
     return frozenset(code_of.values()), classify

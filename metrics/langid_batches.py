@@ -127,7 +127,7 @@ def _run(
     index = np.empty(len(data), np.intp)
     while True:
         index[1:] = states[:-1]
-        index[starts] = 0
+        index[starts[starts < len(data)]] = 0  # an empty text may begin where the data ends
         index *= 256
         index += data
         following = step[index]

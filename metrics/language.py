@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import regex
 from xling_metrics import langid_batches
-from xling_metrics.base import mean
+from xling_metrics.base import mean, whole_letters
 from xling_metrics.words import has_words, language_code, words
 
 # The only labels that the published code of XLingEval counts.
@@ -164,7 +164,8 @@ def sentences(text: str, language: str) -> list[str]:
     """The sentences of a text by sentencex, stripped; empty text gives an empty list."""
     from sentencex import segment  # type: ignore[import-untyped]
 
-    return [part for raw in segment(language_code(language), text) if (part := raw.strip())]
+    parts = segment(language_code(language), whole_letters(text))
+    return [part for raw in parts if (part := raw.strip())]
 
 
 def published_sentences(text: str) -> list[str]:

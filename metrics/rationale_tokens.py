@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import regex
 from xling_metrics import janome_tokens
-from xling_metrics.base import library_version
+from xling_metrics.base import library_version, whole_letters
 from xling_metrics.words import language_code, segmenter
 
 RATIONALE_LANGUAGES = ("en", "zh", "ja", "fr", "ru", "es")
@@ -123,8 +123,9 @@ def _load_nltk() -> Callable[[str], list[str]]:
 @cache
 def _load_janome() -> Callable[[str], list[str]]:
     try:
-        return janome_tokens.load()
+        tokenize = janome_tokens.load()
     except ImportError as error:
         raise ImportError(
             'rationales in Japanese need the package janome: pip install "xling-tasks[ja]"'
         ) from error
+    return lambda text: tokenize(whole_letters(text))

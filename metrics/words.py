@@ -21,7 +21,7 @@ from itertools import islice
 from typing import Any
 
 import regex
-from xling_metrics.base import library_version
+from xling_metrics.base import library_version, whole_letters
 
 _PUBLISHED = re.compile(r"(?u)\b\w\w+\b")
 
@@ -184,7 +184,7 @@ def _load_fugashi() -> Callable[[str], Iterable[str]]:
     folder = _optional("unidic_lite", "ja").DICDIR
     # The folder is given so that a full UniDic elsewhere on the machine does not change the words.
     tagger = _optional("fugashi", "ja").Tagger(f'-d "{folder}" -r "{folder}/mecabrc"')
-    return lambda text: [node.surface for node in tagger(text)]
+    return lambda text: [node.surface for node in tagger(whole_letters(text))]
 
 
 def _load_pythainlp() -> Callable[[str], Iterable[str]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from xling_metrics import janome_tokens
+from xling_metrics.rationale_tokens import rationale_tokens
 
 janome = pytest.importorskip("janome.tokenizer")
 
@@ -91,3 +92,8 @@ def test_another_version_of_janome_runs_itself(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(janome_tokens, "KNOWN_VERSIONS", ())
     monkeypatch.setattr(janome_tokens, "Lattice", None)  # not to be called
     assert janome_tokens.load()(PROSE) == list(janome.Tokenizer(wakati=True).tokenize(PROSE))
+
+
+def test_half_a_letter_becomes_a_sign_of_its_own():
+    """Janome refuses it; one reply that was cut within an emoji must not end a run."""
+    assert rationale_tokens("もも\ud83d", "ja") == rationale_tokens("もも\ufffd", "ja")

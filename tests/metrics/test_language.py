@@ -72,6 +72,28 @@ def test_identify_equals_langid_on_random_text(
 
 
 @pytest.mark.parametrize("compiled", [False, True])
+def test_bytes_of_any_kind_have_langids_label(
+    monkeypatch: pytest.MonkeyPatch, compiled: bool
+) -> None:
+    """Bytes that are no UTF-8, one alone, and empty texts among others."""
+    _switch_kernel(monkeypatch, compiled)
+    rng = random.Random(9)
+    texts = [rng.randbytes(rng.choice([1, 2, 5, 40])) for _ in range(200)]
+    texts += [bytes([number]) for number in range(256)]
+    texts = [b"", EN.encode(), b"", b"", *texts, b""]
+    expected = [langid.classify(text)[0] for text in texts]
+    assert langid_batches.labels_of(texts) == expected
+    assert langid_batches.labels_of([b""]) == ["en"]
+    assert langid_batches.labels_of([]) == []
+
+
+def test_half_a_letter_does_not_end_a_run() -> None:
+    """A reply that was cut within an emoji may end with one half of its surrogate pair."""
+    assert sentences(EN + "\ud83d", "en") == [EN, "\ufffd"]
+    assert language_consistency(JA + " \udc00", "ja") == 1.0
+
+
+@pytest.mark.parametrize("compiled", [False, True])
 def test_batches_do_not_change_labels(monkeypatch: pytest.MonkeyPatch, compiled: bool) -> None:
     _switch_kernel(monkeypatch, compiled)
     texts = [EN, HI, ZH * 40, ES, AR, EN]

@@ -107,6 +107,20 @@ def test_distributions_are_scikit_learns(n_topics: int):
     np.testing.assert_allclose(distributions, expected, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("n_topics", [1000, 1500, 5000])
+def test_thousands_of_topics_over_a_few_words_are_scikit_learns(n_topics: int):
+    pytest.importorskip("numba")
+    from scipy.sparse import csr_matrix
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    counts = csr_matrix(np.array([[10_000, 1], [1, 10_000], [7, 0], [0, 0]]))
+    copies = np.array([0, 1, 2, 3, 0])
+    model = LatentDirichletAllocation(n_components=n_topics, random_state=0, n_jobs=1)
+    expected = model.fit(counts[copies]).transform(counts)
+    distributions = lda.lda_distributions(counts, copies, n_topics=n_topics, seed=0)
+    np.testing.assert_allclose(distributions, expected, rtol=0, atol=1e-9)
+
+
 def test_random_starts_do_not_depend_on_the_block(monkeypatch: pytest.MonkeyPatch):
     answers = generated("english", 12)
     expected = consistency(answers, seeds=(0,))

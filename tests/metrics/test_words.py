@@ -94,6 +94,11 @@ def test_words_japanese() -> None:
     assert words("", "ja") == []
 
 
+def test_half_a_letter_is_no_word_in_japanese() -> None:
+    pytest.importorskip("fugashi")
+    assert words("薬を飲む\ud83d", "ja") == words("薬を飲む", "ja")
+
+
 def test_words_thai() -> None:
     pytest.importorskip("pythainlp")
     # the patient / should / take / medicine / 500 / mg (an abbreviation; its full stop goes)

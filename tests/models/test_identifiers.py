@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -62,6 +63,27 @@ def test_a_text_has_one_label_wherever_it_stands(name):
     texts = [*TEXTS.values()]
     once = identifier(name).identify(texts)
     assert identifier(name).identify([*reversed(texts), *texts]) == [*reversed(once), *once]
+
+
+def _tell(name, texts, queue):
+    queue.put(identifier(name).identify(texts))
+
+
+def test_a_forked_process_gets_the_same_labels(name):
+    """Of an identifier in use: a process forked from this one must not wait for its threads."""
+    if "fork" not in multiprocessing.get_all_start_methods():
+        pytest.skip("no fork here")
+    texts = [*TEXTS.values()]
+    expected = identifier(name).identify(texts)
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    process = context.Process(target=_tell, args=(name, texts, queue), daemon=True)
+    process.start()
+    try:
+        assert queue.get(timeout=30) == expected
+    finally:
+        process.kill()
+        process.join()
 
 
 def test_signature_names_version_or_file():
