@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any, TypeVar, cast
@@ -28,8 +29,28 @@ def compiled(**options: Any) -> Callable[[_Function], _Function]:
     def compile_one(function: _Function) -> _Function:
         settings = {"nogil": True, "error_model": "numpy", "forceinline": True, **options}
         try:
-            return cast(_Function, numba.njit(cache=True, **settings)(function))
+            kept = numba.njit(cache=True, **settings)(function)
         except RuntimeError:  # No folder for the cache can be written.
             return cast(_Function, numba.njit(**settings)(function))
+        _spare_from_disk(kept)
+        return cast(_Function, kept)
 
     return compile_one
+
+
+def _spare_from_disk(kept: Any) -> None:
+    """Let a full disk, or files of the cache that cannot be read, cost a compilation, not a run."""
+    cache = getattr(kept, "_cache", None)  # none where NUMBA_DISABLE_JIT is set
+    for name in ("load_overload", "save_overload"):
+        if hasattr(cache, name):
+            setattr(cache, name, _or_none(getattr(cache, name)))
+
+
+def _or_none(step: Callable[..., object]) -> Callable[..., object]:
+    def tried(*args: object) -> object:
+        try:
+            return step(*args)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            return None
+
+    return tried

@@ -1,0 +1,42 @@
+"""Compiled loops: the folder in which numba keeps them may be full, spoilt or read-only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from xling_metrics.compiled import compiled
+
+caching = pytest.importorskip("numba.core.caching")
+
+
+def _double(number: int) -> int:
+    return 2 * number
+
+
+def test_a_full_disk_does_not_end_a_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(caching.IndexDataCacheFile, "save", full)
+    assert compiled()(_double)(4) == 8
+    assert not [*tmp_path.rglob("*.nb?")]
+
+
+def test_spoilt_files_are_compiled_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
+    assert compiled()(_double)(4) == 8
+    kept = [*tmp_path.rglob("*.nb?")]
+    assert kept
+    for content in (b"", b"spoilt"):
+        for file in kept:
+            file.write_bytes(content)
+        assert compiled()(_double)(4) == 8
+
+
+def test_a_folder_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path / "file" / "folder"))
+    assert compiled()(_double)(4) == 8
