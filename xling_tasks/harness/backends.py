@@ -6,6 +6,8 @@ import os
 import re
 from typing import Any
 
+from xling_metrics.base import whole_letters
+
 from xling_tasks.unanswered import Unanswered
 
 
@@ -26,11 +28,15 @@ def has_loglikelihood(lm: Any) -> bool:
 
 
 def clean_reply(reply: Any) -> str:
-    """A reply as text: None and the API backends' placeholder for null become empty."""
+    """A reply as text: None and the API backends' placeholder for null become empty.
+
+    Half a letter, as a reply that was cut within an emoji may hold, becomes U+FFFD: it can be
+    written to no file in UTF-8, so one such reply would cost the samples of a whole task.
+    """
     if isinstance(reply, Unanswered):
         return reply
     placeholder = os.environ.get("LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER", "")
-    return "" if reply is None or reply == placeholder else str(reply)
+    return "" if reply is None or reply == placeholder else whole_letters(str(reply))
 
 
 def replayed(lm: Any) -> Any:
