@@ -44,19 +44,13 @@ def _exp(x: float) -> float:
     shifted = x * _LOG2_E + _ROUND
     n = shifted - _ROUND
     r = (x - n * _LN_2_HIGH) - n * _LN_2_LOW
-    p = r * (1.0 / 6227020800.0) + 1.0 / 479001600.0
-    p = p * r + 1.0 / 39916800.0
-    p = p * r + 1.0 / 3628800.0
-    p = p * r + 1.0 / 362880.0
-    p = p * r + 1.0 / 40320.0
-    p = p * r + 1.0 / 5040.0
-    p = p * r + 1.0 / 720.0
-    p = p * r + 1.0 / 120.0
-    p = p * r + 1.0 / 24.0
-    p = p * r + 1.0 / 6.0
-    p = p * r + 0.5
-    p = p * r + 1.0
-    p = p * r + 1.0
+    s = r * r  # the terms in pairs of pairs: sums that need not wait for each other
+    q = s * s
+    low = (1.0 + r) + s * (0.5 + r * (1.0 / 6.0))
+    low += q * ((1.0 / 24.0 + r * (1.0 / 120.0)) + s * (1.0 / 720.0 + r * (1.0 / 5040.0)))
+    high = (1.0 / 40320.0 + r * (1.0 / 362880.0)) + s * (1.0 / 3628800.0 + r * (1.0 / 39916800.0))
+    high += q * (1.0 / 479001600.0 + r * (1.0 / 6227020800.0))
+    p = low + (q * q) * high
     # The low bits of `shifted` hold n; 2**n has n + 1023 where a float's exponent is.
     power = (np.float64(shifted).view(np.int64) + 1023) << 52
     return p * np.int64(power).view(np.float64)
@@ -195,9 +189,18 @@ def _update(packed: _Floats, found: _Floats, n: int, prior: float) -> tuple[floa
 
 @compiled()
 def _drop_negligible(
-    weight: _Floats, packed: _Floats, topics: _Ints, rows: _Ints, n: int, dropped: _Ints
+    weight: _Floats,
+    packed: _Floats,
+    topics: _Ints,
+    rows: _Ints,
+    n: int,
+    gamma: _Floats,
+    dropped: _Ints,
 ) -> int:
-    """Keep the topics that can matter, in order; returns how many. `dropped` gets the others'."""
+    """Keep the topics that can matter, in order; returns how many.
+
+    `dropped` gets the others' numbers, and `gamma` what they have.
+    """
     kept = 0
     for j in range(n):
         if weight[j] > _NEGLIGIBLE:
@@ -206,8 +209,7 @@ def _drop_negligible(
             kept += 1
         else:
             dropped[j - kept] = topics[j]
-    for j in range(kept, (kept + 3) // 4 * 4):  # the loops take four at a time
-        weight[j], rows[j] = 0.0, 0
+            gamma[topics[j]] = packed[j]
     return kept
 
 
@@ -239,7 +241,7 @@ def _settle(
         packed[k] = gamma[k]
         total += gamma[k]
     _exp_digamma(packed, n_topics, _digamma(total), weight)
-    n, lost = n_topics, 0.0
+    n, kept, lost, can_drop = n_topics, n_topics, 0.0, False
     for turn in range(_MAX_ROUNDS):
         if turn == 0:
             _first_counts(weight, words, counts, word_weights, found)
@@ -247,27 +249,32 @@ def _settle(
             _word_ratios(weight, rows, n, block, padded, ratios, size)
             _topic_counts(weight, rows, n, block, ratios, found, size)
         total, change = _update(packed, found, n, prior)
-        shift = _digamma(total + prior * (n_topics - n))
+        total += prior * (n_topics - n)
         for j in range(n, (n + 7) // 8 * 8):
             packed[j] = 1.0
-        _exp_digamma(packed, (n + 7) // 8 * 8, shift, weight)
-        for j in range(n):
-            gamma[topics[j]] = packed[j]
-        kept = _drop_negligible(weight, packed, topics, rows, n, dropped)
+        _exp_digamma(packed, (n + 7) // 8 * 8, _digamma(total), weight)
+        settled = (change + lost) / n_topics < _TOLERANCE
+        if turn == 0:  # from here on `total` stays: the number of words and all priors
+            can_drop = math.exp(_digamma(prior) - _digamma(total)) <= 2.0 * _NEGLIGIBLE
+        if can_drop:
+            kept = _drop_negligible(weight, packed, topics, rows, n, gamma, dropped)
+        for j in range(kept, (kept + 3) // 4 * 4):  # the loops take four at a time
+            weight[j], rows[j] = 0.0, 0
         if turn == 0:
             for j in range(kept):
                 rows[j] = j
             _copy_block(words, topics, kept, word_weights, block, size)
-        if (change + lost) / n_topics < _TOLERANCE:
-            return kept
+        if settled or turn == _MAX_ROUNDS - 1:
+            break
         # What is dropped ends at the prior: its gamma falls there in the next round, for good.
         lost = 0.0
         for j in range(n - kept):
             lost += gamma[dropped[j]] - prior
-            if turn + 1 < _MAX_ROUNDS:
-                gamma[dropped[j]] = prior
+            gamma[dropped[j]] = prior
         n = kept
-    return n
+    for j in range(kept):
+        gamma[topics[j]] = packed[j]
+    return kept
 
 
 @compiled()
