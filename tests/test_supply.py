@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import gc
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,19 @@ def calls_in(path):
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call):
             yield ast.unparse(node.func), {word.arg: word.value for word in node.keywords}
+
+
+@pytest.fixture(autouse=True)
+def no_garbage() -> Iterator[None]:
+    """Nothing that other tests left is cleared away within `ast.parse`.
+
+    That may log an error, for which Python parses lines of code, and older ones cannot do so within
+    another parse ('AST constructor recursion depth mismatch').
+    """
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 def test_no_pickle_is_read_and_no_text_is_run():
