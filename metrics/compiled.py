@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any, TypeVar, cast
@@ -50,7 +49,7 @@ def _or_none(step: Callable[..., object]) -> Callable[..., object]:
     def tried(*args: object) -> object:
         try:
             return step(*args)
-        except (OSError, EOFError, pickle.UnpicklingError):
+        except Exception:  # whatever numba meets in a spoilt file: it compiles then
             return None
 
     return tried
