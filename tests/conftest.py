@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -144,6 +145,13 @@ class Served:
         """Every prompt but the greeting that checks whether the server answers."""
         texts = [request["messages"][-1]["content"] for request in self.requests]
         return [text for text in texts if text != "Reply with the word: ready"]
+
+    def settle(self) -> None:
+        """Wait until no request has come for a while."""
+        known = -1
+        while known != len(self.requests):
+            known = len(self.requests)
+            time.sleep(0.3)
 
     def spec(self, **more: Any) -> dict[str, Any]:
         """A judge setting that points here."""

@@ -434,7 +434,9 @@ def test_hostile_texts_are_shown_and_do_nothing(tmp_path, opened):
         literal = controls.sub(lambda match: f"U+{ord(match[0]):04X}", text)
         for name in ("question", "reference", "reply", "answer"):
             shown = page.page.locator(f"#{name}").evaluate("(node) => node.textContent")
-            expected = literal.strip() if name == "answer" else literal
+            # The answer is read out of the reply, in which half a letter has become U+FFFD.
+            answer = re.sub("[\ud800-\udfff]", "\ufffd", literal.strip())
+            expected = answer if name == "answer" else literal
             assert shown.encode("utf-8", "replace") == expected.encode("utf-8", "replace"), name
             inside = page.page.locator(f"#{name} *:not(.control)").count()
             assert inside == 0 and page.page.locator(f"#{name} .control").count() == len(

@@ -361,6 +361,7 @@ def test_thirty_languages_stay_readable(tmp_path, opened):
         assert axe(page.page) == [] and page.good()
         page.page.click("#clear")
         page.choose("flag", "off_language")
+        page.until("document.querySelector('#items .fits')")  # one question before, too
         page.count("1 question")
         assert page.page.locator("#items .fits").all_inner_texts() == [
             "th ⚠ not in the language asked for"

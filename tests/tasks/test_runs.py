@@ -360,6 +360,7 @@ def test_a_judge_that_is_gone_ends_the_run_and_what_it_said_is_kept(run, serve, 
     with sqlite3.connect(own_cache / "judge.sqlite") as db:
         kept = db.execute("SELECT COUNT(*) FROM replies").fetchone()[0]
     assert kept == 9
+    served.settle()  # what the run that has ended left under way is none of the next one's
     served.fail_with, served.reply = None, by_length
     before = len(served.prompts)
     run(C + "en", metadata={"judge": served.spec()})
