@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from importlib import import_module
+from types import ModuleType
 from typing import Any, TypeVar, cast
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
 ANY_ORDER = {"reassoc", "contract", "nsz"}
 """For `fastmath`: sums in any order, or they cannot be vectors."""
+
+
+def loops(module: str, *, pays: bool = True) -> ModuleType | None:
+    """A module of compiled loops of this package; None without numba, or where it does not pay.
+
+    Args:
+        module: Its name, such as `_langid_kernel`.
+        pays: Whether there is enough work to load numba, half a second; where it is loaded already,
+            there always is.
+    """
+    if not pays and "numba" not in sys.modules:
+        return None
+    try:
+        return import_module(f"xling_metrics.{module}")
+    except ImportError:
+        return None
 
 
 def compiled(**options: Any) -> Callable[[_Function], _Function]:

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import regex
-from xling_metrics.base import library_version
+from xling_metrics.base import library_version, whole_letters
 
 PACKAGES = {"py3langid": "py3langid", "lingua": "lingua-language-detector"}
 """The identifiers that are packages: name -> distribution; any other name is a fastText file."""
@@ -48,9 +48,7 @@ class Identifier:
     def identify(self, texts: Sequence[str]) -> list[str | None]:
         """The label of each text; None for one without letters, and where no language is named."""
         distinct = [text for text in dict.fromkeys(texts) if _LETTER.search(text)]
-        # Half a surrogate pair, as a reply that was cut may end with, is text to none of them.
-        clean = [text.encode("utf-8", "replace").decode() for text in distinct]
-        label_of = dict(zip(distinct, self.classify(clean), strict=True))
+        label_of = dict(zip(distinct, self.classify([*map(whole_letters, distinct)]), strict=True))
         return [label_of.get(text) for text in texts]
 
     def in_language(self, texts: Sequence[str], wanted: Collection[str]) -> list[bool | None]:

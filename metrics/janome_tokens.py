@@ -10,7 +10,6 @@ same.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from itertools import chain
@@ -19,11 +18,12 @@ from typing import Any
 
 import numpy as np
 from xling_metrics.base import library_version
+from xling_metrics.compiled import loops
 
 KNOWN_VERSIONS = ("0.5.0",)
 """The versions of Janome whose objects can be read here."""
 
-# After so many letters it has paid to load numba; where it is loaded, it runs from the first.
+# After so many letters it has paid to load numba.
 _LOAD_AFTER_LETTERS = 20_000
 
 _WORD_LETTERS = 50  # Janome looks for no longer word in its dictionary
@@ -77,12 +77,7 @@ class _Switch:
 
 
 def _kernel(n_letters: int) -> ModuleType | None:
-    if "numba" not in sys.modules and n_letters < _LOAD_AFTER_LETTERS:
-        return None
-    try:
-        return import_module("xling_metrics._lattice_kernel")
-    except ImportError:
-        return None
+    return loops("_lattice_kernel", pays=n_letters >= _LOAD_AFTER_LETTERS)
 
 
 class Lattice:

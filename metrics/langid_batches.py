@@ -9,22 +9,21 @@ sum; and texts in Hindi or Chinese visit few states often.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from xling_metrics.base import usable_cores
+from xling_metrics.compiled import loops
 
 # Bytes identified in one go, which bounds memory.
 _BATCH_BYTES = 1 << 20
 
-# From so many bytes on it pays to load numba, half a second; where it is loaded, always.
+# From so many bytes on it pays to load numba.
 _LOAD_FROM_BYTES = 2 << 20
 
 
@@ -82,13 +81,7 @@ def _batches(texts: Sequence[bytes]) -> Iterator[list[bytes]]:
 
 
 def _kernel(n_bytes: int) -> ModuleType | None:
-    """The compiled loops; None without numba, or where loading it would take longer."""
-    if "numba" not in sys.modules and n_bytes < _LOAD_FROM_BYTES:
-        return None
-    try:
-        return import_module("xling_metrics._langid_kernel")
-    except ImportError:
-        return None
+    return loops("_langid_kernel", pays=n_bytes >= _LOAD_FROM_BYTES)
 
 
 def _classify(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from xling_metrics.compiled import loops
 
 SparseCounts = Any
 """A `scipy.sparse.csr_matrix` of integers; scipy comes without types."""
@@ -42,7 +41,7 @@ def lda_distributions(
         Distinct texts x topics; rows sum to one. A text without words gets the uniform
         distribution, as in scikit-learn: the caller decides what that is worth.
     """
-    kernel = _kernel()
+    kernel = loops("_lda_kernel")
     if kernel is None:
         from sklearn.decomposition import LatentDirichletAllocation
 
@@ -77,12 +76,4 @@ def lda_distributions(
 
 def is_compiled() -> bool:
     """Whether numba runs the loops; scikit-learn, with the same values, if not."""
-    return _kernel() is not None
-
-
-def _kernel() -> ModuleType | None:
-    """The compiled loops, or None without numba."""
-    try:
-        return import_module("xling_metrics._lda_kernel")
-    except ImportError:
-        return None
+    return loops("_lda_kernel") is not None

@@ -45,12 +45,13 @@ def main() -> int:
     python = options.env / "vllm" / "bin" / "python"
     try:
         make_environment(python)
-        model = options.env / "smollm2"
-        if not (model / "model.safetensors").is_file():
-            in_environment(python, "model", model)
     except subprocess.CalledProcessError as error:
-        print(f"skipped: the environment cannot be made here ({error})")
+        print(f"skipped: the packages cannot be had here ({error})")
         return 0
+    install_project(python)
+    model = options.env / "smollm2"
+    if not (model / "model.safetensors").is_file():
+        in_environment(python, "model", model)
     failed = False
     for step in options.steps or STEPS:
         began = time.monotonic()
@@ -64,7 +65,7 @@ def main() -> int:
 
 
 def make_environment(python: Path) -> None:
-    """A virtual environment with vLLM for CPUs and this checkout; nothing where it is there."""
+    """A virtual environment with vLLM for CPUs; nothing where it is there."""
     done = python.parents[1] / "complete"
     if done.is_file():
         return
@@ -75,7 +76,6 @@ def make_environment(python: Path) -> None:
     # These come along built for CUDA, and transformers fails to import with them.
     cuda = ["torchvision", "torchaudio", "torchcodec"]
     subprocess.run([*pip, "uninstall", "-y", *cuda], check=True)
-    subprocess.run([*pip, "install", "-e", ROOT], check=True)
     # The harness asks for a distribution `vllm`; vLLM takes its CPU platform from its version.
     code = "import sysconfig; print(sysconfig.get_paths()['purelib'])"
     site = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True).stdout
@@ -86,6 +86,11 @@ def make_environment(python: Path) -> None:
     )
     (info / "RECORD").write_text("", encoding="utf-8")
     done.write_text("", encoding="utf-8")
+
+
+def install_project(python: Path) -> None:
+    """This checkout, which must install wherever the packages do."""
+    subprocess.run([python, "-m", "pip", "--quiet", "install", "-e", ROOT], check=True)
 
 
 def in_environment(python: Path, step: str, model: Path) -> None:

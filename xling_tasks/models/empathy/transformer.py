@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from xling_metrics.base import whole_letters
+
 from xling_tasks.models.empathy.data import MECHANISMS, Profile
 
 _WEIGHTS, _NETWORK, _ENCODER = "weights.safetensors", "network.json", "encoder"
@@ -154,4 +156,4 @@ def bi_encoder(encoder: Any, n_heads: int) -> Any:
 
 def _clean(text: str) -> str:
     """Never without tokens; half a surrogate pair (a cut emoji) becomes U+FFFD."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip() or "."
+    return whole_letters(text).strip() or "."
