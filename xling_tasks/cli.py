@@ -11,7 +11,7 @@ from importlib import import_module
 from xling_tasks import __version__
 from xling_tasks.errors import XlingError
 
-_COMMANDS = {
+COMMANDS = {
     "cost": ("commands.cost", "requests and tokens of tasks, before running them"),
     "data": (
         "commands.datasets",
@@ -91,7 +91,7 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(title="commands", required=True)
     named = next((word for word in words if not word.startswith("-")), "")
-    for name, (module, about) in _COMMANDS.items():
+    for name, (module, about) in COMMANDS.items():
         command = commands.add_parser(name, help=about)
         if name == named:
             import_module(f".{module}", __package__).add_options(command)

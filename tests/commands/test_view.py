@@ -451,7 +451,14 @@ def test_nothing_to_view(tmp_path, capsys):
 
 @pytest.mark.parametrize("name", ["uvicorn", "starlette"])
 def test_without_its_extra_it_says_what_to_install(name, tmp_path, capsys, monkeypatch):
+    # As if nothing had been imported before.
+    for module in [*sys.modules]:
+        if module.startswith((f"{name}.", "xling_tasks.commands.view.")):
+            monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(SystemExit) as ended:
+        main(["view", "--help"])
+    assert ended.value.code == 0
     assert main(["view", str(tmp_path)]) == 2
     error = capsys.readouterr().err
     assert "pip install 'xling-tasks[view]'" in error and error.count("\n") == 1

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from urllib.parse import quote, unquote
 
 from xling_tasks.commands.view.index import Index
-from xling_tasks.commands.view.server import server
 from xling_tasks.commands.view.sources import Sources, find_sources
 from xling_tasks.errors import SettingError, did_you_mean
 
@@ -50,6 +49,9 @@ def view(options: argparse.Namespace) -> str:
         import uvicorn  # noqa: F401
     except ImportError as error:
         raise SettingError(_MISSING) from error
+    # Not at the top, where a missing extra would end even --help.
+    from xling_tasks.commands.view.server import server
+
     link = read_link(options.open)
     sources = find_sources(options.folders)
     tasks = {source.task for source in sources.files}
