@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from browser import reload_with_its_store
 from builders import saved, write_samples
 
 from xling_tasks.cli import parsed
@@ -353,7 +354,7 @@ def test_three_items_by_keyboard_then_reload_export_and_import(tmp_path, opened)
     assert page.checked() == {"agree_label": "no", "label": "more_comprehensive"}
     assert page.text("#place").startswith("Item 3 of 3: Chinese, liveqa, question 7")
 
-    page.page.reload()
+    reload_with_its_store(page.page)
     assert page.checked() == {"agree_label": "no", "label": "more_comprehensive"}
     assert "2 of 3 items done" in page.text("#status")
     assert page.page.input_value("#annotator") == "Anna ad12 Ü."
@@ -471,7 +472,7 @@ def test_blind_choices_come_first_and_stay(tmp_path, opened):
     assert [(i["agree_label"], i["agree_reasoning"], i["label"]) for i in saved["items"]] == [
         (True, True, "contradictory"), (False, False, "less_comprehensive"), (None, None, "neither")]  # fmt: skip
     assert "2 of 3 items done" in page.text("#status")
-    page.page.reload()
+    reload_with_its_store(page.page)
     assert not page.page.is_visible("#verdict") and page.checked() == {"label": "neither"}
     page.press("p")
     assert page.page.is_visible("#verdict") and page.page.is_disabled("#own input >> nth=0")
@@ -550,14 +551,14 @@ def test_what_was_saved_and_cannot_be_read_is_told(tmp_path, opened):
         page.page.evaluate(
             "([k, v]) => localStorage.setItem(k, v)", [f"xling-annotate:{digest}", kept]
         )
-        page.page.reload()
+        reload_with_its_store(page.page)
         assert "cannot be read" in page.text("#problem") and page.checked() == {}
     odd = {"annotator": 3, "at": 99, "items": [{"id": "x"}, {"id": data_of(tmp_path / "page.html")["items"][0]["id"],
            "label": "bad", "agree_label": "yes", "agree_reasoning": True, "comment": 5}]}  # fmt: skip
     page.page.evaluate(
         "([k, v]) => localStorage.setItem(k, v)", [f"xling-annotate:{digest}", json.dumps(odd)]
     )
-    page.page.reload()
+    reload_with_its_store(page.page)
     assert page.checked() == {"agree_reasoning": "yes"} and page.text("#place").startswith(
         "Item 1 "
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from browser import Opened
+from browser import Opened, reload_with_its_store
 
 from xling_tasks.cli import main
 from xling_tasks.data.prompt_sets import load_prompts
@@ -127,7 +127,7 @@ def test_a_page_read_by_keyboard_exported_and_imported_again(capsys, tmp_path, m
     page.keyboard.press("1")
     page.fill("#better", "Otra cosa.")
     page.fill("#comment", "Says another thing.")
-    page.reload()
+    reload_with_its_store(page)
     page.keyboard.press("Escape")
     assert page.input_value("#better") == "Otra cosa." and "2 of 3" in page.inner_text("#status")
     with page.expect_download() as download:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import scripted
+from browser import reload_with_its_store
 
 from xling_tasks.cli import parsed
 from xling_tasks.commands.annotate.page import SCALES, rating_data, write_page
@@ -188,7 +189,7 @@ def test_rated_by_keyboard_then_exported_imported_and_summarised(tmp_path, brows
     anna.press("5", "c")
     page.keyboard.type("Fine 1.")
     anna.press("Escape")
-    page.reload()
+    reload_with_its_store(page)
     assert anna.chosen() == {"fluency": 5, "meaning": 5}
     assert "2 of 3 items done" in page.inner_text("#status")
     saved = anna.export(tmp_path / "anna.json")
