@@ -12,6 +12,7 @@ import sys
 import time
 import types
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import metadata
 from pathlib import Path
 from threading import Thread
 
@@ -107,6 +108,18 @@ def test_nothing_set_is_no_error(slow_start):
     assert "labels answers" in checks["judge"]["text"]
     assert checks["discovery"]["status"] == "ok" and "xling_replay" in checks["discovery"]["text"]
     assert "(>=0.4.13)" in checks["packages"]["text"]
+
+
+def test_of_every_extra_that_is_not_there_it_says_what_it_gives(monkeypatch, slow_start):
+    def absent(name):
+        raise doctor_checks.PackageNotFoundError(name)
+
+    monkeypatch.setattr(doctor_checks, "version", absent)
+    extras = [line for line in doctor_checks.packages() if line.check.startswith("extra ")]
+    listed = set(metadata("xling-tasks").get_all("Provides-Extra")) - {"dev", "test"}
+    assert {line.check.removeprefix("extra ") for line in extras} == listed
+    for line in extras:
+        assert re.fullmatch(r"without .+; gives [^ ].{10,}", line.found), line
 
 
 def test_importing_it_is_light():

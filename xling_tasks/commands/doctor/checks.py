@@ -40,6 +40,8 @@ _GIVES = {
     "topics": "faster topics, languages and Japanese rationales; sim_hdp (hdp=true)",
     "ja": "word metrics of Japanese",
     "identifiers": "a second opinion on the language of answers (second_identifier)",
+    "report": "the report's pictures also as PNG",
+    "view": "`xling view`: every sample in the browser",
     "th": "word metrics and sentences of Thai",
 }
 _DEVELOPMENT = ("dev", "test")
