@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -145,13 +146,17 @@ def kill(folder: Path) -> None:
                 key: item.answer for path in paths for key, item in read_journal(path).answers.items()
             }  # fmt: skip
 
-        first = subprocess.Popen(command, start_new_session=True)
-        end = time.monotonic() + 600
-        while len(kept()) < 4 and first.poll() is None and time.monotonic() < end:
-            time.sleep(0.1)
-        os.killpg(first.pid, signal.SIGKILL)
-        first.wait()
-        before = kept()
+        for _ in range(3):  # a busy machine may look too late, when all answers are there
+            shutil.rmtree(f"{home}/cache", ignore_errors=True)
+            first = subprocess.Popen(command, start_new_session=True)
+            end = time.monotonic() + 600
+            while len(kept()) < 4 and first.poll() is None and time.monotonic() < end:
+                time.sleep(0.1)
+            os.killpg(first.pid, signal.SIGKILL)
+            first.wait()
+            before = kept()
+            if 4 <= len(before) < 12:
+                break
         assert 4 <= len(before) < 12, f"killed with {len(before)} of 12 answers"
         done = subprocess.run(command, capture_output=True, text=True, timeout=900)
         assert done.returncode == 0, done.stderr[-3000:]
