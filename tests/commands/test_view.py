@@ -25,12 +25,12 @@ from xling_tasks.commands.view.command import read_link
 from xling_tasks.commands.view.details import question, whole_row
 from xling_tasks.commands.view.facts import FLAGS, flag_names, flags_of
 from xling_tasks.commands.view.index import BATCH_BYTES, KEPT, Index
-from xling_tasks.commands.view.parts import parts_of
 from xling_tasks.commands.view.queries import GAPS, words_of
 from xling_tasks.commands.view.server import HEADERS
 from xling_tasks.commands.view.sources import find_sources
 from xling_tasks.criteria import about
 from xling_tasks.errors import SettingError, XlingError
+from xling_tasks.logs.shown.parts import parts_of
 
 KEPT_RESULTS = Path(__file__).parents[1] / "cases" / "v0_1_0" / "kept.tar.xz"
 OF = "xlinghealth_correctness_liveqa_"

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from xling_tasks.commands.view.index import Index
-from xling_tasks.commands.view.parts import (
-    ANSWER,
-    Part,
-    letters_in_words,
-    measured,
-    parts_of,
-)
 from xling_tasks.commands.view.queries import entries_of
 from xling_tasks.commands.view.sources import Source
+from xling_tasks.criteria import CRITERIA
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.checked import reading
+from xling_tasks.logs.shown.anything import KNOWN, SHORT, several_languages
+from xling_tasks.logs.shown.parts import parts_of
+from xling_tasks.logs.shown.texts import ANSWER, Part, as_text, listing, mapping, number, replies
+from xling_tasks.readers.letters import read_letters
 
 SHOWN = 20_000
 """Characters of a text that are sent with a question."""
@@ -50,7 +48,7 @@ def question(index: Index, number: int, languages: Collection[str]) -> list[dict
 def _texts(index: Index, entry: int, language: str) -> dict[str, Any]:
     source, sample, parts = _read(index, entry)
     with reading(source.samples.path):
-        note = letters_in_words(source.criterion, sample)
+        note = _letters_in_words(source.criterion, sample)
         return {
             "file": source.samples.path.name,
             "parts": [
@@ -64,8 +62,42 @@ def _texts(index: Index, entry: int, language: str) -> dict[str, Any]:
                 }
                 for part in parts
             ],
-            "measured": measured(source.criterion, sample, language),
+            "measured": _measured(source.criterion, sample, language),
         }
+
+
+def _measured(criterion: str, sample: Mapping[str, Any], language: str) -> list[tuple[str, str]]:
+    """What was measured of a sample in one language: name and value."""
+    values = []
+    for name in sample.keys() - KNOWN:
+        own = CRITERIA[criterion].split(name).language if several_languages(criterion) else ""
+        if own not in ("", language, "avg"):
+            continue
+        value = sample[name]
+        if isinstance(value, (int, float, str)) or value is None or _is_short(value):
+            values.append((name, as_text(value)[:SHORT]))
+    return sorted(values)
+
+
+def _is_short(value: Any) -> bool:
+    return isinstance(value, (list, dict)) and len(as_text(value)) <= 200
+
+
+def _letters_in_words(criterion: str, sample: Mapping[str, Any]) -> str:
+    """The letters that this version reads from a reply, and the right ones; empty elsewhere."""
+    if not criterion.startswith(("mcqa", "mmedbench")) or criterion.endswith("_ll"):
+        return ""
+    doc = mapping(sample.get("doc"))
+    said = "".join(as_text(reply) for own in replies(sample) for reply in own)
+    options = {str(key): as_text(text) for key, text in mapping(doc.get("options")).items()}
+    wrong, unread = number(sample.get("acc")) == 0, number(sample.get("unparsed_rate")) == 1
+    verdict = "not read" if unread else "wrong" if wrong else "right"
+    chosen = read_letters(
+        said.rpartition("[End]")[2], options, several=bool(doc.get("several", True))
+    )
+    letters = ", ".join(sorted(chosen)) if chosen and not unread else ""
+    asked = ", ".join(as_text(letter) for letter in listing(doc.get("answer")))
+    return f"Letters: {letters or 'none read'}; right: {asked}. Scored as {verdict}."
 
 
 def more_text(index: Index, entry: int, part: int, passage: int, begin: int) -> str:

@@ -10,17 +10,10 @@ from typing import Any, NamedTuple
 
 from xling_metrics.classification import hard_verdict
 
-from xling_tasks.commands.view.parts import (
-    Part,
-    as_text,
-    languages_in,
-    listing,
-    mapping,
-    missing,
-    number,
-    parts_of,
-)
 from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS, NO_RESPONSE
+from xling_tasks.logs.shown.anything import languages_in, several_languages
+from xling_tasks.logs.shown.parts import parts_of, sweep
+from xling_tasks.logs.shown.texts import Part, as_text, listing, mapping, missing, number
 from xling_tasks.unanswered import FAILED, REFUSED
 
 FLAGS = {
@@ -153,7 +146,7 @@ def _title(parts: list[Part]) -> str:
 def flags_of(criterion: str, sample: Mapping[str, Any], language: str) -> int:
     """What is the matter with an answer, as bits of `FLAGS`."""
     names = set(_named(criterion, sample, language))
-    if _has_several(criterion):
+    if several_languages(criterion):
         names -= {"refused", "failed"}
         codes = list(mapping(mapping(sample.get("doc")).get("text")))
         at = str(codes.index(language)) if language in codes else ""
@@ -185,7 +178,7 @@ def _named(criterion: str, sample: Mapping[str, Any], language: str) -> Iterator
 @functools.lru_cache(maxsize=65_536)
 def _base(criterion: str, name: str) -> tuple[str, str]:
     """A metric's name without temperature and language, and the language."""
-    if _has_several(criterion):
+    if several_languages(criterion):
         metric, _, code = CRITERIA[criterion].split(name)
         return metric, "" if code == "avg" else code
     match = _TEMPERATURE.fullmatch(name)
@@ -198,10 +191,6 @@ def _share(value: Any) -> float | None:
         hits, of = map(number, value)
         return None if hits is None or not of else hits / of
     return number(value)
-
-
-def _has_several(criterion: str) -> bool:
-    return criterion in CRITERIA and CRITERIA[criterion].several_languages
 
 
 # Label and score
@@ -238,8 +227,7 @@ def _by_label(sample: Mapping[str, Any]) -> Judged:
 
 def _by_verdicts(sample: Mapping[str, Any]) -> Judged:
     """By the verdicts at the lowest temperature: right if all that were read are."""
-    names = [name for name in sample if re.fullmatch(r"acc_t[\d.]+", name)]
-    name = min(names, key=lambda key: float(key[5:].rstrip(".") or 0), default="acc")
+    name = min(sweep(sample), key=lambda key: float(key[5:].rstrip(".") or 0), default="acc")
     rows = [row for row in listing(sample.get(name)) if isinstance(row, list) and len(row) == 2]
     read = [hard_verdict(row[1]) == row[0] for row in rows if number(row[1]) is not None]
     if not read:

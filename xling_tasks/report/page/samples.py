@@ -6,11 +6,11 @@ read, by their place in the file, so that files of any size cost the same.
 
 from __future__ import annotations
 
-import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, zip_longest
+from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -18,6 +18,9 @@ from xling_metrics.classification import hard_verdict
 
 from xling_tasks.criteria import CRITERIA, ENGLISH
 from xling_tasks.errors import DataError
+from xling_tasks.logs.shown.parts import CRITERIA_MET, likelihoods, parts_of, verdicts
+from xling_tasks.logs.shown.several import COMPARED, mechanisms, supported
+from xling_tasks.logs.shown.texts import ANSWER, Passage, answers_by_temperature, words
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Report
 from xling_tasks.report.page.gaps import (
@@ -28,8 +31,6 @@ from xling_tasks.report.page.gaps import (
     information_gaps,
     mmedbench_gaps,
     rubric_gaps,
-    spaced,
-    tau_of,
     verifiability_gaps,
 )
 
@@ -39,15 +40,16 @@ LIMIT = 1500
 ANSWERS = 3
 """Of several sampled answers, as many are shown."""
 
-_SUPPORT = {True: "supported", False: "not supported", None: "not verified"}
 _TRIES = 20
 
+Sample = Mapping[str, Any]
 
-class Passage(NamedTuple):
-    """A text as it is shown.
+
+class Excerpt(NamedTuple):
+    """The beginning of a text.
 
     Attributes:
-        text: Its beginning, or all of it.
+        text: As much as is shown.
         language: Two-letter code; empty where it is not known.
         cut: Characters that are left out.
         mark: What was found about it; empty for nothing.
@@ -63,8 +65,8 @@ class Part(NamedTuple):
     """What English and the language have under one heading; one of both may be empty."""
 
     title: str
-    english: tuple[Passage, ...]
-    other: tuple[Passage, ...]
+    english: tuple[Excerpt, ...]
+    other: tuple[Excerpt, ...]
 
 
 @dataclass(frozen=True)
@@ -116,20 +118,21 @@ def samples_to_read(report: Report, n: int = 5) -> list[SampleToRead]:
         kind = _KINDS.get(criterion.removesuffix("_ft").removesuffix("_ll"))
         if kind is None:
             continue
-        gaps, parts = kind
         for model in report.models:
             tasks = [task for task in model.tasks if task.place.criterion == criterion]
-            about = (g for g in gaps(tasks) if g.language in (report.languages or (g.language,)))
+            about = (
+                g for g in kind.gaps(tasks) if g.language in (report.languages or (g.language,))
+            )
             ordered = sorted(about, key=lambda gap: gap.order)
-            read = (_read(model, gap, parts) for gap in ordered[: n * _TRIES])
+            read = (_read(model, gap, kind) for gap in ordered[: n * _TRIES])
             samples += list(islice((sample for sample in read if sample is not None), n))
     return samples
 
 
-def _read(model: Model, gap: Gap, parts: Callable[[Gap], tuple[Part, ...]]) -> SampleToRead | None:
+def _read(model: Model, gap: Gap, kind: _Kind) -> SampleToRead | None:
     """A sample with its texts; None where these show no gap."""
     try:
-        shown = parts(gap)
+        shown = _parts(gap, kind)
     except (LookupError, ValueError, TypeError, AttributeError, OSError) as error:
         raise DataError(
             f"{gap.task.results.samples.path}: question {gap.question!r} cannot be shown "
@@ -147,186 +150,152 @@ def _read(model: Model, gap: Gap, parts: Callable[[Gap], tuple[Part, ...]]) -> S
 # Their texts
 
 
-def _replies(sample: Mapping[str, Any]) -> list[Any]:
-    return [reply for group in sample["resps"] for reply in group]
-
-
-def _passage(text: str | None, language: str, mark: str = "") -> Passage:
-    """The beginning of a text; marks stay with the letter that they belong to."""
-    text = text or ""
-    end = LIMIT
+def _excerpt(passage: Passage) -> Excerpt:
+    """The beginning of a text; combining marks stay with the letter that they belong to."""
+    text, end = passage.text, LIMIT
     while end < len(text) and unicodedata.category(text[end])[0] == "M":
         end += 1
-    return Passage(text[:end], language, max(0, len(text) - end), mark)
+    return Excerpt(text[:end], passage.language, max(0, len(text) - end), passage.mark)
 
 
-def _part(title: str, gap: Gap, english: str | None, other: str | None) -> Part:
-    return Part(title, (_passage(english, ENGLISH),), (_passage(other, gap.language),))
+def _part(title: str, english: Iterable[Passage], other: Iterable[Passage]) -> Part:
+    return Part(title, tuple(map(_excerpt, english)), tuple(map(_excerpt, other)))
 
 
-def _judged(gap: Gap) -> tuple[Part, ...]:
-    english, other = gap.samples()
-    replies = [
-        (_passage(s["n_judged"]["reply"], "", spaced(s["n_judged"]["label"])),)
-        for s in (english, other)
-    ]
-    return (
-        _part("Question", gap, english["doc"]["question"], other["doc"]["question"]),
-        _part("Reference", gap, english["doc"]["reference"], other["doc"]["reference"]),
-        _part("Answer", gap, _replies(english)[0], _replies(other)[0]),
-        Part("Judge", *replies),
-    )
+def _parts(gap: Gap, kind: _Kind) -> tuple[Part, ...]:
+    """What is shown of a gap; nothing where its texts show none."""
+    if not kind.headings:
+        return _multiple_choice(gap)
+    samples = gap.samples()
+    english, other = map(partial(_by_heading, gap), samples, (ENGLISH, gap.language))
+    parts = []
+    for heading, title in kind.headings.items():
+        sides = [[] if heading == COMPARED else english[heading], other[heading]]
+        if heading != CRITERIA_MET:
+            sides = [[own._replace(mark="") for own in side[:1]] for side in sides]
+        parts.append(_part(title, *sides))
+    if kind.more is not None:
+        more = tuple(kind.more(gap, *samples))
+        return (*parts, *more) if more else ()
+    return tuple(parts)
 
 
-def _graded(gap: Gap) -> tuple[Part, ...]:
-    english, other = gap.samples()
-    marks = {True: "met", False: "not met"}
-    criteria = [
-        tuple(
-            _passage(f"{own['points']:+g}: {own['text']}", "", marks.get(met, "no verdict"))
-            for own, met in zip(sample["doc"]["criteria"], sample["n_scored"]["met"], strict=True)
-        )
-        for sample in (english, other)
-    ]
-    return (
-        _part("Question", gap, english["doc"]["question"], other["doc"]["question"]),
-        _part("Answer", gap, _replies(english)[0], _replies(other)[0]),
-        Part("Criteria", *criteria),
-    )
+def _by_heading(gap: Gap, sample: Sample, language: str) -> dict[str, list[Passage]]:
+    parts = parts_of(gap.task.place.criterion, sample, language)
+    return {part.title: part.passages for part in parts}
 
 
-def _sampled(gap: Gap) -> tuple[Part, ...]:
-    english, other = gap.samples()
-    sides, most = [], 0
-    for sample, code in ((english, ENGLISH), (other, gap.language)):
-        answers = _answers_at(sample, gap.name)
-        most = max(most, len(answers))
-        sides.append(tuple(_passage(text, code) for text in answers[:ANSWERS]))
+def _judge(_: Gap, *samples: Sample) -> Iterator[Part]:
+    said = [sample["n_judged"] for sample in samples]
+    yield _part("Judge", *([Passage(x["reply"] or "", "", words(x["label"]))] for x in said))
+
+
+def _sampled(gap: Gap, *samples: Sample) -> Iterator[Part]:
+    sides = []
+    for sample, code in zip(samples, (ENGLISH, gap.language), strict=True):
+        by_temperature, others = answers_by_temperature(sample, code)
+        if others:  # A temperature is lacking, so that the answers are not where they seem to be.
+            raise LookupError("empty_rate")
+        sides.append(by_temperature[gap.name][1])
+    most = max(map(len, sides))
     title = f"Answers at temperature {gap.name}"
     title += f" (the first {ANSWERS} of {most})" if most > ANSWERS else ""
-    question = _part("Question", gap, english["doc"]["question"], other["doc"]["question"])
-    return (question, Part(title, *sides))
+    plain = ([own._replace(mark="") for own in side[:ANSWERS]] for side in sides)
+    yield _part(title, *plain)
 
 
-def _answers_at(sample: Mapping[str, Any], tau: str) -> list[str]:
-    """The answers at one temperature: they lie one temperature after the other."""
-    counts = {tau_of(key): sample[key][1] for key in sample if key.startswith("empty_rate_t")}
-    rest = iter(_replies(sample))
-    return {key: list(islice(rest, count)) for key, count in counts.items()}[tau]
-
-
-def _verdicts(gap: Gap) -> tuple[Part, ...]:
+def _verdicts(gap: Gap, english: Sample, other: Sample) -> Iterator[Part]:
     """The first answer that English calls rightly and the language wrongly."""
-    english, other = gap.samples()
     base = {row[0]: row[1:] for row in _rows(english, gap.name)}
     for key, label, verdict, text, said in _rows(other, gap.name):
         if key not in base or verdict is None or verdict == label or base[key][1] != base[key][0]:
             continue
-        right = "right: Yes" if label else "right: No"
-        return (
-            _part("Question", gap, english["doc"]["question"], other["doc"]["question"]),
-            _part("Answer to be checked", gap, base[key][2], text),
-            Part(
-                f"Verdict ({right})",
-                (_passage(base[key][3], "", "right"),),
-                (_passage(said, "", "wrong"),),
-            ),
-        )
-    return ()
+        texts = Passage(base[key][2], ENGLISH), Passage(text, gap.language)
+        yield _part("Answer to be checked", *([own] for own in texts))
+        marked = Passage(base[key][3], "", "right"), Passage(said, "", "wrong")
+        yield _part(f"Verdict (right: {'Yes' if label else 'No'})", *([own] for own in marked))
+        return
 
 
-def _rows(sample: Mapping[str, Any], name: str) -> list[tuple[str, int, int | None, str, str]]:
+def _rows(sample: Sample, name: str) -> list[tuple[str, int, int | None, str, str]]:
     """(answer's id, label, verdict, answer, what the model said) of every row."""
-    rows, replies = sample[name], _replies(sample)
-    taus = [key for key in sample if re.fullmatch(r"acc_t[\d.]+", key)]
-    if name == "acc":
-        chances = [row[1] for row in rows]
-        said = ["P(Yes) undefined" if p is None else f"P(Yes) = {p:.3f}" for p in chances]
-    else:
-        said = replies[taus.index(name) :: len(taus)]
+    pairs = verdicts(sample, name)
+    texts = [said.text for _, said in pairs if said is not None]
     return [
-        (str(item["answer_id"]), row[0], hard_verdict(row[1]), item["text"], reply)
-        for item, row, reply in zip(sample["doc"]["answers"], rows, said, strict=True)
+        (str(item["answer_id"]), row[0], hard_verdict(row[1]), item["text"], text)
+        for item, (row, _), text in zip(sample["doc"]["answers"], pairs, texts, strict=True)
     ]
 
 
-def _several(gap: Gap) -> tuple[list[Part], dict[str, Any]]:
-    """Prompt and answer from a document with all languages."""
-    sample = gap.sample(gap.task)
-    texts = sample["doc"]["text"]
-    replies = dict(zip(texts, _replies(sample), strict=True))
-    parts = [
-        _part(title, gap, by_language[ENGLISH], by_language[gap.language])
-        for title, by_language in (("Prompt", texts), ("Answer", replies))
-    ]
-    return parts, sample
-
-
-def _claims(gap: Gap) -> tuple[Part, ...]:
-    parts, sample = _several(gap)
+def _claims(gap: Gap, sample: Sample, _: Sample) -> Iterator[Part]:
     base, own = sample[f"n_claims_{ENGLISH}"], sample[f"n_claims_{gap.language}"]
-    parts.append(Part("As compared, in English", (), (_passage(own["english"], ENGLISH),)))
-    lists = ((base["claims"], own["reference_supported"]), (own["claims"], own["supported"]))
-    english, other = (
-        # Nothing was verified where one side has no claims or they could not be read.
-        tuple(
-            _passage(claim, ENGLISH, _SUPPORT[mark])
-            for claim, mark in zip_longest(claims or (), marks)
-        )
-        for claims, marks in lists
+    yield _part(
+        "Claims, and whether the other answer supports them",
+        supported(base["claims"], own["reference_supported"]),
+        supported(own["claims"], own["supported"]),
     )
-    return (*parts, Part("Claims, and whether the other answer supports them", english, other))
 
 
-def _profiles(gap: Gap) -> tuple[Part, ...]:
-    parts, sample = _several(gap)
-    codes = (ENGLISH, gap.language)
-    own = sample[f"profile_{gap.language}"]["english"]
-    parts.append(Part("As classified, in English", (), (_passage(own, ENGLISH),)))
-    return (*parts, Part("Mechanisms found", *((_mechanisms(sample, code),) for code in codes)))
-
-
-def _mechanisms(sample: Mapping[str, Any], code: str) -> Passage:
-    ending = f"_present_{code}"
-    present = [spaced(k.removesuffix(ending)) for k in sample if k.endswith(ending) and sample[k]]
-    return Passage(", ".join(present) or "none", ENGLISH)
+def _mechanisms(gap: Gap, sample: Sample, _: Sample) -> Iterator[Part]:
+    present = (mechanisms(sample, code) for code in (ENGLISH, gap.language))
+    yield _part("Mechanisms found", *([Passage(text, ENGLISH)] for text in present))
 
 
 def _multiple_choice(gap: Gap) -> tuple[Part, ...]:
-    sample = gap.sample(gap.task)
-    doc, code = sample["doc"], gap.language
+    """One side alone: the questions are others in every language."""
+    sample, criterion = gap.sample(gap.task), gap.task.place.criterion
+    own = _by_heading(gap, sample, gap.language)
+    doc = sample["doc"]
     options = "\n".join(f"{letter}. {text}" for letter, text in doc["options"].items())
+    (question,) = own["Question"]
     passages = {
-        "Question": _passage(f"{doc['question']}\n\n{options}", code),
-        "Right": Passage(", ".join(doc["answer"]), ""),
+        "Question": question._replace(text=f"{question.text}\n\n{options}"),
+        "Right": Passage(", ".join(doc["answer"])),
     }
-    if "rationale" in gap.task.place.criterion:
-        passages["Reference rationale"] = _passage(doc["rationale"], code)
-    if gap.task.place.criterion.endswith("_ll"):
-        passages["Most likely"] = _passage(_likeliest(sample), "")
+    if "rationale" in criterion:
+        passages["Reference rationale"] = own["Reference rationale"][0]
+    if criterion.endswith("_ll"):
+        passages["Most likely"] = Passage(_likeliest(sample))
     else:
-        passages["Reply"] = _passage(_replies(sample)[0], code)
-    return tuple(Part(title, (), (passage,)) for title, passage in passages.items())
+        passages["Reply"] = own[ANSWER][0]._replace(mark="")
+    return tuple(_part(title, (), [passage]) for title, passage in passages.items())
 
 
-def _likeliest(sample: Mapping[str, Any]) -> str:
+def _likeliest(sample: Sample) -> str:
     """The letters with the highest log-likelihood; several if they are equally likely."""
-    scores = [float(reply[0]) for reply in _replies(sample)]
-    asked = [request["arg_1"] for request in sample["arguments"].values()]
-    best = [text.strip() for text, score in zip(asked, scores, strict=True) if score == max(scores)]
+    candidates = likelihoods(sample)
+    best = [text for score, text in candidates if score == candidates[0][0]]
     return best[0] if len(best) == 1 else f"undecided between {' / '.join(best)}"
 
 
-_KINDS: Mapping[
-    str, tuple[Callable[[Sequence[Task]], Iterator[Gap]], Callable[[Gap], tuple[Part, ...]]]
-] = {
-    "correctness": (correctness_gaps, _judged),
-    "rubric": (rubric_gaps, _graded),
-    "consistency": (consistency_gaps, _sampled),
-    "verifiability": (verifiability_gaps, _verdicts),
-    "information": (information_gaps, _claims),
-    "empathy": (empathy_gaps, _profiles),
-    "mcqa": (mmedbench_gaps, _multiple_choice),
-    "mmedbench_mcqa": (mmedbench_gaps, _multiple_choice),
-    "mmedbench_rationale": (mmedbench_gaps, _multiple_choice),
+class _Kind(NamedTuple):
+    """How a gap is shown.
+
+    Attributes:
+        gaps: A criterion's gaps.
+        headings: What is shown as it is: the heading of its part -> the title here; none for
+            multiple choice, whose questions are others in every language.
+        more: What stands below, of the gap and both samples; a gap without it is not shown.
+    """
+
+    gaps: Callable[[Sequence[Task]], Iterator[Gap]]
+    headings: Mapping[str, str]
+    more: Callable[[Gap, Sample, Sample], Iterator[Part]] | None = None
+
+
+_QUESTION = {"Question": "Question"}
+_ANSWER = {**_QUESTION, ANSWER: "Answer"}
+_BOTH = {"Question": "Prompt", ANSWER: "Answer"}
+_JUDGED = {**_QUESTION, "Reference answer": "Reference", ANSWER: "Answer"}
+
+_KINDS: Mapping[str, _Kind] = {
+    "correctness": _Kind(correctness_gaps, _JUDGED, _judge),
+    "rubric": _Kind(rubric_gaps, {**_ANSWER, CRITERIA_MET: CRITERIA_MET}),
+    "consistency": _Kind(consistency_gaps, _QUESTION, _sampled),
+    "verifiability": _Kind(verifiability_gaps, _QUESTION, _verdicts),
+    "information": _Kind(information_gaps, {**_BOTH, COMPARED: COMPARED}, _claims),
+    "empathy": _Kind(empathy_gaps, {**_BOTH, COMPARED: "As classified, in English"}, _mechanisms),
+    "mcqa": _Kind(mmedbench_gaps, {}),
+    "mmedbench_mcqa": _Kind(mmedbench_gaps, {}),
+    "mmedbench_rationale": _Kind(mmedbench_gaps, {}),
 }

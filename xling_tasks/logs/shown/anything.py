@@ -1,0 +1,71 @@
+"""What is read of a sample whatever its criterion, and what no heading of its criterion shows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from xling_tasks.criteria import CRITERIA
+from xling_tasks.logs.shown.texts import Part, Passage, answer_part, as_text, mapping, words
+
+SHORT = 300
+"""Characters of marks and measured values that are shown; the row itself has the others."""
+
+KNOWN = frozenset(
+    {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
+    | {"doc_hash", "prompt_hash", "target_hash"}
+)
+"""What the harness puts into a row, beside what a task measured."""
+
+
+def languages_in(criterion: str, sample: Mapping[str, Any], language: str) -> list[str]:
+    """The languages that a sample has: one, or those of its prompts."""
+    texts = mapping(mapping(sample.get("doc")).get("text"))
+    if several_languages(criterion) and texts:
+        return [str(code) for code in texts]
+    return [language or as_text(mapping(sample.get("doc")).get("language") or "")]
+
+
+def several_languages(criterion: str) -> bool:
+    """Whether a criterion's samples have several languages."""
+    return criterion in CRITERIA and CRITERIA[criterion].several_languages
+
+
+def anything(sample: Mapping[str, Any], language: str) -> list[Part]:
+    """Every field of the document, what was asked for, the replies, and all further values."""
+    doc = sample.get("doc")
+    fields = doc if isinstance(doc, dict) else {"document": doc}
+    parts = [
+        Part(words(name).capitalize(), [Passage(as_text(value), language)])
+        for name, value in fields.items()
+        if value is not None and name not in ("question_id", "language")
+    ]
+    parts.sort(key=lambda part: part.title not in ("Question", "Prompt"))
+    target = sample.get("target")
+    if target not in (None, ""):
+        parts.append(Part("Target", [Passage(as_text(target), language)]))
+    return [*parts, answer_part(sample, language), *rest(sample)]
+
+
+def rest(sample: Mapping[str, Any], used: Collection[str] = ()) -> list[Part]:
+    """Values with texts in them that no heading of the criterion shows."""
+    hidden = KNOWN | set(used) | {"n_answered"}
+    return [
+        Part(words(name).capitalize(), [Passage(as_text(value))])
+        for name, value in sample.items()
+        if isinstance(value, (str, list, dict)) and name not in hidden and _has_text(value)
+    ]
+
+
+def _has_text(value: Any) -> bool:
+    """Whether a value holds words, at any depth, or is too long to stand among numbers."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, dict):
+            stack += item.values()
+        elif isinstance(item, list):
+            stack += item
+        elif isinstance(item, str) and item:
+            return True
+    return False
