@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from tests_of_own import FEW, write_csv
 
 from xling_tasks.data.own.load import dataset_name, load
+from xling_tasks.data.own.oddities import alike_ids, notes
 from xling_tasks.data.own.wrong import wrong_answers
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.settings import Settings
@@ -172,3 +174,128 @@ def test_draws_of_wrong_answers_depend_on_the_seed_and_are_never_right(tmp_path)
     assert all(own[0].text["en"] != f"a{int(key) % 3}" for key, own in first.items())
     alone = load(str(write_csv(tmp_path / "g.csv", rows[:1])))
     assert wrong_answers(alone, 0) == {}
+
+
+def raised(path: Path) -> str:
+    with pytest.raises(DataError) as error:
+        load(str(path))
+    assert "\n" not in str(error.value) and str(path) in str(error.value)
+    return str(error.value)
+
+
+def test_what_stands_above_and_beside_a_header(tmp_path):
+    wide = list(FEW[0])
+
+    def sheet(name: str, *lines: list[Any]) -> Path:
+        book = openpyxl.Workbook()
+        for cells in lines:
+            book.active.append(cells)
+        book.save(tmp_path / name)
+        return tmp_path / name
+
+    rows = [list(row.values()) for row in FEW]
+    # Empty rows above the header are none; numbers of rows stay those of the sheet.
+    path = sheet("a.xlsx", [None], [None], wide, *rows, ["1", "again?"])
+    assert "row 7, column 'id': id '1' stands in row 4 already" in raised(path)
+    assert "is 'Perguntas 2024' a title? delete the rows above the header" in raised(
+        sheet("b.xlsx", ["Perguntas 2024"], wide, *rows)
+    )
+    # Cells of a column without a name are not read, and that is said.
+    merged = [name if name != "answer_en" else None for name in wide]
+    assert load(str(sheet("c.xlsx", merged, *rows))).columns.unused == (
+        "column C, which has no name",
+    )
+    path = tmp_path / "d.csv"
+    path.write_text("sep=;\nid;question_en;question_pt;\n1;a, b?;c?;note\n", encoding="utf-8")
+    data = load(str(path))
+    assert data.columns.unused == ("column 4, which has no name",)
+    assert data.items[0].place.endswith("row 3")
+    path.write_text('id;question_en;"notes, for, people, only"\n1;a?;b\n', encoding="utf-8")
+    assert load(str(path)).items[0].texts["en"]["question"] == "a?"
+    path.write_text("Perguntas\nid;question_en\n1;a?\n", encoding="utf-8")
+    assert "so delete a title above it" in raised(path)
+    path.write_text("Perguntas\nid,question_en\n1,a?\n", encoding="utf-8")
+    assert "but the header has 1; a text with ',' in it" in raised(path)
+    path.write_bytes("id,question_en\n1,a?\n".encode("utf-16-le"))
+    assert "line 1: holds a NUL character" in raised(path)
+
+
+def test_cells_that_are_no_texts_are_never_made_into_other_ones(tmp_path):
+    def sheet(cell: Any, form: str = "") -> Path:
+        path = write_xlsx(tmp_path / "f.xlsx", [{"id": 1, "question_en": "a?", "answer_en": cell}])
+        book = openpyxl.load_workbook(path)
+        book.active["C2"].number_format = form or book.active["C2"].number_format
+        book.save(path)
+        return path
+
+    assert "holds a date or time (2024-02-01 00:00:00)" in raised(sheet(datetime(2024, 2, 1)))
+    assert "(0.05, format '0%'); format the column as text" in raised(sheet(0.05, "0%"))
+    assert "(500, format '#,##0 \"mg\"')" in raised(sheet(500, '#,##0 "mg"'))
+    for value, form, text in ((0.1 + 0.2, "General", "0.3"), (1500, "#,##0", "1500")):
+        assert load(str(sheet(value, form))).items[0].texts["en"]["answer"] == text
+    rows = [{"id": 1.0, "question_en": "a?", "option_a_en": 5.0, "option_b_en": 7.5}]
+    (item,) = load(str(write_parquet(tmp_path / "f.parquet", rows))).items
+    assert (item.id, item.texts["en"]["option_a"], item.texts["en"]["option_b"]) == (
+        "1",
+        "5",
+        "7.5",
+    )
+
+
+def test_headers_with_unseen_characters_scripts_and_more_than_a_language(tmp_path):
+    def languages(*names: str) -> list[tuple[str, str]]:
+        row = {"id": "1", "ques\u200btion_en\ufeff": "a?", **dict.fromkeys(names, "b?")}
+        tongues = load(str(write_csv(tmp_path / "f.csv", [row]))).tongues
+        return [(own.code, own.script) for own in list(tongues.values())[1:]]
+
+    assert languages("question\u00a0pt\u00a0BR", "Question (zh-Hant)", "question_hi_Latn") == [
+        ("pt", "Latn"), ("zh", "Hant"), ("hi", "Latn")
+    ]  # fmt: skip
+    for name in ("question_sw_notes", "question_pt_old", "question_en_2"):
+        with pytest.raises(DataError, match="A column of another kind is called otherwise"):
+            languages(name)
+
+
+def test_no_text_is_written_over_by_another(tmp_path):
+    base = {"id": "1", "question_en": "a?", "answer_en": "b"}
+    for more, said in (
+        ({"options_en": ["x", "y"], "option_a_en": "z"}, "option_a stands in another column"),
+        ({"options_en": {"A": "x", "a": "z"}}, "option_a stands in another column"),
+        ({"wrong_answer_en": ["x", "y"], "wrong_answer_2_en": "z"}, "wrong_answer_2 stands in"),
+        ({"wrong_answer_en": "['x', 'y']"}, "a list written as a text"),
+        ({"options_en": '["x", "y"]'}, "give each a column, as option_a"),
+        ({"question_en": None}, "no row has a question"),
+    ):
+        assert said in raised(write_jsonl(tmp_path / "f.jsonl", [{**base, **more}]))
+    long = [{**LONG[0], "wrong_answer": "x", "wrong_answer_1": "y"}]
+    assert "are the same" in raised(write_csv(tmp_path / "f.csv", long))
+
+
+def test_odd_ids_do_not_break_and_alike_ones_are_named(tmp_path):
+    ids = ["007", "7", "²", "9" * 5000, "Q1", "q1", "\ufeff8\u200b"]
+    rows = [{"id": key, "question_en": f"{n}?"} for n, key in enumerate(ids)]
+    data = load(str(write_csv(tmp_path / "f.csv", rows)))
+    assert alike_ids(data.items) == [("007", "7"), ("Q1", "q1")]
+    assert data.items[-1].id == "8" and data.unusable("en", ("answer",))
+
+
+def test_a_question_is_not_asked_where_guessing_is_easier(tmp_path):
+    rows = [
+        {"id": "1", "question_en": "a?", "question_pt": "b?", "correct": "A",
+         "options_en": ["x", "y", "z"], "options_pt": ["x", "y"]},
+        {"id": "2", "question_en": "c?", "question_pt": "d?", "options_en": ["n/a", "N/A"],
+         "options_pt": ["p", "q"], "answer_pt": "N/A"},
+    ]  # fmt: skip
+    data = load(str(write_jsonl(tmp_path / "f.jsonl", rows)))
+    assert data.unusable("pt", ("choice",)) == {
+        "1": "fewer options than in another language", "2": "correct letters missing"
+    }  # fmt: skip
+    assert set(data.unusable("en", ("choice",))) == {"2"}
+    said = "\n".join(notes(data.items, data.tongues))
+    for part in (
+        "the answer in Portuguese is a stand-in such as 'N/A'",
+        "options without right letters in 'correct': question 2",
+        "two options are the same in English: question 2",
+        "fewer options in Portuguese than in another language: question 1",
+    ):
+        assert part in said

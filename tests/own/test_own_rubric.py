@@ -326,3 +326,98 @@ def test_a_jury_has_its_first_judge_grade_and_records_it(run, serve, tmp_path):
     metadata = {"data_dir": str(path), "judge": [first.spec(), {**second.spec(), "name": "other"}]}
     run(TASK, model=Says(answer), metadata=metadata)
     assert len(first.prompts) == 6 and not second.prompts
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("hb_es", "es"), ("hb-es", "es"), ("hb_pt_BR", "pt"), ("hb-pt-BR", "pt"), ("hb_zh_hans", "zh"),
+     ("hb_zh_Hans_CN", "zh"), ("hb_jp", "ja"), ("hb_swh_Latn", "sw"), ("Spanish", "es"),
+     ("2025-05-07-06-14-12_oss_eval", "en"), ("hb_en_US", "en"), ("hb_pt_br", None), ("my_es", None),
+     ("as_it_is", None), ("hb_es_mx", None), ("hb_en_ca", None)],
+)  # fmt: skip
+def test_a_file_name_says_its_language_or_nothing_is_guessed(tmp_path, name, code):
+    path = write(tmp_path / f"{name}.jsonl", [conversation("a", prompt=[
+        {"role": "user", "content": "?"}])])  # fmt: skip
+    if code is None:
+        with pytest.raises(DataError, match="state it in a field 'language' of every row"):
+            load_rubrics(str(path))
+        write(path, [conversation("a", prompt=[{"role": "user", "content": "?"}], language="es")])
+        code = "es"
+    assert set(load_rubrics(str(path)).rubrics["a"].turns) == {code}
+
+
+def test_turns_that_contradict_one_another_are_refused(tmp_path):
+    from xling_tasks.data.own.check_rubrics import check_conversations
+
+    def said(*rows, folder="f"):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        for number, row in enumerate(rows):
+            write(tmp_path / folder / f"set_{('en', 'es')[number]}.jsonl", [row])
+        told = check_conversations(tmp_path / folder, {})
+        try:
+            load_rubrics(str(tmp_path / folder))
+        except DataError as error:
+            assert str(error) in [p.text for p in told.problems if p.kind == "error"]
+            return str(error)
+        assert not [p for p in told.problems if p.kind == "error"]
+        return "\n".join(p.text for p in told.problems)
+
+    def turns(**turn):
+        return conversation("a", prompt=[{"role": "user", **turn}])
+
+    assert "'content' and 'content_en' are both English and differ" in said(
+        turns(content="a", content_en="b")
+    )
+    assert "'content_id': could be the turn's id" in said(turns(content="a", content_id="u1"))
+    assert "images and lists of parts are not asked" in said(turns(content=[{"text": "a"}]))
+    assert "no conversation has a text in each of its turns" in said(turns(content=None))
+    # The same text twice is one; a language that lacks a turn is named.
+    assert said(turns(content="a", content_en="a")) == ""
+    part = conversation("a")
+    del part["prompt"][0]["content_es"]
+    assert "no question in Spanish: question a" in said(part)
+    # A translation has the same turns.
+    assert "has other turns in es (1) than in en (3" in said(conversation("a"), turns(content="x"))
+
+
+def test_tags_in_other_spellings_and_a_criterion_that_looks_like_two(run, serve, tmp_path, capsys):
+    from xling_tasks.cli import main
+
+    rubrics = [
+        {"criterion": "Asks about fever.", "points": 6, "tags": ["Axis: Accuracy", "axis:"]},
+        {"criterion": "Names flags.", "points": 4, "tags": ["AXIS:accuracy"]},
+    ]
+    rows = [conversation("a", rubrics=rubrics, example_tags=["Theme: Big One", "theme:"])]
+    path = write(tmp_path / "own.jsonl", rows)
+    metadata = {"data_dir": str(path), "judge": serve(by_words).spec(), "languages": ["en"]}
+    results = run(TASK, model=Says(lambda _: "fever"), metadata=metadata)["results"][TASK]
+    assert results["axis_accuracy_en,none"] == pytest.approx(0.6)
+    assert results["theme_big_one_en,none"] == pytest.approx(0.6)
+    table = tmp_path / "t.csv"
+    table.write_text('id,question_en,criteria\n1,a?,"5: x; 3: y"\n2,b?,-3: z\n', encoding="utf-8")
+    assert main(["data", "check", str(table), "--json"]) == 0
+    look = "\n".join(json.loads(capsys.readouterr().out)["look"])
+    assert "conversation 1 has points within a criterion" in look
+    assert "conversation 2 has no criterion with points > 0" in look
+
+
+def test_criteria_of_a_long_table_are_those_of_english(tmp_path):
+    path = tmp_path / "long.csv"
+    header = "id,language,question,criteria\n"
+    path.write_text(f'{header}1,sw,a?,"5: Sema"\n1,en,b?,"5: Says"\n', encoding="utf-8")
+    (rubric,) = load_rubrics(str(path)).rubrics.values()
+    assert [each.text for each in rubric.criteria] == ["Says"]
+    path.write_text(f'{header}1,sw,a?,"5: Sema"\n1,en,b?,"7: Says"\n', encoding="utf-8")
+    with pytest.raises(DataError, match="row 3, column 'criteria': conversation '1' has criteria"):
+        load_rubrics(str(path))
+
+
+def test_files_parted_by_commas_are_checked_as_they_are_run(tmp_path, capsys):
+    from xling_tasks.cli import main
+
+    names = []
+    for code in ("en", "es"):
+        turn = {"role": "user", "content": f"{code}?"}
+        names.append(str(write(tmp_path / f"x_{code}.jsonl", [conversation("a", prompt=[turn])])))
+    assert main(["data", "check", ",".join(names), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["usable"] == {TASK: {"en": 1, "es": 1}}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import math
+import re
+from typing import Any
 
 from xling_tasks.data.files import Table
 from xling_tasks.errors import DataError
@@ -19,14 +22,36 @@ def id_in(table: Table, index: int, column: str) -> str:
         raise DataError(f"{table.place(index, column)}: the id is missing")
     if isinstance(cell, (bool, bytes, dict, list, tuple)) or cell in (math.inf, -math.inf):
         raise DataError(f"{table.place(index, column)}: an id is expected, not {cell!r:.40}")
-    return plain_id(cell)
+    _refuse_date(table, index, column, cell)
+    key = plain_id(cell)
+    if not key:
+        raise DataError(f"{table.place(index, column)}: the id is missing")
+    return key
+
+
+# What stands around a text without being seen: marks of byte order and direction, joiners.
+_UNSEEN = re.compile(r"^[\s\u200b-\u200f\u2060\ufeff]+|[\s\u200b-\u200f\u2060\ufeff]+$")
 
 
 def plain_id(cell: object) -> str:
-    """An id as text; spreadsheet readers may turn 3 into 3.0."""
+    """An id as text, without unseen characters around it; readers may turn 3 into 3.0."""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
-    return str(cell).strip()
+    return _UNSEEN.sub("", str(cell))
+
+
+def _refuse_date(table: Table, index: int, column: str, cell: Any) -> None:
+    """A spreadsheet makes dates of what was none, such as '1-2' (tablets)."""
+    if isinstance(cell, (datetime.date, datetime.time, datetime.timedelta)):
+        raise DataError(
+            f"{table.place(index, column)}: the cell holds a date or time ({cell}), not a text; "
+            "format the column as text and write again what was meant"
+        )
+
+
+def number_text(number: float) -> str:
+    """A number as spreadsheets show it: 5 and not 5.0, 0.3 and not 0.30000000000000004."""
+    return str(number) if isinstance(number, int) else f"{number:.15g}"
 
 
 def text_in(table: Table, index: int, column: str) -> str | None:
@@ -38,11 +63,13 @@ def text_in(table: Table, index: int, column: str) -> str | None:
     cell = table.rows[index].get(column)
     if cell is None or (isinstance(cell, float) and cell != cell):
         return None
-    if isinstance(cell, (bool, bytes, dict, list, tuple)):
+    if isinstance(cell, (bool, bytes, dict, list, tuple)) or cell in (math.inf, -math.inf):
         raise DataError(f"{table.place(index, column)}: a text is expected, not {cell!r:.40}")
-    return str(cell).strip() or None
+    _refuse_date(table, index, column, cell)
+    text = number_text(cell) if isinstance(cell, float) else str(cell)
+    return text.strip() or None
 
 
 def natural(key: str) -> tuple[int, str]:
     """What ids are sorted by: numbers as numbers, then the others."""
-    return (int(key), "") if key.isdigit() else (2**62, key)
+    return (int(key), "") if key.isdecimal() and len(key) < 19 else (2**62, key)

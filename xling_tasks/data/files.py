@@ -5,9 +5,10 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ class Table:
         columns: Column names in order.
         rows: One mapping per row, column to cell.
         numbers: The number of each row as a person would count it in the file.
+        nameless: Columns that have cells, but no name in the header: `column C`.
+        hidden: Whether it is a sheet that spreadsheets do not show.
     """
 
     path: Path
@@ -35,6 +38,8 @@ class Table:
     columns: tuple[str, ...]
     rows: list[dict[str, Any]]
     numbers: list[int]
+    nameless: tuple[str, ...] = ()
+    hidden: bool = False
 
     def place(self, index: int | None = None, column: str | None = None) -> str:
         """Where something is, for an error message."""
@@ -70,7 +75,7 @@ def read_tables(path: Path) -> list[Table]:
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise DataError(
-            f"{path}: unknown kind of file {path.suffix!r}; use one of {', '.join(READERS)}"
+            f"{path}: unknown kind of file {path.suffix!r}; save it as one of {', '.join(READERS)}"
         )
     if not path.is_file():
         raise DataError(f"{path}: there is no such file")
@@ -100,7 +105,8 @@ def _read_xlsx(path: Path) -> Iterator[Table]:
         for sheet in book.worksheets:
             # What a sheet says of its own size may be wrong, and fills every row up to it.
             sheet.reset_dimensions()
-            yield _from_grid(path, sheet.title, sheet.iter_rows(values_only=True))
+            table = _from_grid(path, sheet.title, sheet.iter_rows(values_only=True))
+            yield replace(table, hidden=sheet.sheet_state != "visible")
     finally:
         book.close()
 
@@ -116,47 +122,91 @@ def _refuse_bomb(path: Path) -> None:
         )
 
 
+def header_in(lines: Iterator[tuple[Any, ...]]) -> tuple[int, list[str]]:
+    """The number of the first row that is not empty, and its cells as names of columns."""
+    for number, cells in enumerate(lines, start=1):
+        if any(_filled(cell) for cell in cells):
+            return number, [str(cell).strip() if cell is not None else "" for cell in cells]
+    return 1, []
+
+
 def _from_grid(path: Path, sheet: str | None, grid: Iterable[tuple[Any, ...]]) -> Table:
     """Make a table of a header row and cells; wholly empty rows are no rows."""
     lines = iter(grid)
-    header = [str(cell).strip() if cell is not None else "" for cell in next(lines, ())]
+    first, header = header_in(lines)
     _unique(path, sheet, [name for name in header if name])
-    rows, numbers = [], []
-    for number, cells in enumerate(lines, start=2):
-        if any(cell is not None and str(cell).strip() for cell in cells):
-            _refuse_stray(path, sheet, number, cells[len(header) :])
+    unnamed = [place for place, name in enumerate(header) if not name]
+    rows, numbers, nameless = [], [], dict[str, None]()
+    for number, cells in enumerate(lines, start=first + 1):
+        if any(_filled(cell) for cell in cells):
+            _refuse_stray(path, sheet, number, cells[len(header) :], header)
             rows.append({k: v for k, v in zip(header, cells, strict=False) if k})
             numbers.append(number)
-    return Table(path, sheet, tuple(name for name in header if name), rows, numbers)
+            nameless |= {
+                _column(sheet, n): None for n in unnamed if n < len(cells) and _filled(cells[n])
+            }
+    named = tuple(name for name in header if name)
+    return Table(path, sheet, named, rows, numbers, tuple(nameless))
 
 
-def _refuse_stray(path: Path, sheet: str | None, number: int, cells: tuple[Any, ...]) -> None:
+def _filled(cell: Any) -> bool:
+    return cell is not None and bool(str(cell).strip())
+
+
+def _column(sheet: str | None, index: int) -> str:
+    """A column without a name, as a person would point to it."""
+    if sheet is None:
+        return f"column {index + 1}, which has no name"
+    from openpyxl.utils import get_column_letter
+
+    return f"column {get_column_letter(index + 1)}, which has no name"
+
+
+def _refuse_stray(
+    path: Path, sheet: str | None, number: int, cells: tuple[Any, ...], header: list[str]
+) -> None:
     """A cell to the right of the header belongs to no column: data that would be lost."""
     for cell in cells:
-        if cell is not None and str(cell).strip():
+        if _filled(cell):
             place = f"{path}, sheet {sheet!r}" if sheet else str(path)
             raise DataError(
                 f"{place}, row {number}: a cell to the right of the header's last column "
-                f"({cell!r:.40}); delete it, or give its column a name"
+                f"({cell!r:.40}); delete it, or give its column a name{_is_title(header)}"
             )
+
+
+def _is_title(header: list[str]) -> str:
+    """What to do where the header has one name alone, as the title of a sheet has."""
+    named = [name for name in header if name]
+    if len(named) > 1:
+        return ""
+    return f" (is {named[0]!r:.40} a title? delete the rows above the header)" if named else ""
 
 
 def _read_csv(path: Path) -> Iterator[Table]:
     csv.field_size_limit(2**31 - 1)
     text = decoded(path)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter(text))
+    lines = io.StringIO(text, newline="")
     grid: list[tuple[str, ...]] = []
+    if _SEPARATOR.match(text):
+        lines.readline()
+        grid.append(())
+    before = len(grid)
+    reader = csv.reader(lines, strict=True, delimiter=delimiter(text))
     try:
         grid += (tuple(cells) for cells in reader)
     except csv.Error as error:
         raise DataError(
-            f"{path}, line {reader.line_num}: not valid CSV ({error}); is a quotation mark not "
-            "closed, or not doubled inside a text?"
+            f"{path}, line {before + reader.line_num}: not valid CSV ({error}); is a quotation "
+            "mark not closed, or not doubled inside a text?"
         ) from error
-    for number, cells in enumerate(grid, start=1):
-        if cells and len(cells) != len(grid[0]):
+    first, header = header_in(iter(grid))
+    for number, cells in enumerate(grid[first:], start=first + 1):
+        if cells and len(cells) != len(header):
             raise DataError(
-                f"{path}, row {number}: {len(cells)} fields, but the header has {len(grid[0])}"
+                f"{path}, row {number}: {len(cells)} fields, but the header has {len(header)}; a "
+                f"text with {delimiter(text)!r} in it stands in quotation marks"
+                f"{_is_title(header)}"
             )
     yield _from_grid(path, None, grid)
 
@@ -176,15 +226,25 @@ def decoded(path: Path) -> str:
     """
     content = path.read_bytes()
     encoding = _codec(content)
+    what_to_do = "save it as 'CSV UTF-8', or as XLSX"
+    if content.startswith(b"PK\x03\x04"):
+        raise DataError(f"{path}: is a workbook or another zip file, not CSV; name it .xlsx")
     try:
-        return content.decode(encoding)
+        text = content.decode(encoding)
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         byte = content[error.start : error.start + 1].hex()
         raise DataError(
             f"{path}, line {line}: not {encoding.upper().removesuffix('-SIG')} (byte 0x{byte}); "
-            "save it as 'CSV UTF-8', or as XLSX"
+            f"{what_to_do}"
         ) from error
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise DataError(
+            f"{path}, line {line}: holds a NUL character, as UTF-16 without a byte order mark "
+            f"does; {what_to_do}"
+        )
+    return text
 
 
 def _codec(content: bytes) -> str:
@@ -198,9 +258,20 @@ def encoding_of(path: Path) -> str:
     return {"utf-8": "UTF-8", "utf-8-sig": "UTF-8 with a byte order mark"}.get(codec, "UTF-16")
 
 
+_QUOTED = re.compile(r'"[^"]*"')
+_SEPARATOR = re.compile(r"sep=([,;\t])[\r\n]", re.I)
+"""A first line that tells Excel what parts the fields."""
+
+
 def delimiter(text: str) -> str:
-    """What parts the fields of a CSV file's header: commas, or semicolons or tabs if more."""
-    header = text.partition("\n")[0]
+    """What parts the fields of a CSV file: as its first line says (`sep=;`), else by its header.
+
+    There it is commas, or semicolons or tabs if more stand outside of quotation marks.
+    """
+    stated = _SEPARATOR.match(text)
+    if stated:
+        return stated[1]
+    header = re.split(r"[\r\n]", _QUOTED.sub("", text[: 2**20]).lstrip(), maxsplit=1)[0]
     counts = {mark: header.count(mark) for mark in ",;\t"}
     return max(counts, key=lambda mark: counts[mark])
 

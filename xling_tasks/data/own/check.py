@@ -6,7 +6,7 @@ Loading a file stops at the first thing that is wrong; this goes on, row by row.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -14,19 +14,23 @@ from typing import NamedTuple
 import regex
 from xling_metrics.language import identify, in_language
 
-from xling_tasks.data.cells import natural
 from xling_tasks.data.files import Table, decoded, delimiter, encoding_of, read_tables
 from xling_tasks.data.own.columns import Columns, understood
 from xling_tasks.data.own.load import (
     OwnData,
+    has_questions,
     missing,
+    no_questions,
+    of_workbook,
+    other_sheets,
     own_data,
     same_texts,
     scripts_that_decide,
     the_table,
 )
+from xling_tasks.data.own.oddities import listed, notes
 from xling_tasks.data.own.rows import Item, items_of, key_of
-from xling_tasks.data.own.workbook import formulas_without_value, merged_cells
+from xling_tasks.data.own.workbook import merged_cells
 from xling_tasks.data.own.wrong import wrong_answers
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
@@ -82,13 +86,17 @@ def check(path: Path, stated: Mapping[str, tuple[str, str]]) -> Checked:
     Raises:
         DataError: If it is no table at all.
     """
-    table = the_table(read_tables(path))
+    tables = read_tables(path)
+    table = the_table(tables)
     form = _form(path, table)
     try:
         columns = understood(table, stated)
     except DataError as error:
         return Checked(form, "", None, (Problem(ERROR, str(error)),))
-    problems = list(_of_workbook(table))
+    problems = list(_of_workbook(table, columns))
+    others = other_sheets(tables, table)
+    if others:
+        problems.append(Problem(LOOK, f"sheets that are not read: {', '.join(others)}"))
     good, wrong = _without_errors(table, columns, stated)
     problems += wrong
     data = None
@@ -99,6 +107,8 @@ def check(path: Path, stated: Mapping[str, tuple[str, str]]) -> Checked:
             problems.append(Problem(ERROR, str(error)))
     if data is not None:
         problems += odd(data)
+        if not has_questions(data):
+            problems.append(Problem(ERROR, no_questions(table)))
     return Checked(form, columns.shape, data, tuple(problems))
 
 
@@ -110,13 +120,9 @@ def _form(path: Path, table: Table) -> str:
     return f"CSV, {encoding_of(path)}, fields parted by {marks[delimiter(decoded(path))]}"
 
 
-def _of_workbook(table: Table) -> Iterator[Problem]:
-    for number, column in formulas_without_value(table):
-        yield Problem(
-            ERROR,
-            f"{table.place()}, row {number}, column {column!r}: a formula without a stored value; "
-            "open the file in Excel or LibreOffice and save it, or paste the values",
-        )
+def _of_workbook(table: Table, columns: Columns) -> Iterator[Problem]:
+    for text in of_workbook(table, columns):
+        yield Problem(ERROR, text)
     merged = merged_cells(table.path)
     if merged:
         yield Problem(
@@ -165,21 +171,23 @@ def odd(data: OwnData) -> Iterator[Problem]:
             LOOK, "no English: there is nothing to compare with; gaps and verdicts need question_en"
         )
     for code in data.tongues:
-        for need in ("question", "answer"):
-            lacking = [
-                item.id
-                for item in data.items
-                if not item.texts.get(code, {}).get(need)
-                and (need == "question" or item.texts.get(code, {}).get("question"))
-            ]
-            if lacking and len(lacking) < len(data.items):
-                yield Problem(LOOK, f"no {need} in {language_name(code)}: {_listed(lacking)}")
+        name = data.tongues[code].name
+        there = [item for item in data.items if "question" in item.texts.get(code, {})]
+        answered = [item for item in there if "answer" in item.texts[code]]
+        lacking = {item.id for item in data.items} - {item.id for item in there}
+        if lacking:
+            yield Problem(LOOK, f"no question in {name}: {listed(list(lacking))}")
+        lacking = {item.id for item in there} - {item.id for item in answered}
+        if lacking and answered:
+            yield Problem(LOOK, f"no answer in {name}: {listed(list(lacking))}")
     for (one, other), ids in same_texts(data).items():
         yield Problem(
             LOOK,
             f"the same question in {language_name(one)} and {language_name(other)}: "
-            f"{_listed(ids)}; is it translated?",
+            f"{listed(ids)}; is it translated?",
         )
+    for note in notes(data.items, data.tongues):
+        yield Problem(LOOK, note)
     yield from _repeated(data)
     yield from _choices(data)
     yield from _in_other_languages(data)
@@ -194,7 +202,7 @@ def _repeated(data: OwnData) -> Iterator[Problem]:
                 yield Problem(
                     LOOK,
                     f"{item.places.get(code, item.place)}: question {item.id} has the same text in "
-                    f"{language_name(code)} as question {first[text]}",
+                    f"{data.tongues[code].name} as question {first[text]}",
                 )
             if text and text.startswith("="):
                 yield Problem(
@@ -219,7 +227,7 @@ def _choices(data: OwnData) -> Iterator[Problem]:
                     yield Problem(
                         LOOK,
                         f"{item.places.get(code, item.place)}: right is {letters}, but options in "
-                        f"{language_name(code)} are missing",
+                        f"{data.tongues[code].name} are missing",
                     )
 
 
@@ -240,7 +248,7 @@ def _in_other_languages(data: OwnData) -> Iterator[Problem]:
         for label, ids in found.items():
             name = label if label == "another language" else language_name(label)
             yield Problem(
-                LOOK, f"texts stated as {language_name(code)} look like {name}: {_listed(ids)}"
+                LOOK, f"texts stated as {data.tongues[code].name} look like {name}: {listed(ids)}"
             )
 
 
@@ -263,8 +271,10 @@ def usable(data: OwnData) -> dict[str, dict[str, int]]:
     for task, need in needs.items():
         own: Counter[str] = Counter()
         for item in data.items:
-            if task.endswith("information") and missing(item, "en", need):
-                continue
+            if task.endswith("information"):
+                asked = [code for code in data.tongues if not missing(item, code, need)]
+                if "en" not in asked or len(asked) < 2:
+                    continue
             for code in data.tongues:
                 there = not missing(item, code, need)
                 if there and task.endswith("verifiability"):
@@ -274,9 +284,3 @@ def usable(data: OwnData) -> dict[str, dict[str, int]]:
                 own[code] += there
         counts[task] = {code: own[code] for code in data.tongues}
     return counts
-
-
-def _listed(ids: Sequence[str], most: int = 12) -> str:
-    ids = sorted(ids, key=natural)
-    shown = ", ".join(ids[:most]) + (f" and {len(ids) - most} more" if len(ids) > most else "")
-    return f"question {shown}" if len(ids) == 1 else f"{len(ids)} questions ({shown})"

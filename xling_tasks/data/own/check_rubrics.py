@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from xling_tasks.data.files import READERS, read_tables
 from xling_tasks.data.own.check import ERROR, LOOK, Checked, Problem, odd, usable
 from xling_tasks.data.own.columns import normal
 from xling_tasks.data.own.load import OwnData
-from xling_tasks.data.own.rubric_cells import criteria_in
+from xling_tasks.data.own.rows import Item
 from xling_tasks.data.own.rubrics import (
     Gathered,
+    Rubric,
     RubricData,
+    criteria_of,
     files_of,
     is_conversations,
+    of_names,
     read,
     source_of,
 )
@@ -24,8 +28,10 @@ TASK = "xling_own_rubric"
 
 
 def holds_conversations(path: Path) -> bool:
-    """Whether a file, or the files of a folder, are in HealthBench's form."""
+    """Whether a file, files parted by commas, or those of a folder are in HealthBench's form."""
     files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+    if not path.exists():
+        files = [Path(part.strip()).expanduser() for part in str(path).split(",")]
     return any(is_conversations(file) for file in files if file.is_file())
 
 
@@ -60,36 +66,52 @@ def check_conversations(path: Path, stated: Mapping[str, tuple[str, str]]) -> Ch
                 gathered.add(row)
             except DataError as error:
                 problems.append(Problem(ERROR, str(error)))
-    data = gathered.data(source_of(str(path), files)) if gathered.rubrics else None
+    data = None
+    try:
+        data = gathered.data(source_of(str(path), files)) if gathered.rubrics else None
+    except DataError as error:
+        problems.append(Problem(ERROR, str(error)))
+    problems += [Problem(LOOK, note) for note in of_names(files, stated)]
     if data is not None:
-        problems += [*odd(data), *_odd_criteria(data)]
+        problems += [*odd(data), *_odd_criteria(data.rubrics.values())]
     form = "JSONL, HealthBench's form" + (f", {len(files)} files" if len(files) > 1 else "")
     return Checked(form, "conversations", data, tuple(problems))
 
 
-def _odd_criteria(data: RubricData) -> Iterator[Problem]:
-    for rubric in data.rubrics.values():
+def _odd_criteria(rubrics: Iterable[Rubric]) -> Iterator[Problem]:
+    for rubric in rubrics:
+        where = f"{rubric.place}: conversation {rubric.id}"
+        if not rubric.turns:
+            yield Problem(LOOK, f"{where} has no language in which each turn has a text")
         if not rubric.criteria:
-            yield Problem(LOOK, f"{rubric.place}: conversation {rubric.id} has no criteria")
+            yield Problem(LOOK, f"{where} has no criteria")
         elif not any(each.points > 0 for each in rubric.criteria):
-            yield Problem(
-                LOOK, f"{rubric.place}: conversation {rubric.id} has no criterion with points > 0"
-            )
+            yield Problem(LOOK, f"{where} has no criterion with points > 0")
         texts = [each.text for each in rubric.criteria]
         for text in dict.fromkeys(each for each in texts if texts.count(each) > 1):
+            yield Problem(LOOK, f"{where} has a criterion twice: {text!r:.60}")
+        for text in filter(_SEVERAL.search, texts):
             yield Problem(
-                LOOK,
-                f"{rubric.place}: conversation {rubric.id} has a criterion twice: {text!r:.60}",
+                LOOK, f"{where} has points within a criterion; is it several? {text!r:.60}"
             )
+
+
+_SEVERAL = re.compile(r"[;,|]\s*[+\-−]?\d+(\.\d+)?\s*(points?)?\s*[:|]\s")
+"""Points and a colon within a criterion, as of a second one on the same line."""
 
 
 def criteria_problems(data: OwnData) -> Iterator[Problem]:
-    """What is wrong in a table's column `criteria`."""
+    """What is wrong or odd in a table's column `criteria`."""
+    if isinstance(data, RubricData) or "criteria" not in data.columns.once:
+        return
+    good = []
     for item in data.items:
         try:
-            criteria_in(f"{item.place}, column 'criteria'", item.criteria)
+            good.append(Rubric(item.id, item.place, criteria_of(item), {"": ()}))
         except DataError as error:
             yield Problem(ERROR, str(error))
+    if any(rubric.criteria for rubric in good):
+        yield from _odd_criteria(good)
 
 
 def usable_by_all(data: OwnData) -> dict[str, dict[str, int]]:
@@ -103,13 +125,13 @@ def usable_by_all(data: OwnData) -> dict[str, dict[str, int]]:
         return {TASK: _count(data, good)}
     counts = usable(data)
     if "criteria" in data.columns.once:
-        counts[TASK] = _count(data, {item.id for item in data.items if _grades(item.criteria)})
+        counts[TASK] = _count(data, {item.id for item in data.items if _grades(item)})
     return counts
 
 
-def _grades(cell: object) -> bool:
+def _grades(item: Item) -> bool:
     try:
-        return any(each.points > 0 for each in criteria_in("", cell))
+        return any(each.points > 0 for each in criteria_of(item))
     except DataError:
         return False
 

@@ -7,8 +7,10 @@ Two shapes. *Wide*: a row is a question, `id`, and `question_en, answer_en, ques
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from unicodedata import category
 
 from xling_tasks.data.files import Table
 from xling_tasks.data.own.tongues import Tongue, tongue
@@ -48,6 +50,7 @@ class Columns:
 
 def normal(name: str) -> str:
     """A column's name as it is compared: `Question (EN)` is `question_en`."""
+    name = "".join(c for c in unicodedata.normalize("NFKC", name) if category(c) != "Cf")
     return re.sub(r"[\W_]+", "_", name.lower()).strip("_").replace("reference_answer", "answer")
 
 
@@ -66,10 +69,13 @@ def understood(table: Table, stated: Mapping[str, tuple[str, str]]) -> Columns:
         other = names.setdefault(normal(column), column)
         if other != column:
             raise DataError(f"{table.place()}: columns {other!r} and {column!r} are the same")
+    columns = None
     if "question" in names and "language" in names:
-        return _long(table, names)
-    if any(name.startswith("question_") for name in names):
-        return _wide(table, names, stated)
+        columns = _long(table, names)
+    elif any(name.startswith("question_") for name in names):
+        columns = _wide(table, names, stated)
+    if columns is not None:
+        return replace(columns, unused=(*columns.unused, *table.nameless))
     known = ["id", "language", "question", "answer", "question_en", "answer_en"]
     nearest = next(
         (f"{n!r}:{did_you_mean(n, known)}" for n in names if n.startswith(("q", "lang"))), ""
@@ -77,7 +83,8 @@ def understood(table: Table, stated: Mapping[str, tuple[str, str]]) -> Columns:
     raise DataError(
         f"{table.place()}: no questions in its columns ({', '.join(table.columns)}). A row is a "
         "question with question_en, question_sw, ... or a question in one language with id, "
-        f"language, question. {nearest}".rstrip()
+        "language, question; the header is the first row, so delete a title above it. "
+        f"{nearest}".rstrip()
     )
 
 
@@ -93,12 +100,15 @@ def _long(table: Table, names: Mapping[str, str]) -> Columns:
             f"{table.place()}: the column 'id' is missing; it says which rows are the same "
             "question in several languages"
         )
-    texts, once, unused = {}, {}, []
+    texts: dict[str, str] = {}
+    once, unused = {}, []
     for name, column in names.items():
         if name in ONCE or name in OF_ROW:
             once[name] = column
         elif _TEXT.fullmatch(name):
-            texts[_kind(name)] = column
+            other = texts.setdefault(_kind(name), column)
+            if other != column:
+                raise DataError(f"{table.place()}: columns {other!r} and {column!r} are the same")
         elif name != NOTES:
             unused.append(column)
     return Columns("long", once, {"*": texts}, unused=tuple(unused))
@@ -171,5 +181,5 @@ def unknown(word: str) -> str:
     return (
         f"the language {word!r} is not known here; write its ISO 639 code (such as 'sw'), or state "
         f'its script: --metadata \'{{"scripts": {{"{word}": "Latn"}}}}\' (a long table: a column '
-        "'script')"
+        "'script', filled in every row). A column of another kind is called otherwise"
     )

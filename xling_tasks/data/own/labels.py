@@ -55,7 +55,10 @@ def read_labels(path: Path, stated: Mapping[str, tuple[str, str]]) -> list[Label
 
 
 def _labelled(
-    where: str, row: Mapping[str, Any], of_file: Tongue, stated: Mapping[str, tuple[str, str]]
+    where: str,
+    row: Mapping[str, Any],
+    of_file: Tongue | DataError,
+    stated: Mapping[str, tuple[str, str]],
 ) -> Labelled:
     turns, tongues = turns_of(where, row, of_file, stated)
     if not turns:

@@ -6,19 +6,19 @@ import functools
 import hashlib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from xling_metrics.language import knows
 
-from xling_tasks.data.cells import natural
 from xling_tasks.data.files import Table, read_tables
 from xling_tasks.data.own.columns import Columns, normal, understood
+from xling_tasks.data.own.oddities import letters_of, listed, notes
 from xling_tasks.data.own.rows import LETTERS, Item, items_of
 from xling_tasks.data.own.tongues import SCRIPTS, Tongue, tongue
-from xling_tasks.data.own.workbook import formulas_without_value
+from xling_tasks.data.own.workbook import formulas_without_value, numbers_shown_otherwise
 from xling_tasks.data.records import RECORDS, DatasetRecord
 from xling_tasks.data.sources import Source
 from xling_tasks.errors import DataError
@@ -68,6 +68,8 @@ def missing(item: Item, language: str, needs: Sequence[str]) -> str:
                 return "correct letters missing"
             if len(options) < 2 or not set(item.correct) <= options.keys():
                 return "options missing"
+            if len(options) < len(letters_of(item)):
+                return "fewer options than in another language"
         elif need not in own:
             return f"{need} text missing"
     return ""
@@ -110,17 +112,47 @@ def load(data_dir: str | None, scripts: Mapping[str, tuple[str, str]] | None = N
 @functools.lru_cache(maxsize=8)
 def _load(source: Source, stamps: tuple[tuple[int, int], ...], scripts: Stated) -> OwnData:
     path, stated = source.files[0], dict(scripts)
-    table = the_table(read_tables(path))
+    tables = read_tables(path)
+    table = the_table(tables)
     columns = understood(table, stated)
+    for problem in of_workbook(table, columns):
+        raise DataError(problem)
+    items, tongues = items_of(table, columns, stated)
+    data = own_data(path, columns, items, tongues)
+    if not has_questions(data):
+        raise DataError(no_questions(table))
+    _report(data, other_sheets(tables, table))
+    return data
+
+
+def has_questions(data: OwnData) -> bool:
+    """Whether there is any question in any language."""
+    return any("question" in own for item in data.items for own in item.texts.values())
+
+
+def no_questions(table: Table) -> str:
+    """That no question has a text."""
+    return f"{table.place()}: no row has a question: all cells of its question columns are empty"
+
+
+def of_workbook(table: Table, columns: Columns) -> Iterator[str]:
+    """What cannot be read of a sheet as it is shown there."""
     for number, column in formulas_without_value(table):
-        raise DataError(
+        yield (
             f"{table.place()}, row {number}, column {column!r}: a formula without a stored value; "
             "open the file in Excel or LibreOffice and save it, or paste the values"
         )
-    items, tongues = items_of(table, columns, stated)
-    data = own_data(path, columns, items, tongues)
-    _report(data)
-    return data
+    texts = {column for kinds in columns.texts.values() for column in kinds.values()}
+    for number, column, shown in numbers_shown_otherwise(table, texts):
+        yield (
+            f"{table.place()}, row {number}, column {column!r}: a number that the sheet shows as "
+            f"another text ({shown}); format the column as text and write what is to be read"
+        )
+
+
+def other_sheets(tables: Sequence[Table], table: Table) -> list[str]:
+    """Names of the sheets with rows that are not read."""
+    return [str(each.sheet) for each in tables if each is not table]
 
 
 def own_data(
@@ -146,7 +178,7 @@ def scripts_that_decide(data: OwnData, language: str) -> tuple[str, ...]:
     than usual here (romanized Hindi), which langid would not recognize.
     """
     own, usual = data.tongues[language], tongue(language, {})
-    if knows(language) and usual is not None and usual.script == own.script:
+    if knows(language) and usual is not None and SCRIPTS[usual.script] == SCRIPTS.get(own.script):
         return ()
     return SCRIPTS.get(own.script, ())
 
@@ -175,35 +207,41 @@ def the_table(tables: Sequence[Table]) -> Table:
         if any(normal(name).startswith("question") for name in table.columns)
     ]
     if len(fitting) > 1:
-        sheets = ", ".join(repr(table.sheet) for table in fitting)
+        sheets = ", ".join(
+            f"{table.sheet!r}{', which is hidden' * table.hidden}" for table in fitting
+        )
         raise DataError(
             f"{fitting[0].path}: {len(fitting)} sheets have questions ({sheets}); put them into "
-            "one, or save each as a file"
+            "one with a column 'language', save each as a file, or delete what is old"
         )
     return fitting[0] if fitting else tables[0]
 
 
-def _report(data: OwnData) -> None:
-    """Log once per file what was read and what is not used."""
+def _report(data: OwnData, others: Sequence[str]) -> None:
+    """Log once per file what was read, what is not used, and what is odd."""
     name = data.provenance["name"]
     log.info(
         "%s: %d questions in %s", name, len(data.items),
         ", ".join(f"{own.name} ({own.script})" for own in data.tongues.values()),
     )  # fmt: skip
+    if others:
+        log.warning("%s: sheets not read: %s", name, ", ".join(others))
     if data.columns.unused:
         log.warning("%s: columns not used: %s", name, ", ".join(data.columns.unused))
     for code in data.tongues:
-        lacking = sorted(data.unusable(code, ("question",)), key=natural)
+        lacking = list(data.unusable(code, ("question",)))
         if lacking:
             log.warning(
-                "%s [%s]: %d of %d questions have no text (%s)", name, code, len(lacking),
-                len(data.items), _listed(lacking),
+                "%s [%s]: %d of %d questions have no text: %s", name, code, len(lacking),
+                len(data.items), listed(lacking),
             )  # fmt: skip
     for (first, other), ids in same_texts(data).items():
         log.warning(
-            "%s: %d questions have the same text in %s and %s (%s); is it a translation?", name,
-            len(ids), first, other, _listed(ids),
+            "%s: the same text in %s and %s: %s; is it a translation?", name, first, other,
+            listed(ids),
         )  # fmt: skip
+    for note in notes(data.items, data.tongues):
+        log.warning("%s: %s", name, note)
 
 
 def same_texts(data: OwnData) -> dict[tuple[str, str], list[str]]:
@@ -216,7 +254,3 @@ def same_texts(data: OwnData) -> dict[tuple[str, str], list[str]]:
             if text is not None and first.setdefault(text, code) != code:
                 ids_of.setdefault((first[text], code), []).append(item.id)
     return ids_of
-
-
-def _listed(ids: Sequence[str], most: int = 20) -> str:
-    return ", ".join(ids[:most]) + (", ..." if len(ids) > most else "")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from xling_tasks.data.cells import id_in, plain_id, text_in
+from xling_tasks.data.cells import id_in, number_text, plain_id, text_in
 from xling_tasks.data.files import Table
 from xling_tasks.data.own.columns import Columns, unknown
 from xling_tasks.data.own.tongues import Tongue, checked_script, tongue
@@ -28,7 +29,9 @@ class Item:
         place: Where it begins, for messages.
         category: Of the file; empty for none.
         correct: Right letters; empty for none.
-        criteria: The cell with criteria of a rubric, as it is; None for none.
+        criteria: The cell with criteria of a rubric, as it is; None for none. Where several
+            languages have one, that of English, or the first.
+        criteria_beside: (where it stands, cell) of the other languages.
         texts: Language -> kind (`question`, `answer`, `wrong_answer_1`, `option_a`, ...) -> text.
         places: (language, kind) -> where its text stands.
     """
@@ -38,6 +41,7 @@ class Item:
     category: str = ""
     correct: tuple[str, ...] = ()
     criteria: Any = None
+    criteria_beside: list[tuple[str, Any]] = field(default_factory=list)
     texts: dict[str, dict[str, str]] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
 
@@ -82,7 +86,7 @@ def _wide(table: Table, columns: Columns) -> Iterator[Item]:
                 if kind == "correct":
                     letters[column] = _letters(table, index, column)
                 else:
-                    own |= dict(_texts(table, index, kind, column))
+                    _add(own, _texts(table, index, kind, column), table.place(index, column))
         item.correct = _agreed(table.place(index), letters)
         yield item
 
@@ -97,9 +101,11 @@ def _long(
         key = _id(table, index, columns.once["id"])
         own = _tongue(table, index, columns, stated)
         if tongues.setdefault(own.code, own) != own:
+            first = tongues[own.code]
             raise DataError(
                 f"{table.place(index, columns.once.get('script'))}: {own.code!r} is "
-                f"{own.script} here and {tongues[own.code].script} above; use one"
+                f"{own.name!r} in {own.script} here and {first.name!r} in {first.script} above; "
+                "write the same script and name in all its rows"
             )
         item = items.setdefault(key, Item(key, table.place(index)))
         if own.code in item.places:
@@ -110,7 +116,8 @@ def _long(
         item.places[own.code] = table.place(index)
         item.texts[own.code] = {}
         for kind, column in columns.texts["*"].items():
-            item.texts[own.code] |= dict(_texts(table, index, kind, column))
+            found = _texts(table, index, kind, column)
+            _add(item.texts[own.code], found, table.place(index, column))
         category = _once(table, index, columns, "category")
         if category and item.category and category != item.category:
             raise DataError(
@@ -118,7 +125,13 @@ def _long(
                 f"{item.category!r} above and {category!r} here; use one"
             )
         item.category = item.category or category
-        item.criteria = item.criteria or _criteria(table, index, columns)
+        criteria = _criteria(table, index, columns)
+        if criteria is not None:
+            if item.criteria is not None:
+                beside = item.criteria if own.code == "en" else criteria
+                item.criteria_beside.append((table.place(index, columns.once["criteria"]), beside))
+            if item.criteria is None or own.code == "en":
+                item.criteria = criteria
         given = _letters(table, index, columns.once.get("correct"))
         letters.setdefault(key, {})[table.place(index)] = given
     for key, own_letters in letters.items():
@@ -174,9 +187,19 @@ def _once(table: Table, index: int, columns: Columns, name: str) -> str:
 
 
 def _criteria(table: Table, index: int, columns: Columns) -> Any:
-    """The cell with criteria, as it is; `rubric_cells` reads it."""
+    """The cell with criteria, as it is; `rubric_cells` reads it. None of an empty one."""
     column = columns.once.get("criteria")
-    return None if column is None else table.rows[index].get(column)
+    cell = None if column is None else table.rows[index].get(column)
+    empty = cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())
+    return None if empty else cell
+
+
+def _add(own: dict[str, str], found: Iterator[tuple[str, str]], where: str) -> None:
+    """Put texts to those that are there; none may stand in two columns."""
+    for kind, text in found:
+        if kind in own:
+            raise DataError(f"{where}: {kind} stands in another column already; keep one of them")
+        own[kind] = text
 
 
 def _texts(table: Table, index: int, kind: str, column: str) -> Iterator[tuple[str, str]]:
@@ -196,6 +219,11 @@ def _texts(table: Table, index: int, kind: str, column: str) -> Iterator[tuple[s
     text = text_in(table, index, column)
     if text is None:
         return
+    if kind.startswith("wrong_answer") and text[0] + text[-1] == "[]" and _is_list(text):
+        raise DataError(
+            f"{table.place(index, column)}: a list written as a text; give each wrong answer a "
+            "column, as wrong_answer_1, wrong_answer_2, ... (JSONL and Parquet may have a list)"
+        )
     if text in _ERRORS:
         raise DataError(
             f"{table.place(index, column)}: the cell shows the error {text}; correct its formula, "
@@ -204,15 +232,30 @@ def _texts(table: Table, index: int, kind: str, column: str) -> Iterator[tuple[s
     yield kind, text
 
 
+def _is_list(text: str) -> bool:
+    """Whether a text is a list of texts as JSON or Python writes it."""
+    try:
+        return all(isinstance(each, str) for each in ast.literal_eval(text))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return False
+
+
 def _options(where: str, cell: Any) -> Iterator[tuple[str, str]]:
     """Options of one cell: a mapping of letters, or a list."""
     if isinstance(cell, (list, tuple)):
         cell = dict(zip(LETTERS, cell, strict=False)) if len(cell) <= len(LETTERS) else None
     if not isinstance(cell, Mapping):
-        raise DataError(f'{where}: options such as {{"A": "...", "B": "..."}} are expected')
+        raise DataError(
+            f'{where}: options such as {{"A": "...", "B": "..."}} or a list of two to eight texts '
+            "are expected; in a table give each a column, as option_a, option_b, ..."
+        )
     for letter, text in cell.items():
-        if str(letter).upper() not in LETTERS or not isinstance(text, (str, type(None))):
-            raise DataError(f"{where}: letters A to H with texts are expected, not {letter!r:.20}")
+        if str(letter).upper() not in LETTERS or len(str(letter)) != 1:
+            raise DataError(f"{where}: letters A to H are expected, not {letter!r:.20}")
+        if isinstance(text, (int, float)) and not isinstance(text, bool) and text == text:
+            text = number_text(text)
+        if not isinstance(text, (str, type(None))):
+            raise DataError(f"{where}, option {letter}: a text is expected, not {text!r:.40}")
         if text and text.strip():
             yield f"option_{str(letter).lower()}", text.strip()
 

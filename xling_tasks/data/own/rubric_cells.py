@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,11 +35,14 @@ class Criterion:
     @property
     def axes(self) -> tuple[str, ...]:
         """The axes among its tags, without `axis:`."""
-        return tuple(tag.removeprefix("axis:").strip() for tag in self.tags if _is_axis(tag))
+        return after("axis", self.tags)
 
 
-def _is_axis(tag: str) -> bool:
-    return tag.startswith("axis:")
+def after(kind: str, tags: Sequence[str]) -> tuple[str, ...]:
+    """What tags of a kind say, each once: `theme:hedging` is the theme `hedging`."""
+    parts = (tag.partition(":") for tag in tags)
+    own = (word.strip() for before, _, word in parts if before.strip().lower() == kind)
+    return tuple(dict.fromkeys(filter(None, own)))
 
 
 def criteria_in(where: str, cell: Any) -> tuple[Criterion, ...]:

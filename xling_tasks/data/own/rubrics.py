@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,16 @@ from typing import Any
 from xling_tasks.data.own.columns import Columns
 from xling_tasks.data.own.load import OwnData, Stated, dataset_name, load, own_data
 from xling_tasks.data.own.rows import Item
-from xling_tasks.data.own.rubric_cells import Criterion, criteria_in
+from xling_tasks.data.own.rubric_cells import Criterion, after, criteria_in
 from xling_tasks.data.own.tongues import Tongue
-from xling_tasks.data.own.turns import SAMPLE, Turn, language_of_file, transcript, turns_of
+from xling_tasks.data.own.turns import (
+    SAMPLE,
+    Turn,
+    language_of_file,
+    looks_like_a_language,
+    transcript,
+    turns_of,
+)
 from xling_tasks.data.sources import Source
 from xling_tasks.errors import DataError
 from xling_tasks.log import log
@@ -128,12 +135,26 @@ def _load(source: Source, stamps: tuple[tuple[int, int], ...], scripts: Stated) 
                 raise row
             gathered.add(row)
     data = gathered.data(source)
+    for note in of_names(source.files, stated):
+        log.warning(note)
     log.info(
         "%s: %d conversations with %d criteria, in %s", data.provenance["name"], len(data.items),
         sum(len(each.criteria) for each in data.rubrics.values()),
         ", ".join(f"{own.name} ({own.script})" for own in data.tongues.values()),
     )  # fmt: skip
     return data
+
+
+def of_names(files: Sequence[Path], stated: Mapping[str, tuple[str, str]]) -> Iterator[str]:
+    """What is odd in the names of files, by which their languages are told."""
+    for path in files:
+        word = looks_like_a_language(path, stated)
+        if word:
+            yield (
+                f"{path}: {word!r} at the end of its name is no language known here, so its texts "
+                "count as English, unless its rows say otherwise; if it is one, state its script: "
+                f'--metadata \'{{"scripts": {{"{word}": "Latn"}}}}\''
+            )
 
 
 # HealthBench's form
@@ -159,9 +180,10 @@ def read(path: Path, stated: Mapping[str, tuple[str, str]]) -> Iterator[Row | Da
         where = f"{path}, line {number}"
         try:
             made = _row(where, row, of_file, stated)
+            beside = getattr(of_file, "code", "") != "en"
             for code in made.rubric.turns:
                 other = first.setdefault((made.rubric.id, code), number)
-                if other != number and (code != "en" or code == of_file.code):
+                if other != number and not (code == "en" and beside):
                     raise DataError(
                         f"{where}: prompt_id {made.rubric.id!r} in {code} stands in line {other} "
                         "already"
@@ -172,7 +194,10 @@ def read(path: Path, stated: Mapping[str, tuple[str, str]]) -> Iterator[Row | Da
 
 
 def _row(
-    where: str, row: Mapping[str, Any], of_file: Tongue, stated: Mapping[str, tuple[str, str]]
+    where: str,
+    row: Mapping[str, Any],
+    of_file: Tongue | DataError,
+    stated: Mapping[str, tuple[str, str]],
 ) -> Row:
     key = row.get("prompt_id", row.get("id"))
     if isinstance(key, bool) or not isinstance(key, (str, int)) or not str(key).strip():
@@ -182,13 +207,7 @@ def _row(
             f"{where}: these are physicians' labels of answers (HealthBench's meta evaluation); "
             "`xling check-judge FILE --metadata judge=...` compares a judge with them"
         )
-    themes = tuple(
-        dict.fromkeys(
-            tag.removeprefix("theme:").strip()
-            for tag in _texts(where, row, "example_tags")
-            if tag.startswith("theme:")
-        )
-    )
+    themes = after("theme", _texts(where, row, "example_tags"))
     canary = row.get("canary")
     turns, tongues = turns_of(where, row, of_file, stated)
     rubric = Rubric(
@@ -228,12 +247,15 @@ class Gathered:
         new = row.rubric
         known = self.rubrics.get(new.id)
         if known is not None:
-            _check_points(known, new)
+            check_points(known.place, known.criteria, new.place, new.criteria, new.id)
+            _check_roles(known, new)
             for code, turns in new.turns.items():
                 if known.turns.get(code, turns) != turns:
                     raise DataError(
                         f"{new.place}: conversation {new.id!r} in {code} differs from "
-                        f"{known.places[code]}; the same prompt_id is the same conversation"
+                        f"{known.places[code]}; the same prompt_id is the same conversation (is "
+                        "one a translation? state its language in the file's name, as _es.jsonl, "
+                        "or in a field 'language')"
                     )
         for code, own in row.tongues.items():
             if self.tongues.setdefault(code, own) != own:
@@ -244,11 +266,13 @@ class Gathered:
         if known is None:
             self.rubrics[new.id] = new
             return
-        if not known.criteria or ("en" in new.turns and "en" not in known.turns and new.criteria):
+        english = "en" in new.turns and "en" not in known.turns
+        if not known.criteria or (english and new.criteria):
             known.criteria, known.place = new.criteria, new.place
+        if not known.themes or (english and new.themes):
+            known.themes = new.themes
         known.turns |= new.turns
         known.places |= new.places
-        known.themes = known.themes or new.themes
         known.canary = known.canary or new.canary
 
     def data(self, source: Source) -> RubricData:
@@ -259,6 +283,10 @@ class Gathered:
         """
         if not self.rubrics:
             raise DataError(f"{source.place}: holds no conversations")
+        if not any(rubric.turns for rubric in self.rubrics.values()):
+            raise DataError(
+                f"{source.place}: no conversation has a text in each of its turns in any language"
+            )
         ordered = {
             code: self.tongues[code] for code in sorted(self.tongues, key=lambda c: c != "en")
         }
@@ -269,16 +297,31 @@ class Gathered:
         return _with_rubrics(plain, self.rubrics, source)
 
 
-def _check_points(known: Rubric, new: Rubric) -> None:
-    """Criteria of two languages of one conversation must be worth the same."""
-    if not known.criteria or not new.criteria:
-        return
-    points = [[each.points for each in rubric.criteria] for rubric in (known, new)]
-    if points[0] != points[1]:
+def check_points(
+    first: str, known: Sequence[Criterion], place: str, new: Sequence[Criterion], key: str
+) -> None:
+    """Criteria of two languages of one conversation must be worth the same.
+
+    Raises:
+        DataError: If they are not.
+    """
+    if known and new and [each.points for each in known] != [each.points for each in new]:
         raise DataError(
-            f"{new.place}: conversation {new.id!r} has criteria with other points than in "
-            f"{known.place}; a translation has the same criteria in the same order"
+            f"{place}: conversation {key!r} has criteria with other points than in {first}; a "
+            "translation has the same criteria in the same order"
         )
+
+
+def _check_roles(known: Rubric, new: Rubric) -> None:
+    """Turns of two languages of one conversation must be said by the same, one after the other."""
+    for code, turns in new.turns.items():
+        for other, theirs in known.turns.items():
+            if [turn["role"] for turn in turns] != [turn["role"] for turn in theirs]:
+                raise DataError(
+                    f"{new.place}: conversation {new.id!r} has other turns in {code} "
+                    f"({len(turns)}) than in {other} ({len(theirs)}, {known.places[other]}); a "
+                    "translation has the same turns, each by the same role"
+                )
 
 
 def _with_rubrics(plain: OwnData, rubrics: Mapping[str, Rubric], source: Source) -> RubricData:
@@ -316,11 +359,20 @@ def _of_table(path: Path, stated: Mapping[str, tuple[str, str]]) -> RubricData:
             "points first: '5: Advises to call an ambulance' (`xling_own_rubric` also reads "
             "HealthBench's JSONL)"
         )
+    return of_items(plain, path)
+
+
+def of_items(plain: OwnData, path: Path) -> RubricData:
+    """A table's questions as conversations of one turn.
+
+    Raises:
+        DataError: Naming the criteria that are wrong.
+    """
     rubrics = {
         item.id: Rubric(
             item.id,
             item.place,
-            criteria_in(f"{item.place}, column 'criteria'", item.criteria),
+            criteria_of(item),
             {
                 code: ({"role": "user", "content": own["question"]},)
                 for code, own in item.texts.items()
@@ -332,3 +384,15 @@ def _of_table(path: Path, stated: Mapping[str, tuple[str, str]]) -> RubricData:
         for item in plain.items
     }
     return _with_rubrics(plain, rubrics, Source((path,), "own", path.name))
+
+
+def criteria_of(item: Item) -> tuple[Criterion, ...]:
+    """The criteria of a table's question, the same in every language that has them.
+
+    Raises:
+        DataError: Naming the criteria that are wrong.
+    """
+    criteria = criteria_in(f"{item.place}, column 'criteria'", item.criteria)
+    for place, cell in item.criteria_beside:
+        check_points(item.place, criteria, place, criteria_in(place, cell), item.id)
+    return criteria

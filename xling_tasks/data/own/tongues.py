@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xling_tasks.errors import SettingError, did_you_mean
@@ -69,11 +69,25 @@ def tongue(word: str, stated: Mapping[str, tuple[str, str]]) -> Tongue | None:
         if row is not None:
             return Tongue(row.code, name or row.name, script)
         return Tongue(code, name or f"the language with the code {code}", script, known=False)
-    row = known_language(code) or known_language(_BY_OTHER_NAME.get(code.replace("-", "_"), ""))
+    row = known_language(_BY_OTHER_NAME.get(code.replace("-", "_"), ""))
+    parts = code.split("-")
+    if row is None and all(_SUBTAG.fullmatch(part) for part in parts[1:]):
+        row = known_language(parts[0]) or known_language(_BY_OTHER_NAME.get(parts[0], ""))
     if row is None:
         return None
-    script = row.nllb.partition("_")[2]
-    return Tongue(row.code, row.name, script)
+    return Tongue(row.code, row.name, _script(row.code, parts[1:]) or row.nllb.partition("_")[2])
+
+
+_SUBTAG = re.compile(r"[a-z]{2}|\d{3}|" + "|".join(SCRIPTS).lower())
+"""What may follow a language's code: a region or a script (BCP 47); 'old' and 'notes' may not."""
+
+_TRADITIONAL = {"tw", "hk", "mo"}
+
+
+def _script(code: str, subtags: Sequence[str]) -> str:
+    """The script that subtags state (`sr-Latn`, `zh-TW`); empty for none."""
+    stated = next((part.title() for part in subtags if part.title() in SCRIPTS), "")
+    return stated or ("Hant" if code == "zh" and _TRADITIONAL.intersection(subtags) else "")
 
 
 def stated_scripts(key: str, value: object) -> dict[str, tuple[str, str]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.data.own.tongues import Tongue, tongue
+from xling_tasks.data.own.tongues import SCRIPTS, Tongue, tongue
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError
 
@@ -26,9 +26,16 @@ Turn = Mapping[str, str]
 
 
 def turns_of(
-    where: str, row: Mapping[str, Any], of_file: Tongue, stated: Mapping[str, tuple[str, str]]
+    where: str,
+    row: Mapping[str, Any],
+    of_file: Tongue | DataError,
+    stated: Mapping[str, tuple[str, str]],
 ) -> tuple[dict[str, tuple[Turn, ...]], dict[str, Tongue]]:
-    """The turns in each language in which all of them have a text."""
+    """The turns in each language in which all of them have a text.
+
+    Returns:
+        Language -> turns; and all languages in which some turn has a text.
+    """
     given = row.get("prompt")
     if not isinstance(given, list) or not given:
         raise DataError(f"{where}: 'prompt' must be a list of turns with role and content")
@@ -41,6 +48,8 @@ def turns_of(
     beside = any(isinstance(turn, Mapping) and "translated_content" in turn for turn in given)
     if of_row is not None and not beside and word is None:
         of_file = of_row  # a file whose contents themselves are the translation
+    if isinstance(of_file, DataError):
+        raise of_file
     texts: dict[str, list[Turn]] = {}
     tongues: dict[str, Tongue] = {}
     for number, turn in enumerate(given, start=1):
@@ -52,16 +61,25 @@ def turns_of(
             raise DataError(
                 f"{where}, turn {number}: unknown role {role!r:.40}; use {', '.join(ROLES)}"
             )
-        for own, text in _contents(f"{where}, turn {number}", turn, of_file, of_row, stated):
+        said: dict[str, tuple[str, str]] = {}
+        for name, own, text in _contents(f"{where}, turn {number}", turn, of_file, of_row, stated):
+            first = said.setdefault(own.code, (name, text))
+            if first != (name, text):
+                if first[1] == text:
+                    continue
+                raise DataError(
+                    f"{where}, turn {number}: {first[0]!r} and {name!r} are both {own.name} and "
+                    "differ; keep one, or state the language of 'content' in a field 'language'"
+                )
             tongues[own.code] = own
             texts.setdefault(own.code, []).append({"role": role, "content": text})
     whole = {code: tuple(own) for code, own in texts.items() if len(own) == len(given)}
-    for code, said in whole.items():
-        if said[-1]["role"] != "user":
+    for code, every in whole.items():
+        if every[-1]["role"] != "user":
             raise DataError(
                 f"{where}: the last turn ({code}) must be the user's; the model answers it"
             )
-    return whole, {code: tongues[code] for code in whole}
+    return whole, tongues
 
 
 def _contents(
@@ -70,8 +88,8 @@ def _contents(
     of_file: Tongue,
     of_row: Tongue | None,
     stated: Mapping[str, tuple[str, str]],
-) -> Iterator[tuple[Tongue, str]]:
-    """(language, text) of everything that a turn says; nothing of an empty text."""
+) -> Iterator[tuple[str, Tongue, str]]:
+    """(field, language, text) of everything that a turn says; nothing of an empty text."""
     for name, text in turn.items():
         own = None
         if name == "content":
@@ -83,14 +101,22 @@ def _contents(
                     "the row, which says its language"
                 )
             own = of_row
+        elif name == "content_id":
+            raise DataError(
+                f"{where}, {name!r}: could be the turn's id or Indonesian; call the one otherwise, "
+                "the other 'content_ind'"
+            )
         elif name.startswith("content_"):
             own = tongue_of(where, name, name.removeprefix("content_"), stated)
         if own is None or text is None:
             continue
         if not isinstance(text, str):
-            raise DataError(f"{where}, {name!r}: expected a text, got {text!r:.40}")
+            raise DataError(
+                f"{where}, {name!r}: expected a text, got {text!r:.40}; images and lists of parts "
+                "are not asked"
+            )
         if text.strip():
-            yield own, text
+            yield name, own, text
 
 
 def tongue_of(where: str, name: str, word: Any, stated: Mapping[str, tuple[str, str]]) -> Tongue:
@@ -109,13 +135,45 @@ def tongue_of(where: str, name: str, word: Any, stated: Mapping[str, tuple[str, 
     return found
 
 
-def language_of_file(path: Path, stated: Mapping[str, tuple[str, str]]) -> Tongue:
-    """The language at the end of a file's name (`healthbench_hi.jsonl`); else English."""
-    words = re.split(r"[_.]+", path.stem)
-    found = tongue(words[-1], stated) if path != SAMPLE else None
+def language_of_file(path: Path, stated: Mapping[str, tuple[str, str]]) -> Tongue | DataError:
+    """The language at the end of a file's name (`set_hi.jsonl`, `set-pt_BR`); else English.
+
+    Returns:
+        An error, for rows that do not say their language themselves, where the name ends in two
+        words that are both languages (`set_my_es`).
+    """
     english = tongue("en", {})
     assert english is not None
-    return found or english
+    if path == SAMPLE:
+        return english
+    words = re.split(r"[-_. ]+", path.stem)
+    last = tongue(_COUNTRIES.get(words[-1].lower(), words[-1]), stated)
+    # `zh_Hans_TW`, `zh_Hans`, `pt_BR`: a language with a script, a region, or both.
+    for size in (3, 2):
+        second = words[-size + 1] if len(words) >= size else ""
+        script = second.title() in SCRIPTS
+        possible = script or (bool(second) and size == 2)
+        found = tongue("-".join(words[-size:]), stated) if possible else None
+        if found is None:
+            continue
+        if not script and words[-1].islower() and found.code != (last or english).code:
+            return DataError(
+                f"{path}: its name ends in {'_'.join(words[-size:])!r}, which may be {found.name} "
+                f"or {last.name if last else 'no language'}; state it in a field 'language' of "
+                "every row, or write a region in capital letters (pt_BR)"
+            )
+        if script or not words[-1].islower():
+            return found
+    return last or english
+
+
+def looks_like_a_language(path: Path, stated: Mapping[str, tuple[str, str]]) -> str:
+    """The last word of a file's name, where it may be a code that is not known; else empty."""
+    first, *others = re.split(r"[-_. ]+", path.stem)
+    word = others[-1] if others else first
+    own = language_of_file(path, stated)
+    known = isinstance(own, DataError) or own.code != "en" or word.lower() in ("en", "us", "gb")
+    return word if others and not known and re.fullmatch(r"[A-Za-z]{2,3}", word) else ""
 
 
 def transcript(turns: Sequence[Turn]) -> str:

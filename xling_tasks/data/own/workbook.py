@@ -1,13 +1,15 @@
-"""What a workbook holds beside its cells' values: formulas, and cells that are merged."""
+"""What a workbook holds beside its cells' values: formulas, formats, merged cells."""
 
 from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Any
 
-from xling_tasks.data.files import Table
+from xling_tasks.data.cells import number_text
+from xling_tasks.data.files import Table, header_in
 
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
 _MERGED = re.compile(rb'<mergeCell ref="([A-Z]+\d+:[A-Z]+\d+)"')
@@ -26,21 +28,51 @@ def formulas_without_value(table: Table) -> Iterator[tuple[int, str]]:
     """
     if not any(_FORMULA.search(content) for content in _sheets(table.path)):
         return
+    rows = dict(zip(table.numbers, table.rows, strict=True))
+    for number, name, cell in _cells(table, data_only=False):
+        text = getattr(cell.value, "text", cell.value)  # of an array formula
+        formula = isinstance(text, str) and text.startswith("=")
+        if formula and rows.get(number, {}).get(name) is None:
+            yield number, name
+
+
+def numbers_shown_otherwise(
+    table: Table, columns: Collection[str]
+) -> Iterator[tuple[int, str, str]]:
+    """(row's number, column, value and format) of numbers that a sheet shows as another text.
+
+    Such as 0.05 that is shown as 5%, or 500 as '500 mg': who wrote the file meant what is shown,
+    and what is stored would be asked. Digits, separators and decimals alone are no other text.
+    """
+    if table.path.suffix.lower() != ".xlsx" or not any(
+        isinstance(row.get(name), (int, float)) for row in table.rows for name in columns
+    ):
+        return
+    for number, name, cell in _cells(table, data_only=True):
+        if name in columns and isinstance(cell.value, (int, float)):
+            shown = _PLAIN.sub("", cell.number_format or "")
+            if shown and not isinstance(cell.value, bool):
+                yield number, name, f"{number_text(cell.value)}, format {cell.number_format!r}"
+
+
+_PLAIN = re.compile(r"General|@|\[[A-Za-z]+\d*\]|[#0?.,;_() *+\-\\]")
+"""What a number's format may hold without adding a word, a sign or a factor."""
+
+
+def _cells(table: Table, *, data_only: bool) -> Iterator[tuple[int, str, Any]]:
+    """(row's number, column, cell) of the named columns below the header."""
     import openpyxl
 
-    rows = dict(zip(table.numbers, table.rows, strict=True))
-    book = openpyxl.load_workbook(table.path, read_only=True, data_only=False)
+    book = openpyxl.load_workbook(table.path, read_only=True, data_only=data_only)
     try:
         sheet = book[str(table.sheet)]
         sheet.reset_dimensions()
-        lines = sheet.iter_rows(values_only=True)
-        header = [str(cell).strip() if cell is not None else "" for cell in next(lines, ())]
-        for number, cells in enumerate(lines, start=2):
+        lines = sheet.iter_rows()
+        first, header = header_in(tuple(cell.value for cell in cells) for cells in lines)
+        for number, cells in enumerate(lines, start=first + 1):
             for name, cell in zip(header, cells, strict=False):
-                text = getattr(cell, "text", cell)  # of an array formula
-                formula = isinstance(text, str) and text.startswith("=")
-                if name and formula and rows.get(number, {}).get(name) is None:
-                    yield number, name
+                if name:
+                    yield number, name, cell
     finally:
         book.close()
 

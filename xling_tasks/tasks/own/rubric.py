@@ -18,6 +18,7 @@ from xling_metrics.stats.standard_errors import mean_error
 
 from xling_tasks.data.own.load import OwnData
 from xling_tasks.data.own.rows import Item
+from xling_tasks.data.own.rubric_cells import after
 from xling_tasks.data.own.rubrics import RubricData, load_rubrics
 from xling_tasks.data.own.turns import ROLES, Turn, transcript
 from xling_tasks.data.prompts import Prompt
@@ -285,7 +286,7 @@ def _on_axis(
     own = [
         (known, each["points"])
         for known, each in zip(met, criteria, strict=True)
-        if any(_slug(tag[5:]) == slug for tag in each["tags"] if tag.startswith("axis:"))
+        if slug in map(_slug, after("axis", each["tags"]))
     ]
     known, points = [met for met, _ in own], [worth for _, worth in own]
     score: float | None = rubric_score(known, points)

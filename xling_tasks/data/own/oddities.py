@@ -1,0 +1,98 @@
+"""What is odd in users' own data though it can be read: said in the log of a run and by a check."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+
+from xling_tasks.data.cells import natural
+from xling_tasks.data.own.rows import LETTERS, Item
+from xling_tasks.data.own.tongues import Tongue
+
+_WORDS = """n/a na n.a. n.d. nd s/d none null nil nan nat undefined - -- --- – — . ... … ? ?? ??? x
+xx xxx tbd todo tba missing empty blank pending pendente vazio nenhum sem_resposta hakuna"""
+_STAND_INS = frozenset(_WORDS.split())
+"""What people and programs write into a cell that should be empty; compared in lower case."""
+
+
+def notes(items: Sequence[Item], tongues: Mapping[str, Tongue]) -> Iterator[str]:
+    """A line for each odd thing.
+
+    Args:
+        items: The questions.
+        tongues: Their languages by code.
+    """
+    for ids in alike_ids(items):
+        shown = " and ".join(map(repr, ids))
+        yield f"ids {shown} are two questions here; write one id in one way in every row"
+    for (code, kind), those in stand_ins(items).items():
+        what = kind.replace("_", " ")
+        yield (
+            f"the {what} in {tongues[code].name} is a stand-in such as 'N/A' and is taken as it is "
+            f"({listed(those)}); empty the cell where there is none"
+        )
+    yield from _about_options(items, tongues)
+
+
+def alike_ids(items: Sequence[Item]) -> list[tuple[str, ...]]:
+    """Ids that differ in case, leading zeros, spaces or unseen characters alone."""
+    groups: dict[str, list[str]] = {}
+    for item in items:
+        groups.setdefault(_plain(item.id), []).append(item.id)
+    return [tuple(ids) for ids in groups.values() if len(ids) > 1]
+
+
+def _plain(key: str) -> str:
+    key = unicodedata.normalize("NFKC", key).casefold()
+    key = "".join(c for c in key if unicodedata.category(c) != "Cf" and not c.isspace())
+    key = re.sub(r"^(\d+)\.0+$", r"\1", key)
+    return re.sub(r"(?<!\d)0+(?=\d)", "", key)
+
+
+def stand_ins(items: Sequence[Item]) -> dict[tuple[str, str], list[str]]:
+    """(language, kind of text) -> questions whose text is a stand-in for none."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for item in items:
+        for code, own in item.texts.items():
+            for kind, text in own.items():
+                word = "_".join(text.lower().split())
+                if not kind.startswith("option_") and word in _STAND_INS:
+                    found.setdefault((code, kind), []).append(item.id)
+    return found
+
+
+def _about_options(items: Sequence[Item], tongues: Mapping[str, Tongue]) -> Iterator[str]:
+    """Options without right letters, that are the same, or that a language lacks."""
+    lone = [item.id for item in items if not item.correct and letters_of(item)]
+    if lone:
+        yield f"options without right letters in 'correct': {listed(lone)}"
+    twice: dict[str, list[str]] = {}
+    fewer: dict[str, list[str]] = {}
+    for item in items:
+        for code, own in item.texts.items():
+            options = [own[kind] for kind in own if kind.startswith("option_")]
+            if len({text.casefold() for text in options}) < len(options):
+                twice.setdefault(code, []).append(item.id)
+            if options and len(options) < len(letters_of(item)):
+                fewer.setdefault(code, []).append(item.id)
+    for code, ids in twice.items():
+        yield f"two options are the same in {tongues[code].name}: {listed(ids)}"
+    for code, ids in fewer.items():
+        yield (
+            f"fewer options in {tongues[code].name} than in another language: {listed(ids)}; "
+            "guessing would be easier there, so it is not asked in it"
+        )
+
+
+def letters_of(item: Item) -> str:
+    """The letters of a question's options, of all its languages together."""
+    kinds = {kind for own in item.texts.values() for kind in own}
+    return "".join(letter for letter in LETTERS if f"option_{letter.lower()}" in kinds)
+
+
+def listed(ids: Sequence[str], most: int = 12) -> str:
+    """Questions in words."""
+    ids = sorted(ids, key=natural)
+    shown = ", ".join(ids[:most]) + (f" and {len(ids) - most} more" if len(ids) > most else "")
+    return f"question {shown}" if len(ids) == 1 else f"{len(ids)} questions ({shown})"
