@@ -11,7 +11,8 @@ from xling_metrics.stats.intervals import Interval, ratio
 from xling_tasks.criteria import Panel, Place
 from xling_tasks.languages import LANGUAGES, SCRIPT_GROUPS
 from xling_tasks.logs.results import Results, TaskResults
-from xling_tasks.report.data import Column, Model, Task
+from xling_tasks.report.columns import Column
+from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Cell, Conclusion, Options, Report
 
 N = 24

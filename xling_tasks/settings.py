@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,8 @@ _MOST = 10_000
 MOST_CRITERIA = 20
 """Criteria in one call of a judge, so that its reply comes near no length limit."""
 
+_PUBLISHED, _BOTH = "published", "both"
+_JUDGE = "judge"
 _HARNESS_KEYS = frozenset({"version", "config_source", "_metadata"})
 
 
@@ -158,8 +160,11 @@ class Settings:
 
     def dump(self) -> dict[str, Any]:
         """The settings as plain JSON values, for the results; a list of judges under `judge`."""
-        plain = asdict(self)
-        plain.pop("given")
+        plain: dict[str, Any] = {
+            key: list(value) if isinstance(value, tuple) else value
+            for key, value in asdict(self).items()
+            if key != "given"
+        }
         jurors = plain.pop("jury")
         if jurors:
             plain["judge"] = [{"name": each["name"], **each["spec"]} for each in jurors]
@@ -167,10 +172,6 @@ class Settings:
             plain.pop("judge_order")
         if not self.hdp:  # likewise
             plain.pop("hdp")
-        for key in ("temperatures", "topic_seeds"):
-            plain[key] = list(plain[key])
-        for key in ("languages", "trained_languages"):
-            plain[key] = None if plain[key] is None else list(plain[key])
         for key in ("encoder", "source_encoder"):
             if isinstance(plain[key], dict):
                 plain[key] = json.loads(plain[key]["arguments"])
@@ -219,18 +220,25 @@ def temperatures(key: str, value: Any) -> tuple[float, ...]:
     return tuple(numbers)
 
 
-def _count(key: str, value: Any) -> int:
+def _one_of(*options: str | None, more: str = "") -> Callable[[str, Any], str | None]:
+    """A check for one of some words; `more` is said after an error."""
+    words = [repr(word) for word in options if word is not None]
+    listed = " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+    def check(key: str, value: Any) -> str | None:
+        if value not in options:
+            raise SettingError(f"--metadata {key}: must be {listed}, got {value!r:.40}{more}")
+        return None if value is None else str(value)
+
+    return check
+
+
+def _count(key: str, value: Any, most: int = _MOST) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise SettingError(f"--metadata {key}: must be a positive integer, got {value!r:.40}")
-    if value > _MOST:
-        raise SettingError(f"--metadata {key}: at most {_MOST:,}, got {value!r:.40}")
+    if value > most:
+        raise SettingError(f"--metadata {key}: at most {most:,}, got {value!r:.40}")
     return value
-
-
-def _batch(key: str, value: Any) -> int:
-    if _count(key, value) > MOST_CRITERIA:
-        raise SettingError(f"--metadata {key}: at most {MOST_CRITERIA}, got {value!r:.40}")
-    return int(value)
 
 
 def _seed(key: str, value: Any) -> int:
@@ -251,12 +259,6 @@ def _seeds(key: str, value: Any) -> tuple[int, ...]:
     if len(set(seeds)) != len(seeds):
         raise SettingError(f"--metadata {key}: a seed appears twice in {list(seeds)}")
     return seeds
-
-
-def _greedy_repeats(key: str, value: Any) -> str | None:
-    if value not in ("once", "k", None):
-        raise SettingError(f"--metadata {key}: must be 'once' or 'k', got {value!r:.40}")
-    return None if value is None else str(value)
 
 
 def _languages(key: str, value: Any, stated: Mapping[str, Any]) -> tuple[str, ...] | None:
@@ -284,10 +286,6 @@ def _encoder(key: str, value: Any) -> EncoderSpec | bool | None:
     return value if value is None or value is False else EncoderSpec.parse(key, value)
 
 
-def _translator(key: str, value: Any) -> ModelSpec | None:
-    return translator_spec(key, value)
-
-
 def _judge(key: str, value: Any) -> ModelSpec | tuple[Juror, ...] | None:
     if isinstance(value, (list, tuple)):
         return jury(key, value)
@@ -300,37 +298,8 @@ def _judge(key: str, value: Any) -> ModelSpec | tuple[Juror, ...] | None:
     return None if value is None else ModelSpec.parse(key, value)
 
 
-_PUBLISHED, _BOTH = "published", "both"
-
-
-def _judge_order(key: str, value: Any) -> str:
-    if value not in (_PUBLISHED, _BOTH):
-        raise SettingError(f"--metadata {key}: must be 'published' or 'both', got {value!r:.40}")
-    return str(value)
-
-
-_JUDGE = "judge"
-
-
 def _reader(key: str, value: Any) -> ModelSpec | str | None:
     return value if value is None or value == _JUDGE else ModelSpec.parse(key, value)
-
-
-def _prompt_language(key: str, value: Any) -> str:
-    if value not in ("published", "en", "native"):
-        raise SettingError(
-            f"--metadata {key}: must be 'published', 'en' or 'native', got {value!r:.40}"
-        )
-    return str(value)
-
-
-def _prompt_set(key: str, value: Any) -> str:
-    if value not in PARTS:
-        raise SettingError(
-            f"--metadata {key}: must be {' or '.join(map(repr, PARTS))}, got {value!r:.40}; a set "
-            "of your own is prompts_file=FILE"
-        )
-    return str(value)
 
 
 def _set_of_prompts(values: dict[str, Any]) -> None:
@@ -364,14 +333,14 @@ _CHECKS: dict[str, Any] = {
     "dataset": _text,
     "temperatures": lambda key, value: temperatures(f"--metadata {key}", value),
     "prompts": _text,
-    "prompt_language": _prompt_language,
+    "prompt_language": _one_of(_PUBLISHED, "en", "native"),
     "judge": _judge,
-    "judge_order": _judge_order,
+    "judge_order": _one_of(_PUBLISHED, _BOTH),
     "reader": _reader,
     "k": _count,
-    "greedy_repeats": _greedy_repeats,
+    "greedy_repeats": _one_of("once", "k", None),
     "sampling_seed": _seed,
-    "translator": _translator,
+    "translator": translator_spec,
     "encoder": _encoder,
     "source_encoder": _encoder,
     "topic_seeds": _seeds,
@@ -379,14 +348,14 @@ _CHECKS: dict[str, Any] = {
     "languages": lambda key, value: value,  # checked in `parse`, with the codes of `scripts`
     "trained_languages": lambda key, value: _languages(key, value, {}),
     "prompts_file": _text,
-    "prompt_set": _prompt_set,
+    "prompt_set": _one_of(*PARTS, more="; a set of your own is prompts_file=FILE"),
     "empathy_classifier": _text,
     "xling_cache": _cache,
     "xling_resume": _cache,
     "fence_key": _text,
     "scripts": lambda key, value: None if value is None else stated_scripts(key, value),
     "wrong_answers_seed": _seed,
-    "rubric_batch": _batch,
+    "rubric_batch": lambda key, value: _count(key, value, MOST_CRITERIA),
     "detect_errors": _switch,
     "second_identifier": lambda key, value: checked(f"--metadata {key}", value),
 }

@@ -40,7 +40,7 @@ from xling_metrics.stats.roc import difference_of, interval_of
 from xling_metrics.stats.shares import clustered_share, paired_shares, unpaired_shares, wilson
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
-from xling_tasks.report.data import harmonic_mean
+from xling_tasks.report.columns import harmonic_mean
 from xling_tasks.report.inference import unpaired
 
 

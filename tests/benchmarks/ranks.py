@@ -18,7 +18,7 @@ from xling_metrics.stats.intervals import ratio
 from xling_metrics.stats.rank_intervals import rank_intervals
 from xling_metrics.stats.resampling import ResamplerPool
 
-from xling_tasks.report.data import Column
+from xling_tasks.report.columns import Column
 from xling_tasks.report.inference import Draws, paired
 from xling_tasks.report.model import Options
 

@@ -44,7 +44,7 @@ from xling_metrics.stats.shares import (
 from xling_metrics.stats.swaps import studentised_swap_p
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
-from xling_tasks.report.data import Column, Row, harmonic_mean
+from xling_tasks.report.columns import Column, Row, harmonic_mean
 from xling_tasks.report.model import Options
 
 AUC_RESAMPLES = 2000

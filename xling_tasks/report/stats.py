@@ -18,7 +18,8 @@ from xling_metrics.stats.shares import normal_quantile, two_sided
 
 from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, Panel, panel_of
 from xling_tasks.report import inference
-from xling_tasks.report.data import Column, Model, Task
+from xling_tasks.report.columns import Column
+from xling_tasks.report.data import Model, Task
 from xling_tasks.report.human import Human
 from xling_tasks.report.inference import Draws, column_interval, paired_rows, rows_interval
 from xling_tasks.report.model import COVERAGE, Cell, Classic, Comparison, Options, Sides

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from xling_tasks.report.data import Column, Row, Task
+from xling_tasks.report.columns import Column, Row
+from xling_tasks.report.data import Task
 
 
 def read_as(task: Task, name: str, *, right: bool) -> Task | None:

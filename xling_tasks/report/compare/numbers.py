@@ -16,8 +16,9 @@ from xling_metrics.stats.roc import influences, rows_of, shared_questions
 from xling_metrics.stats.shares import Range
 
 from xling_tasks.criteria import CRITERIA, ENGLISH, Panel, panel_of
+from xling_tasks.report.columns import Column
 from xling_tasks.report.compare.pairs import Pair
-from xling_tasks.report.data import Column, Task
+from xling_tasks.report.data import Task
 from xling_tasks.report.model import Sides
 from xling_tasks.report.stats import AUC, Statistics
 
