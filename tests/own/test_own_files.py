@@ -299,3 +299,27 @@ def test_a_question_is_not_asked_where_guessing_is_easier(tmp_path):
         "fewer options in Portuguese than in another language: question 1",
     ):
         assert part in said
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        # Portuguese lacks the second, so it is shown nowhere.
+        ({"en": "xy", "pt": "x_", "sw": "xy"}, {"en": [1], "pt": [1], "sw": [1]}),
+        # A language without any goes without; the others keep theirs.
+        ({"en": "xy", "pt": "xy", "sw": "__"}, {"en": [1, 2], "pt": [1, 2], "sw": []}),
+        # Nothing in common with English: it goes without.
+        ({"en": "x_", "pt": "_y", "sw": "xy"}, {"en": [1], "pt": [], "sw": [1]}),
+        ({"en": "__", "pt": "x_", "sw": "_y"}, {"en": [], "pt": [1], "sw": []}),
+    ],
+)
+def test_every_language_is_shown_as_many_wrong_answers(tmp_path, given, shown):
+    row = {"id": "1"}
+    for code, own in given.items():
+        row |= {f"question_{code}": "a?", f"answer_{code}": "right"}
+        for number, text in enumerate(own.replace("_", " "), start=1):
+            row[f"wrong_answer_{number}_{code}"] = text.strip()
+    data = load(str(write_csv(tmp_path / "f.csv", [row])))
+    (wrong,) = wrong_answers(data, 0).values()
+    found = {code: [int(w.id[-1]) for w in wrong if w.usable(code)] for code in given}
+    assert found == shown

@@ -67,7 +67,13 @@ def test_wrong_answers_are_drawn_from_the_same_question_in_all_languages(run, tm
         }
         assert [docs["answers"][0]["label"] for docs in own.values()] == [1] * len(own)
     data = found["configs"]["xling_own_verifiability"]["metadata"]["xling"]["parts"]["sw"]["data"]
-    assert data["wrong_answers"] == {"given": 0, "drawn": 3, "seed": 0, "without_text": 0}
+    assert data["wrong_answers"] == {
+        "given": 0,
+        "drawn": 3,
+        "seed": 0,
+        "without_text": 0,
+        "not_in_all": 0,
+    }
 
 
 def test_wrong_answers_of_the_file_go_first_and_must_be_wrong(run, tmp_path):

@@ -213,6 +213,16 @@ def _repeated(data: OwnData) -> Iterator[Problem]:
 
 
 def _choices(data: OwnData) -> Iterator[Problem]:
+    lone = [
+        item.id
+        for item in data.items
+        if any(not w.shared and not w.contradicts for w in wrong_answers(data, 0).get(item.id, ()))
+    ]
+    if lone:
+        yield Problem(
+            LOOK,
+            f"wrong answers that a language lacks, which are shown in no language: {listed(lone)}",
+        )
     for item in data.items:
         for wrong in wrong_answers(data, 0).get(item.id, ()):
             if wrong.contradicts:
@@ -278,9 +288,7 @@ def usable(data: OwnData) -> dict[str, dict[str, int]]:
             for code in data.tongues:
                 there = not missing(item, code, need)
                 if there and task.endswith("verifiability"):
-                    there = any(
-                        code in w.text and not w.contradicts for w in wrong.get(item.id, ())
-                    )
+                    there = any(w.usable(code) for w in wrong.get(item.id, ()))
                 own[code] += there
         counts[task] = {code: own[code] for code in data.tongues}
     return counts

@@ -20,11 +20,19 @@ class Wrong(NamedTuple):
         id: `wrong_1`, ... of the file; `of_QUESTION` of another question's answer.
         text: Language -> text, where there is one.
         contradicts: Languages in which it equals the right answer, which makes it useless in all.
+        shared: Whether all languages have it that have a wrong answer to the question. Others are
+            shown in none: with more wrong answers in one language than in another, scores would
+            differ by that alone.
     """
 
     id: str
     text: dict[str, str]
     contradicts: tuple[str, ...] = ()
+    shared: bool = True
+
+    def usable(self, language: str) -> bool:
+        """Whether it is shown in a language."""
+        return language in self.text and self.shared and not self.contradicts
 
     @property
     def drawn(self) -> bool:
@@ -50,7 +58,8 @@ def wrong_answers(data: OwnData, seed: int) -> dict[str, tuple[Wrong, ...]]:
     for item in pool:
         own = tuple(_given(item)) or tuple(_drawn(item, pool, seed))
         if own:
-            wrong[item.id] = own
+            shared = _shared(item, own)
+            wrong[item.id] = tuple(each._replace(shared=each.id in shared) for each in own)
     return wrong
 
 
@@ -60,6 +69,27 @@ def _given(item: Item) -> Iterator[Wrong]:
         text = {code: own[kind] for code, own in item.texts.items() if kind in own}
         same = tuple(code for code, own in text.items() if own == item.texts[code].get("answer"))
         yield Wrong(f"wrong_{kind.rpartition('_')[2]}", text, same)
+
+
+def _shared(item: Item, wrong: Sequence[Wrong]) -> set[str]:
+    """The ids of the wrong answers that every language has which has any.
+
+    A language that has none in common with English goes without; so does the one with the fewest,
+    while there is none that all have.
+    """
+    good = [each for each in wrong if not each.contradicts]
+    codes = sorted(item.texts, key=lambda code: code != "en")
+    ids = {code: {each.id for each in good if code in each.text} for code in codes}
+    left = [
+        code for code in codes if ids[code] and {"question", "answer"} <= item.texts[code].keys()
+    ]
+    while left:
+        common = set.intersection(*(ids[code] for code in left))
+        if common:
+            return common
+        rest = [code for code in left[1:] if not ids[code] & ids[left[0]]] or left[1:]
+        left.remove(min(rest, key=lambda code: len(ids[code])))
+    return set()
 
 
 def _drawn(item: Item, pool: Sequence[Item], seed: int) -> Iterator[Wrong]:

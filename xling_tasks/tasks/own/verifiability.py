@@ -20,7 +20,7 @@ class _Rows(OwnPart):
     def wrong(self, item: Item, language: str) -> list[Wrong]:
         """The wrong answers that are usable in a language."""
         own = wrong_answers(self.own, self.settings.wrong_answers_seed).get(item.id, ())
-        return [each for each in own if language in each.text and not each.contradicts]
+        return [each for each in own if each.usable(language)]
 
     def lacks(self, item: Item, language: str) -> str:
         """Also a wrong answer."""
@@ -30,6 +30,8 @@ class _Rows(OwnPart):
         own = wrong_answers(self.own, self.settings.wrong_answers_seed).get(item.id, ())
         if any(each.contradicts for each in own):
             return "wrong answer equals the correct one"
+        if any(language in each.text for each in own):
+            return "other wrong answers than in other languages"
         return "wrong answer missing"
 
     def fields(self, item: Item) -> dict[str, Any]:
@@ -49,6 +51,7 @@ class _Rows(OwnPart):
         told = {"given": len(every) - drawn, "drawn": drawn}
         told |= {"seed": seed} if drawn else {}
         told["without_text"] = sum(self.language not in each.text for each in every)
+        told["not_in_all"] = sum(not each.shared and not each.contradicts for each in every)
         return {**super().coverage(), "wrong_answers": told}
 
 
