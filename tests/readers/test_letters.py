@@ -215,3 +215,86 @@ def test_a_choice_told_in_the_past(reply, expected):
     options = {"A": "it rises", "B": "it falls"}
     found = read_letters(reply, options, several=False)
     assert found == (frozenset(expected) if expected else None)
+
+
+def test_replies_in_the_manner_of_models_are_never_read_wrong():
+    """Written by hand before the rules were looked at: `may_be` is what a careful human reads."""
+    lines = _cases("letter_model_replies.jsonl")
+    questions = {line["key"]: line for line in lines if "key" in line}
+    replies = [line for line in lines if "of" in line]
+    assert len(replies) >= 1800 and len(questions) >= 40
+    wrong, unread = [], 0
+    for line in replies:
+        asked = questions[line["of"]]
+        letters = read_letters(
+            line["reply"], asked["options"], several=asked["several"], question=asked["question"]
+        )
+        read = "".join(sorted(letters or ()))
+        if read and read not in line["may_be"]:
+            wrong.append((line["of"], line["reply"], line["may_be"], read))
+        unread += not read and "" not in line["may_be"]
+    assert wrong == []
+    assert unread <= 135  # of 1,400 that say something
+
+
+BLOCKS = {"A": "Aspirin", "B": "Ibuprofen", "C": "Paracetamol", "D": "Naproxen", "E": "Codeine"}
+
+
+@pytest.mark.parametrize(
+    ("reply", "several", "read"),
+    [
+        # A block to each letter: the first is not the answer.
+        ("**A. Aspirin**\nIt thins the blood.\n\n**C. Paracetamol**\nIt cools.", True, None),
+        ("The correct answers are:\n\n**A. Aspirin** - thins.\n\n**C. Paracetamol** - cools.", True,
+         None),
+        ("A, because it thins; C, because it cools.", True, None),
+        ("A. It thins the blood. C. It cools.", True, None),
+        ("Apart from A, the correct ones are C and E.", True, None),
+        # What stands in several boxes is a list.
+        (r"\boxed{A}, \boxed{C} and \boxed{E}", True, "ACE"),
+        (r"The first is \boxed{A}. The second is \boxed{C}.", True, None),
+        ("<answer>A</answer>\n<answer>C</answer>", True, "AC"),
+        # The others, discussed after the answer, are none of it.
+        ("**A. Aspirin**\n\nIt thins.\n\nThe other options:\n- B. Ibuprofen: weak\n- C. Paracetamol: cools", False,
+         "A"),
+        # Words that a letter names a kind of.
+        ("The answer is B. Vitamin C deficiency and type A hepatitis are unrelated.", False, "B"),
+        ("Answer: ACE", True, "ACE"),
+        ("ACE inhibitors", True, None),
+    ],
+)  # fmt: skip
+def test_letters_of_several_blocks_boxes_and_names(reply, several, read):
+    letters = read_letters(reply, BLOCKS, several=several)
+    assert (letters and "".join(sorted(letters))) == read
+
+
+@pytest.mark.parametrize(
+    ("reply", "read"),
+    [("1.5 mg", None), ("5 mg", "A"), ("2.50 mg", None), (">50 mg", None), ("10 mg.", "B")],
+)
+def test_part_of_a_number_is_no_option(reply, read):
+    options = {"A": "5 mg", "B": "10 mg", "C": "50 mg"}
+    letters = read_letters(reply, options, several=False)
+    assert (letters and "".join(letters)) == read
+
+
+@pytest.mark.parametrize(
+    ("reply", "several", "read"),
+    [
+        ("La respuesta incorrecta es la C.", False, "C"),
+        ("A, B y D son correctas. La incorrecta es la C.", False, "C"),
+        ("La incorrecta no es la C.", False, None),
+        ("Las correctas son A, B y D.", False, None),
+        ("Las afirmaciones ciertas son A, B y D.", True, None),
+    ],
+)
+def test_the_false_one_is_the_answer_where_the_question_asks_for_it(reply, several, read):
+    question = "Señale la respuesta INCORRECTA sobre el dolor:"
+    letters = read_letters(reply, OPTIONS, several=several, question=question)
+    assert (letters and "".join(sorted(letters))) == read
+
+
+@pytest.mark.parametrize("reply", ["सही उत्तर B है।", "विकल्प B सही है।", "उत्तर: B", "इसलिए उत्तर B है।"])
+def test_hindi_labels_are_read(reply):
+    assert read_letters(reply, OPTIONS, several=False) == {"B"}
+    assert read_letters("B सही नहीं है।", OPTIONS, several=False) is None

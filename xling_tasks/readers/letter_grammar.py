@@ -10,7 +10,7 @@ import regex
 
 # An item of a list: a letter, perhaps with its own text, or a text.
 _OPEN, _CLOSE = r"[(\[]{0,2}+", r"[)\]]{0,2}"
-_LETTER = rf"[aoOyAPq]{{0,6}}+{_OPEN}L{_CLOSE}o?(?:[.:,\-]?{_OPEN}T{_CLOSE})?"
+_LETTER = rf"[aoOyAPq]{{0,6}}+{_OPEN}L{_CLOSE}o?(?:(?:[:,\-]?a|[.:,\-]?){_OPEN}T{_CLOSE})?"
 _TEXT = rf"[aoOyAPq]{{0,6}}+{_OPEN}T{_CLOSE}(?:[(\[]o?L{_CLOSE}|[:\-]L(?=[np.]|$))?"
 _INLINE = r"(?:[,.]{0,2}&|\.?,{1,2}|;(?=[aoO]*L(?:[;.np]|$))|(?<=L)(?=L))"
 _ENDS = r"[)\].,;]{0,3}+z?(?:[np]|$)"
@@ -27,11 +27,11 @@ _LIST = rf"(?>{_list_of(_LETTER)}|{_list_of(_TEXT)})"
 # What may follow letters that answer; strictly, after a label, and at the opening of a reply.
 _AFTER = r"[)\]zoy]*"
 _NOT_THAT = (
-    rf"(?=\([^()np]{{0,20}}w[^()np]{{0,6}}\)|[,(]?&?(?:[!0]|u)[aoO]*{_OPEN}[LT][)\]]*(?:$|[np.]))"
+    rf"(?=\([^()np]{{0,20}}w[^()np]{{0,6}}\)|[,(]?&?(?:[!0]|u)[aoO]*{_OPEN}(?:L[.:]?[(]?)?[LT][)\]]*"
+    r"(?:$|[np.]|,?b))"
 )
-_STRICT = (
-    rf"{_AFTER}(?:$|(?=[np.;?])|(?=,?b)|(?=,?C)|(?=,[^.?npLTm]*bz*(?:[.np]|$))|{_NOT_THAT})(?!T)"
-)
+_REASON = r"(?=,[^.?npLTm]*bz*(?:[.np]|$))"
+_STRICT = rf"{_AFTER}(?:$|(?=t+$)|(?=[np.;?])|(?=,?b)|(?=,?C)|{_REASON}|{_NOT_THAT})(?!T)"
 _LOOSE = (
     rf"(?:{_STRICT}|{_AFTER}E(?=$|[np.,;])|{_AFTER}[ijyg]*rz*(?=$|[np.,;])"
     rf"|{_AFTER}(?=[,(\[]|-(?!T|L))|(?<=T[)\]]?)(?=:))"
@@ -60,10 +60,14 @@ LABELS = [
     (regex.compile(r"(?P<core>#)(?P<mark>)"), True),
     (regex.compile(rf"(?<=^|[.?np*]|[ias],?|s,)(?P<core>{_NOUN})(?P<mark>)"), False),
     (regex.compile(r"(?<=^|[.np*])(?P<core>a*[ij])(?P<mark>)"), False),
-    (regex.compile(r"(?<=^|[.np*])(?P<core>r+(?=y?L))(?P<mark>)"), True),
+    (regex.compile(r"(?<=^|[.np*])(?P<core>[ij]?r+(?=[ay]?L))(?P<mark>)"), True),
     (regex.compile(r"(?<!!|h|y|w)(?P<core>c)(?P<mark>:?)"), True),
-    (regex.compile(r"(?<=^|[.,;np*v])(?P<core>s)(?P<mark>,?[ijaoA]*)"), False),
+    (regex.compile(r"(?<=^|[.,;np*v])(?P<core>s)(?P<mark>[,:]?[ijaoA]*)"), False),
 ]  # fmt: skip
+# 'The false one is C': an answer where the question asks for what is false.
+FALSE_LABEL = regex.compile(
+    rf"{_BEFORE}(?P<core>[afr]*[oOAP]?[af]*w[af]*[oOAP]?)(?P<mark>{_COLON}|[ij]+:?[np]*[ij]?)"
+)
 STATED = regex.compile(
     rf"(?<=^|[.,:;np*sv(]|s,)(?={_OPEN}[aoOyAPqLT])(?P<list>{_LIST}){_AFTER},?"
     rf"(?:-?[ij]*[yg,]*[afr]*[AP][afr]*z*|-?[ij]+[yg]*[af]*r+[oO]z*|C)(?=$|[npb.,;:()\-?&])"
@@ -76,6 +80,7 @@ NOT_BUT = regex.compile(
     rf"(?<=^|[.np*,;]|[AP]i?|[AP]i?a)[ijaoO]*[!0]+[ijaoOAP]*(?P<no>{_LIST})z*,?v"
     rf"(?P<list>{_LIST})(?={_LOOSE})"
     rf"|(?<=^|[.np*,;]|[AP]i|i)(?P<no>{_LIST})v,?(?P<list>{_LIST})(?={_STRICT})"
+    rf"|(?<=[AP])[ij]?[!0]+[ijaoO]*(?P<no>{_LIST})[;,.](?=[ai])a?[ij]?(?P<list>{_LIST})(?={_STRICT})"
 )
 OPENING = regex.compile(rf"(?:t(?=[^tFnp]*$))?(?P<list>{_LIST})(?={_OPENS})")
 OPENING_TEXT = regex.compile(rf"(?P<list>{_LIST})(?={_OPENS_TEXT})")
@@ -97,9 +102,19 @@ _SOME = r"[aoOyAP]{0,6}+L(?:(?:,?&|,|;)[aoO]{0,3}L)++o?"
 ROW_AFTER = regex.compile(rf"[*9]?(?P<head>{_SOME}|{_HEAD})[.:\-,(ijgys]*{_MARK}{_END}")
 ROW_BEFORE = regex.compile(rf"[*9]?(?P<mark>[tF])[:\-]?(?P<head>{_HEAD})(?=$|[npb.,;:()\-~*]|[tF])")
 HEAD_LINE = regex.compile(
-    rf"(?:^|(?<=[np]))[*9]?[tF]?{_OPEN}(?:L{_CLOSE}[.:\-)~]|L{_CLOSE}T|T{_CLOSE}[:\-]|[tF]L)"
+    rf"(?:^|(?<=[np]))[*9]?[tF]?{_OPEN}(?:L{_CLOSE}[.:\-)~]|L{_CLOSE},?T|L\(T|T{_CLOSE}[:\-]|T\(L|[tF]L)"
 )
 
-TAKEN_BACK = regex.compile(r"[)\],;(.\-*z]*(?:&?[|hHl]|[.,;:\-]*0(?![xU])|w(?=[,.;np]|$))")
+HEAD_INLINE = regex.compile(r"(?<=[.np])[*9]?(?P<head>L)[.:)]+(?P<rest>[xUa][^.np]*)")
+# A line that leads to what is said of the other options.
+OF_OTHERS = regex.compile(r"(?:[:?][)*]*$|[uw])")
+NEGATIVE = regex.compile(r"[w!F0N]")
+
+TAKEN_BACK = regex.compile(r"[)\],;(.\-*z]*(?:&?[|hHl]|[.,;:\-]*0(?![xU]|[aoO]*L)|w(?=[,.;np]|$))")
+# A reason for each letter: 'A, because ...; C, because ...; and E, because ...'.
+REASON_EACH = regex.compile(rf"(?:[;,]&?|&|[.np][*9]?)[aoO]*{_OPEN}L{_CLOSE}(?:\(T\))?,?b")
+# 'Many choose A, but ...' says nothing of what follows.
+DOUBT_OF_ANOTHER = regex.compile(r"^(?:v[^v,]*h[^v,]*[Lm][^v,]*,|[^v]*h[^v]*[Lm][^v]*,v)")
+APART_FROM = regex.compile(rf"e[aoOAPQ]*{_OPEN}L[^.np,]*,[^,]*$")
 ALSO = regex.compile(r"[Lm][^LmxU]{0,2}l(?!w)")
 CONCLUDES = regex.compile(r"[sf]")

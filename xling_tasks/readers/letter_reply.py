@@ -70,6 +70,7 @@ class Reply:
         letters: list[str] = []
         before_text = False  # whether the last item was a text, which its letter may follow
         texts_only, own, line_breaks, with_text, own_text = True, "", 0, 0, False
+        texts_alone = 0
         for at in range(start, end):
             kind, value = self.kinds[at], self.tokens.values[at]
             if kind == "L":
@@ -87,8 +88,9 @@ class Reply:
                 before_text = not own
                 if own and key != own:
                     return None
-                if not own:
+                if not own and key not in letters:
                     letters.append(key)
+                    texts_alone += 1
                 own, own_text, with_text = "", True, with_text + 1
             elif kind not in ".:-()[]o":
                 own, before_text = "", False
@@ -97,6 +99,8 @@ class Reply:
             return None
         if with_text and with_text < len(letters) and not own_text:
             return None  # the last item has no text where others have one
+        if texts_alone and texts_alone < len(letters) and not texts_only:
+            return None  # 'C, vitamin A', where vitamin A is another letter's
         if "9" in self.kinds[start:end] and "T" not in self.kinds[start:end]:
             return None  # numbered letters: answers to several questions?
         if "p" in self.kinds[start:end].strip("p") and "T" not in self.kinds[start:end]:
@@ -139,6 +143,8 @@ class Reply:
             )
             if bare and tail and tail[1] and tail[1][0] in "xUa" and (self.cut or len(tail[1]) < 4):
                 return True
+        if self.kinds.rstrip(".)]np")[-1:] == "L":
+            return False  # a letter, not the beginning of a word
         words: list[str] = []
         for at in range(end - 1, place.end - 1, -1):
             here = self.tokens.words[at].split(" ")
@@ -149,6 +155,28 @@ class Reply:
             if begins and words and self.options.begins(words):
                 return True
         return False
+
+    def one_of_blocks(self, place: Place, one_announced: bool = False) -> bool:
+        """Whether later options follow, each at the head of lines of its own, as if right too.
+
+        'B. Text', its reason, 'D. Text', its reason: is it both, or the answer and what is said
+        of another option? It is the answer where an earlier option or all of them follow, where
+        all that follow are called wrong, or where a line leads to them ('The others:').
+        """
+        later = [head for head in self.heads if head > place.end]
+        named = [self.letters_in((max(head - 4, 0), head)) & set(self.keys) for head in later]
+        following = frozenset().union(*named)
+        if not (following and place.letters) or min(following) <= max(place.letters):
+            return False
+        lines = [regex.split("[np]", self.kinds[head:], maxsplit=1)[0] for head in later]
+        if all(grammar.NEGATIVE.search(line) for line in lines):
+            return False
+        between = regex.split("[np]+", self.kinds[place.end : later[0]])
+        if len(between) > 2 and grammar.OF_OTHERS.search(between[-2]):
+            return False
+        if following | place.letters != set(self.keys):
+            return True
+        return not one_announced and min(place.letters) == self.keys[0]
 
     def letters_in(self, span: tuple[int, int]) -> frozenset[str]:
         """The letters of the tokens of a span."""
@@ -162,12 +190,14 @@ class Reply:
     def doubted(self, start: int) -> bool:
         """Whether the sentence before a place doubts."""
         sentence = regex.split(r"[.?np;]", self.kinds[:start])[-1]
-        return "h" in sentence
+        return "h" in grammar.DOUBT_OF_ANOTHER.sub("", sentence)
 
     def denied(self, start: int) -> bool:
         """Whether the words before a label deny it, doubt it or make it another's."""
         clause = regex.split(r"[.?,;:np]", self.kinds[:start])[-1]
-        return bool(regex.search(r"[!0|ewH]", clause)) or self.doubted(start)
+        sentence = regex.split(r"[.?np]", self.kinds[:start])[-1]
+        apart = grammar.APART_FROM.search(sentence)  # 'Apart from A, the right ones are B and C'
+        return bool(regex.search(r"[!0|ewH]", clause) or apart) or self.doubted(start)
 
     def stands(self, place: Place) -> bool:
         """Whether nothing after the letters takes them back, adds to them or asks."""
@@ -177,6 +207,8 @@ class Reply:
         if place.text and self._other_texts(place):
             return False
         if grammar.TAKEN_BACK.match(after) or "k" in after or grammar.ALSO.search(after):
+            return False
+        if grammar.REASON_EACH.search(after) or self._more_heads(place):
             return False
         skipped = regex.match(r"[ )\]:.\-z]*", after)
         tail_start = place.end + (skipped.end() if skipped else 0)
@@ -192,6 +224,14 @@ class Reply:
         if wrong and not others and not denies and not regex.search("[bu]", tail[: wrong.start()]):
             return False
         return not others or bool(regex.search(r"[wbuF]|[!0v][aoO]*[Lm]", tail))
+
+    def _more_heads(self, place: Place) -> bool:
+        """Whether a letter that opens a reply is one of several ('A. Reason. C. Reason.')."""
+        if place.start or not self.several or len(place.letters) > 1:
+            return False
+        later = grammar.HEAD_INLINE.finditer(self.kinds, place.end)
+        heads = [match for match in later if not grammar.NEGATIVE.search(match["rest"])]
+        return any(self.letters_in(match.span("head")) - place.letters for match in heads)
 
     def _other_texts(self, place: Place) -> bool:
         """Whether another option's text stands where it would contradict."""

@@ -83,6 +83,7 @@ class _Reader(Reply):
             return None
         opening = self._opening()
         labelled = sorted(set(self._labelled()))
+        labelled = [place for place in labelled[:-1] if not self._walks(place)] + labelled[-1:]
         if labelled and opening and self._from_the_first(opening):
             opening = None
         spans = [*labelled, *([opening] if opening else [])]
@@ -99,6 +100,8 @@ class _Reader(Reply):
             chosen = self._last_word(places)
             if chosen is None or (opening and opening.letters != chosen.letters):
                 return None
+        if chosen and self.asked and not self.several and len(chosen.letters) > 1:
+            return None  # what is so, in a question for the one that is not
         return chosen.letters if chosen and self.stands(chosen) else None
 
     def _labelled_after(self, at: int) -> bool:
@@ -123,6 +126,8 @@ class _Reader(Reply):
             return None
         if not regex.match(r"[.)\]z]*(?:[np]|$)", kinds[place.end :]) and self._goes_on(place):
             return None
+        if "T" in kinds[: place.end] and self.one_of_blocks(place):
+            return None
         return place
 
     def _restated(self, place: Place) -> bool:
@@ -135,6 +140,10 @@ class _Reader(Reply):
             return False
         more = bool(self.kinds[place.end :].strip("."))
         return self.verbatim or more or "T" not in self.kinds[: place.end]
+
+    def _walks(self, place: Place) -> bool:
+        """Whether a label ('To find the diagnosis:') only leads to a walk through all options."""
+        return self.kinds[place.start - 1] in "np" and self.one_of_blocks(place)
 
     def _from_the_first(self, place: Place) -> bool:
         """Whether a list names three options or more, a line each, from the first one on."""
@@ -182,7 +191,8 @@ class _Reader(Reply):
             refused = self.letters_in(match.span("no"))
             if place and not place.letters & refused and not self.doubted(match.start()):
                 yield place._replace(named=True)
-        for pattern, loose in grammar.LABELS:
+        false_label = [(grammar.FALSE_LABEL, True)] if self.asked == "false" else []
+        for pattern, loose in [*grammar.LABELS, *false_label]:
             for match in pattern.finditer(self.kinds):
                 if self.denied(match.start("core")):
                     continue
@@ -206,12 +216,19 @@ class _Reader(Reply):
             place = Place(end, every.end(), frozenset(self.keys))
         else:
             place = self.place(grammar.LISTED[loose].match(kinds, end))
+        if place and self.several and len(place.letters) == 1:
+            several = regex.search("[PO]", match["core"]) or "j" in match["mark"]
+            if self.one_of_blocks(place, one_announced=not several):
+                place = None
         if place is None or self.unfinished(place) or self._half_of(match, place):
             if loose and regex.match(r"[^np.;]{0,4}[LmTh!]", kinds[end:]):
                 yield Place(match.start(), match.end(), frozenset())
             return
         if "L" not in kinds[place.start : place.end] and kinds[place.start - 1] in "oO":
             return
+        true_ones = "r" in match["core"] and not regex.search("[AP]", match["core"])
+        if self.asked == "false" and true_ones and len(place.letters) > 1:
+            return  # 'the true statements are ...'
         yield place._replace(final=match["core"] in "#" or "f" in match["core"], named=loose)
 
     def _half_of(self, label: regex.Match[str], place: Place) -> bool:
@@ -225,6 +242,8 @@ class _Reader(Reply):
             return None
         final = [place for place in places if place.final]
         if final:
+            if self.several and len({place.letters for place in final}) > 1:
+                return None  # a letter to a box: a correction, or parts of a list?
             return final[-1] if final[-1].letters == last.letters else None
         if {place.letters for place in places if place.letters} == {last.letters}:
             return last

@@ -15,17 +15,18 @@ Quotes and stars leave no token; a token knows whether they enclose it.
 
 from __future__ import annotations
 
+import unicodedata
 from typing import NamedTuple
 
 import regex
 
-from xling_tasks.readers.lexicon import CHARACTER, WORDS, Lexicon, lexicon, signs
+from xling_tasks.readers.lexicon import CHARACTER, WORDS, Lexicon, lexicon, naming, signs
 from xling_tasks.readers.options import LOOK_ALIKE, TELLING, Options, tells, words_of
 from xling_tasks.readers.plain import BULLET
 
 _SIGNS = signs({
     ",": "،", ";": ";", "(": "〔", ")": "〕", "[": "[【", "]": "]】", "-": "~〜～−", "/": "\\",
-    "&": "&+・·", "s": "→⇒➜", "t": "✓√✅✔☑○◯⭕🟢👍", "F": "✗❌✘×✖☒❎☐🔴👎",
+    "&": "&+・·", "s": "→⇒➜∴", "t": "✓√✅✔☑○◯⭕🟢👍", "F": "✗❌✘×✖☒❎☐🔴👎",
 })  # fmt: skip
 _CLOTHES = set('*_`#"“”„«»「」『』{}¿¡<>〈〉《》')
 _LETTERS = regex.compile(r"[A-HАВСЕ]{1,8}")
@@ -41,7 +42,11 @@ _LOWER_LINE = regex.compile(
     rf"([a-hавсе](?:[ ]?[*\"'`)\]]*[ ]*{_JOINS}[ ]*[*\"'`(\[]*[a-hавсе])*)[\s*\"'`)\].。}}]*$"
 )
 _LOWER_HEAD = regex.compile(r"(?m)(?:^|(?<=[:,;、\ue001(\[*]))[ ]*([a-hавсе])(?=\))")
-_LOWER_JAPANESE = regex.compile(r"(?m)^[ ]*([a-h])(?=[がはとで项項选])")
+_LOWER_JAPANESE = regex.compile(
+    r"(?m)(?:^[ ]*([a-h])(?=[がはとで项項选])"
+    r"|(?<=[はが、とや])[ ]*([a-h])(?=です|である|の|と|、|[。.]|$)"
+    r"|(?<![^\s、,。.])([a-h])(?=[ :.)]*[○×◯✗✓]))"
+)
 _LOWER_BEFORE_TEXT = regex.compile(r"(?m)^[ \ue001*(]*([a-h])(?=(?:[ ]?[.):\-–—]|[ ])[ *]*(\S.*))")
 
 
@@ -67,7 +72,7 @@ def _capitals(text: str, options: Options) -> str:
 
 
 def _raised(match: regex.Match[str]) -> str:
-    start, end = match.span(1)
+    start, end = max(match.span(group) for group in range(1, match.re.groups + 1))
     start, end = start - match.start(), end - match.start()
     whole: str = match[0]
     letters = whole[start:end]
@@ -158,6 +163,8 @@ class _Lexer:
         if word in _SIGNS:
             return self._add(_SIGNS[word], at, at + 1)
         if not word[0].isalnum() and word not in TELLING and word != "ー":
+            if unicodedata.category(word[0]) == "Sm":
+                return self._add("x", at, at + 1)  # what relates two letters ('A ≈ B')
             return at + 1  # an apostrophe, a trade mark, a smile
         if word[0] >= "\u2e80":
             if self.kinds and self.kinds[-1] == "U" and self.raw[at - 1][0] >= "\u2e80":
@@ -198,9 +205,24 @@ class _Lexer:
         if match is None:
             return None
         last = self.kept[number + match[0] - 1]
-        if "\n" in self.raw[at:last]:
+        if "\n" in self.raw[at:last] or self._within_number(at, last):
             return None
         return last + 1, match[1]
+
+    def _within_number(self, first: int, last: int) -> bool:
+        """Whether words begin or end within a number ('5 mg' of '1.5 mg', '2' of '2,5')."""
+        return self._decimal(first - 1) or self._decimal(last + 1)
+
+    def _decimal(self, at: int) -> bool:
+        """Whether a dot or a comma stands between the digits of a number."""
+        return (
+            0 < at < len(self.raw) - 1
+            and self.raw[at] in ".,"
+            and self.raw[at - 1][-1].isdigit()
+            and self.raw[at + 1][0].isdigit()
+            and self._glued(at)
+            and self._glued(at + 1)
+        )
 
     def _number_head(self, at: int) -> int:
         """The end of '1.' at the head of a line; 0 where there is none."""
@@ -231,8 +253,10 @@ class _Lexer:
         word = self.raw[at]
         if not _LETTERS.fullmatch(word) or self._joined(at):
             return None
-        if word == "ВСЕ" or (word in _WORDS and len(self.raw) > 2):
+        if word == "ВСЕ" or (word in _WORDS and not self._stands_alone(at)):
             return None
+        if at and naming().longest(self.low, at - 1):
+            return None  # 'vitamin C', 'type A'
         letters = word.translate(LOOK_ALIKE)
         if len(letters) > 1:
             ascending = list(letters) == sorted(set(letters))
@@ -240,6 +264,11 @@ class _Lexer:
             if not ascending or known:
                 return None
         return frozenset(letters)
+
+    def _stands_alone(self, at: int) -> bool:
+        """Whether a row of letters that could be a word ('ACE') stands where an answer does."""
+        before, after = "".join(self.kinds[-1:]), self.raw[at + 1 : at + 2]
+        return before in ("", *"np:#([ij9*s") and not (after and after[0][0].isalnum())
 
     def _mend(self) -> None:
         """Letters that are words of the prose, and dots that end no sentence."""

@@ -136,6 +136,12 @@ def lexicon() -> Lexicon:
 
 
 @functools.cache
+def naming() -> Lexicon:
+    """Nouns that a letter names a kind of ('vitamin C', 'type A'): it is no option's then."""
+    return lexicon_of({"lettered": "lettered"})
+
+
+@functools.cache
 def _negative() -> Lexicon:
     return lexicon_of({"asks_false": "false", "asks_not": "not"})
 

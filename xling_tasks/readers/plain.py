@@ -30,16 +30,22 @@ _TAGGED = regex.compile(
     r"<(answer|final_answer|final|response|choice|letter)>([^<>]*)</\1>", regex.I
 )
 _TAG = regex.compile(r"</?[A-Za-z][A-Za-z0-9_]{0,14}(?:\s[^<>\n]{0,80})?/?>")
+_LETTER_TAG = regex.compile(r"<([A-H])>(?![^<>]*</\1>)")  # a letter where a form had <letter>
 _STYLED = regex.compile(
     r"\\(?:text|textbf|textit|textrm|textsf|mathrm|mathbf|mathsf|mathit|operatorname|bf|rm)"
     r"\s*\{([^{}]*)\}"
 )
 _BOXED = regex.compile(r"\\(?:boxed|fbox|framebox)\s*\{([^{}]*)\}")
+# What is boxed or tagged in a row is one list.
+_IN_A_ROW = regex.compile(
+    rf"(?<={FINAL})([^\n{FINAL}]*)\n(?!\s*\n\s*\n\s*\n)"
+    rf"[\s,;、$.*]*(?:(?:and|et|y|e|и|和|と|&)[\s$*]*)?\n{FINAL}"
+)
 _MATHS = regex.compile(r"\\[()\[\]]|\$|\\(?:quad|qquad|,|;|:|!| )")
 _ESCAPED = regex.compile(r"\\([\\\"`*_{}\[\]()#+\-.!%&<>|~])")
 _STRUCK = regex.compile(r"~~[^~]{0,2000}~~")
 _FENCE = regex.compile(r"```[ ]*\w*")
-_HEAD = regex.compile(r"^[ ]*(?:#{1,6}[ ]+|>[> ]*)", regex.M)
+_HEAD = regex.compile(r"^[ ]*(?:#{1,6}[ ]+|>(?!\d)[> ]*)", regex.M)
 _RULE = regex.compile(r"^[ ]*[-*_=—]{3,}[ ]*$", regex.M)
 _CHECKED = regex.compile(r"^([ ]*[-*•][ ]+)\[([xX✓✔ ])\]", regex.M)
 _BULLETS = regex.compile(r"^[ ]*[-*•·‣▪●◦–►▶➤→◆■]+(?:[ ]+(?=\S)|[ ]*$)", regex.M)
@@ -72,11 +78,13 @@ def undressed(text: str) -> str:
     if "<" in text:
         text = _SPECIAL.sub("\n", text)
         text = _TAGGED.sub(rf"\n{FINAL}\2\n", _BREAK.sub("\n", text))
-        text = _TAG.sub("", text)
+        text = _TAG.sub("", _LETTER_TAG.sub(r"\1", text))
     if "\\" in text or "$" in text:
         text = _STYLED.sub(r"\1", _STYLED.sub(r"\1", text))
         text = _BOXED.sub(rf"\n{FINAL}\1\n", text)
         text = _ESCAPED.sub(r"\1", _MATHS.sub(" ", text))
+    if text.count(FINAL) > 1:
+        text = _IN_A_ROW.sub(r"\1, ", text)
     if "~~" in text:
         text = _STRUCK.sub(" ", text)
     if "```" in text:
