@@ -147,11 +147,12 @@ class Served:
         return [text for text in texts if text != "Reply with the word: ready"]
 
     def settle(self) -> None:
-        """Wait until no request has come for a while."""
-        known = -1
-        while known != len(self.requests):
+        """Wait until no request has come for a second, in which other threads had many turns."""
+        known, quiet = -1, 0
+        while quiet < 20:
+            quiet = quiet + 1 if known == len(self.requests) else 0
             known = len(self.requests)
-            time.sleep(0.3)
+            time.sleep(0.05)
 
     def spec(self, **more: Any) -> dict[str, Any]:
         """A judge setting that points here."""
@@ -234,7 +235,7 @@ def chromium() -> Iterator[tuple[Any, asyncio.AbstractEventLoop]]:
     more = "--disable-background-networking --disable-component-update"
     with sync_api.sync_playwright() as driver:
         started = driver.chromium.launch(
-            executable_path=program, args=[*quiet.split(), *more.split()]
+            executable_path=program, args=[*quiet.split(), *more.split()], timeout=180_000
         )
         loop = asyncio.get_running_loop()
         asyncio._set_running_loop(None)

@@ -41,6 +41,7 @@ class Viewer:
         )
         self.thread.start()
         while not self.server.started:
+            assert self.thread.is_alive()
             time.sleep(0.01)
 
     def get(self, name: str, **values: object) -> Any:
@@ -75,7 +76,7 @@ class Viewer:
         self, path: str, method: str = "GET", **headers: str
     ) -> tuple[int, dict[str, str], str]:
         """Status, headers and content of a request written by hand."""
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=120)
         connection.putrequest(method, path, skip_host=True)
         for name, value in {"Host": f"127.0.0.1:{self.port}", **headers}.items():
             if value:
@@ -89,7 +90,7 @@ class Viewer:
     def close(self) -> None:
         """End it."""
         self.server.should_exit = True
-        self.thread.join(10)
+        self.thread.join(120)
         self.index.close()
 
 

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from browser import context_of
 from builders import write_samples
 
 from xling_tasks.cli import parsed
@@ -273,7 +274,7 @@ def make_page(tmp_path, *words):
 
 def annotate_in(browser, path, name, keys):
     """One annotator in a browser of their own; returns their file."""
-    context = browser.new_context()
+    context = context_of(browser)
     page = context.new_page()
     page.goto(path.as_uri())
     page.fill("#annotator", name)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import scripted
-from browser import reload_with_its_store
+from browser import context_of, reload_with_its_store
 
 from xling_tasks.cli import parsed
 from xling_tasks.commands.annotate.page import SCALES, rating_data, write_page
@@ -122,7 +122,7 @@ class Rater:
     """One annotator in a browser of their own."""
 
     def __init__(self, browser, path, name):
-        self.context = browser.new_context()
+        self.context = context_of(browser)
         self.page = self.context.new_page()
         self.requests, self.errors = [], []
         self.page.on("request", lambda request: self.requests.append(request.url))

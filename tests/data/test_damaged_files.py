@@ -29,25 +29,29 @@ def book(path, *more):
 
 
 def test_a_stray_cell_at_the_end_of_the_sheet(tmp_path):
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(DataError, match=r"row 1048576: a cell to the right of the header.*stray"):
         read_tables(book(tmp_path / "a.xlsx", ("XFD1048576", "stray")))
     # An empty one there says nothing.
     (table,) = read_tables(book(tmp_path / "b.xlsx", ("XFD1048576", " ")))
     assert table.rows == [{"a": 1, "b": "x"}]
-    assert time.monotonic() - began < 30
+    # Under a second; all cells up to there would take hours.
+    assert time.process_time() - began < 30
 
 
-def test_a_bomb_is_not_unpacked(tmp_path):
+def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
     path = book(tmp_path / "a.xlsx")
     archive = zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED)
     with archive, archive.open("xl/media/zeros", "w") as file:
         for _ in range(210):
             file.write(bytes(2**20))
-    began = time.monotonic()
+
+    def unpacked(*arguments, **options):
+        raise AssertionError("nothing in it may be unpacked")
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", unpacked)
     with pytest.raises(DataError, match="unpacks to 210 MiB"):
         read_tables(path)
-    assert time.monotonic() - began < 5
 
 
 @pytest.mark.parametrize(

@@ -661,7 +661,7 @@ def ask(url: str, home: Path, dataset: str = "", *languages: str, offline: bool 
         cwd=home,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr

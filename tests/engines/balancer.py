@@ -52,7 +52,7 @@ class Balancer:
         """A connection to the next server that takes one."""
         for port in itertools.islice(self._next, self._n):
             try:
-                found = socket.create_connection(("127.0.0.1", port), timeout=5)
+                found = socket.create_connection(("127.0.0.1", port), timeout=60)
             except OSError:
                 continue
             found.settimeout(None)

@@ -52,7 +52,7 @@ def register() -> None:
 
             class Hook:
                 def add_partial(self, name: str, request: Any, answer: Any) -> None:
-                    time.sleep(outer.pause)
+                    time.sleep(outer.pause * float(os.environ.get("XLING_PAUSES", "1")))
                     hook.add_partial(name, request, answer)
                     outer.set_notes(name, request)
 

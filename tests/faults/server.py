@@ -3,8 +3,8 @@
     python -m tests.faults.server PORT_FILE '{"kinds": ["500"], "share": 0.1, "latency": 0.05}'
 
 Which requests fail is drawn by prompt and attempt from a seed, so that a run can be repeated. At
-`/stats` it tells what it did: requests, faults, whole replies by prompt, and the most requests at
-a time.
+`/stats` it tells what it did: requests, faults, whole replies by prompt, the most requests at a
+time, and with `together` how many times so many were there at once.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ KINDS = (
 
 ERROR_TEXT = "Internal Server Error"
 GREETING = "Reply with the word: ready"
+PATIENCE = 120.0
+"""Seconds that requests are held for the others of their round."""
 
 
 def answer(prompt: str) -> str:
@@ -44,8 +46,13 @@ def translation(prompt: str) -> str:
 
 
 class Faulty:
-    def __init__(self, kinds: list[str], share: float, latency: float, hang: float) -> None:
+    def __init__(
+        self, kinds: list[str], share: float, latency: float, hang: float, together: int
+    ) -> None:
         self.kinds, self.share, self.latency, self.hang = kinds, share, latency, hang
+        self.together = together
+        self.held: list[asyncio.Event] = []
+        self.rounds = 0
         self.attempts: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
         self.whole: Counter[str] = Counter()
@@ -72,6 +79,7 @@ class Faulty:
         prompt = (await request.json())["messages"][-1]["content"]
         kind = self.draw(prompt)
         await asyncio.sleep(self.latency)
+        await self.hold()
         if self.dead:
             return web.Response(status=503, text="Service Unavailable")
         body = {
@@ -84,6 +92,29 @@ class Faulty:
             return web.json_response(body)
         self.faults[kind] += 1
         return await self.fail(kind, request, json.dumps(body))
+
+    async def hold(self) -> None:
+        """Wait until `together` requests are here, which are then all answered.
+
+        However slow the machine, a client that sends as many at a time comes through. For one
+        that does not, nobody is held any more after `PATIENCE`.
+        """
+        if not self.together:
+            return
+        self.held.append(own := asyncio.Event())
+        if len(self.held) == self.together:
+            self.rounds += 1
+            self.let_go()
+        try:
+            await asyncio.wait_for(own.wait(), PATIENCE)
+        except asyncio.TimeoutError:
+            self.together = 0
+            self.let_go()
+
+    def let_go(self) -> None:
+        for event in self.held:
+            event.set()
+        self.held = []
 
     async def fail(self, kind: str, request: web.Request, whole: str) -> web.StreamResponse:
         if kind == "time-out":
@@ -111,6 +142,7 @@ class Faulty:
     async def stats(self, request: web.Request) -> web.Response:
         return web.json_response({
             "requests": sum(self.attempts.values()), "faults": self.faults, "most": self.most,
+            "rounds": self.rounds,
             "replies": sum(self.whole.values()),
             "twice": sum(n > 1 for prompt, n in self.whole.items() if prompt != GREETING),
         })  # fmt: skip
@@ -132,7 +164,7 @@ def said(content: Any) -> dict[str, Any]:
 async def serve(port_file: Path, options: dict[str, Any]) -> None:
     faulty = Faulty(
         options.get("kinds", []), options.get("share", 0.0), options.get("latency", 0.0),
-        options.get("hang", 5.0),
+        options.get("hang", 5.0), options.get("together", 0),
     )  # fmt: skip
     app = web.Application(client_max_size=2**26)
     app.router.add_post("/v1/chat/completions", faulty.chat)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -21,7 +21,7 @@ QUICK = {"k": 5, "topic_seeds": 0, "encoder": False, "source_encoder": False}
 class Faulty:
     """A chat server whose `answer(number, body)` gives (status, headers, bytes); None hangs up."""
 
-    def __init__(self, answer, latency=0.0):
+    def __init__(self, answer):
         self.bodies, self.busy, self.most = [], 0, 0
         guard = threading.Lock()
         outer = self
@@ -36,7 +36,6 @@ class Faulty:
                     number = len(outer.bodies) - 1
                     outer.busy += 1
                     outer.most = max(outer.most, outer.busy)
-                time.sleep(latency)
                 given = answer(number, body)
                 with guard:
                     outer.busy -= 1
@@ -218,30 +217,33 @@ def test_use_cache_keeps_no_failure_and_sampled_answers_are_not_asked_again(run,
 
 
 def test_many_at_a_time_with_a_seed_each(run, faulty):
-    """200 sampled answers at 0.2 s, 32 at a time: 1.4 s is ideal."""
-    server = faulty(lambda number, sent: said(f"Answer {sent['seed']}."), latency=0.2)
+    """160 sampled answers, of which none is given before 32 are asked for."""
+    together = threading.Barrier(32)
+    rounds = []
+
+    def answer(number, sent):
+        with contextlib.suppress(threading.BrokenBarrierError):  # nobody is held any more
+            rounds.append(together.wait(120) == 0)
+        return said(f"Answer {sent['seed']}.")
+
+    server = faulty(answer)
     server.args["num_concurrent"] = 32
     asked = []
     from xling_tasks.lm.service import Service
 
     own = Service._generate_until
 
-    def timed(self, requests, disable_tqdm=False):
-        began = time.monotonic()
-        try:
-            return own(self, requests, disable_tqdm)
-        finally:
-            asked.append((len(requests), time.monotonic() - began))
+    def counted(self, requests, disable_tqdm=False):
+        asked.append(len(requests))
+        return own(self, requests, disable_tqdm)
 
-    Service._generate_until = timed
+    Service._generate_until = counted
     try:
-        ask(run, server, T, metadata=QUICK | {"k": 10, "temperatures": [1.0]}, limit=20)
+        ask(run, server, T, metadata=QUICK | {"k": 10, "temperatures": [1.0]}, limit=16)
     finally:
         Service._generate_until = own
-    ((count, seconds),) = asked
-    assert count == len({body["seed"] for body in server.bodies}) == 200
-    assert server.most == 32
-    assert seconds < 2 * 7 * 0.2  # one at a time would take 40 s
+    assert asked == [160] and len({body["seed"] for body in server.bodies}) == 160
+    assert server.most == 32 and sum(rounds) == 160 / 32
 
 
 def test_other_tasks_in_the_run_are_asked_the_harness_s_way(run, faulty):

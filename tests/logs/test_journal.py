@@ -243,7 +243,7 @@ def test_two_runs_are_kept_apart(mortal, own_cache, run):
     (path,) = journals(own_cache)
     code = (
         "import sys, time; from pathlib import Path; from xling_tasks.logs.lock import Lock;"
-        "lock = Lock(Path(sys.argv[1])); print('held', flush=True); time.sleep(60)"
+        "lock = Lock(Path(sys.argv[1])); print('held', flush=True); time.sleep(3600)"
     )
     lock = path.with_suffix(".lock")
     other = subprocess.Popen([sys.executable, "-c", code, str(lock)], stdout=subprocess.PIPE)

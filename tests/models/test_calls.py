@@ -28,6 +28,7 @@ class Faulty:
         port = folder / f"port-{time.time_ns()}"
         self.process = subprocess.Popen([sys.executable, SERVER, port, json.dumps(options)])
         while not port.exists():
+            assert self.process.poll() is None, "the server did not start"
             time.sleep(0.02)
         self.url = f"http://127.0.0.1:{port.read_text()}"
 
@@ -64,15 +65,13 @@ def requests_of(lm, texts, **kwargs):
 
 
 def test_a_seed_for_every_answer_leaves_the_concurrency_full(faulty):
-    server = faulty(latency=0.05)
+    server = faulty(together=32)  # which answers none before 32 are there
     lm = server.model(num_concurrent=32)
     told = []
-    began = time.monotonic()
-    answers = generate(lm, requests_of(lm, map(str, range(200))), lambda i, a: told.append((i, a)))
-    took = time.monotonic() - began
-    assert sorted(told) == list(enumerate(answers)) and len(set(answers)) == 200
-    # One by one would take 10 s, at 32 connections 0.35 s; the machine may be busy.
-    assert server.stats()["most"] == 32 and took < 5
+    answers = generate(lm, requests_of(lm, map(str, range(192))), lambda i, a: told.append((i, a)))
+    assert sorted(told) == list(enumerate(answers)) and len(set(answers)) == 192
+    stats = server.stats()
+    assert (stats["most"], stats["rounds"]) == (32, 192 / 32)
 
 
 def test_one_request_at_a_time_stays_one_at_a_time(faulty):
@@ -135,10 +134,9 @@ def test_a_hanging_service_ends_the_run(serve):
     served = serve(lambda prompt: time.sleep(1) or "x")
     lm = model_of(served, num_concurrent=2)
     limits = Limits(attempts=9, timeout=0.2, down=1.0)
-    began = time.monotonic()
-    with pytest.raises(ServiceDown, match="no reply for [12] s"):
+    with pytest.raises(ServiceDown, match=r"no reply for \d+ s"):
         generate(lm, requests_of(lm, "abcdef"), lambda i, a: None, limits=limits)
-    assert time.monotonic() - began < 10
+    assert len(served.requests) < 6 * 9  # not all attempts were made
 
 
 @pytest.mark.parametrize(

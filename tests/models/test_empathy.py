@@ -567,7 +567,8 @@ def test_the_linear_backend_reaches_its_targets(realdata, tmp_path):
         pytest.skip(f"{realdata / 'epitome'} is not there")
     start = time.process_time()
     train("--data", realdata / "epitome", "--out", tmp_path / "out")
-    assert time.process_time() - start < 90
+    # Measured: 30 s of processor time, more where another process shares the core.
+    assert time.process_time() - start < 180
     card = scores_of(tmp_path / "out")
     assert (card["pairs"], card["seeker_posts"], len(card["seeds"])) == (3084, 2979, 5)
     # Rows with level 1 or 2 in the published files: 895 + 152, 114 + 1344, 104 + 376.

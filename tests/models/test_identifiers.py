@@ -80,7 +80,7 @@ def test_a_forked_process_gets_the_same_labels(name):
     process = context.Process(target=_tell, args=(name, texts, queue), daemon=True)
     process.start()
     try:
-        assert queue.get(timeout=30) == expected
+        assert queue.get(timeout=180) == expected
     finally:
         process.kill()
         process.join()

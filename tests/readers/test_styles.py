@@ -108,7 +108,8 @@ def test_a_hostile_reply_takes_no_longer_than_another(text):
     start = time.process_time()
     read_letters(text, OPTIONS, several=True)
     read_verdict(text, text)
-    assert time.process_time() - start < 2  # well under 1 on an idle core
+    # The slowest takes half a second; where time grows with the square of the length, minutes.
+    assert time.process_time() - start < 10
 
 
 PIECES = [

@@ -86,7 +86,7 @@ def ask(url: str, folder: Path, *arguments: str, offline: bool = False) -> str:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr

@@ -221,12 +221,21 @@ print(json.dumps({
 """
 
 
-def discovery() -> Iterator[Line]:
-    """Whether a fresh `lm_eval` process would find our tasks and models."""
+def discovery(seconds: float) -> Iterator[Line]:
+    """Whether a fresh `lm_eval` process would find our tasks and models.
+
+    Args:
+        seconds: How long that process may take.
+
+    Raises:
+        TooSlow: If it takes longer.
+    """
+    probe = [sys.executable, "-c", _PROBE]
     with tempfile.TemporaryDirectory() as empty:  # whose files shadow no package
-        done = subprocess.run(
-            [sys.executable, "-c", _PROBE], cwd=empty, capture_output=True, text=True, timeout=60
-        )
+        try:
+            done = subprocess.run(probe, cwd=empty, capture_output=True, text=True, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            raise TooSlow(f"a fresh lm_eval did not start within {seconds:g} s") from None
     if done.returncode:
         said = (done.stderr.strip() or "no message").splitlines()[-1]
         yield Line("discovery", FAIL, f"lm_eval cannot be imported: {said}", "repair that first")

@@ -66,7 +66,7 @@ def doctor(options: argparse.Namespace) -> Screen:
         every = [
             Check("python", checks.python),
             Check("packages", checks.packages),
-            Check("discovery", checks.discovery),
+            Check("discovery", partial(checks.discovery, options.timeout)),
             Check("settings", lambda: lines),
             *_checks(settings),
         ]
