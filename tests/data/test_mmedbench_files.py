@@ -17,8 +17,9 @@ from pathlib import Path
 import pytest
 
 from xling_tasks.data import archive, mmedbench_files
-from xling_tasks.data.mmedbench import load, parse
+from xling_tasks.data.mmedbench import load
 from xling_tasks.data.mmedbench_files import published_path
+from xling_tasks.data.mmedbench_rows import parse
 from xling_tasks.data.records import MMEDBENCH as RECORDS
 from xling_tasks.data.records import MMEDBENCH_LANGUAGES as LANGUAGE_NAMES
 from xling_tasks.errors import DataError

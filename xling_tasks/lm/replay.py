@@ -153,7 +153,7 @@ class ReplayLM(LM):  # type: ignore[misc]
             taken[place] += 1
         return replies
 
-    def _log(self, task: str) -> TaskLog:
+    def _log(self, task: str) -> TaskLog | JoinedLog:
         log = self._logs.get(task)
         if log is None:
             raise DataError(
@@ -190,7 +190,9 @@ def folders_of(path: str | Sequence[str]) -> list[Path]:
     return [Path(item).expanduser() for item in path.split("+") if item]
 
 
-def _joined(parts: Sequence[Mapping[str, Sequence[TaskLog]]]) -> dict[str, TaskLog]:
+def _joined(
+    parts: Sequence[Mapping[str, Sequence[TaskLog]]],
+) -> dict[str, TaskLog | JoinedLog]:
     """One log per task: of the folders' logs, joined where there are several.
 
     Raises:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xling_tasks.errors import DataError
+from xling_tasks.logs.replay_joined import JoinedLog
 from xling_tasks.logs.replay_log import Entry, LoggedRequest, TaskLog
 from xling_tasks.logs.replay_prompts import ChatPrompt
 from xling_tasks.logs.results import as_json
@@ -25,7 +26,7 @@ class Asked(NamedTuple):
         argument: Its generation arguments, or the continuation to score.
     """
 
-    log: TaskLog
+    log: TaskLog | JoinedLog
     doc: Mapping[str, Any]
     doc_id: int
     kind: str
@@ -56,13 +57,15 @@ def match(asked: Asked, digest: str) -> tuple[tuple[int, ...], list[Any]]:
     entry = asked.log.index.get(digest)
     if entry is None:
         raise _no_document(asked)
-    requests = asked.log.requests(entry)
+    requests = entry.log.requests(entry)
     prompted = _prompted(asked, entry, requests)
     templated = asked.log.template is not None and not isinstance(asked.prompt, ChatPrompt)
     wanted = asked.argument
     if asked.kind == "loglikelihood" and templated:
         wanted = wanted.removeprefix(" ")  # after a chat template words start without a space
-    places = [place for place in prompted if _same(requests[place].argument, wanted)]
+    places = [
+        place for place in prompted if _but_seed(requests[place].argument) == _but_seed(wanted)
+    ]
     if not places:
         raise _no_arguments(asked, entry, [requests[place] for place in prompted])
     return tuple(places), [reply for place in places for reply in requests[place].replies]
@@ -98,8 +101,8 @@ def _no_document(asked: Asked) -> DataError:
         )
     return DataError(
         f"{asked}: the document's content is not what it was in {entry.path}, row {entry.row}"
-        f"{_fields(asked.doc, log.row(entry).get('doc'))}; replay with the data and settings of "
-        "the run (data_dir, dataset=REPO@REVISION, languages), or generate again"
+        f"{_fields(asked.doc, entry.log.row(entry).get('doc'))}; replay with the data and settings "
+        "of the run (data_dir, dataset=REPO@REVISION, languages), or generate again"
     )
 
 
@@ -171,12 +174,8 @@ def _no_arguments(asked: Asked, entry: Entry, logged: Sequence[LoggedRequest]) -
     )
 
 
-def _same(then: Any, now: Any) -> bool:
-    """Whether logged arguments are those asked for; seeds only say which answer it was."""
-    if isinstance(then, Mapping) and isinstance(now, Mapping):
-        return _but_seed(then) == _but_seed(now)
-    return bool(then == now)
-
-
-def _but_seed(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in arguments.items() if key != "seed"}
+def _but_seed(argument: Any) -> Any:
+    """A logged argument without its seed, which only says which answer it was."""
+    if not isinstance(argument, Mapping):
+        return argument
+    return {key: value for key, value in argument.items() if key != "seed"}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
 
 from xling_tasks.errors import DataError
 from xling_tasks.logs.replay_log import Entry, LoggedRequest, TaskLog
 
 
-class JoinedLog(TaskLog):
-    """Logs of one task, each with other documents.
+class JoinedLog:
+    """Logs of one task, each with other documents; see `TaskLog`.
 
     Args:
         parts: The logs, of one model.
@@ -63,14 +62,6 @@ class JoinedLog(TaskLog):
         """The places of the documents by question, for messages."""
         return {key: entry for part in self.parts for key, entry in part.questions.items()}
 
-    def requests(self, entry: Entry) -> list[LoggedRequest]:  # type: ignore[override]
-        """The requests of a document."""
-        return self._of(entry).requests(entry)
-
-    def row(self, entry: Entry) -> dict[str, Any]:
-        """A document's line."""
-        return self._of(entry).row(entry)
-
     def first(self) -> list[LoggedRequest]:
         """The requests of the first document, by which one tells how the run asked."""
         return self.parts[0].first()
@@ -78,12 +69,3 @@ class JoinedLog(TaskLog):
     def missing_ranks(self) -> list[int]:
         """Processes of a part whose file is not there."""
         return sorted({rank for part in self.parts for rank in part.missing_ranks()})
-
-    def _of(self, entry: Entry) -> TaskLog:
-        return next(part for part in self.parts if entry.path in part.paths)
-
-    def _keys(self, row: dict[str, Any]) -> tuple[str, str] | None:
-        raise NotImplementedError("the parts read their own lines")
-
-    def _requests(self, row: dict[str, Any]) -> Any:
-        raise NotImplementedError("the parts read their own lines")

@@ -43,8 +43,9 @@ class LoggedRequest(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """Where a document is in a log."""
+    """Where a document is, and the log that can read it."""
 
+    log: TaskLog
     path: Path
     row: int
     offset: int
@@ -128,7 +129,7 @@ class TaskLog(ABC):
                 except (ValueError, LookupError, TypeError, AttributeError) as error:
                     raise _broken(path, number, error) from error
                 if keys is not None:
-                    yield (*keys, Entry(path, number, offset))
+                    yield (*keys, Entry(self, path, number, offset))
 
     @abstractmethod
     def _keys(self, row: dict[str, Any]) -> tuple[str, str] | None:

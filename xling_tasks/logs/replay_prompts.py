@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,36 +22,27 @@ class ChatPrompt(str):
         return prompt
 
 
-class LoggedPrompt(ABC):
-    """A prompt as it was logged."""
-
-    @abstractmethod
-    def slack(self, asked: str) -> int | None:
-        """How much more the logged prompt has than the one asked; None if it is another."""
-
-    def text(self) -> str | None:
-        """The logged text, where it was logged."""
-        return None
-
-
 @dataclass(frozen=True)
-class Digest(LoggedPrompt):
+class Digest:
     """A prompt of which only the digest before the chat template was kept."""
 
     digest: str
     templated: bool
 
     def slack(self, asked: str) -> int | None:
-        """Nothing: equal or another."""
+        """How much more the logged prompt has than the one asked: nothing; None if another."""
         chat = isinstance(asked, ChatPrompt)
         if chat and not self.templated:
             return None
         same = prompt_digest(asked.messages if chat else asked) == self.digest  # type: ignore[attr-defined]
         return 0 if same else None
 
+    def text(self) -> None:
+        """The text was not logged."""
+
 
 @dataclass(frozen=True)
-class Logged(LoggedPrompt):
+class Logged:
     """A prompt as the harness logged it: a text, or messages of a chat service.
 
     Without a chat template it must be the prompt asked. With one, what is asked must occur in it:
@@ -64,7 +54,7 @@ class Logged(LoggedPrompt):
     templated: bool
 
     def slack(self, asked: str) -> int | None:
-        """The length of what the template added."""
+        """The length of what the template added; None if it is another prompt."""
         if isinstance(self.content, str):
             if not self.templated or str(asked) == self.content:
                 return 0 if str(asked) == self.content else None
@@ -106,3 +96,6 @@ def _slack_in_text(text: str, pieces: list[str]) -> int | None:
             return None
         start = at + len(piece)
     return len(text) - sum(map(len, pieces))
+
+
+LoggedPrompt = Digest | Logged

@@ -23,23 +23,23 @@ from xling_tasks import __version__
 from xling_tasks.criteria import about
 from xling_tasks.data.prompts import Prompt, Prompts
 from xling_tasks.data.records import DatasetRecord
-from xling_tasks.errors import DataError, SettingError
-from xling_tasks.harness.backends import clean_reply, replayed, sent_temperature
+from xling_tasks.errors import DataError
+from xling_tasks.harness.backends import clean_reply, replayed
 from xling_tasks.harness.run import all_ranks, model_args_in_use, running, use_own_standard_errors
 from xling_tasks.lm import journaled
-from xling_tasks.log import log, warn_once
+from xling_tasks.log import log
 from xling_tasks.logs.answers import answer_lines, new_run, noting
 from xling_tasks.models.fence_key import fences
-from xling_tasks.models.spec import SELF
 from xling_tasks.models.store import cache_folder, save_answers
 from xling_tasks.models.tally import by_role, told
 from xling_tasks.readers.fences import Fences
 from xling_tasks.readers.thinking import holds_thinking
 from xling_tasks.scorers.answered import ANSWER_METRICS, about_answers, unanswered_again
 from xling_tasks.scorers.values import replies_of
-from xling_tasks.secrets import redact, secrets_in
+from xling_tasks.secrets import redact
 from xling_tasks.settings import Settings
 from xling_tasks.tasks import said
+from xling_tasks.tasks.before_run import check_before_run
 from xling_tasks.tasks.metric import Aggregation, Metric
 from xling_tasks.tasks.second import SecondOpinion
 from xling_tasks.tasks.seeds import Request, with_seeds
@@ -152,9 +152,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
                 "%s: requests are built afresh (--cache_requests has no effect)", self.config.task
             )
         cache_folder(self.settings.xling_cache)
-        _warn_of_keys()
-        self._check_replay()
-        self._check_temperatures()
+        check_before_run(str(self.config.task), self.settings, self.asked_temperatures)
         if self.scores_texts and not self.predict_only:
             self.load_second()
         self.check_run()
@@ -182,34 +180,6 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     def asked_temperatures(self) -> tuple[float, ...]:
         """The temperatures that this task asks the model for; none for log-likelihoods."""
         return ()
-
-    def _check_temperatures(self) -> None:
-        """Never report a temperature that is not used: some backends put their own in its place."""
-        lm = running("lm")
-        for asked in self.asked_temperatures if lm is not None else ():
-            sent = sent_temperature(lm, asked)
-            if sent != asked:
-                raise SettingError(
-                    f"{self.config.task}: this backend decodes at temperature {sent} where {asked} "
-                    f"is asked for. Run it with --gen_kwargs temperature={sent}, so that the "
-                    "results say what was used, or use another backend"
-                )
-
-    def _check_replay(self) -> None:
-        """A replay needs the task's log, and has no model for another role (judge, reader, ...)."""
-        replay = replayed(running("lm"))
-        if replay is not None:
-            replay.origin(str(self.config.task))
-        for role in ("judge", "reader", "translator") if replay is not None else ():
-            specs = [getattr(self.settings, role)]
-            if role == "judge":
-                specs += [each.spec for each in self.settings.jury]
-            if any(spec is not None and spec.model == SELF for spec in specs):
-                raise SettingError(
-                    f"--metadata {role}=self: xling_replay has the logged answers only, not the "
-                    f"model that gave them; name a model, {role}="
-                    '{"model": ..., "model_args": {...}}'
-                )
 
     def check_run(self) -> None:
         """Refuse, before anything is generated, a run that could not be scored."""
@@ -448,16 +418,6 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     def used_prompts(self) -> dict[str, Prompt]:
         """The prompts that this task uses, by name."""
         return {self.prompt_name: self.prompts.get(self.prompt_name, self.prompt_language)}
-
-
-def _warn_of_keys() -> None:
-    keys = secrets_in(model_args_in_use() or {})
-    if keys:
-        warn_once(
-            f"--model_args {', '.join(keys)}: a key stands in the arguments; ours keep it out of "
-            "samples, caches and reports, but lm_eval writes all arguments into results_*.json. "
-            "Give keys in environment variables (OPENAI_API_KEY, HF_TOKEN, ...) and change this one"
-        )
 
 
 def _lacks_answers(instance: Instance) -> bool:

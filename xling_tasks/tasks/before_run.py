@@ -1,0 +1,71 @@
+"""What a run is warned of or refused for before anything is generated, whatever the task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xling_tasks.errors import SettingError
+from xling_tasks.harness.backends import replayed, sent_temperature
+from xling_tasks.harness.run import model_args_in_use, running
+from xling_tasks.log import warn_once
+from xling_tasks.models.spec import SELF
+from xling_tasks.secrets import secrets_in
+from xling_tasks.settings import Settings
+
+
+def check_before_run(task: str, settings: Settings, temperatures: Sequence[float]) -> None:
+    """Look at how the task is run.
+
+    Args:
+        task: Its name.
+        settings: Its settings.
+        temperatures: The temperatures that it asks the model for.
+
+    Raises:
+        SettingError: If the backend decodes at other temperatures, or a replay is to do what takes
+            a model.
+        DataError: If a replay has no log of the task.
+    """
+    _warn_of_keys()
+    _check_replay(task, settings)
+    _check_temperatures(task, temperatures)
+
+
+def _warn_of_keys() -> None:
+    keys = secrets_in(model_args_in_use() or {})
+    if keys:
+        warn_once(
+            f"--model_args {', '.join(keys)}: a key stands in the arguments; ours keep it out of "
+            "samples, caches and reports, but lm_eval writes all arguments into results_*.json. "
+            "Give keys in environment variables (OPENAI_API_KEY, HF_TOKEN, ...) and change this one"
+        )
+
+
+def _check_replay(task: str, settings: Settings) -> None:
+    """A replay needs the task's log, and has no model for another role (judge, reader, ...)."""
+    replay = replayed(running("lm"))
+    if replay is None:
+        return
+    replay.origin(task)
+    specs = [each.spec for each in settings.jury]
+    roles = {"judge": [settings.judge, *specs], "reader": [settings.reader]}
+    for role, own in {**roles, "translator": [settings.translator]}.items():
+        if any(spec is not None and spec.model == SELF for spec in own):
+            raise SettingError(
+                f"--metadata {role}=self: xling_replay has the logged answers only, not the "
+                f"model that gave them; name a model, {role}="
+                '{"model": ..., "model_args": {...}}'
+            )
+
+
+def _check_temperatures(task: str, temperatures: Sequence[float]) -> None:
+    """Never report a temperature that is not used: some backends put their own in its place."""
+    lm = running("lm")
+    for asked in temperatures if lm is not None else ():
+        sent = sent_temperature(lm, asked)
+        if sent != asked:
+            raise SettingError(
+                f"{task}: this backend decodes at temperature {sent} where {asked} is asked for. "
+                f"Run it with --gen_kwargs temperature={sent}, so that the results say what was "
+                "used, or use another backend"
+            )
