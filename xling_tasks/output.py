@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -49,6 +51,22 @@ def writing(place: Path) -> Iterator[None]:
         raise DataError(f"--to {error.filename or place}: {error.strerror or error}") from error
     except UnicodeEncodeError as error:
         raise DataError(f"--to {place}: {error}") from error
+
+
+@contextlib.contextmanager
+def all_or_none(to: Path, names: Iterable[str]) -> Iterator[Path]:
+    """A folder to write NAMES in, which go to TO once all are there: a refusal leaves nothing.
+
+    Raises:
+        DataError: Naming the file that cannot be written.
+    """
+    with writing(to):
+        to.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=to, prefix=".xling-") as scratch:
+            yield Path(scratch)
+            for name in names:
+                (to / name).parent.mkdir(exist_ok=True)
+                os.replace(Path(scratch, name), to / name)
 
 
 def write_new(path: Path, lines: Iterable[str]) -> None:

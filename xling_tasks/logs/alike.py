@@ -57,6 +57,11 @@ class Difference(NamedTuple):
     other: str
     tasks: tuple[str, ...]
 
+    def told(self, first: str) -> str:
+        """In words, with the first task's name."""
+        others = ", ".join(self.tasks)
+        return f"{self.what} is {self.first} in {first}, but {self.other} in {others}"
+
 
 def differences(
     pairs: Iterable[tuple[TaskResults, TaskResults]], *, across_languages: bool = False

@@ -14,7 +14,7 @@ from typing import Any
 from xling_tasks.commands.submit.hf import add_hf
 from xling_tasks.commands.submit.mmedbench import DESCRIPTION, cautions, write_files
 from xling_tasks.commands.submit.parts import KINDS, checked_parts
-from xling_tasks.output import refuse_files, writing
+from xling_tasks.output import refuse_files
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +50,6 @@ def run(options: argparse.Namespace) -> str:
     names = [name for kind in kinds for name in (KINDS[kind].results, KINDS[kind].scores)]
     refuse_files(to, [*names, DESCRIPTION])
     parts = checked_parts(out, kinds, options.ft)
-    with writing(to):
-        write_files(out, to, parts, [*names, DESCRIPTION])
+    write_files(out, to, parts, [*names, DESCRIPTION])
     lines = [f"{to / name}" for name in [*names, DESCRIPTION]]
     return "\n".join([*lines, *cautions(parts), f"Fill in the lines with TODO in {DESCRIPTION}."])

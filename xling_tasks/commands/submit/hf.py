@@ -13,15 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.commands.submit.hf_files import (
-    CARD,
-    RESULTS,
-    require_hub,
-    write_files,
-)
+from xling_tasks.commands.submit.hf_files import CARD, RESULTS, require_hub, write_files
 from xling_tasks.commands.submit.hf_parts import Submission, gather
 from xling_tasks.errors import DataError
-from xling_tasks.output import refuse_files, writing
+from xling_tasks.output import refuse_files
 
 TOKEN = "HF_TOKEN"
 
@@ -69,8 +64,7 @@ def run(options: argparse.Namespace) -> str:
         api, head, card = _repository(options.model_id, token)
     else:
         card = _read(options.card) if options.card else None
-    with writing(to):
-        names = write_files(to, submission, options.model_id, card)
+    names = write_files(to, submission, options.model_id, card)
     lines = [str(to / name) for name in names]
     if uploads:
         place = _upload(api, options.model_id, to, names, head, options.pull_request)

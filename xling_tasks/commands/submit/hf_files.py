@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ from xling_tasks.commands.submit.hf_parts import Submission
 from xling_tasks.commands.submit.hf_task import ALL, KINDS, HubTask, Score
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
-from xling_tasks.output import refuse_files
+from xling_tasks.output import all_or_none, refuse_files
 from xling_tasks.secrets import publishable, redact_text, without_hosts
 
 CARD = "README.md"
@@ -44,16 +42,11 @@ def write_files(to: Path, submission: Submission, model_id: str, card: str | Non
     entries = {name: own for name, own in entries.items() if own}
     names = [*entries, CARD, RESULTS]
     refuse_files(to, names)
-    to.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=to, prefix=".xling-") as scratch:
-        folder = Path(scratch)
+    with all_or_none(to, names) as folder:
         for name, own in entries.items():
             _write_entries(folder / name, own)
         _write_card(folder / CARD, submission, model_id, card)
         _write_results(folder / RESULTS, record(submission, model_id))
-        for name in names:
-            (to / name).parent.mkdir(exist_ok=True)
-            os.replace(folder / name, to / name)
     return names
 
 

@@ -98,10 +98,7 @@ def _differences(group: Sequence[HubTask]) -> Iterator[str]:
     """In what the languages of a criterion were run differently."""
     first = group[0]
     for item in alike.differences([(first, part) for part in group[1:]], across_languages=True):
-        yield (
-            f"the languages were not run alike: {item.what} is {item.first} in {first.task}, but "
-            f"{item.other} in {', '.join(item.tasks)}"
-        )
+        yield f"the languages were not run alike: {item.told(first.task)}"
     models: dict[str, dict[str, list[str]]] = {}
     for part in group:
         for what, model in dict.fromkeys(part.models()):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import functools
-import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -16,6 +14,7 @@ from xling_tasks.data.records import MMEDBENCH_LANGUAGES
 from xling_tasks.errors import DataError
 from xling_tasks.logs.results import as_json
 from xling_tasks.markdown import markdown_table
+from xling_tasks.output import all_or_none
 from xling_tasks.secrets import redact, without_hosts
 
 COLUMNS = ("Language", "ModelInput", "ModelOutput", "GT_Answer")
@@ -25,16 +24,13 @@ DESCRIPTION = "model_description.md"
 def write_files(
     out: Path, to: Path, parts: Mapping[str, Sequence[Part]], names: Sequence[str]
 ) -> None:
-    """All files or none: a refusal half-way leaves nothing behind."""
-    to.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=to, prefix=".xling-") as folder:
+    """All files or none."""
+    with all_or_none(to, names) as folder:
         for kind, of_kind in parts.items():
-            _write(Path(folder, KINDS[kind].results), COLUMNS, _rows(kind, of_kind, out))
-            _write(Path(folder, KINDS[kind].scores), *_scores(kind, of_kind))
+            _write(folder / KINDS[kind].results, COLUMNS, _rows(kind, of_kind, out))
+            _write(folder / KINDS[kind].scores, *_scores(kind, of_kind))
         description = _description(parts)
-        Path(folder, DESCRIPTION).write_text(description, encoding="utf-8", newline="\n")
-        for name in names:
-            os.replace(Path(folder, name), to / name)
+        (folder / DESCRIPTION).write_text(description, encoding="utf-8", newline="\n")
 
 
 def _write(path: Path, header: Sequence[str], rows: Iterator[Sequence[object]]) -> None:

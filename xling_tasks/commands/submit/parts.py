@@ -166,11 +166,7 @@ def _refuse_mixed_ways(out: Path, parts: Sequence[Part]) -> None:
     pairs = [(newest, part) for part in parts]
     differing = alike.differences(pairs, across_languages=True)
     if differing:
-        listed = "; ".join(
-            f"{item.what} is {item.first} in {newest.task}, but {item.other} in "
-            f"{', '.join(item.tasks)}"
-            for item in differing
-        )
+        listed = "; ".join(item.told(newest.task) for item in differing)
         tasks = list(dict.fromkeys(task for item in differing for task in item.tasks))
         again = command(out, [newest.run], tasks)
         raise DataError(f"{out}: the languages were not run alike: {listed}. Run: {again}")
