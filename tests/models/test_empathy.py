@@ -20,7 +20,7 @@ from xling_tasks.models.empathy import linear as empathy_linear
 from xling_tasks.models.empathy.classifier import EmpathyClassifier, load_classifier
 from xling_tasks.models.empathy.data import COLUMNS, MECHANISMS, folds, load, split
 
-NAMES = [f"{name.replace('_', '-')}-reddit.csv" for name in MECHANISMS]
+NAMES = ["emotional-reactions-reddit.csv", "interpretations-reddit.csv", "explorations-reddit.csv"]
 KIND = ["I am so sorry to hear that.", "I hope it gets better.", "I feel sad for you."]
 LIKE = ["It must be the exam.", "I had the same last year.", "I understand what you mean."]
 ASKS = ["What happened next?", "Have you told your teacher?", "How long has it lasted?"]
@@ -322,9 +322,49 @@ def test_scores_by_hand():
     assert scores["interpretations"] == {"f1": 50.0, "accuracy": 100.0, "n": 5, "present": 0.0}
 
 
+def cells(**changed):
+    """A change of all rows: each column a text, or made from the file's and the row's number."""
+    made = {
+        name: new if callable(new) else lambda *_, new=new: new for name, new in changed.items()
+    }
+    return lambda file, number, row: row | {name: new(file, number) for name, new in made.items()}
+
+
+@pytest.mark.parametrize(
+    ("change", "file", "said"),
+    [
+        (cells(level=lambda file, _: int(file == 1)), 0, "'level': emotional_reactions is 0 in all 72"),
+        (cells(level=1), 0, "'level': emotional_reactions is 1 or 2 in all 72"),
+        (cells(level=lambda file, number: number % 2 if file < 2 else 0), 2, "'level': explorations is 0 in all"),
+        (cells(response_post="I hear you."), 1, "'response_post': all 72 training rows have one"),
+        (cells(response_post="\u200b"), 1, "'response_post': all 72 training rows have one"),
+        (cells(response_post=lambda _, number: "." * (number + 1)), 1, "'response_post': no word"),
+        (cells(response_post=lambda _, number: f"z{number}z"), 1, "'response_post': no word"),
+        (cells(seeker_post=lambda _, number: "?" * (number + 1)), 1, "'seeker_post': no word"),
+        (cells(seeker_post="I am sad."), 1, " 1 seeker posts cannot be split"),
+    ],
+)  # fmt: skip
+def test_data_from_which_nothing_can_be_learnt_are_named(tmp_path, change, file, said):
+    folder = write(tmp_path / "data", make_rows(), change)
+    with pytest.raises(DataError) as raised:
+        train("--data", folder, "--out", tmp_path / "out")
+    message = str(raised.value)
+    assert message.startswith(NAMES[file]) and said in message and "\n" not in message
+    assert "add " in message or "give the posts" in message
+
+
+def test_the_other_backend_looks_at_the_labels_too(tmp_path):
+    folder = write(tmp_path / "data", make_rows(), cells(level=0))
+    with pytest.raises(DataError, match="is 0 in all"):
+        train("--data", folder, "--out", tmp_path / "out", "--backend", "transformer")
+
+
 def test_a_mechanism_in_no_row_cannot_be_learnt(tmp_path):
     rows = [row | {"present": [True, row["present"][1], False]} for row in make_rows(20)]
-    with pytest.raises(DataError, match=r"emotional_reactions: field 'level' says the same of all"):
+    with pytest.raises(
+        DataError,
+        match=r"^emotional-reactions-reddit.csv, column 'level': emotional_reactions is 1 or 2 in all",
+    ):
         train("--data", write(tmp_path / "a", rows), "--out", tmp_path / "out", "--seed", 0)
 
 

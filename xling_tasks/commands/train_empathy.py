@@ -22,7 +22,17 @@ from xling_tasks.models.empathy.classifier import (
     save_card,
     save_classifier,
 )
-from xling_tasks.models.empathy.data import MECHANISMS, SPLIT, EmpathyData, Pair, Split, load, split
+from xling_tasks.models.empathy.data import (
+    FILES,
+    MECHANISMS,
+    SPLIT,
+    EmpathyData,
+    Pair,
+    Split,
+    check_learnable,
+    load,
+    split,
+)
 
 _TRAINING = ("model", "revision", "patience", "batch_size", "refit", "max_tokens", "device")
 _OF_EACH: dict[str, Any] = {"epochs": int, "lr": float}
@@ -35,8 +45,7 @@ _LIBRARIES = {
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what `xling train-empathy` takes."""
-    files = ", ".join(f"{name.replace('_', '-')}-reddit.csv" for name in MECHANISMS)
-    parser.add_argument("--data", required=True, help=f"folder with {files}")
+    parser.add_argument("--data", required=True, help=f"folder with {', '.join(FILES)}")
     parser.add_argument("--out", required=True, help="new folder, for empathy_classifier=FOLDER")
     parser.add_argument("--backend", choices=BACKENDS, default="linear")
     seeds = parser.add_mutually_exclusive_group()
@@ -177,6 +186,7 @@ def _fit(
     train, dev = ([data.pairs[index] for index in part] for part in (parts.train, parts.dev))
     if options.backend == "linear":
         return empathy_linear.fit([*train, *dev], seed), {"fitted_on": "train and dev"}
+    check_learnable(train)
     try:
         import torch  # noqa: F401
         import transformers  # noqa: F401

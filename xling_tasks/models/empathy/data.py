@@ -21,6 +21,9 @@ from xling_tasks.errors import DataError
 MECHANISMS = ("emotional_reactions", "interpretations", "explorations")
 """The mechanisms of empathy, in the order of every profile and table."""
 
+FILES = tuple(f"{name.replace('_', '-')}-reddit.csv" for name in MECHANISMS)
+"""The files of a folder, one for each mechanism."""
+
 COLUMNS = ("sp_id", "rp_id", "seeker_post", "response_post", "level", "rationales")
 SPLIT = (75, 5, 20)
 """Percent of the seeker posts in train, dev and test."""
@@ -28,9 +31,10 @@ SPLIT = (75, 5, 20)
 Profile = tuple[bool, bool, bool]
 """Which mechanisms a response has, in the order of `MECHANISMS`."""
 
-# The file whose texts are used: the published file of emotional reactions lacks some of the
-# spaces and names of the platform that the other two have.
+# Whose file has the texts that are used: the published file of emotional reactions lacks some of
+# the spaces and names of the platform that the other two have.
 _TEXTS_OF = MECHANISMS.index("interpretations")
+TEXTS_FILE = FILES[_TEXTS_OF]
 
 
 class Pair(NamedTuple):
@@ -100,7 +104,7 @@ def load(folder: Path) -> EmpathyData:
     """
     if not folder.is_dir():
         raise DataError(f"{folder}: there is no such folder; --data takes EPITOME's CSV files")
-    files = [_read(folder / f"{name.replace('_', '-')}-reddit.csv") for name in MECHANISMS]
+    files = [_read(folder / name) for name in FILES]
     for table, rows in files[1:]:
         _same_pairs(files[0], (table, rows))
         _same_pairs((table, rows), files[0])
@@ -135,7 +139,10 @@ def split(pairs: Sequence[Pair], seed: int) -> Split:
     groups = sorted({pair.group for pair in pairs}, key=lambda name: digest_of(seed, name))
     n_dev, n_test = ((len(groups) * percent + 50) // 100 for percent in SPLIT[1:])
     if not n_dev:
-        raise DataError(f"{len(groups)} seeker posts cannot be split 75-5-20; 10 are the fewest")
+        raise DataError(
+            f"{TEXTS_FILE}: {len(groups)} seeker posts cannot be split 75-5-20; 10 are the fewest; "
+            "add pairs with other posts (equal texts, or equal sp_id, are one post)"
+        )
     part_of = dict.fromkeys(groups, 0)
     part_of |= dict.fromkeys(groups[:n_test], 2)
     part_of |= dict.fromkeys(groups[n_test : n_test + n_dev], 1)
@@ -143,6 +150,27 @@ def split(pairs: Sequence[Pair], seed: int) -> Split:
     for index, pair in enumerate(pairs):
         parts[part_of[pair.group]].append(index)
     return Split(*map(tuple, parts))
+
+
+def check_learnable(pairs: Sequence[Pair]) -> None:
+    """Refuse pairs from which no classifier can learn.
+
+    Raises:
+        DataError: If a mechanism is in all pairs or in none, or all responses are one text.
+    """
+    for column, (name, file) in enumerate(zip(MECHANISMS, FILES, strict=True)):
+        levels = {pair.present[column] for pair in pairs}
+        if len(levels) < 2:
+            there = "1 or 2" if levels == {True} else "0"
+            raise DataError(
+                f"{file}, column 'level': {name} is {there} in all {len(pairs)} training rows; add "
+                "annotated pairs with and without it"
+            )
+    if len({pair.response for pair in pairs}) < 2:
+        raise DataError(
+            f"{TEXTS_FILE}, column 'response_post': all {len(pairs)} training rows have one and "
+            "the same text, from which nothing can be learnt; give the posts themselves"
+        )
 
 
 def folds(pairs: Sequence[Pair], n: int, seed: int) -> list[int]:

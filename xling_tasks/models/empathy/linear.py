@@ -25,7 +25,15 @@ import numpy as np
 
 from xling_tasks.errors import DataError
 from xling_tasks.models.empathy.counted import Rows, Seen, View, see
-from xling_tasks.models.empathy.data import MECHANISMS, Pair, Profile, folds, plain
+from xling_tasks.models.empathy.data import (
+    MECHANISMS,
+    TEXTS_FILE,
+    Pair,
+    Profile,
+    check_learnable,
+    folds,
+    plain,
+)
 from xling_tasks.models.empathy.features import Text, covered, read
 
 VOCABULARY, WEIGHTS = FILES = ("vocabulary.json", "weights.npz")
@@ -127,15 +135,10 @@ def fit(pairs: Sequence[Pair], seed: int) -> LinearClassifier:
         seed: Of the folds in which the first level scores for the second.
 
     Raises:
-        DataError: If a mechanism is in all pairs or in none.
+        DataError: If a mechanism is in all pairs or in none, or posts have no words in common.
     """
+    check_learnable(pairs)
     present = np.array([pair.present for pair in pairs])
-    for name, column in zip(MECHANISMS, present.T, strict=True):
-        if column.all() or not column.any():
-            raise DataError(
-                f"{name}: field 'level' says the same of all {len(pairs)} training rows; rows "
-                "with and without the mechanism are needed"
-            )
     texts = [read(pair.seeker, pair.response) for pair in pairs]
     seen = see(texts)
     evidence = [_evidence(text, pair) for text, pair in zip(texts, pairs, strict=True)]
@@ -169,10 +172,21 @@ def _fit_scorers(
         n_rows = rows.weights.shape[0]
         having = np.bincount(rows.weights.indices, minlength=len(rows.terms)).tolist()
         kept = [column for column, count in enumerate(having) if count >= _FEWEST]
+        if not kept and rows.numbers is None:
+            raise _nothing_in_common(view, n_rows)
         terms = {rows.terms[column]: place for place, column in enumerate(kept)}
         idf = np.array([math.log((1 + n_rows) / (1 + having[column])) + 1 for column in kept])
         scorers[view] = Scorer(terms, idf, _logistic(_matrix(rows, terms, idf), labels, how))
     return scorers
+
+
+def _nothing_in_common(view: View, n_rows: int) -> DataError:
+    """Of posts that have no words (signs alone), or each its own: real ones share hundreds."""
+    return DataError(
+        f"{TEXTS_FILE}, column '{view}_post': no word stands in {_FEWEST} of {n_rows} training "
+        f"posts, so none of the mechanisms ({', '.join(MECHANISMS)}) can be learnt from them; give "
+        "the posts themselves, and more of them"
+    )
 
 
 def _features(seen: Seen, scorers: Mapping[View, Scorer]) -> np.ndarray:
