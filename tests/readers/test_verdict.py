@@ -130,3 +130,12 @@ def test_replies_that_contradict_themselves(reply):
 )
 def test_praise_and_blame_against_the_word(reply, expected):
     assert read_verdict(reply) == expected
+
+
+@pytest.mark.parametrize(
+    ("reply", "verdict"),
+    [("Yes, correct.", 1), ("No，不正确。", 0), ("是，没有错误。", 1), ("No, wrong.", 0),
+     ("Yes, wrong.", None), ("No, correct.", None)],
+)  # fmt: skip
+def test_a_word_and_its_adjective_say_the_same_once(reply, verdict):
+    assert read_verdict(reply) == verdict

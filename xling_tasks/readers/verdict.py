@@ -96,7 +96,8 @@ class _Reader:
     def read(self) -> int | None:
         kinds = self.kinds
         both = _BOTH.match(kinds)
-        if _TAKEN_BACK.match(kinds) or (both and len(set(regex.findall("[YNrw]", both[0]))) > 1):
+        said = {kind in "Yr" for kind in regex.findall("[YNrw]", both[0])} if both else set()
+        if _TAKEN_BACK.match(kinds) or len(said) > 1:
             return None
         explicit = set(self._explicit())
         if len(explicit) > 1:
