@@ -49,7 +49,10 @@ def test_report_compare_board_submit_and_replay(run, serve, outs, tmp_path, caps
     assert (found["language"], found["verdict"], found["n"]) == ("es", "worse", N)
     assert found["estimate"] == pytest.approx(-0.3)
     tables = {table["key"]: table for table in told["tables"]} if "tables" in told else {}
+    assert found["judge_error_in_interval"] is False
     markdown = (tmp_path / "rep" / "report.md").read_text("utf-8")
+    assert "Answers earn 70% of the points of their rubrics, 100% in English" in markdown
+    assert "Rubrics: the judge's own error is not in the intervals" in markdown
     assert "themes and axes" in markdown and "theme context seeking" in markdown
     assert not tables or {"rubric_clinic", "rubric_clinic_parts"} <= tables.keys()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -175,3 +176,40 @@ def test_topics_are_asked_about_in_english(tmp_path):
     tasks = load_tasks("xling_own_correctness", {"data_dir": str(path)})
     texts = _texts(tasks)
     assert len(texts) == N and texts["q00"] == rows()[0]["question_en"]
+
+
+def test_multiple_choice_is_reported_as_shares_of_the_same_questions(run, tmp_path, capsys):
+    lines = [
+        {"id": f"q{n:02}", "correct": "B", "options_en": ["x", "y", "z"], "options_pt": ["u", "v", "w"],
+         "question_en": f"Which ({n})?", "question_pt": f"Qual ({n})?"}
+        for n in range(N)
+    ]  # fmt: skip
+    path = tmp_path / "quiz.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+
+    class Chooses(Answers):
+        def generate_until(self, requests: Any, disable_tqdm: bool = False) -> list[str]:
+            return ["A" if "Qual (1" in request.args[0] else "B" for request in requests]
+
+    out = tmp_path / "out"
+    metadata = {"data_dir": str(path)}
+    builders.evaluated(run, out, "xling_own_mcqa", model=Chooses(WRONG), metadata=metadata)
+    assert main(["report", str(out), "--no-pictures", "--to", str(tmp_path / "rep")]) == 0
+    markdown = (tmp_path / "rep" / "report.md").read_text("utf-8")
+    # Wrong are 1 and 10 to 19. Guessing is not taken off: the questions are the same.
+    assert "13 of 24 answers choose all right options and no other, 24 in English" in markdown
+    assert "beyond guessing is" not in markdown
+    assert "Multiple choice, quiz: languages" in markdown
+    (row,) = re.findall(r"\| pt \| Chooses \| 0\.542 \|.*", markdown)
+    assert row.endswith(" 0.000 |")
+
+
+def test_every_endpoint_has_words():
+    from xling_tasks.criteria import CRITERIA
+    from xling_tasks.report import lines, sentences
+
+    for criterion in CRITERIA.values():
+        for endpoint in criterion.endpoints:
+            said = sentences._OF_100 | sentences._SCORES
+            assert endpoint.metric in sentences.ENDPOINTS and endpoint.metric in said
+            assert endpoint.metric in lines._BRIEF

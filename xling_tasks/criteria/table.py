@@ -308,7 +308,7 @@ _ALL = (
             ("n_scored", "length_words", "declined_rate", _AGREE),
             within=("length_words",),
         ),
-        (Endpoint("rubric_score"), _LANGUAGE),
+        (Endpoint("rubric_score", judged=True), _LANGUAGE),
     ),
     Criterion(
         "information",

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from xling_tasks.languages import in_order, language_name
 from xling_tasks.report.model import Conclusion
-from xling_tasks.report.sentences import AGREEMENTS, measured, shown_values, verdict
+from xling_tasks.report.sentences import AGREEMENTS, measured, share_in_words, shown_values, verdict
 
 _MEANINGS = ("harm", "help", "quality", "language")
 SEVERITY = ("worse", "different", "not_comparable", "cannot_tell", "about_the_same", "better")
@@ -46,6 +46,7 @@ _BRIEF = {
     "sim_sent": "same meaning again",
     "bertscore_f1": "same words again",
     "macro_f1": "recognised",
+    "rubric_score": "of the points",
     "auc": "of 100 pairs right",
     "acc": "beyond guessing",
     "information_f1": "shared with English",
@@ -110,7 +111,10 @@ class Line(NamedTuple):
             return self.lead.reason
         own, base = shown_values(self.lead)
         beside = "" if self.lead.metric in AGREEMENTS else f", English {base}"
-        return f"{own} {_BRIEF.get(self.lead.metric, self.lead.metric)}{beside}"
+        what = _BRIEF.get(self.lead.metric, self.lead.metric)
+        if self.lead.metric == "acc" and share_in_words(self.lead):
+            what = "right"
+        return f"{own} {what}{beside}"
 
     @property
     def rest(self) -> str:

@@ -28,6 +28,7 @@ ENDPOINTS = {
     "macro_f1": "Right and wrong answers recognised",
     "auc": "Right answers preferred to wrong ones",
     "acc": "Exam questions answered rightly",
+    "rubric_score": "Points of the rubrics earned",
     "information_f1": "Content shared with the English answers",
     "empathy": "Same empathy as the English answers",
 }
@@ -45,6 +46,7 @@ _SCORES = {
     "macro_f1": "right and wrong answers are recognised with a score of {} (1: always)",
     "acc": "exam accuracy beyond guessing is {} (0: guessing, 1: all right)",
     "auc": "the right answer is preferred to a wrong one in {} of 100 pairs (guessing: 50)",
+    "rubric_score": "answers earn {} of the points of their rubrics",
     "sim_sent": "answers to the same question are alike in meaning by {} (1: the same)",
     "bertscore_f1": "answers to the same question are alike in words by {} (1: the same)",
     "language_consistency": "{} of the sentences are in the user's language",
@@ -140,8 +142,9 @@ def measured(item: Conclusion) -> str:
     if item.verdict == "not_comparable" or item.value is None or item.english is None:
         return f"{ENDPOINTS.get(item.metric, item.metric)}:"
     own, base = shown_values(item)
-    if item.metric in _OF_100:
-        text = f"{own} answers {_OF_100[item.metric]}"
+    share = share_in_words(item)
+    if share:
+        text = f"{own} answers {share}"
     else:
         text = _SCORES.get(item.metric, f"{item.metric} is {{}}").format(own)
     beside = "" if item.metric in AGREEMENTS else f", {base} in English"
@@ -149,10 +152,21 @@ def measured(item: Conclusion) -> str:
     return f"{text}{beside}{basis}."
 
 
+def share_in_words(item: Conclusion) -> str:
+    """What a share of answers says of them; empty for other values.
+
+    Accuracy is one where the questions are the same in every language; of other questions it is
+    taken beyond guessing.
+    """
+    if item.metric == "acc" and CRITERIA[item.criterion].parallel:
+        return "choose all right options and no other"
+    return _OF_100.get(item.metric, "")
+
+
 def shown_values(item: Conclusion) -> tuple[str, str]:
     """The value in the language with its denominator, and the bare one in English."""
     value, english = item.value or 0.0, item.english or 0.0
-    if item.metric in _OF_100:
+    if share_in_words(item):
         counts = [share * item.n for share in (value, english)]
         whole = all(abs(count - round(count)) < 1e-6 for count in counts)
         if item.n < 100 and whole and not item.judge_error_in_interval:
@@ -161,7 +175,7 @@ def shown_values(item: Conclusion) -> tuple[str, str]:
         return f"{own} of 100", base
     if item.metric == "auc":
         return _of_100(value, english)
-    if item.metric in (*AGREEMENTS, "language_consistency"):
+    if item.metric in (*AGREEMENTS, "language_consistency", "rubric_score"):
         return percent(value), percent(english)
     return f"{value:.2f}", f"{english:.2f}"
 

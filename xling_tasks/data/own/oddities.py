@@ -64,6 +64,11 @@ def stand_ins(items: Sequence[Item]) -> dict[tuple[str, str], list[str]]:
 
 def _about_options(items: Sequence[Item], tongues: Mapping[str, Tongue]) -> Iterator[str]:
     """Options without right letters, that are the same, or that a language lacks."""
+    every = [
+        item.id for item in items if item.correct and len(item.correct) == len(letters_of(item))
+    ]
+    if every:
+        yield f"every option is right: {listed(every)}; of two options such a reply is not readable"
     lone = [item.id for item in items if not item.correct and letters_of(item)]
     if lone:
         yield f"options without right letters in 'correct': {listed(lone)}"

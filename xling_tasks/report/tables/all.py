@@ -14,7 +14,7 @@ from xling_tasks.report.tables.headlines import headline_tables
 from xling_tasks.report.tables.human import human_tables
 from xling_tasks.report.tables.mmedbench import mmedbench_tables
 from xling_tasks.report.tables.multilingual import multilingual_tables
-from xling_tasks.report.tables.rubrics import rubric_tables
+from xling_tasks.report.tables.rubrics import choice_tables, rubric_tables
 from xling_tasks.report.tables.significance import significance_tables
 from xling_tasks.report.tables.table import Table
 from xling_tasks.report.tables.topics import topic_tables
@@ -35,6 +35,7 @@ _CRITERIA = (
     mmedbench_tables,
     multilingual_tables,
     rubric_tables,
+    choice_tables,
 )
 
 

@@ -1,4 +1,4 @@
-"""The tables of rubrics: scores by language, then by theme and axis."""
+"""The tables of users' own rubrics (also by theme and axis) and multiple choice, by language."""
 
 from __future__ import annotations
 
@@ -45,6 +45,28 @@ def rubric_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) -> Ite
             title = f"{heading('rubric', dataset)}: themes and axes"
             texts = [_NOTE, _PART_NOTE, *notes]
             yield by_language(grid, "rubric", dataset, parts, f"{key}_parts", title, texts)
+
+
+_CHOICES = (
+    Shown("acc", "accuracy", bounds=True, points=True),
+    Shown("acc_single", "one right option"),
+    Shown("acc_multi", "several right options"),
+    Shown("jaccard", "Jaccard"),
+    Shown("unparsed_rate", "no letters read"),
+)
+_CHOICE_NOTE = (
+    "Accuracy: share of the questions of which all right options are chosen, and no other; replies "
+    "without readable letters count as wrong. Jaccard, of the replies that letters could be "
+    "read of: options that are chosen and right over those that are either."
+)
+
+
+def choice_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) -> Iterator[Table]:
+    """Multiple choice over questions that are the same in every language."""
+    for dataset in grid.datasets("mcqa"):
+        notes = [_CHOICE_NOTE, *notes_about(remarks, "mcqa", dataset)]
+        title = f"{heading('mcqa', dataset)}: languages"
+        yield by_language(grid, "mcqa", dataset, _CHOICES, f"mcqa_{dataset}", title, notes)
 
 
 def _canaries(grid: Grid, dataset: str) -> Iterator[str]:
