@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from xling_tasks import __version__
+from xling_tasks.commands.parser import Parser
 from xling_tasks.errors import XlingError
 
 COMMANDS = {
@@ -87,7 +88,7 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
 
     Attributes of the result: the command's options, and `run`, which carries it out.
     """
-    parser = argparse.ArgumentParser(prog="xling", description=__doc__)
+    parser = Parser(prog="xling", description=__doc__)
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(title="commands", required=True)
     named = next((word for word in words if not word.startswith("-")), "")
@@ -95,7 +96,7 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
         command = commands.add_parser(name, help=about)
         if name == named:
             import_module(f".{module}", __package__).add_options(command)
-    return parser.parse_args(words)
+    return parser.parsed(words)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

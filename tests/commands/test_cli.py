@@ -10,7 +10,7 @@ from pathlib import Path
 import builders
 import pytest
 
-from xling_tasks.cli import main
+from xling_tasks.cli import COMMANDS, main
 from xling_tasks.commands.options import read_metadata
 from xling_tasks.commands.table import table
 from xling_tasks.errors import SettingError
@@ -105,6 +105,44 @@ def test_errors_are_one_line(capsys, words, message):
     assert main(words) == 2
     error = capsys.readouterr().err
     assert message in error and "Traceback" not in error
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(
+    ("words", "start", "end"),
+    [
+        (["reprot", "out"], "usage: xling ", " Did you mean report?"),
+        (["trian-empathy"], "usage: xling ", " Did you mean train-empathy?"),
+        (["submit", "hff", "out"], "usage: xling submit ", " Did you mean hf?"),
+        (["data", "--jsn"], "usage: xling data ", "arguments: --jsn. Did you mean --json?"),
+        (["cost", "--tasks", "x", "--limits=3"], "usage: xling cost ", " Did you mean --limit?"),
+        (["submit", "mmedbench", "out", "--to", "x", "--no-tf"], "usage: xling submit mmedbench ", " Did you mean --no-ft?"),
+        (["data", "--zzz"], "usage: xling data ", "unrecognized arguments: --zzz"),
+        (["path", "here"], "usage: xling path ", "unrecognized arguments: here"),
+        (["xyzzy"], "usage: xling ", ")"),
+        ([], "usage: xling ", "required: {" + ",".join(COMMANDS) + "}"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)  # fmt: skip
+def test_what_is_misspelt_is_told_with_what_was_meant(capsys, words, start, end):
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    said = capsys.readouterr()
+    assert ended.value.code == 2 and said.out == ""
+    assert said.err.startswith(start) and said.err.rstrip("\n").endswith(end)
+    assert said.err.splitlines()[-1].startswith(start.removeprefix("usage: ").strip() + ": error: ")
+
+
+@pytest.mark.core
+def test_help_asks_for_no_command_and_no_spelling():
+    code = (
+        "import sys; from xling_tasks.cli import parsed\n"
+        "try: parsed(['--help'])\n"
+        "except SystemExit as ended: assert not ended.code\n"
+        "print(sorted({*sys.modules} & {'numpy', 'lm_eval', 'xling_tasks.commands.options'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]" and "usage: xling" in done.stdout
 
 
 def test_metadata_is_read_as_the_harness_reads_it():
