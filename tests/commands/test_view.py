@@ -219,6 +219,15 @@ def test_flags_are_told_by_any_criterion_and_each_language():
         "off_language",
         "translation_failed",
     ]
+    both = {"langid_match_es": 0.0, "second_language_match_es": 1.0,
+            "langid_match_en": 1.0, "second_language_match_en": 0.0}  # fmt: skip
+    opinions = [flag_names(flags_of("information", both, code)) for code in ("es", "en")]
+    assert opinions == [["off_language"], ["second_off_language"]]
+    swept = {"language_consistency_t1.0": 0.4, "second_language_consistency_t1.0": 0.4}
+    assert flag_names(flags_of("consistency", swept, "es")) == [
+        "off_language",
+        "second_off_language",
+    ]
     assert flag_names(flags_of("something new", {"unparsed_rate": 1, "x": "y"}, "")) == ["unread"]
 
 

@@ -29,6 +29,7 @@ FLAGS = {
     "translation_failed": "translation failed",
     "unscored": "not scored",
     "abstained": "no claims in the answer",
+    "second_off_language": "not in the language asked for, by the second identifier",
 }
 """What may be the matter with an answer, in words; the place of each is its bit."""
 
@@ -54,7 +55,14 @@ _ABOVE_NOTHING = {
 }
 """Metrics that say so of an answer by being more than 0, whatever the criterion."""
 
-_BELOW_HALF = ("langid_match", "language_consistency")
+_BELOW_HALF = {
+    "langid_match": "off_language",
+    "language_consistency": "off_language",
+    "second_language_match": "second_off_language",
+    "second_language_consistency": "second_off_language",
+}
+"""Metrics that say so of an answer by being less than 0.5."""
+
 _GOODNESS = {label: -i for i, label in enumerate((*LABELS[:3], NO_RESPONSE, "contradictory"))}
 _RIGHT = {"more_comprehensive": True, "less_comprehensive": True, "contradictory": False}
 _TEMPERATURE = re.compile(r"(.+?)(?:_t(\d+(?:\.\d+)?))?")
@@ -172,7 +180,7 @@ def _named(criterion: str, sample: Mapping[str, Any], language: str) -> Iterator
         if share > 0 and base in _ABOVE_NOTHING:
             yield _ABOVE_NOTHING[base]
         elif share < 0.5 and base in _BELOW_HALF:
-            yield "off_language"
+            yield _BELOW_HALF[base]
 
 
 @functools.lru_cache(maxsize=65_536)

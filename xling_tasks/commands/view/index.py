@@ -25,7 +25,7 @@ from xling_tasks.log import log
 from xling_tasks.logs.checked import reading
 from xling_tasks.models.store import cache_folder
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever an index holds other things than before."""
 
 BATCH_BYTES = 2_000_000
