@@ -58,7 +58,8 @@ class Logged:
         if isinstance(self.content, str):
             if not self.templated or str(asked) == self.content:
                 return 0 if str(asked) == self.content else None
-            return _slack_in_text(self.content, _pieces(asked))
+            messages = asked.messages if isinstance(asked, ChatPrompt) else [{"content": asked}]
+            return _slack_in_text(self.content, [str(m["content"]).strip() for m in messages])
         messages = self._messages()
         if isinstance(asked, ChatPrompt):
             return 0 if asked.messages == messages else None
@@ -80,12 +81,6 @@ class Logged:
         if len(messages) == 1 and isinstance(messages[0], str):
             messages = json.loads(messages[0])
         return [dict(message) for message in messages]
-
-
-def _pieces(asked: str) -> list[str]:
-    if isinstance(asked, ChatPrompt):
-        return [str(message["content"]).strip() for message in asked.messages]
-    return [asked.strip()]
 
 
 def _slack_in_text(text: str, pieces: list[str]) -> int | None:

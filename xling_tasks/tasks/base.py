@@ -219,11 +219,9 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
 
     def _seeded(self, request: Request, view: dict[str, Any]) -> Iterable[Request]:
         """A request with the seeds of its answers, where the backend takes seeds."""
-        question = (
-            f"{view['question_id']}\0{view['answer_id']}"
-            if "answer_id" in view
-            else (str(view["question_id"]))
-        )
+        question = str(view["question_id"])
+        if "answer_id" in view:
+            question += f"\0{view['answer_id']}"
         language = str(view.get("language", self.language))
         seed, dataset = self.settings.sampling_seed, self.record.key
         return with_seeds(request, seed, dataset, language, question)
@@ -267,8 +265,8 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
             super().apply_filters()
             for instance in self.instances:
                 unanswered_again(instance)
-        everywhere = all_ranks(any(map(_lacks_answers, self.instances)))
-        self._gaps = any(everywhere)
+        lacking = (any(map(failed, instance.resps)) for instance in self.instances)
+        self._gaps = any(all_ranks(any(lacking)))
         if not self.predict_only:
             start = time.monotonic()
             before = told()
@@ -418,10 +416,6 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     def used_prompts(self) -> dict[str, Prompt]:
         """The prompts that this task uses, by name."""
         return {self.prompt_name: self.prompts.get(self.prompt_name, self.prompt_language)}
-
-
-def _lacks_answers(instance: Instance) -> bool:
-    return any(map(failed, instance.resps))
 
 
 _unsaved: list[weakref.ref[XlingTask]] = []

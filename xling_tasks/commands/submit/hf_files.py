@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -86,10 +86,15 @@ def _entries(submission: Submission, group: Sequence[HubTask], model_id: str) ->
             source_name="xling-tasks with lm-evaluation-harness",
             notes=_notes(submission, part, score),
         )
-        for part in group
-        for score in part.main
-        if score.value is not None and part.hub_dataset is not None
+        for part, score in _on_the_hub(group)
     ]
+
+
+def _on_the_hub(parts: Sequence[HubTask]) -> Iterator[tuple[HubTask, Score]]:
+    """The defined values of tasks whose data is on the Hub."""
+    for part in parts:
+        if part.hub_dataset is not None:
+            yield from ((part, score) for score in part.main if score.value is not None)
 
 
 def _notes(submission: Submission, part: HubTask, score: Score) -> str:
@@ -135,29 +140,26 @@ def index_results(submission: Submission) -> list[Any]:
     """The values as `EvalResult`s of the card's model-index."""
     from huggingface_hub import EvalResult
 
-    entries = []
     warning = "; CAUTION, see the card" if submission.cautions else ""
-    for part in submission.parts:
-        for score in part.main:
-            if score.value is None or part.hub_dataset is None:
-                continue
-            of_all = score.language == ALL
-            language = "all languages" if of_all else language_name(score.language)
-            alone = part.language is not None or of_all
-            entries.append(
-                EvalResult(
-                    task_type=KINDS[part.criterion].type,
-                    task_name=f"{part.criterion} ({language})",
-                    dataset_type=part.hub_dataset,
-                    dataset_name=f"{part.data['dataset']} ({language})",
-                    dataset_config=part.task if alone else f"{part.task}_{score.language}",
-                    dataset_split="test",
-                    dataset_revision=part.revision,
-                    metric_type=score.label,
-                    metric_name=f"{score.label} ({part.criterion}, {language}{warning})",
-                    metric_value=score.value,
-                )
+    entries = []
+    for part, score in _on_the_hub(submission.parts):
+        of_all = score.language == ALL
+        language = "all languages" if of_all else language_name(score.language)
+        alone = part.language is not None or of_all
+        entries.append(
+            EvalResult(
+                task_type=KINDS[part.criterion].type,
+                task_name=f"{part.criterion} ({language})",
+                dataset_type=part.hub_dataset,
+                dataset_name=f"{part.data['dataset']} ({language})",
+                dataset_config=part.task if alone else f"{part.task}_{score.language}",
+                dataset_split="test",
+                dataset_revision=part.revision,
+                metric_type=score.label,
+                metric_name=f"{score.label} ({part.criterion}, {language}{warning})",
+                metric_value=score.value,
             )
+        )
     return entries
 
 

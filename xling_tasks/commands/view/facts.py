@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 from xling_metrics.classification import hard_verdict
 
-from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS, NO_RESPONSE
+from xling_tasks.criteria import CRITERIA, ENGLISH, NO_RESPONSE
 from xling_tasks.logs.shown.anything import languages_in, several_languages
 from xling_tasks.logs.shown.parts import parts_of, sweep
 from xling_tasks.logs.shown.texts import Part, as_text, listing, mapping, missing, number
+from xling_tasks.report.page.gaps import BADNESS
 from xling_tasks.unanswered import FAILED, REFUSED
 
 FLAGS = {
@@ -63,7 +64,6 @@ _BELOW_HALF = {
 }
 """Metrics that say so of an answer by being less than 0.5."""
 
-_GOODNESS = {label: -i for i, label in enumerate((*LABELS[:3], NO_RESPONSE, "contradictory"))}
 _RIGHT = {"more_comprehensive": True, "less_comprehensive": True, "contradictory": False}
 _TEMPERATURE = re.compile(r"(.+?)(?:_t(\d+(?:\.\d+)?))?")
 _TITLE = 240
@@ -230,7 +230,7 @@ def _by_label(sample: Mapping[str, Any]) -> Judged:
     label = mapping(sample.get("n_judged")).get("label")
     if not isinstance(label, str):
         return Judged()
-    return Judged(label, _GOODNESS.get(label), _RIGHT.get(label))
+    return Judged(label, -BADNESS[label] if label in BADNESS else None, _RIGHT.get(label))
 
 
 def _by_verdicts(sample: Mapping[str, Any]) -> Judged:

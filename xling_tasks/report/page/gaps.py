@@ -12,7 +12,7 @@ from xling_tasks.report.data import Task
 _HEADLINES = ("bertscore_f1", "sim_sent", "sim_1gram")
 
 # From good to bad, as a reader who is worried for patients would order them.
-_BADNESS = {label: i for i, label in enumerate((*LABELS[:3], NO_RESPONSE, "contradictory"))}
+BADNESS = {label: i for i, label in enumerate((*LABELS[:3], NO_RESPONSE, "contradictory"))}
 
 
 class Gap(NamedTuple):
@@ -25,7 +25,7 @@ class Gap(NamedTuple):
         task: The language's task.
         english: English's task; the same one where all languages are in one.
         why: What the gap is, in words.
-        name: The metric or temperature that it was found at; empty where there is one only.
+        name: The metric that it was found by; empty where it is clear.
     """
 
     size: float
@@ -75,14 +75,14 @@ def correctness_gaps(tasks: Sequence[Task]) -> Iterator[Gap]:
         own, reference = _labels(task), _labels(base)
         for question, label in own.items():
             other = reference.get(question)
-            if other is not None and _BADNESS[label] > _BADNESS[other]:
-                size = _BADNESS[label] - _BADNESS[other] + 10.0 * (label == "contradictory")
+            if other is not None and BADNESS[label] > BADNESS[other]:
+                size = BADNESS[label] - BADNESS[other] + 10.0 * (label == "contradictory")
                 why = f"{spaced(label)}; in English {spaced(other)}"
                 yield Gap(size, question, task.place.language, task, base, why)
 
 
 def _labels(task: Task) -> dict[str, str]:
-    columns = {label: _values(task, label) for label in _BADNESS}
+    columns = {label: _values(task, label) for label in BADNESS}
     return {
         question: label
         for label, values in columns.items()
@@ -94,26 +94,24 @@ def _labels(task: Task) -> dict[str, str]:
 def rubric_gaps(tasks: Sequence[Task]) -> Iterator[Gap]:
     """Answers with fewer of their criteria's points than the English answer."""
     for task, base in _pairs(tasks):
-        own, reference = _values(task, "rubric_score"), _values(base, "rubric_score")
-        for question, value in own.items():
-            other = reference.get(question)
-            if value is not None and other is not None and value < other:
-                why = f"score {value:.2f}; in English {other:.2f}"
-                yield Gap(other - value, question, task.place.language, task, base, why)
+        yield from _drops(task, base, "rubric_score", "score", 2)
 
 
 def consistency_gaps(tasks: Sequence[Task]) -> Iterator[Gap]:
     """Drops in the first metric of similarity, at the highest temperature, that both have."""
     for task, base in _pairs(tasks):
         name = _headline(set(task.columns) & set(base.columns))
-        own, reference = _values(task, name), _values(base, name)
-        for question, value in own.items():
-            other = reference.get(question)
-            if value is not None and other is not None and value < other:
-                why = f"{name} {value:.3f}; in English {other:.3f}"
-                yield Gap(
-                    other - value, question, task.place.language, task, base, why, tau_of(name)
-                )
+        yield from _drops(task, base, name, name, 3)
+
+
+def _drops(task: Task, base: Task, name: str, told: str, digits: int) -> Iterator[Gap]:
+    """The questions in which a metric is lower than in English."""
+    reference = _values(base, name)
+    for question, value in _values(task, name).items():
+        other = reference.get(question)
+        if value is not None and other is not None and value < other:
+            why = f"{told} {value:.{digits}f}; in English {other:.{digits}f}"
+            yield Gap(other - value, question, task.place.language, task, base, why, name)
 
 
 def _headline(names: Iterable[str]) -> str:

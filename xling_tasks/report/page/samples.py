@@ -31,6 +31,7 @@ from xling_tasks.report.page.gaps import (
     information_gaps,
     mmedbench_gaps,
     rubric_gaps,
+    tau_of,
     verifiability_gaps,
 )
 
@@ -191,14 +192,14 @@ def _judge(_: Gap, *samples: Sample) -> Iterator[Part]:
 
 
 def _sampled(gap: Gap, *samples: Sample) -> Iterator[Part]:
-    sides = []
+    sides, tau = [], tau_of(gap.name)
     for sample, code in zip(samples, (ENGLISH, gap.language), strict=True):
         by_temperature, others = answers_by_temperature(sample, code)
         if others:  # A temperature is lacking, so that the answers are not where they seem to be.
             raise LookupError("empty_rate")
-        sides.append(by_temperature[gap.name][1])
+        sides.append(by_temperature[tau][1])
     most = max(map(len, sides))
-    title = f"Answers at temperature {gap.name}"
+    title = f"Answers at temperature {tau}"
     title += f" (the first {ANSWERS} of {most})" if most > ANSWERS else ""
     plain = ([own._replace(mark="") for own in side[:ANSWERS]] for side in sides)
     yield _part(title, *plain)
