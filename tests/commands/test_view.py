@@ -339,10 +339,10 @@ def test_a_jury_shows_every_vote():
              {"judge": "b", "label": None, "reply": None, "failed": "timed out"}]  # fmt: skip
     sample = {"doc": {"question": "q"}, "n_judged": {"label": C, "reply": "x", "votes": votes}}
     (part,) = [p for p in parts_of("correctness", sample, "en") if p.title.startswith("The judge")]
-    assert [(p.mark, p.text) for p in part.passages] == [
-        ("a: contradictory", "No."),
-        ("with the answers exchanged: more comprehensive", "Yes."),
-        ("b: failed: timed out", ""),
+    assert [(p.mark, p.text, p.tone) for p in part.passages] == [
+        ("a: contradictory", "No.", "bad"),
+        ("with the answers exchanged: more comprehensive", "Yes.", "good"),
+        ("b: failed: timed out", "", "unsure"),
     ]
 
 

@@ -105,7 +105,7 @@ def _verdicts(judged: Mapping[str, Any]) -> Iterator[Passage]:
 
 def _verdict(judged: Mapping[str, Any], who: str = "") -> Passage:
     label = judged.get("label")
-    tone = {"contradictory": "bad", "more_comprehensive": "good", "less_comprehensive": "good"}
+    tone = {"contradictory": "bad", "more comprehensive": "good", "less comprehensive": "good"}
     said = words(label) if label is not None else "no label"
     if "failed" in judged:
         said = f"failed: {as_text(judged['failed'])}"
