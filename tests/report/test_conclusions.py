@@ -289,3 +289,37 @@ def test_multiple_choice_is_compared_beyond_chance(tmp_path):
     assert item["estimate"] == pytest.approx(-0.375) and item["verdict"] == "worse"
     markdown = (out / "report.md").read_text(encoding="utf-8")
     assert "each language has its own" in markdown
+    # Another exam may be harder: nobody is said to be served worse.
+    assert "**Russian does worse in its exam than English in its own.**" in markdown
+    assert "Its exam has other questions, which may be harder." in markdown
+    assert "Worse; likely real, but its exam has other questions" in markdown
+    assert "served worse" not in markdown
+
+
+def test_letters_that_could_not_be_read_can_hide_a_gap(tmp_path):
+    """160 of 200 right in English; 130 and 20 unread in Spanish: 150 if these were right."""
+
+    def exam(code, right, unread):
+        rows = [
+            {"doc": {"question_id": f"{code}{i}", "several": False,
+                     "options": dict.fromkeys("ABCD", "x")},
+             "resps": [], "acc": float(i < right),
+             "unparsed_rate": float(right <= i < right + unread)}
+            for i in range(200)
+        ]  # fmt: skip
+        scores = {"acc": right / 200, "unparsed_rate": unread / 200}
+        up = {"acc": True, "unparsed_rate": False}
+        return task_of(scores, rows, record=RECORD, better=up)
+
+    tasks = {
+        "mmedbench_mcqa_en": exam("en", 160, 0),
+        "mmedbench_mcqa_es": exam("es", 130, 20),
+        "mmedbench_mcqa_zh": exam("zh", 60, 20),
+    }
+    found = conclusions(write_run(tmp_path / "m", tasks))
+    hidden, shown = found["m", "es", "acc"], found["m", "zh", "acc"]
+    # Beyond guessing among four: (160 - 50) / 150 = 0.733, (130 - 50) / 150 = 0.533, (150 - 50) / 150.
+    assert hidden.verdict == "cannot_tell" and hidden.estimate == pytest.approx(-0.2)
+    assert "unread replies could hide it: the gap is -0.067 if all" in hidden.reason
+    assert "and -0.200 if all were wrong" in hidden.reason
+    assert shown.verdict == "worse" and "the gap is -0.533 if all unread" in shown.reason

@@ -269,7 +269,12 @@ def _read(task: Task) -> Task:
         column = column or column_of(name, kept)
         if column is not None:
             task.columns[name] = column
-    task.unread = {name: np.array(own) for name, own in unread.items() if name in task.columns}
+    # `acc` is of verdicts in one criterion, and of letters, one to a question, in others.
+    task.unread = {
+        name: np.array(own)
+        for name, own in unread.items()
+        if name in task.columns and not task.columns[name].simple
+    }
     for name in [*task.columns]:  # A share of labels where nothing was judged is none.
         if name.partition("_judge")[0] in LABELS and task.scores.get(name) is None:
             del task.columns[name]

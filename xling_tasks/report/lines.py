@@ -15,7 +15,15 @@ from typing import NamedTuple
 
 from xling_tasks.languages import in_order, language_name
 from xling_tasks.report.model import Conclusion
-from xling_tasks.report.sentences import AGREEMENTS, measured, share_in_words, shown_values, verdict
+from xling_tasks.report.sentences import (
+    AGREEMENTS,
+    measured,
+    of_another_exam,
+    other_exam,
+    share_in_words,
+    shown_values,
+    verdict,
+)
 
 _MEANINGS = ("harm", "help", "quality", "language")
 SEVERITY = ("worse", "different", "not_comparable", "cannot_tell", "about_the_same", "better")
@@ -35,6 +43,10 @@ _VERDICTS = {
     "about_the_same": "about the same as English",
     "cannot_tell": "cannot tell",
     "not_comparable": "not comparable",
+}
+_OF_EXAMS = {
+    "worse": "worse in its exam than English in its own",
+    "better": "better in its exam than English in its own",
 }
 _NAMED = 4
 """As many languages are named in an answer; more are counted."""
@@ -92,7 +104,7 @@ class Line(NamedTuple):
     @property
     def verdict(self) -> str:
         """The verdict in a few words."""
-        return _VERDICTS[self.kind]
+        return (_OF_EXAMS if of_another_exam(self.lead) else _VERDICTS)[self.kind]
 
     @property
     def why(self) -> str:
@@ -102,6 +114,9 @@ class Line(NamedTuple):
         if start in ("Cannot tell", "Not comparable", "About the same"):
             basis = f" ({self.lead.n:,} questions)." if self.kind == "not_comparable" else ""
             return rest[0].upper() + (rest[1:].removesuffix(".") + basis if basis else rest[1:])
+        if of_another_exam(self.lead):
+            said = other_exam(self.lead)
+            return f"{said[0].upper()}{said[1:]}."
         return "What two English answers share is not measured." * (self.kind == "different")
 
     @property
@@ -177,7 +192,7 @@ def answer(own: Sequence[Line]) -> str:
     """Which languages of one model are served worse, and which that cannot be said of."""
     said = []
     for kind, (one, several) in _ANSWERS.items():
-        group = [line for line in own if line.kind == kind]
+        group = [line for line in own if _answered(line) == kind]
         if group:
             text = (several if len(group) > 1 else one).format(_names(group, len(own)))
             if kind == "different" and len(group) > 1:
@@ -187,10 +202,23 @@ def answer(own: Sequence[Line]) -> str:
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
+def _answered(line: Line) -> str:
+    """A key of `_ANSWERS`: who did worse in another exam is not said to be served worse."""
+    return f"{line.kind}_exam" if of_another_exam(line.lead) else line.kind
+
+
 _ANSWERS = {
     "worse": ("{} is served worse than English", "{} are served worse than English"),
+    "worse_exam": (
+        "{} does worse in its exam than English in its own",
+        "{} do worse in their exams than English in its own",
+    ),
     "different": ("{} gets other answers than English", "{} get other answers than English"),
     "better": ("{} is served better than English", "{} are served better than English"),
+    "better_exam": (
+        "{} does better in its exam than English in its own",
+        "{} do better in their exams than English in its own",
+    ),
     "about_the_same": ("{} is about the same", "{} are about the same"),
     "cannot_tell": ("for {} it cannot be told", "for {} it cannot be told"),
     "not_comparable": ("{} is not comparable", "{} are not comparable"),

@@ -216,7 +216,21 @@ def verdict(item: Conclusion) -> str:
         return f"Cannot tell: {item.reason}."
     if item.metric in AGREEMENTS:
         return "Less than the margin allows; what two English answers share is not measured."
-    return f"{'Worse' if item.verdict == 'worse' else 'Better'}; likely real."
+    said = f"{'Worse' if item.verdict == 'worse' else 'Better'}; likely real"
+    return f"{said}, but {other_exam(item)}." if of_another_exam(item) else f"{said}."
+
+
+def of_another_exam(item: Conclusion) -> bool:
+    """Whether English had other questions, so that a gap may be the exams' own."""
+    return not CRITERIA[item.criterion].parallel and item.verdict in ("worse", "better")
+
+
+def other_exam(item: Conclusion) -> str:
+    """What else may have made the gap between two exams."""
+    return f"its exam has other questions, which may be {_EXAMS[item.verdict]}"
+
+
+_EXAMS = {"worse": "harder", "better": "easier"}
 
 
 def leans(item: Conclusion) -> bool:
