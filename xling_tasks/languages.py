@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from typing import NamedTuple
 
 from xling_metrics.words import language_code
@@ -159,18 +159,31 @@ BRANCH_GROUPS = {
 """The same languages by linguistic branch; `other` has the branches with one language here."""
 
 
-def find(code: str) -> Language:
+def find(code: str, names: Mapping[str, str] | None = None) -> Language:
     """The language of a code such as `iw`, `he` or `zh-CN`.
+
+    Args:
+        code: The code.
+        names: Code -> name of languages that only a user's own data know.
 
     Raises:
         SettingError: If translators here do not know it.
     """
     language = known_language(code)
+    if language is None and names and code in names:
+        return Language(code, names[code], "")
     if language is None:
         raise SettingError(
-            f"translator: language {code!r} is not supported. Known: {', '.join(LANGUAGES)}."
+            f"translator: language {code!r} is not known to it. Name a model of the harness that "
+            "may know it, or a file of translations; or leave the language out, with "
+            "--metadata languages=..."
         )
     return language
+
+
+def unknown_names(names: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """(code, name) of the languages that only a user's own data know."""
+    return tuple(sorted(pair for pair in names.items() if known_language(pair[0]) is None))
 
 
 def known_language(code: str) -> Language | None:

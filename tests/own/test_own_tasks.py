@@ -133,3 +133,25 @@ def test_liveqa_as_own_file_scores_as_liveqa(run, tmp_path, realdata):
             assert own[f"xling_own_{criterion}"][mine] == pytest.approx(value), mine
             compared += 1
     assert compared > 60
+
+
+def test_a_model_translates_a_language_that_only_its_name_tells(run, serve, tmp_path):
+    from xling_tasks.errors import SettingError
+    from xling_tasks.languages import find
+
+    rows = [{"id": n, "question_en": f"Why {n}?", "question_dag": f"Bozuɣu {n}?"} for n in range(2)]
+    path = write_jsonl(tmp_path / "clinic.jsonl", rows)
+
+    def translate(prompt: str) -> str:
+        return "ready" if "Sentence:" not in prompt else "Water and rest help you to recover."
+
+    served = serve(translate)
+    metadata = {
+        "data_dir": str(path), "scripts": {"dag": {"script": "Latn", "name": "Dagbani"}}, **FAST,
+        "translator": served.spec(),
+    }  # fmt: skip
+    results = run("xling_own_consistency", metadata=metadata)["results"]["xling_own_consistency"]
+    assert results["translation_failed_rate_t1.0_dag,none"] == 0.0
+    assert any("Dagbani" in prompt for prompt in served.prompts)
+    with pytest.raises(SettingError, match="'dag' is not known to it. Name a model of the harness"):
+        find("dag")

@@ -70,6 +70,8 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     """Whether the paper's instructions are in the question's language rather than in English."""
     scripts: tuple[str, ...] = ()
     """Unicode names of the language's scripts, where they and not langid say what is in it."""
+    what_to_do = "is data_dir the right file?"
+    """Said where no question is usable."""
     scores_texts = True
     """Whether replies are scored as they are, rather than read for a verdict or letters."""
     record: DatasetRecord
@@ -123,7 +125,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         if not docs:
             raise DataError(
                 f"{self.config.task}: no question of {self.record.title} is usable in "
-                f"{self.language!r} ({self.coverage().get('unusable_reasons')})"
+                f"{self.language!r} ({self.coverage().get('unusable_reasons')}); {self.what_to_do}"
             )
         self.dataset = {"test": Docs(docs)}
 

@@ -30,7 +30,7 @@ from xling_tasks.data.prompts import Prompt
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.harness.backends import is_hosted, takes_seed, uses_answer_cache
 from xling_tasks.harness.run import all_ranks, running
-from xling_tasks.languages import language_name
+from xling_tasks.languages import language_name, unknown_names
 from xling_tasks.log import warn_once
 from xling_tasks.models.encoders import encoder_for
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, translator
@@ -121,6 +121,7 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
             self.used_prompts().get("translate"),
             self._references[doc["question_id"]],
             self.language,
+            self.record.language_names,
         )
         return requests * sum(self.answers_at(tau) for tau in self.temperatures)
 
@@ -154,7 +155,10 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
         if self.language != "en" and self.settings.translator is not None:
             prompt = self.prompts.get("translate", "en")
             self._translator = translator(
-                self.settings.translator, self.settings.xling_cache, prompt
+                self.settings.translator,
+                self.settings.xling_cache,
+                prompt,
+                unknown_names(self.record.language_names),
             )
             self._translator.check((self.language, "en"))
         self._scorers = self._make_scorers()

@@ -18,7 +18,7 @@ from xling_tasks.data.prompt_sets import PromptSet, load_prompts
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import SettingError
-from xling_tasks.languages import BRANCH_GROUPS, FAMILY_GROUPS, SCRIPT_GROUPS
+from xling_tasks.languages import BRANCH_GROUPS, FAMILY_GROUPS, SCRIPT_GROUPS, unknown_names
 from xling_tasks.log import log
 from xling_tasks.models.translate.degenerate import foreign
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, translator
@@ -143,8 +143,9 @@ class MultilingualTask(GreedyTask):
     def translation_requests(self, language: str) -> list[SideRequest]:
         """What a translator of the harness will be asked about an answer."""
         return translation_requests(
-            self.settings.translator, self.used_prompts().get("translate"), STAND_IN, language
-        )
+            self.settings.translator, self.used_prompts().get("translate"), STAND_IN, language,
+            self.record.language_names,
+        )  # fmt: skip
 
     # Before the run
 
@@ -172,7 +173,8 @@ class MultilingualTask(GreedyTask):
         if self.settings.translator is not None:
             prompt = self.prompts.get("translate", "en")
             cache = self.settings.xling_cache
-            self._translator = translator(self.settings.translator, cache, prompt)
+            names = unknown_names(self.record.language_names)
+            self._translator = translator(self.settings.translator, cache, prompt, names)
             self._translator.check(*((code, "en") for code in self.languages[1:]))
 
     # Replies

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xling_tasks.data.prompts import Prompt
@@ -28,7 +29,11 @@ class SideRequest:
 
 
 def translation_requests(
-    spec: ModelSpec | None, prompt: Prompt | None, text: str, source: str
+    spec: ModelSpec | None,
+    prompt: Prompt | None,
+    text: str,
+    source: str,
+    names: Mapping[str, str] | None = None,
 ) -> list[SideRequest]:
     """What a model of the harness is asked to translate a text to English.
 
@@ -37,10 +42,11 @@ def translation_requests(
         prompt: The prompt `translate`; None for a translator that uses none.
         text: The text, or one of its length (whose sentences may be in any language).
         source: Its language.
+        names: Code -> name of languages that only a user's own data know.
     """
     if spec is None or prompt is None or source == "en":
         return []
-    names = {"source_language": find(source).name, "target_language": find("en").name}
+    names = {"source_language": find(source, names).name, "target_language": find("en").name}
     sentences = dict.fromkeys(split(text, "en" if source == "th" else source).sentences)
     return [
         SideRequest("translator", prompt.fill(text=each, **names), spec.max_gen_toks, source)

@@ -293,7 +293,9 @@ def _wanted(out: Path, options: argparse.Namespace) -> list[tuple[Samples, str, 
     """The files to draw from: the newest of each task, by language and dataset."""
     newest = newest_samples(out, {"correctness"})
     if not newest:
-        raise DataError(f"{out}: no samples_xlinghealth_correctness_*.jsonl. {_HINT}")
+        raise DataError(
+            f"{out}: no samples of correctness (samples_*_correctness_*.jsonl). {_HINT}"
+        )
     files = [(samples, place.dataset, place.language) for place, samples in newest]
     for place, option in ((1, "datasets"), (2, "languages")):
         known = [str(file[place]) for file in files]

@@ -35,6 +35,8 @@ class Engine(Protocol):
     identity: Any
     detects_errors: bool
     """Whether it is a service whose error texts may come as translations."""
+    any_language: bool
+    """Whether it is told languages by their names, and so may be told any."""
 
     @property
     def signature(self) -> dict[str, str]:

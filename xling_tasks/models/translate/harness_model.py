@@ -38,6 +38,8 @@ class HarnessModel:
             nothing can be cached.
     """
 
+    any_language = True
+
     def __init__(self, spec: ModelSpec, prompt: Prompt) -> None:
         # Without a cache of its own: the translator keeps outcomes, not replies.
         self._backend = backend("translator", spec, False)

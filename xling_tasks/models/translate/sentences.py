@@ -6,7 +6,7 @@ import contextlib
 import json
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tqdm import tqdm
@@ -38,9 +38,12 @@ _POLL = 0.5
 class SentenceTranslator(Translator):
     """Texts through a model, sentence by sentence."""
 
-    def __init__(self, engine: Engine, cache: str | bool | None) -> None:
+    def __init__(
+        self, engine: Engine, cache: str | bool | None, names: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__()
         self.engine = engine
+        self._names = names if engine.any_language else None
         folder = cache_folder(cache) if engine.identity is not None else None
         self._store = ReplyStore(folder, "translations") if folder is not None else None
 
@@ -64,7 +67,7 @@ class SentenceTranslator(Translator):
         self.engine.check()
 
     def _checked(self, source: str, target: str) -> tuple[Language, Language]:
-        pair = find(source), find(target)
+        pair = find(source, self._names), find(target, self._names)
         if pair[0] != pair[1]:
             self.engine.check_pair(*pair)
             require_splitter(source)
@@ -237,5 +240,5 @@ class _Run:
             )
 
     def _key(self, sentence: str) -> str:
-        pair = [language.code for language in self._pair]
+        pair = [language.code if language.nllb else list(language[:2]) for language in self._pair]
         return key_of(self._engine.identity, degenerate.VERSION, TRIES, pair, sentence)

@@ -45,7 +45,10 @@ def translator_spec(name: str, value: Any) -> ModelSpec | None:
 
 
 def translator(
-    spec: ModelSpec, cache: str | bool | None = None, prompt: Prompt | None = None
+    spec: ModelSpec,
+    cache: str | bool | None = None,
+    prompt: Prompt | None = None,
+    names: tuple[tuple[str, str], ...] = (),
 ) -> Translator:
     """The translator of a setting; the same one for the same setting, so that tasks share it.
 
@@ -53,6 +56,7 @@ def translator(
         spec: From `translator_spec`.
         cache: The setting `xling_cache`.
         prompt: The prompt `translate` for models of the harness; None for ours.
+        names: (code, name) of languages that only a user's own data know.
 
     Raises:
         XlingError: If the file is wrong, or the model cannot be built.
@@ -62,13 +66,20 @@ def translator(
         prompt = None  # which they do not use: another one must not load a second copy
     elif prompt is None:
         prompt = Prompts().get("translate", "en")
-    return _shared(json.dumps(spec.__dict__, sort_keys=True, default=str), cache, prompt, token)
+    described = json.dumps(spec.__dict__, sort_keys=True, default=str)
+    return _shared(described, cache, prompt, token, names)
 
 
 @functools.lru_cache(maxsize=4)
-def _shared(spec_: str, cache: str | bool | None, prompt: Prompt | None, token: Any) -> Translator:
+def _shared(
+    spec_: str,
+    cache: str | bool | None,
+    prompt: Prompt | None,
+    token: Any,
+    names: tuple[tuple[str, str], ...],
+) -> Translator:
     spec = ModelSpec(**json.loads(spec_))
     if spec.model == FILE:
         return FileTranslator(spec)
     engine: Engine = Seq2Seq(spec) if prompt is None else HarnessModel(spec, prompt)
-    return SentenceTranslator(engine, cache)
+    return SentenceTranslator(engine, cache, dict(names))

@@ -25,6 +25,7 @@ class OwnPart(XlingTask):
 
     needs: tuple[str, ...] = ("question",)
     lacks_instruction = False
+    what_to_do = "`xling data check FILE` says what each task can use"
     own: OwnData
 
     @classmethod
