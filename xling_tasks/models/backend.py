@@ -153,7 +153,6 @@ class Backend:
         gen_kwargs["max_gen_toks"] = max(gen_kwargs["max_gen_toks"], at_least)
         key = {prompt: key_of(self.identity, self.chat, gen_kwargs, prompt) for prompt in prompts}
         replies = self._known(key)
-        self.tally.cached += len(replies)
         open_ = [prompt for prompt in key if prompt not in replies]
         with tqdm(total=len(open_), desc=f"Asking the {self.role}", disable=not open_) as bar:
             while open_:

@@ -15,12 +15,10 @@ class Tally:
 
     Attributes:
         asked: Sent, each once however many attempts it took.
-        cached: Taken from the cache.
         reasons: Those without an answer, by reason.
     """
 
     asked: int = 0
-    cached: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
 
 

@@ -74,13 +74,10 @@ def _measured(criterion: str, sample: Mapping[str, Any], language: str) -> list[
         if own not in ("", language, "avg"):
             continue
         value = sample[name]
-        if isinstance(value, (int, float, str)) or value is None or _is_short(value):
-            values.append((name, as_text(value)[:SHORT]))
+        text = as_text(value)
+        if not isinstance(value, (list, dict)) or len(text) <= 200:
+            values.append((name, text[:SHORT]))
     return sorted(values)
-
-
-def _is_short(value: Any) -> bool:
-    return isinstance(value, (list, dict)) and len(as_text(value)) <= 200
 
 
 def _letters_in_words(criterion: str, sample: Mapping[str, Any]) -> str:

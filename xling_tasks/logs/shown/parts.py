@@ -137,17 +137,13 @@ def _checked(sample: Mapping[str, Any], language: str, soft: bool) -> list[Part]
     for place, answer in enumerate(map(mapping, data)):
         if answer.get("label") == 1:
             right += 1
-            title, truth = f"Right answer{_nth(right)}", "Yes"
+            title, truth = f"Right answer {right}" if right > 1 else "Right answer", "Yes"
         else:
             wrong += 1
             title, truth = f"Wrong answer {wrong}", "No"
         passages = [Passage(as_text(answer.get("text", "")), language), *said.get(place, ())]
         parts.append(Part(title, passages, f"To say of it: {truth}"))
     return parts
-
-
-def _nth(number_: int) -> str:
-    return "" if number_ == 1 else f" {number_}"
 
 
 def _said_of_answers(sample: Mapping[str, Any], soft: bool) -> dict[int, list[Passage]]:
