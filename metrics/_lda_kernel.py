@@ -176,11 +176,11 @@ def _copy_block(
 
 
 @compiled(fastmath=ANY_ORDER)
-def _update(packed: _Floats, found: _Floats, n: int, prior: float) -> tuple[float, float]:
+def _update(packed: _Floats, counted: _Floats, n: int, prior: float) -> tuple[float, float]:
     """Set each gamma to its topic's count plus the prior; returns their sum, and the change."""
     total = change = 0.0
     for j in range(n):
-        updated = found[j] + prior
+        updated = counted[j] + prior
         change += abs(packed[j] - updated)
         packed[j] = updated
         total += updated
@@ -233,7 +233,7 @@ def _settle(
     numbers in order[0], and the rows of `block` with their words in order[1].
     """
     n_topics = len(gamma)
-    weight, packed, found = scratch[0], scratch[1], scratch[2]
+    weight, packed, counted = scratch[0], scratch[1], scratch[2]
     topics, rows, dropped = order[0], order[1], order[2]
     total = 0.0
     for k in range(n_topics):
@@ -244,11 +244,11 @@ def _settle(
     n, kept, lost, can_drop = n_topics, n_topics, 0.0, False
     for turn in range(_MAX_ROUNDS):
         if turn == 0:
-            _first_counts(weight, words, counts, word_weights, found)
+            _first_counts(weight, words, counts, word_weights, counted)
         else:
             _word_ratios(weight, rows, n, block, padded, ratios, size)
-            _topic_counts(weight, rows, n, block, ratios, found, size)
-        total, change = _update(packed, found, n, prior)
+            _topic_counts(weight, rows, n, block, ratios, counted, size)
+        total, change = _update(packed, counted, n, prior)
         total += prior * (n_topics - n)
         for j in range(n, (n + 7) // 8 * 8):
             packed[j] = 1.0

@@ -102,10 +102,10 @@ def _lingua() -> tuple[frozenset[str], Callable[[Sequence[str]], list[str | None
     def classify(texts: Sequence[str]) -> list[str | None]:
         # A forked process has none of the threads that lingua keeps, and would wait for them.
         if os.getpid() == owner:
-            found = detector.detect_languages_in_parallel_of(list(texts)) if texts else []
+            languages = detector.detect_languages_in_parallel_of(list(texts)) if texts else []
         else:
-            found = [detector.detect_language_of(text) for text in texts]
-        return [None if each is None else code_of[each] for each in found]
+            languages = [detector.detect_language_of(text) for text in texts]
+        return [None if each is None else code_of[each] for each in languages]
 
     return frozenset(code_of.values()), classify
 
@@ -131,8 +131,8 @@ def _fasttext(path: Path) -> Identifier:
         raise ValueError(f"{path} is no fastText model of labels")
 
     def classify(texts: Sequence[str]) -> list[str | None]:
-        found = [predict(text, 1, 0.0) for text in texts]
-        return [each[0].removeprefix(_PREFIX) if each else None for each in found]
+        predicted = [predict(text, 1, 0.0) for text in texts]
+        return [each[0].removeprefix(_PREFIX) if each else None for each in predicted]
 
     return Identifier(
         f"{path.name}@{digest.hexdigest()[:12]}",

@@ -59,11 +59,11 @@ def labels_of(texts: Sequence[bytes]) -> list[str]:
 
     batches = list(_batches(texts))
     if kernel is None or len(batches) == 1:
-        found = [best(batch) for batch in batches]
+        best_of = [best(batch) for batch in batches]
     else:  # Only the compiled loops let another thread run meanwhile.
         with ThreadPoolExecutor(usable_cores()) as pool:
-            found = list(pool.map(best, batches))
-    return [model.labels[number] for numbers in found for number in numbers]
+            best_of = list(pool.map(best, batches))
+    return [model.labels[number] for numbers in best_of for number in numbers]
 
 
 def _batches(texts: Sequence[bytes]) -> Iterator[list[bytes]]:

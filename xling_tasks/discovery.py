@@ -55,10 +55,10 @@ def declared_tasks() -> bool:
     from importlib import metadata
 
     try:
-        found = metadata.entry_points(group=TASK_GROUP)
+        declared = metadata.entry_points(group=TASK_GROUP)
     except Exception:  # broken metadata of any other package
         return False
-    return any(each.value.startswith(("xling_task_yaml", "xling_tasks")) for each in found)
+    return any(each.value.startswith(("xling_task_yaml", "xling_tasks")) for each in declared)
 
 
 def add_task_folder(index: Any, harness_folder: Path) -> None:

@@ -84,8 +84,8 @@ def _row(code: str, texts: Sequence[str], second: Identifier) -> dict[str, Any]:
     first: Callable[[str], bool] | None = None
     if knows(code):
         labels = dict.fromkeys(text for own in texts for text in (own, *sentences(own, code)))
-        found = dict(zip(labels, identify(list(labels)), strict=True))
-        first = lambda text: found[text] == code  # noqa: E731
+        label_of = dict(zip(labels, identify(list(labels)), strict=True))
+        first = lambda text: label_of[text] == code  # noqa: E731
     parts = [part for text in texts for part in sentences(text, code)]
     row: dict[str, Any] = {"language": code}
     for what, units in (("texts", texts), ("sentences", parts)):

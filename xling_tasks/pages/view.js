@@ -157,9 +157,9 @@
     const page = Math.max(1, Number.parseInt(wanted.get("page") ?? "1", 10) || 1);
     wanted.delete("page");
     try {
-      const found = await get("list", { ...Object.fromEntries(wanted), from: String((page - 1) * list.page) });
+      const fitting = await get("list", { ...Object.fromEntries(wanted), from: String((page - 1) * list.page) });
       if (key !== listKey) return;
-      list = found;
+      list = fitting;
     } catch (error) {
       listKey = null;
       throw error;
@@ -250,21 +250,21 @@
   async function loadQuestion() {
     const mine = (asked += 1);
     const [task, question, model = ""] = place.path;
-    let found = await get("find", { task, question, model });
-    if (found.waiting) problem("This question was not read yet; it is shown as soon as it is.");
-    while (found.waiting) {
+    let match = await get("find", { task, question, model });
+    if (match.waiting) problem("This question was not read yet; it is shown as soon as it is.");
+    while (match.waiting) {
       await new Promise((done) => setTimeout(done, 700));
       if (mine !== asked) return;
-      found = await get("find", { task, question, model });
+      match = await get("find", { task, question, model });
     }
     problem("");
-    const fresh = open?.id !== found.id;
-    let { entries } = await get("question", { id: found.id, languages: "" });
-    const codes = wanted(entries, found.language);
-    ({ entries } = await get("question", { id: found.id, languages: codes.join(",") }));
+    const fresh = open?.id !== match.id;
+    let { entries } = await get("question", { id: match.id, languages: "" });
+    const codes = wanted(entries, match.language);
+    ({ entries } = await get("question", { id: match.id, languages: codes.join(",") }));
     if (mine !== asked) return;
-    open = { ...found, entries, codes };
-    if (!list.items.some(isHere)) await showAround(found.id);
+    open = { ...match, entries, codes };
+    if (!list.items.some(isHere)) await showAround(match.id);
     mark();
     drawQuestion();
     $("question").hidden = false;
@@ -400,10 +400,10 @@
     const left = () => { button.textContent = `Show more: ${count(length - from, "character")} left`; };
     left();
     button.addEventListener("click", () => trying(async () => {
-      const found = await more(from);
-      from += [...found.text].length;
-      show(text, found.text, searched());
-      if (from >= length || !found.text) button.remove();
+      const came = await more(from);
+      from += [...came.text].length;
+      show(text, came.text, searched());
+      if (from >= length || !came.text) button.remove();
       else left();
     }));
   }
@@ -432,10 +432,10 @@
     box.addEventListener("toggle", () => trying(async () => {
       if (!box.open || text.firstChild) return;
       const more = (from) => get("row", { entry: entry.id, from });
-      const found = await more(0);
-      const sent = [...found.text].length;
-      show(text, found.text);
-      if (sent < found.length) longer(box, text, sent, found.length, more);
+      const came = await more(0);
+      const sent = [...came.text].length;
+      show(text, came.text);
+      if (sent < came.length) longer(box, text, sent, came.length, more);
     }));
   }
 
@@ -468,9 +468,9 @@
     if (name === "gap") return Object.entries(state.words.gap);
     const order = Object.keys(state.words[name] ?? {});
     const rank = (key) => (order.indexOf(key) < 0 ? order.length : order.indexOf(key));
-    const found = Object.entries(state.choices[name]);
-    found.sort((a, b) => rank(a[0]) - rank(b[0]) || a[0].localeCompare(b[0]));
-    return found.map(([key, n]) => [key, `${known(name, key)} (${n.toLocaleString("en")})`]);
+    const choices = Object.entries(state.choices[name]);
+    choices.sort((a, b) => rank(a[0]) - rank(b[0]) || a[0].localeCompare(b[0]));
+    return choices.map(([key, n]) => [key, `${known(name, key)} (${n.toLocaleString("en")})`]);
   }
 
   function made(name) {

@@ -154,7 +154,7 @@ def lines(conclusions: Sequence[Conclusion], datasets: Mapping[str, str]) -> lis
         conclusions: All of a report.
         datasets: Key -> name of a dataset.
     """
-    found = []
+    made = []
     for model in dict.fromkeys(item.model for item in conclusions):
         of_model = [item for item in conclusions if item.model == model]
         several = len({item.dataset for item in of_model}) > 1
@@ -163,8 +163,8 @@ def lines(conclusions: Sequence[Conclusion], datasets: Mapping[str, str]) -> lis
             lead = min(own, key=_order)
             others = tuple(item for item in own if item is not lead)
             dataset = datasets.get(lead.dataset, lead.dataset) if several else ""
-            found.append(Line(model, language, lead, others, dataset))
-    return found
+            made.append(Line(model, language, lead, others, dataset))
+    return made
 
 
 def _order(item: Conclusion) -> tuple[int, ...] | tuple[float, ...]:

@@ -300,8 +300,8 @@ def second(settings: Settings) -> Iterator[Line]:
         return
     loaded = second_identifier(settings.second_identifier)
     (label,) = loaded.identify(["Please drink enough water and rest."])
-    found = f"{loaded.name}, {len(loaded.labels)} languages; an English sentence is {label}"
-    yield Line("second_identifier", OK if label in labels_for(loaded.labels, "en") else WARN, found)
+    known = f"{loaded.name}, {len(loaded.labels)} languages; an English sentence is {label}"
+    yield Line("second_identifier", OK if label in labels_for(loaded.labels, "en") else WARN, known)
 
 
 def empathy(settings: Settings) -> Iterator[Line]:

@@ -250,12 +250,12 @@ def _in_other_languages(data: OwnData) -> Iterator[Problem]:
         scripts = scripts_that_decide(data, code)
         inside = in_language(texts, code, scripts)
         labels = identify(texts)
-        found: dict[str, list[str]] = {}
+        taken_for: dict[str, list[str]] = {}
         for item, good, label in zip(items, inside, labels, strict=True):
             near = any({code, label} <= group for group in _NEAR)
             if good is False and not near and label is not None:
-                found.setdefault("another language" if scripts else label, []).append(item.id)
-        for label, ids in found.items():
+                taken_for.setdefault("another language" if scripts else label, []).append(item.id)
+        for label, ids in taken_for.items():
             name = label if label == "another language" else language_name(label)
             yield Problem(
                 LOOK, f"texts stated as {data.tongues[code].name} look like {name}: {listed(ids)}"

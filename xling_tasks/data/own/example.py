@@ -90,13 +90,13 @@ ENDINGS = (".csv", ".xlsx", ".parquet", ".jsonl")
 
 def rows() -> list[dict[str, str]]:
     """The example in the wide shape."""
-    found = []
+    made = []
     for (key, texts), note in zip(_TEXTS, _NOTES, strict=True):
         row = {"id": key}
         for code, question, answer in texts:
             row |= {f"question_{code}": question, f"answer_{code}": answer}
-        found.append({**row, "notes": note})
-    return found
+        made.append({**row, "notes": note})
+    return made
 
 
 def long_rows() -> list[dict[str, str]]:

@@ -45,13 +45,13 @@ def read_labels(path: Path, stated: Mapping[str, tuple[str, str]]) -> list[Label
         DataError: Naming line and field of the first thing wrong.
     """
     of_file = language_of_file(path, stated)
-    found = [
+    criteria = [
         _labelled(f"{path}, line {number}", row, of_file, stated)
         for number, row in json_objects(path, expected="an answer with labels")
     ]
-    if not found:
+    if not criteria:
         raise DataError(f"{path}: holds no labels")
-    return found
+    return criteria
 
 
 def _labelled(

@@ -52,14 +52,14 @@ def _plain(key: str) -> str:
 
 def stand_ins(items: Sequence[Item]) -> dict[tuple[str, str], list[str]]:
     """(language, kind of text) -> questions whose text is a stand-in for none."""
-    found: dict[tuple[str, str], list[str]] = {}
+    ids: dict[tuple[str, str], list[str]] = {}
     for item in items:
         for code, own in item.texts.items():
             for kind, text in own.items():
                 word = "_".join(text.lower().split())
                 if not kind.startswith("option_") and word in _STAND_INS:
-                    found.setdefault((code, kind), []).append(item.id)
-    return found
+                    ids.setdefault((code, kind), []).append(item.id)
+    return ids
 
 
 def _about_options(items: Sequence[Item], tongues: Mapping[str, Tongue]) -> Iterator[str]:

@@ -116,8 +116,8 @@ def _long(
         item.places[own.code] = table.place(index)
         item.texts[own.code] = {}
         for kind, column in columns.texts["*"].items():
-            found = _texts(table, index, kind, column)
-            _add(item.texts[own.code], found, table.place(index, column))
+            texts = _texts(table, index, kind, column)
+            _add(item.texts[own.code], texts, table.place(index, column))
         category = _once(table, index, columns, "category")
         if category and item.category and category != item.category:
             raise DataError(
@@ -194,9 +194,9 @@ def _criteria(table: Table, index: int, columns: Columns) -> Any:
     return None if empty else cell
 
 
-def _add(own: dict[str, str], found: Iterator[tuple[str, str]], where: str) -> None:
+def _add(own: dict[str, str], texts: Iterator[tuple[str, str]], where: str) -> None:
     """Put texts to those that are there; none may stand in two columns."""
-    for kind, text in found:
+    for kind, text in texts:
         if kind in own:
             raise DataError(f"{where}: {kind} stands in another column already; keep one of them")
         own[kind] = text

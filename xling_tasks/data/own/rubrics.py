@@ -99,10 +99,10 @@ def files_of(data_dir: str | None) -> tuple[Path, ...]:
         return (SAMPLE,)
     path = Path(os.path.expanduser(data_dir))
     if path.is_dir():
-        found = tuple(sorted(path.glob("*.jsonl")))
-        if not found:
+        files = tuple(sorted(path.glob("*.jsonl")))
+        if not files:
             raise DataError(f"data_dir={path}: the folder holds no .jsonl file")
-        return found
+        return files
     if path.exists():
         return (path,)
     several = [Path(os.path.expanduser(part.strip())) for part in data_dir.split(",")]

@@ -126,13 +126,13 @@ def tongue_of(where: str, name: str, word: Any, stated: Mapping[str, tuple[str, 
         DataError: If it is not known, nor stated.
     """
     text = word.strip() if isinstance(word, str) else ""
-    found = tongue(_COUNTRIES.get(text.lower(), text), stated) if text else None
-    if found is None:
+    named = tongue(_COUNTRIES.get(text.lower(), text), stated) if text else None
+    if named is None:
         raise DataError(
             f"{where}, {name!r}: the language {word!r:.40} is not known here; write its ISO 639 "
             'code, or state its script: --metadata \'{"scripts": {"CODE": "Latn"}}\''
         )
-    return found
+    return named
 
 
 def language_of_file(path: Path, stated: Mapping[str, tuple[str, str]]) -> Tongue | DataError:
@@ -153,17 +153,17 @@ def language_of_file(path: Path, stated: Mapping[str, tuple[str, str]]) -> Tongu
         second = words[-size + 1] if len(words) >= size else ""
         script = second.title() in SCRIPTS
         possible = script or (bool(second) and size == 2)
-        found = tongue("-".join(words[-size:]), stated) if possible else None
-        if found is None:
+        named = tongue("-".join(words[-size:]), stated) if possible else None
+        if named is None:
             continue
-        if not script and words[-1].islower() and found.code != (last or english).code:
+        if not script and words[-1].islower() and named.code != (last or english).code:
             return DataError(
-                f"{path}: its name ends in {'_'.join(words[-size:])!r}, which may be {found.name} "
+                f"{path}: its name ends in {'_'.join(words[-size:])!r}, which may be {named.name} "
                 f"or {last.name if last else 'no language'}; state it in a field 'language' of "
                 "every row, or write a region in capital letters (pt_BR)"
             )
         if script or not words[-1].islower():
-            return found
+            return named
     return last or english
 
 

@@ -18,7 +18,7 @@ _FORMULA = re.compile(rb"<f[ >]")
 
 def merged_cells(path: Path) -> list[str]:
     """The ranges of merged cells, such as `A2:A4`: only the first cell of each has a value."""
-    return [found.decode() for content in _sheets(path) for found in _MERGED.findall(content)]
+    return [merged.decode() for content in _sheets(path) for merged in _MERGED.findall(content)]
 
 
 def formulas_without_value(table: Table) -> Iterator[tuple[int, str]]:

@@ -72,6 +72,6 @@ def choice_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) -> Ite
 def _canaries(grid: Grid, dataset: str) -> Iterator[str]:
     """What the data's publisher asks to keep with its texts, which a report shows."""
     tasks = {id(cell.task): cell.task for cell in grid.of("rubric", dataset)}.values()
-    found = [(task.results.xling.get("data") or {}).get("canary") for task in tasks]
-    for text in sorted({str(text) for each in found if isinstance(each, list) for text in each}):
+    canaries = [(task.results.xling.get("data") or {}).get("canary") for task in tasks]
+    for text in sorted({str(text) for each in canaries if isinstance(each, list) for text in each}):
         yield f"Canary of the data: {text}"
