@@ -199,7 +199,7 @@ def test_errors_of_options_and_folders(tmp_path):
     with pytest.raises(DataError, match="not a folder"):
         page_of(tmp_path)
     out.mkdir()
-    with pytest.raises(DataError, match=r"no samples_xlinghealth_correctness.*judge"):
+    with pytest.raises(DataError, match=r"no samples of correctness.*judge"):
         page_of(tmp_path)
     row = sample(0)
     del row["n_judged"]
