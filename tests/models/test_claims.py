@@ -121,6 +121,21 @@ def test_distinct_claims_keeps_numbers_and_negations_apart():
         ("The text only declines.\nNONE\nEND OF CLAIMS", (), 0),
         ("Salt is white.\nTea is hot.\nNONE\nEND OF CLAIMS", None, 3),
         ("NONE\nBut it says much.\nEND OF CLAIMS", None, 2),
+        # A claim that there is none is not one, nor is a line without a word.
+        ("1. No claims.\nEND OF CLAIMS", None, 1),
+        ("1. N/A\nEND OF CLAIMS", None, 1),
+        ("- The text makes no claims.\nEND OF CLAIMS", None, 1),
+        ("1. There are no claims in the text.\nEND OF CLAIMS", None, 1),
+        ("1. Nothing helps against A.\nEND OF CLAIMS", ("Nothing helps against A.",), 0),
+        (
+            "1. There are no proven claims of B.\nEND OF CLAIMS",
+            ("There are no proven claims of B.",),
+            0,
+        ),
+        ("1. A is.\n2. ...\nEND OF CLAIMS", ("A is.",), 1),
+        # A whole list behind the first: one of them is a draft, unless both say the same.
+        ("1. A is.\nEND OF CLAIMS\n1. A is.\n2. B is.\nEND OF CLAIMS", None, 1),
+        ("1. A is.\nEND OF CLAIMS\n1. A is.\nEND OF CLAIMS", ("A is.",), 0),
     ],
 )
 def test_read_claims(reply, claims, unparsed):
@@ -171,6 +186,13 @@ def test_a_judge_that_could_not_be_asked():
         ("1: SUPPORTED; on reflection, not supported", None),
         ("1: NOT SUPPORTED, SUPPORTED", None),
         ("1: **NOT** SUPPORTED", None),
+        ("1: SUPPORTED (contradicted by the reference)", None),
+        ("1: SUPPORTED - the reference does not say so.", None),
+        ("1: SUPPORTED: not stated", None),
+        ("1: SUPPORTED\nWait, claim 1 is NOT SUPPORTED.", None),
+        ("1: SUPPORTED - the reference actually says it", True),
+        ("1: SUPPORTED, the reference does not say that it helps", True),
+        ("Claim #1: NOT SUPPORTED", False),
         # Thinking is no verdict.
         ("<think>\n1: SUPPORTED\n</think>\n1: NOT SUPPORTED", False),
         ("<think>\n1: SUPPORTED", None),
@@ -179,6 +201,12 @@ def test_a_judge_that_could_not_be_asked():
 def test_read_support(line, verdict):
     assert read_support(coded(line), 1, CODE) == [verdict]
     assert read_support(line, 1, CODE) == [None]
+
+
+def test_verdicts_that_count_from_0_are_none():
+    said = coded("0: SUPPORTED\n1: NOT SUPPORTED\n2: SUPPORTED")
+    assert read_support(said, 3, CODE) == [None, None, None]
+    assert read_support(said.replace("0: ", "3: "), 3, CODE) == [False, True, True]
 
 
 def test_read_support_takes_no_contradiction():

@@ -32,18 +32,33 @@ _NUMBERED = re.compile(
 _BULLET = re.compile(r"\s*(?:[-*–]\s|•)[\s*_]*(\S.*?)[\s*_]*")
 _END = re.compile(r"\W*end\W+of\W+claims\W*", re.I)
 _NONE = re.compile(r"(?:\W*1\s*[.):])?\W*none\W*", re.I)
+# A claim that there is no claim: neither a claim nor the word that was asked for.
+_NO_CLAIM = re.compile(
+    r"\W*(?:none|n\W?a|nil|nothing|not applicable"
+    r"|(?:(?:the|this) (?:text|answer|response) (?:makes|has|contains|gives|does not make)"
+    r"|there (?:is|are))? ?(?:no|any)(?: \w+){0,2}? claims?(?: (?:is|are|were)? ?"
+    r"(?:made|found|present|identified|to list|in (?:the|this) text|about the world))?)\W*",
+    re.I,
+)
 _FENCE = re.compile(r"\s*(?:```|~~~)\w*\s*")
 _VERDICT = re.compile(
-    r"[\s*_>#(\[|-]*(?:claim\s*)?(\d{1,3})[\s*_)\]|]*[.):=-]*[\s*_\[\"'|]*"
+    r"[\s*_>#(\[|-]*(?:claim\s*#?)?(\d{1,3})[\s*_)\]|]*[.):=-]*[\s*_\[\"'|]*"
     r"(not[\s-]+supported|unsupported|supported)\b[\s*_\]\"'|]*([.;:,(–—-].*)?",
     re.I,
 )
-# Behind SUPPORTED: `Supported: no`, `SUPPORTED (partially)`, `SUPPORTED, NOT SUPPORTED`.
+# Behind SUPPORTED: `Supported: no`, `SUPPORTED (contradicted)`, `SUPPORTED, NOT SUPPORTED`.
 _TAKEN_BACK = re.compile(
     r"\W*(?:but\s+)?(?:only\s+)?(?:partial|partially|partly|in\s+part|not\s+(?:really|fully|quite"
-    r"|entirely|completely|exactly)|(?:no|not|false)\s*(?:[^\w\s]|$))"
+    r"|entirely|completely|exactly)|(?:no|not|false)\s*(?:[^\w\s]|$)"
+    r"|(?:it\s+is\s+|is\s+)?(?:contradicted|refuted|not\s+(?:said|stated|mentioned|given))\b"
+    r"|(?:the\s+)?(?:reference|text)\s+(?:does\s+not|doesn['’]t|never)\s+"
+    r"(?:say|state|mention|support)s?\s+(?:it|this|so|that)\s*(?:[^\w\s]|$)"
+    r"|(?:the\s+)?(?:reference|text)\s+(?:contradicts|refutes)\b)"
     r"|.*\b(?:not[\s-]+supported|unsupported)\b",
     re.I,
+)
+_CORRECTED = re.compile(
+    r"\b(?:wait|actually|correction|corrected|on second thought|mistake)\b", re.I
 )
 _TAKEN_BACK_TOO = re.compile(r".*(?<!NOT[\s-])\bSUPPORTED\b")
 
@@ -95,8 +110,9 @@ def read_claims(reply: str | None, code: str) -> Extraction:
     numbered, outside of what stands in `<think>`. The end mark must be there, with the code:
     without it the list may have been cut off, and shares over a part of the claims would be wrong
     without a sign of it. For the same reason there are no claims if the numbers start again (of
-    two lists one may be notes), if two items stand on one line, or if more lines are unread than
-    read. Lines before the first claim are ignored; others that are no claim are counted.
+    two lists one may be notes) or another list with an end mark follows, if two items stand on one
+    line, if a claim says that there is none, or if more lines are unread than read. Lines before
+    the first claim are ignored; others that are no claim are counted.
     """
     if reply is None:
         return Extraction(None)
@@ -105,13 +121,14 @@ def read_claims(reply: str | None, code: str) -> Extraction:
     ends = [i for i, line in enumerate(lines) if "claims" in line.lower() and _END.fullmatch(line)]
     if not ends:
         return Extraction(None, len(lines), reply)
-    lines = lines[: ends[0]]
+    behind, lines = lines[ends[0] + 1 : ends[-1] + 1], lines[: ends[0]]
     nones = [i for i, line in enumerate(lines) if "none" in line.lower() and _NONE.fullmatch(line)]
     items = ["" if i in nones else line for i, line in enumerate(lines)]
     matches = list(map(_NUMBERED.fullmatch, items))
     numbered = any(matches)
     if not numbered:
         matches = list(map(_BULLET.fullmatch, items))
+    matches = [m if m and any(map(str.isalpha, m[m.re.groups])) else None for m in matches]
     hits = [match for match in matches if match]
     if not hits and nones == [len(lines) - 1] and len(lines) <= 2:  # NONE, perhaps introduced
         return Extraction((), 0, reply)
@@ -125,6 +142,8 @@ def read_claims(reply: str | None, code: str) -> Extraction:
     if unparsed > len(hits):
         return Extraction(None, unparsed, reply)
     claims = distinct_claims([match[match.re.groups] for match in hits])
+    if any(map(_NO_CLAIM.fullmatch, claims)) or _is_another_list(behind, claims):
+        return Extraction(None, len(lines), reply)
     return Extraction(tuple(claims), unparsed, reply)
 
 
@@ -146,6 +165,13 @@ def _is_doubtful(hits: Sequence[re.Match[str]]) -> bool:
         str(number + 1) in match[2] and re.search(rf"[.!?;]\s+\(?{number + 1}[.)]\s", match[2])
         for number, match in zip(numbers, hits, strict=True)
     )
+
+
+def _is_another_list(lines: Iterable[str], claims: Sequence[str]) -> bool:
+    """Whether a second list has other items than the first, which may be a draft."""
+    matches = (_NUMBERED.fullmatch(line) or _BULLET.fullmatch(line) for line in lines)
+    items = [match[match.re.groups] for match in matches if match]
+    return len(distinct_claims([*claims, *items])) > len(claims)
 
 
 def verify(
@@ -204,7 +230,8 @@ def read_support(reply: str | None, count: int, code: str) -> list[bool | None]:
 
     A verdict is a line with the code, the number and SUPPORTED or NOT SUPPORTED, perhaps with a
     reason behind it, outside of what stands in `<think>`. A number with none, with two that
-    differ, or with one that the words behind it take back, has None.
+    differ, or with one that the words behind it or a later line take back, has None. So has every
+    claim if a verdict has the number 0: the judge counts from there, and each would be another's.
     """
     stated_of: dict[int, set[bool]] = {}
     for line in (without_thinking(reply or "") or "").splitlines():
@@ -214,6 +241,12 @@ def read_support(reply: str | None, count: int, code: str) -> list[bool | None]:
             taken_back = (_TAKEN_BACK if verdict else _TAKEN_BACK_TOO).match(match[3] or "")
             stated = {verdict, not verdict} if taken_back else {verdict}
             stated_of.setdefault(int(match[1]), set()).update(stated)
+        elif "supported" in line.lower() and _CORRECTED.search(line):
+            for number in map(int, re.findall(r"\b\d{1,3}\b", line)):
+                if number in stated_of:
+                    stated_of[number] = {True, False}
+    if 0 in stated_of:
+        return [None] * count
     unique = {number: said.pop() for number, said in stated_of.items() if len(said) == 1}
     return [unique.get(number) for number in range(1, count + 1)]
 
