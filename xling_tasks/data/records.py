@@ -47,6 +47,7 @@ class DatasetRecord:
         sources: The exam that each language's questions are from, where they differ.
         several: Languages in which a question can have several right answers. For the reader;
             what a file holds is found in the file (`MMedBenchSplit.several`).
+        n_checked: Test questions whose rationale passed a human check, all languages.
         hub_id: Dataset repository on the Hugging Face Hub; None for bundled data.
         revision: Pinned revision on the Hub; None where no revision can be known beforehand
             (a gated repository), in which case the revision used is recorded in the results.
@@ -70,6 +71,7 @@ class DatasetRecord:
     splits: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
     several: tuple[str, ...] = ()
+    n_checked: int = 0
     hub_id: str | None = None
     revision: str | None = None
     gated: bool = False
@@ -154,6 +156,7 @@ MMEDBENCH = _by_key(
                 "test": dict(en=1_273, zh=3_426, ja=199, fr=622, ru=256, es=2_742),
             },
             several=("ja", "fr"),
+            n_checked=1_136,
             hub_id="Henrychur/MMedBench",
             # No revision could be confirmed from here; the one that is used is recorded.
             revision=None,
@@ -167,6 +170,7 @@ MMEDBENCH = _by_key(
             sources=dict.fromkeys(MMEDBENCH_LANGUAGES, "written for this project"),
             splits={"test": dict.fromkeys(MMEDBENCH_LANGUAGES, 12)},
             several=tuple(MMEDBENCH_LANGUAGES),
+            n_checked=60,
             bundled=True,
             **_BUNDLED,
         ),
