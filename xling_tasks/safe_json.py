@@ -71,6 +71,7 @@ def json_objects(
     *,
     expected: str = "an object",
     unit: str = "line",
+    whole: bool = False,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a JSONL file with the numbers of their lines.
 
@@ -79,6 +80,8 @@ def json_objects(
         content: What is in it, if it was read already.
         expected: What each object is, for the error message.
         unit: What the error message calls a line.
+        whole: Whether halves of characters (lone surrogates) are refused: no model can be asked,
+            and no log be written, with a text that has one.
 
     Raises:
         DataError: If the file cannot be read; naming the line, if it holds no object.
@@ -92,4 +95,17 @@ def json_objects(
             raise DataError(f"{where}: not valid JSON ({error})") from error
         if not isinstance(row, dict):
             raise DataError(f"{where}: expected {expected}, got {row!r:.40}")
+        if whole and b"\\u" in line.content and _has_half(row):
+            raise DataError(
+                f"{where}: holds half of a character, as \\ud800 alone; write the text again"
+            )
         yield line.number, row
+
+
+def _has_half(row: dict[str, Any]) -> bool:
+    """Whether some text cannot be written as UTF-8."""
+    try:
+        json.dumps(row, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False

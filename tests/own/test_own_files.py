@@ -265,6 +265,7 @@ def test_no_text_is_written_over_by_another(tmp_path):
         ({"wrong_answer_en": "['x', 'y']"}, "a list written as a text"),
         ({"options_en": '["x", "y"]'}, "give each a column, as option_a"),
         ({"question_en": None}, "no row has a question"),
+        ({"answer_en": "a\ud800"}, "row 1: holds half of a character"),
     ):
         assert said in raised(write_jsonl(tmp_path / "f.jsonl", [{**base, **more}]))
     long = [{**LONG[0], "wrong_answer": "x", "wrong_answer_1": "y"}]

@@ -19,14 +19,17 @@ def test_texts_that_are_missing_are_translated_and_named(serve, tmp_path, capsys
             sentence, "Chumvi nyingi sana huongeza shinikizo la damu."
         )
 
-    path = write_csv(tmp_path / "f.csv", FEW)
+    rows = [{**row, "criteria": "5: Says rest\n-2: Says salt", "source": "x"} for row in FEW]
+    path = write_csv(tmp_path / "f.csv", rows)
     to = tmp_path / "g.xlsx"
     metadata = json.dumps({"translator": serve(reply).spec(), "xling_cache": False})
     command = ["translate-prompts", str(path), "--to", str(to), "--metadata", metadata]
     assert main(command) == 0, capsys.readouterr().err
     shown = capsys.readouterr().out
     assert "Swahili: 2 texts translated" in shown and "Portuguese: 0 texts" in shown
+    assert "Not in it: source, the 'notes' of before." in shown
     data = load(str(to))
+    assert {item.criteria for item in data.items} == {"5: Says rest\n-2: Says salt"}
     assert data.items[2].texts["sw"] == {
         "question": "Je, chumvi nyingi ni mbaya kwangu?",
         "answer": "Chumvi nyingi sana huongeza shinikizo la damu.",
@@ -35,3 +38,18 @@ def test_texts_that_are_missing_are_translated_and_named(serve, tmp_path, capsys
     assert data.items[0].texts == load(str(path)).items[0].texts
     assert "sw" not in {c for c, own in load(str(path)).items[2].texts.items() if own}
     assert main(command) == 2 and "is there already" in capsys.readouterr().err
+
+
+def test_scripts_and_criteria_of_other_forms_stay(serve, tmp_path, capsys):
+    row = {"id": "1", "question_en": "Rest?", "question_hi_Latn": "Aaraam?",
+           "criteria": [{"criterion": "Says rest.", "points": 5, "tags": ["axis:a"]}]}  # fmt: skip
+    path = tmp_path / "f.jsonl"
+    path.write_text(json.dumps(row), encoding="utf-8")
+    metadata = json.dumps({"translator": serve(lambda _: "x").spec(), "xling_cache": False})
+    for ending, criteria in (("csv", "5: Says rest."), ("jsonl", row["criteria"])):
+        to = str(tmp_path / f"g.{ending}")
+        command = ["translate-prompts", str(path), "--to", to, "--metadata", metadata]
+        assert main(command) == 0, capsys.readouterr().err
+        data = load(to)
+        assert data.tongues["hi"].script == "Latn"
+        assert data.items[0].criteria == criteria

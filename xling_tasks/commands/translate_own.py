@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from xling_tasks.data.own.columns import NOTES
 from xling_tasks.data.own.example import write
 from xling_tasks.data.own.load import OwnData, load
 from xling_tasks.data.own.rows import Item
+from xling_tasks.data.own.rubric_cells import criteria_in
+from xling_tasks.data.own.tongues import tongue
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
@@ -20,6 +23,8 @@ from xling_tasks.settings import Settings
 Translate = Callable[[Sequence[str], str, str], Sequence[str | None]]
 
 _NOTE = "machine translated: "
+_TEXTS = (".csv", ".xlsx")
+"""Formats whose cells are texts."""
 
 
 def translate_own(path: Path, to: Path, settings: Settings) -> str:
@@ -48,7 +53,11 @@ def translate_own(path: Path, to: Path, settings: Settings) -> str:
     for code in codes:
         _fill(data, code, engine.translate, notes, made, failed)
     every = [*data.tongues, *(code for code in codes if code not in data.tongues)]
-    write(to, _rows(data.items, every, notes))
+    fields = {code: _field(code, data) for code in every}
+    write(to, _rows(data.items, fields, notes, as_text=to.suffix.lower() in _TEXTS))
+    lost = [*data.columns.unused, f"the {NOTES!r} of before"]
+    if to.suffix.lower() in _TEXTS and any(isinstance(i.criteria, list) for i in data.items):
+        lost.append("tags of criteria")
     lines = [
         f"{language_name(code)}: {made[code]} texts translated"
         + (f", {failed[code]} could not be and are empty" if failed[code] else "")
@@ -60,6 +69,7 @@ def translate_own(path: Path, to: Path, settings: Settings) -> str:
             f"Translator: {engine.signature}",
             "The column 'notes' says which texts are machine translations: have them read by "
             "someone who knows the language.",
+            f"Not in it: {', '.join(lost)}.",
         ]
     )  # fmt: skip
 
@@ -86,24 +96,45 @@ def _fill(
 
 
 def _rows(
-    items: Sequence[Item], codes: Sequence[str], notes: dict[str, list[str]]
+    items: Sequence[Item],
+    fields: Mapping[str, str],
+    notes: dict[str, list[str]],
+    *,
+    as_text: bool,
 ) -> list[dict[str, Any]]:
+    """A row per question; `fields` has what a language is called in names of columns."""
     kinds = list(dict.fromkeys(k for item in items for own in item.texts.values() for k in own))
-    columns = [f"{kind}_{_field(code)}" for code in codes for kind in kinds]
+    columns = [f"{kind}_{field}" for field in fields.values() for kind in kinds]
     rows = []
     for item in items:
         new = dict(note.split("\0", 1) for note in notes[item.id])
         texts = {f"{kind}_{code}": text for code, own in item.texts.items()
                  for kind, text in own.items()} | new  # fmt: skip
-        named = {f"{kind}_{_field(code)}": texts.get(f"{kind}_{code}", "")
-                 for code in codes for kind in kinds}  # fmt: skip
+        named = {f"{kind}_{field}": texts.get(f"{kind}_{code}", "")
+                 for code, field in fields.items() for kind in kinds}  # fmt: skip
         row = {"id": item.id, "category": item.category, "correct": ", ".join(item.correct)}
+        row["criteria"] = _criteria(item) if as_text else item.criteria or ""
         row |= {column: named[column] for column in columns}
         rows.append({**row, "notes": _NOTE + ", ".join(new) if new else ""})
-    unused = [name for name in ("category", "correct") if not any(row[name] for row in rows)]
+    unused = [
+        name for name in ("category", "correct", "criteria") if not any(row[name] for row in rows)
+    ]
     return [{key: text for key, text in row.items() if key not in unused} for row in rows]
 
 
-def _field(code: str) -> str:
-    """A language in a column's name: `question_id` would be the question's id."""
-    return "ind" if code == "id" else code
+def _criteria(item: Item) -> str:
+    """A cell of criteria: as it is, or a line for each of a list."""
+    if item.criteria is None or isinstance(item.criteria, str):
+        return item.criteria or ""
+    lines = criteria_in(f"{item.place}, column 'criteria'", item.criteria)
+    return "\n".join(f"{each.points:g}: {' '.join(each.text.split())}" for each in lines)
+
+
+def _field(code: str, data: OwnData) -> str:
+    """A language in a column's name, with its script where that is not the usual one.
+
+    `question_id` would be the question's id.
+    """
+    own, usual = data.tongues.get(code), tongue(code, {})
+    field = "ind" if code == "id" else code
+    return f"{field}_{own.script}" if own and usual and own.script != usual.script else field

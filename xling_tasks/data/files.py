@@ -279,7 +279,7 @@ def delimiter(text: str) -> str:
 def _read_jsonl(path: Path) -> Iterator[Table]:
     rows, numbers = [], []
     columns: dict[str, None] = {}
-    for number, row in json_objects(path, unit="row"):
+    for number, row in json_objects(path, unit="row", whole=True):
         rows.append(row)
         numbers.append(number)
         columns.update(dict.fromkeys(row))

@@ -47,7 +47,7 @@ def read_labels(path: Path, stated: Mapping[str, tuple[str, str]]) -> list[Label
     of_file = language_of_file(path, stated)
     criteria = [
         _labelled(f"{path}, line {number}", row, of_file, stated)
-        for number, row in json_objects(path, expected="an answer with labels")
+        for number, row in json_objects(path, expected="an answer with labels", whole=True)
     ]
     if not criteria:
         raise DataError(f"{path}: holds no labels")

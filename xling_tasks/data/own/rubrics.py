@@ -176,7 +176,7 @@ def read(path: Path, stated: Mapping[str, tuple[str, str]]) -> Iterator[Row | Da
     """
     of_file = language_of_file(path, stated)
     first: dict[tuple[str, str], int] = {}
-    for number, row in json_objects(path, expected="a conversation"):
+    for number, row in json_objects(path, expected="a conversation", whole=True):
         where = f"{path}, line {number}"
         try:
             made = _row(where, row, of_file, stated)
