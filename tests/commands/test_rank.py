@@ -147,6 +147,20 @@ def test_pooled_tau_slope_and_points_by_metric(tmp_path, serve):
     assert "Kendall's tau over models and languages" in page
 
 
+def test_a_failed_call_is_no_empty_rationale(tmp_path, serve):
+    served = serve(by_name)
+    outs = make_three(tmp_path, n=4)
+    rows = [sample("en", i, f"beta explains {i}.") for i in range(4)]
+    rows[0]["filtered_resps"] = rows[1]["filtered_resps"] = [""]
+    rows[0]["n_answered"] = {"asked": 1, "missing": [[0, 0, "failed", "HTTP 500"]]}
+    rows[1]["n_answered"] = {"asked": 1, "missing": [[0, 0, "refused", "filter"]]}
+    make_run(tmp_path / "beta", rows)
+    ranking, _, _ = result(tmp_path, *outs, "--judge", json.dumps(served.spec()))
+    count = pick(ranking["counts"], language="en")
+    assert (count["questions"], count["failed_call"], count["failed in beta"]) == (3, 1, 1)
+    assert len(served.prompts) == 3
+
+
 def test_n_questions_per_language_are_drawn(tmp_path, serve):
     served = serve(by_name)
     outs = make_three(tmp_path, n=6, languages=("en", "fr"))

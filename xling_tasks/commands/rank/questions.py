@@ -24,6 +24,7 @@ from xling_tasks.logs.results import Samples, newest_samples
 from xling_tasks.readers.fences import Fences, last_statement, said_lines
 from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks.exam_replies import rationale_of
+from xling_tasks.unanswered import failed, missing_in
 
 METRICS = (
     *("bleu1", "bleu2", "bleu3", "bleu4", "rouge1", "rouge2", "rougeL"),
@@ -37,11 +38,19 @@ _ITEM = r"(?:rationale )?(\d{1,3})"
 
 
 class Answer(NamedTuple):
-    """One model's rationale for one question, with its logged scores."""
+    """One model's rationale for one question, with its logged scores.
+
+    Attributes:
+        doc: The question.
+        text: The rationale.
+        scores: The logged scores that are defined.
+        failed: Whether the service did not answer, so that there is none to rank.
+    """
 
     doc: dict[str, Any]
     text: str
     scores: dict[str, float]
+    failed: bool = False
 
 
 @dataclass(frozen=True)
@@ -184,7 +193,8 @@ def _read_answer(row: dict[str, Any], *, fine_tuned: bool, form: Form) -> tuple[
         raise TypeError("a rationale task logs a question and a list of replies")
     text = rationale_of(replies_of(replies[0])[0], fine_tuned=fine_tuned, form=form)
     scores = {name: float(row[name]) for name in METRICS if _is_number(row.get(name))}
-    return row.get("filter"), str(doc["question_id"]), Answer(doc, text, scores)
+    lost = any(map(failed, missing_in(row).values()))
+    return row.get("filter"), str(doc["question_id"]), Answer(doc, text, scores, lost)
 
 
 def common_questions(
@@ -211,6 +221,10 @@ def common_questions(
         answers = [run.answers[key] for run in runs]
         if any(answer.doc != answers[0].doc for answer in answers):
             count["different_content"] += 1
+            continue
+        if lost := [run.name for run, own in zip(runs, answers, strict=True) if own.failed]:
+            count["failed_call"] += 1
+            count.update(f"failed in {name}" for name in lost)
             continue
         drawn = [_digest(seed, question_id, run.name) for run in runs]
         order = sorted(range(len(runs)), key=drawn.__getitem__)

@@ -32,7 +32,8 @@ NOTES = (
     "'all' pools the questions of all languages.",
     f"Intervals: 95%, percentile bootstrap over questions, {RESAMPLES:,} resamples.",
     "Invalid rankings and missing replies are counted and left out; they are nobody's last place.",
-    "Empty rationales are shown to the judge as they are, and ranked where the judge puts them.",
+    "Empty rationales are shown to the judge as they are, and ranked where the judge puts them; "
+    "questions that the service of a model did not answer are left out (failed_call).",
     "Pooled: Kendall's tau-b over the mean points of every model in every language, as published, "
     "with the slope of the line from the metric's points (x) to the rater's (y). Published: people "
     "on six models in six languages (arXiv:2402.13963, Section 2.2.3).",
@@ -212,6 +213,7 @@ def write(
     (folder / "ranking.csv").write_text(csv_text(rows), encoding="utf-8", newline="\n")
     replies = (
         {
+            "language": q.language,
             "question_id": q.id,
             "code": q.code,
             "shown": [names[i] for i in q.order],
