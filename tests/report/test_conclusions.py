@@ -323,3 +323,30 @@ def test_letters_that_could_not_be_read_can_hide_a_gap(tmp_path):
     assert "unread replies could hide it: the gap is -0.067 if all" in hidden.reason
     assert "and -0.200 if all were wrong" in hidden.reason
     assert shown.verdict == "worse" and "the gap is -0.533 if all unread" in shown.reason
+
+
+def test_languages_that_were_run_in_another_way_are_not_compared(tmp_path):
+    """Another version of the task, or another judge, makes gaps of its own."""
+
+    def made(version=1.0, **settings):
+        task = correctness(set(range(40)), 100)
+        task["config"]["metadata"] = {
+            "version": version, "xling": RECORD | {"settings": settings}
+        }  # fmt: skip
+        return task
+
+    judge = {"model": "hf", "model_args": {"pretrained": "one"}}
+    tasks = {
+        C + "en": correctness({0}, 100),
+        C + "es": made(),
+        C + "zh": made(version=2.0),
+        C + "hi": made(judge=judge),
+    }
+    found = conclusions(write_run(tmp_path / "m", tasks))
+    assert found["m", "es", "contradictory"].verdict == "worse"
+    zh, hi = found["m", "zh", "contradictory"], found["m", "hi", "contradictory"]
+    assert zh.verdict == hi.verdict == "not_comparable" and zh.estimate is None
+    assert zh.reason == (
+        "run in another way than English (task version is 2.0 in Chinese, but 1.0 in English)"
+    )
+    assert "judge" in hi.reason

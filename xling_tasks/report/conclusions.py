@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from xling_metrics.stats.multiple import holm
 
 from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, Panel, panel_of
-from xling_tasks.languages import rank
+from xling_tasks.languages import language_name, rank
+from xling_tasks.logs import alike
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.inference import DETECTABLE
 from xling_tasks.report.model import Comparison, Conclusion, Options, Sides
@@ -206,7 +207,32 @@ def vetoed(task: Task, english: Task, panel: Panel, language: str) -> str:
     """Why a language is not comparable with English; empty if it is."""
     tau = panel.temperature
     own = vetoes(Rates(task.results, task.scores), language, tau)
-    return why(own, vetoes(Rates(english.results, english.scores), ENGLISH, tau))
+    rates = why(own, vetoes(Rates(english.results, english.scores), ENGLISH, tau))
+    return "; ".join(text for text in (rates, _made_unlike(task, english, language)) if text)
+
+
+def _made_unlike(task: Task, english: Task, language: str) -> str:
+    """In what else than the language two tasks differ, so that a gap may be of that; or ''.
+
+    How much a model may write (`generation`) is not in it: a language may need more room. Nor is
+    what an older version did not record of the data.
+    """
+    if task is english:
+        return ""
+    found = [
+        item
+        for item in alike.differences([(english.results, task.results)], across_languages=True)
+        if not item.what.startswith("generation")
+        and not (item.what.startswith("data.") and "none" in (item.first, item.other))
+    ]
+    if not found:
+        return ""
+    name = language_name(language)
+    texts = [
+        f"{item.what} is {item.other} in {name}, but {item.first} in English" for item in found
+    ]
+    more = f", and {len(texts) - 2} more" if len(texts) > 2 else ""
+    return f"run in another way than English ({'; '.join(texts[:2])}{more})"
 
 
 def unread_bounds(
