@@ -17,8 +17,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-import regex
 from xling_metrics.base import library_version, whole_letters
+from xling_metrics.words import LETTER
 
 PACKAGES = {"py3langid": "py3langid", "lingua": "lingua-language-detector"}
 """The identifiers that are packages: name -> distribution; any other name is a fastText file."""
@@ -26,7 +26,6 @@ PACKAGES = {"py3langid": "py3langid", "lingua": "lingua-language-detector"}
 FASTTEXT = "fasttext-predict"
 """The distribution that reads fastText files here; others with a module `fasttext` do too."""
 
-_LETTER = regex.compile(r"\p{L}")
 _PREFIX = "__label__"
 
 
@@ -47,14 +46,14 @@ class Identifier:
 
     def identify(self, texts: Sequence[str]) -> list[str | None]:
         """The label of each text; None for one without letters, and where no language is named."""
-        distinct = [text for text in dict.fromkeys(texts) if _LETTER.search(text)]
+        distinct = [text for text in dict.fromkeys(texts) if LETTER.search(text)]
         label_of = dict(zip(distinct, self.classify([*map(whole_letters, distinct)]), strict=True))
         return [label_of.get(text) for text in texts]
 
     def in_language(self, texts: Sequence[str], wanted: Collection[str]) -> list[bool | None]:
         """Whether each text has one of the labels wanted; None for one without letters."""
         return [
-            label in wanted if _LETTER.search(text) else None
+            label in wanted if LETTER.search(text) else None
             for text, label in zip(texts, self.identify(texts), strict=True)
         ]
 

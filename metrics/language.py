@@ -18,7 +18,7 @@ from typing import NamedTuple
 import regex
 from xling_metrics import langid_batches
 from xling_metrics.base import mean, whole_letters
-from xling_metrics.words import has_words, language_code, words
+from xling_metrics.words import LETTER, has_words, language_code, words
 
 # The only labels that the published code of XLingEval counts.
 PUBLISHED_LANGUAGES = ("en", "es", "zh", "hi")
@@ -37,7 +37,6 @@ _SCRIPTS = {
     "uk": ("Cyrillic",), "ur": ("Arabic",), "zh": ("Han", "Bopomofo"),
 }  # fmt: skip
 
-_LETTER = regex.compile(r"\p{L}")
 _UNSPACED_LETTER = regex.compile(
     r"[\p{L}&&[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]]", regex.V1
 )
@@ -136,7 +135,7 @@ def in_language(
     own = _letters_of(tuple(scripts))
     inside: list[bool | None] = []
     for text in texts:
-        letters = len(_LETTER.findall(text))
+        letters = len(LETTER.findall(text))
         share = len(own.findall(text)) / letters if letters else None
         inside.append(None if share is None else share >= 0.5 and not _is_english(text))
     return inside
@@ -208,7 +207,7 @@ def language_consistency_corpus(
     """
     decide, code = _decider(language, scripts, decide)
     parts = {
-        answer: [part for part in sentences(answer, code) if _LETTER.search(part)]
+        answer: [part for part in sentences(answer, code) if LETTER.search(part)]
         for answer in dict.fromkeys(answers)
     }
     shares = {

@@ -23,6 +23,9 @@ from typing import Any
 import regex
 from xling_metrics.base import library_version, whole_letters
 
+LETTER = regex.compile(r"\p{L}")
+"""A letter of any script; marks, digits and signs are none."""
+
 _PUBLISHED = re.compile(r"(?u)\b\w\w+\b")
 
 # A word starts with a letter or a digit. Marks continue it (vowel signs, nukta, virama), and so do

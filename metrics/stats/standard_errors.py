@@ -26,7 +26,7 @@ def mean_error(values: Sequence[float | None]) -> float | None:
     return stdev(known) / math.sqrt(len(known)) if len(known) > 1 else None
 
 
-def ratio_error(pairs: Sequence[Sequence[float]]) -> float | None:
+def ratio_error(pairs: Sequence[Sequence[float] | None]) -> float | None:
     """The standard error of sum(hits) / sum(rows) when whole questions are drawn.
 
     By linearization (Cochran 1977, Sampling Techniques, section 6.4): with R the ratio and n
@@ -34,12 +34,12 @@ def ratio_error(pairs: Sequence[Sequence[float]]) -> float | None:
     has the same number of rows this is the error of the mean of the questions' shares.
 
     Args:
-        pairs: (hits, rows) per question; questions without rows count for nothing.
+        pairs: (hits, rows) per question; None, and no rows, count for nothing.
 
     Returns:
         None with fewer than two questions that have rows.
     """
-    known = [(hits, rows) for hits, rows in pairs if rows]
+    known = [(pair[0], pair[1]) for pair in pairs if pair and pair[1]]
     n, total = len(known), sum(rows for _, rows in known)
     if n < 2:
         return None

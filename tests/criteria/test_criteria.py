@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from xling_tasks.criteria import CRITERIA, Place, about, panel_of, place_of
+from xling_tasks.criteria import CRITERIA, Form, Place, about, form_of, panel_of, place_of
 from xling_tasks.errors import DataError
 from xling_tasks.languages import LANGUAGES
 
@@ -102,3 +102,10 @@ def test_every_metric_of_a_run_is_in_the_table(run):
         for name, better in results["higher_is_better"][task].items():
             record = CRITERIA[place.criterion].metrics[panel_of(place, name)[0].metric]
             assert record.higher_is_better is better, name
+
+
+def test_a_criterion_and_the_way_of_asking():
+    assert form_of("mmedbench_rationale_ft") == Form("mmedbench_rationale", True, False)
+    assert form_of("verifiability_ll") == Form("verifiability", False, True)
+    assert form_of("recall") == Form("recall", False, False)
+    assert {form_of(name).base for name in CRITERIA} <= {*CRITERIA}

@@ -143,4 +143,7 @@ def test_documents_without_an_answer_are_out_of_score_and_error():
     whole = Aggregation(Metric("rate", ratio_of, True, "rate"))
     known = [row for row in rows if row]
     assert rate(rows) == whole(known) and rate.standard_error(rows) == whole.standard_error(known)
+    # Pooled counts need not be told which documents have none.
+    assert whole(rows) == whole(known) == 4 / 6
+    assert whole.standard_error(rows) == whole.standard_error(known)
     assert rate([None, None]) is None and rate.standard_error([None, [1, 2]]) == "N/A"

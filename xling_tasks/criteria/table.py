@@ -49,6 +49,27 @@ JURY_METRICS = (
 and nothing about the model under test."""
 
 
+class Form(NamedTuple):
+    """A criterion, and the way in which models are asked.
+
+    Attributes:
+        base: The criterion's name without the way.
+        fine_tuned: In the form of models fine-tuned on the data (`_ft`).
+        by_likelihood: By log-likelihoods instead of replies (`_ll`).
+    """
+
+    base: str
+    fine_tuned: bool
+    by_likelihood: bool
+
+
+def form_of(criterion: str) -> Form:
+    """The form of a criterion, or of any other name, by its ending."""
+    fine_tuned, by_likelihood = criterion.endswith("_ft"), criterion.endswith("_ll")
+    base = criterion[:-3] if fine_tuned or by_likelihood else criterion
+    return Form(base, fine_tuned, by_likelihood)
+
+
 # What is known of a criterion
 
 

@@ -13,9 +13,13 @@ def replies_of(result: Any) -> list[str]:
     return [clean_reply(item) for item in (result if isinstance(result, list) else [result])]
 
 
-def ratio_of(pairs: Sequence[Sequence[int]]) -> float | None:
-    """Counts pooled over documents: from (hits, rows) per document to hits / rows."""
-    hits, rows = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+def ratio_of(pairs: Sequence[Sequence[int] | None]) -> float | None:
+    """Counts pooled over documents: from (hits, rows) per document to hits / rows.
+
+    A document's None counts for nothing; None where no document has rows.
+    """
+    known = [pair for pair in pairs if pair is not None]
+    hits, rows = sum(pair[0] for pair in known), sum(pair[1] for pair in known)
     return hits / rows if rows else None
 
 

@@ -29,7 +29,7 @@ from xling_tasks.models.claims import (
 )
 from xling_tasks.models.control_tokens import common
 from xling_tasks.readers.fences import STAND_IN as NO_FENCES
-from xling_tasks.scorers.values import defined_mean
+from xling_tasks.scorers.values import defined_mean, ratio_of
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.multilingual import STAND_IN, Key, MultilingualTask
 from xling_tasks.tasks.side_requests import SideRequest
@@ -226,9 +226,9 @@ class InformationTask(MultilingualTask):
             unscored = signature("unscored", language=code, of="all_prompts")
             metrics.append(Metric(f"unscored_{code}", defined_mean, False, unscored))
             unverified = signature("unverified", language=code, of="all_claims")
-            metrics.append(Metric(f"unverified_{code}", _pooled, False, unverified))
+            metrics.append(Metric(f"unverified_{code}", ratio_of, False, unverified))
             unparsed = signature("unparsed", language=code, of="parts_of_claim_lists")
-            metrics.append(Metric(f"unparsed_{code}", _pooled, False, unparsed))
+            metrics.append(Metric(f"unparsed_{code}", ratio_of, False, unparsed))
         return metrics
 
 
@@ -297,12 +297,6 @@ def _reason(
 
 def _mean_claims(values: list[dict[str, Any] | None]) -> float | None:
     return defined_mean([None if value is None else value["n"] for value in values])
-
-
-def _pooled(pairs: list[list[int] | None]) -> float | None:
-    known = [pair for pair in pairs if pair is not None]
-    total = sum(pair[1] for pair in known)
-    return sum(pair[0] for pair in known) / total if total else None
 
 
 class XLingHealthInformationTask(InformationTask):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import regex
 from xling_metrics.language import identify, knows
+from xling_metrics.words import LETTER
 
 from xling_tasks.commands.translate.texts import Text
 from xling_tasks.errors import DataError, did_you_mean
@@ -26,7 +26,6 @@ _MEANS = {
     "language": "whose translation is not in the language wanted",
 }
 _FIELDS = ("id", "language", "target", "text", "translation")
-_LETTER = regex.compile(r"\p{L}")
 _LEAST_LETTERS = 15
 """Letters from which langid is asked whether a text is still in its own language."""
 
@@ -144,7 +143,7 @@ def _untranslated(text: Text, translation: str, label: str | None) -> bool:
     """Whether langid takes a translation for a text in the language that it was to leave."""
     if label is None or not knows(text.language) or label == text.target:
         return False
-    return label == text.language and len(_LETTER.findall(translation)) >= _LEAST_LETTERS
+    return label == text.language and len(LETTER.findall(translation)) >= _LEAST_LETTERS
 
 
 def _rows(path: Path) -> Iterator[tuple[str, int, dict[str, str]]]:

@@ -9,7 +9,7 @@ from typing import Any
 from xling_tasks.commands.view.index import Index
 from xling_tasks.commands.view.queries import entries_of
 from xling_tasks.commands.view.sources import Source
-from xling_tasks.criteria import CRITERIA
+from xling_tasks.criteria import CRITERIA, form_of
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.checked import reading
 from xling_tasks.logs.shown.anything import KNOWN, SHORT, several_languages
@@ -82,7 +82,7 @@ def _measured(criterion: str, sample: Mapping[str, Any], language: str) -> list[
 
 def _letters_in_words(criterion: str, sample: Mapping[str, Any]) -> str:
     """The letters that this version reads from a reply, and the right ones; empty elsewhere."""
-    if not criterion.startswith(("mcqa", "mmedbench")) or criterion.endswith("_ll"):
+    if not criterion.startswith(("mcqa", "mmedbench")) or form_of(criterion).by_likelihood:
         return ""
     doc = mapping(sample.get("doc"))
     said = "".join(as_text(reply) for own in replies(sample) for reply in own)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from xling_metrics.classification import hard_verdict
 
-from xling_tasks.criteria import CRITERIA, ENGLISH, NO_RESPONSE
+from xling_tasks.criteria import CRITERIA, ENGLISH, NO_RESPONSE, form_of
 from xling_tasks.logs.shown.anything import languages_in, several_languages
 from xling_tasks.logs.shown.parts import parts_of, sweep
 from xling_tasks.logs.shown.texts import Part, as_text, listing, mapping, missing, number
@@ -207,7 +207,7 @@ def _share(value: Any) -> float | None:
 def _judged(
     criterion: str, sample: Mapping[str, Any], language: str, primary: Mapping[str, bool | None]
 ) -> Judged:
-    kind = criterion.removesuffix("_ft").removesuffix("_ll")
+    kind = form_of(criterion).base
     if kind == "correctness":
         return _by_label(sample)
     if kind == "verifiability":

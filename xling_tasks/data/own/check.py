@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-import regex
 from xling_metrics.language import identify, in_language
+from xling_metrics.words import LETTER
 
 from xling_tasks.data.files import Table, decoded, delimiter, encoding_of, read_tables
 from xling_tasks.data.own.columns import Columns, understood
@@ -39,7 +39,6 @@ ERROR, LOOK = "error", "look"
 LETTERS_TO_TELL = 60
 """Letters from which langid is trusted; see `models/translate/degenerate.py`."""
 
-_LETTER = regex.compile(r"\p{L}")
 _NEAR = ({"cs", "sk"}, {"es", "an", "ca", "gl", "pt"}, {"fa", "ur", "ps"}, {"hi", "mr", "ne"},
          {"id", "jv", "ms"}, {"ru", "bg", "mk", "sr", "uk", "be"}, {"tr", "az"}, {"zh", "ja"},
          {"da", "nb", "nn", "no", "sv"}, {"bs", "hr", "sl", "sr"}, {"xh", "zu"}, {"rw", "rn"},
@@ -244,7 +243,7 @@ def _choices(data: OwnData) -> Iterator[Problem]:
 def _in_other_languages(data: OwnData) -> Iterator[Problem]:
     """Texts that langid takes for another language; of long enough ones only."""
     for code in data.tongues:
-        items = [item for item in data.items if len(_LETTER.findall(_texts(item, code))) >= (
+        items = [item for item in data.items if len(LETTER.findall(_texts(item, code))) >= (
             LETTERS_TO_TELL)]  # fmt: skip
         texts = [_texts(item, code) for item in items]
         scripts = scripts_that_decide(data, code)

@@ -14,6 +14,7 @@ from typing import Any
 
 from xling_metrics.classification import hard_verdict
 
+from xling_tasks.criteria import form_of
 from xling_tasks.logs.shown.anything import SHORT, anything, rest
 from xling_tasks.logs.shown.several import RECORDS, claims_parts, empathy_parts
 from xling_tasks.logs.shown.texts import (
@@ -50,15 +51,15 @@ def parts_of(criterion: str, sample: Mapping[str, Any], language: str) -> list[P
         sample: A row of a file of samples.
         language: One of its languages.
     """
-    name = criterion.removesuffix("_ft")
-    kind = _KINDS.get(name.removesuffix("_ll"))
+    form = form_of(criterion)
+    kind = _KINDS.get(form.base)
     if kind is None:
         made = anything(sample, language)
     else:
         make, shown = kind
         codes = mapping(mapping(sample.get("doc")).get("text"))
         used = {each.format(code) for each in shown for code in codes or ("",)}
-        made = [*make(sample, language, name.endswith("_ll")), *rest(sample, used)]
+        made = [*make(sample, language, form.by_likelihood), *rest(sample, used)]
     return [
         Part(part.title, [_with_short_mark(each) for each in part.passages[:MOST]], _more(part))
         for part in made

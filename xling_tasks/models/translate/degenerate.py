@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import regex
 from xling_metrics.language import identify
+from xling_metrics.words import LETTER
 
 from xling_tasks.languages import LANGUAGES, OTHER_LANGUAGES
 
@@ -21,7 +22,6 @@ VERSION = 1
 _UNITS = regex.compile(
     r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|[\p{L}\p{N}][\p{L}\p{N}\p{M}'’\-]*"
 )
-_LETTER = regex.compile(r"\p{L}")
 _NO_WORD = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
 # Web and mail addresses belong to no language.
 _ADDRESS = regex.compile(
@@ -153,7 +153,7 @@ def _is_copy(source: str, text: str) -> bool:
 def _is_foreign_script(text: str, language: str) -> bool:
     words = _UNITS.findall(_ADDRESS.sub(" ", text))
     own = _OWN_SCRIPT[language]
-    foreign = [word for word in words if _LETTER.search(word) and not own.search(word)]
+    foreign = [word for word in words if LETTER.search(word) and not own.search(word)]
     counted = [word for word in foreign if word == word.lower()]
     return len(counted) >= _FOREIGN_WORDS and len(foreign) > len(words) / 2
 
@@ -176,7 +176,7 @@ def _add_wrong_languages(
     open_ = {
         i: _ADDRESS.sub(" ", text)
         for i, (_, text) in enumerate(pairs)
-        if faults[i] is None and len(_LETTER.findall(_ADDRESS.sub(" ", text))) >= least
+        if faults[i] is None and len(LETTER.findall(_ADDRESS.sub(" ", text))) >= least
     }
     as_is = identify(list(open_.values()))
     # langid takes capitals for other languages.

@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from importlib import import_module
 
 import regex
-from xling_metrics.words import language_code
+from xling_metrics.words import LETTER, language_code
 
 _BREAK = re.compile(r"(\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]\s*)")
 _LIST_MARK = regex.compile(
     r"\s*(?:(?:[-*+•·‣▪◦–—>#]+\s+)|(?:\(?\p{Nd}{1,3}(?:[.)．](?!\p{Nd})|、)\s*))*", regex.V1
 )
-_LETTER = regex.compile(r"\p{L}")
 
 # Titles after which sentencex ends a sentence in some languages ("Consultez le Dr. Dupont").
 _TITLE = regex.compile(
@@ -124,7 +123,7 @@ def _pieces(line: str, language: str) -> Iterator[Piece]:
 
 def _piece(raw: str) -> Piece:
     text = raw.rstrip()
-    return Piece(text, raw[len(text) :], bool(_LETTER.search(text)))
+    return Piece(text, raw[len(text) :], bool(LETTER.search(text)))
 
 
 def _segments(text: str, code: str) -> list[str]:

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from xling_metrics.classification import hard_verdict
 
-from xling_tasks.criteria import CRITERIA, ENGLISH
+from xling_tasks.criteria import CRITERIA, ENGLISH, form_of
 from xling_tasks.errors import DataError
 from xling_tasks.logs.shown.parts import CRITERIA_MET, likelihoods, parts_of, verdicts
 from xling_tasks.logs.shown.several import COMPARED, mechanisms, supported
@@ -116,7 +116,7 @@ def samples_to_read(report: Report, n: int = 5) -> list[SampleToRead]:
     """
     samples = []
     for criterion in CRITERIA:
-        kind = _KINDS.get(criterion.removesuffix("_ft").removesuffix("_ll"))
+        kind = _KINDS.get(form_of(criterion).base)
         if kind is None:
             continue
         for model in report.models:
@@ -255,7 +255,7 @@ def _multiple_choice(gap: Gap) -> tuple[Part, ...]:
     }
     if "rationale" in criterion:
         passages["Reference rationale"] = own["Reference rationale"][0]
-    if criterion.endswith("_ll"):
+    if form_of(criterion).by_likelihood:
         passages["Most likely"] = Passage(_likeliest(sample))
     else:
         passages["Reply"] = own[ANSWER][0]._replace(mark="")

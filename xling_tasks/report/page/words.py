@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xling_tasks.criteria import form_of
+
 MEANINGS = {
     "correctness": (
         "Is the answer right? A judge model compares each answer with an expert's answer to the "
@@ -116,6 +118,4 @@ GLOSSARY = {
 
 def meaning_of(criterion: str) -> str:
     """What a criterion asks; empty for what is none."""
-    return MEANINGS.get(criterion) or MEANINGS.get(
-        criterion.removesuffix("_ft").removesuffix("_ll"), ""
-    )
+    return MEANINGS.get(criterion) or MEANINGS.get(form_of(criterion).base, "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xling_tasks.criteria import CRITERIA
+from xling_tasks.criteria import CRITERIA, form_of
 from xling_tasks.data.published import Figure, published
 from xling_tasks.report.data import Task
 from xling_tasks.report.model import COVERAGE
@@ -145,10 +145,10 @@ def settings_of(tasks: Sequence[Task]) -> str:
 
 def _setting(task: Task) -> str:
     run = task.results.run
-    if task.place.criterion.endswith("_ft"):
+    if form_of(task.place.criterion).fine_tuned:
         start = "fine-tuned form"
     else:
         shots = (run.content.get("n-shot") or {}).get(task.results.task)
         start = "shots unknown" if shots is None else f"{shots}-shot" if shots else "zero-shot"
-    likelihood = ", log-likelihood" if task.place.criterion.endswith("_ll") else ""
+    likelihood = ", log-likelihood" if form_of(task.place.criterion).by_likelihood else ""
     return start + likelihood + (", peft" if run.model_args.get("peft") else "")
