@@ -350,3 +350,19 @@ def test_languages_that_were_run_in_another_way_are_not_compared(tmp_path):
         "run in another way than English (task version is 2.0 in Chinese, but 1.0 in English)"
     )
     assert "judge" in hi.reason
+
+
+def test_answers_that_the_judge_failed_on_can_hide_a_gap(tmp_path):
+    """96 of 100 have a label; a content filter fails where answers are worst, or it may."""
+    english, spanish = correctness(set(range(20)), 300), correctness(set(range(36)), 300)
+    spanish["scores"]["judge_failed_rate"] = 12 / 300
+    for i, row in enumerate(spanish["rows"]):
+        row["judge_failed_rate"] = float(i >= 288)
+        if i >= 288:
+            row |= {"contradictory": None, "more_comprehensive": None, "no_response": None}
+    spanish["scores"] |= {"contradictory": 36 / 288, "more_comprehensive": 252 / 288}
+    tasks = {C + "en": english, C + "es": spanish}
+    item = conclusions(write_run(tmp_path / "m", tasks))["m", "es", "more_comprehensive"]
+    # 252 of 288 (or 252 to 264 of 300) against 280 of 300.
+    assert "the gap is -0.053 if all unread replies were right and -0.093 if all" in item.reason
+    assert item.verdict == "worse"

@@ -107,7 +107,7 @@ def judged(item: Conclusion, *, against_one: bool = False) -> tuple[str, str]:
     where what is shown is named, however small.
     """
     if item.estimate is None:
-        return UNSURE, "nothing could be scored on both sides"
+        return UNSURE, "no question has a score on both sides"
     if item.low is None or item.high is None:
         few = "too few questions for an interval"
         return UNSURE, few if item.n else "no interval: no samples were logged"

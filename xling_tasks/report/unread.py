@@ -67,13 +67,17 @@ def _verdicts(task: Task, name: str, column: Column, *, right: bool) -> Task | N
 
 
 def _labels(task: Task, name: str, column: Column, value: float) -> Task | None:
-    """Answers that are there, but have no label in form, or none of most judges."""
+    """Answers that are there, but have no label: none in form, none of most judges, a failed call.
+
+    A judge's call may fail for what the answer says (a content filter), so it is not left out.
+    """
     silent = task.columns["no_response"].sums[:, 0] == 1
     empty = task.columns.get("empty_rate")
     if empty is not None:
         silent &= empty.sums[:, 0] != 1
-    if "no_majority" in task.columns:
-        silent |= task.columns["no_majority"].sums[:, 0] == 1
+    for rate in ("no_majority", "judge_failed_rate"):
+        if rate in task.columns:
+            silent |= task.columns[rate].sums[:, 0] == 1
     return _filled(task, name, column, silent, value)
 
 
