@@ -280,6 +280,15 @@ def test_odd_ids_do_not_break_and_alike_ones_are_named(tmp_path):
     assert data.items[-1].id == "8" and data.unusable("en", ("answer",))
 
 
+def test_languages_that_share_no_question_are_named(tmp_path):
+    rows = [
+        {**row, "id": f"0{row['id']}" if row["language"] == "pt" else row["id"]} for row in LONG
+    ]
+    data = load(str(write_csv(tmp_path / "f.csv", rows)))
+    (said,) = [n for n in notes(data.items, data.tongues) if "nothing can be compared" in n]
+    assert said.startswith("no question is in both English and Portuguese")
+
+
 def test_a_question_is_not_asked_where_guessing_is_easier(tmp_path):
     rows = [
         {"id": "1", "question_en": "a?", "question_pt": "b?", "correct": "A",
@@ -292,8 +301,11 @@ def test_a_question_is_not_asked_where_guessing_is_easier(tmp_path):
         "1": "fewer options than in another language", "2": "correct letters missing"
     }  # fmt: skip
     assert set(data.unusable("en", ("choice",))) == {"2"}
+    rows[0] |= dict.fromkeys(("answer_en", "wrong_answer_pt"), "Rest and drink enough water.")
+    data = load(str(write_jsonl(tmp_path / "f.jsonl", rows)))
     said = "\n".join(notes(data.items, data.tongues))
     for part in (
+        "the same answer in English and Portuguese: question 1",
         "the answer in Portuguese is a stand-in such as 'N/A'",
         "options without right letters in 'correct': question 2",
         "two options are the same in English: question 2",

@@ -26,12 +26,23 @@ def notes(items: Sequence[Item], tongues: Mapping[str, Tongue]) -> Iterator[str]
     for ids in alike_ids(items):
         shown = " and ".join(map(repr, ids))
         yield f"ids {shown} are two questions here; write one id in one way in every row"
+    for code, tongue in tongues.items():
+        asked = [item for item in items if "question" in item.texts.get(code, {})]
+        shared = any("question" in item.texts.get("en", {}) for item in asked)
+        if asked and not shared and "en" in tongues:
+            yield (
+                f"no question is in both English and {tongue.name}, so nothing can be compared; "
+                "the same question has the same id in every language"
+            )
     for (code, kind), those in stand_ins(items).items():
         what = kind.replace("_", " ")
         yield (
             f"the {what} in {tongues[code].name} is a stand-in such as 'N/A' and is taken as it is "
             f"({listed(those)}); empty the cell where there is none"
         )
+    for (one, other), those in _same_answers(items, tongues).items():
+        names = f"{tongues[one].name} and {tongues[other].name}"
+        yield f"the same answer in {names}: {listed(those)}; is it translated?"
     yield from _about_options(items, tongues)
 
 
@@ -60,6 +71,28 @@ def stand_ins(items: Sequence[Item]) -> dict[tuple[str, str], list[str]]:
                 if not kind.startswith("option_") and word in _STAND_INS:
                     ids.setdefault((code, kind), []).append(item.id)
     return ids
+
+
+def _same_answers(
+    items: Sequence[Item], tongues: Mapping[str, Tongue]
+) -> dict[tuple[str, str], list[str]]:
+    """Pairs of languages -> questions with a long answer, right or wrong, that is the same."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for item in items:
+        first: dict[str, str] = {}
+        for code in tongues:
+            own = item.texts.get(code, {})
+            texts = {text for kind, text in own.items() if "answer" in kind and len(text) >= _LONG}
+            pairs = {(first[text], code) for text in texts if text in first}
+            for pair in sorted(pairs):
+                found.setdefault(pair, []).append(item.id)
+            for text in texts:
+                first.setdefault(text, code)
+    return found
+
+
+_LONG = 20
+"""Characters; shorter answers ('500 mg') may be the same in every language."""
 
 
 def _about_options(items: Sequence[Item], tongues: Mapping[str, Tongue]) -> Iterator[str]:

@@ -21,6 +21,7 @@ class OwnInformationTask(InformationTask):
     """`xling_own_information`: each answer's claims against those of the English answer."""
 
     own: OwnData
+    what_to_do = "`xling data check FILE` says what each task can use"
 
     def load_docs(self, record: str) -> list[dict[str, Any]]:
         """The questions that have a text in English and in another language of this run."""
