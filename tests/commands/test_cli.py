@@ -77,6 +77,19 @@ def test_cost_with_a_real_tokenizer(capsys, tiny_hf):
 def test_cost_table_is_for_people(capsys):
     out = xling(capsys, "cost", "--tasks", "xlinghealth_correctness_demo_*")
     assert "| total " in out and "estimated from characters" in out
+    assert "stand in for answers" not in out
+
+
+def test_cost_says_what_only_the_answers_decide(capsys, serve):
+    spec = serve(lambda prompt: "ready").spec()
+    demo = ["cost", "--tasks", "xlinghealth_information_demo", "--metadata"]
+    out = xling(capsys, *demo, json.dumps({"judge": spec, "translator": spec}))
+    assert "judge, translator: what they will read is not written yet" in out
+    assert "translator: a request per sentence" in out and "over 30 claims" in out
+    demo[2] = "xlinghealth_correctness_demo_en"
+    out = xling(capsys, *demo, json.dumps({"judge": spec}))
+    assert "judge: what they will read is not written yet" in out and "30 claims" not in out
+    assert "the most that there can be" in out and "translator" not in out
 
 
 def test_data_lists_what_is_there_and_what_is_missing(capsys, tmp_path):

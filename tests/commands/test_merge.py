@@ -213,3 +213,14 @@ def test_the_cache_and_what_is_removed(run, own_cache, capsys):
     assert not journal.path.exists()
     assert main(["cache", "--days", "-1"]) == 2
     assert main(["cache", "--folder", str(own_cache / "none")]) == 2
+
+
+def test_a_part_that_is_missing_is_told(logged, tmp_path, capsys):
+    for name, numbers in {"a": [0, 5], "b": [*range(6, 24)]}.items():
+        logged(tmp_path / name, V, metadata={}, samples={V: numbers})
+    folders = [str(tmp_path / name) for name in "ab"]
+    assert main(["merge", *folders, "--to", str(tmp_path / "gap")]) == 0
+    assert f"{V}: 20 questions of 2 parts. 4 of the task's 24" in capsys.readouterr().out
+    logged(tmp_path / "c", V, metadata={}, samples={V: [*range(1, 5)]})
+    assert main(["merge", *folders, str(tmp_path / "c"), "--to", str(tmp_path / "whole")]) == 0
+    assert f"{V}: 24 questions of 3 parts\n" in capsys.readouterr().out

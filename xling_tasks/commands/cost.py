@@ -45,7 +45,31 @@ def cost(options: argparse.Namespace) -> str:
     if sample and min(most, options.limit or most) > sample:
         note += f"; of larger tasks the prompts of {sample} questions stand for all (--exact: all)"
     said = f"{table(rows)}\n\nTokens: {note}. max_output_tokens is a limit, not a forecast."
-    return "\n".join([said, *_sets_of_prompts(tasks)])
+    return "\n".join([said, *_foreseen(tasks, entries), *_sets_of_prompts(tasks)])
+
+
+def _foreseen(tasks: list[Any], entries: list[Any]) -> Iterator[str]:
+    """What of other models than the one under test can only be guessed before there are answers."""
+    roles = {entry.role for entry in entries} - {"model"}
+    if not roles:
+        return
+    yield (
+        f"{', '.join(sorted(roles))}: what they will read is not written yet, so references or "
+        "texts of about 350 words stand in for answers, and prompt_tokens is no limit here, with "
+        "--tokenizer neither."
+    )
+    if "translator" in roles:
+        yield (
+            "translator: a request per sentence, so longer answers make more, and so do "
+            "translations that fail and are sampled again; equal sentences are asked once."
+        )
+    if any(task.criterion == "information" for task in tasks) and roles - {"translator"}:
+        yield (
+            "Claims of information: a request per answer, and two to verify, more of each answer "
+            "with over 30 claims."
+        )
+    if roles - {"translator"}:
+        yield "All other requests of a judge or reader are the most that there can be."
 
 
 def _sets_of_prompts(tasks: list[Any]) -> Iterator[str]:

@@ -50,10 +50,20 @@ def merge(options: argparse.Namespace) -> str:
     settings = _settings(parts) | read_metadata(options.metadata)
     samples = {task: _documents(task, own) for task, own in parts.items()}
     _score(options, parts, settings, samples)
-    lines = [
-        f"{task}: {len(samples[task])} questions of {len(own)} parts" for task, own in parts.items()
-    ]
+    lines = [_joined(task, own, len(samples[task])) for task, own in parts.items()]
     return "\n".join([*lines, f"Written to {options.to}; `xling report {options.to}` reads it."])
+
+
+def _joined(task: str, parts: Sequence[TaskResults], questions: int) -> str:
+    """What was joined of a task, and whether a part is missing."""
+    whole = max(int(part.count.get("original") or 0) for part in parts)
+    said = f"{task}: {questions:,} questions of {len(parts)} parts"
+    if questions >= whole:
+        return said
+    return (
+        f"{said}. {whole - questions:,} of the task's {whole:,} questions are in none of them: "
+        "unless you meant to leave them out, name the missing parts too"
+    )
 
 
 def _parts(folders: Sequence[Path], names: str | None) -> dict[str, list[TaskResults]]:

@@ -40,7 +40,7 @@ from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.sampling import SweepTask, generation_arguments
 from xling_tasks.tasks.second import AGREE, CONSISTENCY, LINES, corpus_metrics
 from xling_tasks.tasks.seeds import Request
-from xling_tasks.tasks.side_requests import SideRequest, translation_requests
+from xling_tasks.tasks.side_requests import STAND_IN, SideRequest, translation_requests
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
 from xling_tasks.unanswered import empty, failed
 
@@ -115,7 +115,10 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
         ]
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
-        """Translations by a model of the harness; the reference stands in for answers to come."""
+        """Translations by a model of the harness; the reference stands in for answers to come.
+
+        Where there is none, a text as long as answers are does: a question is one sentence.
+        """
         requests = translation_requests(
             self.settings.translator,
             self.used_prompts().get("translate"),
@@ -128,7 +131,7 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
     @functools.cached_property
     def _references(self) -> dict[str, str]:
         docs = self.data.docs(self.language)
-        return {doc["question_id"]: doc["reference"] or doc["question"] for doc in docs}
+        return {doc["question_id"]: doc["reference"] or STAND_IN for doc in docs}
 
     def used_prompts(self) -> dict[str, Prompt]:
         """The question's prompt, and the one for translation by a model of the harness."""

@@ -31,8 +31,8 @@ from xling_tasks.models.control_tokens import common
 from xling_tasks.readers.fences import STAND_IN as NO_FENCES
 from xling_tasks.scorers.values import defined_mean, ratio_of
 from xling_tasks.tasks.metric import Metric
-from xling_tasks.tasks.multilingual import STAND_IN, Key, MultilingualTask
-from xling_tasks.tasks.side_requests import SideRequest
+from xling_tasks.tasks.multilingual import Key, MultilingualTask
+from xling_tasks.tasks.side_requests import STAND_IN, SideRequest
 
 _SHARES = ("information_precision", "information_recall")
 _STAND_IN_CLAIMS = ["A person who asks about their health gets an answer of some length."] * 15

@@ -25,7 +25,7 @@ from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, t
 from xling_tasks.scorers.values import defined_mean, replies_of
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
-from xling_tasks.tasks.side_requests import SideRequest, translation_requests
+from xling_tasks.tasks.side_requests import STAND_IN, SideRequest, translation_requests
 from xling_tasks.unanswered import empty, failed, refused
 
 Replies = dict[str, str]
@@ -33,12 +33,6 @@ Replies = dict[str, str]
 
 Key = tuple[str, tuple[str, ...]]
 """A question's id with its replies in the order of the languages."""
-
-STAND_IN = " ".join(
-    f"Sentence {i} of an answer to a person who asks about their health is as long as this."
-    for i in range(1, 21)
-)
-"""For costs: an answer of about 350 words, which is what chat models write on such questions."""
 
 
 class MultilingualTask(GreedyTask):

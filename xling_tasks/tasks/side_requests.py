@@ -10,6 +10,12 @@ from xling_tasks.languages import find
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.translate.passages import split
 
+STAND_IN = " ".join(
+    f"Sentence {i} of an answer to a person who asks about their health is as long as this."
+    for i in range(1, 21)
+)
+"""For costs: an answer of about 350 words, which is what chat models write on such questions."""
+
 
 @dataclass(frozen=True)
 class SideRequest:

@@ -7,6 +7,7 @@ import functools
 from xling_tasks.tasks.consistency import ConsistencyTask
 from xling_tasks.tasks.own.part import OwnPart
 from xling_tasks.tasks.own.several import OwnTask
+from xling_tasks.tasks.side_requests import STAND_IN
 
 
 class OwnConsistencyPart(OwnPart, ConsistencyTask):
@@ -16,7 +17,7 @@ class OwnConsistencyPart(OwnPart, ConsistencyTask):
     def _references(self) -> dict[str, str]:
         """For costs: a text about as long as an answer."""
         return {
-            item.id: own.get("answer") or own.get("question", "")
+            item.id: own.get("answer") or STAND_IN
             for item in self.own.items
             for own in [item.texts.get(self.language, {})]
         }

@@ -33,11 +33,11 @@ from xling_tasks.scorers.values import defined_mean, ratio_of, replies_of
 from xling_tasks.settings import Settings
 from xling_tasks.tasks import any_answer
 from xling_tasks.tasks.metric import Metric
-from xling_tasks.tasks.multilingual import STAND_IN as ANSWER_STAND_IN
 from xling_tasks.tasks.own.part import OwnPart
 from xling_tasks.tasks.own.several import OwnTask
 from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
 from xling_tasks.tasks.seeds import Request
+from xling_tasks.tasks.side_requests import STAND_IN as ANSWER_STAND_IN
 from xling_tasks.tasks.side_requests import SideRequest
 from xling_tasks.unanswered import refused
 
