@@ -242,6 +242,21 @@ def test_cells_that_are_no_texts_are_never_made_into_other_ones(tmp_path):
     )
 
 
+def test_errors_of_spreadsheets_in_other_languages_and_escapes_of_workbooks(tmp_path):
+    for shown in ("#N/D", "#VALOR!", "#NOME?", "#NÚM!", "#¿NOMBRE?", "#WERT!", "#DIV/0!", "#####"):
+        row = {"id": "1", "question_en": "a?", "answer_en": shown}
+        assert f"shows the error {shown}" in raised(write_csv(tmp_path / "f.csv", [row]))
+    for fine in ("#1 rest", "Take #2!", "#", "N/D"):
+        row = {"id": "1", "question_en": "a?", "answer_en": fine}
+        assert (
+            load(str(write_csv(tmp_path / "f.csv", [row]))).items[0].texts["en"]["answer"] == fine
+        )
+    # As Excel writes a pasted line end; such an escape that is meant as a text is escaped itself.
+    text = "One_x000D_\ntwo_x005F_x000D_, _xD83D__xDE00_"
+    path = write_xlsx(tmp_path / "f.xlsx", [{"id": 1, "question_en": text}])
+    assert load(str(path)).items[0].texts["en"]["question"] == "One\ntwo_x000D_, \U0001f600"
+
+
 def test_headers_with_unseen_characters_scripts_and_more_than_a_language(tmp_path):
     def languages(*names: str) -> list[tuple[str, str]]:
         row = {"id": "1", "ques\u200btion_en\ufeff": "a?", **dict.fromkeys(names, "b?")}

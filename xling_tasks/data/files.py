@@ -105,10 +105,26 @@ def _read_xlsx(path: Path) -> Iterator[Table]:
         for sheet in book.worksheets:
             # What a sheet says of its own size may be wrong, and fills every row up to it.
             sheet.reset_dimensions()
-            table = _from_grid(path, sheet.title, sheet.iter_rows(values_only=True))
+            grid = (tuple(map(_unescaped, row)) for row in sheet.iter_rows(values_only=True))
+            table = _from_grid(path, sheet.title, grid)
             yield replace(table, hidden=sheet.sheet_state != "visible")
     finally:
         book.close()
+
+
+_ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
+
+
+def _unescaped(cell: Any) -> Any:
+    """A cell's text without the escapes that workbooks have for characters XML cannot hold.
+
+    Such as `_x000D_`, the carriage return of a text that was pasted (ECMA-376, ST_Xstring).
+    """
+    if not isinstance(cell, str) or "_x" not in cell:
+        return cell
+    text = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), cell)
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text.replace("\r\n", "\n").replace("\0", "")
 
 
 def _refuse_bomb(path: Path) -> None:

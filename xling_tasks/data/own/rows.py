@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,10 +15,9 @@ from xling_tasks.data.own.tongues import Tongue, checked_script, tongue
 from xling_tasks.errors import DataError, SettingError
 
 LETTERS = "ABCDEFGH"
-_ERRORS = frozenset(
-    {"#N/A", "#REF!", "#NAME?", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!", "#SPILL!", "#CALC!"}
-)
-"""What spreadsheets show in a cell that could not be computed."""
+_ERROR = re.compile(r"#(?:N/[AD]|NV|[¡¿]?[^\W\d_]{2,}(?:/0)?[!?]|#{2,})")
+"""What spreadsheets show in a cell that could not be computed (#N/D, #VALOR!, #¿NOMBRE? in other
+languages), or that was too narrow for its number."""
 
 
 @dataclass
@@ -224,7 +224,7 @@ def _texts(table: Table, index: int, kind: str, column: str) -> Iterator[tuple[s
             f"{table.place(index, column)}: a list written as a text; give each wrong answer a "
             "column, as wrong_answer_1, wrong_answer_2, ... (JSONL and Parquet may have a list)"
         )
-    if text in _ERRORS:
+    if _ERROR.fullmatch(text):
         raise DataError(
             f"{table.place(index, column)}: the cell shows the error {text}; correct its formula, "
             "or empty the cell"
