@@ -6,6 +6,7 @@ sees one mapping of all three. Keys that are neither settings nor model args are
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -188,8 +189,6 @@ class Settings:
 
 
 def _refuse_unknown(key: str, known: set[str], *, strict: bool) -> None:
-    import difflib
-
     if strict or difflib.get_close_matches(key, known, n=1, cutoff=0.8):
         raise SettingError(f"--metadata {key}: unknown setting.{did_you_mean(key, known)}")
 

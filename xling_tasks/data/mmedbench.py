@@ -151,28 +151,20 @@ def _report(data: MMedBenchSplit) -> None:
     name = f"{data.record.title} [{data.language}, {data.split}]"
     log.info(
         "%s: %d questions, %d with several right answers, %d checked rationales",
-        name,
-        counts["questions"],
-        counts["several_right_answers"],
-        counts["rationales_checked"],
+        *(name, counts["questions"], counts["several_right_answers"], counts["rationales_checked"]),
     )
     if data.n_rows != data.n_expected:
         log.warning(
             "%s: %d questions, but %d were published; scores are not comparable with published "
-            "ones",
-            name,
-            data.n_rows,
-            data.n_expected,
-        )
+            "ones", name, data.n_rows, data.n_expected,
+        )  # fmt: skip
     for note, count in data.notes.items():
         say = log.warning if data.split == "test" else log.info
         say("%s: %d rows: %s", name, count, note)
     if data.left_out:
+        reasons = ", ".join(f"{reason}: {n}" for reason, n in counts["unusable_reasons"].items())
+        named = ", ".join(counts["unusable_questions"][:20])
         log.warning(
             "%s: %d of %d rows unusable (%s; questions %s)",
-            name,
-            len(data.left_out),
-            data.n_rows,
-            ", ".join(f"{reason}: {n}" for reason, n in counts["unusable_reasons"].items()),
-            ", ".join(counts["unusable_questions"][:20]),
-        )
+            name, len(data.left_out), data.n_rows, reasons, named,
+        )  # fmt: skip

@@ -46,7 +46,7 @@ def watch(
         SettingError: If another run writes the journal.
     """
     global _current
-    if _current is not None and (_current.run != id(this_run()) or _current.has(task)):
+    if _current is not None and (_current.run != id(this_run()) or _current.part(task)):
         end()
     if _current is None:
         _current = Journaled(lm, error_texts=error_texts)

@@ -108,12 +108,8 @@ class Journaled:
         """A task of ours in the run."""
         self._parts[task] = part
 
-    def has(self, task: str) -> bool:
-        """Whether the task is in the run already."""
-        return task in self._parts
-
     def part(self, task: str) -> Part | None:
-        """A task's journal and requests."""
+        """A task's journal and requests; None where it is not in the run."""
         return self._parts.get(task)
 
     def counts(self) -> tuple[int, int]:
