@@ -352,6 +352,16 @@ def test_languages_that_were_run_in_another_way_are_not_compared(tmp_path):
     assert "judge" in hi.reason
 
 
+def test_a_model_without_english_is_named_beside_others(tmp_path, capsys):
+    good = {C + "en": correctness({0, 1}, 100), C + "es": correctness(set(range(40)), 100)}
+    bad = {C + "es": correctness({0, 1}, 100), C + "hi": correctness(set(range(60)), 100)}
+    out = written(tmp_path, write_run(tmp_path / "one", good), write_run(tmp_path / "two", bad))
+    nothing = "two: Nothing can be compared with English: there are no results in English."
+    for text in (capsys.readouterr().out, (out / "report.md").read_text(encoding="utf-8")):
+        assert "one: Spanish is served worse than English." in text and nothing in text
+        assert "one, Correctness, LiveQA, Spanish: 40 of 100" in text
+
+
 def test_answers_that_the_judge_failed_on_can_hide_a_gap(tmp_path):
     """96 of 100 have a label; a content filter fails where answers are worst, or it may."""
     english, spanish = correctness(set(range(20)), 300), correctness(set(range(36)), 300)

@@ -55,14 +55,17 @@ _SCORES = {
 }
 
 
-def sentences(conclusions: Sequence[Conclusion], datasets: dict[str, str]) -> list[str]:
+def sentences(
+    conclusions: Sequence[Conclusion], datasets: dict[str, str], *, several: bool = False
+) -> list[str]:
     """One line per model, dataset, language and criterion.
 
     Args:
         conclusions: All of a report.
         datasets: Key -> name of a dataset.
+        several: Whether the report is about other models, too, of which nothing is concluded.
     """
-    several = len({item.model for item in conclusions}) > 1
+    several = several or len({item.model for item in conclusions}) > 1
     lines = []
     about = [(c.model, c.dataset, c.language, c.criterion) for c in conclusions]
     for key in sorted(dict.fromkeys(about), key=lambda k: _order(k, about)):

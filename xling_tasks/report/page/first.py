@@ -89,10 +89,11 @@ def first_screen(report: Report) -> First:
     every = lines(report.conclusions, titles)
     size = "few" if len(every) <= FEW else "some" if len(every) <= SOME else "many"
     blocks = []
-    for model in dict.fromkeys(line.model for line in every):
+    for model in dict.fromkeys(model.name for model in report.models) if every else ():
         own = [line for line in every if line.model == model]
         groups = _groups(own) if size == "many" else []
-        blocks.append(Block(model, answer(own), [] if groups else own, groups))
+        said = answer(own) or _nothing_of(report, model)
+        blocks.append(Block(model, said, [] if groups else own, groups))
     return First(size, blocks, _flags(report), _shown(report, every), _nothing(report))
 
 
@@ -114,9 +115,12 @@ def _flags(report: Report) -> list[Flag]:
 
 
 def _nothing(report: Report) -> str:
-    if report.conclusions:
-        return ""
-    languages = {cell.language for cell in report.cells}
+    return "" if report.conclusions else _nothing_of(report)
+
+
+def _nothing_of(report: Report, model: str = "") -> str:
+    """Why nothing is concluded of a model, or of all."""
+    languages = {cell.language for cell in report.cells if model in ("", cell.model)}
     if "en" not in languages:
         return "Nothing can be compared with English: there are no results in English."
     return "Nothing can be compared with English: there are no results in another language."

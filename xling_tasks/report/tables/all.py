@@ -42,7 +42,8 @@ _CRITERIA = (
 def conclusions_in_words(report: Report) -> list[str]:
     """The first lines of a report: what may be said of each model and language."""
     titles = {item.dataset: dataset_title(item.dataset) for item in report.conclusions}
-    return [*sentences(report.conclusions, titles), *about_the_judge(report.conclusions)]
+    said = sentences(report.conclusions, titles, several=len(report.models) > 1)
+    return [*said, *about_the_judge(report.conclusions)]
 
 
 def tables(
