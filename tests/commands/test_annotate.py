@@ -106,6 +106,7 @@ def test_a_stratified_sample_per_language(tmp_path):
     assert "12 of 60" in printed and data["digest"] in printed
     made = dict(data["made"])
     strata = {(row["task"][-2:], row["label"]): row for row in made.pop("strata")}
+    assert made.pop("answers").keys() == {item["id"] for item in data["items"]}
     assert made == {"seed": 3, "n": 20, "blind": False, "judge": JUDGE}
     sizes = {key: (row["population"], row["sample"]) for key, row in strata.items()}
     assert sizes == dict(zip([("en", label) for label in LABELS], ((60, 12), (25, 5), (10, 2), (5, 1)))) | {
@@ -367,7 +368,8 @@ def test_three_items_by_keyboard_then_reload_export_and_import(tmp_path, opened)
     assert {key: saved[key] for key in saved if key != "items"} == {
         "format": "xling-annotations", "version": 1, "page_digest": digest,
         "annotator": "Anna ad12 Ü.", "seed": 0, "n": 103, "blind": False, "judge": JUDGE,
-        "strata": data_of(path)["made"]["strata"]}  # fmt: skip
+        "strata": data_of(path)["made"]["strata"],
+        "answers": data_of(path)["made"]["answers"]}  # fmt: skip
     assert sum(row["sample"] for row in saved["strata"]) == 3
     common = {"question_id": "7", "judge_label": "contradictory"}
     said = [

@@ -382,3 +382,18 @@ def test_answers_without_a_majority_of_a_jury_are_left_out_and_bound(tmp_path):
     assert item.n == N - len(silent)
     # Where a verdict stands, both bounds of what no majority read are beside it.
     assert item.verdict in ("cannot_tell", "not_comparable")
+
+
+def test_labels_of_other_answers_are_refused_though_the_judge_said_the_same(tmp_path, folder):
+    export = annotated(tmp_path, folder)
+    other = {f"{C}{code}": task(labels_of(seed, wrong)[1])
+             for code, seed, wrong in (("en", 1, 0), ("es", 2, 0.25))}  # fmt: skip
+    for row in other[f"{C}es"]["rows"]:
+        row["filtered_resps"] = row["resps"][0] = ["B."]
+    out = write_run(tmp_path / "other", other)
+    with pytest.raises(DataError, match="has another answer here than people read"):
+        concluded(out, export)
+    content = json.loads(export.read_text())
+    assert len(content.pop("answers")) == len(content["items"])
+    export.write_text(json.dumps(content))  # as an older page exports
+    assert concluded(out, export)[2].notes == []

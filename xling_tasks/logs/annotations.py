@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -99,10 +100,12 @@ class Export(AnyExport):
     Attributes:
         items: As of all files.
         strata: (Task, judge's label) -> sizes; empty in exports of older pages.
+        answers: Item -> `answer_digest` of what people read; empty in exports of older pages.
     """
 
     items: Mapping[str, Checked]
     strata: Mapping[tuple[str, str], Stratum]
+    answers: Mapping[str, str]
 
 
 E = TypeVar("E", bound=AnyExport)
@@ -215,7 +218,19 @@ def read_export(path: Path) -> Export:
     items = {name: _read_item(place, row) for name, (place, row) in rows.items()}
     strata = _strata(path, content, items)
     made = {key: content.get(key) for key in ("seed", "n", "blind", "judge")}
-    return Export(path, annotator, page, {**made, "strata": strata}, items, strata)
+    answers = content.get("answers") or {}
+    if not isinstance(answers, dict):
+        raise DataError(f"{path}: field 'answers': an object is expected; {_AGAIN}")
+    told = {str(name): str(digest) for name, digest in answers.items()}
+    return Export(path, annotator, page, {**made, "strata": strata}, items, strata, told)
+
+
+def answer_digest(sample: Mapping[str, Any]) -> str:
+    """What tells a logged sample's answer from another: of its first reply, through its filter."""
+    reply = sample["filtered_resps"][0]
+    while isinstance(reply, list) and reply:
+        reply = reply[0]
+    return hashlib.sha256(str(reply).encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def _strata(

@@ -21,7 +21,7 @@ from xling_metrics.stats.shares import Range
 from xling_tasks.criteria import ENGLISH, LABELS, NO_RESPONSE
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
-from xling_tasks.logs.annotations import Export, read_pages
+from xling_tasks.logs.annotations import Export, answer_digest, read_pages
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.inference import ScoreDifference
 from xling_tasks.report.model import CorrectedShare, Options
@@ -280,12 +280,25 @@ def _misfit(export: Export, task: Task) -> str:
         if item.task == name and strata.get(item.question_id) != item.judge_label:
             there = strata.get(item.question_id, "not there")
             return f"{name}, {item.question_id!r} is {item.judge_label} there and {there} here"
+    if changed := _other_answer(export, task):
+        return f"{name}, {changed!r} has another answer here than people read"
     sizes = Counter(strata.values())
     for label in LABELS if export.strata else ():
         own = export.strata.get((name, label))
         if (0 if own is None else own.population) != sizes[label]:
             size = 0 if own is None else own.population
             return f"{name} has {size} answers that are {label} there and {sizes[label]} here"
+    return ""
+
+
+def _other_answer(export: Export, task: Task) -> str:
+    """A question whose answer is not the one that the page showed; empty if there is none."""
+    offsets = dict(zip(task.ids, task.offsets, strict=True))
+    for item in export.items.values():
+        if item.task == task.results.task and item.id in export.answers:
+            sample = task.results.samples.at(offsets[item.question_id])
+            if answer_digest(sample) != export.answers[item.id]:
+                return item.question_id
     return ""
 
 

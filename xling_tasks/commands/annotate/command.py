@@ -31,6 +31,7 @@ from xling_tasks.commands.annotate.translation import annotate_translations
 from xling_tasks.commands.options import add_metadata, chosen
 from xling_tasks.criteria import LABELS, NO_RESPONSE
 from xling_tasks.errors import DataError, SettingError
+from xling_tasks.logs.annotations import answer_digest
 from xling_tasks.logs.results import Samples, newest_samples
 from xling_tasks.scorers.values import replies_of
 
@@ -118,6 +119,7 @@ def annotate(options: argparse.Namespace) -> str:
         )
     made = {"seed": options.seed, "n": options.n, "blind": options.blind, "judge": min(judges)}
     made |= {"strata": [row for language in drawn.values() for row in language.strata()]}
+    made |= {"answers": {item["id"]: item.pop("digest") for item in items}}
     data = page_data(items, made)
     write_page(to, data)
     return _summary(to, data["digest"], drawn)
@@ -157,6 +159,7 @@ class Item:
     answer: str
     judge_label: str
     reply: str
+    digest: str
 
 
 @dataclass
@@ -243,7 +246,7 @@ def _item(task: str, dataset: str, language: str, question_id: str, row: Mapping
     doc, judged = row["doc"], row["n_judged"]
     name = f"{task}/{question_id}"
     texts = (doc["question"], doc["reference"], row["answer"], judged["label"], judged["reply"])
-    return Item(name, task, dataset, language, question_id, *texts)
+    return Item(name, task, dataset, language, question_id, *texts, row["digest"])
 
 
 def _rows(samples: Samples) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
@@ -286,7 +289,8 @@ def _checked(row: dict[str, Any]) -> dict[str, Any]:
     texts = [answer, doc["question"], doc["reference"], judged["reply"]]
     if not all(isinstance(text, str) for text in texts):
         raise TypeError("question, reference, answer and reply are texts")
-    return {"doc": doc, "n_judged": judged, "answer": answer, "filter": row.get("filter")}
+    kept = {"doc": doc, "n_judged": judged, "answer": answer, "digest": answer_digest(row)}
+    return kept | {"filter": row.get("filter")}
 
 
 def _wanted(out: Path, options: argparse.Namespace) -> list[tuple[Samples, str, str]]:
