@@ -172,6 +172,11 @@ def test_draws_of_wrong_answers_depend_on_the_seed_and_are_never_right(tmp_path)
     first, again = wrong_answers(data, 0), wrong_answers(data, 0)
     assert first == again != wrong_answers(data, 1)
     assert all(own[0].text["en"] != f"a{int(key) % 3}" for key, own in first.items())
+    # 'Yes.' is no wrong answer beside 'yes'.
+    rows = [{"id": str(n), "question_en": f"q{n}", "answer_en": text, "wrong_answer_en": wrong}
+            for n, (text, wrong) in enumerate([("Yes.", ""), ("yes", "YES!"), ("No", "")])]  # fmt: skip
+    made = wrong_answers(load(str(write_csv(tmp_path / "h.csv", rows))), 0)
+    assert [w.id for w in made["0"]] == ["of_2"] and made["1"][0].contradicts == ("en",)
     alone = load(str(write_csv(tmp_path / "g.csv", rows[:1])))
     assert wrong_answers(alone, 0) == {}
 

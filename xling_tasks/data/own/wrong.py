@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
+
+import regex
 
 from xling_tasks.data.own.load import OwnData
 from xling_tasks.data.own.rows import Item
@@ -67,7 +70,7 @@ def _given(item: Item) -> Iterator[Wrong]:
     kinds = {k for own in item.texts.values() for k in own if k.startswith("wrong_answer_")}
     for kind in sorted(kinds, key=lambda name: int(name.rpartition("_")[2])):
         text = {code: own[kind] for code, own in item.texts.items() if kind in own}
-        same = tuple(code for code, own in text.items() if own == item.texts[code].get("answer"))
+        same = tuple(code for code, own in text.items() if _same(own, item.texts[code], "answer"))
         yield Wrong(f"wrong_{kind.rpartition('_')[2]}", text, same)
 
 
@@ -110,6 +113,20 @@ def _fits(item: Item, donor: Item) -> bool:
         other = donor.texts.get(code, {})
         if "answer" in own and "answer" not in other:
             return False
-        if any(kind in own and own[kind] == other.get(kind) for kind in ("question", "answer")):
+        if any(kind in own and _same(own[kind], other, kind) for kind in ("question", "answer")):
             return False
     return True
+
+
+def _same(text: str, other: Mapping[str, str], kind: str) -> bool:
+    """Whether a text is another's, up to case, spaces and the signs around it: 'Yes.' is 'yes'."""
+    return kind in other and _bare(text) == _bare(other[kind])
+
+
+@functools.lru_cache(maxsize=100_000)
+def _bare(text: str) -> str:
+    words = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return _AROUND.sub("", words) or words
+
+
+_AROUND = regex.compile(r"^[\p{P}\s]+|[\p{P}\s]+$")
