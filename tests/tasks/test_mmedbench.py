@@ -301,3 +301,20 @@ def test_a_peft_adapter_through_the_hf_backend(run, tiny_hf, tmp_path):
     ]
     assert replies[0] != replies[1]
     assert adapted["results"][tasks[1]]["no_end_rate,none"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("reply", "fine_tuned", "letters"),
+    [
+        ("<think>First a reason, then [End] and A.</think>\nUnlike A.\n[End] B", False, "B"),
+        ("<think>First a reason, then [End] A", False, None),
+        ("It thins the blood.\nAnswer: B [End]", False, "B"),
+        ("###Answer: OPTION A IS CORRECT. OPTION C IS CORRECT.", True, None),
+        ("###Answer: OPTION A IS CORRECT.\n###Answer: OPTION B IS CORRECT.", True, "B"),
+        ("###Rationale: OPTION A IS CORRECT? ###Answer: OPTION B IS CORRECT.", True, "B"),
+    ],
+)
+def test_letters_beside_markers_that_end_nothing(reply, fine_tuned, letters):
+    doc = {"options": dict.fromkeys("ABCD", "x"), "several": True, "question": "Which?"}
+    found = letters_of(reply, doc, fine_tuned=fine_tuned)
+    assert (found and "".join(sorted(found))) == letters

@@ -8,6 +8,7 @@ from typing import Any
 
 from xling_tasks.data.prompt_forms import Form
 from xling_tasks.readers.letters import read_letters
+from xling_tasks.readers.thinking import without_thinking
 
 # With the marks of a heading or of bold type around it, and a colon after it.
 _END = re.compile(r"(?:^[ \t]*#+[ \t]*)?[*_`]*\[\s*end\s*\][*_`]*\s*[:：]?[*_`]*", re.I | re.M)
@@ -47,12 +48,19 @@ def letters_of(
     cut: bool = False,
     form: Form | None = None,
 ) -> frozenset[str] | None:
-    """The letters after the marker; read from the whole reply where there is none."""
+    """The letters after the marker; read from the whole reply where there is none.
+
+    A marker within the model's thinking is none, and one with nothing behind it ends the letters.
+    """
     parts = form.parts(reply) if form else None
     if parts is not None:
         return stated_letters(parts[1], doc, fine_tuned=fine_tuned, cut=cut)
     if not fine_tuned:
-        reply = _END.split(reply, maxsplit=1)[-1]
+        said = without_thinking(reply)
+        if said is None:
+            return None
+        before, *after = _END.split(said, maxsplit=1)
+        reply = after[0] if after and any(map(str.isalnum, after[0])) else before
     return stated_letters(reply, doc, fine_tuned=fine_tuned, cut=cut)
 
 
@@ -67,9 +75,16 @@ def stated_letters(
 
 
 def _ft_letters(reply: str) -> str:
-    """The letters in the fixed output form; else the part after its label; else all of it."""
+    """The letters in the fixed output form; else the part after its label; else all of it.
+
+    An answer of several sentences in that form ('OPTION A IS CORRECT. OPTION C IS CORRECT.') is
+    left to the reader, as any list is.
+    """
+    labelled = _FT_ANSWER.search(reply)
+    answer = re.split("#{1,3}", labelled[1], maxsplit=1)[0] if labelled else ""
+    if len(set(_FT_OPTION.findall(answer))) > 1:
+        return answer
     stated = _FT_OPTION.findall(reply)
     if stated:
         return ", ".join(re.findall("[A-H]", stated[-1].replace("AND", ",")))
-    labelled = _FT_ANSWER.search(reply)
     return labelled[1] if labelled else reply
