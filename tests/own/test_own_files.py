@@ -356,3 +356,13 @@ def test_every_language_is_shown_as_many_wrong_answers(tmp_path, given, shown):
     (wrong,) = wrong_answers(data, 0).values()
     found = {code: [int(w.id[-1]) for w in wrong if w.usable(code)] for code in given}
     assert found == shown
+
+
+def test_texts_that_were_decoded_wrongly_are_named(tmp_path):
+    texts = ["O que é a febre, não?", "“MAÇÃ” e 5 ºC", "¿Qué es?", "naïve café", "日本語", "बुखार"]
+    spoiled = [text.encode().decode("cp1252", "replace") for text in texts]
+    for number, every in enumerate((texts, spoiled)):
+        rows = [{"id": str(n), "question_pt": text} for n, text in enumerate(every[:4])]
+        data = load(str(write_csv(tmp_path / f"{number}.csv", rows)))
+        said = [note for note in notes(data.items, data.tongues) if "decoded wrongly" in note]
+        assert [("4 questions (0, 1, 2, 3)" in note) for note in said] == [True] * number

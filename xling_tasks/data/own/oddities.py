@@ -40,10 +40,29 @@ def notes(items: Sequence[Item], tongues: Mapping[str, Tongue]) -> Iterator[str]
             f"the {what} in {tongues[code].name} is a stand-in such as 'N/A' and is taken as it is "
             f"({listed(those)}); empty the cell where there is none"
         )
+    for code, tongue in tongues.items():
+        spoiled = [
+            item.id
+            for item in items
+            if any(map(_SPOILED.search, item.texts.get(code, {}).values()))
+        ]
+        if spoiled:
+            yield (
+                f"texts in {tongue.name} look decoded wrongly, with 'Ã©' for 'é' or '\ufffd': "
+                f"{listed(spoiled)}; save them anew from where they are right"
+            )
     for (one, other), those in _same_answers(items, tongues).items():
         names = f"{tongues[one].name} and {tongues[other].name}"
         yield f"the same answer in {names}: {listed(those)}; is it translated?"
     yield from _about_options(items, tongues)
+
+
+# UTF-8 that was read as Windows-1252: the first bytes of é, º and of quotation marks, and what
+# stands for a second byte there; or the mark for what could not be decoded at all.
+_SPOILED = re.compile(
+    "[\u00c3\u00c2][\u00a0-\u00bf\u0080-\u009f\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc"
+    "\u2020-\u2022\u2026\u2030\u20ac\u2122]|\u00e2\u20ac|\ufffd"
+)
 
 
 def alike_ids(items: Sequence[Item]) -> list[tuple[str, ...]]:
