@@ -25,14 +25,18 @@ class Line(NamedTuple):
     content: bytes
 
 
-def loads(text: str | bytes) -> Any:
+def loads(text: str | bytes, *, unique: bool = False) -> Any:
     """As `json.loads`.
+
+    Args:
+        text: JSON.
+        unique: Whether a key that appears twice is an error; else the last one counts.
 
     Raises:
         ValueError: If it is not valid JSON, not UTF-8, or nested deeper than can be read.
     """
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_once_each if unique else None)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     except UnicodeDecodeError as error:
@@ -80,8 +84,8 @@ def json_objects(
         content: What is in it, if it was read already.
         expected: What each object is, for the error message.
         unit: What the error message calls a line.
-        whole: Whether halves of characters (lone surrogates) are refused: no model can be asked,
-            and no log be written, with a text that has one.
+        whole: Whether halves of characters (lone surrogates) are refused, with which no model can
+            be asked and no log be written; and keys that appear twice, of which one would be lost.
 
     Raises:
         DataError: If the file cannot be read; naming the line, if it holds no object.
@@ -90,7 +94,7 @@ def json_objects(
     for line in lines:
         where = f"{path}, {unit} {line.number}"
         try:
-            row = loads(line.content)
+            row = loads(line.content, unique=whole)
         except ValueError as error:
             raise DataError(f"{where}: not valid JSON ({error})") from error
         if not isinstance(row, dict):
@@ -100,6 +104,15 @@ def json_objects(
                 f"{where}: holds half of a character, as \\ud800 alone; write the text again"
             )
         yield line.number, row
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r:.40} appears twice")
+    return row
 
 
 def _has_half(row: dict[str, Any]) -> bool:

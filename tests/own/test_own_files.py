@@ -292,6 +292,13 @@ def test_no_text_is_written_over_by_another(tmp_path):
     assert "are the same" in raised(write_csv(tmp_path / "f.csv", long))
 
 
+def test_a_key_that_appears_twice_is_refused(tmp_path):
+    path = tmp_path / "f.jsonl"
+    path.write_text('{"id": "1", "question_en": "a?"}\n{"id": "2", "question_en": "b?", '
+                    '"question_en": "c?"}', encoding="utf-8")  # fmt: skip
+    assert "row 2: not valid JSON (the key 'question_en' appears twice)" in raised(path)
+
+
 def test_odd_ids_do_not_break_and_alike_ones_are_named(tmp_path):
     ids = ["007", "7", "²", "9" * 5000, "Q1", "q1", "\ufeff8\u200b"]
     rows = [{"id": key, "question_en": f"{n}?"} for n, key in enumerate(ids)]

@@ -64,7 +64,8 @@ def text_in(table: Table, index: int, column: str) -> str | None:
     if cell is None or (isinstance(cell, float) and cell != cell):
         return None
     if isinstance(cell, (bool, bytes, dict, list, tuple)) or cell in (math.inf, -math.inf):
-        raise DataError(f"{table.place(index, column)}: a text is expected, not {cell!r:.40}")
+        hint = "; format the column as text and write the word" if isinstance(cell, bool) else ""
+        raise DataError(f"{table.place(index, column)}: a text is expected, not {cell!r:.40}{hint}")
     _refuse_date(table, index, column, cell)
     text = number_text(cell) if isinstance(cell, float) else str(cell)
     return text.strip() or None
