@@ -76,6 +76,24 @@ def test_other_answers_than_english_lead_only_by_themselves():
     assert answer([line]) == "Spanish gets other answers than English."
 
 
+def test_most_of_all_is_said_of_one_that_is_beyond_all_others():
+    def said(*estimates, **more):
+        own = [
+            concluded(
+                "information_f1", "worse", language=code, estimate=-x, values=(1 - x, 1), **more
+            )
+            for code, x in zip(("es", "hi", "zh"), estimates)
+        ]
+        return answer(lines(own, {}))
+
+    start = "Spanish, Chinese and Hindi get other answers than English"
+    # Intervals are the estimate and 0.05 to both sides.
+    assert said(0.2, 0.5, 0.2) == f"{start}, most of all Hindi."
+    assert said(0.2, 0.29, 0.2) == f"{start}."
+    assert said(0.4, 0.5, 0.2) == f"{start}."
+    assert said(0.2, 0.5, 0.2, low=None, high=None) == f"{start}."
+
+
 def test_small_runs_are_counted_and_large_ones_are_of_100():
     small = concluded("contradictory", "worse", n=24, estimate=0.125, values=(0.25, 0.125))
     assert one(small).evidence == "6 of 24 answers contradict the reference, 3 in English."

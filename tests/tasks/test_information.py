@@ -13,6 +13,7 @@ from sklearn.metrics import f1_score, precision_score, recall_score
 from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import DataError, SettingError
+from xling_tasks.unanswered import Unanswered
 
 DEMO = "xlinghealth_information_demo"
 
@@ -442,3 +443,22 @@ def test_cost_counts_what_the_judge_and_the_model_are_asked(run, settings, capsy
     # At most that: equal texts and lists are asked about once.
     assert 0.8 * 40 <= asked <= requests["judge", "all"] == 40
     assert requests["translator", "all"] > 0 and ("translator", "en") not in requests
+
+
+def test_a_failed_call_is_the_reason_and_no_translation_is_blamed(run, serve, tmp_path):
+    lost = Unanswered.of("failed", "HTTP 500")
+    said = {
+        "What is salt?": "A is.",
+        "¿Qué es la sal?": lost,
+        "מהו מלח?": "A is.",
+        "What is tea?": lost,
+        "¿Qué es el té?": "A is.",
+    }
+    served = serve(scripted.reply)
+    metadata = {"judge": served.spec(), "translator": "none", "prompts_file": _file(tmp_path, ROWS)}
+    results = run("xling_information", model=Replies(said.__getitem__), metadata=metadata)
+    by_id = {s["doc"]["question_id"]: s for s in results["samples"]["xling_information"]}
+    assert by_id["a"]["n_claims_es"]["unscored"] == "the answer failed"
+    assert by_id["b"]["n_claims_es"]["unscored"] == "the English answer failed"
+    assert by_id["a"]["n_claims_he"]["unscored"] is None
+    assert results["results"]["xling_information"]["unscored_es,none"] == 1.0

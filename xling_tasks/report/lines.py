@@ -9,6 +9,7 @@ endpoints came out is counted beside it, so that nothing is hidden.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -188,6 +189,23 @@ def downwards(item: Conclusion) -> float:
 # One answer per model
 
 
+def _most(group: Sequence[Line]) -> str:
+    """The language that differs most; empty unless its interval lies beyond those of all others."""
+    first, *others = sorted((line.lead for line in group), key=downwards)
+    ends = [_ends(item) for item in (first, *others)]
+    about = {(item.criterion, item.dataset, item.metric) for item in (first, *others)}
+    if not others or len(about) > 1 or any(ends[0][1] >= low for low, _ in ends[1:]):
+        return ""
+    return language_name(first.language)
+
+
+def _ends(item: Conclusion) -> tuple[float, float]:
+    """The interval, from worse to better; endless where there is none."""
+    if item.low is None or item.high is None:
+        return -math.inf, math.inf
+    return (item.low, item.high) if item.higher_is_better else (-item.high, -item.low)
+
+
 def answer(own: Sequence[Line]) -> str:
     """Which languages of one model are served worse, and which that cannot be said of."""
     said = []
@@ -195,8 +213,8 @@ def answer(own: Sequence[Line]) -> str:
         group = [line for line in own if _answered(line) == kind]
         if group:
             text = (several if len(group) > 1 else one).format(_names(group, len(own)))
-            if kind == "different" and len(group) > 1:
-                text += f", most of all {min(group, key=lambda x: downwards(x.lead)).name}"
+            if kind == "different" and (most := _most(group)):
+                text += f", most of all {most}"
             said.append(text)
     text = "; ".join(said)
     return f"{text[:1].upper()}{text[1:]}." if text else ""

@@ -7,7 +7,7 @@ against the other answer.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xling_metrics.base import signature
@@ -33,6 +33,7 @@ from xling_tasks.scorers.values import defined_mean, ratio_of
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.multilingual import Key, MultilingualTask
 from xling_tasks.tasks.side_requests import STAND_IN, SideRequest
+from xling_tasks.unanswered import failed
 
 _SHARES = ("information_precision", "information_recall")
 _STAND_IN_CLAIMS = ["A person who asks about their health gets an answer of some length."] * 15
@@ -159,8 +160,12 @@ class InformationTask(MultilingualTask):
             key: {
                 "en": _alone(english["en", replies["en"]], claims),
                 **{
-                    code: _compare(
-                        english["en", replies["en"]], english[code, reply], claims, verdicts
+                    code: _because(
+                        _compare(
+                            english["en", replies["en"]], english[code, reply], claims, verdicts
+                        ),
+                        reply,
+                        replies["en"],
                     )
                     for code, reply in replies.items()
                     if code != "en"
@@ -279,6 +284,12 @@ def _compare(
     return Compared(
         answer, own.claims, supported, reference_supported, own.unparsed, scores, reason
     )
+
+
+def _because(compared: Compared, reply: str, english: str) -> Compared:
+    """The same, with a failed call as the reason where there was no answer to compare."""
+    lacking = "the answer" if failed(reply) else "the English answer" if failed(english) else ""
+    return replace(compared, reason=f"{lacking} failed") if lacking else compared
 
 
 def _reason(
