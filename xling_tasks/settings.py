@@ -273,7 +273,9 @@ def _languages(key: str, value: Any, stated: Mapping[str, Any]) -> tuple[str, ..
         code = language_code(str(item).strip(" '\""))
         if known_language(code) is None and code not in stated:
             raise SettingError(
-                f"--metadata {key}: unknown language {item!r}.{did_you_mean(code, LANGUAGES)}"
+                f"--metadata {key}: unknown language {item!r}.{did_you_mean(code, LANGUAGES)} Of "
+                "your own files further languages are known by their two-letter codes, and any "
+                "other where the setting 'scripts' states its script"
             )
         if code in codes:
             raise SettingError(f"--metadata {key}: {item!r} appears twice in {list(items)}")

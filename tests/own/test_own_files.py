@@ -87,6 +87,8 @@ def test_languages_may_be_named_in_many_ways_and_unknown_ones_by_their_script(tm
 
 
 BROKEN: list[tuple[str, list[dict[str, Any]], str]] = [
+    ("conversations", [{"prompt": "a", "rubrics": "b"}], "which xling_own_rubric reads"),
+    ("published", [{"label": 1, "answer_ids": 2, "question_en": "a"}], "tasks xlinghealth_* read"),
     ("no questions", [{"id": "1", "text": "a"}], "no questions in its columns"),
     ("unknown language", [{"question_en": "a", "question_xx": "b"}], "the language 'xx' is not"),
     ("twice", [{"question_pt": "a", "question_pt_BR": "b"}], "are both question in Portuguese"),

@@ -25,6 +25,12 @@ OF_ROW = ("language", "language_name", "script")
 NOTES = "notes"
 """A column for people, which is never read."""
 
+_OTHER_FORMS = {
+    ("prompt", "rubrics"): "these are conversations with rubrics, which xling_own_rubric reads",
+    ("label", "answer_ids"): "this is XLingHealth's form, which the tasks xlinghealth_* read",
+}
+"""Columns of files that other tasks read."""
+
 _TEXT = re.compile(r"question|answer|wrong_answer(?:_\d+)?|options?_[a-h]|options|correct")
 
 
@@ -69,6 +75,9 @@ def understood(table: Table, stated: Mapping[str, tuple[str, str]]) -> Columns:
         other = names.setdefault(normal(column), column)
         if other != column:
             raise DataError(f"{table.place()}: columns {other!r} and {column!r} are the same")
+    for of_others, readers in _OTHER_FORMS.items():
+        if set(of_others) <= names.keys():
+            raise DataError(f"{table.place()}: has the columns {', '.join(of_others)}: {readers}")
     columns = None
     if "question" in names and "language" in names:
         columns = _long(table, names)
