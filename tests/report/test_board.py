@@ -102,6 +102,56 @@ def test_values_and_conclusions_are_those_of_the_report(tmp_path):
     assert not concluded  # every conclusion stands on the board
 
 
+def test_models_without_a_common_language_are_compared_by_what_a_language_does_not_change(tmp_path):
+    judge = {"model": "k", "model_args": {}}
+    other = {**RECORD, "settings": {"judge": judge}}
+    spanish = run_of(tmp_path, "a", {C + "es": correctness(0.1)})
+    chinese = run_of(tmp_path, "b", {C + "zh": correctness(0.1, record=other)})
+    both = run_of(
+        tmp_path, "c", {C + code: correctness(0.6, seed=at) for at, code in enumerate(("es", "zh"))}
+    )
+    content = made(tmp_path, spanish, chinese, both)
+    (groups,) = [e["groups"] for e in content["endpoints"] if e["key"] == HARM]
+    assert [group["models"] for group in groups] == [["a", "c"], ["b"]]
+    assert len(groups[1]["differs"]) == 1 and "judge.model" in groups[1]["differs"][0]
+    assert cells_of(content, HARM, "es")["c"]["ranked"] == 2
+    alike = run_of(tmp_path, "d", {C + "zh": correctness(0.1)})
+    content = made(tmp_path, spanish, alike)
+    assert len(content["endpoints"][0]["groups"]) == 1
+
+
+def test_models_that_share_no_question_are_told(tmp_path):
+    first = run_of(tmp_path, "a", {C + "es": correctness(0.05, ask=range(60))})
+    other = run_of(tmp_path, "b", {C + "es": correctness(0.9, ask=range(60, 120))})
+    content = made(tmp_path, first, other)
+    said = f"a and b have no question of {C}es in common, so nothing tells them apart there"
+    assert content["notes"].count(said) == 1
+    cells = cells_of(content, HARM, "es")
+    assert [(cells[m]["rank_low"], cells[m]["rank_high"]) for m in "ab"] == [(1, 2), (1, 2)]
+
+
+def test_an_older_run_in_another_folder_is_told(tmp_path, capsys):
+    config = {"model_args": {"pretrained": "org/m"}}
+    for name, stamp, numbers in (("p0", "01", range(60)), ("p1", "02", range(60, 120))):
+        task = correctness(0.1, ask=numbers)
+        for number, row in zip(numbers, task["rows"]):
+            row["doc_id"] = number
+        write_run(tmp_path / name, {C + "es": task}, config=config,
+                  stamp=f"2026-01-{stamp}T03-04-05.678901")  # fmt: skip
+    folders = [str(tmp_path / name) for name in ("p0", "p1")]
+    for words in (["board"], ["report", "--no-pictures"]):
+        to = str(tmp_path / words[0])
+        assert main([words[0], *folders, *words[1:], "--to", to]) == 0
+        out = capsys.readouterr().out
+        assert f"is not used for {C}es" in out and "`xling merge" in out
+        assert out.count("is not used for") == 1
+        named = [f"{name}={folder}" for name, folder in zip("ab", folders)]
+        assert main([words[0], *named, *words[1:], "--to", to + "2"]) == 0
+        assert "is not used for" not in capsys.readouterr().out
+    assert main(["board", folders[0], folders[0], "--to", str(tmp_path / "twice")]) == 0
+    assert "is not used for" not in capsys.readouterr().out
+
+
 def test_runs_made_differently_are_not_ranked_together(tmp_path, capsys):
     other = {
         **RECORD,

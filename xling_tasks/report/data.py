@@ -202,6 +202,11 @@ def folder_of(item: Path | str) -> Path:
     return _named(str(item))[1]
 
 
+def name_of(item: Path | str) -> str:
+    """The name in `NAME=FOLDER`; empty without one."""
+    return _named(str(item))[0]
+
+
 def _named(item: str) -> tuple[str, Path]:
     name, sign, folder = item.partition("=")
     if sign and not Path(item).exists():

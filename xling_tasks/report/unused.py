@@ -4,53 +4,75 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from xling_tasks.errors import DataError
 from xling_tasks.logs.results import TaskResults, read_results
-from xling_tasks.report.data import folder_of
+from xling_tasks.report.data import folder_of, name_of
+
+
+class _Run(NamedTuple):
+    """One task's results, and the folder that they were found in."""
+
+    found: TaskResults
+    folder: Path
+
+    @property
+    def path(self) -> Path:
+        return self.found.run.path
+
+    def beside(self, other: _Run) -> str:
+        """Its file as the other's reader knows it: within a folder that both are in."""
+        inside = self.folder == other.folder
+        return str(self.path.relative_to(self.folder) if inside else self.path)
 
 
 def unused_runs(folders: Iterable[Path | str]) -> list[str]:
-    """One line per run and reason: of each task a report shows the newest run of a model."""
-    lines: dict[str, None] = {}
+    """One line per run and reason: of each task a report shows the newest run of a model.
+
+    Runs of one model in several folders are one model's, unless the folders are named.
+    """
+    runs: dict[tuple[str, str, str], dict[Path, _Run]] = {}
     for item in folders:
-        folder = folder_of(item)
-        runs: dict[tuple[str, str], list[TaskResults]] = {}
+        name, folder = name_of(item), folder_of(item)
         for run in read_results(folder):
             for task in sorted(run.tasks):
                 if run.places.get(task) is not None:
-                    runs.setdefault((run.model, task), []).append(TaskResults(task, run))
-        grouped: dict[tuple[Path, Path, str], list[str]] = {}
-        for own in runs.values():
-            *older, used = sorted(own, key=lambda item: (item.run.stamp, str(item.run.path)))
-            for older_result in older:
-                key = (older_result.run.path, used.run.path, _why(older_result, used, folder))
-                grouped.setdefault(key, []).append(older_result.task)
-        for (path, newer, why), tasks in grouped.items():
-            shown = ", ".join(tasks[:3]) + (f" and {len(tasks) - 3} more" if len(tasks) > 3 else "")
-            lines[
-                f"{path.relative_to(folder)} is not used for {shown}: {newer.name} has the same "
-                f"and is newer. {why}"
-            ] = None
-    return list(lines)
+                    own = runs.setdefault((name, run.model, task), {})
+                    own.setdefault(run.path.resolve(), _Run(TaskResults(task, run), folder))
+    grouped: dict[tuple[str, str, str], list[str]] = {}
+    for by_path in runs.values():
+        # Of two with one time the report takes the one that it reads last.
+        *older, used = sorted(by_path.values(), key=lambda each: each.found.run.stamp)
+        for each in older:
+            shown = used.path.name if each.folder == used.folder else str(used.path)
+            key = (each.beside(used), shown, _why(each, used))
+            grouped.setdefault(key, []).append(each.found.task)
+    lines = []
+    for (path, newer, why), tasks in grouped.items():
+        shown = ", ".join(tasks[:3]) + (f" and {len(tasks) - 3} more" if len(tasks) > 3 else "")
+        lines.append(f"{path} is not used for {shown}: {newer} has the same and is newer. {why}")
+    return lines
 
 
-def _why(older: TaskResults, used: TaskResults, folder: Path) -> str:
+def _why(older: _Run, used: _Run) -> str:
     """What is lost by leaving the older run out, and what to do."""
+    folders = " ".join(map(str, dict.fromkeys((older.folder, used.folder))))
+    apart = "" if older.folder == used.folder else " NAME=FOLDER keeps both."
     try:
-        own, others = set(_documents(older)), set(_documents(used))
+        own, others = set(_documents(older.found)), set(_documents(used.found))
     except DataError:
-        return "Whether it has other questions cannot be told (no samples)."
-    if older.run.replay or used.run.replay:
-        return "One of them scores the other's answers again."
+        return f"Whether it has other questions cannot be told (no samples).{apart}"
+    if older.found.run.replay or used.found.run.replay:
+        return f"One of them scores the other's answers again.{apart}"
     if not own & others:
         return (
             "They have different questions, as parts of one run do: `xling merge "
-            f"{folder} --to NEW` scores them as one."
+            f"{folders} --to NEW` scores them as one."
         )
     if own <= others:
-        return "It has no other questions."
-    return f"It has {len(own - others)} other questions; parts of one run would share none."
+        return f"It has no other questions.{apart}"
+    return f"It has {len(own - others)} other questions; parts of one run would share none.{apart}"
 
 
 def _documents(result: TaskResults) -> Iterator[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xling_tasks.criteria import Place
+from xling_tasks.logs import alike
 from xling_tasks.report.board.model import Entry, Group
 from xling_tasks.report.compare.settings import Difference, differences
 from xling_tasks.report.data import Task
@@ -16,7 +17,8 @@ def groups_of(entries: Sequence[Entry], criterion: str, dataset: str) -> tuple[G
 
     Alike is what `xling compare` calls so: settings, judge, prompts, data, generation, versions
     of tasks, and the signatures of the endpoints. A model joins the first group none of whose
-    members differs from it in a task that both have.
+    members differs from it: in a task that both have, or, where they have no language in common,
+    in what a language does not change.
     """
     members: list[list[Entry]] = []
     for entry in entries:
@@ -44,7 +46,7 @@ def _is_about(place: Place, criterion: str, dataset: str) -> bool:
 
 
 def _unlike(a: Entry, b: Entry, criterion: str, dataset: str) -> list[Difference]:
-    """What two models' runs differ in, over the tasks that both have."""
+    """What two models' runs differ in."""
     pairs: list[tuple[Task, Task, Sequence[str]]] = []
     for place, task in a.tasks.items():
         other = b.tasks.get(place)
@@ -52,7 +54,17 @@ def _unlike(a: Entry, b: Entry, criterion: str, dataset: str) -> list[Difference
             names = {item.name for item in a.cells.values()}
             shared = [name for name in task.scores if name in names and name in other.scores]
             pairs.append((task, other, shared))
-    return differences(pairs)
+    return differences(pairs) if pairs else _across(a, b, criterion, dataset)
+
+
+def _across(a: Entry, b: Entry, criterion: str, dataset: str) -> list[Difference]:
+    """In what the runs of two models differ that have no language in common."""
+    own, other = (
+        next(task for place, task in entry.tasks.items() if _is_about(place, criterion, dataset))
+        for entry in (a, b)
+    )
+    unlike = alike.differences([(own.results, other.results)], across_languages=True)
+    return [Difference(each.what, each.first, each.other, each.tasks) for each in unlike]
 
 
 def _told(first: Entry, own: Entry, number: int, criterion: str, dataset: str) -> list[str]:

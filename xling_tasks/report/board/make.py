@@ -151,6 +151,11 @@ class _Questions:
                 f"{first[1].results.task}: {len(changed)} questions with the same id (such as "
                 f"{min(changed)!r}) have another content"
             )
+        elif a and b and not a.keys() & b.keys():
+            self.notes.append(
+                f"{first[0]} and {other[0]} have no question of {first[1].results.task} in common, "
+                "so nothing tells them apart there"
+            )
         return not changed
 
     def _of(self, model: str, task: Task) -> dict[str, str]:
