@@ -74,7 +74,7 @@ STATED = regex.compile(
 )
 TRUE = regex.compile(
     rf"(?<=^|[.,:;np*sv(]|s,)(?={_OPEN}[aoOyAPqLT])(?P<list>{_LIST})"
-    rf"{_AFTER}-?[ijyg]*r+[oO]?z*(?=$|[npb.,;:()\-?])"
+    rf"{_AFTER}-?[ijyg]*a?r+[oO]?z*(?=$|[npb.,;:()\-?])"
 )
 NOT_BUT = regex.compile(
     rf"(?<=^|[.np*,;]|[AP]i?|[AP]i?a)[ijaoO]*[!0]+[ijaoOAP]*(?P<no>{_LIST})z*,?v"

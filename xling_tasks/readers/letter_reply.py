@@ -8,6 +8,7 @@ import regex
 
 from xling_tasks.readers import letter_grammar as grammar
 from xling_tasks.readers.lexer import Tokens
+from xling_tasks.readers.lexicon import concession
 from xling_tasks.readers.options import Options
 
 _NO = {*["нет", "no", "non", "否", "いいえ", "false"]}
@@ -216,14 +217,29 @@ class Reply:
         sentence = regex.split(r"[.?np]", self.kinds[: place.start])[-1]
         if tail.rstrip(")").endswith("?") or after.lstrip(")").startswith("?"):
             return False
+        if "." in after[: tail_start - place.end] and self._concedes(tail_start, tail):
+            return True
         if "N" in sentence or "N" in tail or "v" in tail[:2]:
             return False
         others = self.mentioned(tail_start, tail_start + len(tail)) - place.letters
+        if others == {"A"} and place.named and not self.several and self._article(tail_start, tail):
+            others = set()
         wrong = regex.search("[w]", tail)
         denies = self.yes_or_no() and self.options.texts[min(place.letters)][0] in _NO
         if wrong and not others and not denies and not regex.search("[bu]", tail[: wrong.start()]):
             return False
         return not others or bool(regex.search(r"[wbuF]|[!0v][aoO]*[Lm]", tail))
+
+    def _concedes(self, start: int, tail: str) -> bool:
+        """Whether a sentence only grants something ('B. Although A is more common, ...')."""
+        if not tail.startswith("v") or regex.search("[hHlk|]", tail):
+            return False
+        return concession().longest(self.tokens.words[start].split(), 0) is not None
+
+    def _article(self, start: int, tail: str) -> bool:
+        """Whether a tail's only A opens a sentence ('The answer is B. A chest CT was done')."""
+        at = [start + i for i, kind in enumerate(tail) if kind in "Lm"]
+        return len(at) == 1 and self.kinds[at[0]] == "m" and self.kinds[at[0] - 1] in "~."
 
     def _more_heads(self, place: Place) -> bool:
         """Whether a letter that opens a reply is one of several ('A. Reason. C. Reason.')."""
@@ -243,7 +259,11 @@ class Reply:
             if kind != "T" or self.tokens.values[at] <= place.letters:
                 continue
             before = self.kinds[sentence_start:at]
-            if "b" in before or regex.match("z?!", self.kinds[at + 1 :]):
+            if (
+                "b" in before
+                or regex.search("[!u]a*$", before)
+                or regex.match("z?!", self.kinds[at + 1 :])
+            ):
                 continue
             short = len(self.tokens.words[at]) < 4
             if not short or not before.strip("*,") or regex.search(r"[vhH|]", before):

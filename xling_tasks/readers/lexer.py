@@ -287,5 +287,7 @@ class _Lexer:
             elif kind == "." and after in ("x", "L") and self.raw[spans[i][0]] == ".":
                 word = self.raw[spans[i + 1][0]]
                 further = kinds[i + 2] if i + 2 < len(kinds) else ""
-                if word[0].islower() or word[0].isdigit() or (after == "L" and further == "x"):
+                article = word == "A" and i > 1 and kinds[i - 2] not in "np*9"
+                letter = after == "L" and further == "x" and not article
+                if word[0].islower() or word[0].isdigit() or letter:
                     kinds[i] = "~"

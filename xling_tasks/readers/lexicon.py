@@ -142,6 +142,12 @@ def naming() -> Lexicon:
 
 
 @functools.cache
+def concession() -> Lexicon:
+    """Conjunctions that grant something before it is outweighed ('although')."""
+    return lexicon_of({"concession": "concession"})
+
+
+@functools.cache
 def _negative() -> Lexicon:
     return lexicon_of({"asks_false": "false", "asks_not": "not"})
 

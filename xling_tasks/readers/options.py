@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from xling_tasks.readers.lexicon import CHARACTER, WORDS
 from xling_tasks.readers.plain import one_form, undressed
 
-TELLING = set("+%-<>=±/°")
+TELLING = set("+%-<>=±/°↑↓")
 """What may be part of an option's text and tells it from another one."""
 
 LOOK_ALIKE = str.maketrans("АВСЕавсе", "ABCEabce")

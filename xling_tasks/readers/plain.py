@@ -53,6 +53,7 @@ _SMILE = regex.compile(r"[:;]-?[)(](?=\s|$)")
 _ARROW = regex.compile(r"[-=]{1,2}>")
 _UNDERSCORE = regex.compile(r"(?<=\w)_(?=\w)")
 _SPACES = regex.compile(r"[^\S\n]+")
+_RANGE = regex.compile(r"(?<=\d ?)[‐‑–−](?= ?\d)")  # '10–15' and '10-15' are one range
 _ONE_QUOTE = str.maketrans({"’": "'", "‘": "'", "´": "'", "ʼ": "'", "\r": "\n", "\u2028": "\n"})
 
 
@@ -70,7 +71,7 @@ def bare(reply: str, limit: int) -> str | None:
 def one_form(text: str) -> str:
     """A text in one Unicode form (NFKC), without characters that are not seen."""
     text = unicodedata.normalize("NFKC", text.replace("\r\n", "\n").translate(_BOXED_LETTERS))
-    return _UNSEEN.sub("", text).translate(_ONE_QUOTE)
+    return _RANGE.sub("-", _UNSEEN.sub("", text).translate(_ONE_QUOTE))
 
 
 def undressed(text: str) -> str:
