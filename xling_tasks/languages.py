@@ -215,7 +215,27 @@ def side_covers(label: str, language: Language) -> bool:
 def language_name(code: str) -> str:
     """A language's English name; the code itself where it is not known."""
     language = known_language(code)
-    return code if language is None else language.name
+    return _NAMED.get(code, code) if language is None else language.name
+
+
+_NAMED: dict[str, str] = {}
+"""Code -> name of languages that only users' own data know, by the results that were read."""
+
+_NAME = re.compile(r"[^\W\d_][\w '’()-]{1,59}")
+
+
+def name_languages(names: object) -> None:
+    """Take names of languages from what results record (`language_names`); others are left."""
+    for code, name in names.items() if isinstance(names, Mapping) else ():
+        if not isinstance(code, str) or not isinstance(name, str) or known_language(code):
+            continue
+        if _NAME.fullmatch(name) and name != nameless(code):
+            _NAMED[code] = name
+
+
+def nameless(code: str) -> str:
+    """What prompts call a language whose name is not known."""
+    return f"the language with the code {code}"
 
 
 _FIRST = ("en", "es", "zh", "hi")

@@ -204,6 +204,34 @@ def test_multiple_choice_is_reported_as_shares_of_the_same_questions(run, tmp_pa
     assert row.endswith(" 0.000 |")
 
 
+def test_languages_have_their_names_in_what_reads_runs(run, serve, tmp_path, capsys):
+    from xling_tasks import languages
+
+    few = rows(8)
+    for row in few:
+        row |= {"question_dag": row.pop("question_pt"), "answer_dag": row.pop("answer_pt")}
+    path = write_csv(tmp_path / "clinic.csv", few)
+    scripts = {"dag": {"script": "Latn", "name": "Dagbani"}}
+    metadata = {"data_dir": str(path), "scripts": scripts, "judge": serve(judge).spec()}
+    out = tmp_path / "out"
+    builders.evaluated(
+        run, out, "xling_own_correctness", model=Answers(WRONG), metadata=metadata
+    )  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(languages, "_NAMED", {})
+        assert languages.language_name("dag") == "dag"
+        assert main(["report", str(out), "--no-pictures", "--to", str(tmp_path / "rep")]) == 0
+        assert "Correctness, clinic, Dagbani: " in capsys.readouterr().out
+        assert main(["compare", str(out), str(out)]) == 0
+        said = capsys.readouterr().out
+        # Swahili is none of the languages of our prompts, and no mean over languages either.
+        assert "- Dagbani: " in said and "- Swahili: " in said and "mean over sw" not in said
+        # What a file says is shown only where it can be a name; known ones keep theirs.
+        languages.name_languages({"pt": "X", "kmb": "<b>|", "seh": "Sena", 3: "a", "x": None})
+        names = [languages.language_name(code) for code in ("pt", "kmb", "seh")]
+        assert names == ["Portuguese", "kmb", "Sena"]
+
+
 def test_every_endpoint_has_words():
     from xling_tasks.criteria import CRITERIA
     from xling_tasks.report import lines, sentences

@@ -27,6 +27,14 @@ def parts_of(config: Any) -> dict[str, dict[str, Any]]:
     return {str(code): {**part} for code, part in parts.items()}
 
 
+def language_names(config: Any) -> Any:
+    """Code -> name of languages that only the data of a task know; None for none."""
+    try:
+        return config["metadata"]["xling"]["data"]["language_names"]
+    except (LookupError, TypeError):
+        return None
+
+
 def part_name(task: str, dataset: object, language: str) -> str:
     """What a part is called: the task, the dataset and the language."""
     return f"{task}_{dataset}_{language}"

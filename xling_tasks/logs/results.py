@@ -13,7 +13,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from xling_tasks.criteria import LABELS, NO_RESPONSE, Place, place_of, primary_of
 from xling_tasks.errors import DataError
-from xling_tasks.logs.by_language import part_of, split
+from xling_tasks.languages import name_languages
+from xling_tasks.logs.by_language import language_names, part_of, split
 from xling_tasks.logs.checked import check_results, reading
 from xling_tasks.safe_json import loads, read_lines
 from xling_tasks.secrets import redact
@@ -326,7 +327,10 @@ def _object(line: bytes) -> dict[str, Any]:
 
 def _by_language(path: Path, content: dict[str, Any]) -> dict[str, Any]:
     with reading(path):
-        return check_results(path, split(content))
+        checked = check_results(path, split(content))
+    for config in checked["configs"].values():
+        name_languages(language_names(config))
+    return checked
 
 
 def _parts(configs: Any, samples: Samples) -> list[Samples]:

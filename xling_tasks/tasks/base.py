@@ -26,6 +26,7 @@ from xling_tasks.data.records import DatasetRecord
 from xling_tasks.errors import DataError
 from xling_tasks.harness.backends import clean_reply, replayed
 from xling_tasks.harness.run import all_ranks, model_args_in_use, running, use_own_standard_errors
+from xling_tasks.languages import unknown_names
 from xling_tasks.lm import journaled
 from xling_tasks.log import log
 from xling_tasks.logs.answers import answer_lines, new_run, noting
@@ -388,6 +389,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         replay = replayed(running("lm"))
         metrics = [] if self.predict_only else self.all_metrics()
         signatures = {metric.name: metric.signature for metric in metrics}
+        names = unknown_names(self.record.language_names)
         return {
             "version": __version__,
             "about": self.about(signatures),
@@ -401,6 +403,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
                 "licence": self.record.licence,
                 "citation": self.record.citation,
                 **self.provenance,
+                **({"language_names": dict(names)} if names else {}),
                 **self.coverage(),
             },
             "prompts": {

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xling_tasks.errors import SettingError, did_you_mean
-from xling_tasks.languages import LANGUAGES, OTHER_LANGUAGES, known_language
+from xling_tasks.languages import LANGUAGES, OTHER_LANGUAGES, known_language, nameless
 
 _CODE = re.compile(r"[a-z]{2,8}(-[a-z0-9]{2,8})*")
 _KNOWN = LANGUAGES | OTHER_LANGUAGES
@@ -68,7 +68,7 @@ def tongue(word: str, stated: Mapping[str, tuple[str, str]]) -> Tongue | None:
         row = known_language(code)
         if row is not None:
             return Tongue(row.code, name or row.name, script)
-        return Tongue(code, name or f"the language with the code {code}", script, known=False)
+        return Tongue(code, name or nameless(code), script, known=False)
     row = known_language(_BY_OTHER_NAME.get(code.replace("-", "_"), ""))
     parts = code.split("-")
     if row is None and all(_SUBTAG.fullmatch(part) for part in parts[1:]):

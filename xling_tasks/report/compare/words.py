@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from xling_metrics.stats.resampling import LEVEL
 
-from xling_tasks.criteria import CRITERIA
-from xling_tasks.languages import LANGUAGES
+from xling_tasks import languages
+from xling_tasks.criteria import AVERAGE, CRITERIA
 from xling_tasks.report.compare.numbers import Line, language_order
 from xling_tasks.report.sentences import judge_sentence, points
 from xling_tasks.report.tables.table import Table, Value
@@ -90,9 +90,9 @@ def language_name(code: str) -> str:
     """A language, or mean over languages, in words; without a code all of them."""
     if not code:
         return "All languages"
-    if code in LANGUAGES:
-        return LANGUAGES[code].name
-    return "mean over languages" if code == "avg" else f"mean over {code.replace(':', ' ')}"
+    if code == AVERAGE:
+        return "mean over languages"
+    return f"mean over {code.replace(':', ' ')}" if ":" in code else languages.language_name(code)
 
 
 # Summary

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median, quantiles
 
 from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH
-from xling_tasks.languages import LANGUAGES
+from xling_tasks.languages import language_name
 from xling_tasks.report.model import Cell
 from xling_tasks.report.pictures.series import BoxSeries, Facet, Point
 from xling_tasks.report.pictures.svg import clean
@@ -68,7 +68,8 @@ def row_label(row: str) -> str:
         return f"Mean: {_GROUPS.get(name, name)}"
     if row == AVERAGE:
         return "Mean: all"
-    return f"{LANGUAGES[kind].name} ({kind})" if kind in LANGUAGES else kind
+    name = language_name(kind)
+    return f"{name} ({kind})" if name != kind else kind
 
 
 def title_of(criterion: str, dataset: str) -> str:
