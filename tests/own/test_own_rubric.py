@@ -376,6 +376,13 @@ def test_turns_that_contradict_one_another_are_refused(tmp_path):
     part = conversation("a")
     del part["prompt"][0]["content_es"]
     assert "no question in Spanish: question a" in said(part)
+    # Criteria of a translation grade English where its own row has none, and that is said.
+    own = conversation("a", prompt=[{"role": "user", "content": "Why?"}])
+    assert "is graded by the criteria that stand here" in said({**own, "rubrics": []}, own)
+    assert (
+        said(own, {**own, "rubrics": []}) == "the same question in English and Spanish: "
+        "question a; is it translated?"
+    )
     # A translation has the same turns.
     assert "has other turns in es (1) than in en (3" in said(conversation("a"), turns(content="x"))
 

@@ -85,7 +85,13 @@ def _odd_criteria(rubrics: Iterable[Rubric]) -> Iterator[Problem]:
             yield Problem(LOOK, f"{where} has no language in which each turn has a text")
         if not rubric.criteria:
             yield Problem(LOOK, f"{where} has no criteria")
-        elif not any(each.points > 0 for each in rubric.criteria):
+        elif rubric.places.get("en", rubric.place) != rubric.place:
+            yield Problem(
+                LOOK,
+                f"{where} is graded by the criteria that stand here, because its English row has "
+                f"none ({rubric.places['en']})",
+            )
+        if rubric.criteria and not any(each.points > 0 for each in rubric.criteria):
             yield Problem(LOOK, f"{where} has no criterion with points > 0")
         texts = [each.text for each in rubric.criteria]
         for text in dict.fromkeys(each for each in texts if texts.count(each) > 1):
