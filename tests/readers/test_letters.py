@@ -320,3 +320,10 @@ def test_dashes_are_alike_and_arrows_tell(reply, read):
     options = {"A": "5-10", "B": "10-15", "C": "↓ Na+, ↑ K+", "D": "↑ Na+, ↓ K+"}
     letters = read_letters(reply, options, several=False)
     assert (letters and "".join(letters)) == read
+
+
+def test_texts_that_are_cut_off_after_a_letter_are_no_answer():
+    """'C' is how the third text, 'Codeine', begins; where nothing was cut it may be a letter."""
+    for cut in (True, False):
+        reply = "Aspirin\nIbuprofen\nC"
+        assert read_letters(reply, BLOCKS, several=True, cut=cut) is None

@@ -144,7 +144,7 @@ class Reply:
             )
             if bare and tail and tail[1] and tail[1][0] in "xUa" and (self.cut or len(tail[1]) < 4):
                 return True
-        if self.kinds.rstrip(".)]np")[-1:] == "L":
+        if self.kinds.rstrip(".)]np")[-1:] == "L" and not (self.cut or place.text):
             return False  # a letter, not the beginning of a word
         words: list[str] = []
         for at in range(end - 1, place.end - 1, -1):

@@ -171,6 +171,9 @@ class _Reader(Reply):
             return  # after a label that is not that of the answer
         if place.text and regex.search(r"[^.:]n$", self.kinds[: place.start]):
             return  # texts, one a line, of which the first could not be read
+        above = self.kinds[: place.start].rstrip("np.")
+        if above.endswith("T") and not self.tokens.values[len(above) - 1] <= place.letters:
+            return  # a line that is another option's text
         before = [
             self.letters_in((max(head - 3, 0), head))
             for head in self.heads
