@@ -224,3 +224,13 @@ def test_a_part_that_is_missing_is_told(logged, tmp_path, capsys):
     logged(tmp_path / "c", V, metadata={}, samples={V: [*range(1, 5)]})
     assert main(["merge", *folders, str(tmp_path / "c"), "--to", str(tmp_path / "whole")]) == 0
     assert f"{V}: 24 questions of 3 parts\n" in capsys.readouterr().out
+
+
+def test_parts_that_a_newer_version_wrote_are_refused(logged, tmp_path, capsys):
+    logged(tmp_path / "a", V, metadata={}, limit=2)
+    (path,) = (tmp_path / "a").rglob("results_*.json")
+    content = json.loads(path.read_text("utf-8"))
+    content["configs"][V]["metadata"]["xling"]["about"]["format"] = 99
+    path.write_text(json.dumps(content), "utf-8")
+    assert main(["merge", str(tmp_path / "a"), "--to", str(tmp_path / "whole")]) == 2
+    assert "in format 99" in capsys.readouterr().err

@@ -7,7 +7,7 @@ import json
 import re
 
 import pytest
-from builders import saved, write_samples
+from builders import saved, task_of, write_run, write_samples
 
 from xling_tasks.cli import parsed
 from xling_tasks.commands.rank.questions import METRICS, common_questions, read_ranking, read_runs
@@ -159,6 +159,23 @@ def test_a_failed_call_is_no_empty_rationale(tmp_path, serve):
     count = pick(ranking["counts"], language="en")
     assert (count["questions"], count["failed_call"], count["failed in beta"]) == (3, 1, 1)
     assert len(served.prompts) == 3
+
+
+def test_models_that_were_not_run_alike_are_told(tmp_path):
+    lines = ["question_id,model,rank"]
+    for place, tokens in enumerate((512, 512, 64)):
+        rows = [sample("en", i, f"m{place} {i}", bleu1=place / 6) for i in range(2)]
+        record = {"settings": {}, "data": {"sha256": str(place)}, "prompts": {}, "version": "0.2.0",
+                  "generation_kwargs": {"max_gen_toks": tokens}}  # fmt: skip
+        made = task_of({"bleu1": place / 6}, rows, record=record)
+        write_run(tmp_path / f"m{place}", {"mmedbench_rationale_en": made})
+        lines += [f"en-{i},m{place},{place + 1}" for i in range(2)]
+    (tmp_path / "h.csv").write_text("\n".join(lines))
+    outs = [tmp_path / f"m{place}" for place in range(3)]
+    ranking, _, page = result(tmp_path, *outs, "--human", tmp_path / "h.csv")
+    (line,) = ranking["made_differently"]
+    assert line == "generation.max_gen_toks: 512 in m0, 64 in m2 (mmedbench_rationale_en)"
+    assert "**The models were not run alike**" in page and line in page
 
 
 def test_n_questions_per_language_are_drawn(tmp_path, serve):

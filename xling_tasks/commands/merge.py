@@ -81,7 +81,8 @@ def _parts(folders: Sequence[Path], names: str | None) -> dict[str, list[TaskRes
         for run in runs:
             for task in sorted(run.tasks):
                 part = TaskResults(task, run)
-                if part.xling and (wanted is None or task in wanted):
+                # Its place is unknown only to a version that is older than the run.
+                if part.xling and part.place is not None and (wanted is None or task in wanted):
                     parts.setdefault(task, []).append(part)
     if missing := (wanted or set()) - parts.keys():
         raise DataError(f"--tasks {', '.join(sorted(missing))}: not in these folders")

@@ -20,7 +20,8 @@ from xling_tasks.data.prompt_forms import Form
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.languages import language_name
-from xling_tasks.logs.results import Samples, newest_samples
+from xling_tasks.logs.alike import differences
+from xling_tasks.logs.results import Samples, TaskResults, newest_samples, read_results
 from xling_tasks.readers.fences import Fences, last_statement, said_lines
 from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks.exam_replies import rationale_of
@@ -62,12 +63,14 @@ class Run:
         folder: The folder.
         answers: By language and question id.
         signatures: How each metric of a language was made, where the results say so.
+        made: A language's task in its results; not of languages whose results are not there.
     """
 
     name: str
     folder: Path
     answers: dict[tuple[str, str], Answer]
     signatures: dict[str, dict[str, str]]
+    made: dict[str, TaskResults] = field(default_factory=dict)
 
 
 @dataclass
@@ -169,7 +172,26 @@ def _read_run(name: str, folder: Path) -> Run:
                 )
             run.answers[language, question_id] = answer
         run.signatures[language] = dict(samples.recorded().get("signatures") or {})
+        results = samples.path.with_name(f"results_{samples.stamp}.json")
+        for each in read_results(results.parent) if results.is_file() else ():
+            if each.path == results and samples.task in each.tasks:
+                run.made[language] = TaskResults(samples.task, each)
     return run
+
+
+def differing_ways(runs: Sequence[Run]) -> list[str]:
+    """In what the runs' answers were made differently, a line each; ranks may come from that."""
+    first, *others = runs
+    lines: dict[str, None] = {}
+    for other in others:
+        shared = [code for code in first.made if code in other.made]
+        for unlike in differences((first.made[code], other.made[code]) for code in shared):
+            # The questions are compared one by one, and metrics by their signatures.
+            if unlike.what.startswith(("data.", "source_encoder", "reader")):
+                continue
+            sides = f"{unlike.first} in {first.name}, {unlike.other} in {other.name}"
+            lines[f"{unlike.what}: {sides} ({', '.join(unlike.tasks)})"] = None
+    return list(lines)
 
 
 def _read_answers(samples: Samples, *, fine_tuned: bool) -> Iterator[tuple[str, Answer]]:

@@ -18,9 +18,10 @@ from xling_metrics.stats.ranking import (
     score_points,
 )
 
-from xling_tasks.commands.rank.questions import METRICS, Question, Run
+from xling_tasks.commands.rank.questions import METRICS, Question, Run, differing_ways
 from xling_tasks.commands.table import table
 from xling_tasks.data.published import published
+from xling_tasks.markdown import escaped
 from xling_tasks.output import jsonl
 from xling_tasks.safe_csv import csv_text
 
@@ -75,6 +76,7 @@ def summarise(
         summary["pooled"] += _pooled(rater, questions, differing)
     summary["published_points"] = _published_points() if len(runs) == _PUBLISHED_MODELS else []
     summary["metrics_left_out"] = {code: names for code, names in differing.items() if names}
+    summary["made_differently"] = differing_ways(runs)
     summary["notes"] = list(NOTES)
     return summary
 
@@ -271,6 +273,12 @@ def _as_markdown(summary: Mapping[str, Any]) -> str:
         parts.append(f"Human rankings: {counts}.")
     for code, names in summary["metrics_left_out"].items():
         parts.append(f"Left out in {code}, as the runs made them differently: {', '.join(names)}.")
+    if summary["made_differently"]:
+        listed = "\n".join(f"- {escaped(line)}" for line in summary["made_differently"])
+        parts.append(
+            "**The models were not run alike**, so a rank may come from that and not from the "
+            f"model:\n\n{listed}"
+        )
     return "\n\n".join([*parts, "\n".join(f"- {note}" for note in summary["notes"])])
 
 
