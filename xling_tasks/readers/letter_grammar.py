@@ -46,7 +46,7 @@ _BEFORE = r"(?<=^|[.,:;?()\[\]np*9sivzl~E&#-]|x(?=a)|U(?=[arf]))"
 LABELS = [
     (
         regex.compile(
-            rf"{_BEFORE}(?P<core>{_NOUN}|(?<=^|[np*9])r+|(?<=^|[np*9,])(?:[afr]*[qo]))"
+            rf"{_BEFORE}(?P<core>{_NOUN}|(?<=^|[np*9])[ij]?r+|(?<=^|[np*9,])(?:[afr]*[qo]))"
             rf"(?P<mark>{_COLON})"
         ),
         True,

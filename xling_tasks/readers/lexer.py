@@ -154,7 +154,8 @@ class _Lexer:
         phrase = self.phrases.longest(self.low, at)
         if text and (phrase is None or text[0] - at >= phrase[0]):
             return self._add("T", at, text[0], frozenset({text[1]}))
-        if word[0] < "\u2e80" and word[0].isalnum():
+        words = phrase and phrase[0] > 1 and word in "АВСЕ"  # 'В итоге'
+        if word[0] < "\u2e80" and word[0].isalnum() and not words:
             end = self._letter_or_number(at)
             if end:
                 return end
