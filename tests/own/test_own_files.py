@@ -238,7 +238,10 @@ def test_cells_that_are_no_texts_are_never_made_into_other_ones(tmp_path):
     assert "holds a date or time (2024-02-01 00:00:00)" in raised(sheet(datetime(2024, 2, 1)))
     assert "(0.05, format '0%'); format the column as text" in raised(sheet(0.05, "0%"))
     assert "(500, format '#,##0 \"mg\"')" in raised(sheet(500, '#,##0 "mg"'))
-    for value, form, text in ((0.1 + 0.2, "General", "0.3"), (1500, "#,##0", "1500")):
+    for value, form in ((37.46, "0.0"), (2.5, "0"), (5000, "0,"), (3, '"R$" 0.00')):
+        assert f"({value}, format {form!r})" in raised(sheet(value, form))
+    for value, form, text in ((0.1 + 0.2, "General", "0.3"), (1500, "#,##0", "1500"), (37.5, "0.00",
+                              "37.5")):  # fmt: skip
         assert load(str(sheet(value, form))).items[0].texts["en"]["answer"] == text
     rows = [{"id": 1.0, "question_en": "a?", "option_a_en": 5.0, "option_b_en": 7.5}]
     (item,) = load(str(write_parquet(tmp_path / "f.parquet", rows))).items

@@ -41,7 +41,7 @@ def numbers_shown_otherwise(
 ) -> Iterator[tuple[int, str, str]]:
     """(row's number, column, value and format) of numbers that a sheet shows as another text.
 
-    Such as 0.05 that is shown as 5%, or 500 as '500 mg': who wrote the file meant what is shown,
+    Such as 0.05 that is shown as 5%, 500 as '500 mg', or 37.46 as 37.5: who wrote the file meant what is shown,
     and what is stored would be asked. Digits, separators and decimals alone are no other text.
     """
     if table.path.suffix.lower() != ".xlsx" or not any(
@@ -49,14 +49,31 @@ def numbers_shown_otherwise(
     ):
         return
     for number, name, cell in _cells(table, data_only=True):
-        if name in columns and isinstance(cell.value, (int, float)):
-            shown = _PLAIN.sub("", cell.number_format or "")
-            if shown and not isinstance(cell.value, bool):
-                yield number, name, f"{number_text(cell.value)}, format {cell.number_format!r}"
+        value, form = cell.value, cell.number_format or ""
+        if name not in columns or isinstance(value, bool) or not isinstance(value, (int, float)):
+            continue
+        if _adds(form) or _rounds(form, value):
+            yield number, name, f"{number_text(value)}, format {form!r}"
 
 
 _PLAIN = re.compile(r"General|@|\[[A-Za-z]+\d*\]|[#0?.,;_() *+\-\\]")
 """What a number's format may hold without adding a word, a sign or a factor."""
+
+_THOUSANDS = re.compile(r"[0#?],+(?:;|$|\.)")
+"""Commas that divide by a thousand instead of grouping digits."""
+
+
+def _adds(form: str) -> bool:
+    """Whether a format adds a word or a sign, or shows a multiple."""
+    return bool(_PLAIN.sub("", form) or _THOUSANDS.search(form))
+
+
+def _rounds(form: str, value: float) -> bool:
+    """Whether a format shows fewer decimals than a number has."""
+    if "General" in form or "@" in form or not form:
+        return False
+    decimals = re.search(r"\.([0#?]+)", form.split(";")[0])
+    return abs(value - round(value, len(decimals[1]) if decimals else 0)) > 1e-9
 
 
 def _cells(table: Table, *, data_only: bool) -> Iterator[tuple[int, str, Any]]:
