@@ -41,8 +41,9 @@ def numbers_shown_otherwise(
 ) -> Iterator[tuple[int, str, str]]:
     """(row's number, column, value and format) of numbers that a sheet shows as another text.
 
-    Such as 0.05 that is shown as 5%, 500 as '500 mg', or 37.46 as 37.5: who wrote the file meant what is shown,
-    and what is stored would be asked. Digits, separators and decimals alone are no other text.
+    Such as 0.05 that is shown as 5%, 500 as '500 mg', or 37.46 as 37.5: who wrote the file meant
+    what is shown, and what is stored would be asked. Separators, and zeros at the end, are no other
+    text.
     """
     if table.path.suffix.lower() != ".xlsx" or not any(
         isinstance(row.get(name), (int, float)) for row in table.rows for name in columns
