@@ -33,6 +33,14 @@ GOOD = [
     ("zh", "en", "心肌梗死", "Myocardial infarction"),
     ("es", "en", "TB", "Tuberculosis"),
     ("es", "en", "Sí.", "Yes."),
+    # A source that declines has a translation that declines, also where the wording is unknown.
+    ("es", "en", "Lo siento, pero no te puedo ayudar con eso.", "I'm sorry, but I can't help you with that."),
+    ("hi", "en", "मैं चिकित्सा सलाह देने में असमर्थ हूँ।", "I am unable to provide medical advice."),
+    ("ja", "en", "医療上の助言は控えさせていただきます。", "I'm sorry, I cannot provide medical advice."),
+    ("de", "en", "Dazu darf ich keinen Rat geben.", "I cannot give advice on this."),
+    ("es", "en", "No puedo traducir este texto.", "I cannot translate this text."),
+    # A name within, and a short source.
+    ("es", "en", "Tome ibuprofeno con comida.", "Take ibuprofen (Tome ibuprofeno con comida)."),
     # A source that loops has a translation that loops.
     ("es", "en", "No, no, no, no, no, no y no.", "No, no, no, no, no, no and no."),
     # English inside of a Spanish answer stays English.
@@ -54,6 +62,12 @@ def test_real_translations_pass(source_language, target_language, source, text):
 BAD = [
     ("empty", "es", "en", ES, ""),
     ("empty", "es", "en", ES, " ... "),
+    ("copy", "es", "en", ES, f"{ES} {EN}"),
+    ("copy", "es", "en", ES, f"{ES} → {EN}"),
+    ("copy", "zh", "en", "多喝水，并在接下来的三天里好好休息。", f"多喝水，并在接下来的三天里好好休息 - {EN}"),
+    ("declined", "es", "en", ES, "I'm sorry, but I can't help with medical advice."),
+    ("declined", "hi", "en", "खूब पानी पिएं और आराम करें।", "I cannot provide medical advice."),
+    ("declined", "th", "en", "ดื่มน้ำมากๆ และพักผ่อน", "I'm unable to translate this text."),
     ("lines", "es", "en", ES, f"Here it is:\n{EN}"),
     ("repeated", "es", "en", ES, "Drink plenty of water, drink plenty of water, drink plenty of water."),
     ("repeated", "es", "en", ES, "the the the the the the"),

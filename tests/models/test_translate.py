@@ -386,7 +386,7 @@ def test_signature_and_sharing(nllb, tiny_nllb):
     name, model, *rest = own.signature.split("|")
     assert name == "translate" and model.startswith(f"model:{tiny_nllb}@local-")
     assert rest == [
-        "dtype:float32", "unit:sentence", "decoding:greedy,redo:3xT0.7/p0.95", "degenerate:v1",
+        "dtype:float32", "unit:sentence", "decoding:greedy,redo:3xT0.7/p0.95", "degenerate:v2",
         "thai:crfcut", f"sentencex:{library_version('sentencex')}", "langid:1.1.6",
     ]  # fmt: skip
     value = {"model": "seq2seq", "model_args": {"pretrained": tiny_nllb}}
@@ -820,6 +820,17 @@ def test_dummy_and_local_models(tiny_hf):
         ("'Tis the patients'", "Descanse.", "'Tis the patients'"),
         ("```\nRest.\n```", "Descanse.", "Rest."),
         ("Sure:\nRest.", "Descanse.", "Sure:\nRest."),
+        ("Here is the translation: Rest.", "Descanse.", "Rest."),
+        ("Sure! Here's the English translation of the sentence:\n\nRest.", "Descanse.", "Rest."),
+        ("The translation is: Rest.", "La traducción es: Descanse.", "The translation is: Rest."),
+        ("Rest. (Note: informal.)", "Descanse.", "Rest."),
+        ("Rest.\n\n**Translator's note:** informal", "Descanse.", "Rest."),
+        ("Rest (at home).", "Descanse (en casa).", "Rest (at home)."),
+        ("<think>Hm.</think>\nRest.", "Descanse.", "Rest."),
+        ("<think>Hm, rest", "Descanse.", ""),
+        ("**Rest.**", "Descanse.", "Rest."),
+        ("**Rest** and **sleep**", "Descanse.", "**Rest** and **sleep**"),
+        ("<translation>Rest.</translation>", "Descanse.", "Rest."),
         ("", "Descanse.", ""),
     ],
 )

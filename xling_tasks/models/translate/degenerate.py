@@ -15,8 +15,9 @@ from xling_metrics.language import identify
 from xling_metrics.words import LETTER
 
 from xling_tasks.languages import LANGUAGES, OTHER_LANGUAGES
+from xling_tasks.readers.refusals import declines
 
-VERSION = 1
+VERSION = 2
 """Counts up when a rule changes, so that cached outcomes are not mixed."""
 
 _UNITS = regex.compile(
@@ -33,6 +34,26 @@ _ADDRESS = regex.compile(
 _IN_A_ROW = regex.compile(r"(.{2,9}?)\1{4,}|(.{10,200}?)\2{2,}|(\p{L}\p{M}*)\3{9,}", regex.DOTALL)
 _REPEATED_SHARE = 0.5
 _REPEATED_UNITS = 24
+
+# Whoever declines in these languages says one of these; other sources are not looked at.
+_MAY_DECLINE = {
+    "es": r"\b(?:no|ni|nunca|sin|in\w+|imposible|declin\w*|rechaz\w*|abst\w*|neg\w*)\b",
+    "fr": r"\b(?:ne|n|pas|non|ni|sans|in\w+|im\w+|refus\w*|déclin\w*|abst\w*)\b",
+    "ru": r"не|ни|нет|без|отказ|отклон|воздерж",
+    "hi": r"नहीं|ना|मना|इनकार|इंकार|असमर्थ|अक्षम|असंभव|मत",
+    "zh": r"[不无無没沒未非难難拒免]",
+    "ja": r"な|ず|ません|かね|不|無|拒|断|控え|難",
+}
+_MAY_DECLINE_IN = {code: regex.compile(each, regex.I) for code, each in _MAY_DECLINE.items()}
+
+_CANNOT_TRANSLATE = regex.compile(
+    r"\b(?:cannot|can['’]t|can not|unable to|not able to|won['’]t) (?:\w+ ){0,2}translat", regex.I
+)
+_SAYS_TRANSLATE = regex.compile(
+    r"tra(?:ns|d)|übers|vertal|tłumacz|překl|přelož|çevir|terjemah|dịch|перев|μετ|ترجم|תרג|अनुवाद"
+    r"|ਅਨੁਵਾਦ|અનુવાદ|অনুবাদ|மொழிபெயர்|అనువ|ಅನುವಾದ|വിവർത്ത|แปล|번역|翻|訳|译",
+    regex.I,
+)
 
 _COPY_WORDS = 4
 _COPY_SHARE = 0.9
@@ -87,6 +108,10 @@ def reasons(
     * `copy`: at least 90% of the words are the source's, and four of these are lower-case words
       (names and abbreviations are copied rightly); unless langid calls the source a text in the
       target language.
+      So is a text with the whole source in it, of four such words (eight letters in scripts without
+      spaces).
+    * `declined`: it declines (`readers.refusals`) and its source, in one of six languages, has no
+      word of denial; or, whatever the source's language, it says that it cannot translate.
     * `script`: at least three words, and most of them, in another script than the target's. In
       scripts with case, only lower-case words count. Words of scripts without spaces are letters.
     * `language`: 60 letters and more (20 in zh, ja, ko) that langid assigns to another language,
@@ -123,6 +148,8 @@ def _reason(source: str, text: str, source_language: str, target_language: str) 
         return "repeated"
     if source_language != target_language and _is_copy(source, text):
         return "copy"
+    if _is_refusal(source, text, source_language):
+        return "declined"
     return "script" if _is_foreign_script(text, target_language) else None
 
 
@@ -139,7 +166,27 @@ def repeats(text: str) -> bool:
     return 1 - len(set(grams)) / len(grams) > _REPEATED_SHARE
 
 
+def _is_refusal(source: str, text: str, source_language: str) -> bool:
+    if _CANNOT_TRANSLATE.search(text) and not _SAYS_TRANSLATE.search(source):
+        return True
+    may_decline = _MAY_DECLINE_IN.get(source_language)
+    return may_decline is not None and declines(text) and not may_decline.search(source)
+
+
 def _is_copy(source: str, text: str) -> bool:
+    return _is_made_of(source, text) or _holds(source, text)
+
+
+def _holds(source: str, text: str) -> bool:
+    """Whether the whole source stands in a text beside more."""
+    if source.strip(" .。!?") not in text:
+        return False
+    words = _UNITS.findall(_ADDRESS.sub(" ", source))
+    plain = {word for word in words if word == word.lower() and not any(map(str.isdigit, word))}
+    return len(plain) >= (_COPY_WORDS if max(map(len, plain), default=0) > 1 else 2 * _COPY_WORDS)
+
+
+def _is_made_of(source: str, text: str) -> bool:
     words = _UNITS.findall(_ADDRESS.sub(" ", text))
     shared = Counter(word.lower() for word in words) & Counter(
         word.lower() for word in _UNITS.findall(source)

@@ -21,12 +21,26 @@ from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.store import key_of
 from xling_tasks.models.translate.engine import Outcome, Outcomes
 from xling_tasks.models.translate.seq2seq import TEMPERATURE, TOP_P
+from xling_tasks.readers.thinking import without_thinking
 
-CLEANING = 1
+CLEANING = 2
 """Counts up when cleaning changes, so that cached outcomes are not mixed."""
 
 _QUOTES = {'"': '"', "“": "”", "«": "»", "「": "」", "‘": "’", "„": "“"}
-_FENCED = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
+_FENCED = re.compile(r"```\w*\n(.*?)\n?```|<(translation)>(.*?)</\2>", re.DOTALL | re.IGNORECASE)
+_OPENING = re.compile(
+    r"\A(?:(?:sure|certainly|of course|okay|ok)\s*[!,.]\s*)?"
+    r"(?:here(?:'s|’s| is) (?:the|your|my) (?:\w+ )?translation"
+    r"(?: of [\w ]{1,30})?(?: (?:in)?to \w+)?"
+    r"|the (?:\w+ )?translation(?: of (?:the|this) \w+)? is"
+    r"|translated (?:text|sentence))\s*[:：]\s*",
+    re.IGNORECASE,
+)
+_NOTE = re.compile(
+    r"\s*[(\[]\s*(?:translator(?:'s|’s)?\s+)?note\s*[:：][^()\[\]]*[)\]]\s*\Z"
+    r"|\n\s*[*_(\[]*(?:translator(?:'s|’s)?\s+)?note\s*[:：].*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 class HarnessModel:
@@ -130,16 +144,20 @@ def _outcome(sentence: str, reply: Reply, target: Language) -> Outcome:
 def clean(reply: str, source: str, target: Language) -> str:
     """A reply without what surely is not translation.
 
-    A code fence around everything, a label such as `Translation:` and quotes around everything
-    come off, each only if the source has nothing of the kind.
+    Thinking, a code fence or tag around everything, a label such as `Translation:` or `Here is the
+    translation:`, a note behind it, and bold type or quotes around everything come off, each only
+    if the source has nothing of the kind.
     """
-    reply = reply.strip()
+    reply = (without_thinking(reply) or "").strip()
     fenced = _FENCED.fullmatch(reply)
-    if fenced and "```" not in source:
-        reply = fenced.group(1).strip()
+    if fenced and "```" not in source and "<" not in source:
+        reply = (fenced.group(1) or fenced.group(3) or "").strip()
     if not re.search("[:：]", source):
+        reply = _NOTE.sub("", _OPENING.sub("", reply, count=1), count=1)
         label = rf"(?:(?:the |{target.name} )?translation|{target.name})\s*[:：]\s*"
         reply = re.sub(rf"\A(?:\*\*)?{label}(?:\*\*\s*)?", "", reply, count=1, flags=re.IGNORECASE)
+    if reply[:2] == reply[-2:] == "**" and "*" not in source + reply[2:-2]:
+        reply = reply[2:-2].strip()
     inner = reply[1:-1]
     marks = {*_QUOTES, *_QUOTES.values()}
     quoted = len(reply) > 2 and _QUOTES.get(reply[0]) == reply[-1]
