@@ -325,6 +325,20 @@ def test_letters_that_could_not_be_read_can_hide_a_gap(tmp_path):
     assert shown.verdict == "worse" and "the gap is -0.533 if all unread" in shown.reason
 
 
+def test_ties_of_log_likelihoods_are_not_told_as_replies(tmp_path):
+    """Nothing is replied there: several answers were equally likely."""
+    rows = [
+        {"doc": {"question_id": str(i), "several": False, "options": dict.fromkeys("ABCD", "x")},
+         "resps": [], "acc": 0.0, "unparsed_rate": 1.0} for i in range(30)
+    ]  # fmt: skip
+    up = {"acc": True, "unparsed_rate": False}
+    task = task_of({"acc": 0.0, "unparsed_rate": 1.0}, rows, record=RECORD, better=up)
+    named = {f"mmedbench_mcqa_ll_{code}": task for code in ("en", "fr")}
+    french = conclusions(write_run(tmp_path / "m", named))["m", "fr", "acc"]
+    assert french.verdict == "not_comparable" and "letters" not in french.reason
+    assert "in 100% of the questions several answers were equally likely" in french.reason
+
+
 def test_languages_that_were_run_in_another_way_are_not_compared(tmp_path):
     """Another version of the task, or another judge, makes gaps of its own."""
 

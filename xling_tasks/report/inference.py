@@ -31,7 +31,7 @@ from xling_metrics.stats.jackknife import (
 )
 from xling_metrics.stats.paired import PairedDifference, paired_difference, sign_flip_p
 from xling_metrics.stats.probability_intervals import ece_of_sums
-from xling_metrics.stats.resampling import Floats, ResamplerPool
+from xling_metrics.stats.resampling import Floats, ResamplerPool, quietly
 from xling_metrics.stats.roc import auc_difference, auc_interval, auc_swap_p, shared_questions
 from xling_metrics.stats.shares import (
     Range,
@@ -306,8 +306,8 @@ def unpaired(
         return unpaired_shares(a, b, chance=chance, level=level)
     if len(set(a)) == 1 and len(set(b)) == 1:
         return nothing
-    test = ttest_ind(a, b, equal_var=False)
-    ends = test.confidence_interval(level)
+    test = quietly(ttest_ind, a, b, equal_var=False)  # one side may be the same throughout
+    ends = quietly(test.confidence_interval, level)
     difference = float(np.mean(a) - np.mean(b))
     se = abs(difference / float(test.statistic)) if test.statistic else None
     return Range(

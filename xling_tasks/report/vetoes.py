@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from xling_metrics.language import identify
 from xling_metrics.words import language_code
 
-from xling_tasks.criteria import CRITERIA, ENGLISH
+from xling_tasks.criteria import CRITERIA, ENGLISH, form_of
 from xling_tasks.languages import language_name
 from xling_tasks.logs.results import Samples, TaskResults
 
@@ -117,9 +117,15 @@ def vetoes(rates: Rates, language: str, tau: float | None = None) -> list[Veto]:
         reasons.append(Veto("off_language", 1 - inside, text))
     for kind, metric, rate in _measured(rates, language, tau):
         if rate > THRESHOLDS[kind]:
-            said = _UNREAD[metric] if kind == "unread" else _SAID[kind]
+            said = _unread(metric, rates.criterion) if kind == "unread" else _SAID[kind]
             reasons.append(Veto(kind, rate, said.format(share=percent(rate))))
     return reasons
+
+
+def _unread(metric: str, criterion: str) -> str:
+    if metric == "unparsed_rate" and form_of(criterion).by_likelihood:
+        return "in {share} of the questions several answers were equally likely"
+    return _UNREAD[metric]
 
 
 def _measured(rates: Rates, language: str, tau: float | None) -> Iterator[tuple[str, str, float]]:
