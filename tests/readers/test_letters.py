@@ -327,3 +327,69 @@ def test_texts_that_are_cut_off_after_a_letter_are_no_answer():
     for cut in (True, False):
         reply = "Aspirin\nIbuprofen\nC"
         assert read_letters(reply, BLOCKS, several=True, cut=cut) is None
+
+
+FOUR = {"A": "Aspirin", "B": "Ibuprofen", "C": "Paracetamol", "D": "Naproxen"}
+
+
+@pytest.mark.parametrize(
+    ("reply", "several", "question", "read"),
+    [
+        ("b. Ibuprofen", False, "", "B"),
+        ("b - Ibuprofen", False, "", "B"),
+        ("b: Ibuprofen", False, "", "B"),
+        ("Réponse :\nb. Ibuprofen", False, "", "B"),
+        ("a. Aspirin\nc. Paracetamol", True, "", "AC"),
+        ("A. Aspirin\nB. Ibuprofen\nC. Paracetamol\nD. Naproxen\n\nB", False, "", "B"),
+        ("Ibuprofen is better than Naproxen.\n\nB", False, "", "B"),
+        ("The worst choice would be Aspirin.\n\n**B**", False, "", "B"),
+        ("A. Aspirin\nB. Ibuprofen\nC. Paracetamol\nD. Naproxen\n\nA, C", True, "", "AC"),
+        ("首选治疗是A，次选B。", False, "", ""),
+        ("首选药物为A，过敏者选B。", False, "", ""),
+        ("本病首选药物是A，过敏时选B。", False, "", ""),
+        ("A是首选，过敏者选B。", False, "", ""),
+        ("首选B", False, "", "B"),
+        ("Chez une femme de 65 ans. La réponse est B.", False, "", "B"),
+        ("La réponse est B, pendant 5 ans.", False, "", "B"),
+        ("Traitement de 5 ans. Réponses : A, C", True, "", "AC"),
+        ("Réponse : B. Femme de 65 ans. C ne convient pas.", False, "", "B"),
+        ("Ans. B", False, "", "B"),
+        ("The answer is B. For example, it is used in gout.", False, "", "B"),
+        ("B is correct, for example in gout.", False, "", "B"),
+        ("B. With the exception of neonates, ibuprofen is well tolerated.", False, "", "B"),
+        ("The answer is B. The exception is renal failure.", False, "", "B"),
+        ("B. À l'exception des nouveau-nés, il est bien toléré.", False, "", "B"),
+        ("Hormis A, la réponse est B.", False, "", "B"),
+        ("Excluding A and C, the correct answer is B.", False, "", "B"),
+        (
+            "B\n\nWhy not the others:\nA) because it irritates the stomach.\nC) because it is weak.",
+            False,
+            "",
+            "B",
+        ),
+        ("A and C", False, "Which drug is best if aspirin did not help?", "AC"),
+        ("Réponses : A, C", False, "Laquelle est fausse ?", "AC"),
+        ("Il s'agit de Aspirin\nParacetamol. Réponse A, C", True, "", "AC"),
+        ("B. Though A is the better answer.", False, "", ""),
+        ("A。虽然B正确。", False, "", ""),
+        ("A response, such as fever, is expected. Answer: C", False, "", "C"),
+        ("The answer is B, as no answer other than it fits.", False, "", "B"),
+        ("Response: B", False, "", "B"),
+        ("Output: B", False, "", "B"),
+        ("The exception is C.", False, "All are true EXCEPT:", "C"),
+        ("B. Although A is more common, it is weaker.", False, "", "B"),
+        ("Example: Answer: B", False, "", ""),
+        ("La réponse est B. À l'exception des enfants.", False, "", "B"),
+        ("Aspirin\nIbuprofen\nC", True, "", ""),
+        ("B为首选。", False, "", ""),
+        ("No answer", False, "", ""),
+        ("Apart from A, the correct ones are C and D.", True, "", ""),
+        ("A, because it thins; C, because it cools.", True, "", ""),
+        ("A and C", False, "Which of these is false?", ""),
+        ("The exception is not C.", False, "All are true EXCEPT:", ""),
+    ],
+)
+def test_replies_that_new_phrases_must_not_hide(reply, several, question, read):
+    """Options copied out, choices with alternatives, 'for example', '65 ans.', exceptions."""
+    letters = read_letters(reply, FOUR, several=several, question=question)
+    assert "".join(sorted(letters or ())) == read

@@ -113,6 +113,7 @@ NEGATIVE = regex.compile(r"[w!F0N]")
 TAKEN_BACK = regex.compile(r"[)\],;(.\-*z]*(?:&?[|hHl]|[.,;:\-]*0(?![xU]|[aoO]*L)|w(?=[,.;np]|$))")
 # A reason for each letter: 'A, because ...; C, because ...; and E, because ...'.
 REASON_EACH = regex.compile(rf"(?:[;,]&?|&|[.np][*9]?)[aoO]*{_OPEN}L{_CLOSE}(?:\(T\))?,?b")
+OWN_REASON = regex.compile(r"[)\].]*(?:\(T\))?,?b")
 # 'Many choose A, but ...' says nothing of what follows.
 DOUBT_OF_ANOTHER = regex.compile(r"^(?:v[^v,]*h[^v,]*[Lm][^v,]*,|[^v]*h[^v]*[Lm][^v]*,v)")
 APART_FROM = regex.compile(rf"e[aoOAPQ]*{_OPEN}L[^.np,]*,[^,]*$")

@@ -58,7 +58,11 @@ class Reply:
         verbatim: bool,
         asked: str,
     ) -> None:
-        self.tokens, self.kinds = tokens, tokens.kinds.rstrip("np")
+        kinds = tokens.kinds.rstrip("np")
+        if asked != "false":  # 'the exception' is then no answer's name
+            exceptions = {at for at, words in enumerate(tokens.words) if words == "exception"}
+            kinds = "".join("x" if at in exceptions else kind for at, kind in enumerate(kinds))
+        self.tokens, self.kinds = tokens, kinds
         self.options, self.several, self.cut, self.verbatim = options, several, cut, verbatim
         self.keys, self.asked = options.keys, asked
         self.heads = [match.end() for match in grammar.HEAD_LINE.finditer(self.kinds)]
@@ -197,7 +201,8 @@ class Reply:
         """Whether the words before a label deny it, doubt it or make it another's."""
         clause = regex.split(r"[.?,;:np]", self.kinds[:start])[-1]
         sentence = regex.split(r"[.?np]", self.kinds[:start])[-1]
-        apart = grammar.APART_FROM.search(sentence)  # 'Apart from A, the right ones are B and C'
+        # 'Apart from A, the right ones are B and C'
+        apart = self.several and grammar.APART_FROM.search(sentence)
         return bool(regex.search(r"[!0|ewH]", clause) or apart) or self.doubted(start)
 
     def stands(self, place: Place) -> bool:
@@ -209,7 +214,8 @@ class Reply:
             return False
         if grammar.TAKEN_BACK.match(after) or "k" in after or grammar.ALSO.search(after):
             return False
-        if grammar.REASON_EACH.search(after) or self._more_heads(place):
+        each = grammar.OWN_REASON.match(after) and grammar.REASON_EACH.search(after)
+        if each or self._more_heads(place):
             return False
         skipped = regex.match(r"[ )\]:.\-z]*", after)
         tail_start = place.end + (skipped.end() if skipped else 0)
@@ -232,7 +238,7 @@ class Reply:
 
     def _concedes(self, start: int, tail: str) -> bool:
         """Whether a sentence only grants something ('B. Although A is more common, ...')."""
-        if not tail.startswith("v") or regex.search("[hHlk|]", tail):
+        if not tail.startswith("v") or regex.search("[hHlk|rAP]", tail):
             return False
         return concession().longest(self.tokens.words[start].split(), 0) is not None
 

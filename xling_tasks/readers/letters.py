@@ -100,9 +100,15 @@ class _Reader(Reply):
             chosen = self._last_word(places)
             if chosen is None or (opening and opening.letters != chosen.letters):
                 return None
-        if chosen and self.asked and not self.several and len(chosen.letters) > 1:
-            return None  # what is so, in a question for the one that is not
+        if chosen and self._true_ones_instead(chosen):
+            return None
         return chosen.letters if chosen and self.stands(chosen) else None
+
+    def _true_ones_instead(self, place: Place) -> bool:
+        """Whether several letters say what is so, where one that is false is asked for."""
+        announced = regex.search(r"P[^np.]*$", self.kinds[: place.start])
+        one_false = self.asked == "false" and not self.several
+        return one_false and len(place.letters) > 1 and not announced
 
     def _labelled_after(self, at: int) -> bool:
         return any(place.start > at and place.letters for place in self._labelled())
@@ -173,7 +179,10 @@ class _Reader(Reply):
             return  # texts, one a line, of which the first could not be read
         above = self.kinds[: place.start].rstrip("np.")
         if above.endswith("T") and not self.tokens.values[len(above) - 1] <= place.letters:
-            return  # a line that is another option's text
+            if place.text:
+                return  # a line that is another option's text
+            if self.kinds[: place.start].endswith("Tn"):  # the cut beginning of such a line?
+                place = place._replace(letters=frozenset())
         before = [
             self.letters_in((max(head - 3, 0), head))
             for head in self.heads
@@ -223,6 +232,8 @@ class _Reader(Reply):
             several = regex.search("[PO]", match["core"]) or "j" in match["mark"]
             if self.one_of_blocks(place, one_announced=not several):
                 place = None
+        if place and place.text and self._first_line(match, place):
+            return
         if place is None or self.unfinished(place) or self._half_of(match, place):
             if loose and regex.match(r"[^np.;]{0,4}[LmTh!]", kinds[end:]):
                 yield Place(match.start(), match.end(), frozenset())
@@ -233,6 +244,11 @@ class _Reader(Reply):
         if self.asked == "false" and true_ones and len(place.letters) > 1:
             return  # 'the true statements are ...'
         yield place._replace(final=match["core"] in "#" or "f" in match["core"], named=loose)
+
+    def _first_line(self, label: regex.Match[str], place: Place) -> bool:
+        """Whether a mere verb ('Il s'agit de') leads to texts of which the next has a line."""
+        verb = regex.fullmatch("a*[ij]", label["core"])
+        return bool(verb and regex.match("n[*9]?a*T", self.kinds[place.end :]))
 
     def _half_of(self, label: regex.Match[str], place: Place) -> bool:
         """Whether one letter ends a reply that announced several ('Les réponses sont A')."""

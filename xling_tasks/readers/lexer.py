@@ -72,8 +72,9 @@ def _capitals(text: str, options: Options) -> str:
 
 
 def _raised(match: regex.Match[str]) -> str:
-    start, end = max(match.span(group) for group in range(1, match.re.groups + 1))
-    start, end = start - match.start(), end - match.start()
+    # A further group, if any, is what follows the letter.
+    group = next(at for at in range(1, match.re.groups + 1) if match.start(at) >= 0)
+    start, end = match.start(group) - match.start(), match.end(group) - match.start()
     whole: str = match[0]
     letters = whole[start:end]
     upper = regex.sub(
@@ -152,6 +153,8 @@ class _Lexer:
             return self._add("n" if end - at == 1 else "p", at, end)
         text = self._option_text(at) if low in self.options.first_words else None
         phrase = self.phrases.longest(self.low, at)
+        if phrase and phrase[0] > 1 and low == "ans" and not self._heads_line(at):
+            phrase = (1, phrase[1])  # '65 ans.' of French, with the end of its sentence
         if text and (phrase is None or text[0] - at >= phrase[0]):
             return self._add("T", at, text[0], frozenset({text[1]}))
         words = phrase and phrase[0] > 1 and word in "АВСЕ"  # 'В итоге'
@@ -227,12 +230,15 @@ class _Lexer:
 
     def _number_head(self, at: int) -> int:
         """The end of '1.' at the head of a line; 0 where there is none."""
-        if at and self.raw[at - 1] not in ("\n", BULLET):
+        if not self._heads_line(at):
             return 0
         word = self.raw[at]
         if not word.isdigit() or len(word) > 2 or self.options.numeric:
             return 0
         return at + 2 if self.raw[at + 1 : at + 2] in (["."], [")"]) else 0
+
+    def _heads_line(self, at: int) -> bool:
+        return at == 0 or self.raw[at - 1] in ("\n", BULLET)
 
     def _joined(self, at: int) -> bool:
         """Whether a word is glued to another by a hyphen or an apostrophe ('B-cell', "d'A")."""

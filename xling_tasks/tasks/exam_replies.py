@@ -12,6 +12,8 @@ from xling_tasks.readers.thinking import without_thinking
 
 # With the marks of a heading or of bold type around it, and a colon after it.
 _END = re.compile(r"(?:^[ \t]*#+[ \t]*)?[*_`]*\[\s*end\s*\][*_`]*\s*[:：]?[*_`]*", re.I | re.M)
+# A rationale's heading in brackets, which looks like a tag that opens a thought.
+_HEADING = re.compile(r"\A[\s*_#]*\[(?:reasoning|reason|analysis)\]", re.I)
 _FT_ANSWER = re.compile(r"#{1,3}\s*Answer\s*:?\s*(.*)", re.S | re.I)
 _FT_OPTION = re.compile(r"OPTIONS?\s+([A-H](?:\s*(?:,|AND|&)?\s*[A-H])*)\s+(?:IS|ARE)\s+CORRECT")
 _FT_RATIONALE = re.compile(r"#{1,3}\s*Rationale\s*:?\s*(.*?)(?=#{1,3}\s*Answer|$)", re.S | re.I)
@@ -57,6 +59,8 @@ def letters_of(
         return stated_letters(parts[1], doc, fine_tuned=fine_tuned, cut=cut)
     if not fine_tuned:
         said = without_thinking(reply)
+        if said is None and _END.search(reply):
+            said = without_thinking(_HEADING.sub("", reply, count=1))
         if said is None:
             return None
         before, *after = _END.split(said, maxsplit=1)
