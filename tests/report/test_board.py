@@ -283,6 +283,20 @@ def test_nothing_internal_is_published(tmp_path):
             assert word not in text, (path.name, word)
 
 
+def test_what_differs_between_languages_is_published_without_paths(tmp_path):
+    """A reason names settings, of which some are paths of the user's machine."""
+    tasks = {}
+    for code in ("en", "es"):
+        given = {"prompt_language": "native", "prompts": f"/home/ana/study/{code}.yaml"}
+        record = {**RECORD, "settings": {**RECORD["settings"], **given}}
+        tasks[C + code] = correctness(0.1, record=record)
+    content = made(tmp_path, run_of(tmp_path, "a", tasks))
+    reasons = [cell["reason"] for cell in content["cells"] if cell["reason"]]
+    assert any("prompts file is" in reason and "es.yaml" in reason for reason in reasons)
+    for path in (tmp_path / "board").iterdir():
+        assert "/home" not in path.read_text(encoding="utf-8"), path.name
+
+
 def test_files_for_programs_and_a_space(tmp_path, capsys):
     folders = ten_models(tmp_path, n=40)[:2]
     content = made(tmp_path, *folders)

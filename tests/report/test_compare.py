@@ -313,6 +313,22 @@ def test_gap_of_a_score_of_all_rows(tmp_path, task_name, metric, make, score, fa
         assert [line["wins"], line["losses"]] == signs and line["temperature"] == 0.0
 
 
+def test_a_gap_of_a_language_that_was_run_in_another_way_has_no_verdict(tmp_path):
+    folders = []
+    for m in "ab":
+        tasks = {
+            M + c: task({"acc": noisy(1, 40)}, ids=[f"{c}-{i}" for i in range(40)])
+            for c in ("en", "ja")
+        }
+        tasks[M + "ja"]["config"]["metadata"]["version"] = 9.0
+        folders.append(write(tmp_path / m, tasks))
+    content = compared(*folders)
+    row = rows(content, "gap")["acc", "ja"]
+    assert row["verdict"] == "not_comparable"
+    assert "A: run in another way than English (task version is 9.0 there" in row["reason"]
+    assert rows(content)["acc", "ja"]["verdict"] != "not_comparable"
+
+
 def test_mmedbench_is_paired_between_models_and_not_between_languages(tmp_path):
     values = {("a", "en"): noisy(1, 9), ("b", "en"): noisy(2, 9)}
     values |= {("a", "ja"): noisy(3, 7), ("b", "ja"): noisy(4, 7)}

@@ -11,10 +11,12 @@ import pytest
 from builders import task_of, write_run
 
 from xling_tasks.cli import main
+from xling_tasks.criteria import Panel
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.report.data import read_models
 from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Options
+from xling_tasks.report.unlike import made_unlike
 
 C = "xlinghealth_correctness_liveqa_"
 V = "xlinghealth_verifiability_liveqa_"
@@ -361,9 +363,89 @@ def test_languages_that_were_run_in_another_way_are_not_compared(tmp_path):
     zh, hi = found["m", "zh", "contradictory"], found["m", "hi", "contradictory"]
     assert zh.verdict == hi.verdict == "not_comparable" and zh.estimate is None
     assert zh.reason == (
-        "run in another way than English (task version is 2.0 in Chinese, but 1.0 in English)"
+        "run in another way than English (task version is 2.0 there, but 1.0 in English)"
     )
     assert "judge" in hi.reason
+
+
+def gap_of(tmp_path, english, other):
+    """The Spanish conclusion where two commands gave these settings and keyword arguments."""
+    tasks = {}
+    for code, share, given in (("en", 2, english), ("es", 40, other)):
+        task, sampled = correctness(set(range(share)), 100), given.get("generation_kwargs", {})
+        rest = {key: value for key, value in given.items() if key != "generation_kwargs"}
+        xling = RECORD | {"settings": {**RECORD.get("settings", {}), **rest}}
+        xling |= {"generation_kwargs": sampled}
+        task["config"]["metadata"] = {"version": 1.0, "xling": xling}
+        tasks[C + code] = task
+    return conclusions(write_run(tmp_path / "m", tasks))["m", "es", "contradictory"]
+
+
+def judge_at(url, model="gpt", **more):
+    given = {"model": "local-chat-completions", "model_args": {"model": model, "base_url": url}}
+    given["model_args"] |= more.pop("args", {})
+    return {"judge": given | more}
+
+
+NATIVE = {"prompt_language": "native"}
+
+
+@pytest.mark.parametrize(
+    ("english", "other"),
+    [
+        (judge_at("http://a:1/v1"), judge_at("http://b:2/v1", args={"timeout": 9})),
+        (judge_at("u", deadline=9), judge_at("u", deadline=99)),
+        ({"judge": [judge_at("a")["judge"]]}, {"judge": [judge_at("b", deadline=9)["judge"]]}),
+        ({}, {"source_encoder": "x"}),
+        ({**NATIVE, "prompts": "/a/p.yaml"}, {**NATIVE, "prompts": "p.yaml"}),
+        ({}, {"generation_kwargs": {"max_gen_toks": 9, "until": ["x"], "do_sample": False}}),
+        ({}, {"generation_kwargs": {"temperature": 0, "top_p": 0.5}}),
+    ],
+)
+def test_where_a_judge_or_a_file_lies_leaves_a_language_comparable(tmp_path, english, other):
+    assert gap_of(tmp_path, english, other).verdict == "worse"
+
+
+@pytest.mark.parametrize(
+    ("english", "other", "named"),
+    [
+        (judge_at("u"), judge_at("u", "other"), "judge.model"),
+        (judge_at("u"), judge_at("u", args={"seed": 3}), "judge.model"),
+        ({"judge": [judge_at("a")["judge"]]}, {"judge": [judge_at("a", "b")["judge"]]}, "judge is"),
+        ({**NATIVE, "prompts": "/a/p.yaml"}, {**NATIVE, "prompts": "/a/q.yaml"}, "prompts file"),
+        ({}, {"generation_kwargs": {"temperature": 1.0, "do_sample": True}}, "temperature is 1.0"),
+    ],
+)
+def test_another_judge_or_sampling_makes_a_language_incomparable(tmp_path, english, other, named):
+    item = gap_of(tmp_path, english, other)
+    assert item.verdict == "not_comparable" and named in item.reason
+
+
+@pytest.mark.parametrize(
+    ("metric", "temperature", "first", "other", "unlike"),
+    [
+        ("language_consistency", 0.0, {"encoder": "a"}, {"encoder": "b"}, ""),
+        ("sim_sent", 0.0, {"encoder": "a"}, {"encoder": "b"}, "encoder is b there"),
+        ("sim_sent", 0.0, {}, {"translator": "b"}, ""),
+        ("sim_sent", 0.0, {"translator": "a"}, {"translator": "b"}, "translator is b there"),
+        ("sim_sent", 1.0, {"greedy_repeats": 2}, {"greedy_repeats": 3}, ""),
+        ("sim_sent", 0.0, {"greedy_repeats": 2}, {"greedy_repeats": 3}, "greedy_repeats is 3"),
+        ("sim_sent", 1.0, {"temperatures": [1.0]}, {"temperatures": [0.0, 1.0]}, ""),
+    ],
+)
+def test_only_what_moves_an_endpoint_of_consistency_counts(
+    tmp_path, metric, temperature, first, other, unlike
+):
+    name = "xlinghealth_consistency_demo_"
+    tasks = {}
+    for code, given in (("en", first), ("es", other)):
+        task = correctness(set(), 10)
+        task["config"]["metadata"] = {"version": 1.0, "xling": RECORD | {"settings": given}}
+        tasks[name + code] = task
+    (model,) = read_models([write_run(tmp_path / "m", tasks)])
+    english, spanish = sorted(model.tasks, key=lambda task: task.place.language)
+    said = made_unlike(spanish, english, Panel("consistency", "demo", metric, temperature))
+    assert (unlike in said) if unlike else (said == "")
 
 
 def test_a_model_without_english_is_named_beside_others(tmp_path, capsys):

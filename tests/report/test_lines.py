@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from xling_tasks.report.lines import answer, lines
@@ -52,6 +54,18 @@ def test_of_harm_in_two_datasets_the_worse_one_leads():
         concluded("contradictory", "worse", estimate=0.2, dataset="healthqa"),
     )
     assert line.lead.dataset == "healthqa"
+
+
+def test_worse_in_the_same_questions_leads_before_a_larger_gap_between_two_exams():
+    """That a language is served worse is not hidden behind an exam that may only be harder."""
+    exam = concluded("acc", "worse", estimate=-0.4, dataset="mmedbench")
+    exam = replace(exam, criterion="mmedbench_mcqa")
+    paired = concluded("macro_f1", "worse", estimate=-0.1)
+    for order in ((exam, paired), (paired, exam)):
+        (line,) = lines(order, {})
+        assert line.lead is paired and answer([line]) == "Spanish is served worse than English."
+    unknown = concluded("macro_f1", "cannot_tell", estimate=-0.1)
+    assert one(unknown, exam).lead is exam
 
 
 def test_what_is_worse_leads_before_harm_of_which_nothing_is_known():

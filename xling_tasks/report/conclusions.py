@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from xling_metrics.stats.multiple import holm
 
 from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, Panel, panel_of
-from xling_tasks.languages import language_name, rank
-from xling_tasks.logs import alike
+from xling_tasks.languages import rank
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.inference import DETECTABLE
 from xling_tasks.report.model import Comparison, Conclusion, Options, Sides
 from xling_tasks.report.stats import Statistics, english_pairs
+from xling_tasks.report.unlike import made_unlike
 from xling_tasks.report.unread import read_as
 from xling_tasks.report.vetoes import Rates, vetoes, why
 
@@ -208,31 +208,7 @@ def vetoed(task: Task, english: Task, panel: Panel, language: str) -> str:
     tau = panel.temperature
     own = vetoes(Rates(task.results, task.scores), language, tau)
     rates = why(own, vetoes(Rates(english.results, english.scores), ENGLISH, tau))
-    return "; ".join(text for text in (rates, _made_unlike(task, english, language)) if text)
-
-
-def _made_unlike(task: Task, english: Task, language: str) -> str:
-    """In what else than the language two tasks differ, so that a gap may be of that; or ''.
-
-    How much a model may write (`generation`) is not in it: a language may need more room. Nor is
-    what an older version did not record of the data.
-    """
-    if task is english:
-        return ""
-    found = [
-        item
-        for item in alike.differences([(english.results, task.results)], across_languages=True)
-        if not item.what.startswith("generation")
-        and not (item.what.startswith("data.") and "none" in (item.first, item.other))
-    ]
-    if not found:
-        return ""
-    name = language_name(language)
-    texts = [
-        f"{item.what} is {item.other} in {name}, but {item.first} in English" for item in found
-    ]
-    more = f", and {len(texts) - 2} more" if len(texts) > 2 else ""
-    return f"run in another way than English ({'; '.join(texts[:2])}{more})"
+    return "; ".join(text for text in (rates, made_unlike(task, english, panel)) if text)
 
 
 def unread_bounds(

@@ -169,10 +169,15 @@ def lines(conclusions: Sequence[Conclusion], datasets: Mapping[str, str]) -> lis
 
 
 def _order(item: Conclusion) -> tuple[int, ...] | tuple[float, ...]:
-    """What is worse before all else; harm, help, quality, language; severe; then large."""
+    """What is worse before all else; of the same questions; by meaning; severe; then large.
+
+    Worse in an exam of its own comes after worse in the same questions: that exam may be harder.
+    """
     meaning = _MEANINGS.index(item.meaning)
     severe = SEVERITY.index(kind_of(item))
-    return (severe > 0, meaning, severe, downwards(item) / item.margin)
+    worse = severe == 0
+    other_questions = worse and of_another_exam(item)
+    return (not worse, other_questions, meaning, severe, downwards(item) / item.margin)
 
 
 def kind_of(item: Conclusion) -> str:

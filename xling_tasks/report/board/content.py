@@ -110,11 +110,12 @@ def _cell(square: Square) -> dict[str, Any]:
         "worse": [] if rank is None else list(rank.worse),
         "unranked": publishable_text(square.unranked),
     }
-    told = ("verdict", "reason", "estimate", "p", "p_holm", "detectable")
+    told = ("verdict", "estimate", "p", "p_holm", "detectable")
     cell |= {name: None if said is None else getattr(said, name) for name in told}
     cell["estimate_low"] = None if said is None else said.low
     cell["estimate_high"] = None if said is None else said.high
-    cell["in_words"] = "" if said is None else sentence(said)
+    cell["reason"] = None if said is None else publishable_text(said.reason)
+    cell["in_words"] = "" if said is None else publishable_text(sentence(said))
     return cell
 
 

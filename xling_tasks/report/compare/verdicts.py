@@ -21,6 +21,7 @@ from xling_tasks.report.conclusions import (
 from xling_tasks.report.human import Human
 from xling_tasks.report.model import Comparison, Options, Sides
 from xling_tasks.report.stats import Statistics
+from xling_tasks.report.unlike import made_unlike
 from xling_tasks.report.unread import read_as
 from xling_tasks.report.vetoes import Rates, vetoes
 
@@ -91,15 +92,25 @@ def _endpoints(line: Line, pairs: Sequence[Pair]) -> Iterator[tuple[Pair, str, E
 def _vetoed(pair: Pair, codes: Sequence[str], line: Line, pairs: Sequence[Pair]) -> Iterator[str]:
     """Why a line is not comparable, per model and language."""
     for code in codes:
-        own = pair
-        if pair.a.place.language not in ("", code):
-            same = (pair.a.place.criterion, pair.a.place.dataset, code)
-            own = next((other for other in pairs if tuple(other.a.place) == same), pair)
+        own = _in_language(pair, code, pairs)
         for side, task in (("A", own.a), ("B", own.b)):
             rates = Rates(task.results, task.scores)
             where = f"{side} in {language_name(code)}" if len(codes) > 1 else side
             for veto in vetoes(rates, code, line.panel.temperature):
                 yield f"{where}: {veto.text}"
+    if line.kind == "gap":
+        base = _in_language(pair, ENGLISH, pairs)
+        for side, task, english in (("A", pair.a, base.a), ("B", pair.b, base.b)):
+            if unlike := made_unlike(task, english, line.panel):
+                yield f"{side}: {unlike}"
+
+
+def _in_language(pair: Pair, code: str, pairs: Sequence[Pair]) -> Pair:
+    """The same tasks in another language; a pair that has all languages is itself."""
+    if pair.a.place.language in ("", code):
+        return pair
+    same = (pair.a.place.criterion, pair.a.place.dataset, code)
+    return next((other for other in pairs if tuple(other.a.place) == same), pair)
 
 
 def _bounds(statistics: Statistics, pair: Pair, name: str, made: Comparison) -> list[Comparison]:

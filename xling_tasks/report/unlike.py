@@ -1,0 +1,111 @@
+"""Was a language run in another way than English, so that its gap may be of that?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from xling_tasks.criteria import Panel
+from xling_tasks.logs import alike
+from xling_tasks.logs.results import is_about_speed
+from xling_tasks.report.data import Task
+
+_NEVER = frozenset({"source_encoder", "data.kind"})
+"""What moves no endpoint: scores in a language's own words, and where the same data come from."""
+
+_OF_SIMILARITY = frozenset({"encoder", "topic_seeds", "k", "greedy_repeats", "translator"})
+"""Of how alike repeated answers are; in which language they are does not depend on it."""
+
+_SERVED = frozenset(
+    {"base_url", "timeout", "tokenizer_backend", "parallelize", "gpu_memory_utilization",
+     "tensor_parallel_size", "data_parallel_size"}
+)  # fmt: skip
+"""Arguments that say where a model is and how it is served, not which one it is."""
+
+_LENGTH = frozenset(f"generation.{x}" for x in ("max_gen_toks", "max_tokens", "max_new_tokens"))
+"""How much a model may write: a language may need more room."""
+
+_SAMPLING = frozenset(
+    f"generation.{name}" for name in ("temperature", "do_sample", "top_p", "top_k", "min_p")
+)
+_SHOWN = 2
+
+
+def made_unlike(task: Task, english: Task, panel: Panel) -> str:
+    """In what else than the language two tasks differ that moves an endpoint; or ''.
+
+    What an older version did not record of the data is not in it.
+    """
+    if task is english:
+        return ""
+    found = alike.differences([(english.results, task.results)], across_languages=True)
+    texts = [_told(item) for item in found if _counts(item, task, english, panel)]
+    if not texts:
+        return ""
+    more = f", and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
+    return f"run in another way than English ({'; '.join(texts[:_SHOWN])}{more})"
+
+
+def _told(item: alike.Difference) -> str:
+    """A difference in words, which are the same for all languages that have it."""
+    if item.what == "data.sha256":
+        return "it was run on another file"
+    return f"{item.what} is {item.other} there, but {item.first} in English"
+
+
+def _counts(item: alike.Difference, task: Task, english: Task, panel: Panel) -> bool:
+    """Whether a difference moves the endpoint."""
+    what, missing = item.what, "none" in (item.first, item.other)
+    setting = what.split(".")[0]
+    if what in _NEVER or what in _LENGTH or what == "generation.until":
+        return False
+    if what.endswith(".deadline") or (setting in ("data", "translator") and missing):
+        return False
+    if panel.metric == "language_consistency" and setting in _OF_SIMILARITY:
+        return False
+    if panel.temperature is not None and what == "temperatures":
+        return False  # the same temperature is compared
+    if panel.temperature and what == "greedy_repeats":
+        return False
+    if what == "prompts file":
+        return _file(item.first) != _file(item.other)
+    if what in _SAMPLING:
+        return not (_greedy(task) and _greedy(english))
+    own, base = (_setting(of, setting) for of in (task, english))
+    if what == f"{setting}.model" or (isinstance(own, list) and isinstance(base, list)):
+        return bool(_models(own) != _models(base))
+    return True
+
+
+def _file(path: str) -> str:
+    """A path's last part."""
+    return re.split(r"[/\\]", path)[-1]
+
+
+def _greedy(task: Task) -> bool:
+    """Whether the likeliest answer was asked for, with which all of sampling is idle."""
+    asked = task.results.xling.get("generation_kwargs") or {}
+    temperature = asked.get("temperature")
+    return bool(temperature == 0 or (temperature is None and not asked.get("do_sample")))
+
+
+def _setting(task: Task, name: str) -> Any:
+    return (task.results.xling.get("settings") or {}).get(name)
+
+
+def _models(given: Any) -> Any:
+    """A judge or another model, or several, without where it is and how it is served."""
+    if isinstance(given, list):
+        rest = {"model", "model_args", "deadline", "device", "batch_size"}
+        return [
+            (_models(one), {k: v for k, v in one.items() if k not in rest})
+            if isinstance(one, Mapping)
+            else one
+            for one in given
+        ]
+    if not isinstance(given, Mapping):
+        return given
+    args = dict(given.get("model_args") or {})
+    told = {k: v for k, v in args.items() if k not in _SERVED and not is_about_speed(k)}
+    return given.get("model"), told
