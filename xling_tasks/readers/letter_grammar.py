@@ -117,5 +117,7 @@ OWN_REASON = regex.compile(r"[)\].]*(?:\(T\))?,?b")
 # 'Many choose A, but ...' says nothing of what follows.
 DOUBT_OF_ANOTHER = regex.compile(r"^(?:v[^v,]*h[^v,]*[Lm][^v,]*,|[^v]*h[^v]*[Lm][^v]*,v)")
 APART_FROM = regex.compile(rf"e[aoOAPQ]*{_OPEN}L[^.np,]*,[^,]*$")
+# 'The best drug is' or 'Therefore', and an option's text.
+CONCLUDED = regex.compile(r"(?<=^|[.?np])[^.?np!w0eu]*(?:r[^.?np!w0eu]*[ij]|s,?a*[ij]*)a*T$")
 ALSO = regex.compile(r"[Lm][^LmxU]{0,2}l(?!w)")
 CONCLUDES = regex.compile(r"[sf]")

@@ -181,7 +181,8 @@ class _Reader(Reply):
         if above.endswith("T") and not self.tokens.values[len(above) - 1] <= place.letters:
             if place.text:
                 return  # a line that is another option's text
-            if self.kinds[: place.start].endswith("Tn"):  # the cut beginning of such a line?
+            # The cut beginning of such a line, or at odds with what is concluded above?
+            if self.kinds[: place.start].endswith("Tn") or grammar.CONCLUDED.search(above):
                 place = place._replace(letters=frozenset())
         before = [
             self.letters_in((max(head - 3, 0), head))
