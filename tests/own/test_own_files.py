@@ -183,6 +183,16 @@ def test_draws_of_wrong_answers_depend_on_the_seed_and_are_never_right(tmp_path)
     assert wrong_answers(alone, 0) == {}
 
 
+def test_a_sign_that_changes_an_answer_makes_a_wrong_one(tmp_path):
+    pairs = [("5 mg", ".5 mg"), ("5", "5%"), ("5", "-5"), ("Rh", "Rh-"), ("Yes", "«Yes»."),
+             ("¿Sí?", "sí"), ("(Rest)", '"rest!"')]  # fmt: skip
+    rows = [{"id": str(n), "question_en": f"q{n}", "answer_en": right, "wrong_answer_en": wrong}
+            for n, (right, wrong) in enumerate(pairs)]  # fmt: skip
+    made = wrong_answers(load(str(write_csv(tmp_path / "f.csv", rows))), 0)
+    same = [bool(made[str(n)][0].contradicts) for n in range(len(pairs))]
+    assert same == [False] * 4 + [True] * 3
+
+
 def raised(path: Path) -> str:
     with pytest.raises(DataError) as error:
         load(str(path))
@@ -227,6 +237,11 @@ def test_what_stands_above_and_beside_a_header(tmp_path):
     assert "line 1: holds a NUL character" in raised(path)
 
 
+COMMA = r'_-* #,##0_-;\-* #,##0_-;_-* "-"_-;_-@_-'
+ACCOUNTS = '_(* #,##0_);_(* (#,##0);_(* "-"_);_(@_)'
+"""Styles of Excel that show a number as it is."""
+
+
 def test_cells_that_are_no_texts_are_never_made_into_other_ones(tmp_path):
     def sheet(cell: Any, form: str = "") -> Path:
         path = write_xlsx(tmp_path / "f.xlsx", [{"id": 1, "question_en": "a?", "answer_en": cell}])
@@ -238,10 +253,14 @@ def test_cells_that_are_no_texts_are_never_made_into_other_ones(tmp_path):
     assert "holds a date or time (2024-02-01 00:00:00)" in raised(sheet(datetime(2024, 2, 1)))
     assert "(0.05, format '0%'); format the column as text" in raised(sheet(0.05, "0%"))
     assert "(500, format '#,##0 \"mg\"')" in raised(sheet(500, '#,##0 "mg"'))
-    for value, form in ((37.46, "0.0"), (2.5, "0"), (5000, "0,"), (3, '"R$" 0.00')):
+    for value, form in (
+        (37.46, "0.0"), (2.5, "0"), (5000, "0,"), (3, '"R$" 0.00'), (3, '[$€-2] 0'), (3, '"-"0'),
+        (5000, "#,##0,"), (5000, "0.00E+00"), (3, '0 "€"'), (3, "*-0"),
+    ):  # fmt: skip
         assert f"({value}, format {form!r})" in raised(sheet(value, form))
     for value, form, text in ((0.1 + 0.2, "General", "0.3"), (1500, "#,##0", "1500"), (37.5, "0.00",
-                              "37.5")):  # fmt: skip
+                              "37.5"), (500, COMMA, "500"), (500, ACCOUNTS, "500"),
+                              (-500, COMMA, "-500"), (500, "[$-409]0", "500")):  # fmt: skip
         assert load(str(sheet(value, form))).items[0].texts["en"]["answer"] == text
     rows = [{"id": 1.0, "question_en": "a?", "option_a_en": 5.0, "option_b_en": 7.5}]
     (item,) = load(str(write_parquet(tmp_path / "f.parquet", rows))).items

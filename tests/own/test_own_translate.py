@@ -53,3 +53,17 @@ def test_scripts_and_criteria_of_other_forms_stay(serve, tmp_path, capsys):
         data = load(to)
         assert data.tongues["hi"].script == "Latn"
         assert data.items[0].criteria == criteria
+
+
+def test_questions_with_and_without_criteria_are_written_in_every_format(serve, tmp_path, capsys):
+    rows = [{"id": "1", "question_en": "Rest?", "criteria": [{"criterion": "Says.", "points": 5}]},
+            {"id": "2", "question_en": "Salt?"}]  # fmt: skip
+    path = tmp_path / "f.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    metadata = {"translator": serve(lambda _: "x").spec(), "xling_cache": False, "languages": "sw"}
+    for ending in ("csv", "jsonl", "xlsx", "parquet"):
+        to = str(tmp_path / f"g.{ending}")
+        command = ["translate-prompts", str(path), "--to", to, "--metadata", json.dumps(metadata)]
+        assert main(command) == 0, capsys.readouterr().err
+        first, second = load(to).items
+        assert first.criteria and not second.criteria

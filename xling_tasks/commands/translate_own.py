@@ -113,7 +113,7 @@ def _rows(
         named = {f"{kind}_{field}": texts.get(f"{kind}_{code}", "")
                  for code, field in fields.items() for kind in kinds}  # fmt: skip
         row = {"id": item.id, "category": item.category, "correct": ", ".join(item.correct)}
-        row["criteria"] = _criteria(item) if as_text else item.criteria or ""
+        row["criteria"] = _criteria(item) if as_text else item.criteria
         row |= {column: named[column] for column in columns}
         rows.append({**row, "notes": _NOTE + ", ".join(new) if new else ""})
     unused = [

@@ -57,8 +57,16 @@ def numbers_shown_otherwise(
             yield number, name, f"{number_text(value)}, format {form!r}"
 
 
-_PLAIN = re.compile(r"General|@|\[[A-Za-z]+\d*\]|[#0?.,;_() *+\-\\]")
-"""What a number's format may hold without adding a word, a sign or a factor."""
+_PLAIN = re.compile(
+    r'General|@|\[(?:[A-Za-z]+\d*|\$-[0-9A-Fa-f]+)\]|_.|\*\s|"\s*"|[#0?.,;() +\-\\]'
+)
+"""What a number's format may hold without adding a word, a sign or a factor.
+
+`_x` is a space as wide as x, `* ` fills with spaces, `[$-409]` is a language.
+"""
+
+_DASH_FOR_ZERO = re.compile(r'(;[^;]*;[^;]*?)"-"')
+"""The third part of a format, as accounts have it: a dash that stands for 0."""
 
 _THOUSANDS = re.compile(r"[0#?],+(?:;|$|\.)")
 """Commas that divide by a thousand instead of grouping digits."""
@@ -66,7 +74,7 @@ _THOUSANDS = re.compile(r"[0#?],+(?:;|$|\.)")
 
 def _adds(form: str) -> bool:
     """Whether a format adds a word or a sign, or shows a multiple."""
-    return bool(_PLAIN.sub("", form) or _THOUSANDS.search(form))
+    return bool(_PLAIN.sub("", _DASH_FOR_ZERO.sub(r"\1", form)) or _THOUSANDS.search(form))
 
 
 def _rounds(form: str, value: float) -> bool:

@@ -129,4 +129,5 @@ def _bare(text: str) -> str:
     return _AROUND.sub("", words) or words
 
 
-_AROUND = regex.compile(r"^[\p{P}\s]+|[\p{P}\s]+$")
+_AROUND = regex.compile(r"""^[\p{Pi}\p{Pf}\p{Ps}"'¿¡\s]+|[\p{Pi}\p{Pf}\p{Pe}"'.,;:!?。।؟،۔\s]+$""")
+"""Quotes, brackets and ends of sentences; '.5', '-5', '5%' and 'Rh-' are other answers without."""
