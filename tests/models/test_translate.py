@@ -784,6 +784,14 @@ def test_the_users_prompt_is_another_translator(serve):
     assert translator(spec).translate(["Beba agua."], "es") == [None]
 
 
+def test_names_of_languages_build_no_second_translator_from_a_file(tmp_path):
+    path = tmp_path / "ready.jsonl"
+    row = {"language": "es", "text": "Sí.", "translation": "Yes."}
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    spec = translator_spec("translator", {"model": "file", "model_args": {"path": str(path)}})
+    assert translator(spec) is translator(spec, names=(("sw", "Swahili"),))
+
+
 def test_dummy_and_local_models(tiny_hf):
     # The harness's dummy model says "lol" to everything: too short for this sentence of 104
     # characters, of which 95 expected ones make a least length of 95 / 3 - 20 = 11.
@@ -806,6 +814,9 @@ def test_dummy_and_local_models(tiny_hf):
     assert torch.equal(state, torch.random.get_rng_state())
 
 
+NOTED = "Take after meals (Note: do not take with alcohol)"
+
+
 @pytest.mark.parametrize(
     ("reply", "source", "cleaned"),
     [
@@ -823,7 +834,42 @@ def test_dummy_and_local_models(tiny_hf):
         ("Here is the translation: Rest.", "Descanse.", "Rest."),
         ("Sure! Here's the English translation of the sentence:\n\nRest.", "Descanse.", "Rest."),
         ("The translation is: Rest.", "La traducción es: Descanse.", "The translation is: Rest."),
-        ("Rest. (Note: informal.)", "Descanse.", "Rest."),
+        ("Rest. (Note: the translation is informal.)", "Descanse.", "Rest."),
+        ("Rest.\n\nNote: the original text is informal", "Descanse.", "Rest."),
+        # Notes of the answer itself.
+        (NOTED, "饭后服用（注意不要与酒精同服）", NOTED),
+        (NOTED, "Tome después de comer, y nota, sin alcohol", NOTED),
+        (
+            "Take one a day (Note: better with food)",
+            "Tome una pastilla al día (nota, mejor con comida)",
+            "Take one a day (Note: better with food)",
+        ),
+        ("(Note: better with food)", "(nota, mejor con comida)", "(Note: better with food)"),
+        (
+            "Keep it (Note: in the original package)",
+            "Guárdelo, nota, en el envase original",
+            "Keep it (Note: in the original package)",
+        ),
+        (
+            "Take with food\nNote: no alcohol",
+            "Tome con comida\nOjo, sin alcohol",
+            "Take with food\nNote: no alcohol",
+        ),
+        # Blanks to fill in.
+        (
+            "Write a letter with [name] and [reason].",
+            "Escriba una carta con [nombre] y [motivo].",
+            "Write a letter with [name] and [reason].",
+        ),
+        ("Write [reason] here.", "在此填写【原因】。", "Write [reason] here."),
+        ("<think>Hm.</think>\nWrite [reason].", "Escriba [motivo].", "Write [reason]."),
+        ("<think>Hm, [reason]", "Escriba [motivo].", ""),
+        ("Write <reason> here.", "Escriba <motivo> aquí.", "Write <reason> here."),
+        (
+            "```\nBelow <120 mmHg it is fine.\n```",
+            "Si la presión es <120 mmHg está bien.",
+            "Below <120 mmHg it is fine.",
+        ),
         ("Rest.\n\n**Translator's note:** informal", "Descanse.", "Rest."),
         ("Rest (at home).", "Descanse (en casa).", "Rest (at home)."),
         ("<think>Hm.</think>\nRest.", "Descanse.", "Rest."),

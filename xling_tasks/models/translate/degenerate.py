@@ -37,23 +37,36 @@ _REPEATED_UNITS = 24
 
 # Whoever declines in these languages says one of these; other sources are not looked at.
 _MAY_DECLINE = {
-    "es": r"\b(?:no|ni|nunca|sin|in\w+|imposible|declin\w*|rechaz\w*|abst\w*|neg\w*)\b",
-    "fr": r"\b(?:ne|n|pas|non|ni|sans|in\w+|im\w+|refus\w*|déclin\w*|abst\w*)\b",
-    "ru": r"не|ни|нет|без|отказ|отклон|воздерж",
-    "hi": r"नहीं|ना|मना|इनकार|इंकार|असमर्थ|अक्षम|असंभव|मत",
-    "zh": r"[不无無没沒未非难難拒免]",
-    "ja": r"な|ず|ません|かね|不|無|拒|断|控え|難",
+    "es": r"\b(?:no|ni|nunca|jamás|tampoco|sin|in\w+|imposible|declin\w*|rechaz\w*|abst\w*|neg\w*"
+    r"|carez\w*|exced\w*|capac\w*|limit\w*|difícil|fuera|alcance|lament\w*|lo siento|disculp\w*)\b",
+    "fr": r"\b(?:ne|n|pas|non|ni|sans|jamais|aucune?|in\w+|im\w+|refus\w*|déclin\w*|abst\w*"
+    r"|dépass\w*|capacités?|compéten\w*|limit\w*|au-delà|hors|sort|difficile|regret\w*|désolée?)\b",
+    "ru": r"не|ни|нет|без|отказ|отклон|воздерж|вне|предел|рамк|выход|превыш|трудн|сложн|лиш|извин"
+    r"|сожал",
+    "hi": r"नहीं|ना|मना|इनकार|इंकार|असमर्थ|अक्षम|असंभव|मत|परे|बाहर|सीमा|सीमित|क्षम|कठिन|मुश्किल"
+    r"|बिना|माफ|खेद|(?<!\S)न(?!\S)",
+    "zh": r"[不无無没沒未非难難拒免莫缺限恕绝絕]|超出|能力|范围|範圍",
+    "ja": r"な|ず|ません|かね|不|無|拒|断|控え|難|超え|範囲|限|外|遠慮|困",
 }
 _MAY_DECLINE_IN = {code: regex.compile(each, regex.I) for code, each in _MAY_DECLINE.items()}
 
 _CANNOT_TRANSLATE = regex.compile(
-    r"\b(?:cannot|can['’]t|can not|unable to|not able to|won['’]t) (?:\w+ ){0,2}translat", regex.I
+    r"(?:\b(?:I|we)(?:['’]m| am| are)? (?:\w+ ){0,2}?"
+    r"(?:cannot|can['’]t|can not|unable to|not able to|won['’]t) (?:\w+ ){0,2}?"
+    r"|\A(?:sorry\W+(?:but )?)?(?:cannot|can['’]t|unable to) )translate\b"
+    r"(?! (?:\w+ ){0,3}?(?:findings?|results?|data|evidence|knowledge|research|studies|practice"
+    r"|humans?)\b)"
+    r"|\A(?:sorry\W+(?:but )?)?(?:the|this|your) (?:\w+ )?(?:text|sentence|passage|request|input) "
+    r"(?:cannot|can['’]t|can not|could not) be translated\b",
+    regex.I,
 )
 _SAYS_TRANSLATE = regex.compile(
     r"tra(?:ns|d)|übers|vertal|tłumacz|překl|přelož|çevir|terjemah|dịch|перев|μετ|ترجم|תרג|अनुवाद"
     r"|ਅਨੁਵਾਦ|અનુવાદ|অনুবাদ|மொழிபெயர்|అనువ|ಅನುವಾದ|വിവർത്ത|แปล|번역|翻|訳|译",
     regex.I,
 )
+
+_LIST_MARK = regex.compile(r"\s*[,;/，、；،]\s*")
 
 _COPY_WORDS = 4
 _COPY_SHARE = 0.9
@@ -108,10 +121,11 @@ def reasons(
     * `copy`: at least 90% of the words are the source's, and four of these are lower-case words
       (names and abbreviations are copied rightly); unless langid calls the source a text in the
       target language.
-      So is a text with the whole source in it, of four such words (eight letters in scripts without
-      spaces).
+      So is a text with the whole source in it, of four such words in the source's own script
+      (eight in Latin script; eight letters in scripts without spaces).
     * `declined`: it declines (`readers.refusals`) and its source, in one of six languages, has no
-      word of denial; or, whatever the source's language, it says that it cannot translate.
+      word of denial or limits; or, whatever the source's language, it says of itself that it
+      cannot translate.
     * `script`: at least three words, and most of them, in another script than the target's. In
       scripts with case, only lower-case words count. Words of scripts without spaces are letters.
     * `language`: 60 letters and more (20 in zh, ja, ko) that langid assigns to another language,
@@ -146,7 +160,7 @@ def _reason(source: str, text: str, source_language: str, target_language: str) 
         return "lines"
     if repeats(text) and not repeats(source):
         return "repeated"
-    if source_language != target_language and _is_copy(source, text):
+    if source_language != target_language and _is_copy(source, text, source_language):
         return "copy"
     if _is_refusal(source, text, source_language):
         return "declined"
@@ -173,17 +187,32 @@ def _is_refusal(source: str, text: str, source_language: str) -> bool:
     return may_decline is not None and declines(text) and not may_decline.search(source)
 
 
-def _is_copy(source: str, text: str) -> bool:
-    return _is_made_of(source, text) or _holds(source, text)
-
-
-def _holds(source: str, text: str) -> bool:
-    """Whether the whole source stands in a text beside more."""
-    if source.strip(" .。!?") not in text:
+def _is_copy(source: str, text: str, source_language: str) -> bool:
+    if _is_list_of_names(source, source_language):
         return False
-    words = _UNITS.findall(_ADDRESS.sub(" ", source))
+    return _is_made_of(source, text) or _holds(source, text, source_language)
+
+
+def _is_list_of_names(source: str, source_language: str) -> bool:
+    """Whether a source without a word of its language's own script lists single words."""
+    own = _OWN_SCRIPT.get(source_language, LETTER)
+    items = _LIST_MARK.split(source.strip(" .。।"))
+    return (
+        not own.search(source) and len(items) > 1 and all(len(each.split()) < 2 for each in items)
+    )
+
+
+def _holds(source: str, text: str, source_language: str) -> bool:
+    """Whether the whole source stands in a text beside more."""
+    if source.strip(" .。!?।！？") not in text:
+        return False
+    # Words of another script are drugs' names and the like, which a translation keeps.
+    own = _OWN_SCRIPT.get(source_language, LETTER)
+    words = (word for word in _UNITS.findall(_ADDRESS.sub(" ", source)) if own.search(word))
     plain = {word for word in words if word == word.lower() and not any(map(str.isdigit, word))}
-    return len(plain) >= (_COPY_WORDS if max(map(len, plain), default=0) > 1 else 2 * _COPY_WORDS)
+    # In Latin script a list of terms may be spelled as in English: `oral, rectal, nasal`.
+    alike = own.search("a") or max(map(len, plain), default=0) == 1
+    return len(plain) >= (2 * _COPY_WORDS if alike else _COPY_WORDS)
 
 
 def _is_made_of(source: str, text: str) -> bool:

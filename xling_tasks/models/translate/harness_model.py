@@ -36,10 +36,21 @@ _OPENING = re.compile(
     r"|translated (?:text|sentence))\s*[:：]\s*",
     re.IGNORECASE,
 )
+# Answers about health have notes of their own: only one about the translation is the model's.
+_ABOUT_TRANSLATION = (
+    r"\b(?:translat(?:ions?|ed|es|ing|ors?)|source (?:text|language|sentence)|literal(?:ly)?"
+    r"|idiom\w*|phrase|phrasing|wording|render(?:ed|ing)"
+    r"|original (?:text|sentence|words?|question|language|source|says|reads|is|was|has|uses"
+    r"|contains|spanish|chinese|hindi|french|russian|japanese|arabic)|original(?=\W*\Z))\b"
+)
+_HEAD = rf"(?:translator(?:'s|’s)?\s+note\s*[:：]|note\s*[:：](?=[^()\[\]]*{_ABOUT_TRANSLATION}))"
 _NOTE = re.compile(
-    r"\s*[(\[]\s*(?:translator(?:'s|’s)?\s+)?note\s*[:：][^()\[\]]*[)\]]\s*\Z"
-    r"|\n\s*[*_(\[]*(?:translator(?:'s|’s)?\s+)?note\s*[:：].*\Z",
+    rf"\s*[(\[]\s*{_HEAD}[^()\[\]]*[)\]]\s*\Z|\n\s*[*_(\[]*{_HEAD}.*\Z",
     re.IGNORECASE | re.DOTALL,
+)
+# What `without_thinking` takes for the start of a thought, and may be a blank to fill in.
+_BLANK = re.compile(
+    r"[\[<]((?:reason|reasoning|reflection|analysis|thoughts?))[\]>]", re.IGNORECASE
 )
 
 
@@ -148,12 +159,14 @@ def clean(reply: str, source: str, target: Language) -> str:
     translation:`, a note behind it, and bold type or quotes around everything come off, each only
     if the source has nothing of the kind.
     """
-    reply = (without_thinking(reply) or "").strip()
+    reply = _said(reply, source)
     fenced = _FENCED.fullmatch(reply)
-    if fenced and "```" not in source and "<" not in source:
+    if fenced and "```" not in source and "<translation" not in source.lower():
         reply = (fenced.group(1) or fenced.group(3) or "").strip()
     if not re.search("[:：]", source):
-        reply = _NOTE.sub("", _OPENING.sub("", reply, count=1), count=1)
+        reply = _OPENING.sub("", reply, count=1)
+        if source.rstrip(" .。")[-1:] not in (*")）]］】",):
+            reply = _NOTE.sub("", reply, count=1)
         label = rf"(?:(?:the |{target.name} )?translation|{target.name})\s*[:：]\s*"
         reply = re.sub(rf"\A(?:\*\*)?{label}(?:\*\*\s*)?", "", reply, count=1, flags=re.IGNORECASE)
     if reply[:2] == reply[-2:] == "**" and "*" not in source + reply[2:-2]:
@@ -164,6 +177,19 @@ def clean(reply: str, source: str, target: Language) -> str:
     if quoted and not marks & {source[0], source[-1]} and not {reply[0], reply[-1]} & {*inner}:
         reply = inner.strip()
     return reply
+
+
+def _said(reply: str, source: str) -> str:
+    """The reply behind its thinking; '' if it is cut off within.
+
+    Blanks to fill in, `[reason]`, are kept where the source has some in brackets.
+    """
+    said = without_thinking(reply)
+    if said is None and re.search(r"[\[［【]|<\s*\w[^<>]*>", source):
+        # As long as before, so that what is kept can be told by its length.
+        rest = (without_thinking(_BLANK.sub(r"(\1)", reply)) or "").strip()
+        said = reply.rstrip()[-len(rest) :] if rest else None
+    return (said or "").strip()
 
 
 @contextlib.contextmanager

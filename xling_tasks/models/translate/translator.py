@@ -63,7 +63,8 @@ def translator(
     """
     token = run_token() if spec.model == SELF else None
     if spec.model in (SEQ2SEQ, FILE):
-        prompt = None  # which they do not use: another one must not load a second copy
+        # Which they do not use: others must not load a second copy.
+        prompt, names = None, ()
     elif prompt is None:
         prompt = Prompts().get("translate", "en")
     described = json.dumps(spec.__dict__, sort_keys=True, default=str)
