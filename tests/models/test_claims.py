@@ -192,6 +192,14 @@ def test_a_judge_that_could_not_be_asked():
         ("1: SUPPORTED\nWait, claim 1 is NOT SUPPORTED.", None),
         ("1: SUPPORTED - the reference actually says it", True),
         ("1: SUPPORTED, the reference does not say that it helps", True),
+        ("1: SUPPORTED: the reference contradicts it", None),
+        ("1: SUPPORTED, but the reference contradicts the claim", None),
+        ("1: SUPPORTED\nCorrection: 1 should be NOT SUPPORTED", None),
+        # Not taken back.
+        ("1: SUPPORTED\nThe reference actually says 1 tablet, so it is supported.", True),
+        ("1: SUPPORTED (not stated verbatim, but implied)", True),
+        ("1: SUPPORTED (not mentioned verbatim but clearly implied by it)", True),
+        ("1: SUPPORTED: The reference contradicts the idea that antibiotics help.", True),
         ("Claim #1: NOT SUPPORTED", False),
         # Thinking is no verdict.
         ("<think>\n1: SUPPORTED\n</think>\n1: NOT SUPPORTED", False),
@@ -207,6 +215,16 @@ def test_verdicts_that_count_from_0_are_none():
     said = coded("0: SUPPORTED\n1: NOT SUPPORTED\n2: SUPPORTED")
     assert read_support(said, 3, CODE) == [None, None, None]
     assert read_support(said.replace("0: ", "3: "), 3, CODE) == [False, True, True]
+
+
+def test_a_summary_takes_no_verdict_back():
+    said = coded("1. SUPPORTED\n2. NOT SUPPORTED\n3. SUPPORTED")
+    for last in (
+        "In summary, 2 of 3 claims are actually supported.",
+        "Wait: 3 of 3 are supported.",
+    ):
+        assert read_support(f"{said}\n{last}", 3, CODE) == [True, False, True]
+        assert read_support(f"{said}\n{coded(last)}", 3, CODE) == [True, False, True]
 
 
 def test_read_support_takes_no_contradiction():

@@ -50,16 +50,22 @@ _VERDICT = re.compile(
 _TAKEN_BACK = re.compile(
     r"\W*(?:but\s+)?(?:only\s+)?(?:partial|partially|partly|in\s+part|not\s+(?:really|fully|quite"
     r"|entirely|completely|exactly)|(?:no|not|false)\s*(?:[^\w\s]|$)"
-    r"|(?:it\s+is\s+|is\s+)?(?:contradicted|refuted|not\s+(?:said|stated|mentioned|given))\b"
+    r"|(?:it\s+is\s+|is\s+)?(?:contradicted\b|refuted\b|not\s+(?:said|stated|mentioned|given)\b"
+    r"(?!\s+(?:verbatim|literally|explicitly|directly|word|in\s+(?:these|those|so))))"
     r"|(?:the\s+)?(?:reference|text)\s+(?:does\s+not|doesn['’]t|never)\s+"
     r"(?:say|state|mention|support)s?\s+(?:it|this|so|that)\s*(?:[^\w\s]|$)"
-    r"|(?:the\s+)?(?:reference|text)\s+(?:contradicts|refutes)\b)"
+    r"|(?:the\s+)?(?:reference|text)\s+(?:contradicts|refutes)\s+"
+    r"(?:it\b|this\s*(?:[^\w\s]|$)|(?:this|the)\s+claim\b))"
     r"|.*\b(?:not[\s-]+supported|unsupported)\b",
     re.I,
 )
+# A line that takes a verdict back begins so; elsewhere the words are those of a reason.
 _CORRECTED = re.compile(
-    r"\b(?:wait|actually|correction|corrected|on second thought|mistake)\b", re.I
+    r"\W*(?:wait|actually|correction|corrected|on second thought|(?:my )?mistake|sorry|oops"
+    r"|i (?:was wrong|made a mistake)|(?:so )?claim \d{1,3} should)\b",
+    re.I,
 )
+_CORRECTED_ONE = re.compile(r"\b(\d{1,3})\s*(?:is|should|:|->|→)", re.I)
 _TAKEN_BACK_TOO = re.compile(r".*(?<!NOT[\s-])\bSUPPORTED\b")
 
 
@@ -241,8 +247,8 @@ def read_support(reply: str | None, count: int, code: str) -> list[bool | None]:
             taken_back = (_TAKEN_BACK if verdict else _TAKEN_BACK_TOO).match(match[3] or "")
             stated = {verdict, not verdict} if taken_back else {verdict}
             stated_of.setdefault(int(match[1]), set()).update(stated)
-        elif "supported" in line.lower() and _CORRECTED.search(line):
-            for number in map(int, re.findall(r"\b\d{1,3}\b", line)):
+        elif "supported" in line.lower() and _CORRECTED.match(said or line):
+            for number in map(int, _CORRECTED_ONE.findall(said or line)):
                 if number in stated_of:
                     stated_of[number] = {True, False}
     if 0 in stated_of:
