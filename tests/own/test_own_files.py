@@ -397,3 +397,10 @@ def test_texts_that_were_decoded_wrongly_are_named(tmp_path):
         data = load(str(write_csv(tmp_path / f"{number}.csv", rows)))
         said = [note for note in notes(data.items, data.tongues) if "decoded wrongly" in note]
         assert [("4 questions (0, 1, 2, 3)" in note) for note in said] == [True] * number
+
+
+def test_chinese_in_two_scripts_is_told_how_to_write_one(tmp_path):
+    rows = [{"id": str(n), "language": code, "question": "a?"}
+            for n, code in enumerate(("zh-TW", "zh"))]  # fmt: skip
+    said = raised(write_csv(tmp_path / "f.csv", rows))
+    assert "(zh-TW is Hant; write zh-Hant or zh-Hans in every row)" in said

@@ -27,13 +27,15 @@ def test_texts_that_are_missing_are_translated_and_named(serve, tmp_path, capsys
     assert main(command) == 0, capsys.readouterr().err
     shown = capsys.readouterr().out
     assert "Swahili: 2 texts translated" in shown and "Portuguese: 0 texts" in shown
-    assert "Not in it: source, the 'notes' of before." in shown
+    assert "Not in it: source." in shown
     data = load(str(to))
     assert {item.criteria for item in data.items} == {"5: Says rest\n-2: Says salt"}
     assert data.items[2].texts["sw"] == {
         "question": "Je, chumvi nyingi ni mbaya kwangu?",
         "answer": "Chumvi nyingi sana huongeza shinikizo la damu.",
     }
+    again = ["translate-prompts", str(to), "--to", str(tmp_path / "h.csv"), *command[4:]]
+    assert main(again) == 0 and "Not in it: the 'notes' of before." in capsys.readouterr().out
     # What was there stays, and the file that was read is as it was.
     assert data.items[0].texts == load(str(path)).items[0].texts
     assert "sw" not in {c for c, own in load(str(path)).items[2].texts.items() if own}

@@ -63,13 +63,15 @@ def _foreseen(tasks: list[Any], entries: list[Any]) -> Iterator[str]:
             "translator: a request per sentence, so longer answers make more, and so do "
             "translations that fail and are sampled again; equal sentences are asked once."
         )
-    if any(task.criterion == "information" for task in tasks) and roles - {"translator"}:
+    claims = any(task.criterion == "information" for task in tasks)
+    if claims and roles - {"translator"}:
         yield (
             "Claims of information: a request per answer, and two to verify, more of each answer "
             "with over 30 claims."
         )
     if roles - {"translator"}:
-        yield "All other requests of a judge or reader are the most that there can be."
+        other = "All other" if claims else "All"
+        yield f"{other} requests of a judge or reader are the most that there can be."
 
 
 def _sets_of_prompts(tasks: list[Any]) -> Iterator[str]:

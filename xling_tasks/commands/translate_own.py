@@ -55,7 +55,9 @@ def translate_own(path: Path, to: Path, settings: Settings) -> str:
     every = [*data.tongues, *(code for code in codes if code not in data.tongues)]
     fields = {code: _field(code, data) for code in every}
     write(to, _rows(data.items, fields, notes, as_text=to.suffix.lower() in _TEXTS))
-    lost = [*data.columns.unused, f"the {NOTES!r} of before"]
+    lost = list(data.columns.unused)
+    if data.columns.noted:
+        lost.append(f"the {NOTES!r} of before")
     if to.suffix.lower() in _TEXTS and any(isinstance(i.criteria, list) for i in data.items):
         lost.append("tags of criteria")
     lines = [
@@ -69,7 +71,7 @@ def translate_own(path: Path, to: Path, settings: Settings) -> str:
             f"Translator: {engine.signature}",
             "The column 'notes' says which texts are machine translations: have them read by "
             "someone who knows the language.",
-            f"Not in it: {', '.join(lost)}.",
+            *([f"Not in it: {', '.join(lost)}."] if lost else []),
         ]
     )  # fmt: skip
 

@@ -45,6 +45,7 @@ class Columns:
             column; in the long shape under the code `*`.
         tongues: The languages of a wide table, in its order.
         unused: The columns that stand for nothing here.
+        noted: Whether there is a column of notes, which are for people.
     """
 
     shape: str
@@ -52,6 +53,7 @@ class Columns:
     texts: Mapping[str, Mapping[str, str]]
     tongues: Mapping[str, Tongue] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
+    noted: bool = False
 
 
 def normal(name: str) -> str:
@@ -120,7 +122,7 @@ def _long(table: Table, names: Mapping[str, str]) -> Columns:
                 raise DataError(f"{table.place()}: columns {other!r} and {column!r} are the same")
         elif name != NOTES:
             unused.append(column)
-    return Columns("long", once, {"*": texts}, unused=tuple(unused))
+    return Columns("long", once, {"*": texts}, unused=tuple(unused), noted=NOTES in names)
 
 
 def _wide(table: Table, names: Mapping[str, str], stated: Mapping[str, tuple[str, str]]) -> Columns:
@@ -157,7 +159,7 @@ def _wide(table: Table, names: Mapping[str, str], stated: Mapping[str, tuple[str
                 f"{table.place()}: has {column!r}, but no column 'question_{code}'; add it"
             )
     ordered = {code: tongues[code] for code in sorted(tongues, key=lambda c: c != "en")}
-    return Columns("wide", once, texts, ordered, tuple(unused))
+    return Columns("wide", once, texts, ordered, tuple(unused), NOTES in names)
 
 
 def _of_language(

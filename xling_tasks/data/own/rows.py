@@ -91,6 +91,9 @@ def _wide(table: Table, columns: Columns) -> Iterator[Item]:
         yield item
 
 
+_CHINESE = " (zh-TW is Hant; write zh-Hant or zh-Hans in every row)"
+
+
 def _long(
     table: Table, columns: Columns, stated: Mapping[str, tuple[str, str]]
 ) -> tuple[list[Item], dict[str, Tongue]]:
@@ -105,7 +108,7 @@ def _long(
             raise DataError(
                 f"{table.place(index, columns.once.get('script'))}: {own.code!r} is "
                 f"{own.name!r} in {own.script} here and {first.name!r} in {first.script} above; "
-                "write the same script and name in all its rows"
+                f"write the same script and name in all its rows{_CHINESE * (own.code == 'zh')}"
             )
         item = items.setdefault(key, Item(key, table.place(index)))
         if own.code in item.places:

@@ -21,6 +21,18 @@ _OTHER_ROLES = {"developer": "system"}
 _COUNTRIES = {"jp": "ja", "cn": "zh", "kr": "ko", "vn": "vi", "cz": "cs", "dk": "da", "gr": "el"}
 """Codes of countries that translations are found under in place of languages."""
 
+_REGIONS = (
+    "ad ae af ag ai al am ao aq ar as au aw ax az ba bb bd be bf bg bh bi bj bl bm bn bo bq br bs "
+    "bt bv bw by bz ca cc cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm dz ec ee "
+    "eg eh er es et fi fj fk fm fo fr ga gb gd ge gf gg gh gi gl gm gn gp gq gr gs gt gu gw gy hk "
+    "hm hn hr ht hu id ie il im io iq ir is it je jm jo jp ke kg kh ki km kn kp kr kw ky kz la lb "
+    "lc li lk lr ls lt lu lv ly ma mc md mf mg mh mk ml mm mn mo mp mq mr ms mt mu mv mw mx my mz "
+    "na nc ne nf ng ni nl no np nr nu nz om pa pe pf pg ph pk pl pm pn pr ps pt pw py qa re ro rs "
+    "ru rw sa sb sc sd se sg sh si sj sk sl sm sn so sr ss st sv sx sy sz tc td tf tg th tj tk tl "
+    "tm tn to tr tt tv tw tz ua ug um us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw"
+)
+"""ISO 3166-1 codes in small letters, but for words of English such as 'do' and 'me'."""
+
 Turn = Mapping[str, str]
 """`role` and `content`."""
 
@@ -156,6 +168,8 @@ def language_of_file(path: Path, stated: Mapping[str, tuple[str, str]]) -> Tongu
         named = tongue("-".join(words[-size:]), stated) if possible else None
         if named is None:
             continue
+        if last is None and words[-1] in _REGIONS.split():  # `sw_ke`: `ke` is no language
+            return named
         if not script and words[-1].islower() and named.code != (last or english).code:
             return DataError(
                 f"{path}: its name ends in {'_'.join(words[-size:])!r}, which may be {named.name} "
