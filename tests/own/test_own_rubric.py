@@ -334,7 +334,7 @@ def test_a_jury_has_its_first_judge_grade_and_records_it(run, serve, tmp_path):
      ("hb_zh_Hans_CN", "zh"), ("hb_jp", "ja"), ("hb_swh_Latn", "sw"), ("Spanish", "es"),
      ("2025-05-07-06-14-12_oss_eval", "en"), ("hb_en_US", "en"), ("hb_pt_br", None), ("my_es", None),
      ("as_it_is", None), ("hb_es_mx", "es"), ("hb_en_ca", None), ("set_sw_ke", "sw"), ("bn_bd", "bn"),
-     ("hb_ar_eg", "ar"), ("how_to_do", "en")],
+     ("hb_ar_eg", "ar"), ("how_to_do", "en"), ("data_in_us", None)],
 )  # fmt: skip
 def test_a_file_name_says_its_language_or_nothing_is_guessed(tmp_path, name, code):
     path = write(tmp_path / f"{name}.jsonl", [conversation("a", prompt=[

@@ -33,6 +33,9 @@ _REGIONS = (
 )
 """ISO 3166-1 codes in small letters, but for words of English such as 'do' and 'me'."""
 
+_ENGLISH = frozenset({"am", "as", "be", "in", "is", "it", "my", "no", "or", "so", "to"})
+"""Codes of languages that are words of English: `data_in_us` is hardly Indonesian."""
+
 Turn = Mapping[str, str]
 """`role` and `content`."""
 
@@ -168,7 +171,8 @@ def language_of_file(path: Path, stated: Mapping[str, tuple[str, str]]) -> Tongu
         named = tongue("-".join(words[-size:]), stated) if possible else None
         if named is None:
             continue
-        if last is None and words[-1] in _REGIONS.split():  # `sw_ke`: `ke` is no language
+        region = last is None and words[-1] in _REGIONS.split()  # `sw_ke`: `ke` is no language
+        if region and second not in _ENGLISH:
             return named
         if not script and words[-1].islower() and named.code != (last or english).code:
             return DataError(
