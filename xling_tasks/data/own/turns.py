@@ -172,7 +172,7 @@ def language_of_file(path: Path, stated: Mapping[str, tuple[str, str]]) -> Tongu
         if named is None:
             continue
         region = last is None and words[-1] in _REGIONS.split()  # `sw_ke`: `ke` is no language
-        if region and second not in _ENGLISH:
+        if region and words[-size].lower() not in _ENGLISH:
             return named
         if not script and words[-1].islower() and named.code != (last or english).code:
             return DataError(
