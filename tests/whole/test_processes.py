@@ -90,7 +90,8 @@ LAUNCHED = f"{SCRIPT}\nevaluate(sys.argv[1], sys.argv[2:])\n"
 # As torch's launcher, which ends all processes when one dies; but all are forks of one process that
 # has imported and loaded everything. Of the first start one is killed.
 FORKED = f"""{SCRIPT}
-import atexit, shutil, signal
+import atexit, shutil, signal, threading
+from tqdm import tqdm
 from xling_tasks.lm import journaled
 
 size, tasks = int(sys.argv[1]), sys.argv[2:]
@@ -99,6 +100,8 @@ def process(out, rank):
     pid = os.fork()
     if pid:
         return pid
+    # The lock of its bars is shared by forks: one that is killed with it would stop all others.
+    tqdm.set_lock(threading.RLock())
     code = 1
     try:
         Parallel.left = 20 if out == "died" else 10**9
