@@ -1,8 +1,8 @@
 """What replies that nobody could read can do to a difference: they are right with other odds.
 
-Leaving them out is fair if they are as often right as those that were read. Instead of all right or
-all wrong, which decides almost nothing, they are taken to have k times, or 1/k, the odds of the read
-replies of the same language: in one language alone, or in both alike.
+Leaving them out is fair if they are as often right as those that were read. Instead of all right
+or all wrong, which decides almost nothing, they are taken to have k times, or 1/k, the odds of the
+read replies of the same language: in one language alone, or in both alike.
 """
 
 from __future__ import annotations
