@@ -7,80 +7,106 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 from xling_tasks import __version__
 from xling_tasks.commands.parser import Parser
 from xling_tasks.errors import XlingError
 
-COMMANDS = {
-    "cost": ("commands.cost", "requests and tokens of tasks, before running them"),
-    "data": (
-        "commands.datasets",
-        "the datasets, and what in them cannot be used; check and new: your own",
-    ),
-    "path": ("commands.path", "the folder of the task files, for --include_path"),
-    "export": ("commands.export", "training data, and an example of a prompt file"),
-    "rank": ("commands.rank.command", "rank the rationales of several models by a judge"),
-    "submit": ("commands.submit.command", "submissions from lm_eval's output"),
-    "translate": (
-        "commands.translate.command",
-        "translations from outside: what to translate, and what came back",
-    ),
-    "translate-prompts": (
-        "commands.translate_prompts",
-        "the other languages of a set of English prompts",
-    ),
-    "check-translator": (
-        "commands.check_translator",
-        "information kept by translation to a language and back",
-    ),
-    "check-judge": ("commands.check_judge", "a judge of rubrics against physicians' labels"),
-    "check-identifier": (
-        "commands.check_identifier",
-        "langid's agreement with a second identifier of language, per language",
-    ),
-    "judge-empathy": (
-        "commands.judge_empathy",
-        "a judge with a few examples as classifier of empathy",
-    ),
-    "topics": ("commands.topics", "the medical topic of questions, by a judge"),
-    "train-empathy": (
-        "commands.train_empathy",
-        "train classifiers of empathy on EPITOME's annotated posts",
-    ),
-    "annotate": (
-        "commands.annotate.command",
-        "a page to check the judge's labels, or to rate translations, by hand",
-    ),
-    "agreement": ("commands.annotate.agreement", "people's agreement with the judge, or ratings"),
-    "compare": ("report.compare.command", "is checkpoint B better than checkpoint A?"),
-    "doctor": ("commands.doctor.command", "whether all that a run needs is there"),
-    "merge": (
-        "commands.merge",
-        "score the parts of a run (shards, halves) as one: whole-corpus metrics too",
-    ),
-    "shard": (
-        "commands.shard",
-        "cut a run into parts for many machines (--samples files; --slurm: scripts)",
-    ),
-    "cache": (
-        "commands.cache",
-        "what is kept: unfinished runs, answers, replies; --prune makes room",
-    ),
-    "report": (
-        "report.command",
-        "who is served worse, by how much, and is it real: from lm_eval's output",
-    ),
-    "board": (
-        "report.board.command",
-        "many models by many languages on one page, with ranks that are intervals",
-    ),
-    "view": (
-        "commands.view.command",
-        "read every sample in the browser: filter, search, languages side by side",
-    ),
+GROUPS = {
+    "after a run": {
+        "report": (
+            "report.command",
+            "who is served worse, by how much, and is it real: from lm_eval's output",
+        ),
+        "compare": ("report.compare.command", "is checkpoint B better than checkpoint A?"),
+        "view": (
+            "commands.view.command",
+            "read every sample in the browser: filter, search, languages side by side",
+        ),
+        "board": (
+            "report.board.command",
+            "many models by many languages on one page, with ranks that are intervals",
+        ),
+        "rank": ("commands.rank.command", "rank the rationales of several models by a judge"),
+    },
+    "before a run": {
+        "doctor": ("commands.doctor.command", "whether all that a run needs is there"),
+        "cost": ("commands.cost", "requests and tokens of tasks, before running them"),
+        "topics": ("commands.topics", "the medical topic of questions, by a judge"),
+        "parts cut": (
+            "commands.shard",
+            "cut a run into parts for many machines (--samples files; --slurm: scripts)",
+        ),
+        "parts merge": (
+            "commands.merge",
+            "score the parts of a run (shards, halves) as one: whole-corpus metrics too",
+        ),
+    },
+    "your own data": {
+        "data": (
+            "commands.datasets",
+            "the datasets, and what in them cannot be used; check and new: your own",
+        ),
+        "translate": (
+            "commands.translate.command",
+            "prompts: a set in other languages; export, import: translations made elsewhere",
+        ),
+    },
+    "people and instruments": {
+        "annotate": (
+            "commands.annotate.command",
+            "a page to check the judge's labels, or to rate translations, by hand",
+        ),
+        "agreement": (
+            "commands.annotate.agreement",
+            "people's agreement with the judge, or ratings",
+        ),
+        "check judge": ("commands.check_judge", "a judge of rubrics against physicians' labels"),
+        "check translator": (
+            "commands.check_translator",
+            "information kept by translation to a language and back",
+        ),
+        "check identifier": (
+            "commands.check_identifier",
+            "langid's agreement with a second identifier of language, per language",
+        ),
+        "empathy train": (
+            "commands.train_empathy",
+            "train classifiers of empathy on EPITOME's annotated posts",
+        ),
+        "empathy judge": (
+            "commands.judge_empathy",
+            "a judge with a few examples as classifier of empathy",
+        ),
+    },
+    "publishing": {
+        "submit": ("commands.submit.command", "submissions from lm_eval's output"),
+        "export": ("commands.export", "training data, and an example of a prompt file"),
+    },
+    "maintenance": {
+        "cache": (
+            "commands.cache",
+            "what is kept: unfinished runs, answers, replies; --prune makes room",
+        ),
+        "path": ("commands.path", "the folder of the task files, for --include_path"),
+    },
 }
-"""The subcommands: name -> module, and a line about it."""
+"""The commands by when one needs them, the most used first: name -> module, and a line about it."""
+
+COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
+
+MOVED = {
+    "check-identifier": "check identifier",
+    "check-judge": "check judge",
+    "check-translator": "check translator",
+    "judge-empathy": "empathy judge",
+    "merge": "parts merge",
+    "shard": "parts cut",
+    "train-empathy": "empathy train",
+    "translate-prompts": "translate prompts",
+}
+"""What commands were called before 0.2 -> what they are called; scripts that use it still run."""
 
 
 def parsed(words: Sequence[str]) -> argparse.Namespace:
@@ -88,22 +114,57 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
 
     Attributes of the result: the command's options, and `run`, which carries it out.
     """
-    parser = Parser(prog="xling", description=__doc__)
+    parser = Parser(
+        prog="xling", description=__doc__, epilog=_listed(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
     parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(title="commands", required=True)
-    named = next((word for word in words if not word.startswith("-")), "")
-    for name, (module, about) in COMMANDS.items():
-        command = commands.add_parser(name, help=about)
-        if name == named:
-            import_module(f".{module}", __package__).add_options(command)
+    if words and words[0] in MOVED:
+        words = [*MOVED[words[0]].split(), *words[1:]]
+    _add(parser, [word for word in words if not word.startswith("-")])
     return parser.parsed(words)
+
+
+def _add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    """Add the commands, with the options of the one that the words name."""
+    below = parser.add_subparsers(metavar="COMMAND", required=True)  # epilog lists them by group
+    several: dict[str, Any] = {}
+    for name, (module, about) in COMMANDS.items():
+        first, _, second = name.partition(" ")
+        if not second:
+            command = below.add_parser(first, description=about)
+        else:
+            if first not in several:
+                own = below.add_parser(first)
+                several[first] = own.add_subparsers(title="commands", required=True)
+            command = several[first].add_parser(second, help=about, description=about)
+        if name.split() == [*words[:1], *(words[1:2] if second else [])]:
+            import_module(f".{module}", __package__).add_options(command)
+
+
+def _listed() -> str:
+    """The commands with a line about each, by group."""
+    lines = []
+    for group, commands in GROUPS.items():
+        lines += ["", f"{group}:"]
+        lines += [f"  {name:<17} {about}" for name, (_, about) in commands.items()]
+    return "\n".join(lines[1:])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand; an error that the user can mend is one line on stderr and status 2."""
-    chosen = parsed(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words:
+        if words[0] in MOVED:
+            print(f"xling: {words[0]} is now `xling {MOVED[words[0]]}`", file=sys.stderr)
+        chosen = parsed(words)
+        run = chosen.run
+    else:
+        from xling_tasks.commands.here import here
+
+        chosen, run = argparse.Namespace(folder="."), here
     try:
-        shown = chosen.run(chosen)
+        shown = run(chosen)
     except XlingError as error:
         print(f"xling: {error}", file=sys.stderr)
         return 2

@@ -71,7 +71,7 @@ class Settings:
         prompts_file: A JSONL file of prompts in several languages instead of ours.
         prompt_set: `all` of our prompts in several languages, or the fixed `small` part of them;
             `prompts=small` and `prompts=all` say the same.
-        empathy_classifier: Folder of a classifier made with `xling train-empathy`.
+        empathy_classifier: Folder of a classifier made with `xling empathy train`.
         xling_cache: Folder for judge verdicts and answers waiting to be scored; None for the
             default (`XLING_CACHE`, else `~/.cache/xling_tasks`), False for no cache.
         xling_resume: False to ask everything afresh; a folder with the journals to go on from;

@@ -1,4 +1,4 @@
-"""`xling check-identifier`: shares and agreement by hand, columns, and what is missing."""
+"""`xling check identifier`: shares and agreement by hand, columns, and what is missing."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def stub(monkeypatch) -> None:
 
 
 def rows_of(capsys: Any, *words: str) -> dict[str, dict[str, Any]]:
-    assert main(["check-identifier", *words, "--json"]) == 0
+    assert main(["check", "identifier", *words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["second"] == "stub:1"
     return {row["language"]: row for row in found["languages"]}
@@ -64,7 +64,7 @@ def test_shares_by_hand(path, capsys):
 
 
 def test_no_text_of_the_file_is_shown(path, capsys):
-    assert main(["check-identifier", str(path), "--second", "py3langid"]) == 0
+    assert main(["check", "identifier", str(path), "--second", "py3langid"]) == 0
     shown = capsys.readouterr().out
     assert "| es " in shown and "stub:1" in shown
     assert not any(word in shown for _, text in ROWS for word in text.split() if word.isalpha() and len(word) > 5 and word != "language")  # fmt: skip
@@ -78,5 +78,5 @@ def test_what_is_missing_is_named(path, tmp_path, capsys):
         ((str(tmp_path / "absent.csv"), "--second", "py3langid"), "no such file"),
     ]
     for words, message in cases:
-        assert main(["check-identifier", *words]) == 2
+        assert main(["check", "identifier", *words]) == 2
         assert message in capsys.readouterr().err

@@ -10,7 +10,7 @@ from pathlib import Path
 import builders
 import pytest
 
-from xling_tasks.cli import COMMANDS, main
+from xling_tasks.cli import COMMANDS, MOVED, main
 from xling_tasks.commands.options import read_metadata
 from xling_tasks.commands.table import table
 from xling_tasks.errors import SettingError
@@ -125,7 +125,7 @@ def test_errors_are_one_line(capsys, words, message):
     ("words", "start", "end"),
     [
         (["reprot", "out"], "usage: xling ", " Did you mean report?"),
-        (["trian-empathy"], "usage: xling ", " Did you mean train-empathy?"),
+        (["empathy", "trian"], "usage: xling empathy ", " Did you mean train?"),
         (["submit", "hff", "out"], "usage: xling submit ", " Did you mean hf?"),
         (["data", "--jsn"], "usage: xling data ", "arguments: --jsn. Did you mean --json?"),
         (["cost", "--tasks", "x", "--limits=3"], "usage: xling cost ", " Did you mean --limit?"),
@@ -133,7 +133,7 @@ def test_errors_are_one_line(capsys, words, message):
         (["data", "--zzz"], "usage: xling data ", "unrecognized arguments: --zzz"),
         (["path", "here"], "usage: xling path ", "unrecognized arguments: here"),
         (["xyzzy"], "usage: xling ", ")"),
-        ([], "usage: xling ", "required: {" + ",".join(COMMANDS) + "}"),
+        (["check"], "usage: xling check ", "required: {judge,translator,identifier}"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )  # fmt: skip
@@ -156,6 +156,40 @@ def test_help_asks_for_no_command_and_no_spelling():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]" and "usage: xling" in done.stdout
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("name", [*COMMANDS, *MOVED])
+def test_every_command_has_its_own_help(capsys, name):
+    """Those that have moved, too: scripts that use the old name still run."""
+    with pytest.raises(SystemExit) as ended:
+        main([*name.split(), "--help"])
+    said = capsys.readouterr()
+    assert ended.value.code == 0 and said.out.startswith(f"usage: xling {MOVED.get(name, name)} ")
+    assert ("is now" in said.err) == (name in MOVED)
+
+
+@pytest.mark.core
+def test_help_lists_every_command_in_its_group(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    listed = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert all(any(line.startswith(f"{name} ") for line in listed) for name in COMMANDS)
+
+
+@pytest.mark.core
+def test_alone_it_says_what_to_do_with_what_lies_in_the_folder(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "lm_eval --model xling_baseline" in xling(capsys)
+    for place in ("a/m1", "a/m2", "my run/m1", ".hidden/m1"):
+        folder = tmp_path / place
+        folder.mkdir(parents=True)
+        (folder / "results_2026-01-01T00-00-00.000000.json").write_text("not read")
+    (tmp_path / "clinic.xlsx").write_text("not read")
+    said = xling(capsys)
+    assert "a: 2 results files (m1, m2)" in said and ".hidden" not in said
+    assert "xling report a --to report" in said and "xling compare a 'my run'" in said
+    assert "xling board a 'my run' --to board" in said and "xling data check clinic.xlsx" in said
 
 
 def test_metadata_is_read_as_the_harness_reads_it():

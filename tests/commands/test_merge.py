@@ -1,4 +1,4 @@
-"""Parts of a run: cut by `xling shard`, joined by replay and `xling merge`, seen by the report."""
+"""Parts of a run: cut by `xling parts cut`, joined by replay and `xling parts merge`, seen by the report."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_parts_are_scored_as_one_run(parts, run, tmp_path, capsys):
         metadata=dict(QUICK), samples={key: [*range(7)] for key in [T, V, R]},
     )  # fmt: skip
     same_numbers(whole["results"], joined["results"])
-    assert main(["merge", *map(str, folders), "--to", str(tmp_path / "out")]) == 0
+    assert main(["parts", "merge", *map(str, folders), "--to", str(tmp_path / "out")]) == 0
     assert f"{T}: 7 questions of 3 parts" in capsys.readouterr().out
     (merged,) = read_results(tmp_path / "out")
     same_numbers(whole["results"], merged.content["results"])
@@ -100,8 +100,8 @@ def test_parts_in_one_folder(logged, tmp_path, capsys):
         == 0
     )
     said = capsys.readouterr().out
-    assert "xling merge" in said and str(next(out.rglob("results_*.json")).name) in said
-    assert main(["merge", str(out), "--to", str(tmp_path / "both")]) == 0
+    assert "xling parts merge" in said and str(next(out.rglob("results_*.json")).name) in said
+    assert main(["parts", "merge", str(out), "--to", str(tmp_path / "both")]) == 0
     same_numbers(whole["results"], read_results(tmp_path / "both")[0].content["results"])
 
 
@@ -111,21 +111,21 @@ def test_what_does_not_belong_together_is_refused(logged, run, tmp_path, capsys)
     logged(b, V, samples={V: [1, 2]})
     with pytest.raises(DataError, match="row 1 and .*row 2 are the same question"):
         run(V, model="xling_replay", model_args=f"path={a}+{b}", metadata=dict(QUICK), limit=3)
-    assert main(["merge", str(a), str(b), "--to", str(tmp_path / "o")]) == 2
+    assert main(["parts", "merge", str(a), str(b), "--to", str(tmp_path / "o")]) == 2
     assert "question 1 is in" in capsys.readouterr().err
     logged(c, V, samples={V: [3]}, model_args={"seed": 9})
     with pytest.raises(DataError, match="different models"):
         run(V, model="xling_replay", model_args=f"path={a}+{c}", metadata=dict(QUICK), limit=3)
     logged(tmp_path / "d", V, samples={V: [3]}, metadata=QUICK | {"temperatures": [0.5]})
-    assert main(["merge", str(a), str(tmp_path / "d"), "--to", str(tmp_path / "o")]) == 2
+    assert main(["parts", "merge", str(a), str(tmp_path / "d"), "--to", str(tmp_path / "o")]) == 2
     assert "temperatures" in capsys.readouterr().err
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x").touch()
-    assert main(["merge", str(a), "--to", str(tmp_path / "full")]) == 2
-    assert main(["merge", str(tmp_path / "nothing"), "--to", str(tmp_path / "o")]) == 2
+    assert main(["parts", "merge", str(a), "--to", str(tmp_path / "full")]) == 2
+    assert main(["parts", "merge", str(tmp_path / "nothing"), "--to", str(tmp_path / "o")]) == 2
     for path in a.rglob("samples_*"):
         path.unlink()
-    assert main(["merge", str(a), "--to", str(tmp_path / "o")]) == 2
+    assert main(["parts", "merge", str(a), "--to", str(tmp_path / "o")]) == 2
     assert "--log_samples" in capsys.readouterr().err
 
 
@@ -145,11 +145,11 @@ def test_every_question_is_in_one_part():
 def test_shard_writes_what_the_harness_takes(tmp_path, capsys):
     to = tmp_path / "parts"
     words = ["--tasks", f"{V},{T}", "--parts", "3", "--limit", "7", "--to", str(to)]
-    assert main(["shard", *words, "--metadata", "k=3", "topic_seeds=2"]) == 0
+    assert main(["parts", "cut", *words, "--metadata", "k=3", "topic_seeds=2"]) == 0
     assert "3 parts of 14 questions in 2 tasks" in capsys.readouterr().out
     files = sorted(to.glob("part-*.json"))
     assert [json.loads(file.read_text())[V] for file in files] == [[0, 3, 6], [1, 4], [2, 5]]
-    assert main(["shard", *words]) == 2
+    assert main(["parts", "cut", *words]) == 2
     assert "not empty" in capsys.readouterr().err
 
 
@@ -157,7 +157,7 @@ def test_the_slurm_scripts_are_shell_that_runs(tmp_path, capsys):
     """With commands of the same names that note what they are given."""
     to = tmp_path / "a b" / "parts"
     assert main([
-        "shard", "--tasks", V, "--parts", "12", "--to", str(to),
+        "parts", "cut", "--tasks", V, "--parts", "12", "--to", str(to),
         "--slurm=--model hf --model_args pretrained=x,dtype=auto --apply_chat_template",
         "--metadata", '{"judge": {"model": "hf"}}',
     ]) == 0  # fmt: skip
@@ -184,7 +184,13 @@ def test_the_slurm_scripts_are_shell_that_runs(tmp_path, capsys):
     done = subprocess.run(
         [bash, str(to / "merge.sh")], env=env, capture_output=True, text=True, check=True
     )
-    assert done.stdout.splitlines()[:4] == ["merge", f"{to}/out/part-00", "--to", f"{to}/whole"]
+    assert done.stdout.splitlines()[:5] == [
+        "parts",
+        "merge",
+        f"{to}/out/part-00",
+        "--to",
+        f"{to}/whole",
+    ]
 
 
 def test_the_cache_and_what_is_removed(run, own_cache, capsys):
@@ -219,10 +225,13 @@ def test_a_part_that_is_missing_is_told(logged, tmp_path, capsys):
     for name, numbers in {"a": [0, 5], "b": [*range(6, 24)]}.items():
         logged(tmp_path / name, V, metadata={}, samples={V: numbers})
     folders = [str(tmp_path / name) for name in "ab"]
-    assert main(["merge", *folders, "--to", str(tmp_path / "gap")]) == 0
+    assert main(["parts", "merge", *folders, "--to", str(tmp_path / "gap")]) == 0
     assert f"{V}: 20 questions of 2 parts. 4 of the task's 24" in capsys.readouterr().out
     logged(tmp_path / "c", V, metadata={}, samples={V: [*range(1, 5)]})
-    assert main(["merge", *folders, str(tmp_path / "c"), "--to", str(tmp_path / "whole")]) == 0
+    assert (
+        main(["parts", "merge", *folders, str(tmp_path / "c"), "--to", str(tmp_path / "whole")])
+        == 0
+    )
     assert f"{V}: 24 questions of 3 parts\n" in capsys.readouterr().out
 
 
@@ -232,5 +241,5 @@ def test_parts_that_a_newer_version_wrote_are_refused(logged, tmp_path, capsys):
     content = json.loads(path.read_text("utf-8"))
     content["configs"][V]["metadata"]["xling"]["about"]["format"] = 99
     path.write_text(json.dumps(content), "utf-8")
-    assert main(["merge", str(tmp_path / "a"), "--to", str(tmp_path / "whole")]) == 2
+    assert main(["parts", "merge", str(tmp_path / "a"), "--to", str(tmp_path / "whole")]) == 2
     assert "in format 99" in capsys.readouterr().err

@@ -38,7 +38,7 @@ def test_translate_prompts_makes_a_set_that_loads(capsys, serve, tmp_path):
     lines[0]["zh"] = "已有的译文。"
     source.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     settings = json.dumps({"translator": served.spec()})
-    words = ("translate-prompts", str(source), "--to", str(target), "--languages", "es,zh")
+    words = ("translate", "prompts", str(source), "--to", str(target), "--languages", "es,zh")
     status, out, _ = xling(capsys, *words, "--metadata", settings)
     assert status == 0
     data = load_prompts(RECORDS["information"], str(target))
@@ -73,7 +73,7 @@ def test_translate_prompts_keeps_other_codes_and_placeholders(capsys, serve, tmp
     source.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     settings = json.dumps({"translator": served.spec(), "prompts": str(own)})
     status, out, _ = xling(
-        capsys, "translate-prompts", str(source), "--to", str(target),
+        capsys, "translate", "prompts", str(source), "--to", str(target),
         "--languages", "he,zh,es", "--metadata", settings,
     )  # fmt: skip
     assert status == 0
@@ -88,7 +88,7 @@ def test_translate_prompts_keeps_other_codes_and_placeholders(capsys, serve, tmp
     assert served.prompts and all(text.startswith("Own: ") for text in served.prompts)
     source.write_text('{"id": "a", "en": "x", "iw": "y", "he": "z"}', encoding="utf-8")
     status, _, err = xling(
-        capsys, "translate-prompts", str(source), "--to", str(tmp_path / "b.jsonl"),
+        capsys, "translate", "prompts", str(source), "--to", str(tmp_path / "b.jsonl"),
         "--metadata", settings,
     )  # fmt: skip
     assert status == 2 and "field 'he': 'he' stands there twice" in err
@@ -97,7 +97,7 @@ def test_translate_prompts_keeps_other_codes_and_placeholders(capsys, serve, tmp
 def test_translate_prompts_names_what_is_wrong(capsys, tmp_path):
     source = tmp_path / "en.jsonl"
     source.write_text('{"id": "a", "en": "x"}\n{"id": "b"}\n', encoding="utf-8")
-    words = ("translate-prompts", str(source), "--to", str(tmp_path / "out.jsonl"))
+    words = ("translate", "prompts", str(source), "--to", str(tmp_path / "out.jsonl"))
     status, _, err = xling(capsys, *words)
     assert status == 2 and "translator" in err
     status, _, err = xling(capsys, *words, "--metadata", "translator=xling_baseline")
@@ -123,7 +123,16 @@ def test_check_translator_by_hand(capsys, serve, tmp_path):
     texts.write_text(f"{one}\n{two} {three}\n", encoding="utf-8")
     served = serve(reply)
     settings = json.dumps({"judge": served.spec(), "translator": served.spec()})
-    words = ("check-translator", "--texts", str(texts), "--languages", "es", "--metadata", settings)
+    words = (
+        "check",
+        "translator",
+        "--texts",
+        str(texts),
+        "--languages",
+        "es",
+        "--metadata",
+        settings,
+    )
     status, out, _ = xling(capsys, *words, "--json")
     assert status == 0
     (row,) = json.loads(out)["languages"]
@@ -132,5 +141,5 @@ def test_check_translator_by_hand(capsys, serve, tmp_path):
     assert (row["scored"], row["unscored"], row["published"]) == (2, 0, 0.94)
     status, out, _ = xling(capsys, *words)
     assert "| es       | Spanish | 0.75" in out and "Table 1" in out
-    status, _, err = xling(capsys, "check-translator", "--languages", "es")
+    status, _, err = xling(capsys, "check", "translator", "--languages", "es")
     assert status == 2 and "translator and judge" in err

@@ -74,8 +74,8 @@ def data(tmp_path):
 
 
 def train(*words):
-    """As `xling train-empathy` does it."""
-    chosen = parsed(["train-empathy", *map(str, words)])
+    """As `xling empathy train` does it."""
+    chosen = parsed(["empathy", "train", *map(str, words)])
     return chosen.run(chosen)
 
 
@@ -632,7 +632,7 @@ def test_posts_come_from_the_classifiers_own_test_part(data, tmp_path, capsys):
     from xling_tasks.data.records import RECORDS
 
     folder = tmp_path / "classifier"
-    words = ["train-empathy", "--data", str(data), "--out", str(folder), "--seed", "3"]
+    words = ["empathy", "train", "--data", str(data), "--out", str(folder), "--seed", "3"]
     assert main(words) == 0
     to = tmp_path / "posts.jsonl"
     start = ["export", "empathy-posts", "--data", str(data), "--classifier", str(folder)]
@@ -699,7 +699,7 @@ def test_a_judge_with_nine_examples(data, serve, capsys):
 
     served = serve(judge)
     metadata = json.dumps({"judge": served.spec()})
-    words = ["judge-empathy", "--data", str(data), "--metadata", metadata]
+    words = ["empathy", "judge", "--data", str(data), "--metadata", metadata]
     assert main(words) == 0
     out = capsys.readouterr().out
     own = next(line for line in out.splitlines() if "judge, 9 examples" in line)
@@ -709,7 +709,7 @@ def test_a_judge_with_nine_examples(data, serve, capsys):
     asked = [prompt for prompt in served.prompts if "[BEGIN POST" in prompt]
     assert len(asked) == 3 * 18
     assert main([*words, "--n", "4"]) == 0 and "4 pairs" in capsys.readouterr().out
-    assert main(words[:3]) == 2 and "set --metadata judge" in capsys.readouterr().err
+    assert main(words[:4]) == 2 and "set --metadata judge" in capsys.readouterr().err
 
 
 def test_answers_of_a_judge_need_the_code():
@@ -724,7 +724,7 @@ def test_answers_of_a_judge_need_the_code():
 def test_the_published_shares_of_table_5_stand_beside_ours(data, tmp_path, capsys):
     from xling_tasks.cli import main
 
-    words = ["train-empathy", "--data", str(data), "--out", str(tmp_path / "c"), "--seed", "0"]
+    words = ["empathy", "train", "--data", str(data), "--out", str(tmp_path / "c"), "--seed", "0"]
     assert main(words) == 0
     lines = capsys.readouterr().out.splitlines()
     shares = {"(ER)": "35.5 %", "(IP)": "47.5 %", "(EX)": "15.4 %"}

@@ -1,4 +1,4 @@
-"""`xling check-judge`: a judge against physicians' labels, by hand."""
+"""`xling check judge`: a judge against physicians' labels, by hand."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_agreement_with_physicians(serve, tmp_path, capsys):
     served = serve(judge)
     metadata = json.dumps({"judge": served.spec()})
     path = write(tmp_path / "labels.jsonl", rows)
-    assert main(["check-judge", str(path), "--json", "--metadata", metadata]) == 0
+    assert main(["check", "judge", str(path), "--json", "--metadata", metadata]) == 0
     told = json.loads(capsys.readouterr().out)
     groups = {group["group"]: group for group in told["groups"]}
     assert list(groups) == ["all", "English", "Spanish", "cluster:a", "cluster:b"]
@@ -95,7 +95,7 @@ def test_agreement_with_physicians(serve, tmp_path, capsys):
     assert groups["Spanish"]["agreement"] == 1.0
     assert any("Me duele." in prompt for prompt in served.prompts)
     assert not any("canary" in prompt for prompt in served.prompts)
-    assert main(["check-judge", str(path), "--n", "2", "--metadata", metadata]) == 0
+    assert main(["check", "judge", str(path), "--n", "2", "--metadata", metadata]) == 0
     assert re.search(r"\| all +\| 2 ", capsys.readouterr().out)
 
 
@@ -116,5 +116,5 @@ def test_what_is_wrong_is_named(tmp_path, change, said):
 
 def test_a_judge_is_needed(tmp_path, capsys):
     path = write(tmp_path / "labels.jsonl", [row("a", [True])])
-    assert main(["check-judge", str(path)]) == 2
+    assert main(["check", "judge", str(path)]) == 2
     assert "set --metadata judge=" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`xling translate-prompts` on a file of one's own."""
+"""`xling translate prompts` on a file of one's own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_texts_that_are_missing_are_translated_and_named(serve, tmp_path, capsys
     path = write_csv(tmp_path / "f.csv", rows)
     to = tmp_path / "g.xlsx"
     metadata = json.dumps({"translator": serve(reply).spec(), "xling_cache": False})
-    command = ["translate-prompts", str(path), "--to", str(to), "--metadata", metadata]
+    command = ["translate", "prompts", str(path), "--to", str(to), "--metadata", metadata]
     assert main(command) == 0, capsys.readouterr().err
     shown = capsys.readouterr().out
     assert "Swahili: 2 texts translated" in shown and "Portuguese: 0 texts" in shown
@@ -34,7 +34,7 @@ def test_texts_that_are_missing_are_translated_and_named(serve, tmp_path, capsys
         "question": "Je, chumvi nyingi ni mbaya kwangu?",
         "answer": "Chumvi nyingi sana huongeza shinikizo la damu.",
     }
-    again = ["translate-prompts", str(to), "--to", str(tmp_path / "h.csv"), *command[4:]]
+    again = ["translate", "prompts", str(to), "--to", str(tmp_path / "h.csv"), *command[5:]]
     assert main(again) == 0 and "Not in it: the 'notes' of before." in capsys.readouterr().out
     # What was there stays, and the file that was read is as it was.
     assert data.items[0].texts == load(str(path)).items[0].texts
@@ -50,7 +50,7 @@ def test_scripts_and_criteria_of_other_forms_stay(serve, tmp_path, capsys):
     metadata = json.dumps({"translator": serve(lambda _: "x").spec(), "xling_cache": False})
     for ending, criteria in (("csv", "5: Says rest."), ("jsonl", row["criteria"])):
         to = str(tmp_path / f"g.{ending}")
-        command = ["translate-prompts", str(path), "--to", to, "--metadata", metadata]
+        command = ["translate", "prompts", str(path), "--to", to, "--metadata", metadata]
         assert main(command) == 0, capsys.readouterr().err
         data = load(to)
         assert data.tongues["hi"].script == "Latn"
@@ -65,7 +65,15 @@ def test_questions_with_and_without_criteria_are_written_in_every_format(serve, 
     metadata = {"translator": serve(lambda _: "x").spec(), "xling_cache": False, "languages": "sw"}
     for ending in ("csv", "jsonl", "xlsx", "parquet"):
         to = str(tmp_path / f"g.{ending}")
-        command = ["translate-prompts", str(path), "--to", to, "--metadata", json.dumps(metadata)]
+        command = [
+            "translate",
+            "prompts",
+            str(path),
+            "--to",
+            to,
+            "--metadata",
+            json.dumps(metadata),
+        ]
         assert main(command) == 0, capsys.readouterr().err
         first, second = load(to).items
         assert first.criteria and not second.criteria

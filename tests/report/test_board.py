@@ -143,7 +143,7 @@ def test_an_older_run_in_another_folder_is_told(tmp_path, capsys):
         to = str(tmp_path / words[0])
         assert main([words[0], *folders, *words[1:], "--to", to]) == 0
         out = capsys.readouterr().out
-        assert f"is not used for {C}es" in out and "`xling merge" in out
+        assert f"is not used for {C}es" in out and "`xling parts merge" in out
         assert out.count("is not used for") == 1
         named = [f"{name}={folder}" for name, folder in zip("ab", folders)]
         assert main([words[0], *named, *words[1:], "--to", to + "2"]) == 0

@@ -118,7 +118,7 @@ def test_a_trained_classifier_scores_a_run(run, serve, realdata, tmp_path, capsy
 
     from xling_tasks.cli import main
 
-    words = ["train-empathy", "--data", str(realdata / "epitome"), "--out", str(tmp_path / "c")]
+    words = ["empathy", "train", "--data", str(realdata / "epitome"), "--out", str(tmp_path / "c")]
     assert main([*words, "--seeds", "1"]) == 0
     assert "2,979 seeker posts" in capsys.readouterr().out
     served = serve(scripted.reply)

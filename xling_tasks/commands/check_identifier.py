@@ -1,4 +1,4 @@
-"""`xling check-identifier`: on which texts do langid and a second identifier agree?
+"""`xling check identifier`: on which texts do langid and a second identifier agree?
 
 Numbers only: how many texts each says to be in the language asked for, and how often both say the
 same, of whole texts and of their sentences.
@@ -25,7 +25,7 @@ _TEXT = ("completion", "answer", "text", "response")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling check-identifier` takes."""
+    """Add what `xling check identifier` takes."""
     parser.add_argument("file", type=Path, help="CSV, XLSX, Parquet or JSONL: a text per row")
     parser.add_argument(
         "--second", required=True, help="py3langid, lingua, or a file with a fastText model"

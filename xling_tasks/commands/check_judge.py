@@ -1,4 +1,4 @@
-"""`xling check-judge`: how far a judge of rubrics agrees with physicians, in each language.
+"""`xling check judge`: how far a judge of rubrics agrees with physicians, in each language.
 
 Their own agreement stands beside: a judge cannot agree with physicians better than they do with one
 another, and it is good enough where it comes near.
@@ -27,7 +27,7 @@ from xling_tasks.settings import Settings
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling check-judge` takes."""
+    """Add what `xling check judge` takes."""
     parser.add_argument(
         "file", type=Path, metavar="FILE", help="labels in HealthBench's meta evaluation form"
     )
@@ -47,7 +47,7 @@ def check_judge(options: argparse.Namespace) -> str:
     """
     settings = Settings.parse(read_metadata(options.metadata), {})
     if settings.judge is None:
-        raise SettingError("xling check-judge: set --metadata judge=... as for xling_own_rubric")
+        raise SettingError("xling check judge: set --metadata judge=... as for xling_own_rubric")
     if options.n is not None and options.n < 1:
         raise SettingError("--n must be at least 1")
     every = read_labels(options.file.expanduser(), settings.scripts or {})

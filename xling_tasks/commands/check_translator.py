@@ -1,4 +1,4 @@
-"""`xling check-translator`: how much of a text survives the way to a language and back.
+"""`xling check translator`: how much of a text survives the way to a language and back.
 
 The self-check of arXiv:2505.21999 (Table 1): English answers are translated and back, and their
 information consistency with themselves bounds what the tasks can show.
@@ -33,7 +33,7 @@ from xling_tasks.settings import Settings
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling check-translator` takes."""
+    """Add what `xling check translator` takes."""
     parser.add_argument("--languages", help="codes with commas; default: all 30")
     parser.add_argument("--texts", type=Path, help="English texts, one per line; default: bundled")
     parser.add_argument("--limit", type=int, help="that many texts")
@@ -50,7 +50,7 @@ def check_translator(options: argparse.Namespace) -> str:
     settings = Settings.parse(metadata, {})
     if settings.translator is None or settings.judge is None:
         raise SettingError(
-            "xling check-translator needs --metadata with translator and judge, as the tasks do"
+            "xling check translator needs --metadata with translator and judge, as the tasks do"
         )
     if options.limit is not None and options.limit < 1:
         raise SettingError(f"--limit {options.limit}: must be at least 1")

@@ -1,4 +1,4 @@
-"""What `xling train-empathy` shows: a classifier's scores beside the published ones."""
+"""What `xling empathy train` shows: a classifier's scores beside the published ones."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def export_posts(options: argparse.Namespace) -> str:
     return (
         f"{options.to}: {options.n} of {len(posts)} seeker posts of the test part, stratified by "
         "the mechanisms of their responses. They are by people in distress: keep them safe.\n"
-        f"Next: xling translate-prompts {options.to} --to ... and lm_eval --tasks xling_empathy "
+        f"Next: xling translate prompts {options.to} --to ... and lm_eval --tasks xling_empathy "
         "--metadata prompts_file=..."
     )
 

@@ -1,4 +1,4 @@
-"""`xling judge-empathy`: a judge with a few examples as a classifier of empathy.
+"""`xling empathy judge`: a judge with a few examples as a classifier of empathy.
 
 What arXiv:2505.21999 compares its classifiers with (Table 7: GPT-4o with nine examples). Posts are
 by people in distress: nothing here quotes one but the prompts to the judge.
@@ -42,7 +42,7 @@ DEFINITIONS = {
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling judge-empathy` takes."""
+    """Add what `xling empathy judge` takes."""
     parser.add_argument("--data", required=True, help="folder with EPITOME's CSV files")
     parser.add_argument("--shots", type=int, default=9, help="examples (the paper: 9)")
     parser.add_argument("--n", type=int, help="pairs of the test part; all if left")
@@ -60,7 +60,7 @@ def judge_empathy(options: argparse.Namespace) -> str:
     """
     settings = Settings.parse(read_metadata(options.metadata), {})
     if settings.judge is None:
-        raise SettingError("xling judge-empathy: set --metadata judge=... as for correctness")
+        raise SettingError("xling empathy judge: set --metadata judge=... as for correctness")
     if options.shots < 0 or options.seed < 0 or (options.n is not None and options.n < 1):
         raise SettingError("--shots and --seed must not be negative, --n at least 1")
     pairs = load(Path(options.data).expanduser()).pairs

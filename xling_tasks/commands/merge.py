@@ -1,4 +1,4 @@
-"""`xling merge`: the parts of a run, scored as one.
+"""`xling parts merge`: the parts of a run, scored as one.
 
 A mean over all questions follows from the parts; topic models, corpus BLEU, macro F1 and the like
 do not. So the answers of all parts are scored again together, by the model `xling_replay` and with
@@ -27,7 +27,7 @@ _NOT_REPEATED = frozenset({"given", "xling_resume", "xling_cache"})
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling merge` takes."""
+    """Add what `xling parts merge` takes."""
     parser.add_argument(
         "parts", nargs="+", type=Path, metavar="DIR", help="--output_path of a part"
     )

@@ -1,4 +1,4 @@
-"""`xling shard`: the files that cut a run into parts for many machines, and a SLURM script."""
+"""`xling parts cut`: the files that cut a run into parts for many machines, and a SLURM script."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _MERGE = """\
 set -e
 folder={folder}
 export XLING_CACHE="${{XLING_CACHE:-$folder/cache}}"
-xling merge "$folder"/out/part-* --to "$folder/whole"{metadata}
+xling parts merge "$folder"/out/part-* --to "$folder/whole"{metadata}
 """
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling shard` takes."""
+    """Add what `xling parts cut` takes."""
     parser.add_argument("--tasks", required=True, help="names, groups or patterns, with commas")
     parser.add_argument("--parts", type=int, required=True, help="how many")
     parser.add_argument("--limit", type=int, help="as for lm_eval: questions per task")
@@ -83,7 +83,7 @@ def shard(options: argparse.Namespace) -> str:
         f"{options.to}: {options.parts} parts of {sum(counts.values()):,} questions in "
         f"{len(counts)} tasks.",
         "Run each: lm_eval ... --samples PART.json --log_samples --output_path OUT/PART with "
-        "--tasks naming those in the file; then: xling merge OUT/* --to WHOLE",
+        "--tasks naming those in the file; then: xling parts merge OUT/* --to WHOLE",
     ]
     if options.slurm is not None:
         lines[1] = _write_slurm(options, names, width)

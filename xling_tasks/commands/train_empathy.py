@@ -1,4 +1,4 @@
-"""`xling train-empathy`: train classifiers of EPITOME's mechanisms, and measure them."""
+"""`xling empathy train`: train classifiers of EPITOME's mechanisms, and measure them."""
 
 from __future__ import annotations
 
@@ -44,9 +44,11 @@ _LIBRARIES = {
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling train-empathy` takes."""
+    """Add what `xling empathy train` takes."""
     parser.add_argument("--data", required=True, help=f"folder with {', '.join(FILES)}")
-    parser.add_argument("--out", required=True, help="new folder, for empathy_classifier=FOLDER")
+    parser.add_argument(
+        "--to", "--out", required=True, help="the new folder, for empathy_classifier=FOLDER"
+    )
     parser.add_argument("--backend", choices=BACKENDS, default="linear")
     seeds = parser.add_mutually_exclusive_group()
     seeds.add_argument("--seed", type=int, help="one split, drawn with this seed")
@@ -80,7 +82,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def train_empathy(options: argparse.Namespace) -> str:
-    """`xling train-empathy`: train once per seed, save the first model, and return the scores.
+    """`xling empathy train`: train once per seed, save the first model, and return the scores.
 
     Raises:
         SettingError: If an option has a wrong value.
@@ -88,7 +90,7 @@ def train_empathy(options: argparse.Namespace) -> str:
     """
     seeds = _check(options)
     data = load(Path(options.data).expanduser())
-    folder = Path(options.out).expanduser()
+    folder = Path(options.to).expanduser()
     _make(folder)
     card: dict[str, Any] = _about(options, data) | {"published": published_scores(), "seeds": []}
     for seed in seeds:
@@ -156,11 +158,11 @@ def _number(option: str, word: str) -> Any:
 
 def _make(folder: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise SettingError(f"--out {folder}: is not empty; name a new folder")
+        raise SettingError(f"--to {folder}: is not empty; name a new folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SettingError(f"--out {folder}: cannot be made ({error}); name another") from error
+        raise SettingError(f"--to {folder}: cannot be made ({error}); name another") from error
 
 
 def _about(options: argparse.Namespace, data: EmpathyData) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`xling translate-prompts` on a file of one's own: texts that are missing, from English."""
+"""`xling translate prompts` on a file of one's own: texts that are missing, from English."""
 
 from __future__ import annotations
 

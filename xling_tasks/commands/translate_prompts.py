@@ -1,4 +1,4 @@
-"""`xling translate-prompts`: the other languages of a set of prompts, by the translator."""
+"""`xling translate prompts`: the other languages of a set of prompts, by the translator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xling_tasks.settings import Settings
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling translate-prompts` takes."""
+    """Add what `xling translate prompts` takes."""
     parser.add_argument(
         "file", type=Path,
         help="JSONL with id, category (optional) and en; or a file of your own questions",
@@ -47,7 +47,7 @@ def translate_prompts(options: argparse.Namespace) -> str:
     settings = Settings.parse(metadata, {})
     if settings.translator is None:
         raise SettingError(
-            'xling translate-prompts: set --metadata \'{"translator": {"model": "seq2seq", '
+            'xling translate prompts: set --metadata \'{"translator": {"model": "seq2seq", '
             '"model_args": {"pretrained": ...}}}\' (or any harness model)'
         )
     refuse_file(options.to)

@@ -67,7 +67,7 @@ def _why(older: _Run, used: _Run) -> str:
         return f"One of them scores the other's answers again.{apart}"
     if not own & others:
         return (
-            "They have different questions, as parts of one run do: `xling merge "
+            "They have different questions, as parts of one run do: `xling parts merge "
             f"{folders} --to NEW` scores them as one."
         )
     if own <= others:

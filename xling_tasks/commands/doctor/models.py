@@ -248,7 +248,7 @@ def _translations(engine: Any, codes: tuple[str, ...]) -> Iterator[Line]:
         if english is None:
             said = "no usable translation of one text (none, unfinished or degenerate), in 4 tries"
             yield Line(
-                name, FAIL, said, "take another translator; xling check-translator says more"
+                name, FAIL, said, "take another translator; xling check translator says more"
             )
         else:
             good[code] = english
@@ -309,7 +309,7 @@ def empathy(settings: Settings) -> Iterator[Line]:
     name, folder = "empathy", settings.empathy_classifier
     if folder is None:
         finding = "no classifier set; it compares the empathy of responses"
-        todo = "make one with `xling train-empathy`; --metadata empathy_classifier=FOLDER"
+        todo = "make one with `xling empathy train`; --metadata empathy_classifier=FOLDER"
         yield Line(name, OFF, finding, todo)
         return
     try:

@@ -1,7 +1,7 @@
-"""`xling translate export` and `import`: translations by a service or people outside.
+"""`xling translate`: a set of prompts in other languages, and translations made outside.
 
 `export` writes every text of a run that scoring translates to English, once; `import` checks what
-comes back and makes the file that the translator `file` reads.
+comes back and makes the file that the translator `file` reads. `prompts`: see `translate_prompts`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from xling_tasks.commands import translate_prompts
 from xling_tasks.commands.translate.back import MAY_BE_ACCEPTED, checked, read_texts
 from xling_tasks.commands.translate.texts import texts_of
 from xling_tasks.output import jsonl, refuse_file, write_new
@@ -27,6 +28,9 @@ SCORE = (
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what `xling translate` takes."""
     parts = parser.add_subparsers(title="what", required=True)
+    translate_prompts.add_options(
+        parts.add_parser("prompts", help="the other languages of a set of English prompts")
+    )
     export = parts.add_parser("export", help="the texts of a run that scoring translates")
     export.add_argument("out_dir", metavar="OUT", help="--output_path of lm_eval (--log_samples)")
     export.add_argument("--to", type=Path, required=True, help="the new JSONL file")

@@ -205,7 +205,7 @@ def _row(
     if "rubric" in row and "binary_labels" in row:
         raise DataError(
             f"{where}: these are physicians' labels of answers (HealthBench's meta evaluation); "
-            "`xling check-judge FILE --metadata judge=...` compares a judge with them"
+            "`xling check judge FILE --metadata judge=...` compares a judge with them"
         )
     themes = after("theme", _texts(where, row, "example_tags"))
     canary = row.get("canary")
