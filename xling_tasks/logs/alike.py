@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from xling_tasks.harness.arguments import TRANSPORT, kind_of
 from xling_tasks.logs.results import TaskResults, as_json, model_line
 
 _TRANSLATED = ("translator",)
@@ -38,8 +39,6 @@ Where data, prompts and a classifier lie is none of them: digests and signatures
 
 _FOR_ALL = ("en", "any")
 """What a prompt's language is recorded as where it is one for all questions."""
-
-_SPEED = frozenset({"batch_size", "device"})
 
 
 class Difference(NamedTuple):
@@ -137,7 +136,8 @@ def told(value: Any) -> Any:
         return [told(item) for item in value]
     if not isinstance(value, Mapping) or "model" not in value:
         return value
-    rest = {key: item for key, item in value.items() if key not in ("model_args", *_SPEED)}
+    rest = {key: item for key, item in value.items() if key == "model" or kind_of(key) != TRANSPORT}
+    rest.pop("model_args", None)
     if "model_args" in value:
         rest["model"] = model_line(value["model"], value["model_args"] or {})
     return rest

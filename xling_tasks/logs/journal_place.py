@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from xling_tasks.errors import DataError, SettingError
+from xling_tasks.harness.arguments import files_of, identity_of
 from xling_tasks.harness.backends import class_name
 from xling_tasks.harness.run import as_mapping, running, seeds_in_use
 from xling_tasks.log import log
 from xling_tasks.logs.journal import ENDING, Journal
 from xling_tasks.logs.lock import Locked
-from xling_tasks.logs.results import is_about_speed
-from xling_tasks.secrets import is_secret, redact
+from xling_tasks.secrets import redact
 
 FOLDER = "journals"
 """Within the cache folder."""
@@ -38,7 +38,7 @@ def journal_for(
     """Open the journal of a task in this run.
 
     Its name says the task, what is asked and who is asked: the model with its arguments (but for
-    those about speed), the seeds, and of a model in a local folder that folder's files.
+    those of transport), the seeds, and of a model in a local folder that folder's files.
 
     Args:
         task: The task.
@@ -107,19 +107,5 @@ def _model(lm: Any) -> str:
     if not isinstance(model, str):
         # An object: nothing says whether that of another process is the same model.
         return key_of_request("object", os.getpid(), id(lm), class_name(lm))
-    args = {
-        key: value
-        for key, value in as_mapping(running("model_args")).items()
-        if not is_about_speed(key) and not is_secret(key)
-    }
-    return key_of_request(model, args, seeds_in_use(), list(_files(args)))
-
-
-def _files(args: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:
-    """Name, size and time of the files of models in local folders: retraining changes them."""
-    for value in args.values():
-        folder = Path(value) if isinstance(value, str) and len(value) < 1000 else None
-        if folder is not None and folder.is_dir():
-            for path in sorted(folder.iterdir()):
-                about = path.stat()
-                yield path.name, about.st_size, about.st_mtime_ns
+    args = identity_of(as_mapping(running("model_args")), asked_by="the model under test")
+    return key_of_request(model, args, seeds_in_use(), list(files_of(args)))

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from xling_tasks.criteria import LABELS, NO_RESPONSE, Place, place_of, primary_of
 from xling_tasks.errors import DataError
+from xling_tasks.harness.arguments import identity_of
 from xling_tasks.languages import name_languages
 from xling_tasks.logs.by_language import language_names, part_of, split
 from xling_tasks.logs.checked import check_results, reading
@@ -22,8 +23,6 @@ from xling_tasks.secrets import redact
 T = TypeVar("T")
 
 SAMPLES = re.compile(r"samples_(.+?)_(\d{4}-.*)\.jsonl")
-# Model arguments that say how fast a model runs, not which model it is.
-_SPEED = frozenset({"batch_size", "device", "max_batch_size", "max_retries", "num_concurrent"})
 
 
 class Samples(NamedTuple):
@@ -279,7 +278,7 @@ def newest_samples(out: Path, criteria: Collection[str]) -> list[tuple[Place, Sa
 
 
 def refuse_mixed_models(out: Path, runs: Sequence[Results]) -> None:
-    """Check that runs are of one model: its name and arguments, but for those about speed.
+    """Check that runs are of one model: its name and the arguments that can change a reply.
 
     Raises:
         DataError: Listing the models, each with one of its files.
@@ -296,14 +295,8 @@ def refuse_mixed_models(out: Path, runs: Sequence[Results]) -> None:
 
 
 def model_line(model: object, args: Mapping[str, Any]) -> str:
-    """A model's name and arguments, but for those about speed: what makes it another model."""
-    told = {key: value for key, value in args.items() if key not in _SPEED}
-    return f"{model} {as_json(told)}"
-
-
-def is_about_speed(argument: str) -> bool:
-    """Whether a model argument says how fast a model runs, not which model it is."""
-    return argument in _SPEED
+    """A model's name and those arguments that can change a reply: what makes it another model."""
+    return f"{model} {as_json(identity_of(args))}"
 
 
 def as_json(value: object) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from tqdm import tqdm
 
 from xling_tasks.errors import BackendError
+from xling_tasks.harness.arguments import files_of, identity_of
 from xling_tasks.harness.backends import class_name, sent_temperature
 from xling_tasks.harness.run import running
 from xling_tasks.log import log
@@ -42,13 +43,18 @@ class Backend:
         role: What it is for (`judge`, ...), for messages and the cache's name.
         spec: What was asked for.
         lm: The harness model.
+        identity: What makes its replies what they are; None if it cannot be told, and so nothing
+            can be cached.
+        former: The identity in caches of 0.2, which had all arguments in it; None where that is
+            the same, or says too little.
         tally: What it did so far.
     """
 
     def __init__(self, role: str, spec: ModelSpec, cache: str | bool | None = None) -> None:
         self.role = role
         self.spec = spec
-        self.lm, self.identity = under_test(role) if spec.model == SELF else build(role, spec)
+        self.lm, self._named = under_test(role) if spec.model == SELF else build(role, spec)
+        self.identity, self.former = _identities(role, self._named)
         self.chat = wants_chat(self.lm, spec)
         self.tally = Tally()
         self._checked = False
@@ -66,9 +72,10 @@ class Backend:
 
     @property
     def signature(self) -> str:
-        """The model and its arguments, without secrets, in one line."""
-        args = ",".join(f"{k}={v}" for k, v in sorted(redact(self._args).items()))
-        name = self.identity[0] if self.identity else class_name(self.lm)
+        """The model and the arguments that can change a reply, without secrets, in one line."""
+        told = redact(identity_of(self._args))
+        args = ",".join(f"{k}={v}" for k, v in sorted(told.items()))
+        name = self._named[0] if self._named else class_name(self.lm)
         chat = "yes" if self.chat else "no"
         return f"{name}({args})|chat_template:{chat}|temperature:{self.temperature:g}"
 
@@ -88,7 +95,7 @@ class Backend:
 
     @property
     def _args(self) -> dict[str, Any]:
-        return dict(self.identity[1]) if self.identity else {}
+        return dict(self._named[1]) if self._named else {}
 
     def check(self) -> None:
         """Ask for one short reply, once, so that a wrong model or key fails before the run begins.
@@ -152,6 +159,9 @@ class Backend:
         gen_kwargs = self.gen_kwargs(until)
         gen_kwargs["max_gen_toks"] = max(gen_kwargs["max_gen_toks"], at_least)
         key = {prompt: key_of(self.identity, self.chat, gen_kwargs, prompt) for prompt in prompts}
+        if self._store is not None and self.former is not None:
+            former = {key_of(self.former, self.chat, gen_kwargs, p): key[p] for p in key}
+            self._store.take_over(former)
         replies = self._known(key)
         open_ = [prompt for prompt in key if prompt not in replies]
         with tqdm(total=len(open_), desc=f"Asking the {self.role}", disable=not open_) as bar:
@@ -277,6 +287,17 @@ class Backend:
             "until": list(until) or ["<|endoftext|>"],
             "max_gen_toks": self.spec.max_gen_toks,
         }
+
+
+def _identities(role: str, named: tuple[str, dict[str, Any]] | None) -> tuple[Any, Any]:
+    """`identity` and `former` of a model by its name and arguments."""
+    if named is None:
+        return None, None
+    name, args = named
+    told, files = identity_of(args, asked_by=role), list(files_of(args))
+    if files:  # which caches of 0.2 did not know, so nothing says that theirs is this model
+        return (name, told, files), None
+    return (name, told), named if told != args else None
 
 
 def backend(role: str, spec: ModelSpec, cache: str | bool | None = None) -> Backend:

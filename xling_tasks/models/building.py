@@ -13,7 +13,7 @@ from xling_tasks.secrets import redact
 
 
 def under_test(role: str) -> tuple[Any, tuple[str, dict[str, Any]] | None]:
-    """The model under test; its identity only where the run names it (else nothing is cached)."""
+    """The model under test; its name and arguments where the run has them."""
     lm, name, args = running("lm"), running("model"), running("model_args")
     if lm is None:
         raise BackendError(f"{role}: 'self' is the model under test, but none is running")
@@ -23,7 +23,7 @@ def under_test(role: str) -> tuple[Any, tuple[str, dict[str, Any]] | None]:
 
 
 def build(role: str, spec: ModelSpec) -> tuple[Any, tuple[str, dict[str, Any]]]:
-    """A backend of the harness with its name and arguments, which are its identity.
+    """A backend of the harness with its name and arguments.
 
     Raises:
         BackendError: If there is none of this name, or it cannot be built.

@@ -9,6 +9,7 @@ from typing import Any
 
 from xling_tasks.criteria import MOST_JUDGES
 from xling_tasks.errors import SettingError, did_you_mean
+from xling_tasks.harness.arguments import identity_of
 from xling_tasks.secrets import refuse_secrets
 
 SELF = "self"
@@ -137,13 +138,17 @@ def jury(key: str, values: Sequence[Any]) -> tuple[Juror, ...]:
         for index, other in enumerate(jurors, 1):
             if other.name == name:
                 raise SettingError(f"{place}.name: {name!r} is judge {index}; choose another name")
-            if (other.spec.model, other.spec.model_args) == (spec.model, spec.model_args):
+            if _who(other.spec) == _who(spec):
                 raise SettingError(
                     f"{place}: the same model and arguments as judge {index}, which would have "
                     "two votes; name another model"
                 )
         jurors.append(Juror(name, spec))
     return tuple(jurors)
+
+
+def _who(spec: ModelSpec) -> tuple[str, dict[str, Any]]:
+    return spec.model, identity_of(spec.model_args)
 
 
 def _is_whole(value: Any) -> bool:

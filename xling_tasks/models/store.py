@@ -126,6 +126,11 @@ class ReplyStore:
         if gone and self._writes:
             self._attempt("written", delete)
 
+    def take_over(self, former: Mapping[str, str]) -> None:
+        """Put replies that are known under a former key under their new one, too."""
+        known = self.get_many(former)
+        self.put_many({former[key]: reply for key, reply in known.items()})
+
     # Leases: who asks for what
 
     def lease(self, keys: Iterable[str]) -> set[str]:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from xling_tasks.criteria import Panel
+from xling_tasks.harness.arguments import TRANSPORT, kind_of, which_model
 from xling_tasks.logs import alike
-from xling_tasks.logs.results import is_about_speed
 from xling_tasks.report.data import Task
 
 _NEVER = frozenset({"source_encoder", "data.kind"})
@@ -16,12 +16,6 @@ _NEVER = frozenset({"source_encoder", "data.kind"})
 
 _OF_SIMILARITY = frozenset({"encoder", "topic_seeds", "k", "greedy_repeats", "translator"})
 """Of how alike repeated answers are; in which language they are does not depend on it."""
-
-_SERVED = frozenset(
-    {"base_url", "timeout", "tokenizer_backend", "parallelize", "gpu_memory_utilization",
-     "tensor_parallel_size", "data_parallel_size"}
-)  # fmt: skip
-"""Arguments that say where a model is and how it is served, not which one it is."""
 
 _LENGTH = frozenset(f"generation.{x}" for x in ("max_gen_toks", "max_tokens", "max_new_tokens"))
 """How much a model may write: a language may need more room."""
@@ -60,7 +54,7 @@ def _counts(item: alike.Difference, task: Task, english: Task, panel: Panel) -> 
     setting = what.split(".")[0]
     if what in _NEVER or what in _LENGTH or what == "generation.until":
         return False
-    if what.endswith(".deadline") or (setting in ("data", "translator") and missing):
+    if setting in ("data", "translator") and missing:
         return False
     if panel.metric == "language_consistency" and setting in _OF_SIMILARITY:
         return False
@@ -97,15 +91,15 @@ def _setting(task: Task, name: str) -> Any:
 def _models(given: Any) -> Any:
     """A judge or another model, or several, without where it is and how it is served."""
     if isinstance(given, list):
-        rest = {"model", "model_args", "deadline", "device", "batch_size"}
-        return [
-            (_models(one), {k: v for k, v in one.items() if k not in rest})
-            if isinstance(one, Mapping)
-            else one
-            for one in given
-        ]
+        return [(_models(one), _rest(one)) if isinstance(one, Mapping) else one for one in given]
     if not isinstance(given, Mapping):
         return given
     args = dict(given.get("model_args") or {})
-    told = {k: v for k, v in args.items() if k not in _SERVED and not is_about_speed(k)}
-    return given.get("model"), told
+    args.pop("tokenizer_backend", None)  # where a server cuts, not what it says
+    return given.get("model"), which_model(args)
+
+
+def _rest(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """What a setting says of a model beside its name and arguments."""
+    named = ("model", "model_args")
+    return {k: v for k, v in spec.items() if k not in named and kind_of(k) != TRANSPORT}

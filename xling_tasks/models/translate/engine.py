@@ -33,6 +33,8 @@ class Engine(Protocol):
     """A model that translates sentences."""
 
     identity: Any
+    former: Any
+    """The identity in caches of 0.2, where it was another; else None."""
     detects_errors: bool
     """Whether it is a service whose error texts may come as translations."""
     any_language: bool

@@ -61,6 +61,7 @@ class HarnessModel:
         detects_errors: Whether it is a service whose errors may come as translations.
         identity: What makes its translations what they are; None if it cannot be told, and so
             nothing can be cached.
+        former: The same in caches of 0.2, where it was another.
     """
 
     any_language = True
@@ -70,10 +71,10 @@ class HarnessModel:
         self._backend = backend("translator", spec, False)
         self._prompt = prompt
         self.detects_errors = spec.detect_errors and is_hosted(self._backend.lm)
-        known = self._backend.identity
-        self.identity = known and (
-            "harness", *known, self._backend.chat, prompt.digest, spec.max_gen_toks, CLEANING,
-        )  # fmt: skip
+        rest = (self._backend.chat, prompt.digest, spec.max_gen_toks, CLEANING)
+        known, former = self._backend.identity, self._backend.former
+        self.identity = known and ("harness", *known, *rest)
+        self.former = former and ("harness", *former, *rest)
 
     @property
     def signature(self) -> dict[str, str]:

@@ -152,6 +152,9 @@ class _Run:
         """Take what the cache knows; the rest is returned."""
         if self._store is None:
             return sentences
+        if self._engine.former is not None:
+            former = self._engine.former
+            self._store.take_over({self._key(s, former): self._key(s) for s in sentences})
         rows = self._store.get_many(map(self._key, sentences))
         before = len(self._done)
         for sentence in sentences:
@@ -239,6 +242,6 @@ class _Run:
                 {self._key(s): json.dumps(row, ensure_ascii=False) for s, row in kept.items()}
             )
 
-    def _key(self, sentence: str) -> str:
+    def _key(self, sentence: str, identity: Any = None) -> str:
         pair = [language.code if language.nllb else list(language[:2]) for language in self._pair]
-        return key_of(self._engine.identity, degenerate.VERSION, TRIES, pair, sentence)
+        return key_of(identity or self._engine.identity, degenerate.VERSION, TRIES, pair, sentence)

@@ -49,6 +49,7 @@ class Seq2Seq:
     """
 
     detects_errors = False
+    former = None
     any_language = False
 
     def __init__(self, spec: ModelSpec) -> None:

@@ -7,6 +7,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from xling_tasks.criteria import panel_of
+from xling_tasks.harness.arguments import identity_in_signature
 from xling_tasks.logs import alike
 from xling_tasks.report.data import Task
 
@@ -67,7 +68,9 @@ def _signatures(a: Task, b: Task, names: Iterable[str]) -> Iterable[tuple[str, s
     """(metric, what only A's signature has, what only B's has) of every metric that differs."""
     own, other = (side.results.xling.get("signatures") or {} for side in (a, b))
     for name in names:
-        first, second = str(own.get(name, "none")), str(other.get(name, "none"))
+        first, second = (
+            identity_in_signature(str(side.get(name, "none"))) for side in (own, other)
+        )
         if first != second:
             parts = first.split("|"), second.split("|")
             only = ["|".join(part for part in x if part not in y) for x, y in (parts, parts[::-1])]

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS
 from xling_tasks.data.records import MMEDBENCH, XLINGHEALTH
+from xling_tasks.harness.arguments import identity_in_signature
 from xling_tasks.languages import in_order, language_name
 from xling_tasks.logs import alike
 from xling_tasks.report.data import Model, Task
@@ -297,7 +298,7 @@ def _unlike_signatures(base: Task, task: Task, known: set[str]) -> Iterator[str]
     own, other = (t.results.xling.get("signatures") or {} for t in (base, task))
     for metric in own:
         if metric in other and own[metric] != other[metric]:
-            parts = _fields(own[metric]), _fields(other[metric])
+            parts = [_fields(identity_in_signature(side[metric])) for side in (own, other)]
             unlike = [k for k in {**parts[0], **parts[1]} if parts[0].get(k) != parts[1].get(k)]
             unlike = [key for key in unlike if key not in known]
             texts = ["|".join(part.get(key, "none") for key in unlike) for part in parts]

@@ -1,0 +1,198 @@
+"""The one table of model arguments: argument by argument, and against the harness's own backends."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from xling_tasks.harness.arguments import (
+    ADDRESS,
+    IDENTITY,
+    TRANSPORT,
+    identity_in_signature,
+    identity_of,
+    kind_of,
+    which_model,
+)
+from xling_tasks.lm.baseline import BaselineLM
+from xling_tasks.logs.alike import told
+from xling_tasks.logs.results import model_line
+from xling_tasks.models.backend import Backend
+from xling_tasks.models.spec import ModelSpec
+from xling_tasks.models.store import key_of
+from xling_tasks.models.translate import seq2seq
+
+# Written down from what each argument does, not from the table.
+MOVES_BYTES = [
+    "batch_size=8",
+    "max_batch_size=64",
+    "num_concurrent=4",
+    "timeout=30",
+    "max_retries=5",
+    "device=cuda:1",
+    "device_map=auto",
+    "parallelize=true",
+    "max_memory_per_gpu=10GB",
+    "max_cpu_memory=9GB",
+    "offload_folder=/x",
+    "gpu_memory_utilization=0.5",
+    "tensor_parallel_size=2",
+    "data_parallel_size=2",
+    "swap_space=4",
+    "mem_fraction_static=0.7",
+    "tp_size=2",
+    "dp_size=2",
+    "enforce_eager=true",
+    "max_num_seqs=8",
+    "logits_cache=false",
+    "verify_certificate=false",
+    "ca_cert_path=/x.pem",
+    "header=X-Y",
+    "auth_token=abc",
+    "api_key=k",
+    "api_version=2024",
+    "low_cpu_mem_usage=true",
+    "download_dir=/d",
+    "cache_dir=/c",
+    "chunked_prefill_size=128",
+    "deadline=60",
+]
+CHANGES_REPLIES = [
+    "model=a",
+    "pretrained=b",
+    "revision=c",
+    "peft=d",
+    "dtype=float16",
+    "quantization=awq",
+    "load_in_4bit=true",
+    "seed=7",
+    "max_length=2048",
+    "max_model_len=2048",
+    "tokenizer=t",
+    "add_bos_token=true",
+    "enable_thinking=false",
+    "think_end_token=</think>",
+    "chat_template_args={}",
+    "truncation=true",
+    "load_format=dummy",
+    "kv_cache_dtype=fp8",
+    "lora_local_path=/l",
+    "temperature=0.5",
+    "system_prompt_of_mine=x",
+    "subfolder=s",
+    "base_url=http://other:1/v1",
+    "trust_remote_code=true",
+    "gguf_file=x.gguf",
+    "eos_string=</s>",
+    "max_gen_toks=9",
+]
+
+
+def judge(**more):
+    args = {"model": "m", "base_url": "http://h/v1", **more}
+    value = {"model": "local-chat-completions", "model_args": args}
+    return value, ("local-chat-completions", identity_of(args))
+
+
+@pytest.mark.parametrize("argument", MOVES_BYTES)
+def test_how_it_is_asked_makes_no_other_model(argument):
+    name, _, value = argument.partition("=")
+    plain, other = judge(), judge(**{name: value})
+    assert key_of(plain[1]) == key_of(other[1])
+    assert told(plain[0]) == told(other[0])
+    args = {"pretrained": "x"}
+    assert model_line("hf", args) == model_line("hf", {**args, name: value})
+    sign = "local-chat-completions(base_url=http://h/v1,model=m)|chat_template:yes"
+    for old in (f"({argument},base", f"(base_url=http://h/v1,{argument},model=m)"):
+        before = sign.replace("(base", old) if old.endswith("base") else f"j{old}|k:5"
+        after = sign if old.endswith("base") else "j(base_url=http://h/v1,model=m)|k:5"
+        if "key" not in name and "token" not in name and name != "header":
+            assert identity_in_signature(before) == after
+    assert identity_in_signature(f"hf({argument})|t:0") in ("hf()|t:0", f"hf({argument})|t:0")
+
+
+@pytest.mark.parametrize("argument", CHANGES_REPLIES)
+def test_what_can_change_a_reply_makes_another_model(argument):
+    name, _, value = argument.partition("=")
+    plain, other = judge(), judge(**{name: value})
+    assert key_of(plain[1]) != key_of(other[1]) and told(plain[0]) != told(other[0])
+    assert model_line("hf", {}) != model_line("hf", {name: value})
+    sign = f"hf(a=1,{argument},z=1)|t:0"
+    assert identity_in_signature(sign) == sign
+
+
+def test_the_table_knows_every_argument_of_every_backend_and_of_ours():
+    import lm_eval.models
+
+    folder, unknown = Path(lm_eval.models.__file__).parent, set()
+    for path in folder.glob("*.py"):
+        if path.stem in ("utils", "utils_hf", "megatron_lm"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+                names = {a.arg for a in (*node.args.args, *node.args.kwonlyargs)} - {"self"}
+                unknown |= {f"{path.stem}: {n}" for n in names if kind_of(n) is None}
+    assert not unknown
+    assert all(kind_of(name) for name in (*seq2seq._ARGS, "path", "run", "seed"))
+    assert BaselineLM(seed=1, batch_size=2, device="cpu").seed == 1
+
+
+def test_kinds():
+    assert [kind_of(n) for n in ("timeout", "base_url", "dtype", "nonsense")] == [
+        TRANSPORT, ADDRESS, IDENTITY, None,
+    ]  # fmt: skip
+    assert which_model({"base_url": "http://a", "model": "m", "timeout": 3}) == {"model": "m"}
+
+
+def test_keys_and_versions_in_an_address_make_no_other_server():
+    urls = [
+        "https://h/api?code=SECRET1&api-version=1&deployment=a",
+        "https://user:pw@h/api?deployment=a&code=SECRET2",
+    ]
+    same = {key_of(identity_of({"base_url": url})) for url in urls}
+    other = key_of(identity_of({"base_url": "https://h/api?deployment=b&code=SECRET1"}))
+    assert len(same) == 1 and other not in same
+
+
+def test_an_unknown_argument_says_so_once(caplog):
+    for _ in range(3):
+        identity_of({"frobnicate_level": 3, "timeout": 1}, asked_by="judge")
+    assert caplog.text.count("frobnicate_level") == 1 and "timeout" not in caplog.text
+
+
+# Through a backend
+
+
+def test_replies_are_found_whatever_the_transport_and_those_of_older_caches_too(serve, own_cache):
+    served = serve(lambda prompt: f"re: {prompt}")
+    spec = served.spec()
+
+    def asked(**more):
+        value = {**spec, "model_args": {**spec["model_args"], **more}}
+        backend = Backend("judge", ModelSpec.parse("judge", value))
+        return backend.ask(["a", "b"]), backend
+
+    first, backend = asked(num_concurrent=4, timeout=30)
+    assert first == ["re: a", "re: b"] and len(served.prompts) == 2
+    for more in ({}, {"num_concurrent": 8, "timeout": 3, "max_retries": 1}, {"batch_size": 1}):
+        again, other = asked(**more)
+        assert again == first and len(served.prompts) == 2
+        assert other.signature == backend.signature
+    asked(max_length=4096)
+    assert len(served.prompts) == 4
+
+
+def test_replies_of_a_cache_of_0_2_are_taken_over(serve, own_cache):
+    served = serve(lambda prompt: f"re: {prompt}")
+    spec = served.spec()
+    spec["model_args"] |= {"num_concurrent": 8, "timeout": 30}
+    now = Backend("judge", ModelSpec.parse("judge", spec))
+    args = dict(spec["model_args"])
+    old = key_of(("local-chat-completions", args), now.chat, now.gen_kwargs(()), "a")
+    now._store.put_many({old: "kept by 0.2"})
+    assert now.ask(["a"]) == ["kept by 0.2"] and served.prompts == []
+    spec["model_args"] |= {"num_concurrent": 1, "timeout": 3}  # and from now on, whatever it is
+    assert Backend("judge", ModelSpec.parse("judge", spec)).ask(["a"]) == ["kept by 0.2"]
+    assert served.prompts == []
