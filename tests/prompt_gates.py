@@ -33,8 +33,8 @@ SHORT = 100
 ALIKE = {"id": {"ms"}}
 """Languages that langid does not tell apart."""
 
-_NAME = re.compile(r"\w[A-Z]|[A-Z]\d|\b[A-Z]\b|mg/dl")
-"""What stays Latin in every script: HIV, HbA1c, B12, blood group O, mg/dl."""
+_NAME = re.compile(r"\w[A-Z]|[A-Z]\d|\b[A-Z]\b|mg/dl|mmol/")
+"""What stays Latin in every script: HIV, HbA1c, B12, blood group O, mg/dl, mmol/l."""
 
 _JOINED = re.compile(r"(?<=\d)[.,\u00a0\u202f٬ ](?=\d{3}(?!\d))")
 _SPOKEN = {
@@ -136,8 +136,8 @@ def complaints(code: str, english: str, text: str) -> list[str]:
 WRITER = {
     "cs": (r"\b\w+l jsem\b|\bjsem (?:se |si |to |ho |ji )?\w+l\b",
            r"\b\w+la jsem\b|\bjsem (?:se |si |to |ho |ji )?\w+la\b"),
-    "fr": (r"\b[Jj]e (?:me |ne |m'y |y )*suis (?:pas |si |très |toujours |encore )?\w+(?:é|eux)\b",
-           r"\b[Jj]e (?:me |ne |m'y |y )*suis (?:pas |si |très |toujours |encore )?\w+(?:ée|euse)\b"),
+    "fr": (r"\b[Jj](?:e (?:me |ne |m'y |y )*suis|'ai été) (?:pas |si |très |toujours |encore )?\w+(?:é|eux)\b",
+           r"\b[Jj](?:e (?:me |ne |m'y |y )*suis|'ai été) (?:pas |si |très |toujours |encore )?\w+(?:ée|euse)\b"),
     "gu": (r"\b\w*(?:તો|યો|લો) છું", r"\b\w*(?:તી|ઈ|ેલી) છું"),
     "he": (r"אני (?:כבר |עדיין |רק |גם |תמיד )?(?:יודע|מפחד|מרגיש|מתבייש|עומד|יושב|חושב|הולך|ישן|צריך|יכול|שומע)\b",
            r"אני (?:כבר |עדיין |רק |גם |תמיד )?(?:יודעת|מפחדת|מרגישה|מתביישת|עומדת|יושבת|חושבת|הולכת|ישנה|צריכה|יכולה|שומעת)\b"),
@@ -150,6 +150,7 @@ WRITER = {
            r"\b(?:[Ee]stou|[Mm]e sinto|[Ff]ico|[Ff]iquei) (?:tão |muito |mais )?\w+(?:ada|ida|osa|sozinha)\b"),
     "ru": (r"\b[Яя] (?:не |уже |всё |только |больше |так |и |давно )?\w+[аеиоуяыюё]л(?:ся)?\b",
            r"\b[Яя] (?:не |уже |всё |только |больше |так |и |давно )?\w+[аеиоуяыюё]л(?:а|ась)\b"),
+    "th": (r"ผม(?!ของ|ร่วง)", "ฉัน"),
     "ur": (r"(?:تا|یا|چکا|رہا|ہوا) ہوں", r"(?:تی|ئی|چکی|رہی|ہوئی) ہوں"),
 }  # fmt: skip
 """Verb and adjective forms by which a man and a woman speak of themselves: sure signs, not all."""

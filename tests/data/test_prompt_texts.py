@@ -56,7 +56,7 @@ def test_sizes_and_categories():
         for data in (information, empathy):
             assert set(data.languages) == set(LANGUAGES) and data.languages[0] == "en"
             assert not any(map(data.missing, data.languages))
-            assert data.provenance["set_version"] == 4 and data.provenance["prompt_set"] == part
+            assert data.provenance["set_version"] == 5 and data.provenance["prompt_set"] == part
 
 
 @pytest.mark.parametrize("key", SETS)

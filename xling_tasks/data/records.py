@@ -186,7 +186,7 @@ PROMPT_SETS = _by_key(
         title=title,
         file=file,
         language_names=_ALL_LANGUAGES,
-        version=4,
+        version=5,
         n_small=n_small,
         bundled=True,
         **_OURS,
