@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import regex
+from xling_metrics.aggregate import HARMONIC
 
 Verdicts = Sequence[bool | None]
 """One verdict per claim: supported, not supported, or None where the judge gave none."""
@@ -69,19 +70,11 @@ def information_f1(scores: Sequence[ClaimScores]) -> float | None:
         The score; None where no prompt is scored. It is 0 where no answer has a claim, or no
         reference answer: every one of them is inconsistent.
     """
-    scored = [item for item in scores if item.f1 is not None]
-    if not scored:
-        return None
-    precision = _mean([item.precision for item in scored])
-    recall = _mean([item.recall for item in scored])
-    total = precision + recall
-    return 2 * precision * recall / total if total else 0.0
-
-
-def _mean(shares: Sequence[float | None]) -> float:
-    """The mean of those that are defined; 0 where none is."""
-    known = [share for share in shares if share is not None]
-    return sum(known) / len(known) if known else 0.0
+    return HARMONIC(
+        {"precision": item.precision, "recall": item.recall}
+        for item in scores
+        if item.f1 is not None
+    )
 
 
 def distinct_claims(claims: Sequence[str]) -> list[str]:

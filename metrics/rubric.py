@@ -53,15 +53,6 @@ def rubric_bounds(met: Sequence[bool | None], points: Sequence[float]) -> Bounds
     return Bounds(low / possible, high / possible)
 
 
-def clipped_mean(values: Sequence[float | None]) -> float | None:
-    """The mean of the scores that are defined, clipped to 0..1; None if none is.
-
-    The scores themselves are not clipped: an answer below 0 lowers the mean of all.
-    """
-    known = [value for value in values if value is not None]
-    return min(1.0, max(0.0, math.fsum(known) / len(known))) if known else None
-
-
 class RaterScores(NamedTuple):
     """How well one rater agrees with others about criteria.
 

@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from xling_metrics.stats.intervals import Interval, ratio
+from xling_metrics.aggregate import MEAN
+from xling_metrics.stats.intervals import Interval
 
 from xling_tasks.criteria import Panel, Place
 from xling_tasks.languages import LANGUAGES, SCRIPT_GROUPS
@@ -26,7 +27,7 @@ def task(model, criterion="verifiability", dataset="demo", language="es", column
     for metric, values in (columns or {}).items():
         made.ids = [f"q{i}" for i in range(len(values))]
         rows = np.array([[v, 1.0] if v is not None else [np.nan] * 2 for v in values], dtype=float)
-        made.columns[metric] = Column(ratio, rows, True)
+        made.columns[metric] = Column(MEAN, rows)
     return made
 
 

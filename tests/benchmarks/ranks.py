@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 from scipy.stats import norm
-from xling_metrics.stats.intervals import ratio
+from xling_metrics.aggregate import MEAN
 from xling_metrics.stats.rank_intervals import rank_intervals
 from xling_metrics.stats.resampling import ResamplerPool
 
@@ -42,7 +42,7 @@ def values_of(kind: str, better: np.ndarray, n: int, rng: np.random.Generator) -
 
 def intervals(values: np.ndarray, draws: Draws) -> list[tuple[int, int]]:
     """The rank intervals as `xling board` makes them."""
-    columns = [Column(ratio, np.column_stack([v, np.ones_like(v)]), True) for v in values]
+    columns = [Column(MEAN, np.column_stack([v, np.ones_like(v)])) for v in values]
     keys = list(map(str, range(values.shape[1])))
     sums = [column.by_question(keys) for column in columns]
     tests = {}

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from scripted import between
-from xling_metrics.rubric import clipped_mean, rater_scores, rubric_bounds, rubric_score
+from xling_metrics.aggregate import CLIPPED_MEAN
+from xling_metrics.rubric import rater_scores, rubric_bounds, rubric_score
 
 from xling_tasks.cli import main
 from xling_tasks.data.own.labels import read_labels
@@ -22,9 +23,9 @@ def test_scores_of_answers():
     assert rubric_score([True, None, False], [6, 4, -5]) is None
     assert rubric_score([True], [-5]) is None
     assert rubric_bounds([True, None, None], [6, 4, -5]) == (pytest.approx(0.1), pytest.approx(1))
-    assert clipped_mean([-0.5, 0.2, None]) == 0.0
-    assert clipped_mean([-0.5, 1.0, None]) == pytest.approx(0.25)
-    assert clipped_mean([None]) is None
+    assert CLIPPED_MEAN([-0.5, 0.2, None]) == 0.0
+    assert CLIPPED_MEAN([-0.5, 1.0, None]) == pytest.approx(0.25)
+    assert CLIPPED_MEAN([None]) is None
     with pytest.raises(ValueError, match="1 verdicts on 2 criteria"):
         rubric_score([True], [1, 2])
 

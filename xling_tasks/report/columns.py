@@ -10,10 +10,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
+from xling_metrics.aggregate import (
+    CLIPPED_MEAN,
+    HARMONIC,
+    MEAN,
+    RATIO,
+    SPREAD,
+    Aggregate,
+    mean_over,
+)
 from xling_metrics.classification import hard_verdict
 from xling_metrics.stats.intervals import Score, ratio
 from xling_metrics.stats.probability_intervals import brier_sums, ece_of_sums, ece_sums
@@ -32,14 +40,26 @@ class Column:
     """A metric's values over the questions of a task.
 
     Attributes:
-        score: From sums (a row per resample) to values.
+        made: How the values become the metric.
         sums: A row of sums per question, NaN where the question has none.
-        simple: Whether a question's own value is its first sum, the second being 1.
     """
 
-    score: Score
+    made: Aggregate
     sums: Floats
-    simple: bool
+
+    @property
+    def score(self) -> Score:
+        """From sums (a row per resample) to values, before they are cut at limits."""
+        return self.made.score
+
+    @property
+    def simple(self) -> bool:
+        """Whether a question's own value is its first sum, the second being 1."""
+        return self.made in (MEAN, CLIPPED_MEAN)
+
+    def whole(self) -> float | None:
+        """The metric, as its task made it; None where it is undefined."""
+        return self.made.of_sums(self.sums[~np.isnan(self.sums[:, 0])].tolist())
 
     def by_question(self, ids: Sequence[str]) -> dict[str, tuple[float, ...] | None]:
         """Question -> sums."""
@@ -78,26 +98,38 @@ def _by_code(value: Mapping[str, Any]) -> bool:
     return bool(known) and all(isinstance(own, (int, float, dict)) for own in known)
 
 
-def column_of(name: str, kept: Sequence[Any]) -> Column | None:
-    """A metric's column by the form of its values; None for one without any."""
+def column_of(name: str, kept: Sequence[Any], signature: str = "") -> Column | None:
+    """A metric's column by the form of its values; None for one without any.
+
+    Args:
+        name: The metric's.
+        kept: What `reduced` left of its values.
+        signature: How it was made, which says what the form does not.
+    """
     example = next((value for value in kept if value is not None), None)
+    return None if example is None else column(_made(name, example, kept, signature), kept)
+
+
+def column(made: Aggregate, kept: Iterable[Any]) -> Column:
+    """Values as sums."""
+    rows = list(map(made.sums, kept))
+    none = (math.nan,) * max((len(row) for row in rows if row is not None), default=2)
+    sums = np.array([none if row is None else row for row in rows], dtype=np.float64)
+    return Column(made, sums)
+
+
+def _made(name: str, example: Any, kept: Sequence[Any], signature: str) -> Aggregate:
     if isinstance(example, tuple):
-        sums = np.array(kept, dtype=np.float64)
-        return Column(VERDICT_SCORES[stem(name)], sums, False)
-    if isinstance(example, list) and "_seed_sd" in name:
-        none = (math.nan,) * (len(example) + 1)
-        sums = np.array([none if own is None else (*own, 1.0) for own in kept], dtype=np.float64)
-        return Column(_spread_over_seeds, sums, False)
+        return VERDICTS[stem(name)]
     if isinstance(example, list):
-        return Column(ratio, _pairs(kept), False)
+        return SPREAD if "_seed_sd" in name else RATIO
     if isinstance(example, dict) and example.keys() == _PAIR:
-        return Column(harmonic_mean, np.array([_pair_sums(own) for own in kept]), False)
+        return HARMONIC
     if isinstance(example, dict):
         codes = sorted({code for value in kept if value for code in value})
-        if any(isinstance(own, dict) for own in example.values()):
-            return Column(_mean_of_harmonic_means, _pairs_by_language(kept, codes), False)
-        return Column(_mean_of_means, _by_language(kept, codes), False)
-    return None if example is None else Column(ratio, _with_ones(kept), True)
+        pairs = any(isinstance(own, dict) for value in kept if value for own in value.values())
+        return mean_over(codes, HARMONIC if pairs else MEAN)
+    return CLIPPED_MEAN if "mean:clipped" in signature.split("|") else MEAN
 
 
 def soft_column(name: str, rows: Mapping[str, list[Row]], ids: Sequence[str]) -> Column | None:
@@ -108,77 +140,17 @@ def soft_column(name: str, rows: Mapping[str, list[Row]], ids: Sequence[str]) ->
         sums, score = ece_sums(rows), ece_of_sums
     else:
         return None
-    width = max((len(each) for each in sums.values() if each), default=2)
-    own = [sums.get(key) or (math.nan,) * width for key in ids]
-    return Column(score, np.array(own, dtype=np.float64), False)
+    return column(Aggregate(name, _as_it_is, score), [sums.get(key) for key in ids])
+
+
+def _as_it_is(sums: Sequence[float] | None) -> tuple[float, ...] | None:
+    return None if sums is None else tuple(sums)
+
+
+VERDICTS = {name: Aggregate(name, _as_it_is, score) for name, score in VERDICT_SCORES.items()}
+"""Scores of verdicts, of the counts that `reduced` makes."""
 
 
 def stem(name: str) -> str:
     """A metric's name without its temperature."""
     return name.partition("_t")[0]
-
-
-def _with_ones(kept: Sequence[float | None]) -> Floats:
-    values = np.array([math.nan if value is None else value for value in kept], dtype=np.float64)
-    return np.column_stack([values, np.where(np.isnan(values), math.nan, 1.0)])
-
-
-def _pairs(kept: Sequence[Sequence[int] | None]) -> Floats:
-    """Hits and rows; a question without rows has none."""
-    none = (math.nan, math.nan)
-    return np.array([none if not pair or not pair[1] else pair for pair in kept], dtype=np.float64)
-
-
-def _by_language(kept: Sequence[Mapping[str, float | None] | None], codes: Sequence[str]) -> Floats:
-    """Sum and count of every language, one after the other."""
-    rows = [_sums_and_counts((value or {}).get(code) for code in codes) for value in kept]
-    return np.array(rows, dtype=np.float64)
-
-
-def _pair_sums(pair: Mapping[str, float | None] | None) -> tuple[float, ...]:
-    """Sum and count of precision, then of recall; NaN for an unscored question."""
-    if pair is None:
-        return (math.nan,) * 4
-    return _sums_and_counts((pair["precision"], pair["recall"]))
-
-
-def _sums_and_counts(values: Iterable[float | None]) -> tuple[float, ...]:
-    return tuple(chain.from_iterable((v or 0.0, float(v is not None)) for v in values))
-
-
-def _pairs_by_language(kept: Sequence[Mapping[str, Any] | None], codes: Sequence[str]) -> Floats:
-    """The same four numbers of every language; zeros where it is unscored."""
-    sums = [[_pair_sums((value or {}).get(code)) for code in codes] for value in kept]
-    return np.nan_to_num(np.array(sums, dtype=np.float64)).reshape(len(kept), -1)
-
-
-def harmonic_mean(totals: Floats) -> Floats:
-    """The harmonic mean of mean precision and mean recall; see `xling_metrics.claims`."""
-    precision, recall = (
-        np.divide(total, n, out=np.zeros_like(total), where=n > 0)
-        for total, n in ((totals[:, 0], totals[:, 1]), (totals[:, 2], totals[:, 3]))
-    )
-    total = precision + recall
-    means = np.divide(2 * precision * recall, total, out=np.zeros_like(total), where=total > 0)
-    return np.where(totals[:, 1] + totals[:, 3] > 0, means, np.nan)
-
-
-def _mean_of_harmonic_means(totals: Floats) -> Floats:
-    """The unweighted mean over languages of their harmonic means."""
-    parts = [harmonic_mean(totals[:, start : start + 4]) for start in range(0, totals.shape[1], 4)]
-    mean: Floats = np.mean(parts, axis=0)
-    return mean
-
-
-def _spread_over_seeds(totals: Floats) -> Floats:
-    """The sample standard deviation over seeds of each one's mean over questions."""
-    means = totals[:, :-1] / totals[:, -1:]
-    spread: Floats = means.std(axis=1, ddof=1)
-    return spread
-
-
-def _mean_of_means(totals: Floats) -> Floats:
-    """The unweighted mean over languages of their means over questions."""
-    means = totals[:, 0::2] / totals[:, 1::2]
-    mean: Floats = means.mean(axis=1)
-    return mean

@@ -5,7 +5,6 @@ Of every sample only numbers are kept, a column per metric; see `columns`.
 
 from __future__ import annotations
 
-import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -241,6 +240,7 @@ def _read(task: Task) -> Task:
         name: [] for name in task.scores if name not in _NOT_PER_QUESTION
     }
     soft = task.place.criterion == "verifiability_ll"
+    signatures = task.results.xling.get("signatures") or {}
     unread: dict[str, list[tuple[float, float]]] = {
         name: [] for name in values if not soft and stem(name) in VERDICT_SCORES
     }
@@ -271,7 +271,7 @@ def _read(task: Task) -> Task:
         raise DataError(f"{samples.path}: the file has no rows; copy it again, or run again")
     for name, kept in values.items():
         column = soft_column(name, task.rows, task.ids) if soft else None
-        column = column or column_of(name, kept)
+        column = column or column_of(name, kept, str(signatures.get(name, "")))
         if column is not None:
             task.columns[name] = column
     # `acc` is of verdicts in one criterion, and of letters, one to a question, in others.
@@ -331,10 +331,7 @@ def _check(task: Task) -> None:
 def _scores_again(task: Task) -> Iterator[tuple[str, float | None]]:
     """The scores that follow from the samples."""
     for name, column in task.columns.items():
-        present = column.sums[~np.isnan(column.sums[:, 0])]
-        with np.errstate(all="ignore"):
-            score = column.score(present.sum(axis=0, keepdims=True)) if len(present) else [math.nan]
-        yield name, float(score[0]) if math.isfinite(score[0]) else None
+        yield name, column.whole()
     if "auc" in task.scores and task.rows:
         rows = list(chain.from_iterable(task.rows.values()))
         labels, chances = [row[0] for row in rows], [row[1] for row in rows]

@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from xling_metrics.aggregate import HARMONIC
 from xling_metrics.stats.cluster import sums_difference
 from xling_metrics.stats.intervals import Interval, Score, interval_of_sums, ratio, scored
 from xling_metrics.stats.jackknife import (
@@ -44,7 +45,7 @@ from xling_metrics.stats.shares import (
 from xling_metrics.stats.swaps import studentised_swap_p
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
-from xling_tasks.report.columns import Column, Row, harmonic_mean
+from xling_tasks.report.columns import Column, Row
 from xling_tasks.report.model import Options
 
 AUC_RESAMPLES = 2000
@@ -104,7 +105,7 @@ def kind_of(name: str, *columns: Column) -> str:
     if column.score is ratio:
         return "rows" if all(map(_whole, columns)) else "jackknife"
     of_verdicts = column.score in VERDICT_SCORES.values()
-    return "jackknife" if of_verdicts or column.score is harmonic_mean else "resampled"
+    return "jackknife" if of_verdicts or column.made is HARMONIC else "resampled"
 
 
 def _zero_or_one(values: Floats) -> bool:
@@ -134,6 +135,19 @@ def column_interval(name: str, column: Column, draws: Draws) -> Interval | None:
             n_resamples=draws.times(len(column.sums)), level=level, pool=draws.pool,
         )[""]  # fmt: skip
     return _plain(_range(present, column, kind, level), left_out, level)
+
+
+def reported_interval(name: str, column: Column, draws: Draws) -> Interval | None:
+    """The interval of a metric as its task reports it: cut where the metric is."""
+    interval = column_interval(name, column, draws)
+    if interval is None:
+        return None
+    ends = {
+        end: None if value is None else column.made.limited(value)
+        for end in ("value", "low", "high")
+        for value in [getattr(interval, end)]
+    }
+    return interval._replace(**ends)
 
 
 def _range(present: Floats, column: Column, kind: str, level: float) -> Range:
@@ -263,7 +277,7 @@ def _paired(kind: str, score: Score, a: Floats, b: Floats, draws: Draws) -> tupl
         difference = Range(tested.difference, *ends, tested.n, "percentile")
     else:
         difference = jackknife_difference(a, b, score, level)._replace(p=tested.p)
-    whole = kind == "rows" or score in VERDICT_SCORES.values() or score is harmonic_mean
+    whole = kind == "rows" or score in VERDICT_SCORES.values() or score is HARMONIC.score
     return (never_without_width(difference, level, difference=True) if whole else difference), times
 
 

@@ -21,7 +21,13 @@ from xling_tasks.report import inference
 from xling_tasks.report.columns import Column
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.human import Human
-from xling_tasks.report.inference import Draws, column_interval, paired_rows, rows_interval
+from xling_tasks.report.inference import (
+    Draws,
+    column_interval,
+    paired_rows,
+    reported_interval,
+    rows_interval,
+)
 from xling_tasks.report.model import COVERAGE, Cell, Classic, Comparison, Options, Sides
 
 AUC = "auc"
@@ -75,7 +81,7 @@ class Statistics:
         if name == AUC and task.rows:
             return rows_interval(task.rows, len(task.ids) - len(task.rows), self.options.level)
         column = task.columns.get(name)
-        return None if column is None else column_interval(name, column, self.draws)
+        return None if column is None else reported_interval(name, column, self.draws)
 
     def against_english(self, model: Model) -> list[Comparison]:
         """Each language of a model against English, on every metric that has a direction."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from xling_metrics.aggregate import RATIO
 from xling_metrics.base import signature
 
-from xling_tasks.scorers.values import ratio_of
 from xling_tasks.unanswered import Unanswered, failed, refused
 
 Aggregate = Callable[[list[Any]], Any]
@@ -43,8 +43,8 @@ def _count(values: list[dict[str, Any]]) -> int:
 
 
 ANSWER_METRICS: tuple[tuple[str, Aggregate, bool | None, str], ...] = (
-    ("failed_rate", ratio_of, False, signature("failed_rate", of="all_answers")),
-    ("refused_rate", ratio_of, False, signature("refused_rate", of="all_answers")),
+    ("failed_rate", RATIO, False, signature("failed_rate", of="all_answers")),
+    ("refused_rate", RATIO, False, signature("refused_rate", of="all_answers")),
     ("n_answered", _count, None, signature("n_answered", of="all_answers")),
 )
 """Name, aggregate, direction and signature."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xling_metrics import rationale_tokens as tokens
+from xling_metrics.aggregate import MEAN
 from xling_metrics.base import signature
 from xling_metrics.bertscore import bertscore_pairs, bertscore_signature
 from xling_metrics.bleu import corpus_bleu, sentence_bleu
@@ -14,7 +15,6 @@ from xling_metrics.rouge import rouge, rouge_standard
 
 from xling_tasks.log import warn_once
 from xling_tasks.models.encoders import encoder_for
-from xling_tasks.scorers.values import defined_mean
 from xling_tasks.settings import Settings
 
 BLEU = ("bleu1", "bleu2", "bleu3", "bleu4", "bleu")
@@ -72,10 +72,10 @@ class RationaleScorer:
             kinds |= dict.fromkeys(STANDARD, "rouge-score")
             for name, kind in kinds.items():
                 sign = signature(name, like=kind, tokens=words, aggregation="mean_of_rationales")
-                metrics[name] = (defined_mean, sign)
+                metrics[name] = (MEAN, sign)
         if self.encoder is not None:
             sign = bertscore_signature(self.encoder, baseline=None)
-            metrics["bertscore_f1"] = (defined_mean, sign)
+            metrics["bertscore_f1"] = (MEAN, sign)
         return metrics
 
     def _corpus_bleu(self, pairs: list[Sequence[str]]) -> float | None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from xling_metrics.aggregate import MEAN
 from xling_metrics.base import signature
 from xling_metrics.language import in_language, match_rule
 from xling_metrics.words import can_segment, length_words, segmenter_name
 
 from xling_tasks.readers.refusals import declines
-from xling_tasks.scorers.values import defined_mean
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.unanswered import empty
 
@@ -27,23 +26,19 @@ def values(answer: str, language: str, scripts: Sequence[str]) -> dict[str, floa
     }
 
 
-def metrics(
-    language: str, scripts: Sequence[str], average: Callable[[Any], Any] = defined_mean
-) -> list[Metric]:
+def metrics(language: str, scripts: Sequence[str]) -> list[Metric]:
     """Their metrics.
 
     Args:
         language: Of the question.
         scripts: Its scripts, where they decide.
-        average: The mean of what every answer has; the harness has a standard error for its own.
     """
     words = signature("length_words", language=language, words=segmenter_name(language))
     declined = signature("declined_rate", of="all_questions", reader="ours")
     inside = signature("langid_match", language=language, libraries=("langid",))
-    length = average if can_segment(language) else defined_mean
     return [
-        Metric("length_words", length, None, words),
-        Metric("empty_rate", average, False, signature("empty_rate", of="all_questions")),
-        Metric("declined_rate", average, None, declined),
-        Metric("langid_match", defined_mean, True, inside + match_rule(scripts)),
+        Metric("length_words", MEAN, None, words),
+        Metric("empty_rate", MEAN, False, signature("empty_rate", of="all_questions")),
+        Metric("declined_rate", MEAN, None, declined),
+        Metric("langid_match", MEAN, True, inside + match_rule(scripts)),
     ]

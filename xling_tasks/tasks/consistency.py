@@ -9,11 +9,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, islice
-from statistics import stdev
 from typing import Any
 
-from lm_eval.api.metrics import mean
 from xling_metrics import hdp
+from xling_metrics.aggregate import MEAN, RATIO, SPREAD
 from xling_metrics.base import signature
 from xling_metrics.language import (
     PUBLISHED_LANGUAGES,
@@ -35,7 +34,7 @@ from xling_tasks.log import warn_once
 from xling_tasks.models.encoders import encoder_for
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, translator
 from xling_tasks.scorers.consistency import Scorer, Texts
-from xling_tasks.scorers.values import defined_mean, ratio_of, replies_of
+from xling_tasks.scorers.values import defined_mean, replies_of
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.sampling import SweepTask, generation_arguments
 from xling_tasks.tasks.second import AGREE, CONSISTENCY, LINES, corpus_metrics
@@ -329,35 +328,35 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
         parts: list[tuple[str, Callable[[list[Any]], Any], bool | None, str]] = [
             (
                 "language_consistency",
-                defined_mean,
+                MEAN,
                 True,
                 signature("language_consistency", split="sentencex", **langid) + rule,  # type: ignore[arg-type]
             ),
-            ("line_pass_rate", ratio_of, True, signature("line_pass_rate", **langid) + rule),  # type: ignore[arg-type]
-            ("empty_rate", ratio_of, False, signature("empty_rate", of="all_answers")),
+            ("line_pass_rate", RATIO, True, signature("line_pass_rate", **langid) + rule),  # type: ignore[arg-type]
+            ("empty_rate", RATIO, False, signature("empty_rate", of="all_answers")),
         ]
         parts += corpus_metrics(self.second())
         if code in PUBLISHED_LANGUAGES:
             name = "language_consistency_published"
             labels = ",".join(PUBLISHED_LANGUAGES)
             sign = signature(name, split="published", labels=labels, **langid)  # type: ignore[arg-type]
-            parts.append((name, defined_mean, True, sign))
+            parts.append((name, MEAN, True, sign))
         if has_own_script(self.language) and not self.scripts:
             sign = signature("word_pass_rate", language=code, of="answers_that_pass_by_line")
-            parts.append(("word_pass_rate", ratio_of, True, sign))
+            parts.append(("word_pass_rate", RATIO, True, sign))
         if count > 1:
             sign = signature("distinct_answers", of=count)
-            parts.append(("distinct_answers", defined_mean if self._gaps else mean, None, sign))
+            parts.append(("distinct_answers", MEAN, None, sign))
         if self._translator is not None:
             sign = signature("translation_failed_rate", of="all_answers")
             sign += f"|translator:{self._translator.signature}"
-            parts.append(("translation_failed_rate", ratio_of, False, sign))
+            parts.append(("translation_failed_rate", RATIO, False, sign))
         for scorer in self._scorers:
             via = ""
             if self._translator is not None:
                 via = f"|translator:{self._translator.signature}"
             for name, sign in scorer.signatures(several=count > 1).items():
-                aggregate = _spread_of_means if "_seed_sd" in name else defined_mean
+                aggregate = SPREAD if "_seed_sd" in name else MEAN
                 better = None if "_seed_sd" in name else _BETTER[name.split("_")[0]]
                 parts.append((name, aggregate, better, sign + via))
         return parts
@@ -372,12 +371,3 @@ def _counts(passes: Sequence[bool | None]) -> list[int]:
     """[passed, scored] of some answers."""
     scored = [item for item in passes if item is not None]
     return [sum(scored), len(scored)]
-
-
-def _spread_of_means(by_question: Sequence[Sequence[float] | None]) -> float | None:
-    """The sample standard deviation over seeds of the mean over questions."""
-    scored = [values for values in by_question if values is not None]
-    if not scored:
-        return None
-    means = [sum(values) / len(values) for values in zip(*scored, strict=True)]
-    return float(stdev(means))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lm_eval.api.metrics import mean
+from xling_metrics.aggregate import MEAN
 from xling_metrics.base import signature
 from xling_metrics.overlap import chrf, chrf_signature
 
@@ -21,7 +21,7 @@ from xling_tasks.models.control_tokens import common
 from xling_tasks.models.judge import Case, fill
 from xling_tasks.models.jury import Jury, Verdict, recorded, swapped
 from xling_tasks.readers.fences import STAND_IN
-from xling_tasks.scorers.values import defined_mean, replies_of
+from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks import any_answer, jury_scores
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
@@ -134,30 +134,26 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
     def metrics(self) -> list[Metric]:
         """Label shares sum to 1, over all questions but those whose judge call failed."""
         metrics = [
-            Metric("chrf", defined_mean, True, chrf_signature()),
-            *any_answer.metrics(self.language, self.scripts, mean),
+            Metric("chrf", MEAN, True, chrf_signature()),
+            *any_answer.metrics(self.language, self.scripts),
             *self.second().metrics(),
         ]
         if self._jury is not None:
             of = "all_with_a_majority" if self._jury.several else "all_but_judge_failures"
             sign = f"|of:{of}|judge:{self._jury.signature}"
-            # The harness gives a standard error with its own mean only, which takes no gaps.
-            gaps = any(item.label is None for item in self._verdicts.values())
             alone = getattr(running("lm"), "world_size", 1) == 1
-            share = mean if alone and not gaps else defined_mean
             labelled = any(item.label in LABELS for item in self._verdicts.values())
             # Where nothing was judged, a share of 0 contradictory answers would be a lie.
-            of_label = (
-                share if labelled or not alone or not self._verdicts else jury_scores.undefined
-            )
+            undefined = alone and self._verdicts and not labelled
+            of_label = jury_scores.undefined if undefined else MEAN
             metrics += [
                 Metric(label, of_label, _DIRECTION.get(label), label + sign) for label in LABELS
             ]
             metrics.append(
-                Metric(NO_RESPONSE, share, _DIRECTION.get(NO_RESPONSE), NO_RESPONSE + sign)
+                Metric(NO_RESPONSE, MEAN, _DIRECTION.get(NO_RESPONSE), NO_RESPONSE + sign)
             )
             sign_failed = signature("judge_failed_rate", of="all_questions")
-            metrics.append(Metric("judge_failed_rate", mean, False, sign_failed))
+            metrics.append(Metric("judge_failed_rate", MEAN, False, sign_failed))
             metrics.append(Metric("n_judged", _count_judged, None, "n_judged" + sign))
             metrics += jury_scores.metrics(self._jury, [*self._verdicts.values()], alone=alone)
         return metrics

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from xling_metrics.aggregate import MEAN
 from xling_metrics.base import signature
 
 from xling_tasks.log import warn_once
 from xling_tasks.models.empathy.classifier import EmpathyClassifier, load_classifier
 from xling_tasks.models.empathy.data import MECHANISMS
-from xling_tasks.scorers.values import defined_mean
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.multilingual import Key, MultilingualTask
 from xling_tasks.tasks.side_requests import SideRequest
@@ -117,18 +117,18 @@ class EmpathyTask(MultilingualTask):
         for code in self.languages:
             own = f"|language:{code}|{sign}"
             for name in MECHANISMS:
-                metrics.append(Metric(f"{name}_present_{code}", defined_mean, None, name + own))
+                metrics.append(Metric(f"{name}_present_{code}", MEAN, None, name + own))
             metrics.append(Metric(f"profile_{code}", _count, None, "profile" + own))
             if code == "en":
                 continue
-            metrics.append(Metric(f"empathy_{code}", defined_mean, True, "empathy" + own))
+            metrics.append(Metric(f"empathy_{code}", MEAN, True, "empathy" + own))
             for name in MECHANISMS:
                 label = f"{name}_agreement"
-                metrics.append(Metric(f"{label}_{code}", defined_mean, True, label + own))
+                metrics.append(Metric(f"{label}_{code}", MEAN, True, label + own))
             label = "both_absent"
-            metrics.append(Metric(f"{label}_{code}", defined_mean, None, label + own))
+            metrics.append(Metric(f"{label}_{code}", MEAN, None, label + own))
             unscored = signature("unscored", language=code, of="all_posts")
-            metrics.append(Metric(f"unscored_{code}", defined_mean, False, unscored))
+            metrics.append(Metric(f"unscored_{code}", MEAN, False, unscored))
         return metrics
 
 

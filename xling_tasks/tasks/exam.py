@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from lm_eval.api.metrics import mean
 from lm_eval.api.samplers import ContextSampler
+from xling_metrics.aggregate import MEAN
 from xling_metrics.base import signature
 from xling_metrics.choices import exact, jaccard
 
@@ -17,7 +17,7 @@ from xling_tasks.errors import XlingError
 from xling_tasks.harness.backends import may_be_cut
 from xling_tasks.harness.run import running
 from xling_tasks.models.reader import Choice, readable
-from xling_tasks.scorers.values import defined_mean, replies_of
+from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks.exam_replies import letters_of, stated_letters
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.reading import ReadingTask
@@ -145,12 +145,12 @@ class ExamTask(ReadingTask, GreedyTask):
     def choice_metrics(self) -> list[Metric]:
         """`acc` is over all questions, as in an exam; `acc_parsed` over those with an answer."""
         spans: dict[str, tuple[str, Callable[[list[Any]], Any], bool]] = {
-            "acc": ("all_questions", mean, True),
-            "acc_parsed": ("parsed", defined_mean, True),
-            "acc_single": ("one_right_letter", defined_mean, True),
-            "acc_multi": ("several_right_letters", defined_mean, True),
-            "jaccard": ("parsed", defined_mean, True),
-            "unparsed_rate": ("all_questions", mean, False),
+            "acc": ("all_questions", MEAN, True),
+            "acc_parsed": ("parsed", MEAN, True),
+            "acc_single": ("one_right_letter", MEAN, True),
+            "acc_multi": ("several_right_letters", MEAN, True),
+            "jaccard": ("parsed", MEAN, True),
+            "unparsed_rate": ("all_questions", MEAN, False),
         }
         metrics = [
             Metric(
@@ -163,7 +163,7 @@ class ExamTask(ReadingTask, GreedyTask):
         ]
         if self.has_reader:
             sign = signature("read_by_model_rate", of="all_questions") + self.reader_signature
-            metrics.append(Metric("read_by_model_rate", mean, None, sign))
+            metrics.append(Metric("read_by_model_rate", MEAN, None, sign))
         return metrics
 
 

@@ -6,12 +6,13 @@ against the other answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from xling_metrics.aggregate import HARMONIC, MEAN, RATIO
 from xling_metrics.base import signature
-from xling_metrics.claims import ClaimScores, claim_scores, information_f1
+from xling_metrics.claims import ClaimScores, claim_scores
 
 from xling_tasks.data.prompt_sets import PromptSet
 from xling_tasks.data.prompts import Prompt
@@ -29,7 +30,6 @@ from xling_tasks.models.claims import (
 )
 from xling_tasks.models.control_tokens import common
 from xling_tasks.readers.fences import STAND_IN as NO_FENCES
-from xling_tasks.scorers.values import defined_mean, ratio_of
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.multilingual import Key, MultilingualTask
 from xling_tasks.tasks.side_requests import STAND_IN, SideRequest
@@ -217,23 +217,23 @@ class InformationTask(MultilingualTask):
             return metrics
         sign = f"of:scored_prompts|judge:{self._judge.signature}{self.translator_signature}"
         mean = f"mean:harmonic_of_mean_precision_and_mean_recall|{sign}"
-        metrics += self.group_metrics("information_f1", mean, _f1_of_pairs)
+        metrics += self.group_metrics("information_f1", mean, HARMONIC)
         for code in self.languages:
             own = f"|language:{code}|{sign}"
             metrics.append(Metric(f"n_claims_{code}", _mean_claims, None, "n_claims" + own))
-            metrics.append(Metric(f"abstained_{code}", defined_mean, False, "abstained" + own))
+            metrics.append(Metric(f"abstained_{code}", MEAN, False, "abstained" + own))
             if code == "en":
                 continue
             whole = f"information_f1|language:{code}|{mean}"
-            metrics.append(Metric(f"information_f1_{code}", _f1_of_pairs, True, whole))
+            metrics.append(Metric(f"information_f1_{code}", HARMONIC, True, whole))
             for name in ("information_f1_by_prompt", *_SHARES):
-                metrics.append(Metric(f"{name}_{code}", defined_mean, True, name + own))
+                metrics.append(Metric(f"{name}_{code}", MEAN, True, name + own))
             unscored = signature("unscored", language=code, of="all_prompts")
-            metrics.append(Metric(f"unscored_{code}", defined_mean, False, unscored))
+            metrics.append(Metric(f"unscored_{code}", MEAN, False, unscored))
             unverified = signature("unverified", language=code, of="all_claims")
-            metrics.append(Metric(f"unverified_{code}", ratio_of, False, unverified))
+            metrics.append(Metric(f"unverified_{code}", RATIO, False, unverified))
             unparsed = signature("unparsed", language=code, of="parts_of_claim_lists")
-            metrics.append(Metric(f"unparsed_{code}", ratio_of, False, unparsed))
+            metrics.append(Metric(f"unparsed_{code}", RATIO, False, unparsed))
         return metrics
 
 
@@ -242,13 +242,6 @@ def _pair(scores: ClaimScores) -> dict[str, float | None] | None:
     if scores.f1 is None:
         return None
     return {"precision": scores.precision, "recall": scores.recall}
-
-
-def _f1_of_pairs(pairs: Sequence[Mapping[str, float | None] | None]) -> float | None:
-    """An aggregation: the harmonic mean of mean precision and mean recall."""
-    # A prompt's own F1 only says that it is scored.
-    known = [ClaimScores(pair["precision"], pair["recall"], 0.0) for pair in pairs if pair]
-    return information_f1(known)
 
 
 def _pairs(
@@ -307,7 +300,7 @@ def _reason(
 
 
 def _mean_claims(values: list[dict[str, Any] | None]) -> float | None:
-    return defined_mean([None if value is None else value["n"] for value in values])
+    return MEAN([None if value is None else value["n"] for value in values])
 
 
 class XLingHealthInformationTask(InformationTask):

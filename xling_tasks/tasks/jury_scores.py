@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lm_eval.api.metrics import mean
+from xling_metrics.aggregate import MEAN, RATIO
 from xling_metrics.base import signature
 from xling_metrics.stats.agreement import agreement, krippendorff_alpha
 
 from xling_tasks.criteria import LABELS, NO_RESPONSE, of_judge
 from xling_tasks.models.jury import Jury, Verdict
-from xling_tasks.scorers.values import defined_mean, ratio_of
 from xling_tasks.tasks.metric import Metric
 
 DIRECTION = {"more_comprehensive": True, "contradictory": False, NO_RESPONSE: False}
@@ -69,7 +68,7 @@ def metrics(jury: Jury, verdicts: Sequence[Verdict], *, alone: bool) -> list[Met
         metrics += _jury_metrics(jury, verdicts, judge, alone=alone)
     if jury.both_orders:
         metrics += [
-            Metric(name, ratio_of, False, f"{name}|of:{of}|{judge}")
+            Metric(name, RATIO, False, f"{name}|of:{of}|{judge}")
             for name, of in (
                 ("order_sensitive_rate", "pairs_with_two_labels"),
                 ("order_unread_rate", "pairs_asked"),
@@ -83,16 +82,16 @@ def _jury_metrics(
 ) -> list[Metric]:
     made = signature("judge_alpha", kind="krippendorff_nominal")
     metrics = [
-        Metric("no_majority", mean, False, f"no_majority|of:all_questions|{judge}"),
-        Metric("judge_agreement", ratio_of, True, f"judge_agreement|of:pairs_of_labels|{judge}"),
+        Metric("no_majority", MEAN, False, f"no_majority|of:all_questions|{judge}"),
+        Metric("judge_agreement", RATIO, True, f"judge_agreement|of:pairs_of_labels|{judge}"),
         Metric("judge_alpha", krippendorff_alpha, True, f"{made}|{judge}"),
     ]
     for number, (name, backend) in enumerate(zip(jury.names, jury.judges, strict=True), 1):
         own = [v.votes[number - 1].label for v in verdicts]
         # As of the jury: where this judge labelled nothing, its shares are undefined, not 0.
-        share = defined_mean if any(own) or not alone or not own else undefined
+        share = MEAN if any(own) or not alone or not own else undefined
         kinds: list[tuple[str, Callable[..., Any]]] = [(label, share) for label in LABELS]
-        kinds += [(NO_RESPONSE, defined_mean), (_FAILED, mean)]
+        kinds += [(NO_RESPONSE, MEAN), (_FAILED, MEAN)]
         for label, aggregate in kinds:
             better = False if label == _FAILED else DIRECTION.get(label)
             key = of_judge(label, number)

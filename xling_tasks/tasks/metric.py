@@ -6,10 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from lm_eval.api.metrics import mean
+from xling_metrics.aggregate import MEAN, RATIO
 from xling_metrics.stats.standard_errors import jackknife_error, mean_error, ratio_error
-
-from xling_tasks.scorers.values import defined_mean, ratio_of
 
 
 @dataclass(frozen=True)
@@ -60,9 +58,9 @@ class Aggregation:
             pass
         elif self.metric.error is not None:
             error = self.metric.error(values)
-        elif aggregate in (mean, defined_mean):
+        elif aggregate is MEAN:
             error = mean_error(values)
-        elif aggregate is ratio_of:
+        elif aggregate is RATIO:
             error = ratio_error(values)
         elif isinstance(aggregate(values), float):
             error = jackknife_error(aggregate, values)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from itertools import chain, combinations
 from typing import Any
 
-from lm_eval.api.metrics import mean
+from xling_metrics.aggregate import MEAN
 from xling_metrics.base import signature
 from xling_metrics.choices import best, exact
 from xling_metrics.language import language_consistency_corpus
@@ -20,7 +20,7 @@ from xling_tasks.errors import XlingError
 from xling_tasks.harness.backends import has_loglikelihood
 from xling_tasks.harness.run import running
 from xling_tasks.scorers.rationale import RationaleScorer, scorer_for
-from xling_tasks.scorers.values import defined_mean, replies_of
+from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks.exam import ExamTask
 from xling_tasks.tasks.exam_replies import has_marker, rationale_of
 from xling_tasks.tasks.metric import Metric
@@ -54,7 +54,7 @@ class McqaTask(ExamTask):
 
     def metrics(self) -> list[Metric]:
         """Scores of letters, and how many replies are empty."""
-        empty = Metric("empty_rate", mean, False, signature("empty_rate", of="all_questions"))
+        empty = Metric("empty_rate", MEAN, False, signature("empty_rate", of="all_questions"))
         return [*self.choice_metrics(), empty]
 
 
@@ -109,7 +109,7 @@ class McqaLLTask(ExamTask):
             *(
                 Metric(
                     name,
-                    defined_mean,
+                    MEAN,
                     True,
                     signature(name, of="all_questions", length=unit),
                 )
@@ -186,17 +186,17 @@ class RationaleTask(ExamTask):
             for name, (aggregate, text) in self._scorer.metrics().items()
         ]
         second = [
-            Metric(name, defined_mean, better, self.second().signature(name))
+            Metric(name, MEAN, better, self.second().signature(name))
             for name, better in ((CONSISTENCY, True), (AGREE, None))
             if self.second().there
         ]
         return [
             *self.choice_metrics(),
             *overlap,
-            Metric("language_consistency", defined_mean, True, sign("language_consistency")),
+            Metric("language_consistency", MEAN, True, sign("language_consistency")),
             *second,
-            Metric("empty_rate", mean, False, signature("empty_rate", of="all_questions")),
-            Metric("no_end_rate", mean, False, signature("no_end_rate", of="all_questions")),
+            Metric("empty_rate", MEAN, False, signature("empty_rate", of="all_questions")),
+            Metric("no_end_rate", MEAN, False, signature("no_end_rate", of="all_questions")),
         ]
 
 

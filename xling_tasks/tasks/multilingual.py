@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from xling_metrics.aggregate import MEAN, Aggregate, mean_over
 from xling_metrics.base import signature
 from xling_metrics.language import in_language, match_rule
 
@@ -22,7 +23,7 @@ from xling_tasks.languages import BRANCH_GROUPS, FAMILY_GROUPS, SCRIPT_GROUPS, u
 from xling_tasks.log import log
 from xling_tasks.models.translate.degenerate import foreign
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, translator
-from xling_tasks.scorers.values import defined_mean, replies_of
+from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
 from xling_tasks.tasks.side_requests import STAND_IN, SideRequest, translation_requests
@@ -249,13 +250,13 @@ class MultilingualTask(GreedyTask):
         metrics = []
         for code in self.languages:
             sign = signature("empty_rate", language=code, of="all_prompts")
-            metrics.append(Metric(f"empty_rate_{code}", defined_mean, False, sign))
+            metrics.append(Metric(f"empty_rate_{code}", MEAN, False, sign))
             for name in ("failed_rate", "refused_rate"):
                 sign = signature(name, language=code, of="all_prompts")
-                metrics.append(Metric(f"{name}_{code}", defined_mean, False, sign))
+                metrics.append(Metric(f"{name}_{code}", MEAN, False, sign))
             sign = signature("langid_match", language=code, libraries=("langid",))
             sign += match_rule(self.scripts_of(code))
-            metrics.append(Metric(f"langid_match_{code}", defined_mean, True, sign))
+            metrics.append(Metric(f"langid_match_{code}", MEAN, True, sign))
             metrics += self.second(code).metrics(f"_{code}")
         return metrics
 
@@ -275,12 +276,7 @@ class MultilingualTask(GreedyTask):
                     languages_of[f"_{kind}_{name}"] = chosen
         return languages_of
 
-    def group_metrics(
-        self,
-        name: str,
-        sign: str,
-        of_language: Callable[[list[Any]], float | None] = defined_mean,
-    ) -> list[Metric]:
+    def group_metrics(self, name: str, sign: str, of_language: Aggregate = MEAN) -> list[Metric]:
         """Means over the languages of each group of their scores.
 
         Args:
@@ -291,7 +287,7 @@ class MultilingualTask(GreedyTask):
         return [
             Metric(
                 f"{name}{suffix}",
-                mean_of_means(codes, of_language),
+                mean_over(codes, of_language),
                 True,
                 f"{name}|mean_over:{','.join(codes)}|{sign}",
             )
@@ -309,20 +305,3 @@ class MultilingualTask(GreedyTask):
 def _share(reply: str | None, test: Callable[[str], bool]) -> float | None:
     """Whether a reply passes a test; None where there is none."""
     return None if reply is None or failed(reply) else float(test(reply))
-
-
-def mean_of_means(
-    codes: Sequence[str],
-    of_language: Callable[[list[Any]], float | None] = defined_mean,
-) -> Callable[[list[dict[str, Any]]], float | None]:
-    """An aggregation: the unweighted mean over languages of each one's score over documents.
-
-    It is None if one of the languages has no value: a mean over the others would look like it.
-    """
-
-    def aggregate(values: list[dict[str, Any]]) -> float | None:
-        means = [of_language([value.get(code) for value in values]) for code in codes]
-        known = [mean for mean in means if mean is not None]
-        return sum(known) / len(known) if known and len(known) == len(means) else None
-
-    return aggregate

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from xling_metrics.aggregate import MEAN, RATIO
 from xling_metrics.base import signature
 from xling_metrics.language import (
     Confusion,
@@ -22,7 +23,6 @@ from xling_metrics.words import language_code
 from xling_tasks.languages import language_name
 from xling_tasks.log import warn_once
 from xling_tasks.models.identifiers import labels_for, second_identifier
-from xling_tasks.scorers.values import defined_mean, ratio_of
 from xling_tasks.tasks.metric import Metric
 
 MATCH = "second_language_match"
@@ -95,8 +95,8 @@ class SecondOpinion:
         if not self.there:
             return []
         return [
-            Metric(MATCH + suffix, defined_mean, True, self.signature(MATCH)),
-            Metric(AGREE + suffix, defined_mean, None, self.signature(AGREE)),
+            Metric(MATCH + suffix, MEAN, True, self.signature(MATCH)),
+            Metric(AGREE + suffix, MEAN, None, self.signature(AGREE)),
         ]
 
     def signature(self, metric: str) -> str:
@@ -117,7 +117,7 @@ def corpus_metrics(
     if not second.there:
         return []
     return [
-        (CONSISTENCY, defined_mean, True, second.signature(CONSISTENCY)),
-        (LINES, ratio_of, True, second.signature(LINES)),
-        (AGREE, ratio_of, None, second.signature(AGREE)),
+        (CONSISTENCY, MEAN, True, second.signature(CONSISTENCY)),
+        (LINES, RATIO, True, second.signature(LINES)),
+        (AGREE, RATIO, None, second.signature(AGREE)),
     ]

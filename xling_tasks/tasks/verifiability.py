@@ -12,6 +12,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from xling_metrics.aggregate import RATIO
 from xling_metrics.base import signature
 from xling_metrics.classification import (
     hard_verdict,
@@ -36,7 +37,7 @@ from xling_tasks.harness.backends import has_loglikelihood
 from xling_tasks.harness.run import running
 from xling_tasks.models.reader import Opinion, readable
 from xling_tasks.readers.verdict import read_verdict
-from xling_tasks.scorers.values import ratio_of, replies_of
+from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.reading import ReadingTask
 from xling_tasks.tasks.sampling import SweepTask, generation_arguments
@@ -156,7 +157,7 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
                 rates["read_by_model_rate"] = None
             for name, better in rates.items():
                 sign = signature(name, of="all_rows", temperature=tau) + self.reader_signature
-                metrics.append(Metric(f"{name}_t{tau}", ratio_of, better, sign))
+                metrics.append(Metric(f"{name}_t{tau}", RATIO, better, sign))
         return metrics
 
 
@@ -210,7 +211,7 @@ class VerifiabilityLLTask(_Rows):
                 for name, up in soft
             ),
             *(_hard(name, name, verdict_signature(name)) for name in ("macro_f1", "acc")),
-            Metric("unknown_rate", ratio_of, False, signature("unknown_rate", of="all_rows")),
+            Metric("unknown_rate", RATIO, False, signature("unknown_rate", of="all_rows")),
         ]
 
 

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from xling_metrics.rubric import clipped_mean, rubric_bounds, rubric_score
+from xling_metrics.aggregate import CLIPPED_MEAN, MEAN, RATIO
+from xling_metrics.rubric import rubric_bounds, rubric_score
 from xling_metrics.stats.standard_errors import mean_error
 
 from xling_tasks.data.own.load import OwnData
@@ -29,7 +30,7 @@ from xling_tasks.models.backend import Backend, backend
 from xling_tasks.models.control_tokens import common
 from xling_tasks.models.rubric import Graded, Ruling, fill, questions_of, rule
 from xling_tasks.readers.fences import STAND_IN
-from xling_tasks.scorers.values import defined_mean, ratio_of, replies_of
+from xling_tasks.scorers.values import replies_of
 from xling_tasks.settings import Settings
 from xling_tasks.tasks import any_answer
 from xling_tasks.tasks.metric import Metric
@@ -242,15 +243,15 @@ class OwnRubricPart(OwnPart, GreedyTask):
         judge = f"|batch:{self.settings.rubric_batch}|judge:{self._judge.signature}"
         scores = ["rubric_score", *(f"theme_{s}" for s in self._groups[0])]
         metrics += [
-            Metric(name, clipped_mean, True, f"{name}|of:scored_answers|mean:clipped{judge}",
+            Metric(name, CLIPPED_MEAN, True, f"{name}|of:scored_answers|mean:clipped{judge}",
                    mean_error)
             for name in [*scores, *(f"axis_{s}" for s in self._groups[1])]
         ]  # fmt: skip
         return [
             *metrics,
-            Metric("criteria_unscored", ratio_of, False, "criteria_unscored|of:criteria" + judge),
-            Metric("unscored_rate", defined_mean, False, "unscored_rate|of:answers" + judge),
-            Metric("judge_failed_rate", defined_mean, False, "judge_failed_rate|of:answers"),
+            Metric("criteria_unscored", RATIO, False, "criteria_unscored|of:criteria" + judge),
+            Metric("unscored_rate", MEAN, False, "unscored_rate|of:answers" + judge),
+            Metric("judge_failed_rate", MEAN, False, "judge_failed_rate|of:answers"),
             Metric("n_scored", _count_scored, None, "n_scored|count"),
         ]
 

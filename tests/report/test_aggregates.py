@@ -1,0 +1,140 @@
+"""A report makes each score again from samples: with the aggregate of the task, whatever comes."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+from own_rubric_parts import by_words, conversation, write
+from scripted import judged
+from xling_metrics.aggregate import CLIPPED_MEAN, HARMONIC, MEAN, RATIO, SPREAD, mean_over
+from xling_metrics.classification import hard_verdict, probability_scores, verdict_scores
+
+from xling_tasks.report.columns import column_of, reduced, soft_column
+from xling_tasks.tasks import base
+
+COUNTS = {"unusable_rows", "n_judged", "n_answered", "n_scored", "profile"}
+"""Counts of documents; no scores."""
+WHOLE = {"sacrebleu", "judge_alpha", "auc", "auc_hard", "ece", "brier"}
+"""Scores of all rows at once, which no aggregate of documents makes."""
+
+
+def test_every_metric_of_every_task_is_made_again_by_its_own_aggregate(run, serve, tmp_path):
+    """Of each metric of each task, the report takes the aggregate that the task took."""
+    seen = []
+    whole = base.XlingTask.aggregation
+
+    def noted(task):
+        made = whole(task)
+        seen.append((task, made))
+        return made
+
+    path = write(tmp_path / "own.jsonl", [conversation(key) for key in "abcd"])
+    judge, rubric = serve(judged).spec(), serve(by_words).spec()
+    questions = ["xlinghealth_correctness_demo_hi", "xlinghealth_verifiability_demo_es",
+                 "xlinghealth_consistency_demo_zh", "xlinghealth_verifiability_ll_demo_en",
+                 "mmedbench_mcqa_demo_ja", "mmedbench_mcqa_ll_demo_en",
+                 "mmedbench_rationale_demo_fr"]  # fmt: skip
+    many = {"languages": ["hi", "es"], "translator": judge}
+    compared = set()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(base.XlingTask, "aggregation", noted)
+        for names, metadata in (
+            (questions, {"judge": judge, "k": 3, "temperatures": [0.0, 1.0]}),
+            (["xling_information", "xling_empathy"], {"judge": judge, **many}),
+            ("xling_own_rubric", {"judge": rubric, "data_dir": str(path)}),
+        ):
+            seen.clear()
+            found = run(names, metadata=metadata, log_samples=True, limit=4)
+            compared |= set(_compared(found, seen))
+    assert {"mean", "clipped", "ratio", "harmonic", "mean:hi,es", "harmonic:hi,es"} <= compared
+
+
+def _compared(found, seen):
+    for task, made in seen:
+        name = task.config.task
+        samples = found["samples"].get(name, [])
+        signatures = {metric.name: metric.signature for metric in task.all_metrics()}
+        for metric, aggregation in made.items():
+            base = metric.rpartition("_t")[0] or metric
+            if base in WHOLE or metric.startswith(tuple(COUNTS)):
+                continue
+            kept = [reduced(metric, sample[metric]) for sample in samples]
+            again = column_of(metric, kept, signatures[metric])
+            value = found["results"][name].get(f"{metric},none")
+            whole = None if again is None else again.whole()
+            assert whole == value or math.isclose(whole, value, abs_tol=1e-12), metric
+            own = aggregation.metric.aggregate
+            if again is not None and hasattr(own, "name") and "_judge" not in metric:
+                assert sorted(again.made.name) == sorted(own.name), metric
+                yield own.name
+
+
+VALUES = {
+    "mean": (MEAN, lambda r: r.choice([None, r.uniform(-2, 2), 0.0, 1.0]), ""),
+    "clipped": (CLIPPED_MEAN, lambda r: r.choice([None, r.uniform(-3, 2)]), "x|mean:clipped|y"),
+    "ratio": (RATIO, lambda r: r.choice([None, [0, 0], [r.randrange(3), 3]]), ""),
+    "harmonic": (HARMONIC, lambda r: r.choice([None, _pair(r)]), ""),
+    "x_seed_sd": (SPREAD, lambda r: r.choice([None, [r.random() for _ in range(3)]]), ""),
+    "by": (mean_over(["es", "hi"]), lambda r: {"es": r.choice([None, r.random()]),
+                                              "hi": r.choice([None, r.uniform(-1, 1)])}, ""),
+    "by_pair": (mean_over(["es", "hi"], HARMONIC),
+                lambda r: {code: r.choice([None, _pair(r)]) for code in ("es", "hi")}, ""),
+}  # fmt: skip
+
+
+def _pair(r: random.Random) -> dict[str, float | None]:
+    return {"precision": r.choice([None, r.random()]), "recall": r.random()}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_any_values_of_a_form_give_the_tasks_score(name):
+    made, draw, signature = VALUES[name]
+    for seed in range(200):
+        r = random.Random(seed)
+        values = [draw(r) for _ in range(r.randrange(1, 9))]
+        kept = [reduced(name, value) for value in values]
+        column = column_of(name, kept, signature)
+        expected, found = made(values), None if column is None else column.whole()
+        assert found == expected or math.isclose(found, expected), values
+
+
+def test_by_hand():
+    assert MEAN([0.5, None, 1.0]) == 0.75 and MEAN([None]) is None and MEAN([]) is None
+    assert CLIPPED_MEAN([-0.5, 0.2, None]) == 0.0 and CLIPPED_MEAN([3.0]) == 1.0
+    assert RATIO([[1, 2], None, [0, 0], [3, 4]]) == pytest.approx(4 / 6)
+    # Two of three scored; the mean of precision is of one, that of recall of two.
+    pairs = [{"precision": 1.0, "recall": 0.5}, None, {"precision": None, "recall": 0.0}]
+    assert HARMONIC(pairs) == pytest.approx(2 * 1.0 * 0.25 / 1.25)
+    # Seeds' means over two questions are 0.2 and 0.4, 0.1 from their mean: sqrt(0.02).
+    assert SPREAD([[0.1, 0.5], [0.3, 0.3], None]) == pytest.approx(math.sqrt(0.02))
+    over = mean_over(["es", "hi"])
+    assert over([{"es": 1.0, "hi": 0.0}, {"es": None, "hi": 1.0}]) == pytest.approx(0.75)
+    assert over([{"es": 1.0, "hi": None}]) is None
+
+
+@pytest.mark.parametrize("score", ["macro_precision", "macro_recall", "macro_f1", "acc"])
+def test_verdicts_and_chances_are_scored_alike(score):
+    """The tasks use scikit-learn over all rows, the reports counts per question."""
+    for seed in range(100):
+        r = random.Random(seed)
+        questions = [
+            [[r.randrange(2), r.choice([None, 0.0, 0.3, 0.5, 0.9, 1.0])]
+             for _ in range(r.randrange(1, 5))]
+            for _ in range(r.randrange(1, 6))
+        ]  # fmt: skip
+        rows = [row for own in questions for row in own]
+        labels, chances = [row[0] for row in rows], [row[1] for row in rows]
+        hard = verdict_scores(labels, list(map(hard_verdict, chances)))
+        column = column_of(score, [reduced(score, own) for own in questions])
+        expected = getattr(hard, score)
+        found = None if column is None else column.whole()
+        assert found == expected or math.isclose(found, expected), questions
+        soft = probability_scores(labels, chances)
+        keyed = {str(n): [(a, b) for a, b in own] for n, own in enumerate(questions)}
+        for name in ("brier", "ece"):
+            column = soft_column(name, keyed, list(keyed))
+            assert column is not None
+            again, value = column.whole(), getattr(soft, name)
+            assert again == value or math.isclose(again, value, abs_tol=1e-12), (name, questions)
