@@ -28,6 +28,7 @@ from inference_data import (
     verdict_settings,
 )
 from scipy.stats import binom, norm
+from xling_metrics.aggregate import HARMONIC
 from xling_metrics.stats.jackknife import (
     jackknife_difference,
     never_without_width,
@@ -40,7 +41,6 @@ from xling_metrics.stats.roc import difference_of, interval_of
 from xling_metrics.stats.shares import clustered_share, paired_shares, unpaired_shares, wilson
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
-from xling_tasks.report.columns import harmonic_mean
 from xling_tasks.report.inference import unpaired
 
 
@@ -160,11 +160,11 @@ def of_information(plan: Plan) -> Iterator[Cell]:
         setting = f"n={n}, F1 {truth:.2f}, {none:.0%} without claims"
 
         def one(rng):
-            return holds(score_interval(claims_of(rng, n, a, b, none), harmonic_mean), truth)
+            return holds(score_interval(claims_of(rng, n, a, b, none), HARMONIC.score), truth)
 
         def two(rng):
             sides = [claims_of(rng, n, a, own, none) for own in (b, 1.2 * b)]
-            return holds(jackknife_difference(*sides, harmonic_mean), truth - other)
+            return holds(jackknife_difference(*sides, HARMONIC.score), truth - other)
 
         share = share_of(plan.few, seed, one)
         yield Cell(INTERVAL, "information F1 (Wilson, jackknife)", setting, share, plan.few)
@@ -175,7 +175,7 @@ def of_information(plan: Plan) -> Iterator[Cell]:
 def _truth_of_claims(kind: tuple[float, float, float], more: float) -> float:
     a, b, none = kind
     many = claims_of(np.random.default_rng(9), 200_000, a, more * b, none)
-    return float(harmonic_mean(many.sum(axis=0, keepdims=True))[0])
+    return float(HARMONIC.score(many.sum(axis=0, keepdims=True))[0])
 
 
 def of_gaps(plan: Plan) -> Iterator[Cell]:
