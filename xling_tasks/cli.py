@@ -168,6 +168,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except XlingError as error:
         print(f"xling: {error}", file=sys.stderr)
         return 2
+    except OSError as error:  # a full disk, a name that is too long, a closed folder
+        if error.filename is None:
+            raise
+        print(f"xling: {str(error.filename)!r:.300}: {error.strerror or error}", file=sys.stderr)
+        return 2
     try:
         print(shown, flush=True)
     except BrokenPipeError:  # who reads, such as `head`, has seen enough

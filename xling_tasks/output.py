@@ -1,16 +1,49 @@
-"""Files that commands write: nothing is overwritten unasked, and a full disk is one line."""
+"""Files that are written: their names, nothing overwritten unasked, a full disk is one line."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from xling_tasks.errors import DataError
+
+_PLAIN = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,98}[a-z0-9_])?")
+_MARKED = re.compile(r".*-[0-9a-f]{12}")
+_DEVICE = re.compile(r"con|prn|aux|nul|com\d|lpt\d")
+
+
+def file_name(text: str) -> str:
+    """A part of a file's name for any text: whatever comes from a user, a file or a model.
+
+    It has letters a to z, digits, `-` and `_`, at most 100 of them, begins with a letter or digit
+    and means the same on every system: no folder, no hidden file, no option, no device of Windows.
+    A text that is such a name stays as it is; any other gets a mark made of all of it, so that
+    different texts have different names, also where systems ignore case.
+    """
+    if _PLAIN.fullmatch(text) and not _DEVICE.fullmatch(text) and not _MARKED.fullmatch(text):
+        return text
+    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    kept = re.sub(r"[^a-z0-9]+", "_", text.lower())[:80].strip("_")
+    return f"{kept or 'x'}-{mark}"
+
+
+def file_names(texts: Iterable[str]) -> list[str]:
+    """As `file_name`, for files of one folder: texts that are equal get names of their own."""
+    names: list[str] = []
+    for text in texts:
+        name, count = file_name(text), 1
+        while name in names:
+            count += 1
+            name = file_name(f"{text} #{count}")
+        names.append(name)
+    return names
 
 
 def refuse_file(path: Path) -> None:

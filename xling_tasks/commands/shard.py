@@ -121,7 +121,7 @@ def _write_slurm(options: argparse.Namespace, names: str, width: int) -> str:
     folder = shlex.quote(str(options.to.resolve()))
     settings = "".join(f" {shlex.quote(word)}" for word in options.metadata)
     metadata = f" \\\n  --metadata{settings}" if settings else ""
-    command = f"lm_eval {options.slurm} --tasks {names}"
+    command = f"lm_eval {options.slurm} --tasks {shlex.quote(names)}"
     array, merge = options.to / "array.sh", options.to / "merge.sh"
     array.write_text(
         _SCRIPT.format(

@@ -98,9 +98,10 @@ def place_of(task: str, recorded: Mapping[str, Any] | None = None) -> Place | No
         hint = did_you_mean(criterion, CRITERIA)
         raise DataError(f"{task}: its results are of an unknown criterion {criterion!r}.{hint}")
     one = not CRITERIA[criterion].several_languages
-    if not isinstance(dataset, str) or not isinstance(languages, list) or (one and not languages):
+    named = isinstance(dataset, str) and dataset and not re.search("[\ud800-\udfff]", dataset)
+    if not named or not isinstance(languages, list) or (one and not languages):
         raise DataError(f"{task}: its results name no dataset and languages; run it again")
-    return Place(criterion, dataset, str(languages[0]) if one else "")
+    return Place(criterion, str(dataset), str(languages[0]) if one else "")
 
 
 def primary_of(

@@ -6,6 +6,7 @@ names the file and the place in it, before a number is computed from it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,8 @@ _ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError,
 
 LARGEST = 1e300
 """No metric, count or token probability is larger; numbers beyond cannot be computed with."""
+
+_LONGEST = 200
 
 _AGAIN = "copy the file again, or run the task again"
 
@@ -37,12 +40,20 @@ def check_results(path: Path, content: Any) -> dict[str, Any]:
     for task in counts:
         config = _mapping(path, configs.get(task), f"configs.{task}")
         scores = _mapping(path, results.get(task), f"results.{task}")
-        if _recorded(path, task, config):
+        if own := _recorded(path, task, config):
+            _check_name(path, task)
+            _check_name(path, (own.get("part_of") or {}).get("task", task))
             _check_count(path, task, counts[task])
             _check_scores(path, task, scores)
     for name, own in (whole.get("higher_is_better") or {}).items():
         _mapping(path, own if own is not None else {}, f"higher_is_better.{name}")
     return whole
+
+
+def _check_name(path: Path, task: Any) -> None:
+    """A task's name is part of its samples' file name: it must not lead to another folder."""
+    if not isinstance(task, str) or len(task) > _LONGEST or re.search(r"[/\\\0]", task):
+        raise _wrong(path, f"configs.{task!r:.60}", "no name of a task that the harness could run")
 
 
 def _check_count(path: Path, task: str, count: Any) -> None:

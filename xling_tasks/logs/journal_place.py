@@ -17,6 +17,7 @@ from xling_tasks.harness.run import as_mapping, running, seeds_in_use
 from xling_tasks.log import log
 from xling_tasks.logs.journal import ENDING, Journal
 from xling_tasks.logs.lock import Locked
+from xling_tasks.output import file_name
 from xling_tasks.secrets import redact
 
 FOLDER = "journals"
@@ -53,7 +54,8 @@ def journal_for(
     """
     asked = key_of_request([[key, item.repeats] for key, item in zip(keys, instances, strict=True)])
     rank, size = getattr(lm, "rank", 0), getattr(lm, "world_size", 1)
-    name = f"{task}-{asked[:_NAME]}-{_model(lm)[:_NAME]}-rank{rank}of{size}"
+    requests = f"{file_name(task)}-{asked[:_NAME]}-"
+    name = f"{requests}{_model(lm)[:_NAME]}-rank{rank}of{size}"
     folder = cache if cache.name == FOLDER else cache / FOLDER
     path = folder / f"{name}{ENDING}"
     model = running("model")
@@ -82,7 +84,7 @@ def journal_for(
         log.warning("%s. It is set aside, and all answers are asked for.", error)
         _set_aside(path)
         journal = Journal(path, header)
-    _say_others(journal, path, f"{task}-{asked[:_NAME]}-")
+    _say_others(journal, path, requests)
     return journal
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.log import log, warn_once
+from xling_tasks.output import file_name
 
 LEASE = 120.0
 """Seconds for which a process may ask for a reply before another one does."""
@@ -270,7 +271,7 @@ def save_answers(folder: Path, task: str, rank: int, rows: Iterable[Mapping[str,
     target = folder / "answers"
     target.mkdir(parents=True, exist_ok=True)
     stamp = time.strftime("%Y-%m-%dT%H-%M-%S")
-    path = target / f"{task}_{stamp}_{time.time_ns()}_{os.getpid()}_rank{rank}.jsonl"
+    path = target / f"{file_name(task)}_{stamp}_{time.time_ns()}_{os.getpid()}_rank{rank}.jsonl"
     unfinished = path.with_suffix(".part")
     with unfinished.open("x", encoding="utf-8") as handle:
         for row in rows:

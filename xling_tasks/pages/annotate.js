@@ -337,7 +337,7 @@
     const content = `${JSON.stringify(exported(), null, 2)}\n`;
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([content], { type: "application/json" }));
-    const who = state.annotator.trim().replace(/[^\p{L}\p{N}]+/gu, "-");
+    const who = [...state.annotator.trim().replace(/[^\p{L}\p{N}]+/gu, "-")].slice(0, 60).join("");
     link.download = `annotations_${who}_${page.digest}.json`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);

@@ -11,6 +11,7 @@ from typing import Any
 
 from xling_tasks.data.topics import read_topics
 from xling_tasks.errors import SettingError
+from xling_tasks.output import file_names
 from xling_tasks.report.data import read_models
 from xling_tasks.report.human import read_human
 from xling_tasks.report.make import make_report
@@ -121,9 +122,9 @@ def _pictures(made: Report) -> tuple[list[Picture], list[Picture]]:
 def _write_tables(folder: Path, tables: Sequence[Table]) -> None:
     place = folder / "tables"
     place.mkdir(exist_ok=True)
-    for table in tables:
-        (place / f"{table.key}.csv").write_text(without_hosts(as_csv(table)), encoding="utf-8")
-        (place / f"{table.key}.md").write_text(without_hosts(as_markdown(table)), encoding="utf-8")
+    for table, name in zip(tables, file_names(table.key for table in tables), strict=True):
+        (place / f"{name}.csv").write_text(without_hosts(as_csv(table)), encoding="utf-8")
+        (place / f"{name}.md").write_text(without_hosts(as_markdown(table)), encoding="utf-8")
 
 
 def _write_pictures(folder: Path, pictures: Sequence[Picture], models: Sequence[str]) -> list[str]:
@@ -132,13 +133,14 @@ def _write_pictures(folder: Path, pictures: Sequence[Picture], models: Sequence[
         return []
     place = folder / "pictures"
     place.mkdir(exist_ok=True)
-    for picture in pictures:
-        (place / f"{picture.key}.svg").write_text(without_hosts(picture.svg()), encoding="utf-8")
+    called = list(zip(pictures, file_names(picture.key for picture in pictures), strict=True))
+    for picture, name in called:
+        (place / f"{name}.svg").write_text(without_hosts(picture.svg()), encoding="utf-8")
     if not available():
         return [f"{place}: pictures as SVG only; for PNG: {INSTALL}"]
     names = numbered(models)
-    for picture in pictures:
-        (place / f"{picture.key}.png").write_bytes(as_png(without_hosts(picture.svg(names))))
+    for picture, name in called:
+        (place / f"{name}.png").write_bytes(as_png(without_hosts(picture.svg(names))))
     if not names:
         return []
     told = ", ".join(f"{number} for {name}" for name, number in names.items())

@@ -5,6 +5,7 @@ Of every sample only numbers are kept, a column per metric; see `columns`.
 
 from __future__ import annotations
 
+import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -208,7 +209,7 @@ def name_of(item: Path | str) -> str:
 
 def _named(item: str) -> tuple[str, Path]:
     name, sign, folder = item.partition("=")
-    if sign and not Path(item).exists():
+    if sign and not os.path.exists(item):
         return name, Path(folder).expanduser()
     return "", Path(item).expanduser()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -143,7 +144,7 @@ def read_runs(words: Sequence[str]) -> list[Run]:
     for word in words:
         folder = Path(word).expanduser()
         name = folder.resolve().name
-        if not folder.exists() and "=" in word:
+        if not os.path.exists(folder) and "=" in word:
             name, _, rest = word.partition("=")
             folder = Path(rest).expanduser()
         if name in named:

@@ -12,7 +12,7 @@ from xling_tasks.commands.submit.hf_parts import Submission
 from xling_tasks.commands.submit.hf_task import ALL, KINDS, HubTask, Score
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
-from xling_tasks.output import all_or_none, refuse_files
+from xling_tasks.output import all_or_none, file_name, refuse_files
 from xling_tasks.secrets import publishable, redact_text, without_hosts
 
 CARD = "README.md"
@@ -37,7 +37,7 @@ def write_files(to: Path, submission: Submission, model_id: str, card: str | Non
         DataError: If a file is there already, or does not read back as it was written.
     """
     groups = submission.groups()
-    entries = {f".eval_results/{name}.yaml": _entries(submission, group, model_id)
+    entries = {f".eval_results/{file_name(name)}.yaml": _entries(submission, group, model_id)
                for name, group in groups.items()}  # fmt: skip
     entries = {name: own for name, own in entries.items() if own}
     names = [*entries, CARD, RESULTS]

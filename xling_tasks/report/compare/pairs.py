@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -41,7 +42,7 @@ def one_model(item: str) -> Model:
         DataError: Naming the models where there are several.
     """
     _, sign, rest = item.partition("=")
-    folder = Path(rest if sign and not Path(item).exists() else item).expanduser()
+    folder = Path(rest if sign and not os.path.exists(item) else item).expanduser()
     runs = [run for run in read_results(folder) if any(run.places.values())]
     refuse_mixed_models(folder, runs)
     models = [model for model in read_models([item]) if model.tasks]

@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from xling_tasks.languages import language_name
+from xling_tasks.output import file_name
 from xling_tasks.pages import FOLDER
 from xling_tasks.report.pictures.overview import overview
 from xling_tasks.report.pictures.style import LOOKS, mark
@@ -56,7 +57,7 @@ def _named(escaped: str, before: str, after: str) -> str:
 
 def anchor(*parts: str) -> str:
     """A place on the page; keys of ours are anchors as they are."""
-    return "-".join(re.sub(r"[^0-9A-Za-z_-]", "_", part) for part in parts)
+    return "-".join(map(file_name, parts))
 
 
 def digest(content: str) -> str:

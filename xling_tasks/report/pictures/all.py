@@ -26,7 +26,6 @@ from xling_tasks.report.pictures.board import (
 from xling_tasks.report.pictures.drawing import Drawing, Panel
 from xling_tasks.report.pictures.overview import legend, overview_drawing
 from xling_tasks.report.pictures.series import Facet, Point
-from xling_tasks.report.pictures.style import key_of
 from xling_tasks.report.pictures.svg import Scale, clean
 from xling_tasks.report.pictures.verdicts import gap_panels
 from xling_tasks.report.pictures.words import (
@@ -131,7 +130,8 @@ def _of_consistency(board: Board) -> Iterator[Picture | None]:
 def _picture(
     board: Board, kind: str, metric: str, title: str, alt: str, drawing: Drawing
 ) -> Picture:
-    return Picture(key_of(*board.prefix, kind, metric), board.criterion, title, alt, drawing)
+    key = "_".join(filter(None, (*board.prefix, kind, metric)))
+    return Picture(key, board.criterion, title, alt, drawing)
 
 
 def _gaps(board: Board) -> Picture | None:

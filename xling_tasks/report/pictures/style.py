@@ -177,8 +177,3 @@ def ink_on(color: str) -> str:
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
     shine = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     return "#000000" if (shine + 0.05) / 0.05 >= 1.05 / (shine + 0.05) else "#ffffff"
-
-
-def key_of(*parts: str) -> str:
-    """A name for files and anchors: letters, digits, underscores."""
-    return re.sub(r"\W+", "_", "_".join(part for part in parts if part), flags=re.ASCII).strip("_")
