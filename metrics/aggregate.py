@@ -45,7 +45,7 @@ class Aggregate:
 
     def of_sums(self, rows: Iterable[Sequence[float]]) -> float | None:
         """The score of documents' sums; None where it is undefined."""
-        totals = [math.fsum(column) for column in zip(*rows, strict=True)]
+        totals = [sum(column) for column in zip(*rows, strict=True)]
         if not totals:
             return None
         value = float(quietly(self.score, np.array([totals]))[0])

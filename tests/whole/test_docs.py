@@ -94,6 +94,7 @@ def test_every_metric_stands_in_the_docs(run, serve):
     roles = {"judge": jury, "judge_order": "both", "translator": judge, "reader": judge}
     metadata = {**quick, **roles}
     tasks = ["xlinghealth_demo", "mmedbench_demo", "xlinghealth_information_demo"]
+    tasks += ["xlinghealth_verifiability_ll_demo", "mmedbench_mcqa_ll_demo"]
     results = run(tasks, metadata=metadata, limit=2, log_samples=False)
     names = {
         re.sub(r"(_src)?(_t\d\.\d)?$", "", key.partition(",")[0])

@@ -27,6 +27,7 @@ from xling_tasks.lm import baseline
 CASES = Path(__file__).parents[1] / "cases" / "v0_1_0"
 CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
 TASKS = ["xlinghealth_demo", "mmedbench_demo", "xlinghealth_information_demo"]
+TASKS += ["xlinghealth_verifiability_ll_demo", "mmedbench_mcqa_ll_demo"]
 SETTINGS = {"encoder": False, "source_encoder": False, "topic_seeds": 2, "hdp": True, "k": 3}
 
 INTENDED: dict[tuple[str, str], str] = {
@@ -127,7 +128,7 @@ def test_what_changed_stands_in_the_changelog():
 
 @pytest.mark.parametrize("name", ["one", "demo"])
 def test_replayed(kept, old_sample, run, serve, name):
-    tasks = TASKS if name == "one" else TASKS[:1]
+    tasks = TASKS if name == "one" else ["xlinghealth_demo", "xlinghealth_verifiability_ll_demo"]
     judge = serve(scripted.judged).spec()
     more = {"judge": judge, "translator": judge} if name == "one" else {"k": 10, "topic_seeds": 5}
     results = run(

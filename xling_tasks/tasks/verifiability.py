@@ -173,9 +173,8 @@ class VerifiabilityLLTask(_Rows):
         if lm is not None and not self.predict_only and not has_loglikelihood(lm):
             raise XlingError(
                 f"{self.config.task}: this backend gives no log-likelihoods. Leave the "
-                "'verifiability_ll' tasks out: the groups xlinghealth_verifiability and "
-                "xlinghealth_correctness hold all others, or name tasks with a pattern such as "
-                f"'xlinghealth_verifiability_{self.record.key}_*'"
+                "'verifiability_ll' tasks out: the group xlinghealth holds all others, and "
+                "'verifiability' asks the same in words"
             )
 
     def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
