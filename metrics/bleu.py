@@ -17,7 +17,7 @@ from math import exp, log
 from typing import Any, NamedTuple
 
 from xling_metrics.base import same_length
-from xling_metrics.words import language_code
+from xling_metrics.languages import language_code
 
 _ORDERS = 4
 _EPSILON = 0.1  # NLTK's smoothing method 1: matches counted where there are none

@@ -18,24 +18,14 @@ from typing import NamedTuple
 import regex
 from xling_metrics import langid_batches
 from xling_metrics.base import mean, whole_letters
-from xling_metrics.words import LETTER, has_words, language_code, words
+from xling_metrics.languages import KNOWN, known, language_code, letters_of
+from xling_metrics.words import LETTER, has_words, words
 
 # The only labels that the published code of XLingEval counts.
 PUBLISHED_LANGUAGES = ("en", "es", "zh", "hi")
 
 # A line with fewer words is too short to tell its language; the benchmark's own limit.
 LINE_WORDS = 5
-
-# Languages in which a foreign word shows by its script. Not here: those in Latin script, and those
-# written in two scripts (Serbian, Kurdish).
-_SCRIPTS = {
-    "ar": ("Arabic",), "bg": ("Cyrillic",), "bn": ("Bengali",), "el": ("Greek",),
-    "fa": ("Arabic",), "gu": ("Gujarati",), "he": ("Hebrew",), "hi": ("Devanagari",),
-    "ja": ("Han", "Hiragana", "Katakana"), "kn": ("Kannada",), "ko": ("Hangul",),
-    "ml": ("Malayalam",), "mr": ("Devanagari",), "ne": ("Devanagari",), "pa": ("Gurmukhi",),
-    "ru": ("Cyrillic",), "ta": ("Tamil",), "te": ("Telugu",), "th": ("Thai",),
-    "uk": ("Cyrillic",), "ur": ("Arabic",), "zh": ("Han", "Bopomofo"),
-}  # fmt: skip
 
 _UNSPACED_LETTER = regex.compile(
     r"[\p{L}&&[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]]", regex.V1
@@ -132,7 +122,7 @@ def in_language(
     if not scripts:
         target = langid_code(language)
         return [None if label is None else label == target for label in identify(texts)]
-    own = _letters_of(tuple(scripts))
+    own = letters_of(tuple(scripts))
     inside: list[bool | None] = []
     for text in texts:
         letters = len(LETTER.findall(text))
@@ -145,13 +135,6 @@ def _is_english(text: str) -> bool:
     """Whether at least a sixth of the words are among the commonest of English."""
     own = [word.lower() for word in words(text, "en")]
     return 6 * sum(word in _ENGLISH for word in own) >= len(own) > 0
-
-
-@cache
-def _letters_of(scripts: tuple[str, ...]) -> regex.Pattern[str]:
-    """The letters of some scripts."""
-    inside = "".join(rf"\p{{scx={script}}}" for script in scripts)
-    return regex.compile(rf"[\p{{L}}&&[{inside}]]", regex.V1)
 
 
 def match_rule(scripts: Sequence[str] = ()) -> str:
@@ -241,7 +224,8 @@ def published_language_consistency_corpus(
 
 def has_own_script(language: str) -> bool:
     """Whether `word_pass` is defined: a foreign word shows by its script, as in Hindi."""
-    return language_code(language) in _SCRIPTS
+    row = known(language)
+    return row is not None and row.has_own_script
 
 
 def line_pass(answer: str, language: str) -> bool | None:
@@ -300,7 +284,7 @@ def language_confusion_corpus(
         inside = said if by_langid else [item for item in said if item is not None]
         lines_ok = all(inside) if inside else None
         words_ok = None
-        if lines_ok and target in _SCRIPTS and not scripts:
+        if lines_ok and has_own_script(target) and not scripts:
             words_ok = not any(_foreign_words(line, target) for line in kept)
         results.append(Confusion(lines_ok, words_ok))
     return results
@@ -314,7 +298,7 @@ def _is_long(line: str) -> bool:
 
 
 def _foreign_words(line: str, code: str) -> list[str]:
-    """The words of a line that make `word_pass` fail, for a language of _SCRIPTS."""
+    """The words of a line that make `word_pass` fail, for a language with its own script."""
     words = _foreign_run(code).findall(_ADDRESS.sub(" ", line))
     return [word for word in words if not _is_allowed(word)]
 
@@ -328,7 +312,7 @@ def _is_allowed(word: str) -> bool:
 
 @cache
 def _foreign_run(code: str) -> regex.Pattern[str]:
-    own = "".join(rf"\p{{scx={script}}}" for script in _SCRIPTS[code])
+    own = "".join(rf"\p{{scx={script}}}" for script in KNOWN[code].unicode_scripts)
     foreign = rf"[\p{{L}}--[{own}\p{{Common}}\p{{Inherited}}]]"
     return regex.compile(rf"{foreign}(?:{foreign}|[\p{{M}}\p{{N}}])*", regex.V1)
 

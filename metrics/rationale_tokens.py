@@ -27,7 +27,8 @@ from typing import Any, NamedTuple
 import regex
 from xling_metrics import janome_tokens
 from xling_metrics.base import library_version, whole_letters
-from xling_metrics.words import language_code, segmenter
+from xling_metrics.languages import language_code
+from xling_metrics.words import segmenter
 
 RATIONALE_LANGUAGES = ("en", "zh", "ja", "fr", "ru", "es")
 

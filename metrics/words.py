@@ -22,6 +22,7 @@ from typing import Any
 
 import regex
 from xling_metrics.base import library_version, whole_letters
+from xling_metrics.languages import known, language_code
 
 LETTER = regex.compile(r"\p{L}")
 """A letter of any script; marks, digits and signs are none."""
@@ -45,19 +46,11 @@ _WORD = regex.compile(
     regex.VERBOSE,
 )
 
-# The libraries behind each segmenter, as distribution names; every other language is `regex`.
-_LIBRARIES = {"zh": ("jieba",), "ja": ("fugashi", "unidic-lite"), "th": ("pythainlp",)}
 
-# Written without spaces, and no segmenter here: a count of space-separated runs would be wrong.
-_UNSEGMENTED = frozenset({"km", "lo", "my"})
-
-_OLD_CODES = {"iw": "he", "in": "id", "jw": "jv"}
-
-
-def language_code(language: str) -> str:
-    """The two-letter code: `zh-CN` and `zh_Hant` give `zh`, the old `iw` gives `he`."""
-    code = language.lower().replace("_", "-").split("-")[0]
-    return _OLD_CODES.get(code, code)
+def _libraries(language: str) -> tuple[str, ...] | None:
+    """The distributions of a language's segmenter; None where spaces part words."""
+    row = known(language)
+    return None if row is None else row.segmenter
 
 
 def published_words(text: str) -> list[str]:
@@ -86,11 +79,11 @@ def words(text: str, language: str) -> list[str]:
         ImportError: If the language's segmenter is not installed; the message names the extra.
         ValueError: For Khmer, Lao and Burmese, which need a segmenter that is not here.
     """
-    code = language_code(language)
-    if code in _UNSEGMENTED:
-        raise ValueError(f"{code} is written without spaces and has no word segmenter here")
-    if code not in _LIBRARIES:
+    code, libraries = language_code(language), _libraries(language)
+    if libraries is None:
         return list(_WORD.findall(text))
+    if not libraries:  # a count of space-separated runs would be wrong
+        raise ValueError(f"{code} is written without spaces and has no word segmenter here")
     return [word for token in segmenter(code)(text) for word in _WORD.findall(token)]
 
 
@@ -101,7 +94,7 @@ def has_words(text: str, at_least: int) -> bool:
 
 def can_segment(language: str) -> bool:
     """Whether `words` knows this language: not those without spaces that need a segmenter."""
-    return language_code(language) not in _UNSEGMENTED
+    return _libraries(language) != ()
 
 
 def lower_words(text: str, language: str) -> list[str]:
@@ -155,7 +148,7 @@ def length_words(text: str, language: str) -> int:
 
 def segmenter_name(language: str) -> str:
     """What cuts this language into words, with versions, for signatures: `jieba:0.42.1`."""
-    libraries = _LIBRARIES.get(language_code(language), ("regex",))
+    libraries = _libraries(language) or ("regex",)
     return "+".join(f"{name}:{library_version(name)}" for name in libraries)
 
 

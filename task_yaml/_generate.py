@@ -6,11 +6,15 @@ checkout); a test checks that the files on disk are what this module would write
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
 
+import yaml
+
 from xling_tasks.data.records import MMEDBENCH, XLINGHEALTH
+from xling_tasks.languages import stop_texts
 
 DEMO = "demo"
 DATASETS = tuple(key for key, record in XLINGHEALTH.items() if not record.bundled)
@@ -67,7 +71,8 @@ def files() -> dict[str, str]:
     for criterion, dataset in product(CRITERIA, (*DATASETS, DEMO)):
         for language in XLINGHEALTH[dataset].languages:
             name = f"xlinghealth_{criterion}_{dataset}_{language}"
-            written[f"xlinghealth/{name}.yaml"] = _leaf(name, criterion, dataset, language)
+            leaf = _leaf(name, criterion, dataset, language)
+            written[f"xlinghealth/{name}.yaml"] = leaf + _stops("xlinghealth", criterion, language)
     for kind, (infix, record) in product(
         MMEDBENCH_KINDS, (("", "mmedbench"), ("demo_", "mmedbench_demo"))
     ):
@@ -150,6 +155,27 @@ def _leaf(name: str, criterion: str, dataset: str, language: str = "") -> str:
         f"task: {name}\n"
         f"dataset_kwargs:\n  record: {dataset}\n" + (language and f"  language: {language}\n")
     )
+
+
+def _stops(family: str, criterion: str, language: str) -> str:
+    """The generation arguments of the template, with the stop texts of one language.
+
+    They stand in each leaf, so that a new language changes no other task.
+    """
+    template = Path(__file__).parent / family / f"_{criterion}_template_yaml"
+    given = yaml.load(template.read_text(encoding="utf-8"), _Template).get("generation_kwargs")
+    if given is None:
+        return ""
+    arguments = {**given, "until": stop_texts(language)}
+    told = {key: json.dumps(value, ensure_ascii=False) for key, value in arguments.items()}
+    return "generation_kwargs:\n" + "".join(f"  {key}: {each}\n" for key, each in told.items())
+
+
+class _Template(yaml.SafeLoader):
+    """Reads a template, whose class is of no interest here."""
+
+
+_Template.add_constructor("!function", lambda loader, node: None)
 
 
 def _group(name: str, members: list[str], averaged: tuple[str, ...] = ()) -> str:

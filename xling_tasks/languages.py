@@ -1,162 +1,60 @@
-"""The languages that can be translated, and what each family of translation models calls them."""
+"""The languages of this project: their names, order, groups, and what models call them.
+
+What is known of each stands in its row of `languages.yaml` (`xling_metrics.languages`).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Container, Iterable, Mapping
 
-from xling_metrics.words import language_code
+from xling_metrics.languages import KNOWN, Language, known
 
 from xling_tasks.errors import SettingError
 
+LANGUAGES = {code: row for code, row in KNOWN.items() if row.ours}
+"""The languages of our prompts and of arXiv:2505.21999, by code."""
 
-class Language(NamedTuple):
-    """A language as translators know it.
-
-    Attributes:
-        code: Our two-letter code; Hebrew is `he`.
-        name: Its English name.
-        nllb: Its code in NLLB-200; the first three letters are the ISO 639-3 code.
-        others: Further codes that MADLAD-400 or Marian models use.
-    """
-
-    code: str
-    name: str
-    nllb: str
-    others: tuple[str, ...] = ()
-
-    @property
-    def aliases(self) -> tuple[str, ...]:
-        """Every code it may have outside NLLB, ours first."""
-        return (self.code, self.nllb[:3], *self.others)
+OTHER_LANGUAGES = {code: row for code, row in KNOWN.items() if not row.ours}
+"""Further languages of users' own data: name, and code of NLLB-200 where that has them."""
 
 
-LANGUAGES = {
-    row.code: row
-    for row in (
-        Language("ar", "Arabic", "arb_Arab", ("ara",)),
-        Language("bn", "Bengali", "ben_Beng"),
-        Language("cs", "Czech", "ces_Latn"),
-        Language("de", "German", "deu_Latn"),
-        Language("el", "Greek", "ell_Grek"),
-        Language("en", "English", "eng_Latn"),
-        Language("es", "Spanish", "spa_Latn"),
-        Language("fa", "Persian", "pes_Arab", ("fas",)),
-        Language("fr", "French", "fra_Latn"),
-        Language("gu", "Gujarati", "guj_Gujr"),
-        Language("he", "Hebrew", "heb_Hebr", ("iw",)),
-        Language("hi", "Hindi", "hin_Deva"),
-        Language("id", "Indonesian", "ind_Latn"),
-        Language("it", "Italian", "ita_Latn"),
-        Language("ja", "Japanese", "jpn_Jpan"),
-        Language("kn", "Kannada", "kan_Knda"),
-        Language("ko", "Korean", "kor_Hang"),
-        Language("ml", "Malayalam", "mal_Mlym"),
-        Language("nl", "Dutch", "nld_Latn"),
-        Language("pa", "Punjabi", "pan_Guru", ("pan_Guru",)),
-        Language("pl", "Polish", "pol_Latn"),
-        Language("pt", "Portuguese", "por_Latn"),
-        Language("ro", "Romanian", "ron_Latn"),
-        Language("ru", "Russian", "rus_Cyrl"),
-        Language("ta", "Tamil", "tam_Taml"),
-        Language("te", "Telugu", "tel_Telu"),
-        Language("th", "Thai", "tha_Thai"),
-        Language("tr", "Turkish", "tur_Latn"),
-        Language("ur", "Urdu", "urd_Arab"),
-        Language("vi", "Vietnamese", "vie_Latn"),
-        # Simplified script: what XLingHealth's Chinese is written in.
-        Language("zh", "Chinese", "zho_Hans", ("cmn_Hans", "zho_Hans", "cmn", "zh_CN", "zh_cn")),
-    )
-}
-
-_OTHERS = """
-af Afrikaans afr_Latn|ak Akan aka_Latn|am Amharic amh_Ethi|an Aragonese arg_Latn
-as Assamese asm_Beng|ay Aymara ayr_Latn|az Azerbaijani azj_Latn|be Belarusian bel_Cyrl
-bg Bulgarian bul_Cyrl|bm Bambara bam_Latn|bo Tibetan bod_Tibt|br Breton bre_Latn
-bs Bosnian bos_Latn|ca Catalan cat_Latn|ceb Cebuano ceb_Latn|ckb Kurdish,Sorani ckb_Arab
-cy Welsh cym_Latn|da Danish dan_Latn|dz Dzongkha dzo_Tibt|ee Ewe ewe_Latn|eo Esperanto epo_Latn
-et Estonian est_Latn|eu Basque eus_Latn|ff Fulah fuv_Latn|fi Finnish fin_Latn
-fil Filipino fil_Latn|fo Faroese fao_Latn|ga Irish gle_Latn|gl Galician glg_Latn
-gn Guarani grn_Latn|ha Hausa hau_Latn|hr Croatian hrv_Latn|ht Haitian,Creole hat_Latn
-hu Hungarian hun_Latn|hy Armenian hye_Armn|ig Igbo ibo_Latn|is Icelandic isl_Latn
-jv Javanese jav_Latn|ka Georgian kat_Geor|ki Kikuyu kik_Latn|kk Kazakh kaz_Cyrl|km Khmer khm_Khmr
-ku Kurdish,Kurmanji kmr_Latn|ky Kyrgyz kir_Cyrl|la Latin lat_Latn|lb Luxembourgish ltz_Latn
-lg Ganda lug_Latn|ln Lingala lin_Latn|lo Lao lao_Laoo|lt Lithuanian lit_Latn|lv Latvian lvs_Latn
-mg Malagasy plt_Latn|mi Maori mri_Latn|mk Macedonian mkd_Cyrl|mn Mongolian khk_Cyrl
-mr Marathi mar_Deva|ms Malay zsm_Latn|mt Maltese mlt_Latn|my Burmese mya_Mymr
-nb Norwegian,Bokmal nob_Latn|ne Nepali npi_Deva|nn Norwegian,Nynorsk nno_Latn
-no Norwegian nor_Latn|nso Northern,Sotho nso_Latn|ny Nyanja nya_Latn|oc Occitan oci_Latn
-om Oromo gaz_Latn|or Odia ory_Orya|ps Pashto pbt_Arab|qu Quechua quy_Latn|rn Rundi run_Latn
-rw Kinyarwanda kin_Latn|sd Sindhi snd_Arab|se Northern,Sami sme_Latn|si Sinhala sin_Sinh
-sk Slovak slk_Latn|sl Slovenian slv_Latn|sn Shona sna_Latn|so Somali som_Latn|sq Albanian als_Latn
-sr Serbian srp_Cyrl|ss Swati ssw_Latn|st Southern,Sotho sot_Latn|su Sundanese sun_Latn
-sv Swedish swe_Latn|sw Swahili swh_Latn|tg Tajik tgk_Cyrl|ti Tigrinya tir_Ethi|tk Turkmen tuk_Latn
-tl Tagalog tgl_Latn|tn Tswana tsn_Latn|ts Tsonga tso_Latn|tt Tatar tat_Cyrl|tw Twi twi_Latn
-ug Uyghur uig_Arab|uk Ukrainian ukr_Cyrl|uz Uzbek uzn_Latn|vo Volapuk vol_Latn|wa Walloon wln_Latn
-wo Wolof wol_Latn|xh Xhosa xho_Latn|yo Yoruba yor_Latn|zu Zulu zul_Latn
-"""
-
-OTHER_LANGUAGES = {
-    code: Language(code, name.replace(",", " "), nllb)
-    for code, name, nllb in (row.split() for row in _OTHERS.replace("\n", "|").split("|") if row)
-}
-"""Further languages of users' own data: name, and code of NLLB-200 where that has them.
-
-They are not in `LANGUAGES`, which are those of our prompts and of arXiv:2505.21999.
-"""
+def _grouped(*names: str, kind: Callable[[Language], str]) -> dict[str, tuple[str, ...]]:
+    """The languages other than English by group, groups in the order of the tables."""
+    return {
+        name: tuple(code for code, row in LANGUAGES.items() if kind(row) == name) for name in names
+    }
 
 
-# Groups by which Marian models name one of their sides (ISO 639-5, and two older names).
-_ROMANCE = frozenset({"es", "fr", "it", "pt", "ro"})
-_INDIC = frozenset({"bn", "gu", "hi", "pa", "ur"})
-_GERMANIC = frozenset({"de", "en", "nl"})
-_SEMITIC = frozenset({"ar", "he"})
-_GROUPS = {
-    "mul": frozenset(LANGUAGES),
-    "ine": _ROMANCE | _INDIC | _GERMANIC | {"cs", "el", "fa", "pl", "ru"},
-    "itc": _ROMANCE, "roa": _ROMANCE, "romance": _ROMANCE,
-    "gem": _GERMANIC, "gmw": _GERMANIC,
-    "sla": frozenset({"cs", "pl", "ru"}), "zlw": frozenset({"cs", "pl"}),
-    "zle": frozenset({"ru"}), "grk": frozenset({"el"}),
-    "inc": _INDIC, "iir": _INDIC | {"fa"}, "ira": frozenset({"fa"}),
-    "dra": frozenset({"kn", "ml", "ta", "te"}),
-    "sem": _SEMITIC, "afa": _SEMITIC,
-    "trk": frozenset({"tr"}), "map": frozenset({"id"}), "poz": frozenset({"id"}),
-    "sit": frozenset({"zh"}), "aav": frozenset({"vi"}),
-}  # fmt: skip
-
-
-SCRIPT_GROUPS = {
-    "latin": ("cs", "de", "es", "fr", "id", "it", "nl", "pl", "pt", "ro", "tr", "vi"),
-    "indic": ("bn", "gu", "hi", "kn", "ml", "pa", "ta", "te"),
-    "perso_arabic": ("ar", "fa", "ur"),
-    "other": ("el", "he", "ja", "ko", "ru", "th", "zh"),
-}
+SCRIPT_GROUPS = _grouped(
+    "latin", "indic", "perso_arabic", "other", kind=lambda row: row.script_group
+)
 """The languages other than English by script, as arXiv:2505.21999 groups them."""
 
-FAMILY_GROUPS = {
-    "romance": ("de", "es", "fr", "it", "nl", "pt", "ro"),
-    "slavic": ("cs", "pl", "ru"),
-    "indo_aryan": ("bn", "fa", "gu", "hi", "pa", "ur"),
-    "dravidian": ("kn", "ml", "ta", "te"),
-    "other": ("ar", "el", "he", "id", "ja", "ko", "th", "tr", "vi", "zh"),
-}
+FAMILY_GROUPS = _grouped(
+    "romance", "slavic", "indo_aryan", "dravidian", "other", kind=lambda row: row.family
+)
 """The same languages by family as arXiv:2505.21999 (Table 12) groups them.
 
 German and Dutch, which are Germanic, count as Romance there, and Persian, which is Iranian, as
 Indo-Aryan. These groups stand beside the paper's figures; `BRANCH_GROUPS` has the linguists'.
 """
 
-BRANCH_GROUPS = {
-    "romance": ("es", "fr", "it", "pt", "ro"),
-    "germanic": ("de", "nl"),
-    "slavic": ("cs", "pl", "ru"),
-    "indo_aryan": ("bn", "gu", "hi", "pa", "ur"),
-    "dravidian": ("kn", "ml", "ta", "te"),
-    "other": ("ar", "el", "fa", "he", "id", "ja", "ko", "th", "tr", "vi", "zh"),
-}
+BRANCH_GROUPS = _grouped(
+    *("romance", "germanic", "slavic", "indo_aryan", "dravidian", "other"),
+    kind=lambda row: row.branch,
+)
 """The same languages by linguistic branch; `other` has the branches with one language here."""
+
+
+def stop_texts(code: str) -> list[str]:
+    """Texts at which an answer ends because the model asks itself the next question.
+
+    These are the word for 'Question:' in English and in the question's language, as our prompts
+    write it, at the beginning of a line.
+    """
+    rows = (KNOWN["en"], known_language(code))
+    return list(dict.fromkeys(f"\n{row.question}" for row in rows if row and row.question))
 
 
 def find(code: str, names: Mapping[str, str] | None = None) -> Language:
@@ -188,8 +86,7 @@ def unknown_names(names: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 def known_language(code: str) -> Language | None:
     """The language of a code such as `sw` or `pt-BR`, of ours or of the others; None if unknown."""
-    short = language_code(code)
-    return LANGUAGES.get(short) or OTHER_LANGUAGES.get(short)
+    return known(code)
 
 
 def first_in(vocabulary: Container[str], form: str, language: Language) -> str | None:
@@ -208,7 +105,10 @@ def side_covers(label: str, language: Language) -> bool:
     """Whether one side of a Marian model (`es`, `zho`, `cat+spa`, `ROMANCE`) has a language."""
     parts = {label, *re.split(r"[+_]", label)}
     return any(
-        part in language.aliases or language.code in _GROUPS.get(part.lower(), ()) for part in parts
+        part in language.aliases
+        or part.lower() in language.marian
+        or (part.lower() == "mul" and language.ours)
+        for part in parts
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from xling_metrics.words import language_code
+from xling_metrics.languages import language_code
 
 from xling_tasks.data.own.tongues import stated_scripts
 from xling_tasks.data.prompt_sets import ALL, PARTS

@@ -437,6 +437,20 @@ def test_what_was_not_logged_is_an_error_that_says_what_differs(ready, replay, t
         replay(ready[0], V + "en", metadata=prompts)
 
 
+def test_answers_that_ended_at_more_stop_texts_hold_none_of_todays(logged, replay, tmp_path):
+    first = logged(tmp_path / "out", [C + "es"], limit=2)
+    samples = out_of(tmp_path / "out", "samples_*.jsonl")
+    now = json.dumps(["\nQuestion:", "\nPregunta:"], ensure_ascii=False)
+    text = samples.read_text()
+    assert now in text
+    four = ["\nQuestion:", "\nPregunta:", "\n问题：", "\nप्रश्न:"]  # what version 0.1.0 sent
+    samples.write_text(text.replace(now, json.dumps(four, ensure_ascii=False)))
+    same(first, replay(tmp_path / "out", [C + "es"], limit=2))
+    samples.write_text(text.replace(now, json.dumps(four[1:], ensure_ascii=False)))
+    with pytest.raises(DataError, match="until is "):
+        replay(tmp_path / "out", [C + "es"], limit=2)
+
+
 def test_more_answers_than_were_logged(logged, replay, serve, tmp_path, own_cache):
     served = varied(serve(opinion))
     first = logged(

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from xling_metrics import words as words_module
+from xling_metrics.languages import language_code
 from xling_metrics.words import (
     CutOnce,
     has_words,
-    language_code,
     length_words,
     lower_words,
     published_words,

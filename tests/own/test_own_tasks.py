@@ -46,11 +46,29 @@ def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path)
     # langid cannot tell Dagbani; what stands in its place is said.
     signs = found["configs"]["xling_own_correctness"]["metadata"]["xling"]["signatures"]
     assert signs["langid_match_dag"].endswith("|by:script_Latin_and_not_english")
+    # Each language stops at its own word for 'Question:', where our prompts have one.
+    parts = found["configs"]["xling_own_correctness"]["metadata"]["xling"]["parts"]
+    stops = {code: own["generation_kwargs"]["until"] for code, own in parts.items()}
+    assert stops == dict.fromkeys(("en", "pt", "sw", "dag"), ["\nQuestion:"])
     # Instructions: our English ones, where there is none in the language; recorded.
     parts = found["configs"]["xling_own_consistency"]["metadata"]["xling"]["parts"]
     assert {c: own["prompts"]["consistency"]["language"] for c, own in parts.items()} == {
         "en": "en", "pt": "en", "sw": "en", "dag": "en"
     }  # fmt: skip
+
+
+def test_each_language_stops_at_its_own_word_unless_the_user_says_where(run, tmp_path):
+    rows = [{"id": "1", "question_en": "Why?", "answer_en": "So.", "question_hi": "क्यों?",
+             "answer_hi": "ऐसे।"}]  # fmt: skip
+    path = write_jsonl(tmp_path / "clinic.jsonl", rows)
+    seen = {}
+    for given in (None, "until=END"):
+        found = run("xling_own_correctness", metadata={"data_dir": str(path)}, log_samples=True,
+                    gen_kwargs=given)  # fmt: skip
+        (sample,) = found["samples"]["xling_own_correctness"]
+        seen[given] = [a["arg_1"]["until"] for a in sample["arguments"].values()]
+    assert seen[None] == [["\nQuestion:"], ["\nQuestion:", "\nप्रश्न:"]]
+    assert seen["until=END"] == ["END", "END"]
 
 
 def test_wrong_answers_are_drawn_from_the_same_question_in_all_languages(run, tmp_path):

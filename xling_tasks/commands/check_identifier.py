@@ -14,7 +14,7 @@ from typing import Any
 
 from xling_metrics.identifiers import Identifier
 from xling_metrics.language import identify, knows, sentences
-from xling_metrics.words import language_code
+from xling_metrics.languages import language_code
 
 from xling_tasks.commands.table import table
 from xling_tasks.data.files import Table, read_tables

@@ -8,17 +8,10 @@ from typing import Any
 
 from xling_tasks.languages import LANGUAGES
 
-LANGUAGE_NAMES = {"en": "English", "es": "Spanish", "zh": "Chinese", "hi": "Hindi"}
+LANGUAGE_NAMES = {code: LANGUAGES[code].name for code in ("en", "es", "zh", "hi")}
 """The languages of XLingHealth by ISO 639-1 code, named as in its column headers."""
 
-MMEDBENCH_LANGUAGES = {
-    "en": "English",
-    "zh": "Chinese",
-    "ja": "Japanese",
-    "fr": "French",
-    "ru": "Russian",
-    "es": "Spanish",
-}
+MMEDBENCH_LANGUAGES = {code: LANGUAGES[code].name for code in ("en", "zh", "ja", "fr", "ru", "es")}
 """The languages of MMedBench by ISO 639-1 code; the names are its files' stems."""
 
 

@@ -22,13 +22,14 @@ import random
 import re
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import regex
 from lm_eval.api.model import LM
 from tqdm import tqdm
 from xling_metrics.language import identify
+from xling_metrics.languages import KNOWN, Language
 
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.safe_json import json_objects
@@ -42,8 +43,15 @@ _SLOPE, _MIDDLE = 12.0, 0.30
 _SHARPNESS = 25.0
 _NATS_PER_CHARACTER = 2.0
 
-_QUESTION = re.compile(r"(?:Question|Pregunta|问题|प्रश्न|質問|Вопрос)\s*[:：]\s*")
-_ANSWER = re.compile(r"\n\s*(?:Answer|Respuesta|回答|उत्तर|Réponse|Ответ)\s*[:：]\s*")
+
+def _labels(of: Callable[[Language], str]) -> str:
+    """A pattern for a label of prompts, in any language."""
+    words = dict.fromkeys(re.escape(of(row).rstrip(" :：")) for row in KNOWN.values() if of(row))
+    return rf"(?:{'|'.join(words)})\s*[:：]\s*"
+
+
+_QUESTION = re.compile(_labels(lambda row: row.question))
+_ANSWER = re.compile(r"\n\s*" + _labels(lambda row: row.answer))
 _OPTION = re.compile(r"^([A-H])\. (.+)$", re.M)
 _VERDICT_CUE = re.compile(r"\bYes\b.{0,12}\bNo\b", re.S)
 

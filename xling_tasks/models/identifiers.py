@@ -10,27 +10,9 @@ from pathlib import Path
 
 from xling_metrics.identifiers import PACKAGES, Identifier, identifier, missing
 from xling_metrics.language import has_own_script, knows
-from xling_metrics.words import language_code
+from xling_metrics.languages import SCRIPTS, known, language_code
 
-from xling_tasks.data.own.tongues import SCRIPTS
 from xling_tasks.errors import SettingError, did_you_mean
-from xling_tasks.languages import known_language
-
-# ISO 639-3: macrolanguages, and members of theirs without a two-letter code of their own. Then
-# names of one language: Bokmal is what most call Norwegian, and Filipino is Tagalog.
-_MEMBERS = {
-    code: frozenset(others.split())
-    for code, others in {
-        "ak": "aka fat twi", "ar": "ara arb acm acq aeb afb ajp apc apd arq ars ary arz ayl shu",
-        "ay": "aym ayr ayc", "az": "aze azj azb", "et": "est ekk vro", "fa": "fas pes prs",
-        "ff": "ful fuf fuh fuv", "gn": "grn gug", "ku": "kur kmr", "lv": "lav lvs ltg",
-        "mg": "mlg plt", "mn": "mon khk", "ms": "msa zlm zsm", "ne": "nep npi",
-        "no": "nor nob nno nb nn", "om": "orm gaz hae", "or": "ori ory", "ps": "pus pbt pbu",
-        "qu": "que quy quz quh", "sq": "sqi als aln", "sw": "swa swh swc", "uz": "uzb uzn uzs",
-        "nb": "nob no nor", "fil": "tl tgl", "tl": "fil", "tw": "ak aka",
-        "yi": "yid ydd", "zh": "zho cmn yue wuu lzh nan hak gan hsn cdo",
-    }.items()
-}  # fmt: skip
 
 # Scripts that labels call otherwise.
 _SAME_SCRIPT = {"Hani": "Hans", "Hant": "Hans", "Kore": "Hang", "Hrkt": "Jpan"}
@@ -96,12 +78,12 @@ def labels_for(
     Returns:
         None of them where the identifier does not know the language, or not in this script.
     """
-    code, row = language_code(language), known_language(language)
-    codes = {code} | _MEMBERS.get(code, frozenset())
+    code, row = language_code(language), known(language)
+    codes = {code}
     if row is not None:
-        codes |= {alias.partition("_")[0] for alias in row.aliases}
+        codes |= {alias.partition("_")[0] for alias in row.aliases} | {*row.members}
     stated = {script for script, names in SCRIPTS.items() if scripts and set(names) & set(scripts)}
-    usual = row.nllb.partition("_")[2] if row is not None else ""
+    usual = row.script if row is not None else ""
     # Labels without a script mean the usual one.
     unusual = bool(stated) and usual not in stated and (row is not None or knows(code))
     allowed = stated or ({usual} if usual and has_own_script(code) else set())

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from xling_metrics.language import identify
-from xling_metrics.words import language_code
+from xling_metrics.languages import language_code
 
 from xling_tasks.criteria import CRITERIA, ENGLISH, form_of
 from xling_tasks.languages import language_name

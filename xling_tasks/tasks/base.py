@@ -229,6 +229,11 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         seed, dataset = self.settings.sampling_seed, self.record.key
         return with_seeds(request, seed, dataset, language, question)
 
+    @property
+    def generation_arguments(self) -> dict[str, Any]:
+        """The template's generation arguments, with `--gen_kwargs`."""
+        return dict(self.config.generation_kwargs or {})
+
     @abstractmethod
     def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
         """The requests for one view of a document, whose context is given."""
@@ -414,7 +419,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
                 }
                 for name, prompt in self.used_prompts().items()
             },
-            "generation_kwargs": redact(dict(self.config.generation_kwargs or {})),
+            "generation_kwargs": redact(self.generation_arguments),
             "signatures": signatures,
         }
 

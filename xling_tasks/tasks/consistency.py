@@ -22,8 +22,9 @@ from xling_metrics.language import (
     match_rule,
     published_language_consistency_corpus,
 )
+from xling_metrics.languages import language_code
 from xling_metrics.ngrams import distinct_answers
-from xling_metrics.words import can_segment, language_code
+from xling_metrics.words import can_segment
 
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.errors import SettingError, XlingError

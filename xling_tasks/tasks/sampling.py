@@ -96,7 +96,7 @@ def generation_arguments(task: XlingTask, temperature: float) -> dict[str, Any]:
     Raises:
         SettingError: If `--gen_kwargs do_sample` contradicts the temperature.
     """
-    arguments = deepcopy(dict(task.config.generation_kwargs or {}))
+    arguments = deepcopy(task.generation_arguments)
     sample = temperature > 0
     if "do_sample" in arguments and bool(arguments["do_sample"]) != sample:
         raise SettingError(

@@ -18,7 +18,7 @@ from xling_metrics.language import (
     language_consistency_corpus,
     match_rule,
 )
-from xling_metrics.words import language_code
+from xling_metrics.languages import language_code
 
 from xling_tasks.languages import language_name
 from xling_tasks.log import warn_once

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xling_metrics.language import identify, in_language
+from xling_metrics.languages import known
 from xling_metrics.words import LETTER
 
 from xling_tasks.data.files import Table, decoded, delimiter, encoding_of, read_tables
@@ -38,12 +39,6 @@ from xling_tasks.languages import language_name
 ERROR, LOOK = "error", "look"
 LETTERS_TO_TELL = 60
 """Letters from which langid is trusted; see `models/translate/degenerate.py`."""
-
-_NEAR = ({"cs", "sk"}, {"es", "an", "ca", "gl", "pt"}, {"fa", "ur", "ps"}, {"hi", "mr", "ne"},
-         {"id", "jv", "ms"}, {"ru", "bg", "mk", "sr", "uk", "be"}, {"tr", "az"}, {"zh", "ja"},
-         {"da", "nb", "nn", "no", "sv"}, {"bs", "hr", "sl", "sr"}, {"xh", "zu"}, {"rw", "rn"},
-         {"af", "nl"})  # fmt: skip
-"""Languages that langid mistakes for one another."""
 
 
 class Problem(NamedTuple):
@@ -248,11 +243,11 @@ def _in_other_languages(data: OwnData) -> Iterator[Problem]:
         texts = [_texts(item, code) for item in items]
         scripts = scripts_that_decide(data, code)
         inside = in_language(texts, code, scripts)
-        labels = identify(texts)
+        labels, row = identify(texts), known(code)
+        near = () if row is None else row.near
         taken_for: dict[str, list[str]] = {}
         for item, good, label in zip(items, inside, labels, strict=True):
-            near = any({code, label} <= group for group in _NEAR)
-            if good is False and not near and label is not None:
+            if good is False and label is not None and label not in near:
                 taken_for.setdefault("another language" if scripts else label, []).append(item.id)
         for label, ids in taken_for.items():
             name = label if label == "another language" else language_name(label)

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from xling_metrics.language import knows
+from xling_metrics.languages import SCRIPTS
 
 from xling_tasks.data.files import Table, read_tables
 from xling_tasks.data.own.columns import Columns, normal, understood
 from xling_tasks.data.own.oddities import letters_of, listed, notes
 from xling_tasks.data.own.rows import LETTERS, Item, items_of
-from xling_tasks.data.own.tongues import SCRIPTS, Tongue, tongue
+from xling_tasks.data.own.tongues import Tongue, tongue
 from xling_tasks.data.own.workbook import formulas_without_value, numbers_shown_otherwise
 from xling_tasks.data.records import RECORDS, DatasetRecord
 from xling_tasks.data.sources import Source

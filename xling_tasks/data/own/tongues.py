@@ -6,31 +6,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from xling_metrics.languages import SCRIPTS
+
 from xling_tasks.errors import SettingError, did_you_mean
 from xling_tasks.languages import LANGUAGES, OTHER_LANGUAGES, known_language, nameless
 
 _CODE = re.compile(r"[a-z]{2,8}(-[a-z0-9]{2,8})*")
-_KNOWN = LANGUAGES | OTHER_LANGUAGES
 _BY_OTHER_NAME = {
     word: row.code
-    for row in reversed(_KNOWN.values())
+    for row in reversed((LANGUAGES | OTHER_LANGUAGES).values())
     for word in (row.name.lower().replace(" ", "_"), row.nllb[:3], *row.others)
 }
-
-# ISO 15924 codes of scripts -> the names that Unicode has for them.
-SCRIPTS = {
-    "Arab": ("Arabic",), "Armn": ("Armenian",), "Beng": ("Bengali",), "Cans": (
-    "Canadian_Aboriginal",), "Cher": ("Cherokee",), "Cyrl": ("Cyrillic",), "Deva": ("Devanagari",),
-    "Ethi": ("Ethiopic",), "Geor": ("Georgian",), "Grek": ("Greek",), "Gujr": ("Gujarati",),
-    "Guru": ("Gurmukhi",), "Hang": ("Hangul",), "Hans": ("Han",), "Hant": ("Han",),
-    "Hebr": ("Hebrew",), "Jpan": ("Han", "Hiragana", "Katakana"), "Khmr": ("Khmer",),
-    "Knda": ("Kannada",), "Laoo": ("Lao",), "Latn": ("Latin",), "Mlym": ("Malayalam",),
-    "Mong": ("Mongolian",), "Mymr": ("Myanmar",), "Nkoo": ("Nko",), "Olck": ("Ol_Chiki",),
-    "Orya": ("Oriya",), "Sinh": ("Sinhala",), "Syrc": ("Syriac",), "Taml": ("Tamil",),
-    "Telu": ("Telugu",), "Tfng": ("Tifinagh",), "Thaa": ("Thaana",), "Thai": ("Thai",),
-    "Tibt": ("Tibetan",), "Vaii": ("Vai",), "Yiii": ("Yi",),
-}  # fmt: skip
-"""The scripts that may be stated."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +61,7 @@ def tongue(word: str, stated: Mapping[str, tuple[str, str]]) -> Tongue | None:
         row = known_language(parts[0]) or known_language(_BY_OTHER_NAME.get(parts[0], ""))
     if row is None:
         return None
-    return Tongue(row.code, row.name, _script(row.code, parts[1:]) or row.nllb.partition("_")[2])
+    return Tongue(row.code, row.name, _script(row.code, parts[1:]) or row.script)
 
 
 _SUBTAG = re.compile(r"[a-z]{2}|\d{3}|" + "|".join(SCRIPTS).lower())

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.data.own.tongues import SCRIPTS, Tongue, tongue
+from xling_metrics.languages import KNOWN, SCRIPTS
+
+from xling_tasks.data.own.tongues import Tongue, tongue
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError
 
@@ -18,7 +20,7 @@ ROLES = {"user": "User", "assistant": "Assistant", "system": "System"}
 """Who speaks in a turn, and what a plain transcript calls it."""
 
 _OTHER_ROLES = {"developer": "system"}
-_COUNTRIES = {"jp": "ja", "cn": "zh", "kr": "ko", "vn": "vi", "cz": "cs", "dk": "da", "gr": "el"}
+_COUNTRIES = {row.country: code for code, row in KNOWN.items() if row.country}
 """Codes of countries that translations are found under in place of languages."""
 
 _REGIONS = (

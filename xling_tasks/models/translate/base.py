@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from xling_metrics.words import language_code
+from xling_metrics.languages import language_code
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 
 import regex
 from xling_metrics.language import identify
+from xling_metrics.languages import Language, known, letters_of
 from xling_metrics.words import LETTER
 
-from xling_tasks.languages import LANGUAGES, OTHER_LANGUAGES
 from xling_tasks.readers.refusals import declines
 
 VERSION = 2
@@ -34,21 +35,6 @@ _ADDRESS = regex.compile(
 _IN_A_ROW = regex.compile(r"(.{2,9}?)\1{4,}|(.{10,200}?)\2{2,}|(\p{L}\p{M}*)\3{9,}", regex.DOTALL)
 _REPEATED_SHARE = 0.5
 _REPEATED_UNITS = 24
-
-# Whoever declines in these languages says one of these; other sources are not looked at.
-_MAY_DECLINE = {
-    "es": r"\b(?:no|ni|nunca|jamás|tampoco|sin|in\w+|imposible|declin\w*|rechaz\w*|abst\w*|neg\w*"
-    r"|carez\w*|exced\w*|capac\w*|limit\w*|difícil|fuera|alcance|lament\w*|lo siento|disculp\w*)\b",
-    "fr": r"\b(?:ne|n|pas|non|ni|sans|jamais|aucune?|in\w+|im\w+|refus\w*|déclin\w*|abst\w*"
-    r"|dépass\w*|capacités?|compéten\w*|limit\w*|au-delà|hors|sort|difficile|regret\w*|désolée?)\b",
-    "ru": r"не|ни|нет|без|отказ|отклон|воздерж|вне|предел|рамк|выход|превыш|трудн|сложн|лиш|извин"
-    r"|сожал",
-    "hi": r"नहीं|ना|मना|इनकार|इंकार|असमर्थ|अक्षम|असंभव|मत|परे|बाहर|सीमा|सीमित|क्षम|कठिन|मुश्किल"
-    r"|बिना|माफ|खेद|(?<!\S)न(?!\S)",
-    "zh": r"[不无無没沒未非难難拒免莫缺限恕绝絕]|超出|能力|范围|範圍",
-    "ja": r"な|ず|ません|かね|不|無|拒|断|控え|難|超え|範囲|限|外|遠慮|困",
-}
-_MAY_DECLINE_IN = {code: regex.compile(each, regex.I) for code, each in _MAY_DECLINE.items()}
 
 _CANNOT_TRANSLATE = regex.compile(
     r"(?:\b(?:I|we)(?:['’]m| am| are)? (?:\w+ ){0,2}?"
@@ -76,36 +62,13 @@ _FOREIGN_WORDS = 3
 # (XLingHealth's LiveQA in en, es, zh and hi), its confusions of near languages left aside.
 _LETTERS = 60
 _LETTERS_DENSE = 20
-_NEAR = {
-    "cs": {"sk"}, "es": {"an", "ca", "gl"}, "fa": {"ur"}, "hi": {"mr", "ne"}, "id": {"jv", "ms"},
-    "pt": {"gl"}, "ru": {"bg", "mk", "sr", "uk"}, "tr": {"az"}, "ur": {"fa"}, "zh": {"ja"},
-}  # fmt: skip
 
-# Characters that say what one of English says; measured on XLingHealth for zh (0.30), es (1.14)
-# and hi (1.03), estimated from the scripts elsewhere. The bounds are wide enough for that.
-_DENSITY = {"zh": 0.3, "ja": 0.45, "ko": 0.5, "ar": 0.85, "fa": 0.9, "he": 0.8, "en": 1.0}
-_DENSITY_ELSE = 1.1
+# A language of this density and less says in 20 letters what others say in 60.
+_DENSE = 0.5
+
+# How far a translation's length may be from the expected one; wide, because densities are rough.
 _TIMES = 3.0
 _SLACK = 20
-
-_SCRIPTS = {
-    "ar": r"\p{Arabic}", "bn": r"\p{Bengali}", "el": r"\p{Greek}", "fa": r"\p{Arabic}",
-    "gu": r"\p{Gujarati}", "he": r"\p{Hebrew}", "hi": r"\p{Devanagari}",
-    "ja": r"\p{Han}\p{Hiragana}\p{Katakana}ー", "kn": r"\p{Kannada}", "ko": r"\p{Hangul}",
-    "ml": r"\p{Malayalam}", "pa": r"\p{Gurmukhi}", "ru": r"\p{Cyrillic}", "ta": r"\p{Tamil}",
-    "te": r"\p{Telugu}", "th": r"\p{Thai}", "ur": r"\p{Arabic}", "zh": r"\p{Han}",
-}  # fmt: skip
-_LATIN = r"\p{Latin}"
-_OTHER_SCRIPTS = {
-    "Arab": "Arabic", "Armn": "Armenian", "Beng": "Bengali", "Cyrl": "Cyrillic",
-    "Deva": "Devanagari", "Ethi": "Ethiopic", "Geor": "Georgian", "Khmr": "Khmer", "Laoo": "Lao",
-    "Mymr": "Myanmar", "Orya": "Oriya", "Sinh": "Sinhala", "Tibt": "Tibetan",
-}  # fmt: skip
-_OWN_SCRIPT = {code: regex.compile(f"[{_SCRIPTS.get(code, _LATIN)}]") for code in LANGUAGES}
-_OWN_SCRIPT |= {
-    code: regex.compile(rf"\p{{{_OTHER_SCRIPTS.get(language.nllb.partition('_')[2], 'Latin')}}}")
-    for code, language in OTHER_LANGUAGES.items()
-}
 
 
 def reasons(
@@ -183,7 +146,7 @@ def repeats(text: str) -> bool:
 def _is_refusal(source: str, text: str, source_language: str) -> bool:
     if _CANNOT_TRANSLATE.search(text) and not _SAYS_TRANSLATE.search(source):
         return True
-    may_decline = _MAY_DECLINE_IN.get(source_language)
+    may_decline = _may_decline(source_language)
     return may_decline is not None and declines(text) and not may_decline.search(source)
 
 
@@ -195,7 +158,7 @@ def _is_copy(source: str, text: str, source_language: str) -> bool:
 
 def _is_list_of_names(source: str, source_language: str) -> bool:
     """Whether a source without a word of its language's own script lists single words."""
-    own = _OWN_SCRIPT.get(source_language, LETTER)
+    own = _own_script(source_language)
     items = _LIST_MARK.split(source.strip(" .。।"))
     return (
         not own.search(source) and len(items) > 1 and all(len(each.split()) < 2 for each in items)
@@ -207,7 +170,7 @@ def _holds(source: str, text: str, source_language: str) -> bool:
     if source.strip(" .。!?।！？") not in text:
         return False
     # Words of another script are drugs' names and the like, which a translation keeps.
-    own = _OWN_SCRIPT.get(source_language, LETTER)
+    own = _own_script(source_language)
     words = (word for word in _UNITS.findall(_ADDRESS.sub(" ", source)) if own.search(word))
     plain = {word for word in words if word == word.lower() and not any(map(str.isdigit, word))}
     # In Latin script a list of terms may be spelled as in English: `oral, rectal, nasal`.
@@ -228,7 +191,7 @@ def _is_made_of(source: str, text: str) -> bool:
 
 def _is_foreign_script(text: str, language: str) -> bool:
     words = _UNITS.findall(_ADDRESS.sub(" ", text))
-    own = _OWN_SCRIPT[language]
+    own = _own_script(language)
     foreign = [word for word in words if LETTER.search(word) and not own.search(word)]
     counted = [word for word in foreign if word == word.lower()]
     return len(counted) >= _FOREIGN_WORDS and len(foreign) > len(words) / 2
@@ -247,8 +210,8 @@ def _settle_copies(
 def _add_wrong_languages(
     faults: list[str | None], pairs: Sequence[tuple[str, str]], target_language: str
 ) -> None:
-    least = _LETTERS_DENSE if target_language in ("zh", "ja", "ko") else _LETTERS
-    right = {target_language} | _NEAR.get(target_language, set())
+    least = _LETTERS_DENSE if _row(target_language).density <= _DENSE else _LETTERS
+    right = {target_language, *_row(target_language).near}
     open_ = {
         i: _ADDRESS.sub(" ", text)
         for i, (_, text) in enumerate(pairs)
@@ -263,9 +226,24 @@ def _add_wrong_languages(
 
 
 def _wild_length(source: str, text: str, source_language: str, target_language: str) -> bool:
-    expected = len(source) * _density(target_language) / _density(source_language)
+    expected = len(source) * _row(target_language).density / _row(source_language).density
     return not expected / _TIMES - _SLACK <= len(text) <= expected * _TIMES + _SLACK
 
 
-def _density(language: str) -> float:
-    return _DENSITY.get(language, _DENSITY_ELSE)
+def _row(language: str) -> Language:
+    """What is known of a language, which may be nothing."""
+    return known(language) or Language(language, language, "")
+
+
+@cache
+def _own_script(language: str) -> regex.Pattern[str]:
+    """The letters of a language; any where it is not known."""
+    scripts = _row(language).unicode_scripts
+    return letters_of(scripts) if scripts else LETTER
+
+
+@cache
+def _may_decline(language: str) -> regex.Pattern[str] | None:
+    """What whoever declines in a language says; None where that was not written down."""
+    pattern = _row(language).declines
+    return regex.compile(pattern, regex.I) if pattern else None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from xling_tasks.languages import Language
+from xling_metrics.languages import Language
+
 from xling_tasks.log import log
 
 _GIVE_UP_AFTER = 3

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from xling_metrics.languages import Language
+
 from xling_tasks.errors import SettingError
-from xling_tasks.languages import Language, first_in, side_covers
+from xling_tasks.languages import first_in, side_covers
 from xling_tasks.log import warn_once
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_metrics.base import signature
-from xling_metrics.words import language_code
+from xling_metrics.languages import language_code
 
 from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.log import log

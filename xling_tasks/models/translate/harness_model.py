@@ -11,9 +11,10 @@ import contextlib
 import re
 from collections.abc import Iterator, Sequence
 
+from xling_metrics.languages import Language
+
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.harness.backends import is_hosted, takes_seed
-from xling_tasks.languages import Language
 from xling_tasks.models.backend import backend
 from xling_tasks.models.failures import FAILED, REFUSED, Reply
 from xling_tasks.models.rounds import Arrived, Call

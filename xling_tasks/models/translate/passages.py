@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from importlib import import_module
 
 import regex
-from xling_metrics.words import LETTER, language_code
+from xling_metrics.languages import known, language_code
+from xling_metrics.words import LETTER
 
 _BREAK = re.compile(r"(\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]\s*)")
 _LIST_MARK = regex.compile(
@@ -33,7 +34,6 @@ _TITLE = regex.compile(
 # Longer pieces are cut at a clause: translation models are trained on sentences.
 _LONGEST = 600
 _LONGEST_DENSE = 200
-_UNSPACED = frozenset({"zh", "ja"})
 _CLAUSE = regex.compile(r"[,;:،؛，；：、–—)）]\s*|\s+")
 
 
@@ -71,7 +71,7 @@ class Passage:
         language that does, and the other way round. Kept pieces get ASCII digits.
         """
         remaining = iter(translations)
-        unspaced = language_code(target) in _UNSPACED
+        unspaced = _unspaced(target)
         out = [self.start]
         for i, piece in enumerate(self.pieces):
             out.append(next(remaining) if piece.translatable else _ascii_digits(piece.text))
@@ -117,8 +117,13 @@ def _pieces(line: str, language: str) -> Iterator[Piece]:
     if at:
         yield _piece(line[:at])
     for segment in _aligned(line[at:], _segments(line[at:], code)):
-        for part in _cut(segment, _LONGEST_DENSE if code in _UNSPACED else _LONGEST):
+        for part in _cut(segment, _LONGEST_DENSE if _unspaced(code) else _LONGEST):
             yield _piece(part)
+
+
+def _unspaced(language: str) -> bool:
+    row = known(language)
+    return row is not None and row.unspaced
 
 
 def _piece(raw: str) -> Piece:

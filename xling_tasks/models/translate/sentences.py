@@ -11,8 +11,9 @@ from typing import Any
 
 from tqdm import tqdm
 from xling_metrics.base import signature
+from xling_metrics.languages import Language
 
-from xling_tasks.languages import Language, find
+from xling_tasks.languages import find
 from xling_tasks.log import log
 from xling_tasks.models.failures import REPEATED
 from xling_tasks.models.store import LEASE, ReplyStore, cache_folder, key_of

@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from xling_metrics.languages import Language
+
 from xling_tasks.errors import BackendError, SettingError, did_you_mean
-from xling_tasks.languages import Language
 from xling_tasks.models.control_tokens import inert_for
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.store import key_of

@@ -10,6 +10,7 @@ from xling_tasks.data.cells import natural
 from xling_tasks.data.own.load import OwnData, load, missing, scripts_that_decide
 from xling_tasks.data.own.rows import Item
 from xling_tasks.errors import PromptError
+from xling_tasks.languages import stop_texts
 from xling_tasks.settings import Settings
 from xling_tasks.tasks.base import XlingTask
 
@@ -79,6 +80,14 @@ class OwnPart(XlingTask):
             "unusable_reasons": dict(Counter(lacking.values())),
             "unusable_questions": sorted(lacking, key=natural),
         }
+
+    @property
+    def generation_arguments(self) -> dict[str, Any]:
+        """With the stop texts of this language, where the template has those of English."""
+        arguments = super().generation_arguments
+        if arguments.get("until") == stop_texts("en"):
+            arguments["until"] = stop_texts(self.language)
+        return arguments
 
     def instruction_language(self, language: str) -> str:
         """As the built-in task; English where `published` asks for one that has no text."""

@@ -298,7 +298,8 @@ class OwnTask(XlingTask):
         for code, part in self.parts.items():
             part.predict_only = self.predict_only
             own = part.recorded()
-            parts[code] = {key: own[key] for key in ("about", "data", "prompts", "signatures")}
+            parts[code] = {key: own[key] for key in (
+                "about", "data", "prompts", "signatures", "generation_kwargs")}  # fmt: skip
             if code in self._asked:
                 parts[code]["data"]["asked"] = self._asked[code]
         return {**whole, "parts": parts}
