@@ -49,7 +49,7 @@ def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path)
     # Each language stops at its own word for 'Question:', where our prompts have one.
     parts = found["configs"]["xling_own_correctness"]["metadata"]["xling"]["parts"]
     stops = {code: own["generation_kwargs"]["until"] for code, own in parts.items()}
-    assert stops == dict.fromkeys(("en", "pt", "sw", "dag"), ["\nQuestion:"])
+    assert set(map(tuple, stops.values())) == {("\nQuestion:",)}
     # Instructions: our English ones, where there is none in the language; recorded.
     parts = found["configs"]["xling_own_consistency"]["metadata"]["xling"]["parts"]
     assert {c: own["prompts"]["consistency"]["language"] for c, own in parts.items()} == {
@@ -66,7 +66,7 @@ def test_each_language_stops_at_its_own_word_unless_the_user_says_where(run, tmp
         found = run("xling_own_correctness", metadata={"data_dir": str(path)}, log_samples=True,
                     gen_kwargs=given)  # fmt: skip
         (sample,) = found["samples"]["xling_own_correctness"]
-        seen[given] = [a["arg_1"]["until"] for a in sample["arguments"].values()]
+        seen[given] = [arguments["until"] for _, arguments in sample["arguments"]]
     assert seen[None] == [["\nQuestion:"], ["\nQuestion:", "\nप्रश्न:"]]
     assert seen["until=END"] == ["END", "END"]
 
