@@ -27,7 +27,8 @@ FENCES = Fences("run", b"a key for tests")
 def coded(reply):
     """A reply's lines, each with the code before it."""
     return "\n".join(
-        line if line[:3] in ("", "```") else f"{CODE} {line}" for line in reply.split("\n")
+        line if line[:3] in ("", "```", "<th", "</t") else f"{CODE} {line}"
+        for line in reply.split("\n")
     )
 
 

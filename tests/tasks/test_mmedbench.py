@@ -309,12 +309,12 @@ def test_a_peft_adapter_through_the_hf_backend(run, tiny_hf, tmp_path):
         ("<think>First a reason, then [End] and A.</think>\nUnlike A.\n[End] B", False, "B"),
         ("<think>First a reason, then [End] A", False, None),
         ("It thins the blood.\nAnswer: B [End]", False, "B"),
-        # A heading in brackets opens no thought; without a marker it may.
+        # A heading in brackets opens no thought.
         ("[Reasoning] Ibuprofen acts on COX.\n[End]\nB", False, "B"),
         ("**[Analysis]** It acts on COX. [End] B", False, "B"),
         ("[Reasoning] <think>First a reason, then [End] A", False, None),
         ("[THINK] First a reason, then [End] A", False, None),
-        ("[Reasoning] It acts on COX.\nA", False, None),
+        ("[Reasoning] It acts on COX.\nA", False, "A"),
         ("###Answer: OPTION A IS CORRECT. OPTION C IS CORRECT.", True, None),
         ("###Answer: OPTION A IS CORRECT.\n###Answer: OPTION B IS CORRECT.", True, "B"),
         ("###Rationale: OPTION A IS CORRECT? ###Answer: OPTION B IS CORRECT.", True, "B"),

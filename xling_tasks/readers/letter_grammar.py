@@ -41,7 +41,7 @@ _OPENS_TEXT = rf"(?:{_STRICT}|(?<=T[)\]]?)(?=[,:(\-]))"
 # A label: an answer noun with what makes it the right one, and a colon or a copula.
 _NOUN = r"(?:[afry]*[AP][afroO]*|[afry]*r[af]*[oO][afrA]*|[af]*[oO][af]*r[afr]*|[afr]*f[af]*[oO]?)"
 _COLON = r"(?:[ijz]*\]?[:s]+z?|\]|[ij]?-)[np]*"
-_BEFORE = r"(?<=^|[.,:;?()\[\]np*9sivzl~E&#-]|x(?=a)|U(?=[arf]))"
+_BEFORE = r"(?<=^|[.,:;?()\[\]np*9sivzl~E&#-]|[xU](?=[arf]))"
 # Labels, and whether a comma may follow the letters after them.
 LABELS = [
     (
@@ -62,19 +62,31 @@ LABELS = [
     (regex.compile(r"(?<=^|[.np*])(?P<core>a*[ij])(?P<mark>)"), False),
     (regex.compile(r"(?<=^|[.np*])(?P<core>[ij]?r+(?=[ay]?L))(?P<mark>)"), True),
     (regex.compile(r"(?<!!|h|y|w)(?P<core>c)(?P<mark>:?)"), True),
+    (regex.compile(r"(?<!!|h|w)(?P<core>W)(?P<mark>:?)"), False),
     (regex.compile(r"(?<=^|[.,;np*v])(?P<core>s)(?P<mark>[,:]?[ijaoA]*)"), False),
 ]  # fmt: skip
 # 'The false one is C': an answer where the question asks for what is false.
+# A line that is nothing but a label heads what follows it ('### Answer').
+HEADING = regex.compile(rf"(?:^|(?<=[np]))\*?(?:{_NOUN}|[af]*q)(?=[np])")
+# What a label is followed by where it says what the answer is not.
+DENIAL = regex.compile(r"[aoOij]*(?:[!0][ijaoO]*\(?[LT]|\(?[LT][)az]*!)")
+# A word that takes back what stands before it, at the head of a sentence or clause.
+CORRECTION = regex.compile(r"(?:^|(?<=[.,:;?np*(]))[0w]?[,.]?k")
+# 'Although B is common, ...', 'Bも多いが、...': what is granted ends at the comma.
+GRANTED = regex.compile(
+    r"(?:^|(?<=[.;np]))(?:[Vu][^VuAPcs,.;?np]*,|[^VDAPcs,.;?np]*D)(?=[^.?np]*[xU])"
+)
 FALSE_LABEL = regex.compile(
     rf"{_BEFORE}(?P<core>[afr]*[oOAP]?[af]*w[af]*[oOAP]?)(?P<mark>{_COLON}|[ij]+:?[np]*[ij]?)"
 )
 STATED = regex.compile(
-    rf"(?<=^|[.,:;np*sv(]|s,)(?={_OPEN}[aoOyAPqLT])(?P<list>{_LIST}){_AFTER},?"
-    rf"(?:-?[ij]*[yg,]*[afr]*[AP][afr]*z*|-?[ij]+[yg]*[af]*r+[oO]z*|C)(?=$|[npb.,;:()\-?&])"
+    rf"(?<=^i?|[.,:;np*s]i|[.,:;np*svb(]|s,)(?={_OPEN}[aoOyAPqLT])(?P<list>{_LIST}){_AFTER},?"
+    rf"(?:-?[ij]*[yg,]*[afr]*[AP][afr]*z*|-?[ij]+[yg]*(?:[af]*r+[oO]|[afry]*[oO][afy]*r+)z*|C)"
+    r"a*(?=$|[npb.,;:()\-?&])"
 )
 TRUE = regex.compile(
-    rf"(?<=^|[.,:;np*sv(]|s,)(?={_OPEN}[aoOyAPqLT])(?P<list>{_LIST})"
-    rf"{_AFTER}-?[ijyg]*a?r+[oO]?z*(?=$|[npb.,;:()\-?])"
+    rf"(?<=^i?|[.,:;np*s]i|[.,:;np*svb(]|s,)(?={_OPEN}[aoOyAPqLT])(?P<list>{_LIST})"
+    rf"{_AFTER}-?[ijyg]*a?r+[oO]?[za]*(?=$|[npb.,;:()\-?])"
 )
 NOT_BUT = regex.compile(
     rf"(?<=^|[.np*,;]|[AP]i?|[AP]i?a)[ijaoO]*[!0]+[ijaoOAP]*(?P<no>{_LIST})z*,?v"
@@ -98,7 +110,8 @@ FALSE_ONE = regex.compile(r"w[af]*[oOAP]?z*[ij]+:?[aoO]*[LT]")
 _MARK = r"(?:(?P<no>[!0]+a?r+|w+|F|0)|(?P<yes>a?r+[oO]?|t|1))"
 _END = r"z*(?=$|[npb.,;:()\-~*]|L|T)"
 _HEAD = rf"{_OPEN}[oO]?(?:L{_CLOSE}o?(?:[.:\-]*{_OPEN}T{_CLOSE})?|T{_CLOSE})"
-_SOME = r"[aoOyAP]{0,6}+L(?:(?:,?&|,|;)[aoO]{0,3}L)++o?"
+# Eight options have letters: no list is longer, and reading stays linear.
+_SOME = r"[aoOyAP]{0,6}+L(?:(?:,?&|,|;)[aoO]{0,3}L){1,7}+o?"
 ROW_AFTER = regex.compile(rf"[*9]?(?P<head>{_SOME}|{_HEAD})[.:\-,(ijgys]*{_MARK}{_END}")
 ROW_BEFORE = regex.compile(rf"[*9]?(?P<mark>[tF])[:\-]?(?P<head>{_HEAD})(?=$|[npb.,;:()\-~*]|[tF])")
 HEAD_LINE = regex.compile(

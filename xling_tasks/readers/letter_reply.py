@@ -8,11 +8,16 @@ import regex
 
 from xling_tasks.readers import letter_grammar as grammar
 from xling_tasks.readers.lexer import Tokens
-from xling_tasks.readers.lexicon import concession
 from xling_tasks.readers.options import Options
 
 _NO = {*["нет", "no", "non", "否", "いいえ", "false"]}
 _YES_NO = {*["да", "yes", "oui", "sí", "是", "はい", "true"]} | _NO
+
+
+def _without_granted(kinds: str) -> str:
+    """The kinds, where a clause that only grants something ('Although B is common, ...') is prose."""
+    kinds = grammar.GRANTED.sub(lambda match: regex.sub("[LmTlhHrwVD]", "x", match[0]), kinds)
+    return kinds.replace("V", "v").replace("D", "v")
 
 
 class Place(NamedTuple):
@@ -25,6 +30,7 @@ class Place(NamedTuple):
         final: Whether it is called final.
         named: Whether words call it the answer.
         text: Whether it is of texts without letters.
+        weak: Whether only a finding points to it, which a label elsewhere overrules.
     """
 
     start: int
@@ -33,6 +39,7 @@ class Place(NamedTuple):
     final: bool = False
     named: bool = False
     text: bool = False
+    weak: bool = False
 
 
 class Reply:
@@ -62,7 +69,7 @@ class Reply:
         if asked != "false":  # 'the exception' is then no answer's name
             exceptions = {at for at, words in enumerate(tokens.words) if words == "exception"}
             kinds = "".join("x" if at in exceptions else kind for at, kind in enumerate(kinds))
-        self.tokens, self.kinds = tokens, kinds
+        self.tokens, self.kinds = tokens, _without_granted(kinds)
         self.options, self.several, self.cut, self.verbatim = options, several, cut, verbatim
         self.keys, self.asked = options.keys, asked
         self.heads = [match.end() for match in grammar.HEAD_LINE.finditer(self.kinds)]
@@ -223,8 +230,6 @@ class Reply:
         sentence = regex.split(r"[.?np]", self.kinds[: place.start])[-1]
         if tail.rstrip(")").endswith("?") or after.lstrip(")").startswith("?"):
             return False
-        if "." in after[: tail_start - place.end] and self._concedes(tail_start, tail):
-            return True
         if "N" in sentence or "N" in tail or "v" in tail[:2]:
             return False
         others = self.mentioned(tail_start, tail_start + len(tail)) - place.letters
@@ -235,12 +240,6 @@ class Reply:
         if wrong and not others and not denies and not regex.search("[bu]", tail[: wrong.start()]):
             return False
         return not others or bool(regex.search(r"[wbuF]|[!0v][aoO]*[Lm]", tail))
-
-    def _concedes(self, start: int, tail: str) -> bool:
-        """Whether a sentence only grants something ('B. Although A is more common, ...')."""
-        if not tail.startswith("v") or regex.search("[hHlk|rAP]", tail):
-            return False
-        return concession().longest(self.tokens.words[start].split(), 0) is not None
 
     def _article(self, start: int, tail: str) -> bool:
         """Whether a tail's only A opens a sentence ('The answer is B. A chest CT was done')."""

@@ -1,4 +1,4 @@
-"""Answers without a place: lists that say of every option whether it is right, and quotes."""
+"""Answers without a place: lists that say of every option whether it is right."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from xling_tasks.readers import letter_grammar as grammar
 from xling_tasks.readers.letter_reply import Reply
 
 
-def row_letters(reply: Reply, answered: bool) -> frozenset[str] | None:
+def row_letters(reply: Reply, answer: frozenset[str]) -> frozenset[str] | None:
     """The options that a list of verdicts says are right; empty where the list is no answer.
 
     Every option must have exactly one verdict. None where the reply is no such list; sentences
-    ('A is wrong') are none where an answer stands elsewhere.
+    ('A is wrong') are none where an answer stands elsewhere, nor is what is said of the others.
     """
     for pattern in (grammar.ROW_BEFORE, grammar.ROW_AFTER):
         rows = [
@@ -23,6 +23,8 @@ def row_letters(reply: Reply, answered: bool) -> frozenset[str] | None:
         if reply.yes_or_no() and len(rows) == 1 and "T" in rows[0]["head"]:
             return None  # 'No. That is wrong.' of options that are Yes and No
         spoken = all(_spoken(reply, row) for row in rows)
+        if answer and rows and all(_denies(row, reply, answer) for row in rows):
+            continue
         if spoken and _one_sentence(reply, rows):
             return _true_rows(reply, rows) or None
         if (
@@ -31,9 +33,15 @@ def row_letters(reply: Reply, answered: bool) -> frozenset[str] | None:
             and regex.fullmatch(r"t[^tFnp]*", reply.kinds)
         ):
             return None  # one option with a tick
-        if rows and not (spoken and (answered or len(rows) == 1 >= len(reply.heads))):
+        if rows and not (spoken and (answer or len(rows) == 1 >= len(reply.heads))):
             return _true_rows(reply, rows)
     return None
+
+
+def _denies(row: regex.Match[str], reply: Reply, answer: frozenset[str]) -> bool:
+    """Whether a row says of another option than the answer that it is wrong."""
+    false = row["mark"] == "F" if "mark" in row.groupdict() else row["no"]
+    return bool(false) and not reply.letters_in(row.span("head")) & answer
 
 
 def _one_sentence(reply: Reply, rows: list[regex.Match[str]]) -> bool:
@@ -85,13 +93,3 @@ def true_ones(reply: Reply) -> frozenset[str] | None:
     if reply.asked == "false" and len(true) > 1:
         return None  # true statements, in a question for what is false
     return frozenset(true) if true and reply.mentioned() - false <= true else None
-
-
-def quoted(reply: Reply) -> frozenset[str] | None:
-    """The one option whose text is in bold, if the reply names no other and denies nothing."""
-    texts = [i for i, kind in enumerate(reply.kinds) if kind == "T"]
-    named = {key for i in texts for key in reply.tokens.values[i]}
-    if len(named) != 1 or not all(reply.tokens.enclosed[i] for i in texts) or reply.mentioned():
-        return None
-    against = r"[?!0hHwNeku|*9]"
-    return None if reply.cut or regex.search(against, reply.kinds) else frozenset(named)

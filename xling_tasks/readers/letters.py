@@ -21,7 +21,7 @@ import regex
 
 from xling_tasks.readers import letter_grammar as grammar
 from xling_tasks.readers.letter_reply import Place, Reply
-from xling_tasks.readers.letter_rows import quoted, row_letters, true_ones
+from xling_tasks.readers.letter_rows import row_letters, true_ones
 from xling_tasks.readers.lexer import lex
 from xling_tasks.readers.lexicon import asks_for
 from xling_tasks.readers.options import options_of
@@ -77,24 +77,31 @@ class _Reader(Reply):
     """The rules, and the places where an answer stands."""
 
     def read(self) -> frozenset[str] | None:
-        """The rules in their order: labels and places, then lists of verdicts, then a quote."""
+        """The rules in their order: labels and places, then lists of verdicts."""
         kinds = self.kinds
         if "R" in kinds and not self._labelled_after(kinds.rindex("R")):
             return None
         opening = self._opening()
         labelled = sorted(set(self._labelled()))
         labelled = [place for place in labelled[:-1] if not self._walks(place)] + labelled[-1:]
+        if not all(place.weak for place in labelled):
+            labelled = [place for place in labelled if not place.weak]
+        corrected = self._corrected(labelled)
+        if corrected:
+            labelled = [place for place in labelled if place.start > corrected]
+            opening = None
         if labelled and opening and self._from_the_first(opening):
             opening = None
         spans = [*labelled, *([opening] if opening else [])]
         own = [p for p in self._last_lines() if not any(s.start <= p.start < s.end for s in spans)]
         places = [*labelled, *own]
         if not labelled:
-            rows = row_letters(self, answered=bool(opening or own))
+            chosen = opening or (own[-1] if own else None)
+            rows = row_letters(self, chosen.letters if chosen else frozenset())
             if rows is not None:
                 return rows or None
         if not places and opening is None:
-            return true_ones(self) or quoted(self)
+            return true_ones(self)
         chosen = opening
         if places:
             chosen = self._last_word(places)
@@ -109,6 +116,12 @@ class _Reader(Reply):
         announced = regex.search(r"P[^np.]*$", self.kinds[: place.start])
         one_false = self.asked == "false" and not self.several
         return one_false and len(place.letters) > 1 and not announced
+
+    def _corrected(self, labelled: list[Place]) -> int:
+        """Where a reply takes back what it said before, if it names an answer behind that; or 0."""
+        starts = [match.end() for match in grammar.CORRECTION.finditer(self.kinds)]
+        named = [place.start for place in labelled if place.letters]
+        return max((at for at in starts if named and at < named[-1]), default=0)
 
     def _labelled_after(self, at: int) -> bool:
         return any(place.start > at and place.letters for place in self._labelled())
@@ -236,7 +249,8 @@ class _Reader(Reply):
         if place and place.text and self._first_line(match, place):
             return
         if place is None or self.unfinished(place) or self._half_of(match, place):
-            if loose and regex.match(r"[^np.;]{0,4}[LmTh!]", kinds[end:]):
+            denied = grammar.DENIAL.match(kinds, end)
+            if loose and not denied and regex.match(r"[^np.;]{0,4}[LmTh!]", kinds[end:]):
                 yield Place(match.start(), match.end(), frozenset())
             return
         if "L" not in kinds[place.start : place.end] and kinds[place.start - 1] in "oO":
@@ -244,7 +258,11 @@ class _Reader(Reply):
         true_ones = "r" in match["core"] and not regex.search("[AP]", match["core"])
         if self.asked == "false" and true_ones and len(place.letters) > 1:
             return  # 'the true statements are ...'
-        yield place._replace(final=match["core"] in "#" or "f" in match["core"], named=loose)
+        yield place._replace(
+            final=match["core"] in "#" or "f" in match["core"],
+            named=loose,
+            weak="W" in match["core"],
+        )
 
     def _first_line(self, label: regex.Match[str], place: Place) -> bool:
         """Whether a mere verb ('Il s'agit de') leads to texts of which the next has a line."""

@@ -10,7 +10,7 @@ over that string. Besides the kinds of phrases (`lexicon.KINDS`):
     -  a dash                     n  a new line       p  an empty line
     *  9  head of a list's item   t  a tick           F  a cross        #  'final answer'
 
-Quotes and stars leave no token; a token knows whether they enclose it.
+Quotes and stars leave no token.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import regex
 
+from xling_tasks.readers.letter_grammar import HEADING
 from xling_tasks.readers.lexicon import CHARACTER, WORDS, Lexicon, lexicon, naming, signs
 from xling_tasks.readers.options import LOOK_ALIKE, TELLING, Options, tells, words_of
 from xling_tasks.readers.plain import BULLET
@@ -55,7 +56,6 @@ class Tokens(NamedTuple):
 
     kinds: str
     values: list[frozenset[str]]
-    enclosed: list[bool]
     words: list[str]
 
 
@@ -129,9 +129,17 @@ class _Lexer:
             if at < 0:
                 return None
         self._mend()
-        enclosed = [self.dressed[start] and self.dressed[end] for start, end in self.spans]
+        self._head()
         words = [" ".join(self.low[start:end]) for start, end in self.spans]
-        return Tokens("".join(self.kinds), self.values, enclosed, words)
+        return Tokens("".join(self.kinds), self.values, words)
+
+    def _head(self) -> None:
+        """Give a line that is a label alone ('### Answer') the colon that it would have."""
+        for match in reversed([*HEADING.finditer("".join(self.kinds))]):
+            at, place = match.end(), self.spans[match.end()][0]
+            self.kinds.insert(at, ":")
+            self.values.insert(at, frozenset())
+            self.spans.insert(at, (place, place))
 
     @staticmethod
     def _says_nothing(word: str, phrases: frozenset[str], texts: frozenset[str]) -> bool:

@@ -25,6 +25,7 @@ KINDS: dict[str, str] = {
     "each": "g", "all": "E", "none": "N", "not": "!", "but": "v", "except": "e", "because": "b",
     "so": "s", "choose": "c", "chosen": "C", "maybe": "h", "also": "l", "wait": "k", "refusal": "R",
     "final": "f", "seems": "H", "article": "a", "end": "z", "aside": "u", "yes": "1", "no": "0",
+    "concession": "V", "granted": "D", "points": "W",
 }  # fmt: skip
 # Signs of all replies, by kind.
 _SIGNS = {
@@ -139,12 +140,6 @@ def lexicon() -> Lexicon:
 def naming() -> Lexicon:
     """Nouns that a letter names a kind of ('vitamin C', 'type A'): it is no option's then."""
     return lexicon_of({"lettered": "lettered"})
-
-
-@functools.cache
-def concession() -> Lexicon:
-    """Conjunctions that grant something before it is outweighed ('although')."""
-    return lexicon_of({"concession": "concession"})
 
 
 @functools.cache

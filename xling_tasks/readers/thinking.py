@@ -1,11 +1,13 @@
 """What a reasoning model thought before it answered, where its reply still holds it.
 
-Thoughts come between tags of several names (`<think>`, `[THINK]`, `<unused94>`, ...) or in a
-channel of their own. Often only the closing tag is there, because the chat template opened the
-thought; and a reply that was cut off within a thought has no answer at all.
+Thoughts come between tags of several names (`<think>`, `[THINK]`, `<unused94>`, ...) at the head
+of a reply, or in a channel of their own. Often only the closing tag is there, because the chat
+template opened the thought; and a reply that was cut off within a thought has no answer at all.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import regex
 
@@ -13,14 +15,13 @@ _NAME = (
     r"(?:seed:|antml:)?(?:think|thinking|thoughts?|thought_process|reasoning|reason|reflection|"
     r"scratchpad|analysis|internal_?monologue|cot)"
 )
-_CLOSED = regex.compile(
-    rf"(?:<\s*/\s*{_NAME}\s*>|\[/{_NAME}\]|◁/{_NAME}▷|<\|?/?end_of_(?:thought|thinking)\|?>|"
-    r"<\|/think\|>|<unused95>|<\|begin_of_solution\|>)",
-    regex.I,
-)
-_OPEN = regex.compile(
-    rf"(?:<\s*{_NAME}(?:\s[^<>]{{0,80}})?>|\[{_NAME}\]|◁{_NAME}▷|"
-    r"<\|?begin_of_(?:thought|thinking)\|?>|<\|think\|>|<unused94>)",
+# Tags are read as models write them: one with a space in it was made inert.
+_TAG = regex.compile(
+    rf"(?P<close></{_NAME}>|\[/{_NAME}\]|◁/{_NAME}▷|<\|?/?end_of_(?:thought|thinking)\|?>|"
+    r"<\|/think\|>|<unused95>|<\|begin_of_solution\|>)"
+    rf"|(?P<heading>\[(?!think|thought){_NAME}\])"
+    rf"|<{_NAME}(?:\s[^<>]{{0,80}})?>|\[{_NAME}\]|◁{_NAME}▷"
+    r"|<\|?begin_of_(?:thought|thinking)\|?>|<\|think\|>|<unused94>",
     regex.I,
 )
 # The channels of OpenAI's open models, with their tokens and without.
@@ -30,17 +31,59 @@ _BARE_CHANNEL = regex.compile(r"\s*analysis(?=\p{Lu})")
 _BARE_FINAL = "assistantfinal"
 
 
-def without_thinking(reply: str) -> str | None:
-    """The reply after its last thought; None where it was cut off within one."""
+def without_thinking(reply: str, codes: Sequence[str] = ()) -> str | None:
+    """The reply without its thoughts; None where it was cut off within one.
+
+    Thoughts are blocks between tags at the head of the reply or of a line, and what stands before
+    a closing tag without an opening one. A tag elsewhere is quoted and opens nothing, and so does
+    a heading in brackets (`[Analysis]`) that nothing closes.
+
+    Args:
+        reply: The reply.
+        codes: Codes of lines that count: what holds one is no thought where nothing else does.
+    """
     text = _after_channels(reply)
     if text is None:
         return None
-    closed = 0
-    for match in _CLOSED.finditer(text):
-        closed = match.end()
-    if closed:
-        text = " " + text[closed:]
-    return None if _OPEN.search(text) else text
+    said: list[str] = []  # what is no thought, up to the place that is looked at
+    at, blank = 0, True
+    closes = iter([match.start() for match in _TAG.finditer(text) if match["close"]])
+    close_at = next(closes, -1)
+    while tag := _TAG.search(text, at):
+        before = text[at : tag.start()]
+        while -1 < close_at < tag.start():
+            close_at = next(closes, -1)
+        blank = blank and not (before.strip(_BLANK))
+        heads = blank or before.rstrip(_CLOTHES)[-1:] == "\n"
+        if tag["close"] or (heads and close_at >= 0):
+            end = tag.end() if tag["close"] else _end_of_tag(text, close_at)
+            if codes and _alone(codes, "".join(said) + text[at:end], text[end:]):
+                said.append(text[at:end])
+            elif tag["close"]:
+                said, blank = [" "], True
+            else:
+                said += [before, " "]
+            at = end
+            continue
+        if blank and not tag["heading"] and not _alone(codes, text, ""):
+            return None
+        said += [before, "" if heads else tag[0]]
+        at = tag.end()
+    return "".join([*said, text[at:]])
+
+
+_CLOTHES = " \t*_#>"
+_BLANK = _CLOTHES + "\r\n"
+
+
+def _end_of_tag(text: str, start: int) -> int:
+    tag = _TAG.match(text, start)
+    return tag.end() if tag else start
+
+
+def _alone(codes: Sequence[str], thought: str, rest: str) -> bool:
+    """Whether a code that counts stands in what looks like a thought, and not behind it."""
+    return any(c in thought.casefold() and c not in rest.casefold() for c in codes)
 
 
 def holds_thinking(reply: str) -> bool:

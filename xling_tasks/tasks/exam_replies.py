@@ -10,12 +10,21 @@ from xling_tasks.data.prompt_forms import Form
 from xling_tasks.readers.letters import read_letters
 from xling_tasks.readers.thinking import without_thinking
 
-# With the marks of a heading or of bold type around it, and a colon after it.
-_END = re.compile(r"(?:^[ \t]*#+[ \t]*)?[*_`]*\[\s*end\s*\][*_`]*\s*[:：]?[*_`]*", re.I | re.M)
-# A rationale's heading in brackets, which looks like a tag that opens a thought.
-_HEADING = re.compile(r"\A[\s*_#]*\[(?:reasoning|reason|analysis)\]", re.I)
+# The marker of the prompt, also translated or in other brackets; with the marks of a heading or of
+# bold type around it, and a colon after it.
+_END = re.compile(
+    r"(?:^[ \t]*#+[ \t]*)?[*_`]*[\[［【〔]"
+    r"\s*(?:end|fin|конец|结束|結束|終わり|終了|अंत|समाप्त)\s*[\]］】〕]"
+    r"[*_`]*\s*[:：]?[*_`]*",
+    re.I | re.M,
+)
+_FT_LABEL = re.compile(r"#{1,3}\s*Answer\s*:?", re.I)
+_FT_QUESTION = re.compile(r"#{1,3}\s*Question\b", re.I)
 _FT_ANSWER = re.compile(r"#{1,3}\s*Answer\s*:?\s*(.*)", re.S | re.I)
-_FT_OPTION = re.compile(r"OPTIONS?\s+([A-H](?:\s*(?:,|AND|&)?\s*[A-H])*)\s+(?:IS|ARE)\s+CORRECT")
+# A statement of the form, not the beginning of one ('OPTION B IS CORRECT only in children').
+_FT_OPTION = re.compile(
+    r"OPTIONS?\s+([A-H](?:\s*(?:,|AND|&)?\s*[A-H])*)\s+(?:IS|ARE)\s+CORRECT(?=[\s*]*(?:[.!,;:#\n]|$))"
+)
 _FT_RATIONALE = re.compile(r"#{1,3}\s*Rationale\s*:?\s*(.*?)(?=#{1,3}\s*Answer|$)", re.S | re.I)
 
 
@@ -59,8 +68,6 @@ def letters_of(
         return stated_letters(parts[1], doc, fine_tuned=fine_tuned, cut=cut)
     if not fine_tuned:
         said = without_thinking(reply)
-        if said is None and _END.search(reply):
-            said = without_thinking(_HEADING.sub("", reply, count=1))
         if said is None:
             return None
         before, *after = _END.split(said, maxsplit=1)
@@ -79,16 +86,15 @@ def stated_letters(
 
 
 def _ft_letters(reply: str) -> str:
-    """The letters in the fixed output form; else the part after its label; else all of it.
+    """The letters in the fixed output form, where one is stated; else what stands in its place.
 
-    An answer of several sentences in that form ('OPTION A IS CORRECT. OPTION C IS CORRECT.') is
-    left to the reader, as any list is.
+    The part after the last label counts, or the whole reply where there is none. Several statements
+    ('OPTION A IS CORRECT. OPTION C IS CORRECT.') are left to the reader, as any list is.
     """
-    labelled = _FT_ANSWER.search(reply)
-    answer = re.split("#{1,3}", labelled[1], maxsplit=1)[0] if labelled else ""
-    if len(set(_FT_OPTION.findall(answer))) > 1:
-        return answer
-    stated = _FT_OPTION.findall(reply)
-    if stated:
-        return ", ".join(re.findall("[A-H]", stated[-1].replace("AND", ",")))
-    return labelled[1] if labelled else reply
+    own = _FT_QUESTION.split(reply, maxsplit=1)[0] or reply
+    _, *labelled = _FT_LABEL.split(own)
+    place = re.split("#{1,3}", labelled[-1], maxsplit=1)[0] if labelled else reply
+    stated = set(_FT_OPTION.findall(place))
+    if len(stated) != 1:
+        return place
+    return ", ".join(re.findall("[A-H]", stated.pop().replace("AND", ",")))

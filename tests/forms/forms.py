@@ -1,0 +1,170 @@
+"""Print how many of the ways to answer are read in each language.
+
+    python tests/forms/forms.py [--missed]
+
+The ways stand in `letters.yaml`, `verdicts.yaml` and `judges.yaml`: a row a way, a cell a language.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from xling_tasks.readers.letters import read_letters
+from xling_tasks.readers.verdict import read_verdict
+
+HERE = Path(__file__).parent
+SAMPLE = HERE.parents[1] / "xling_tasks" / "data" / "sample" / "mmedbench_demo" / "Test"
+LANGUAGES = {
+    "letters": {"en": "English", "zh": "Chinese", "ja": "Japanese", "fr": "French",
+                "ru": "Russian", "es": "Spanish"},
+    "verdicts": dict.fromkeys(("en", "es", "zh", "hi")),
+}  # fmt: skip
+VERDICTS = {"yes": 1, "no": 0, "none": None}
+
+
+class Said(NamedTuple):
+    """A reply in one form: what it means (None: nothing), and what was read in it."""
+
+    form: str
+    language: str
+    reply: str
+    means: Any
+    read: Any
+
+    @property
+    def outcome(self) -> str:
+        """'read', 'unread' or 'wrong'."""
+        if self.read == self.means:
+            return "read"
+        return "unread" if self.read is None else "wrong"
+
+
+def rows(kind: str) -> Iterator[tuple[str, str, Any, Any, Mapping[str, Any]]]:
+    """Form, language, cell, what it means and the language's words, for every cell.
+
+    Raises:
+        ValueError: For a row without a cell for a language.
+    """
+    table = yaml.load((HERE / f"{kind}.yaml").read_text("utf-8"), yaml.BaseLoader)
+    for form, row in table["rows"].items():
+        cells = {key: cell for key, cell in row.items() if key != "means"}
+        if set(cells) != set(LANGUAGES[kind]):
+            raise ValueError(f"{kind}.yaml: {form!r} has cells for {sorted(cells)}")
+        for language, cell in cells.items():
+            yield form, language, cell, row.get("means"), table["words"][language]
+
+
+def filled(cell: str, values: Mapping[str, str]) -> str:
+    """A cell with its names replaced."""
+    return re.sub(r"\{(\w+)\}", lambda match: values[match[1]], cell)
+
+
+def letters() -> Iterator[Said]:
+    """Every form of letters over every question of the sample with one right letter of five."""
+    questions = {
+        language: [
+            json.loads(line)
+            for line in (SAMPLE / f"{name}.jsonl").read_text("utf-8").splitlines()
+            if line
+        ]
+        for language, name in LANGUAGES["letters"].items()
+    }
+    for form, language, cell, means, words in rows("letters"):
+        for number, row in enumerate(questions[language]):
+            options = row["options"]
+            if len(options) < 4:
+                continue
+            right = row["answer_idx"].replace(" ", "").split(",")[0]
+            others = sorted(set(options) - {right})
+            others = others[number % len(others) :] + others[: number % len(others)]
+            names = dict(zip("ABCDEFGH", [right, *others]))
+            values = {**words, **names}
+            values |= {name.lower(): options[key] for name, key in names.items()}
+            absent = [f"{{{name}}}" for name in "ABCDEFG" if name not in names]
+            lines = [line for line in cell.split("\n") if not any(name in line for name in absent)]
+            reply = filled("\n".join(lines), values)
+            read = read_letters(reply, options, several=False, question=row["question"])
+            expected = None if means == "none" else frozenset({right})
+            yield Said(form, language, reply, expected, read)
+
+
+def verdicts() -> Iterator[Said]:
+    """Every form of Yes and No."""
+    for form, language, cell, means, words in rows("verdicts"):
+        texts = cell if isinstance(cell, list) else [cell]
+        for place, text in enumerate(texts):
+            values = {name: both[place if means != "no" else 1] for name, both in words.items()}
+            reply = filled(text, values)
+            yield Said(
+                form, language, reply, VERDICTS[means] if means else 1 - place, read_verdict(reply)
+            )
+
+
+KINDS = {"letters": letters, "verdicts": verdicts}
+
+
+@functools.cache
+def said(kind: str) -> tuple[Said, ...]:
+    """All replies of a kind, read."""
+    return tuple(KINDS[kind]())
+
+
+def table(said: Sequence[Said]) -> str:
+    """Read, unread and wrong of what says something, and wrong of what does not, by language."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for each in said:
+        clear = each.means is not None
+        counts[each.language, each.outcome if clear else f"none {each.outcome}"] += 1
+    lines = [
+        "| language | clear | read | wrong | says nothing | wrong |",
+        "|---|---|---|---|---|---|",
+    ]
+    for language in dict.fromkeys(each.language for each in said):
+        read, unread, wrong = (counts[language, name] for name in ("read", "unread", "wrong"))
+        nothing, taken = counts[language, "none read"], counts[language, "none wrong"]
+        clear = read + unread + wrong
+        lines.append(
+            f"| {language} | {clear} | {100 * read / clear:.1f}% | {wrong} | {nothing + taken} | {taken} |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--missed", action="store_true", help="show forms that are unread or wrong")
+    parser.add_argument("--kind", choices=KINDS)
+    chosen = parser.parse_args()
+    for kind in [chosen.kind] if chosen.kind else KINDS:
+        replies = said(kind)
+        print(f"\n{kind}\n\n{table(replies)}")
+        if chosen.missed:
+            missed: dict[tuple[str, str, str], list[Said]] = {}
+            for each in replies:
+                if each.outcome != "read":
+                    missed.setdefault((each.outcome, each.form, each.language), []).append(each)
+            for (outcome, form, language), those in sorted(missed.items()):
+                print(
+                    outcome,
+                    len(those),
+                    form,
+                    language,
+                    json.dumps(those[0].reply[:300], ensure_ascii=False),
+                    those[0].read,
+                    those[0].means,
+                )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,36 @@
+"""Every way to answer is read in every language that has it; a missing cell raises."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from forms import forms
+
+
+@pytest.mark.parametrize("kind", forms.KINDS)
+def test_no_form_is_read_wrong(kind):
+    wrong = [each for each in forms.said(kind) if each.outcome == "wrong"]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(("kind", "rows"), [("letters", 60), ("verdicts", 50)])
+def test_every_form_is_read_in_every_language(kind, rows):
+    """At most 2 points between two languages; a form unread in one of them is a gap of its own."""
+    said = [each for each in forms.said(kind) if each.means is not None]
+    assert len({each.form for each in forms.said(kind)}) >= rows
+    read: Counter[str] = Counter(each.language for each in said if each.outcome == "read")
+    shares = [read[language] / n for language, n in Counter(s.language for s in said).items()]
+    assert min(shares) > 0.98 and max(shares) - min(shares) <= 0.02
+
+
+def test_a_missing_cell_fails(tmp_path, monkeypatch):
+    table = (
+        (forms.HERE / "letters.yaml")
+        .read_text("utf-8")
+        .replace("  label:\n    en:", "  label:\n    xx:")
+    )
+    (tmp_path / "letters.yaml").write_text(table, "utf-8")
+    monkeypatch.setattr(forms, "HERE", tmp_path)
+    with pytest.raises(ValueError, match="label"):
+        list(forms.rows("letters"))
