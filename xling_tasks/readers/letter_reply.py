@@ -15,7 +15,7 @@ _YES_NO = {*["да", "yes", "oui", "sí", "是", "はい", "true"]} | _NO
 
 
 def _without_granted(kinds: str) -> str:
-    """The kinds, where a clause that only grants something ('Although B is common, ...') is prose."""
+    """The kinds; a clause that only grants something ("Although B is common, ...") is prose."""
     kinds = grammar.GRANTED.sub(lambda match: regex.sub("[LmTlhHrwVD]", "x", match[0]), kinds)
     return kinds.replace("V", "v").replace("D", "v")
 
