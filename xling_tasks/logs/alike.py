@@ -111,9 +111,16 @@ def ways(task: TaskResults, *, across_languages: bool = False) -> dict[str, Any]
         "apply_chat_template": chat,
         "system_instruction": content.get("system_instruction_sha"),
         "num_fewshot": shots,
+        "filter_list": config.get("filter_list"),
+        # What stands before a question in its own language differs between languages.
+        "description": _text_or_whether(config.get("description"), across_languages),
         "fewshot_as_multiturn": bool(chat and shots and content.get("fewshot_as_multiturn")),
         "task version": (config.get("metadata") or {}).get("version"),
     }
+
+
+def _text_or_whether(text: Any, across_languages: bool) -> Any:
+    return bool(text) if across_languages else text or ""
 
 
 def _data(task: TaskResults, *, across_languages: bool) -> dict[str, Any]:

@@ -45,6 +45,7 @@ from xling_tasks.tasks.metric import Aggregation, Metric
 from xling_tasks.tasks.second import SecondOpinion
 from xling_tasks.tasks.seeds import Request, with_seeds
 from xling_tasks.tasks.side_requests import SideRequest
+from xling_tasks.tasks.template import check_read
 from xling_tasks.unanswered import failed
 
 
@@ -75,10 +76,14 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     """Said where no question is usable."""
     scores_texts = True
     """Whether replies are scored as they are, rather than read for a verdict or letters."""
+    reads_keys: frozenset[str] = frozenset({"generation_kwargs", "description"})
+    """The keys of a YAML that it reads, beside those that all tasks do."""
     record: DatasetRecord
     provenance: Mapping[str, Any]
 
     def __init__(self, config: Mapping[str, Any]) -> None:
+        kind = config.get("class", type(self))
+        check_read(kind, config, kind.reads_keys)
         config = {key: value for key, value in config.items() if key != "class"}
         metadata = config.get("metadata") or {}
         use_own_standard_errors()

@@ -29,6 +29,7 @@ class ExamTask(ReadingTask, GreedyTask):
     """What the MMedBench tasks share: data, prompts, few-shot examples, scores of letters."""
 
     reader_prompt = "read_letters"
+    reads_keys = frozenset({"generation_kwargs", "description", "num_fewshot", "fewshot_delimiter"})
 
     data: MMedBenchSplit
     fine_tuned = False

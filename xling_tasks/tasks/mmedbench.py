@@ -70,6 +70,7 @@ class McqaLLTask(ExamTask):
     """Letters by log-likelihood: the most likely continuation among all that could be right."""
 
     criterion = "mmedbench_mcqa_ll"
+    reads_keys = frozenset({"description", "num_fewshot", "fewshot_delimiter"})
     reads = False
     prompt_name = "mcqa"
 

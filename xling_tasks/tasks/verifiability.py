@@ -165,6 +165,7 @@ class VerifiabilityLLTask(_Rows):
     """Verdicts by log-likelihood: Yes against No after the same prompt."""
 
     criterion = "verifiability_ll"
+    reads_keys = frozenset({"description"})
     words = ("Yes", "No")
 
     def check_run(self) -> None:
@@ -174,7 +175,7 @@ class VerifiabilityLLTask(_Rows):
             raise XlingError(
                 f"{self.config.task}: this backend gives no log-likelihoods. Leave the "
                 "'verifiability_ll' tasks out: the group xlinghealth holds all others, and "
-                "'verifiability' asks the same in words"
+                f"xlinghealth_verifiability_{self.record.key}_* ask the same in words"
             )
 
     def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:

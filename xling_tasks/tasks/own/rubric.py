@@ -303,6 +303,7 @@ def _slug(tag: str) -> str:
 class OwnRubricTask(OwnTask):
     """`xling_own_rubric`."""
 
+    reads_keys = frozenset({"generation_kwargs"})
     part = OwnRubricPart
 
     def fewshot_context(self, doc: dict[str, Any], *args: Any, **kwargs: Any) -> list[Any]:

@@ -72,4 +72,5 @@ class OwnVerifiabilityTask(OwnTask):
 class OwnVerifiabilityLLTask(OwnTask):
     """`xling_own_verifiability_ll`."""
 
+    reads_keys = frozenset({"description"})
     part = OwnVerifiabilityLLPart
