@@ -8,10 +8,18 @@ import logging
 import pytest
 from lm_eval.api.registry import get_model
 
+from xling_tasks.errors import SettingError
 from xling_tasks.log_filter import clean_logs
 from xling_tasks.models.calls import generate
 from xling_tasks.models.health import Limits
-from xling_tasks.secrets import redact, redact_text, secrets_in, without_hosts
+from xling_tasks.secrets import (
+    redact,
+    redact_text,
+    refuse_secrets,
+    remember,
+    secrets_in,
+    without_hosts,
+)
 
 SECRET = "sk-proj-4nothing4ValueXYZ"
 
@@ -36,12 +44,57 @@ def test_keys_of_known_forms_are_taken_out(text):
     assert "4nothing4ValueXYZ" not in redact_text(text) and "<redacted>" in redact_text(text)
 
 
+QUERY = "Zp.a-l%21pha~1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"POST http://10.0.0.3:8000/v1?w={QUERY}&api-version=1 failed",
+        f'https://h:443 "POST /v1/chat?w={QUERY} HTTP/1.1" 401 None',
+        f"ClientResponseError: 401, message='No', url='http://h/v1?{QUERY}'",
+        f"url=URL('http://h/v1?x=1&w={QUERY}#{QUERY}')",
+        f"local-chat(base_url=http://h/v1?w={QUERY},model=m)|chat_template:yes|temperature:0",
+        f"local-chat(base_url=http://h/v1?w={QUERY})|chat_template:yes|temperature:0",
+        f"base_url=wss://u:{QUERY}@h/v1,model=m",
+        f"HTTPS://H/v1?w={QUERY};x={QUERY}",
+        f"headers=<CIMultiDictProxy('Host': 'h', 'X-Own': 'a, {{b}} ({QUERY})', 'Z': \"{QUERY}\")>",
+        f"arguments: {{'model': 'm', 'header': {{'X-Own': '{QUERY}'}}, 'seed': 1}}",
+        f"Request options: {{'headers': [('x-own', '{QUERY}')], 'a': 1}}",
+        f"[(b'x-own', b'{QUERY}')] are the headers=[(b'x-own', b'{QUERY}')]".partition("are ")[2],
+        f'{{"url": "http://h/p?w={QUERY}", "model": "m"}}',
+    ],
+)
+def test_of_addresses_and_headers_no_value_stays(text):
+    told = redact_text(text)
+    assert QUERY not in told and "<redacted>" in told and redact_text(told) == told
+    for kept in ("model=m", "'model': 'm'", '"model": "m"', "|chat_template:yes|temperature:0",
+                 "'seed': 1", "HTTP/1.1", "w=", "http://h/v1"):  # fmt: skip
+        assert (kept in told) == (kept in text), told
+
+
+def test_what_a_run_was_given_is_known_by_its_value(caplog):
+    clean_logs()
+    remember({"base_url": "https://u:pass-word@h/v1?any=quite%20plain&b", "seed": 1234,
+              "header": {"X": "Bearer plainwords"}, "extra_query": {"code": "other-word"}})  # fmt: skip
+    logging.getLogger("x").warning("'pass-word', 'quite plain', plainwords, other-word; 1234")
+    assert "'<redacted>', '<redacted>', <redacted>, <redacted>; 1234" in caplog.text
+
+
+def test_settings_taken_from_results_are_refused_by_name():
+    told = redact({"base_url": "http://h/v1?code=abc"})
+    with pytest.raises(
+        SettingError, match=r"judge.base_url: http://h/v1\?code=<redacted>: .*again"
+    ):
+        refuse_secrets("judge", told)
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "The bearer of bad news, a bearer-strap and risk-adjusted 12-month survival",
         "tokenizer_backend=None,model=sk-news", "pk-parameters of the drug", "key=value",
-        "https://www.cdc.gov/page?topic=flu",
+        "https://www.cdc.gov/page/topic", "Fever? yes=1, no=0. What is it?", "a ? b : c",
     ],
 )  # fmt: skip
 def test_other_texts_stay(text):
@@ -99,6 +152,6 @@ def test_a_key_in_the_model_arguments_is_warned_of_and_is_in_no_sample(run, serv
         "xlinghealth_verifiability_demo_en", model="local-chat-completions", model_args=args,
         apply_chat_template=True, limit=1,
     )  # fmt: skip
-    assert "--model_args header: a key stands in the arguments" in caplog.text
+    assert "--model_args header: a key may stand in the arguments" in caplog.text
     ours = json.dumps([results["samples"], results["configs"]], default=str)
     assert SECRET not in ours and served.requests[-1]["headers"]["Authorization"].endswith(SECRET)

@@ -1,16 +1,21 @@
-"""No secret in what a run logs, whoever logs it.
+"""No secret in what a run logs, saves or ends with, whoever does it.
 
-The harness logs the Authorization header with every failed request, and libraries log addresses
-that hold keys. Handlers come and go, so records are cleaned where they are made.
+The harness logs the headers of every failed request and writes all arguments into the results, and
+libraries log addresses that hold keys. Handlers come and go, so records are cleaned where they are
+made.
 """
 
 from __future__ import annotations
 
+import functools
 import logging
+import sys
 import traceback
+from types import TracebackType
 from typing import Any
 
-from xling_tasks.secrets import redact_log
+from xling_tasks.errors import XlingError
+from xling_tasks.secrets import redact, redact_log
 
 
 def clean_logs() -> None:
@@ -29,6 +34,43 @@ def clean_logs() -> None:
 
     make._xling_clean = True  # type: ignore[attr-defined]
     logging.setLogRecordFactory(make)
+    _clean_last_words()
+
+
+def clean_saved_results() -> None:
+    """Let the harness save a run's arguments without secrets; a second call does nothing."""
+    from lm_eval.loggers.evaluation_tracker import EvaluationTracker
+
+    save = EvaluationTracker.save_results_aggregated
+    if hasattr(save, "__wrapped__"):
+        return
+
+    @functools.wraps(save)
+    def save_cleaned(self: Any, results: Any, *args: Any, **options: Any) -> Any:
+        if isinstance(results, dict):
+            results["config"] = redact(results.get("config"))
+            for config in (results.get("configs") or {}).values():
+                if isinstance(config, dict) and "metadata" in config:
+                    config["metadata"] = redact(config["metadata"])
+        return save(self, results, *args, **options)
+
+    EvaluationTracker.save_results_aggregated = save_cleaned
+
+
+def _clean_last_words() -> None:
+    """An error that ends the process is shown without secrets."""
+    before = sys.excepthook
+
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        told = "".join(traceback.format_exception(kind, error, trace))
+        if isinstance(error, XlingError):
+            told = f"error: {error}\n"
+        if redact_log(told) == told:
+            before(kind, error, trace)
+        else:
+            print(redact_log(told), end="", file=sys.stderr)
+
+    sys.excepthook = hook
 
 
 def _clean(record: logging.LogRecord) -> None:

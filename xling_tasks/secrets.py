@@ -1,65 +1,131 @@
-"""What may hold a secret or an internal address, and how it is kept out of all that is written."""
+"""What may hold a secret or an internal address, and how it is kept out of all that is written.
+
+No parameter's name decides: of an address, scheme, host, path and the names of parameters stay;
+user, values and fragment go. Of headers nothing stays, and of other arguments nothing that is
+called like a key. A run's own such values are remembered and taken out of every later log line.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import unquote_plus
 
 from xling_tasks.errors import SettingError
 
 GONE = "<redacted>"
 
-_SECRET_WORDS = ("api_key", "apikey", "auth", "secret", "password", "header", "bearer")
-
-# Keys as services give them out, wherever they stand.
-_KEY = re.compile(
-    r"(?<![A-Za-z0-9])(?:sk|pk|rk)-(?=[\w-]*\d)[A-Za-z0-9_-]{8,}|(?<![A-Za-z0-9])(?:hf|gsk|xai|r8|api_org)_"
-    r"[A-Za-z0-9]{10,}|(?<![A-Za-z0-9])gh[opsu]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|"
-    r"(?<![A-Za-z0-9])AIza[\w-]{30,}|(?<![A-Za-z0-9])AKIA[A-Z0-9]{12,}|xox[abp]-[\w-]{10,}|"
-    r"(?<![A-Za-z0-9])nvapi-[\w-]{10,}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*"
+_SECRET_WORDS = (
+    "api_key",
+    "apikey",
+    "auth",
+    "secret",
+    "password",
+    "header",
+    "bearer",
+    "credential",
 )
-# A header or an argument that holds one: `Authorization: Bearer x`, `'api-key': 'x'`, `api_key=x`.
-_HEADER = re.compile(
-    r"(?i)((?:proxy-)?authorization|(?:x-)?(?:goog-)?api[-_]?key|auth[-_]token|access[-_]token|"
-    r"client[-_]secret|password)(['\"]?\s*(?:[:=]|',|\",)\s*(?:b?['\"])?)"
+_CARRIERS = re.compile(r"(?i)query|cookie")
+"""Of arguments that hold other arguments: those that are sent beside the request."""
+
+# Where a value ends within a text: at a blank or quote, or where arguments or a signature go on.
+_STOP = r"[\s'\"<>\\`]|,\s*[\w.]+=|[),]+(?:[|;\s]|$)"
+_URL = re.compile(
+    rf"(?P<start>\b[A-Za-z][A-Za-z0-9+.-]{{0,20}}://)(?P<user>(?:{GONE}|[^\s/?#'\"<>])*@)?"
+    rf"(?P<place>(?:(?!{_STOP})[^?#])*)(?:\?(?P<query>(?:{GONE}|(?!{_STOP})[^#])*))?"
+    rf"(?:\#(?P<fragment>(?:{GONE}|(?!{_STOP}).)*))?"
+)
+# Without a host, as HTTP libraries log it: "POST /v1/chat?code=x HTTP/1.1".
+_QUERY = re.compile(rf"(?<=[\w/])\?(?P<query>[\w.%~-]+=(?:{GONE}|(?!{_STOP}).)+)")
+_QUOTED = r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\""
+_HEADERS = re.compile(
+    rf"(?i)(headers?\b['\"]?\s*(?:[=:,]\s*)?|CIMultiDict(?:Proxy)?)"
+    rf"(?:[{{[(](?:[^{{}}\[\]()'\"]|{_QUOTED}|\((?:[^()'\"]|{_QUOTED})*\))*[}}\])])"
+)
+# `Authorization: Bearer x`, `'api-key': 'x'`, `password=x`.
+_NAMED = re.compile(
+    r"(?i)((?:authorization|(?:x-)?(?:goog-)?api[-_]?key|(?:auth|access)[-_]token|"
+    r"client[-_]secret|password)['\"]?\s*(?:[:=]|',|\",)\s*(?:b?['\"])?)"
     r"((?:bearer|basic|token|key)\s+)?[^\s'\",;&)}\]]+"
 )
-_BEARER = re.compile(r"(?i)\b(bearer\s+)(?=[^\s'\",;]*[\d._-])[A-Za-z0-9._~+/=-]{6,}")
-_IN_URL = re.compile(r"(?i)([?&][\w-]*(?:key|token|secret|sig)[\w-]*=)[^&\s'\"]+")
-_USER_IN_URL = re.compile(r"(?<=://)[^/@\s]+(?=@)")
-_HINT = re.compile(
-    r"(?i)key|token|auth|secret|passw|bearer|sig|://|sk-|pk-|rk-|hf_|gsk_|xai_|r8_|gh[opsu]_|AIza|"
-    r"AKIA|xox|eyJ"
+# Keys as services give them out, wherever they stand.
+_KEY = re.compile(
+    r"(?<![A-Za-z0-9])(?:(?:sk|pk|rk)-(?=[\w-]*\d)[\w-]{8,}|(?:hf|gsk|xai|r8|api_org)_[A-Za-z0-9]{10,}"
+    r"|gh[opsu]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|AIza[\w-]{30,}|AKIA[A-Z0-9]{12,}"
+    r"|xox[abp]-[\w-]{10,}|nvapi-[\w-]{10,}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*)"
 )
 
 
 def redact(value: Any) -> Any:
-    """`value` with everything that looks like a secret replaced, at any depth."""
+    """`value` with everything that may be a secret replaced, at any depth."""
     if isinstance(value, Mapping):
-        return {key: GONE if is_secret(str(key)) else redact(item) for key, item in value.items()}
+        return {key: GONE if _hides(key, item) else redact(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [redact(item) for item in value]
     return redact_text(value) if isinstance(value, str) else value
 
 
+def _hides(key: Any, value: Any) -> bool:
+    sent_beside = isinstance(value, (Mapping, list, tuple)) and _CARRIERS.search(str(key))
+    return is_secret(str(key)) or bool(sent_beside)
+
+
 def redact_text(text: str) -> str:
-    """A text with headers, keys of known forms, and keys within addresses replaced."""
-    if not _HINT.search(text):
-        return text
-    text = _USER_IN_URL.sub(GONE, text)
-    text = _IN_URL.sub(rf"\1{GONE}", text)
-    text = _HEADER.sub(rf"\1\2{GONE}", text)
-    text = _BEARER.sub(rf"\1{GONE}", text)
+    """A text with headers, keys of known forms, and what addresses may hold of them replaced."""
+    text = _URL.sub(_address, text)
+    text = _QUERY.sub(lambda match: "?" + _names(match["query"]), text)
+    text = _HEADERS.sub(rf"\1{GONE}", text)
+    text = _NAMED.sub(rf"\1{GONE}", text)
     return _KEY.sub(GONE, text)
 
 
+def _address(match: re.Match[str]) -> str:
+    user = f"{GONE}@" if match["user"] else ""
+    query = f"?{_names(match['query'])}" if match["query"] else ""
+    return f"{match['start']}{user}{match['place']}{query}" + (
+        f"#{GONE}" if match["fragment"] else ""
+    )
+
+
+def _names(query: str) -> str:
+    """A query with its parameters' names alone."""
+    named = (part.partition("=") for part in query.split("&") if part)
+    return "&".join(f"{name}={GONE}" if sign else GONE for name, sign, _ in named)
+
+
+# What this process knows
+
+_known: set[str] = set()
+
+
+def remember(args: Any) -> None:
+    """Take the secrets among a model's arguments out of all that is logged from now on."""
+    _known.update(value for value in _secrets_of(args) if len(value) >= 8)
+
+
+def _secrets_of(value: Any, *, hidden: bool = False) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _secrets_of(item, hidden=hidden or _hides(key, item))
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _secrets_of(item, hidden=hidden)
+    elif isinstance(value, str) and hidden:
+        yield from {value, value.strip(), *value.split()[-1:]}  # behind 'Bearer', too
+    elif isinstance(value, str):
+        for match in _URL.finditer(value):
+            parts = [(match["user"] or "").rstrip("@").rpartition(":")[2], match["fragment"] or ""]
+            parts += [part.rpartition("=")[2] for part in (match["query"] or "").split("&")]
+            yield from {own for part in parts for own in (part, unquote_plus(part))}
+
+
 def redact_log(text: str) -> str:
-    """As `redact_text`, and the secrets of this process's environment by their values."""
-    for value in _values():
-        if len(value) >= 8 and re.search(r"\d", value):  # words such as `disabled` are none
-            text = text.replace(value, GONE)
+    """As `redact_text`, and the secrets that this process was given by their values."""
+    given = [value for value in _values() if len(value) >= 8 and re.search(r"\d", value)]
+    for value in sorted({*given, *_known}, key=len, reverse=True):
+        text = text.replace(value, GONE)
     return redact_text(text)
 
 
@@ -68,7 +134,7 @@ def redact_screen(text: str) -> str:
     for value in _values():
         if len(value) >= 6:
             text = text.replace(value, GONE)
-    return redact_text(text)
+    return redact_log(text)
 
 
 def _values() -> list[str]:
@@ -97,21 +163,25 @@ def _holds_secret(key: str, value: Any) -> bool:
         return False
     if is_secret(key):
         return not key.lower().endswith(("eos_token", "end_token", "bos_token", "pad_token"))
-    return isinstance(value, str) and redact_text(value) != value
+    return bool(redact({key: value}) != {key: value})
 
 
 def refuse_secrets(name: str, args: Mapping[str, Any]) -> None:
-    """Refuse model arguments that may hold a secret.
+    """Refuse model arguments that may hold a secret, and those that were taken from results.
 
     Raises:
         SettingError: Naming the argument, and the environment variables to use instead.
     """
-    for key in args:
+    for key, value in args.items():
         if is_secret(str(key)) and not str(key).lower().endswith(("eos_token", "end_token")):
             raise SettingError(
                 f"{name}.{key}: settings are written into the results, so they take no secrets; "
                 "set the backend's environment variable (OPENAI_API_KEY, ANTHROPIC_API_KEY, "
                 "HF_TOKEN, ...) instead"
+            )
+        if isinstance(value, str) and GONE in value:
+            raise SettingError(
+                f"{name}.{key}: {value}: results hold no keys; give this setting again with its own"
             )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.errors import DataError, XlingError
+from xling_tasks.secrets import redact
 
 _ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
@@ -26,6 +27,8 @@ _AGAIN = "copy the file again, or run the task again"
 
 def check_results(path: Path, content: Any) -> dict[str, Any]:
     """The content of a results file of the harness, with all that is read of it in its form.
+
+    Arguments and settings come without secrets, which older versions and other tasks leave in it.
 
     Raises:
         DataError: Naming file, section, task and metric.
@@ -47,7 +50,32 @@ def check_results(path: Path, content: Any) -> dict[str, Any]:
             _check_scores(path, task, scores)
     for name, own in (whole.get("higher_is_better") or {}).items():
         _mapping(path, own if own is not None else {}, f"higher_is_better.{name}")
-    return whole
+    clean = {task: _without_secrets(config) for task, config in configs.items()}
+    return {**whole, "configs": clean, "config": _command(whole.get("config"))}
+
+
+def _without_secrets(config: Any) -> Any:
+    if not isinstance(config, dict) or not config.get("metadata"):
+        return config
+    return {**config, "metadata": redact(config["metadata"])}
+
+
+def _command(config: Any) -> Any:
+    """The record of the command; arguments given as text are taken apart first."""
+    args = config.get("model_args") if isinstance(config, dict) else None
+    if isinstance(args, str):
+        config = {**config, "model_args": _arguments_in(args)}
+    return redact(config)
+
+
+def _arguments_in(text: str) -> dict[str, Any]:
+    """`a=b,c=d` as the harness reads it; what it cannot read is one argument."""
+    from lm_eval.utils import simple_parse_args_string
+
+    try:
+        return dict(simple_parse_args_string(text))
+    except ValueError:
+        return {"model_args": text}
 
 
 def _check_name(path: Path, task: Any) -> None:

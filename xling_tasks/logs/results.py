@@ -22,6 +22,7 @@ from xling_tasks.secrets import redact
 
 T = TypeVar("T")
 
+_TEXTS = frozenset({"doc", "target", "arguments", "resps", "filtered_resps"})
 SAMPLES = re.compile(r"samples_(.+?)_(\d{4}-.*)\.jsonl")
 
 
@@ -132,11 +133,7 @@ class Results:
     def model_args(self) -> dict[str, Any]:
         """The model's arguments without secrets."""
         args = self.config.get("model_args") or {}
-        if isinstance(args, str):
-            from lm_eval.utils import simple_parse_args_string
-
-            args = simple_parse_args_string(args)
-        return dict(redact(args)) if isinstance(args, Mapping) else {}
+        return dict(args) if isinstance(args, Mapping) else {}
 
     @property
     def model(self) -> str:
@@ -315,6 +312,9 @@ def _object(line: bytes) -> dict[str, Any]:
         raise TypeError(f"doc.question_id: a text is expected, not {number!r:.40}")
     if not isinstance(row.get("filter", ""), str):
         raise TypeError(f"filter: a text is expected, not {row['filter']!r:.40}")
+    if b"|chat_template:" in line and b"://" in line:
+        # Who judged stands in samples of older versions with the whole address.
+        row |= {name: redact(own) for name, own in row.items() if name not in _TEXTS}
     return row
 
 
@@ -348,7 +348,7 @@ def _configs(path: Path) -> Any:
 @functools.lru_cache(maxsize=8)
 def _read_configs(path: Path, changed: int) -> Any:
     content = loads(path.read_text(encoding="utf-8"))
-    return {**content["configs"], **split(content)["configs"]}
+    return redact({**content["configs"], **split(content)["configs"]})
 
 
 def _recorded(configs: Any, task: str) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from xling_tasks.errors import BackendError
 from xling_tasks.harness.backends import speaks_chat, unwrapped
 from xling_tasks.harness.run import as_mapping, running
 from xling_tasks.models.spec import ModelSpec
-from xling_tasks.secrets import redact
+from xling_tasks.secrets import redact, redact_log, remember
 
 
 def under_test(role: str) -> tuple[Any, tuple[str, dict[str, Any]] | None]:
@@ -30,6 +30,7 @@ def build(role: str, spec: ModelSpec) -> tuple[Any, tuple[str, dict[str, Any]]]:
     """
     from lm_eval.api.registry import get_model
 
+    remember(spec.model_args)
     register_models()  # a command of ours may come here without the harness's task manager
 
     extra = {} if spec.batch_size is None else {"batch_size": spec.batch_size}
@@ -42,7 +43,7 @@ def build(role: str, spec: ModelSpec) -> tuple[Any, tuple[str, dict[str, Any]]]:
     except Exception as error:
         raise BackendError(
             f"{role}: the harness could not build {spec.model!r} with {redact(spec.model_args)}: "
-            f"{type(error).__name__}: {error}"
+            + redact_log(f"{type(error).__name__}: {error}")
         ) from error
     return lm, (spec.model, dict(spec.model_args))
 

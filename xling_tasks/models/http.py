@@ -15,7 +15,7 @@ from typing import Any
 from xling_tasks.harness.backends import is_own
 from xling_tasks.log import warn_once
 from xling_tasks.models.failures import REFUSED, CallFailed, Reply
-from xling_tasks.secrets import redact
+from xling_tasks.secrets import redact_log
 
 TOO_MANY = "status 429"
 """The reason of a call that a rate limit held back for too long."""
@@ -83,7 +83,7 @@ def _refused(status: int, headers: Mapping[str, str], text: str) -> Reply:
     """What an error status means: a filter's refusal, or a failure."""
     if status in (400, 403, 422) and any(word in text.lower() for word in _FILTERED):
         return Reply("", REFUSED, "content filter")
-    shown = " ".join(redact(text).split())[:200]
+    shown = " ".join(redact_log(text).split())[:200]
     warn_once(f"a service answers with status {status}: {shown or 'no text'}")
     again = status >= 500 or status in _AGAIN
     raise CallFailed(

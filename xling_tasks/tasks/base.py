@@ -29,6 +29,7 @@ from xling_tasks.harness.run import all_ranks, model_args_in_use, running, use_o
 from xling_tasks.languages import unknown_names
 from xling_tasks.lm import journaled
 from xling_tasks.log import log
+from xling_tasks.log_filter import clean_saved_results
 from xling_tasks.logs.answers import answer_lines, new_run, noting
 from xling_tasks.models.fence_key import fences
 from xling_tasks.models.store import cache_folder, save_answers
@@ -37,7 +38,7 @@ from xling_tasks.readers.fences import Fences
 from xling_tasks.readers.thinking import holds_thinking
 from xling_tasks.scorers.answered import ANSWER_METRICS, about_answers, unanswered_again
 from xling_tasks.scorers.values import replies_of
-from xling_tasks.secrets import redact
+from xling_tasks.secrets import redact, remember
 from xling_tasks.settings import Settings
 from xling_tasks.tasks import said
 from xling_tasks.tasks.before_run import check_before_run
@@ -87,6 +88,8 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         config = {key: value for key, value in config.items() if key != "class"}
         metadata = config.get("metadata") or {}
         use_own_standard_errors()
+        clean_saved_results()
+        remember(model_args_in_use())
         self.settings = Settings.parse(metadata, model_args_in_use())
         self.language: str = config["dataset_kwargs"].get("language", "en")
         self.languages: tuple[str, ...] = (self.language,)

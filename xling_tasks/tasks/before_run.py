@@ -35,9 +35,10 @@ def _warn_of_keys() -> None:
     keys = secrets_in(model_args_in_use() or {})
     if keys:
         warn_once(
-            f"--model_args {', '.join(keys)}: a key stands in the arguments; ours keep it out of "
-            "samples, caches and reports, but lm_eval writes all arguments into results_*.json. "
-            "Give keys in environment variables (OPENAI_API_KEY, HF_TOKEN, ...) and change this one"
+            f"--model_args {', '.join(keys)}: a key may stand in the arguments; it is kept out of "
+            "all files and logs, but the shell, the system's list of processes and lm_eval's table "
+            "at the end show it. Where the backend reads an environment variable (OPENAI_API_KEY, "
+            "HF_TOKEN, ...), give it there"
         )
 
 

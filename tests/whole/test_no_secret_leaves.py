@@ -1,0 +1,142 @@
+"""A key in an address or a header, whatever it is called: in no file that is written, in no line."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import scripted
+from builders import lm_eval
+from viewing import viewing
+
+from xling_tasks.cli import main
+from xling_tasks.log_filter import clean_logs
+
+QUERY, JUDGE, HEADER, BARE = "qv7Zp-alpha.31", "judgeonly", "hd5Word!{x}", "Zm9vOmJhcjpiYXo"
+SECRETS = (QUERY, JUDGE, HEADER, BARE)
+TASKS = "xlinghealth_correctness_demo_en,xlinghealth_correctness_demo_es"
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    return tmp_path_factory.mktemp("all")
+
+
+@pytest.fixture(scope="module")
+def ran(kept):
+    """A run whose model and judge are asked at addresses with keys; and all that was said."""
+    from conftest import Served
+
+    served = Served(
+        lambda prompt: scripted.judged(prompt) if "[BEGIN" in prompt else "Drink water."
+    )
+    said: list[str] = []
+
+    class Kept(logging.Handler):
+        def emit(self, record):
+            said.append(self.format(record))
+
+    handler = Kept()
+    clean_logs()
+    before = logging.getLogger().level
+    logging.getLogger().addHandler(handler)
+    logging.getLogger().setLevel(logging.DEBUG)
+    args = {"model": "m", "base_url": f"{served.url}?w={QUERY}&{BARE}#{QUERY}", "max_retries": 1,
+            "header": {"X-Team": HEADER}}  # fmt: skip
+    judge = {"model": "local-chat-completions",
+             "model_args": {"model": "j", "base_url": f"{served.url}?q={JUDGE}"}}  # fmt: skip
+    try:
+        for name in "ab":
+            lm_eval(
+                kept, "--model", "local-chat-completions", "--model_args", json.dumps(args),
+                "--tasks", TASKS, "--limit", "3", "--apply_chat_template", "--log_samples",
+                "--output_path", f"out/{name}", "--metadata", json.dumps({"judge": judge}),
+                XLING_CACHE=str(kept / "cache"),
+            )  # fmt: skip
+    finally:
+        logging.getLogger().setLevel(before)
+        logging.getLogger().removeHandler(handler)
+        served.server.shutdown()
+        served.server.server_close()
+    asked = [request["path"] for request in served.requests]
+    assert any(QUERY in path for path in asked) and any(JUDGE in path for path in asked)
+    assert any(request["headers"].get("X-Team") == HEADER for request in served.requests)
+    return "\n".join(said)
+
+
+def leaks(folder: Path) -> dict[str, list[str]]:
+    found = {}
+    for path in folder.rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            if path.suffix == ".sqlite":
+                with closing(sqlite3.connect(path)) as db:
+                    content += "\n".join(db.iterdump()).encode()
+            if there := [secret for secret in SECRETS if secret.encode() in content]:
+                found[str(path.relative_to(folder))] = there
+    return found
+
+
+def test_no_file_of_a_run_and_no_line_of_its_log_has_a_key(ran, kept):
+    assert leaks(kept) == {}
+    assert [line for line in ran.split("\n") if any(secret in line for secret in SECRETS)] == []
+    assert "chat/completions?w=<redacted>" in next(kept.rglob("results_*.json")).read_text()
+
+
+def test_no_command_writes_or_says_a_key(ran, kept, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("XLING_CACHE", str(kept / "cache"))
+    a, b = (next((kept / "out" / name).iterdir()) for name in "ab")
+    to = tmp_path / "to"
+    for words in (
+        ["report", f"A={a}", f"B={b}", "--to", to / "report", "--n-resamples", "1000"],
+        ["board", f"A={a}", f"B={b}", "--to", to / "board"],
+        ["compare", a, b, "--to", to / "compare"],
+        ["annotate", a, "--to", to / "page.html", "--n", "4"],
+        ["submit", "hf", a, "--to", to / "hf", "--model-id", "a/b", "--force"],
+        ["cache"],
+    ):
+        status = main([str(word) for word in words])
+        out = "".join(capsys.readouterr())
+        assert status == 0 or "submit" in words, out
+        assert [secret for secret in SECRETS if secret in out] == [], words
+    assert leaks(tmp_path) == {} and (to / "report" / "report.html").exists()
+    assert [secret for secret in SECRETS if secret in shown_of(a)] == []
+
+
+def shown_of(folder):
+    """What the viewer knows of a run and shows of a question."""
+    with viewing(folder) as viewer:
+        shown = viewer.details(TASKS.split(",")[0], viewer.questions()[0])
+        assert len(shown) == 2
+        return json.dumps([viewer.get("state"), shown])
+
+
+def test_a_run_of_an_older_version_with_keys_in_it_shows_none(ran, kept, tmp_path, capsys):
+    """Its files hold them; what is made of them does not."""
+    out = tmp_path / "in" / "out"
+    out.mkdir(parents=True)
+    for path in (kept / "out" / "a").rglob("*"):
+        if path.is_file():
+            text = path.read_text().replace("=<redacted>", f"={QUERY}")
+            (out / path.name).write_text(text)
+    results = next(out.glob("results_*.json"))
+    content = json.loads(results.read_text())
+    content["config"]["model_args"] = f"model=m,base_url=http://u:{BARE}@h/v1?code={QUERY},seed=1"
+    results.write_text(json.dumps(content))
+    assert QUERY in results.read_text()
+    to = tmp_path / "to"
+    for words in (
+        ["report", out, "--to", to / "report", "--n-resamples", "1000"],
+        ["board", out, "--to", to / "board"],
+        ["annotate", out, "--to", to / "page.html", "--n", "4"],
+        ["compare", out, out, "--to", to / "compare"],
+    ):
+        assert main([str(word) for word in words]) == 0
+    said = "".join(capsys.readouterr()) + shown_of(out)
+    assert leaks(to) == {} and not any(secret in said for secret in SECRETS)
+    [model] = json.loads((to / "report" / "report.json").read_text())["models"].values()
+    assert '"model": "m"' in model and '"seed": 1' in model and "/v1" in model
