@@ -234,10 +234,10 @@ def test_languages_have_their_names_in_what_reads_runs(run, serve, tmp_path, cap
 
 def test_every_endpoint_has_words():
     from xling_tasks.criteria import CRITERIA
-    from xling_tasks.report import lines, sentences
 
     for criterion in CRITERIA.values():
         for endpoint in criterion.endpoints:
-            said = sentences._OF_100 | sentences._SCORES
-            assert endpoint.metric in sentences.ENDPOINTS and endpoint.metric in said
-            assert endpoint.metric in lines._BRIEF
+            told = criterion.metrics[endpoint.metric].told
+            assert told is not None and told.heading and told.sentence and told.brief
+            # Of answers so many do; of anything else a value stands in the sentence.
+            assert ("{}" in told.sentence) == (told.unit != "answers")

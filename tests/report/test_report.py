@@ -16,9 +16,9 @@ from scipy import stats
 from xling_metrics.stats.multiple import holm
 
 from xling_tasks.cli import main
+from xling_tasks.criteria import CRITERIA
 from xling_tasks.errors import DataError
 from xling_tasks.report.data import read_models
-from xling_tasks.report.sentences import AGREEMENTS
 
 DEMO = "xlinghealth_correctness_demo_*,xlinghealth_consistency_demo_*,xlinghealth_verifiability_*demo_*,xlinghealth_information_demo,mmedbench_mcqa_demo_*"
 QUICK = {"encoder": False, "source_encoder": False, "topic_seeds": 0, "k": 3}
@@ -192,7 +192,7 @@ def test_pictures_lie_beside_the_page(two_models, tmp_path, capsys, monkeypatch)
     assert estimates and drawn.count("not comparable:") == len(conclusions) - len(estimates)
     for item in estimates:
         side = "worse" if (item["estimate"] < 0) == item["higher_is_better"] else "better"
-        if item["metric"] in AGREEMENTS:
+        if CRITERIA[item["criterion"]].agreement(item["metric"]):
             side = "less"
         points = f"{abs(100 * item['estimate']):.1f}"
         assert (f"{points} points {side}" if float(points) else "no difference") in drawn

@@ -1,5 +1,28 @@
 """What a task, a metric and a result are about."""
 
+from xling_tasks.criteria.forms import (
+    AVERAGE,
+    ENGLISH,
+    Column,
+    Criterion,
+    Drawn,
+    Endpoint,
+    Found,
+    Metric,
+    MetricName,
+    Shown,
+    Submitted,
+    Told,
+)
+from xling_tasks.criteria.labels import (
+    BADNESS,
+    JURY_METRICS,
+    LABELS,
+    MOST_JUDGES,
+    NO_RESPONSE,
+    OPTIONS,
+    of_judge,
+)
 from xling_tasks.criteria.places import (
     FORMAT,
     Panel,
@@ -9,20 +32,4 @@ from xling_tasks.criteria.places import (
     place_of,
     primary_of,
 )
-from xling_tasks.criteria.table import (
-    AVERAGE,
-    CRITERIA,
-    ENGLISH,
-    JURY_METRICS,
-    LABELS,
-    MOST_JUDGES,
-    NO_RESPONSE,
-    OPTIONS,
-    Criterion,
-    Endpoint,
-    Form,
-    MetricName,
-    MetricRecord,
-    form_of,
-    of_judge,
-)
+from xling_tasks.criteria.table import CRITERIA, Form, form_of

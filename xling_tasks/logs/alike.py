@@ -2,7 +2,9 @@
 
 `compare` asks it of two models' runs of one task, a report of models and of languages, and a
 submission of its languages. Across languages a task may differ in what the language itself changes:
-the prompts in it, and data that other questions are in.
+the prompts in it, and data that other questions are in. A criterion declares its own settings.
+Where data, prompts and a classifier lie is none of them (digests and signatures say more), nor is
+`sampling_seed`: with another one the same thing is drawn again.
 """
 
 from __future__ import annotations
@@ -10,32 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from xling_tasks.criteria import CRITERIA
 from xling_tasks.harness.arguments import TRANSPORT, kind_of
 from xling_tasks.logs.results import TaskResults, as_json, model_line
-
-_TRANSLATED = ("translator",)
-_SAMPLED = ("temperatures",)
-SETTINGS: dict[str, tuple[str, ...]] = {
-    "correctness": ("judge",),
-    "rubric": ("judge", "rubric_batch"),
-    "consistency": (
-        *_SAMPLED,
-        *("k", "greedy_repeats", *_TRANSLATED, "encoder", "source_encoder", "topic_seeds"),
-    ),
-    "verifiability": (*_SAMPLED, "reader"),
-    "mcqa": ("reader",),
-    "mmedbench_mcqa": ("reader",),
-    "mmedbench_mcqa_ft": ("reader",),
-    "mmedbench_rationale": ("source_encoder", "reader"),
-    "mmedbench_rationale_ft": ("source_encoder", "reader"),
-    "information": ("judge", *_TRANSLATED, "languages"),
-    "empathy": (*_TRANSLATED, "languages"),
-}
-"""The settings that change what a criterion measures, beside `prompt_language`, which changes all.
-
-Where data, prompts and a classifier lie is none of them: digests and signatures say more. Nor is
-`sampling_seed`: with another one the same thing is drawn again.
-"""
 
 _FOR_ALL = ("en", "any")
 """What a prompt's language is recorded as where it is one for all questions."""
@@ -91,7 +70,7 @@ def ways(task: TaskResults, *, across_languages: bool = False) -> dict[str, Any]
     """How a task was run, as far as its scores depend on it; values may be nested."""
     xling, content, config = task.xling, task.run.content, task.config
     settings, place = xling.get("settings") or {}, task.place
-    own = SETTINGS.get(place.criterion, ()) if place else ()
+    own = CRITERIA[place.criterion].settings if place else ()
     ways = {name: told(settings.get(name)) for name in ("prompt_language", *own)}
     prompts = {
         name: prompt

@@ -17,11 +17,11 @@ from typing import NamedTuple
 from xling_tasks.languages import in_order, language_name
 from xling_tasks.report.model import Conclusion
 from xling_tasks.report.sentences import (
-    AGREEMENTS,
+    agreement,
     measured,
+    metric_of,
     of_another_exam,
     other_exam,
-    share_in_words,
     shown_values,
     verdict,
 )
@@ -51,20 +51,6 @@ _OF_EXAMS = {
 }
 _NAMED = 4
 """As many languages are named in an answer; more are counted."""
-_BRIEF = {
-    "contradictory": "contradict",
-    "more_comprehensive": "more complete",
-    "langid_match": "in the language",
-    "language_consistency": "in the language",
-    "sim_sent": "same meaning again",
-    "bertscore_f1": "same words again",
-    "macro_f1": "recognised",
-    "rubric_score": "of the points",
-    "auc": "of 100 pairs right",
-    "acc": "beyond guessing",
-    "information_f1": "shared with English",
-    "empathy": "same empathy",
-}
 
 
 class Line(NamedTuple):
@@ -126,11 +112,9 @@ class Line(NamedTuple):
         if not self.evidence:
             return self.lead.reason
         own, base = shown_values(self.lead)
-        beside = "" if self.lead.metric in AGREEMENTS else f", English {base}"
-        what = _BRIEF.get(self.lead.metric, self.lead.metric)
-        if self.lead.metric == "acc" and share_in_words(self.lead):
-            what = "right"
-        return f"{own} {what}{beside}"
+        beside = "" if agreement(self.lead) else f", English {base}"
+        told = metric_of(self.lead).told
+        return f"{own} {told.brief if told else self.lead.metric}{beside}"
 
     @property
     def rest(self) -> str:
@@ -182,7 +166,7 @@ def _order(item: Conclusion) -> tuple[int, ...] | tuple[float, ...]:
 
 def kind_of(item: Conclusion) -> str:
     """The verdict, or `different` for worse agreement with English."""
-    return "different" if item.verdict == "worse" and item.metric in AGREEMENTS else item.verdict
+    return "different" if item.verdict == "worse" and agreement(item) else item.verdict
 
 
 def downwards(item: Conclusion) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xling_tasks.criteria import CRITERIA
+from xling_tasks.criteria import CRITERIA, Metric
 from xling_tasks.languages import language_name
 from xling_tasks.report.model import Conclusion
 from xling_tasks.report.vetoes import percent
@@ -17,42 +17,6 @@ VERDICTS = {
     "not_comparable": "not comparable",
 }
 """The closed list of verdicts, in words."""
-
-ENDPOINTS = {
-    "contradictory": "Answers that contradict the reference",
-    "more_comprehensive": "Answers more complete than the reference",
-    "langid_match": "Answers in the user's language",
-    "language_consistency": "Sentences in the user's language",
-    "sim_sent": "Same meaning when asked again",
-    "bertscore_f1": "Same words when asked again",
-    "macro_f1": "Right and wrong answers recognised",
-    "auc": "Right answers preferred to wrong ones",
-    "acc": "Exam questions answered rightly",
-    "rubric_score": "Points of the rubrics earned",
-    "information_f1": "Content shared with the English answers",
-    "empathy": "Same empathy as the English answers",
-}
-"""What an endpoint is about, as a heading in plain words."""
-
-AGREEMENTS = ("information_f1", "empathy")
-"""Endpoints that are agreement with the English answers themselves."""
-
-_OF_100 = {
-    "contradictory": "contradict the reference",
-    "more_comprehensive": "are more complete than the reference",
-    "langid_match": "are in the user's language",
-}
-_SCORES = {
-    "macro_f1": "right and wrong answers are recognised with a score of {} (1: always)",
-    "acc": "exam accuracy beyond guessing is {} (0: guessing, 1: all right)",
-    "auc": "the right answer is preferred to a wrong one in {} of 100 pairs (guessing: 50)",
-    "rubric_score": "answers earn {} of the points of their rubrics",
-    "sim_sent": "answers to the same question are alike in meaning by {} (1: the same)",
-    "bertscore_f1": "answers to the same question are alike in words by {} (1: the same)",
-    "language_consistency": "{} of the sentences are in the user's language",
-    "information_f1": "{} of the content agrees with the English answers",
-    "empathy": "{} of the replies show the same empathy as the English ones",
-}
 
 
 def sentences(
@@ -106,6 +70,16 @@ def judge_sentence(intervals: Sequence[tuple[str, bool | None]], command: str) -
     return [f"{listed}: the judge's own error is {where}{hint}."]
 
 
+def metric_of(item: Conclusion) -> Metric:
+    """What is known of the metric of a conclusion."""
+    return CRITERIA[item.criterion].metric(item.metric)
+
+
+def agreement(item: Conclusion) -> bool:
+    """Whether a conclusion is about agreement with the English answers themselves."""
+    return CRITERIA[item.criterion].agreement(item.metric)
+
+
 def _order(
     key: tuple[str, str, str, str], about: Sequence[tuple[str, str, str, str]]
 ) -> tuple[int, ...]:
@@ -143,27 +117,23 @@ def measured(item: Conclusion) -> str:
     Below 100 questions shares are counts of these; the number of questions stands at the end.
     """
     if item.verdict == "not_comparable" or item.value is None or item.english is None:
-        return f"{ENDPOINTS.get(item.metric, item.metric)}:"
+        return f"{metric_of(item).heading}:"
     own, base = shown_values(item)
     share = share_in_words(item)
     if share:
         text = f"{own} answers {share}"
     else:
-        text = _SCORES.get(item.metric, f"{item.metric} is {{}}").format(own)
-    beside = "" if item.metric in AGREEMENTS else f", {base} in English"
+        told = metric_of(item).told
+        text = (told.sentence if told else f"{item.metric} is {{}}").format(own)
+    beside = "" if agreement(item) else f", {base} in English"
     basis = _basis(item, told=" of " in own and not own.endswith(" of 100"))
     return f"{text}{beside}{basis}."
 
 
 def share_in_words(item: Conclusion) -> str:
-    """What a share of answers says of them; empty for other values.
-
-    Accuracy is one where the questions are the same in every language; of other questions it is
-    taken beyond guessing.
-    """
-    if item.metric == "acc" and CRITERIA[item.criterion].parallel:
-        return "choose all right options and no other"
-    return _OF_100.get(item.metric, "")
+    """What a share of answers says of them; empty for other values."""
+    told = metric_of(item).told
+    return told.sentence if told and told.unit == "answers" else ""
 
 
 def shown_values(item: Conclusion) -> tuple[str, str]:
@@ -176,9 +146,10 @@ def shown_values(item: Conclusion) -> tuple[str, str]:
             return f"{round(counts[0])} of {item.n}", f"{round(counts[1])}"
         own, base = _of_100(value, english)
         return f"{own} of 100", base
-    if item.metric == "auc":
+    told = metric_of(item).told
+    if told and told.unit == "pairs":
         return _of_100(value, english)
-    if item.metric in (*AGREEMENTS, "language_consistency", "rubric_score"):
+    if told and told.unit == "percent":
         return percent(value), percent(english)
     return f"{value:.2f}", f"{english:.2f}"
 
@@ -217,7 +188,7 @@ def verdict(item: Conclusion) -> str:
                 f"Cannot tell: {item.n:,} questions would show {points(item.detectable)} or more."
             )
         return f"Cannot tell: {item.reason}."
-    if item.metric in AGREEMENTS:
+    if agreement(item):
         return "Less than the margin allows; what two English answers share is not measured."
     said = f"{'Worse' if item.verdict == 'worse' else 'Better'}; likely real"
     return f"{said}, but {other_exam(item)}." if of_another_exam(item) else f"{said}."

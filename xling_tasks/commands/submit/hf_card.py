@@ -9,7 +9,6 @@ from xling_tasks.commands.submit.hf_parts import Submission
 from xling_tasks.commands.submit.hf_task import ALL, HubTask, Score
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.errors import DataError
-from xling_tasks.logs.alike import SETTINGS
 from xling_tasks.logs.results import as_json
 from xling_tasks.markdown import markdown_table
 from xling_tasks.secrets import publishable, redact_text, without_hosts
@@ -210,7 +209,7 @@ def _run(submission: Submission) -> list[str]:
 
 def _settings(group: Sequence[HubTask]) -> list[str]:
     part = group[0]
-    keys = ("dataset", "prompt_language", *SETTINGS.get(part.about.criterion, ()), "sampling_seed")
+    keys = ("dataset", "prompt_language", *CRITERIA[part.about.criterion].settings, "sampling_seed")
     settings = {key: part.xling["settings"].get(key) for key in keys}
     content = part.run.content
     digests = {

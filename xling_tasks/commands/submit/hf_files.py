@@ -9,7 +9,7 @@ from typing import Any
 
 from xling_tasks.commands.submit.hf_card import data_line, number, section, short, with_section
 from xling_tasks.commands.submit.hf_parts import Submission
-from xling_tasks.commands.submit.hf_task import ALL, KINDS, HubTask, Score
+from xling_tasks.commands.submit.hf_task import ALL, HubTask, Score
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
 from xling_tasks.output import all_or_none, file_name, refuse_files
@@ -148,7 +148,7 @@ def index_results(submission: Submission) -> list[Any]:
         alone = part.language is not None or of_all
         entries.append(
             EvalResult(
-                task_type=KINDS[part.criterion].type,
+                task_type=part.submission.type,
                 task_name=f"{part.criterion} ({language})",
                 dataset_type=part.hub_dataset,
                 dataset_name=f"{part.data['dataset']} ({language})",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
-from xling_tasks.criteria import Place, panel_of
+from xling_tasks.criteria import CRITERIA, Place, Submitted, panel_of
 from xling_tasks.data.prompt_sets import SMALL
 from xling_tasks.data.records import RECORDS
 from xling_tasks.languages import language_name
@@ -22,51 +22,6 @@ ALL = "all"
 """Stands for the mean over a task's languages."""
 
 _TAU = r"_t\d+(?:\.\d+)?"
-
-
-class Kind(NamedTuple):
-    """What of a criterion's metrics is shown.
-
-    Attributes:
-        main: The metrics that are submitted, a pattern.
-        beside: The rates that say how much of the data they are about, a pattern.
-        type: The Hub's name for such a task.
-    """
-
-    main: str
-    beside: str
-    type: str = "text-generation"
-
-
-_RATIONALE = Kind(r"rouge1|bertscore_f1", r"unparsed_rate|no_end_rate|empty_rate")
-_MCQA = Kind(r"acc", r"unparsed_rate|empty_rate", type="question-answering")
-_ABOUT_ANSWERS = r"unscored|unverified|abstained|both_absent|empty_rate"
-
-KINDS = {
-    "correctness": Kind(
-        r"more_comprehensive|contradictory",
-        r"judge_failed_rate|no_majority|no_response|empty_rate",
-    ),
-    "consistency": Kind(
-        rf"(?:sim_sent|bertscore_f1|sim_1gram)(?:_src)?{_TAU}",
-        rf"(?:translation_failed_rate|empty_rate){_TAU}",
-    ),
-    "verifiability": Kind(
-        rf"macro_f1{_TAU}", rf"(?:unknown_rate|empty_rate){_TAU}", "text-classification"
-    ),
-    "verifiability_ll": Kind(r"auc", r"unknown_rate", type="text-classification"),
-    "mcqa": _MCQA,
-    "mcqa_ll": _MCQA,
-    "mcqa_ft": _MCQA,
-    "rationale": _RATIONALE,
-    "rationale_ft": _RATIONALE,
-    "rubric": Kind(
-        r"rubric_score", r"criteria_unscored|unscored_rate|judge_failed_rate|empty_rate"
-    ),
-    "information": Kind(r"information_f1", _ABOUT_ANSWERS),
-    "empathy": Kind(r"empathy", _ABOUT_ANSWERS),
-}  # fmt: skip
-"""Every criterion."""
 
 
 class Score(NamedTuple):
@@ -99,7 +54,7 @@ class HubTask(TaskResults):
 
     @property
     def criterion(self) -> str:
-        """A key of `KINDS`."""
+        """Its criterion, without the dataset that its key begins with."""
         return self.about.criterion.removeprefix("mmedbench_")
 
     @property
@@ -148,22 +103,25 @@ class HubTask(TaskResults):
     @functools.cached_property
     def main(self) -> list[Score]:
         """The values that are submitted."""
-        return self._scores(KINDS[self.criterion].main)
+        return self._scores(self.submission.main)
 
     @functools.cached_property
     def beside(self) -> list[Score]:
         """The rates that say how much of the data they are about."""
-        return self._scores(KINDS[self.criterion].beside)
+        return self._scores(self.submission.beside)
 
-    def _scores(self, pattern: str) -> list[Score]:
+    @property
+    def submission(self) -> Submitted:
+        """What of its criterion's metrics is submitted."""
+        return CRITERIA[self.about.criterion].submission
+
+    def _scores(self, names: Collection[str]) -> list[Score]:
         scores = []
         for metric in self.xling["signatures"]:
-            label, language = metric, self.language or ALL
-            if self.language is None:
-                code = panel_of(self.about, metric)[1]
-                language = code if code in self.languages else ALL
-                label = metric.removesuffix(f"_{language}")
-            if re.fullmatch(pattern, label):
+            panel, code = panel_of(self.about, metric)
+            if panel.metric in names and ":" not in code:
+                language = self.language or (code if code in self.languages else ALL)
+                label = metric if self.language else metric.removesuffix(f"_{language}")
                 scores.append(Score(metric, label, language, self.score(metric)))
         return scores
 

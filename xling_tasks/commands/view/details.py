@@ -10,11 +10,11 @@ from xling_tasks.commands.view.index import Index
 from xling_tasks.commands.view.queries import entries_of
 from xling_tasks.commands.view.sources import Source
 from xling_tasks.criteria import CRITERIA, form_of
+from xling_tasks.criteria.sample import ANSWER, Part, as_text, listing, mapping, number, replies
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.checked import reading
 from xling_tasks.logs.shown.anything import KNOWN, SHORT, several_languages
 from xling_tasks.logs.shown.parts import parts_of
-from xling_tasks.logs.shown.texts import ANSWER, Part, as_text, listing, mapping, number, replies
 from xling_tasks.readers.letters import read_letters
 
 SHOWN = 20_000

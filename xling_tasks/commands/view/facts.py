@@ -8,13 +8,10 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from xling_metrics.classification import hard_verdict
-
-from xling_tasks.criteria import CRITERIA, ENGLISH, NO_RESPONSE, form_of
+from xling_tasks.criteria import CRITERIA, NO_RESPONSE, Found
+from xling_tasks.criteria.sample import Part, as_text, mapping, missing, number
 from xling_tasks.logs.shown.anything import languages_in, several_languages
-from xling_tasks.logs.shown.parts import parts_of, sweep
-from xling_tasks.logs.shown.texts import Part, as_text, listing, mapping, missing, number
-from xling_tasks.report.page.gaps import BADNESS
+from xling_tasks.logs.shown.parts import parts_of
 from xling_tasks.unanswered import FAILED, REFUSED
 
 FLAGS = {
@@ -64,13 +61,12 @@ _BELOW_HALF = {
 }
 """Metrics that say so of an answer by being less than 0.5."""
 
-_RIGHT = {"more_comprehensive": True, "less_comprehensive": True, "contradictory": False}
 _TEMPERATURE = re.compile(r"(.+?)(?:_t(\d+(?:\.\d+)?))?")
 _TITLE = 240
 _LABEL = 80
 
 
-class Found(NamedTuple):
+class Row(NamedTuple):
     """A sample in one language.
 
     Attributes:
@@ -94,20 +90,12 @@ class Found(NamedTuple):
     text: str
 
 
-class Judged(NamedTuple):
-    """Label, score and whether it is right, as in `Found`."""
-
-    label: str = ""
-    score: float | None = None
-    right: bool | None = None
-
-
 def facts(
     criterion: str,
     language: str,
     sample: Mapping[str, Any],
     primary: Mapping[str, bool | None],
-) -> Iterator[Found]:
+) -> Iterator[Row]:
     """A sample in each of its languages.
 
     Args:
@@ -120,8 +108,8 @@ def facts(
     question = doc.get("question_id", sample.get("doc_id"))
     for code in languages_in(criterion, sample, language):
         parts = parts_of(criterion, sample, code)
-        judged = _judged(criterion, sample, code, primary)
-        yield Found(
+        judged = _found(criterion, sample, code, primary)
+        yield Row(
             question=storable(as_text(question)),
             language=storable(code),
             title=_title(parts),
@@ -204,84 +192,18 @@ def _share(value: Any) -> float | None:
 # Label and score
 
 
-def _judged(
+def _found(
     criterion: str, sample: Mapping[str, Any], language: str, primary: Mapping[str, bool | None]
-) -> Judged:
-    kind = form_of(criterion).base
-    if kind == "correctness":
-        return _by_label(sample)
-    if kind == "verifiability":
-        return _by_verdicts(sample)
-    if kind in ("mcqa", "mmedbench_mcqa", "mmedbench_rationale"):
-        return _by_letters(sample)
-    if kind == "consistency":
-        return Judged(score=_similarity(sample))
-    if kind == "information":
-        return _against_english(sample, language, "information_f1_by_prompt", "information_f1")
-    if kind == "empathy":
-        against = _against_english(sample, language, "empathy")
-        if language == ENGLISH or against.score is None:
-            return against
-        return Judged("same profile" if against.score else "other profile", *against[1:])
-    return _by_endpoint(sample, primary)
-
-
-def _by_label(sample: Mapping[str, Any]) -> Judged:
+) -> Found:
+    known = CRITERIA.get(criterion)
+    if known is not None and known.shown is not None and known.shown.found is not None:
+        return known.shown.found(sample, language)
     label = mapping(sample.get("n_judged")).get("label")
-    if not isinstance(label, str):
-        return Judged()
-    return Judged(label, -BADNESS[label] if label in BADNESS else None, _RIGHT.get(label))
-
-
-def _by_verdicts(sample: Mapping[str, Any]) -> Judged:
-    """By the verdicts at the lowest temperature: right if all that were read are."""
-    name = min(sweep(sample), key=lambda key: float(key[5:].rstrip(".") or 0), default="acc")
-    rows = [row for row in listing(sample.get(name)) if isinstance(row, list) and len(row) == 2]
-    read = [hard_verdict(row[1]) == row[0] for row in rows if number(row[1]) is not None]
-    if not read:
-        return Judged("unread" if rows else "")
-    return Judged("right" if all(read) else "wrong", sum(read) / len(rows), all(read))
-
-
-def _by_letters(sample: Mapping[str, Any]) -> Judged:
-    score = number(sample.get("acc"))
-    if score is None:
-        return Judged()
-    unread = number(sample.get("unparsed_rate")) == 1 and "acc_norm" not in sample
-    label = "unread" if unread else "right" if score == 1 else "wrong"
-    return Judged(label, score, score == 1)
-
-
-def _similarity(sample: Mapping[str, Any]) -> float | None:
-    """The first similarity that there is, at the highest temperature."""
-    for stem in ("sim_sent", "bertscore_f1", "sim_1gram"):
-        for suffix in ("", "_src"):
-            own = [n for n in sample if re.fullmatch(rf"{stem}{suffix}_t[\d.]+", n)]
-            if own:
-                best = max(own, key=lambda name: float(name.rpartition("_t")[2].rstrip(".") or 0))
-                return number(sample[best])
-    return None
-
-
-def _against_english(sample: Mapping[str, Any], language: str, *names: str) -> Judged:
-    """By how much an answer agrees with the English one, which is the measure itself."""
-    if language == ENGLISH:
-        return Judged(score=1.0)
-    values = (number(sample.get(f"{name}_{language}")) for name in names)
-    score = next((value for value in values if value is not None), None)
-    return Judged(
-        score=score, right=None if score is None or "empathy" not in names else score == 1
-    )
-
-
-def _by_endpoint(sample: Mapping[str, Any], primary: Mapping[str, bool | None]) -> Judged:
-    """For criteria that nothing more is known of: a judge's label, the first endpoint's value."""
-    label = _by_label(sample).label
     for name, higher in primary.items():
         value = _share(sample.get(name))
         if value is not None:
-            return Judged(label, -value if higher is False else value)
-    return Judged(label)
+            return Found(label or "", -value if higher is False else value)
+    return Found(label or "")
 
 
 def flag_names(bits: int) -> list[str]:

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xling_tasks.commands.view.facts import Found, facts
+from xling_tasks.commands.view.facts import Row, facts
 from xling_tasks.commands.view.sources import Source, Sources
 from xling_tasks.errors import DataError, XlingError
 from xling_tasks.log import log
@@ -175,7 +175,7 @@ class Index:
                 )
 
     def _read(self, number: int, source: Source, before: int) -> None:
-        batch: list[tuple[Found, int, int, str]] = []
+        batch: list[tuple[Row, int, int, str]] = []
         waiting, told = 0, set[str]()
         rank = number
         try:
@@ -200,7 +200,7 @@ class Index:
             self._problem(line)
 
     def _write(
-        self, batch: list[tuple[Found, int, int, str]], number: int, source: Source, rank: int
+        self, batch: list[tuple[Row, int, int, str]], number: int, source: Source, rank: int
     ) -> set[str]:
         twice = set()
         with self.lock:

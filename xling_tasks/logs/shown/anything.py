@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from xling_tasks.criteria import CRITERIA
-from xling_tasks.logs.shown.texts import Part, Passage, answer_part, as_text, mapping, words
+from xling_tasks.criteria.sample import Part, Passage, answer_part, as_text, mapping, words
 
 SHORT = 300
 """Characters of marks and measured values that are shown; the row itself has the others."""

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from xling_tasks.criteria import CRITERIA, Panel
-from xling_tasks.report.sentences import ENDPOINTS
 from xling_tasks.report.tables.grid import dataset_title
-
-_SCORES = frozenset({"sim_sent", "bertscore_f1", "macro_f1", "auc"})
-"""Endpoints whose values are no shares."""
 
 NOT_EVIDENCE = (
     "These numbers are no evidence that a model is fit for clinical use or for advice to "
@@ -28,7 +24,7 @@ HOW_GROUPS = (
 
 def endpoint_title(panel: Panel) -> str:
     """An endpoint in plain words; the temperature where there is more than one."""
-    said = ENDPOINTS.get(panel.metric, panel.metric)
+    said = CRITERIA[panel.criterion].metric(panel.metric).heading
     return said if panel.temperature is None else f"{said}, T={panel.temperature:g}"
 
 
@@ -55,4 +51,4 @@ def interval_shown(panel: Panel, low: float | None, high: float | None) -> str:
 
 def is_share(panel: Panel) -> bool:
     """Whether an endpoint's values are shares, told in percent."""
-    return panel.metric not in _SCORES
+    return CRITERIA[panel.criterion].metric(panel.metric).share

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from xling_tasks.report.lines import SEVERITY, Line, answer, lines
 from xling_tasks.report.model import Conclusion, Report
 from xling_tasks.report.sentences import (
-    AGREEMENTS,
-    ENDPOINTS,
     about_the_judge,
+    agreement,
     leans,
+    metric_of,
     points,
     shown_values,
     unremarkable,
@@ -160,15 +160,15 @@ def _groups(own: Sequence[Line]) -> list[Group]:
 
 def _group(group: Sequence[Line]) -> Group:
     first = group[0]
-    verdict, metric, names = first.lead.verdict, first.lead.metric, [line.name for line in group]
+    verdict, names = first.lead.verdict, [line.name for line in group]
     if verdict == "not_comparable":
         reason = first.lead.reason
         return Group(verdict, names, first.verdict, reason[:1].upper() + reason[1:])
     values = [shown_values(line.lead) for line in group]
     bases = {base for _, base in values}
-    about = ENDPOINTS.get(metric, metric)
+    about = metric_of(first.lead).heading
     about += f", {first.dataset}" if first.dataset else ""
-    alone = metric in AGREEMENTS
+    alone = agreement(first.lead)
     if len(bases) == 1 and not alone:
         about += f" (English {bases.pop()})"
         alone = True

@@ -6,13 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from xling_tasks.criteria import ENGLISH, LABELS, NO_RESPONSE
+from xling_tasks.criteria import BADNESS, ENGLISH
+from xling_tasks.criteria.consistency import SIMILAR
 from xling_tasks.report.data import Task
-
-_HEADLINES = ("bertscore_f1", "sim_sent", "sim_1gram")
-
-# From good to bad, as a reader who is worried for patients would order them.
-BADNESS = {label: i for i, label in enumerate((*LABELS[:3], NO_RESPONSE, "contradictory"))}
 
 
 class Gap(NamedTuple):
@@ -116,7 +112,7 @@ def _drops(task: Task, base: Task, name: str, told: str, digits: int) -> Iterato
 
 def _headline(names: Iterable[str]) -> str:
     swept = [name for name in names if "_t" in name]
-    for stem in _HEADLINES:
+    for stem in SIMILAR:
         for suffix in ("", "_src"):
             own = [name for name in swept if name.rpartition("_t")[0] == stem + suffix]
             if own:

@@ -17,10 +17,15 @@ from urllib.parse import quote
 from xling_metrics.classification import hard_verdict
 
 from xling_tasks.criteria import CRITERIA, ENGLISH, form_of
+from xling_tasks.criteria.against_english import COMPARED
+from xling_tasks.criteria.empathy import mechanisms
+from xling_tasks.criteria.exam import likelihoods
+from xling_tasks.criteria.information import supported
+from xling_tasks.criteria.rubric import CRITERIA_MET
+from xling_tasks.criteria.sample import ANSWER, Passage, answers_by_temperature, words
+from xling_tasks.criteria.verifiability import verdicts
 from xling_tasks.errors import DataError
-from xling_tasks.logs.shown.parts import CRITERIA_MET, likelihoods, parts_of, verdicts
-from xling_tasks.logs.shown.several import COMPARED, mechanisms, supported
-from xling_tasks.logs.shown.texts import ANSWER, Passage, answers_by_temperature, words
+from xling_tasks.logs.shown.parts import parts_of
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Report
 from xling_tasks.report.page.gaps import (

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.report.page.samples import SampleToRead
-from xling_tasks.report.page.words import meaning_of
 from xling_tasks.report.pictures.all import Picture
 from xling_tasks.report.tables.table import Table
 
@@ -66,7 +65,16 @@ def sections_of(
             shown, more = _split(key, own)
             notes = dict.fromkeys(note for item in own for note in item.notes)
             untold = [note for note in notes if not _told(note, banner)]
-            yield Section(key, title, meaning_of(key), drawn, shown, more, untold, read)
+            yield Section(
+                key,
+                title,
+                CRITERIA[key].asks if key in CRITERIA else "",
+                drawn,
+                shown,
+                more,
+                untold,
+                read,
+            )
 
 
 def _split(key: str, own: Sequence[Table]) -> tuple[list[Table], list[Table]]:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from xling_tasks.criteria import AVERAGE, CRITERIA
+from xling_tasks.criteria.labels import IN_WORDS as LABELS
 from xling_tasks.report.model import Report
 from xling_tasks.report.pictures import charts
 from xling_tasks.report.pictures.board import (
@@ -29,7 +30,6 @@ from xling_tasks.report.pictures.series import Facet, Point
 from xling_tasks.report.pictures.svg import Scale, clean
 from xling_tasks.report.pictures.verdicts import gap_panels
 from xling_tasks.report.pictures.words import (
-    LABELS,
     absent,
     axis_words,
     extremes,
@@ -42,8 +42,6 @@ from xling_tasks.report.pictures.words import (
     shares,
 )
 
-_SIMILARITY = ("sim_sent", "bertscore_f1", "sim_1gram")
-_RATIONALE = ("bertscore_f1", "rouge1")
 _MOST_LINES = 8
 _SAME = 0.0005
 
@@ -98,33 +96,24 @@ def pictures(report: Report) -> list[Picture]:
 
 def _of_board(board: Board) -> Iterator[Picture | None]:
     """Every picture, the most important first; None where there is nothing to show."""
+    seen: set[tuple[str, str]] = set()
     yield _gaps(board)
-    if board.criterion == "consistency":
-        yield from _of_consistency(board)
-    elif board.criterion == "correctness":
-        yield _stacks(board)
-        yield _boxes(board, "chrf")
-    elif board.criterion.startswith("verifiability"):
-        for metric in ("macro_f1", "unknown_rate", "auc"):
-            yield _heat(board, metric) or _dots(board, metric)
-    elif CRITERIA[board.criterion].several_languages:
-        metric = "empathy" if board.criterion == "empathy" else "information_f1"
-        yield from (_dots(board, metric), _boxes(board, metric))
-        yield _boxes(board, f"{metric}_by_prompt")
-    elif board.criterion.startswith("mmedbench"):
-        rated = [metric for metric in _RATIONALE if board.temperatures(metric)][:1]
-        yield from (_dots(board, metric) for metric in ("acc", *rated))
-        yield from (_boxes(board, metric) for metric in rated)
-    else:
-        endpoints = tuple(endpoint.metric for endpoint in CRITERIA[board.criterion].endpoints)
-        yield from (_heat(board, metric) or _dots(board, metric) for metric in endpoints)
+    for drawn in CRITERIA[board.criterion].pictures:
+        if drawn.kinds == "labels":
+            yield _stacks(board)
+        there = [metric for metric in drawn.metrics if board.temperatures(metric)]
+        own = {"first": there[:1], "last": there[-1:], "each": there}[drawn.pick]
+        for metric in own:
+            key = drawn.kinds, metric
+            if key not in seen:
+                seen.add(key)
+                yield _first_of(board, *key)
 
 
-def _of_consistency(board: Board) -> Iterator[Picture | None]:
-    similar = [metric for metric in _SIMILARITY if board.temperatures(metric)]
-    yield from (_lines(board, metric) for metric in dict.fromkeys([*similar[:1], *similar[-1:]]))
-    yield _heat(board, "language_consistency") or _dots(board, "language_consistency")
-    yield from (_boxes(board, metric) for metric in similar[:1])
+def _first_of(board: Board, kinds: str, metric: str) -> Picture | None:
+    """The first kind of picture that there are values for."""
+    made = (_DRAW[kind](board, metric) for kind in kinds.split())
+    return next((picture for picture in made if picture is not None), None)
 
 
 def _picture(
@@ -168,7 +157,7 @@ def _dots(board: Board, metric: str) -> Picture | None:
     title = board.title(metric, temperature, cells, without)
     told = {model: extremes(own, board.level, better) for model, own in series.items()}
     alt = board.alt("Dots", title, per_model(told), without)
-    facet = Facet("", axis_words(metric, better), rows, series)
+    facet = Facet("", axis_words(board.about(metric), better), rows, series)
     drawing = Drawing(
         [charts.dots(facet, board.models, alt)], charts.models_legend(series, board.models)
     )
@@ -185,7 +174,7 @@ def _over_temperature(
     board: Board, metric: str, shown: Temperatures
 ) -> tuple[dict[str, Facet], dict[str, str]]:
     """Per model its part of the picture, and what is to say of it."""
-    axis = axis_words(metric, board.better(metric))
+    axis = axis_words(board.about(metric), board.better(metric))
     facets = {
         model: Facet(clean(model), axis, facet.rows, facet.series)
         for model, facet in shown.facets.items()
@@ -266,7 +255,7 @@ def _boxes(board: Board, metric: str) -> Picture | None:
     title = f"Question by question: {title}"
     alt = board.alt("Box plots", title, middles(series), without)
     points: dict[str, dict[str, Point]] = {model: {} for model in series}
-    facet = Facet("", axis_words(metric, board.better(metric)), rows, points)
+    facet = Facet("", axis_words(board.about(metric), board.better(metric)), rows, points)
     drawing = Drawing(
         [charts.boxes(facet, series, board.models, alt)], charts.boxes_legend(series, board.models)
     )
@@ -301,3 +290,6 @@ def _stacks(board: Board) -> Picture | None:
     ]
     legend_of = charts.labels_legend(LABELS[label] for label in shown)
     return _picture(board, "labels", "", title, alt, Drawing(panels, legend_of))
+
+
+_DRAW = {"dots": _dots, "heat": _heat, "lines": _lines, "boxes": _boxes}

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from xling_tasks.criteria import AVERAGE, panel_of
+from xling_tasks.criteria import AVERAGE, CRITERIA, Metric, panel_of
 from xling_tasks.languages import SCRIPT_GROUPS, in_order
 from xling_tasks.report.model import Cell, Report
 from xling_tasks.report.pictures.series import Facet, Point
@@ -81,9 +81,12 @@ class Board:
     def shown_temperature(self, metric: str) -> float | None:
         """The one that pictures without room for all show: where sampling matters the highest."""
         temperatures = self.temperatures(metric)
-        return (
-            None if not temperatures else temperatures[-1 if self.criterion == "consistency" else 0]
-        )
+        at = -1 if CRITERIA[self.criterion].highest else 0
+        return temperatures[at] if temperatures else None
+
+    def about(self, metric: str) -> Metric:
+        """What is known of a metric."""
+        return CRITERIA[self.criterion].metric(metric)
 
     def better(self, metric: str) -> bool | None:
         """Whether higher is better, as the first task that says so has it."""
@@ -136,7 +139,7 @@ class Board:
         without: Sequence[str], intervals: bool = True,
     ) -> str:  # fmt: skip
         """What a picture shows, of how many questions, and what it lacks."""
-        name = metric_label(metric) + (
+        name = metric_label(self.about(metric)) + (
             "" if temperature is None else f" at temperature {temperature:g}"
         )
         bounded = any(cell.interval and cell.interval.low is not None for cell in cells)

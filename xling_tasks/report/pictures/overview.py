@@ -14,7 +14,7 @@ from xling_tasks.report.pictures.style import LOOKS, alone, mark, verdict_mark
 from xling_tasks.report.pictures.svg import clean, join, label, line, placed, tag
 from xling_tasks.report.pictures.told import note, said
 from xling_tasks.report.pictures.verdicts import LEFT, endpoint_of, gap_panels, in_report_order
-from xling_tasks.report.sentences import ENDPOINTS
+from xling_tasks.report.sentences import metric_of
 
 MOST_MODELS = 3
 """With more, the first picture shows signs alone: a column for each model."""
@@ -109,6 +109,6 @@ def _sign_panel(own: Sequence[Conclusion], models: Sequence[str]) -> Panel:
         )
         for name in models
     ]
-    title = ENDPOINTS.get(own[0].metric, own[0].metric)
+    title = metric_of(own[0]).heading
     alt = clean(f"{title}, {note(own)}. Languages by verdict: {'; '.join(counts)}.")
     return Panel(title, note(own), join(parts), 18 + 16 * len(codes), alt)

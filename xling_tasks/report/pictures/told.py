@@ -9,7 +9,7 @@ from xling_tasks.report.model import Conclusion
 from xling_tasks.report.pictures.style import LOOKS
 from xling_tasks.report.pictures.svg import clean
 from xling_tasks.report.pictures.words import questions
-from xling_tasks.report.sentences import AGREEMENTS, ENDPOINTS
+from xling_tasks.report.sentences import agreement, metric_of
 from xling_tasks.report.tables.grid import dataset_title
 
 _MOST_NAMED = 4
@@ -26,7 +26,7 @@ def oriented(item: Conclusion) -> tuple[float | None, float | None, float | None
 
 def against_one(item: Conclusion) -> bool:
     """Whether the value is itself an agreement with English."""
-    return item.english == 1 and item.metric in AGREEMENTS
+    return item.english == 1 and agreement(item)
 
 
 def values_of(item: Conclusion) -> str:
@@ -100,6 +100,6 @@ def told(own: Sequence[Conclusion]) -> str:
         more = len(names) - _MOST_NAMED
         listed = ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
         parts.append(f"{look.words}: {listed}")
-    place = f"{ENDPOINTS.get(own[0].metric, own[0].metric)}, {note(own)}"
+    place = f"{metric_of(own[0]).heading}, {note(own)}"
     said = "; ".join(parts)
     return clean(f"{place}. {said[:1].upper()}{said[1:]}.")

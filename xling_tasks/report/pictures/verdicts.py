@@ -27,7 +27,7 @@ from xling_tasks.report.pictures.svg import (
     tag,
 )
 from xling_tasks.report.pictures.told import note, oriented, said, told, values_of
-from xling_tasks.report.sentences import AGREEMENTS, ENDPOINTS
+from xling_tasks.report.sentences import agreement, metric_of
 
 LEFT = 0.32
 """Share of a panel's width that names of languages take."""
@@ -91,7 +91,7 @@ def _panel(own: Sequence[Conclusion], scale: Scale, group: str) -> Panel:
         for i, item in enumerate(own)
     ]
     values = [_value_label(item, pitch * (i + 0.5)) for i, item in enumerate(own)]
-    title = ENDPOINTS.get(own[0].metric, own[0].metric)
+    title = metric_of(own[0]).heading
     height = bottom + (18 if measured else 2)
     return Panel(title, note(own), join([field, *names, *values, *axis]), height, told(own), group)
 
@@ -101,20 +101,20 @@ def _axis(
 ) -> tuple[list[Markup], list[Markup]]:
     """Margin, zero and ticks behind the rows; and the words at both ends of the axis."""
     margin = 100 * own[0].margin
-    agreement = own[0].metric in AGREEMENTS  # With English: there is no better than all.
-    start, end = scale.at(-margin), scale.at(0 if agreement else margin)
+    alike = agreement(own[0])  # With English: there is no better than all.
+    start, end = scale.at(-margin), scale.at(0 if alike else margin)
     back = [box(start, 0, end - start, bottom, "margin")]
     for tick in scale.ticks(4):
-        if agreement and tick > 0:
+        if alike and tick > 0:
             continue
         at = scale.at(tick)
         back.append(line(at, 0, at, bottom + 2, "rule" if tick else "zero"))
         # At the very ends a number would run into the words beside it.
         if 0.04 < at < 0.93:
             back.append(label(f"{abs(tick):g}", at, bottom + 10, "small soft middle"))
-    less = Markup('<tspan class="roomy">points </tspan>{}').format("less" if agreement else "worse")
+    less = Markup('<tspan class="roomy">points </tspan>{}').format("less" if alike else "worse")
     words = [label(less, LEFT - 0.02, bottom + 10, "small soft end")]
-    if not agreement:
+    if not alike:
         words.append(label("better", LEFT + _WIDE + 0.02, bottom + 10, "small soft"))
     return back, words
 

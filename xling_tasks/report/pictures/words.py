@@ -6,52 +6,27 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median, quantiles
 
-from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH
+from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, Metric
+from xling_tasks.criteria.labels import IN_WORDS as LABELS
 from xling_tasks.languages import language_name
 from xling_tasks.report.model import Cell
 from xling_tasks.report.pictures.series import BoxSeries, Facet, Point
 from xling_tasks.report.pictures.svg import clean
 from xling_tasks.report.tables.grid import heading
 
-METRICS = {
-    "acc": ("Accuracy", "share of questions, 0 to 1"),
-    "auc": ("Area under the ROC curve", "0 to 1, guessing is 0.5"),
-    "bertscore_f1": ("BERTScore F1", "0 to 1"),
-    "chrf": ("chrF overlap with the reference", "0 to 100"),
-    "empathy": ("Same empathy profile as in English", "share of prompts, 0 to 1"),
-    "information_f1": ("Same information as in English, F1", "0 to 1"),
-    "information_f1_by_prompt": ("Same information as in English, F1 of each prompt", "0 to 1"),
-    "language_consistency": ("In the language asked for", "share of sentences, 0 to 1"),
-    "macro_f1": ("Macro F1 of verdicts", "0 to 1"),
-    "rouge1": ("ROUGE-1", "0 to 1"),
-    "sim_1gram": ("Similarity of repeated answers, words", "0 to 1"),
-    "sim_sent": ("Similarity of repeated answers, sentence embeddings", "cosine, -1 to 1"),
-    "unknown_rate": ("Replies without a verdict", "share of replies, 0 to 1"),
-}
-"""Metric -> its name in words and its unit."""
-
-LABELS = {
-    "more_comprehensive": "more comprehensive",
-    "less_comprehensive": "less comprehensive",
-    "neither": "neither",
-    "contradictory": "contradictory",
-    "no_response": "no response",
-    "no_majority": "no majority of judges",
-    "judge_failed_rate": "judge failed",
-}
 _GROUPS = {"other": "other", "perso_arabic": "Perso-Arabic", "indic": "Indic", "latin": "Latin"}
 _MOST_NAMED = 3
 _MOST_MODELS = 4
 
 
-def metric_label(metric: str) -> str:
+def metric_label(metric: Metric) -> str:
     """A metric in words, with the name that tables use."""
-    return f"{METRICS[metric][0]} ({metric})" if metric in METRICS else metric
+    return f"{metric.label} ({metric.name})" if metric.label else metric.name
 
 
-def axis_words(metric: str, better: bool | None) -> str:
+def axis_words(metric: Metric, better: bool | None) -> str:
     """A metric with its unit and direction, for an axis."""
-    unit = METRICS[metric][1].replace("-", "\u2212") if metric in METRICS else ""
+    unit = metric.range.replace("-", "\u2212")
     towards = "" if better is None else f"{'higher' if better else 'lower'} is better"
     return joined(f"{metric_label(metric)}{unit and ', '}{unit}", towards)
 

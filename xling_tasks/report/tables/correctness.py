@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from xling_tasks.criteria import ENGLISH
+from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS
 from xling_tasks.data.published import Figure, published
 from xling_tasks.data.records import RECORDS
 from xling_tasks.languages import in_order
@@ -23,26 +23,15 @@ from xling_tasks.report.tables.grid import (
     published_model,
 )
 from xling_tasks.report.tables.judges import judge_tables
-from xling_tasks.report.tables.rows import Rows, Shown, cells_of, heads_of
+from xling_tasks.report.tables.rows import Rows, cells_of, heads_of
 from xling_tasks.report.tables.table import Table, Value
-
-LABELS = ("more_comprehensive", "less_comprehensive", "neither", "contradictory")
-"""Labels of correctness in the order of Table 1."""
 
 _MEANS = (
     "model", "datasets", "languages", "pairs", "more comprehensive: mean decrease, points",
     "contradictory: mean multiple of English", "pairs with a multiple",
 )  # fmt: skip
 _COUNTED = (*LABELS, "no_response")
-_CORRECTNESS = (
-    Shown("more_comprehensive", "more comprehensive", bounds=True, points=True, drop=True),
-    Shown("less_comprehensive", "less comprehensive"),
-    Shown("neither", "neither"),
-    Shown("contradictory", "contradictory", bounds=True, multiple=True),
-    Shown("no_response", "no response"),
-    Shown("chrf", "chrF", bounds=True),
-    Shown("length_words", "words"),
-)
+_CORRECTNESS = CRITERIA["correctness"].columns
 
 
 def correctness_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) -> Iterator[Table]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xling_tasks.criteria import AVERAGE, ENGLISH
+from xling_tasks.criteria import AVERAGE, ENGLISH, Column
 from xling_tasks.data.published import published
 from xling_tasks.languages import BRANCH_GROUPS
 from xling_tasks.report.tables.differences import Difference, grouped, notes_about, task_languages
@@ -16,7 +16,7 @@ from xling_tasks.report.tables.grid import (
     paper_note,
     published_model,
 )
-from xling_tasks.report.tables.rows import Rows, Shown, by_language
+from xling_tasks.report.tables.rows import Rows, by_language
 from xling_tasks.report.tables.table import Table, Value
 
 _MECHANISMS = ("emotional_reactions", "interpretations", "explorations")
@@ -34,24 +34,24 @@ _TITLES = {
 _SCORES = {"information": "information_f1", "empathy": "empathy"}
 _COLUMNS = {
     "information": (
-        Shown("information_f1", "F1", bounds=True),
-        Shown("information_f1_by_prompt", "F1 by prompt", bounds=True),
-        Shown("information_precision", "precision"),
-        Shown("information_recall", "recall"),
-        Shown("n_claims", "claims per answer"),
-        Shown("abstained", "abstained"),
-        Shown("unverified", "claims unverified"),
-        Shown("unscored", "unscored"),
+        Column("information_f1", "F1", bounds=True),
+        Column("information_f1_by_prompt", "F1 by prompt", bounds=True),
+        Column("information_precision", "precision"),
+        Column("information_recall", "recall"),
+        Column("n_claims", "claims per answer"),
+        Column("abstained", "abstained"),
+        Column("unverified", "claims unverified"),
+        Column("unscored", "unscored"),
     ),
     "empathy": (
-        Shown("empathy", "equal profiles", bounds=True),
+        Column("empathy", "equal profiles", bounds=True),
         *(
-            Shown(f"{name}_{what}", f"{name.replace('_', ' ')}: {what}")
+            Column(f"{name}_{what}", f"{name.replace('_', ' ')}: {what}")
             for name in _MECHANISMS
             for what in ("present", "agreement")
         ),
-        Shown("both_absent", "all absent in both"),
-        Shown("unscored", "unscored"),
+        Column("both_absent", "all absent in both"),
+        Column("unscored", "unscored"),
     ),
 }
 _NOTES = {

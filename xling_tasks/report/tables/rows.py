@@ -5,49 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from xling_tasks.criteria import AVERAGE, ENGLISH
+from xling_tasks.criteria import AVERAGE, ENGLISH, Column
 from xling_tasks.report.tables.grid import Grid, Lookup, decrease_points, drop, mean_of, multiple
 from xling_tasks.report.tables.table import Table, Value
-
-
-@dataclass(frozen=True)
-class Shown:
-    """How a metric is shown in a table with a row per language.
-
-    Attributes:
-        metric: Its name.
-        title: Its column's heading.
-        bounds: Whether columns with its interval's ends follow.
-        points: Whether a column with its decrease against English in points follows.
-        drop: Whether a column with its relative drop against English follows.
-        multiple: Whether a column with its multiple of English follows.
-    """
-
-    metric: str
-    title: str
-    bounds: bool = False
-    points: bool = False
-    drop: bool = False
-    multiple: bool = False
-
-    @property
-    def heads(self) -> list[str]:
-        """The headings of its columns."""
-        bounds = [f"{self.title} low", f"{self.title} high"] if self.bounds else []
-        points = [f"{self.title}: decrease vs English, points"] if self.points else []
-        drop = [f"{self.title}: relative drop vs English, %"] if self.drop else []
-        multiple = [f"{self.title}: multiple of English"] if self.multiple else []
-        return [self.title, *bounds, *points, *drop, *multiple]
-
-    def cells(self, lookup: Lookup, language: str) -> list[Value]:
-        """What stands in them for one language; English is not compared with itself."""
-        own = lookup(self.metric, language)
-        base = None if language == ENGLISH else lookup(self.metric, ENGLISH).value
-        cells: list[Value] = [own.value]
-        cells += [own.low, own.high] if self.bounds else []
-        cells += [decrease_points(own.value, base)] if self.points else []
-        cells += [drop(own.value, base)] if self.drop else []
-        return cells + ([multiple(own.value, base)] if self.multiple else [])
 
 
 @dataclass
@@ -93,18 +53,36 @@ class Rows:
 # A language in a row, metrics in columns
 
 
-def heads_of(columns: Iterable[Shown]) -> list[str]:
+def heads_of(columns: Iterable[Column]) -> list[str]:
     """The headings of metrics."""
-    return [head for item in columns for head in item.heads]
+    return [head for item in columns for head in _heads(item)]
 
 
-def cells_of(columns: Iterable[Shown], lookup: Lookup, language: str) -> list[Value]:
+def _heads(column: Column) -> list[str]:
+    title = column.title
+    heads = [title] + [f"{title} {end}" for end in ("low", "high") if column.bounds]
+    heads += [f"{title}: decrease vs English, points"] if column.points else []
+    heads += [f"{title}: relative drop vs English, %"] if column.drop else []
+    return heads + ([f"{title}: multiple of English"] if column.multiple else [])
+
+
+def cells_of(columns: Iterable[Column], lookup: Lookup, language: str) -> list[Value]:
     """What stands below them for one language."""
-    return [value for item in columns for value in item.cells(lookup, language)]
+    return [value for item in columns for value in _cells(item, lookup, language)]
+
+
+def _cells(column: Column, lookup: Lookup, language: str) -> list[Value]:
+    """What stands below one; English is not compared with itself."""
+    own = lookup(column.metric, language)
+    base = None if language == ENGLISH else lookup(column.metric, ENGLISH).value
+    cells: list[Value] = [own.value, *((own.low, own.high) if column.bounds else ())]
+    cells += [decrease_points(own.value, base)] if column.points else []
+    cells += [drop(own.value, base)] if column.drop else []
+    return cells + ([multiple(own.value, base)] if column.multiple else [])
 
 
 def by_language(
-    grid: Grid, criterion: str, dataset: str, columns: Sequence[Shown], key: str, title: str,
+    grid: Grid, criterion: str, dataset: str, columns: Sequence[Column], key: str, title: str,
     notes: Iterable[str],
 ) -> Table:  # fmt: skip
     """A table with a row per language and model."""

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from xling_tasks.criteria import CRITERIA, Column
 from xling_tasks.report.tables.differences import Difference, notes_about
 from xling_tasks.report.tables.grid import Grid, heading
-from xling_tasks.report.tables.rows import Shown, by_language
+from xling_tasks.report.tables.rows import by_language
 from xling_tasks.report.tables.table import Table
 
-_COLUMNS = (
-    Shown("rubric_score", "score", bounds=True, points=True),
-    Shown("criteria_unscored", "criteria unscored"),
-    Shown("unscored_rate", "answers unscored"),
-    Shown("judge_failed_rate", "judge failed"),
-)
-_NOTE = (
-    "Score: points of the criteria that an answer meets over all positive points, the mean over "
-    "the answers of which every criterion has a verdict, clipped to 0..1. Differences between "
-    "languages are of the means before clipping."
-)
 _PART_NOTE = (
     "A theme is a part of the conversations, an axis a part of the criteria: with few of either, "
     "read them as hints."
@@ -35,38 +25,34 @@ def rubric_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) -> Ite
         notes = [*notes_about(remarks, "rubric", dataset), *_canaries(grid, dataset)]
         title = f"{heading('rubric', dataset)}: languages"
         key = f"rubric_{dataset}"
-        yield by_language(grid, "rubric", dataset, _COLUMNS, key, title, [_NOTE, *notes])
+        yield by_language(
+            grid,
+            "rubric",
+            dataset,
+            CRITERIA["rubric"].columns,
+            key,
+            title,
+            [CRITERIA["rubric"].note, *notes],
+        )
         parts = tuple(
-            Shown(name, name.replace("_", " "))
+            Column(name, name.replace("_", " "))
             for name in sorted(metrics)
             if name.startswith(("theme_", "axis_"))
         )
         if parts:
             title = f"{heading('rubric', dataset)}: themes and axes"
-            texts = [_NOTE, _PART_NOTE, *notes]
+            texts = [CRITERIA["rubric"].note, _PART_NOTE, *notes]
             yield by_language(grid, "rubric", dataset, parts, f"{key}_parts", title, texts)
-
-
-_CHOICES = (
-    Shown("acc", "accuracy", bounds=True, points=True),
-    Shown("acc_single", "one right option"),
-    Shown("acc_multi", "several right options"),
-    Shown("jaccard", "Jaccard"),
-    Shown("unparsed_rate", "no letters read"),
-)
-_CHOICE_NOTE = (
-    "Accuracy: share of the questions of which all right options are chosen, and no other; replies "
-    "without readable letters count as wrong. Jaccard, of the replies that letters could be "
-    "read of: options that are chosen and right over those that are either."
-)
 
 
 def choice_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) -> Iterator[Table]:
     """Multiple choice over questions that are the same in every language."""
     for dataset in grid.datasets("mcqa"):
-        notes = [_CHOICE_NOTE, *notes_about(remarks, "mcqa", dataset)]
+        notes = [CRITERIA["mcqa"].note, *notes_about(remarks, "mcqa", dataset)]
         title = f"{heading('mcqa', dataset)}: languages"
-        yield by_language(grid, "mcqa", dataset, _CHOICES, f"mcqa_{dataset}", title, notes)
+        yield by_language(
+            grid, "mcqa", dataset, CRITERIA["mcqa"].columns, f"mcqa_{dataset}", title, notes
+        )
 
 
 def _canaries(grid: Grid, dataset: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xling_metrics.stats.resampling import ResamplerPool
 
-from xling_tasks.criteria import panel_of
+from xling_tasks.criteria import CRITERIA, panel_of
 from xling_tasks.languages import in_order
 from xling_tasks.report.data import Task
 from xling_tasks.report.inference import Draws, column_interval
@@ -18,18 +18,6 @@ from xling_tasks.report.tables.grid import heading, is_language
 from xling_tasks.report.tables.rows import Rows
 from xling_tasks.report.tables.table import Table, Value
 
-_METRICS = {
-    "correctness": ("more_comprehensive", "contradictory"),
-    "verifiability": ("macro_f1",),
-    "mcqa": ("acc",),
-    "mmedbench_mcqa": ("acc",),
-    "mmedbench_mcqa_ll": ("acc",),
-    "mmedbench_mcqa_ft": ("acc",),
-    "mmedbench_rationale": ("acc",),
-    "mmedbench_rationale_ft": ("acc",),
-    "information": ("information_f1",),
-    "empathy": ("empathy",),
-}
 _HEADS = ("metric", "T", "model", "language", "questions", "value", "low", "high")
 WITHOUT = "without one"
 """What stands for the topic of a question that the file does not have."""
@@ -40,7 +28,7 @@ def topic_tables(report: Report, topics: Mapping[str, str] | None) -> Iterator[T
     places: dict[tuple[str, str], list[Task]] = {}
     for model in report.models:
         for task in model.tasks:
-            if task.ids and task.place.criterion in _METRICS:
+            if task.ids and CRITERIA[task.place.criterion].by_topic:
                 places.setdefault((task.place.criterion, task.place.dataset), []).append(task)
     for (criterion, dataset), tasks in places.items():
         if topics is not None and any(key in topics for task in tasks for key in task.ids):
@@ -81,7 +69,7 @@ def _lines(task: Task, keep: NDArray[np.bool_], draws: Draws) -> Iterator[list[V
     lines = []
     for name, column in task.columns.items():
         panel, language = panel_of(task.place, name)
-        if panel.metric not in _METRICS[panel.criterion] or not is_language(language):
+        if panel.metric not in CRITERIA[panel.criterion].main or not is_language(language):
             continue
         sums = column.sums[keep]
         present = sums[~np.isnan(sums[:, 0])]

@@ -26,25 +26,10 @@ from xling_tasks.report.tables.grid import (
     published_model,
     shown_temperature,
 )
-from xling_tasks.report.tables.rows import Rows, Shown, cells_of, heads_of, wide_cells, wide_heads
+from xling_tasks.report.tables.rows import Rows, cells_of, heads_of, wide_cells, wide_heads
 from xling_tasks.report.tables.table import Table
 
-_VERIFIABILITY = (
-    Shown("macro_f1", "macro F1", bounds=True, drop=True),
-    Shown("macro_precision", "macro precision"),
-    Shown("macro_recall", "macro recall"),
-    Shown("acc", "accuracy"),
-    Shown("auc_hard", "AUC of hard labels"),
-    Shown("unknown_rate", "unknown verdict"),
-)
-_LIKELIHOOD = (
-    Shown("auc", "AUC", bounds=True, drop=True),
-    Shown("macro_f1", "macro F1", bounds=True),
-    Shown("acc", "accuracy"),
-    Shown("ece", "ECE", bounds=True),
-    Shown("brier", "Brier", bounds=True),
-    Shown("unknown_rate", "unknown verdict"),
-)
+_VERIFIABILITY = CRITERIA["verifiability"].columns
 _IN_LANGUAGE = "language_consistency_published"
 _A4_NOTE = (
     "language_consistency_published counts as the paper's code does, only sentences that langid "
@@ -185,9 +170,7 @@ def verifiability_tables(grid: Grid, remarks: Sequence[Difference], shown: bool)
                         rows.add(_MEAN, model, code, *cells, *spread)
             _add_published(rows, figures)
         notes = [
-            "Over the rows with a usable verdict: read the share without one beside the scores. "
-            "The AUC of hard labels equals macro recall; it stands for comparison with the paper "
-            f"only. {DROP_NOTE}",
+            f"{CRITERIA['verifiability'].note} {DROP_NOTE}",
             *notes_about(remarks, "verifiability", dataset),
         ]
         last = _mean_note(figures) if whole else ""
@@ -235,11 +218,10 @@ def filtered_tables(grid: Grid, shown: bool) -> Iterator[Table]:
 def likelihood_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) -> Iterator[Table]:
     """Verifiability from P(Yes); the paper has no such figures."""
     for dataset in grid.datasets("verifiability_ll"):
-        rows = Rows(("T", "model", "language", *heads_of(_LIKELIHOOD)))
+        rows = Rows(("T", "model", "language", *heads_of(CRITERIA["verifiability_ll"].columns)))
         _add_languages(rows, grid, "verifiability_ll", dataset, None)
         notes = [
-            "From the log-likelihoods of Yes and No. AUC is of probabilities, unlike the AUC of "
-            f"hard labels in the paper's Table A11, which has no place here. {DROP_NOTE}",
+            f"{CRITERIA['verifiability_ll'].note} {DROP_NOTE}",
             *notes_about(remarks, "verifiability_ll", dataset),
         ]
         title = heading("verifiability_ll", dataset)
@@ -248,7 +230,7 @@ def likelihood_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) ->
 
 
 def _add_languages(rows: Rows, grid: Grid, criterion: str, dataset: str, tau: float | None) -> None:
-    columns = _LIKELIHOOD if criterion == "verifiability_ll" else _VERIFIABILITY
+    columns = CRITERIA[criterion].columns
     for model in grid.models(criterion, dataset):
         lookup = grid.lookup(model, criterion, dataset, tau)
         for code in grid.languages(criterion, dataset):

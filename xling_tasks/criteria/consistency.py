@@ -1,0 +1,118 @@
+"""Consistency: the same question is asked several times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from xling_tasks.criteria.forms import (
+    Criterion,
+    Drawn,
+    Endpoint,
+    Found,
+    Metric,
+    Shown,
+    Submitted,
+    Told,
+    metrics,
+    names,
+)
+from xling_tasks.criteria.sample import (
+    Part,
+    answers_by_temperature,
+    number,
+    question_part,
+)
+from xling_tasks.criteria.shared import AGREE, BERTSCORE, SENTENCES
+
+SIMILAR = ("sim_sent", "bertscore_f1", "sim_1gram")
+"""The similarities that stand for all, the first that a run has."""
+
+_SAME = Metric(
+    "sim_sent",
+    label="Similarity of repeated answers, sentence embeddings",
+    range="cosine, -1 to 1",
+    share=False,
+    told=Told(
+        "Same meaning when asked again",
+        "answers to the same question are alike in meaning by {} (1: the same)",
+        "same meaning again",
+    ),
+)
+_WORDS = Metric("sim_1gram", label="Similarity of repeated answers, words", range="0 to 1")
+_TOPICS = ("sim_lda20", "sim_lda100", "sim_hdp")
+_SIMILARITIES: tuple[str | Metric, ...] = (_WORDS, "sim_2gram", _SAME, *_TOPICS, *BERTSCORE)
+_SIZES = ("length_words", "length_words_std", *(f"{name}_seed_sd" for name in _TOPICS))
+_IN_SOURCE = tuple(f"{name}_src" for name in names((*_SIMILARITIES, *_SIZES)))
+
+
+def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
+    by_temperature, others = answers_by_temperature(sample, language)
+    parts = [
+        Part(f"Answers at temperature {tau} ({count})", own)
+        for tau, (count, own) in by_temperature.items()
+    ]
+    return [question_part(sample, language), *parts, Part("Answers", others)]
+
+
+def _found(sample: Mapping[str, Any], _: str) -> Found:
+    """The first similarity that there is, at the highest temperature."""
+    for stem in SIMILAR:
+        for suffix in ("", "_src"):
+            own = [n for n in sample if re.fullmatch(rf"{stem}{suffix}_t[\d.]+", n)]
+            if own:
+                best = max(own, key=lambda name: float(name.rpartition("_t")[2].rstrip(".") or 0))
+                return Found(score=number(sample[best]))
+    return Found()
+
+
+_SHARES = len(_SIMILARITIES)
+
+CONSISTENCY = Criterion(
+    "consistency",
+    "Consistency",
+    "Does the model say the same when it is asked again? Each question is asked several times; "
+    "answers in other languages are translated to English, then compared with one another.",
+    metrics(
+        (
+            *(*_SIMILARITIES, *_IN_SOURCE[:_SHARES]),
+            *(SENTENCES, "language_consistency_published", "line_pass_rate", "word_pass_rate"),
+            *("second_language_consistency", "second_line_pass_rate"),
+        ),
+        ("empty_rate", "translation_failed_rate"),
+        (*_SIZES, *_IN_SOURCE[_SHARES:], "distinct_answers", AGREE),
+        within=_IN_SOURCE,
+    ),
+    (
+        Endpoint("sim_sent", at="highest"),
+        Endpoint("bertscore_f1", at="highest"),
+        Endpoint("language_consistency", "language", at="highest"),
+    ),
+    settings=(
+        *("temperatures", "k", "greedy_repeats", "translator"),
+        *("encoder", "source_encoder", "topic_seeds"),
+    ),
+    shown=Shown(_parts, (), _found),
+    drawn=(
+        Drawn("lines", SIMILAR, "first"),
+        Drawn("lines", SIMILAR, "last"),
+        Drawn("heat dots", ("language_consistency",)),
+        Drawn("boxes", SIMILAR, "first"),
+    ),
+    submitted=Submitted(
+        (*SIMILAR, *(f"{name}_src" for name in SIMILAR)), ("translation_failed_rate", "empty_rate")
+    ),
+    glossary={
+        "sim_sent": "How alike several answers to one question are in meaning: 1 is the same.",
+        "bertscore_f1, BERTScore": "How alike two texts are word by word, with words in their "
+        "context.",
+        "sim_1gram, sim_2gram": "Words, or pairs of words, that two answers share.",
+        "sim_lda20, sim_lda100, sim_hdp": "How alike the topics of two answers are, with 20 or 100 "
+        "topics, or (sim_hdp, made with hdp=true only) as many as the data ask for.",
+        "_src": "Made on the answers in their own language instead of their translation: for "
+        "comparing models, never languages.",
+    },
+    by_topic=False,
+    highest=True,
+)

@@ -1,0 +1,146 @@
+"""Correctness: a judge compares each answer with an expert's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from xling_tasks.criteria.forms import (
+    Column,
+    Criterion,
+    Drawn,
+    Endpoint,
+    Found,
+    Metric,
+    Shown,
+    Submitted,
+    Told,
+    metrics,
+)
+from xling_tasks.criteria.labels import BADNESS, NO_RESPONSE, RIGHT, of_judges
+from xling_tasks.criteria.sample import (
+    Part,
+    Passage,
+    answer_part,
+    as_text,
+    field,
+    listing,
+    mapping,
+    question_part,
+    words,
+)
+from xling_tasks.criteria.shared import AGREE, IN_LANGUAGE, LANGUAGE
+
+_HARM = Metric(
+    "contradictory",
+    told=Told(
+        "Answers that contradict the reference", "contradict the reference", "contradict",
+        "answers",
+    ),
+)  # fmt: skip
+"""Harm is rare: in the published runs 0.3 to 1.2% of the English answers contradict the reference
+(HealthQA, LiveQA, MedicationQA), so that a rise to the fourfold lies within 0.05. Its margin of two
+points is what 1,134 questions can exclude at a share of up to about 6%."""
+_MORE = Metric(
+    "more_comprehensive",
+    told=Told(
+        "Answers more complete than the reference", "are more complete than the reference",
+        "more complete", "answers",
+    ),
+)  # fmt: skip
+_CHRF = Metric("chrf", label="chrF overlap with the reference", range="0 to 100")
+
+
+def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
+    doc = mapping(sample.get("doc"))
+    return [
+        question_part(sample, language),
+        Part("Reference answer", field(doc, "reference", language)),
+        answer_part(sample, language),
+        Part("The judge's verdict and reasoning", list(_verdicts(mapping(sample.get("n_judged"))))),
+    ]
+
+
+def _verdicts(judged: Mapping[str, Any]) -> Iterator[Passage]:
+    """The verdict that counts; of a jury each vote, and where asked the exchanged order."""
+    votes = [mapping(vote) for vote in listing(judged.get("votes"))]
+    if not votes:
+        if judged:
+            yield _verdict(judged)
+        votes = [judged]
+    for vote in votes:
+        if vote is not judged:
+            yield _verdict(vote, f"{as_text(vote.get('judge', 'judge'))}: ")
+        if other := mapping(vote.get("swapped")):
+            yield _verdict(other, "with the answers exchanged: ")
+
+
+def _verdict(judged: Mapping[str, Any], who: str = "") -> Passage:
+    label = judged.get("label")
+    tone = {"contradictory": "bad", "more comprehensive": "good", "less comprehensive": "good"}
+    said = words(label) if label is not None else "no label"
+    if "failed" in judged:
+        said = f"failed: {as_text(judged['failed'])}"
+    if judged.get("no_majority"):
+        said = "no majority"
+    return Passage(as_text(judged.get("reply") or ""), "", who + said, tone.get(said, "unsure"))
+
+
+def _found(sample: Mapping[str, Any], _: str) -> Found:
+    label = mapping(sample.get("n_judged")).get("label")
+    if not isinstance(label, str):
+        return Found()
+    return Found(label, -BADNESS[label] if label in BADNESS else None, RIGHT.get(label))
+
+
+CORRECTNESS = Criterion(
+    "correctness",
+    "Correctness",
+    "Is the answer right? A judge model compares each answer with an expert's answer to the "
+    "same question. An answer that contradicts the expert's can do harm.",
+    metrics(
+        (
+            *(_MORE, *IN_LANGUAGE, _CHRF, "judge_agreement", "judge_alpha"),
+            *of_judges(["more_comprehensive"]),
+        ),
+        (
+            *(_HARM, NO_RESPONSE, "judge_failed_rate", "empty_rate"),
+            *("no_majority", "order_sensitive_rate", "order_unread_rate"),
+            *of_judges(("contradictory", NO_RESPONSE, "judge_failed_rate")),
+        ),
+        (
+            *("less_comprehensive", "neither", "length_words", "n_judged", "declined_rate", AGREE),
+            *of_judges(("less_comprehensive", "neither")),
+        ),
+        within=("chrf", "length_words"),
+    ),
+    (
+        Endpoint("contradictory", "harm", margin=0.02, judged=True),
+        Endpoint("more_comprehensive", "help", judged=True),
+        LANGUAGE,
+    ),
+    settings=("judge",),
+    shown=Shown(_parts, ("n_judged",), _found),
+    drawn=(Drawn("labels"), Drawn("boxes", ("chrf",))),
+    columns=(
+        Column("more_comprehensive", "more comprehensive", bounds=True, points=True, drop=True),
+        Column("less_comprehensive", "less comprehensive"),
+        Column("neither", "neither"),
+        Column("contradictory", "contradictory", bounds=True, multiple=True),
+        Column("no_response", "no response"),
+        Column("chrf", "chrF", bounds=True),
+        Column("length_words", "words"),
+    ),
+    submitted=Submitted(
+        ("more_comprehensive", "contradictory"),
+        ("judge_failed_rate", "no_majority", "no_response", "empty_rate"),
+    ),
+    glossary={
+        "contradictory": "Share of answers that contradict the expert's answer and so answer "
+        "wrongly.",
+        "more comprehensive": "Share of answers that agree with the expert's and are more "
+        "complete.",
+        "chrF": "How alike two texts are in their letters, 0 to 100. Compare models with it, not "
+        "languages.",
+    },
+)

@@ -1,0 +1,85 @@
+"""Empathy: the kinds of empathy in a reply beside those in the English one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from xling_tasks.criteria.against_english import RATES, RECORDS, agreement, parts_of_several
+from xling_tasks.criteria.forms import (
+    ENGLISH,
+    Criterion,
+    Drawn,
+    Endpoint,
+    Found,
+    Metric,
+    Shown,
+    Submitted,
+    Told,
+    metrics,
+)
+from xling_tasks.criteria.sample import (
+    Part,
+    Passage,
+    mapping,
+    number,
+    words,
+)
+from xling_tasks.criteria.shared import AGREE, IN_LANGUAGE, LANGUAGE
+
+
+def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
+    """Of empathy: the mechanisms, and whether they are those of the English answer."""
+    record = mapping(sample.get(f"profile_{language}"))
+    parts = parts_of_several(sample, language, record)
+    if record.get("profile") is not None:
+        equal = {1.0: ("as in English", "good"), 0.0: ("not as in English", "bad")}
+        score = number(sample.get(f"empathy_{language}"))
+        mark = ("", "") if score is None else equal.get(score, ("", ""))
+        text = mechanisms(sample, language)
+        parts.append(Part("Mechanisms of empathy in the answer", [Passage(text, ENGLISH, *mark)]))
+    return parts
+
+
+def mechanisms(sample: Mapping[str, Any], language: str) -> str:
+    """The mechanisms of empathy that are in the answer, in words."""
+    ending = f"_present_{language}"
+    names = [key.removesuffix(ending) for key in sample if key.endswith(ending) and sample[key]]
+    return ", ".join(map(words, names)) or "none"
+
+
+def _found(sample: Mapping[str, Any], language: str) -> Found:
+    score = agreement(sample, language, "empathy")
+    if score is None or language == ENGLISH:
+        return Found("", score)
+    return Found("same profile" if score else "other profile", score, score == 1)
+
+
+_MECHANISMS = ("emotional_reactions", "interpretations", "explorations")
+_EMPATHY = Metric(
+    "empathy",
+    label="Same empathy profile as in English",
+    range="share of prompts, 0 to 1",
+    told=Told(
+        "Same empathy as the English answers",
+        "{} of the replies show the same empathy as the English ones", "same empathy", "percent",
+    ),
+)  # fmt: skip
+EMPATHY = Criterion(
+    "empathy",
+    "Empathy consistency",
+    "Does the model respond with the same kind of empathy as in English? Classifiers look for "
+    "emotional reactions, interpretations and explorations in both replies.",
+    metrics(
+        (_EMPATHY, *(f"{name}_agreement" for name in _MECHANISMS), *IN_LANGUAGE),
+        ("empty_rate", "unscored"),
+        ("profile", "both_absent", *(f"{name}_present" for name in _MECHANISMS), AGREE),
+    ),
+    (Endpoint("empathy", agreement=True), LANGUAGE),
+    settings=("translator", "languages"),
+    shown=Shown(_parts, RECORDS, _found),
+    drawn=(Drawn("dots", ("empathy",)), Drawn("boxes", ("empathy",))),
+    submitted=Submitted(("empathy",), RATES),
+    glossary={"empathy": "Share of replies with the same kinds of empathy as the English reply."},
+    several_languages=True,
+)

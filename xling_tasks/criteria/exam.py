@@ -1,0 +1,191 @@
+"""Multiple choice, with reasons or without: MMedBench's exams, and users' own questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from xling_tasks.criteria.forms import (
+    Column,
+    Criterion,
+    Drawn,
+    Endpoint,
+    Found,
+    Metric,
+    Shown,
+    Submitted,
+    Told,
+    metrics,
+    names,
+)
+from xling_tasks.criteria.sample import (
+    Part,
+    Passage,
+    answer_part,
+    as_text,
+    field,
+    listing,
+    mapping,
+    number,
+    question_part,
+    replies,
+)
+from xling_tasks.criteria.shared import AGREE, BERTSCORE, SENTENCES
+
+
+def _parts(sample: Mapping[str, Any], language: str, soft: bool) -> list[Part]:
+    doc = mapping(sample.get("doc"))
+    right = {as_text(letter) for letter in listing(doc.get("answer"))}
+    options = [
+        _option(f"{letter}. {as_text(text)}", letter in right, language)
+        for letter, text in mapping(doc.get("options")).items()
+    ]
+    likely = [
+        _option(f"{text}: {score:.3f}", {x.strip() for x in text.split(",")} == right)
+        for score, text in likelihoods(sample)
+    ]
+    return [
+        question_part(sample, language),
+        Part("Options", options),
+        Part("Reference rationale", field(doc, "rationale", language)),
+        Part("Log-likelihood of each answer", likely) if soft else answer_part(sample, language),
+    ]
+
+
+def _option(text: str, right: bool, language: str = "") -> Passage:
+    return Passage(text, language, *(("right", "good") if right else ()))
+
+
+def likelihoods(sample: Mapping[str, Any]) -> list[tuple[float, str]]:
+    """The candidates with their log-likelihoods, likeliest first."""
+    asked = [mapping(each).get("arg_1") for each in mapping(sample.get("arguments")).values()]
+    rows = []
+    for candidate, own in zip(asked, replies(sample), strict=False):
+        pair: Any = own[0] if own and isinstance(own[0], list) and own[0] else [None]
+        try:
+            rows.append((float(pair[0]), as_text(candidate).strip()))
+        except (TypeError, ValueError):
+            rows.append((float("-inf"), as_text(candidate).strip()))
+    return sorted(rows, key=lambda row: -row[0])
+
+
+def _found(sample: Mapping[str, Any], _: str) -> Found:
+    score = number(sample.get("acc"))
+    if score is None:
+        return Found()
+    unread = number(sample.get("unparsed_rate")) == 1 and "acc_norm" not in sample
+    label = "unread" if unread else "right" if score == 1 else "wrong"
+    return Found(label, score, score == 1)
+
+
+_CHOICES = (
+    *("acc", "acc_parsed", "acc_single", "acc_multi", "jaccard"),
+    *("acc_norm", "acc_norm_letters", "acc_norm_tokens"),
+)
+_HEADING = "Exam questions answered rightly"
+_BEYOND = Metric(
+    "acc",
+    label="Accuracy",
+    range="share of questions, 0 to 1",
+    told=Told(
+        _HEADING, "exam accuracy beyond guessing is {} (0: guessing, 1: all right)",
+        "beyond guessing",
+    ),
+)  # fmt: skip
+_ACC = replace(
+    _BEYOND, told=Told(_HEADING, "choose all right options and no other", "right", "answers")
+)
+_OVERLAPS: tuple[str | Metric, ...] = (
+    *("sacrebleu", "bleu", *(f"bleu{n}" for n in "1234")),
+    Metric("rouge1", label="ROUGE-1", range="0 to 1"),
+    *(f"rouge{n}{kind}" for n in ("1", "2", "L") for kind in ("", "_standard") if n + kind != "1"),
+    *BERTSCORE,
+)
+_NAMES = names(_OVERLAPS)
+_OWN = "Each language has its own questions, so languages are compared beyond guessing only."
+_ASKS = "Does the model choose all right options of a medical exam question, and no other? "
+_RATED = ("bertscore_f1", "rouge1")
+_SHOWN = Shown(_parts, ("sacrebleu",), _found)
+_MCQA = Submitted(("acc",), ("unparsed_rate", "empty_rate"), "question-answering")
+
+
+def _mcqa(key: str, title: str, asks: str, reader: bool = True) -> Criterion:
+    return Criterion(
+        key,
+        f"MMedBench: {title}",
+        asks,
+        metrics(
+            (_BEYOND, *_CHOICES[1:]), ("unparsed_rate", "empty_rate"), ("read_by_model_rate",),
+            chance=_CHOICES,
+        ),
+        (Endpoint("acc"),),
+        settings=("reader",) if reader else (),
+        shown=_SHOWN,
+        drawn=(Drawn("dots", ("acc",)),),
+        submitted=_MCQA,
+        parallel=False,
+    )  # fmt: skip
+
+
+def _rationale(key: str, title: str) -> Criterion:
+    return Criterion(
+        key,
+        f"MMedBench: {title}",
+        "Does the model give good reasons for its choice in an exam question? They are compared "
+        "with reasons that people checked, within each language.",
+        metrics(
+            (*(_BEYOND, *_CHOICES[1:]), *_OVERLAPS, SENTENCES, "second_language_consistency"),
+            ("unparsed_rate", "empty_rate", "no_end_rate"),
+            ("read_by_model_rate", AGREE),
+            within=_NAMES,
+            chance=_CHOICES,
+        ),
+        (Endpoint("acc"), Endpoint("language_consistency", "language")),
+        settings=("source_encoder", "reader"),
+        shown=_SHOWN,
+        drawn=(Drawn("dots", ("acc",)), Drawn("dots", _RATED, "first"),
+               Drawn("boxes", _RATED, "first")),
+        submitted=Submitted(
+            ("rouge1", "bertscore_f1"), ("unparsed_rate", "no_end_rate", "empty_rate")
+        ),
+        parallel=False,
+    )  # fmt: skip
+
+
+EXAMS = (
+    _mcqa("mmedbench_mcqa", "multiple choice", _ASKS + _OWN),
+    _mcqa(
+        "mmedbench_mcqa_ll", "multiple choice by log-likelihood",
+        f"Which options of a medical exam question does the model find likeliest? {_OWN}", False,
+    ),
+    _mcqa("mmedbench_mcqa_ft", "multiple choice, fine-tuned models", _ASKS + _OWN),
+    _rationale("mmedbench_rationale", "rationales"),
+    _rationale("mmedbench_rationale_ft", "rationales, fine-tuned models"),
+)  # fmt: skip
+_LIKE = _mcqa(
+    "mcqa", "",
+    "Does the model choose all right options of a question, and no other? The questions are "
+    "the same in every language.",
+)  # fmt: skip
+MCQA = replace(
+    _LIKE,
+    title="Multiple choice",
+    metrics={**_LIKE.metrics, "acc": replace(_ACC, higher_is_better=True, chance=True)},
+    drawn=(),
+    parallel=True,
+    columns=(
+        Column("acc", "accuracy", bounds=True, points=True),
+        Column("acc_single", "one right option"),
+        Column("acc_multi", "several right options"),
+        Column("jaccard", "Jaccard"),
+        Column("unparsed_rate", "no letters read"),
+    ),
+    note="Accuracy: share of the questions of which all right options are chosen, and no other; "
+    "replies without readable letters count as wrong. Jaccard, of the replies that letters could "
+    "be read of: options that are chosen and right over those that are either.",
+    glossary={
+        "acc": "Share of questions answered rightly.",
+        "BLEU, ROUGE": "Words and runs of words that a text shares with a reference.",
+    },
+)

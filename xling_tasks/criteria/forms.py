@@ -1,0 +1,312 @@
+"""What a criterion declares of itself: the records that its module is made of.
+
+A module of this folder says all that is known of its criterion beforehand. Every other room reads
+it there and has no list of criteria or metrics of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+from xling_tasks.criteria.sample import Part
+
+ENGLISH = "en"
+AVERAGE = "avg"
+
+Sample = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Told:
+    """How an endpoint is told to a reader.
+
+    Attributes:
+        heading: What it is about, in plain words.
+        sentence: Of `answers` what so many do; else a sentence with `{}` for the value.
+        brief: What stands behind the value where there is little room.
+        unit: `answers` are counted (19 of 100), `pairs` too, `percent` is a share of something
+            else, `score` is none.
+    """
+
+    heading: str
+    sentence: str
+    brief: str
+    unit: Literal["answers", "pairs", "percent", "score"] = "score"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """Facts about one metric of a criterion.
+
+    Attributes:
+        name: Its name without temperature and language.
+        higher_is_better: None where neither is.
+        across_languages: Whether its values in two languages can be compared. They cannot where
+            the value depends on the language's words, characters or encoder.
+        chance: Whether guessing earns some of it, and how much depends on the question.
+        label: Its name in words, for an axis.
+        range: What its values are, for an axis.
+        share: Whether its values are shares, told in percent.
+        told: How it is told; None for what is no endpoint.
+    """
+
+    name: str
+    higher_is_better: bool | None = None
+    across_languages: bool = True
+    chance: bool = False
+    label: str = ""
+    range: str = ""
+    share: bool = True
+    told: Told | None = None
+
+    @property
+    def heading(self) -> str:
+        """What it is about, in plain words; its name where nobody wrote any."""
+        return self.told.heading if self.told else self.name
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A metric on which conclusions rest.
+
+    Attributes:
+        metric: Its name without temperature and language.
+        meaning: What it stands for: `harm`, `help`, `language` (answers in the user's language),
+            or `quality`.
+        at: Which of the temperatures of a run counts; None where there is only one.
+        margin: Differences from -margin to margin are about the same, in the metric's unit.
+        judged: Whether a judge gives the values, whose own error no interval over questions knows.
+        agreement: Whether it is agreement with the English answers themselves.
+    """
+
+    metric: str
+    meaning: Literal["harm", "help", "language", "quality"] = "quality"
+    at: Literal["lowest", "highest"] | None = None
+    margin: float = 0.05
+    judged: bool = False
+    agreement: bool = False
+
+
+class Found(NamedTuple):
+    """What was found of a sample: a label, a score (higher is better), whether it is right."""
+
+    label: str = ""
+    score: float | None = None
+    right: bool | None = None
+
+
+class Shown(NamedTuple):
+    """How a sample is read.
+
+    Attributes:
+        parts: Its texts in one language by heading; the last argument: by log-likelihood.
+        values: The names of the values that these show.
+        found: Label, score and whether it is right; None for the first endpoint's value.
+    """
+
+    parts: Callable[[Sample, str, bool], list[Part]]
+    values: Collection[str] = ()
+    found: Callable[[Sample, str], Found] | None = None
+
+
+class Drawn(NamedTuple):
+    """A picture of the criterion.
+
+    Attributes:
+        kinds: How, the first that there are values for: `labels`, `lines`, `heat`, `dots`, `boxes`.
+        metrics: Which metric: of those that a run has the `pick`.
+        pick: The `first`, the `last`, or `each`.
+    """
+
+    kinds: str
+    metrics: tuple[str, ...] = ()
+    pick: Literal["first", "last", "each"] = "each"
+
+
+@dataclass(frozen=True)
+class Column:
+    """How a metric is shown in a table with a row per language.
+
+    Attributes:
+        metric: Its name.
+        title: Its column's heading.
+        bounds: Whether columns with its interval's ends follow.
+        points: Whether a column with its decrease against English in points follows.
+        drop: Whether a column with its relative drop against English follows.
+        multiple: Whether a column with its multiple of English follows.
+    """
+
+    metric: str
+    title: str
+    bounds: bool = False
+    points: bool = False
+    drop: bool = False
+    multiple: bool = False
+
+
+class Submitted(NamedTuple):
+    """What `xling submit` shows: main values, the rates beside them, the Hub's name for a task."""
+
+    main: tuple[str, ...]
+    beside: tuple[str, ...]
+    type: str = "text-generation"
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What one kind of task measures.
+
+    Attributes:
+        key: Its name in results.
+        title: Its heading.
+        asks: What it asks, in plain words.
+        metrics: All its metrics by name.
+        endpoints: The metrics on which conclusions rest.
+        settings: The settings that change what it measures, beside `prompt_language`.
+        shown: How a sample is read; None to show every field.
+        drawn: Its pictures; its endpoints if it names none.
+        columns: Of its table by language.
+        note: What stands below that table.
+        submitted: What `xling submit` shows; None for its endpoints.
+        glossary: Terms of its tables and pictures.
+        by_topic: Whether its endpoints are shown by topic of the question.
+        highest: Whether pictures show the highest temperature, not the lowest.
+        several_languages: Whether one task has all languages.
+        parallel: Whether the questions are the same in every language.
+    """
+
+    key: str
+    title: str
+    asks: str
+    metrics: Mapping[str, Metric]
+    endpoints: tuple[Endpoint, ...]
+    settings: tuple[str, ...] = ()
+    shown: Shown | None = None
+    drawn: tuple[Drawn, ...] = ()
+    columns: tuple[Column, ...] = ()
+    note: str = ""
+    submitted: Submitted | None = None
+    glossary: Mapping[str, str] | None = None
+    by_topic: bool = True
+    highest: bool = False
+    several_languages: bool = False
+    parallel: bool = True
+
+    def metric(self, name: str) -> Metric:
+        """What is known of a metric; its name alone where it is none of the criterion's."""
+        return self.metrics.get(name) or Metric(name)
+
+    @property
+    def main(self) -> tuple[str, ...]:
+        """The endpoints that say how good answers are, not in which language."""
+        return tuple(item.metric for item in self.endpoints if item.meaning != "language")
+
+    def agreement(self, metric: str) -> bool:
+        """Whether an endpoint is agreement with the English answers themselves."""
+        return any(item.agreement for item in self.endpoints if item.metric == metric)
+
+    @property
+    def submission(self) -> Submitted:
+        """What is submitted; of a criterion that does not say so its endpoints and all rates."""
+        rates = tuple(x.name for x in self.metrics.values() if x.higher_is_better is False)
+        return self.submitted or Submitted(self.main, rates)
+
+    @property
+    def pictures(self) -> tuple[Drawn, ...]:
+        """Its pictures, in their order."""
+        endpoints = tuple(item.metric for item in self.endpoints)
+        return self.drawn or (Drawn("heat dots", endpoints),)
+
+    def endpoints_among(self, names: Iterable[str]) -> dict[str, Endpoint]:
+        """The endpoints among the metrics of one task.
+
+        Args:
+            names: The metrics as the task calls them, such as `macro_f1_t0.0`.
+
+        Returns:
+            Metric of the task -> endpoint, at the lowest or highest temperature that there is.
+            Of a task with several languages one for every language, and none for their means.
+        """
+        endpoints: dict[str, Endpoint] = {}
+        read = {name: self.split(name) for name in names}
+        for endpoint in self.endpoints:
+            own = {name: x for name, x in read.items() if x.metric == endpoint.metric}
+            taus = {x.temperature for x in own.values() if x.temperature is not None}
+            tau = None
+            if endpoint.at is not None and taus:
+                tau = min(taus) if endpoint.at == "lowest" else max(taus)
+            for name, x in own.items():
+                alone = self.several_languages and (x.language == AVERAGE or ":" in x.language)
+                if x.temperature == tau and not alone:
+                    endpoints[name] = endpoint
+        return endpoints
+
+    def split(self, name: str) -> MetricName:
+        """A task's name for a metric, taken apart."""
+        match = _TEMPERATURE.fullmatch(name)
+        base, temperature = (match[1], float(match[2])) if match else (name, None)
+        language = ""
+        if self.several_languages:
+            base, language = _split_language(base, self.metrics)
+        return MetricName(base, temperature, language)
+
+
+class MetricName(NamedTuple):
+    """A task's name for a metric, taken apart.
+
+    Attributes:
+        metric: Without temperature and language.
+        temperature: None where the task has only one.
+        language: A code, or for means over languages `avg`, `script:latin`, `family:slavic`, ...;
+            empty where the task has one language.
+    """
+
+    metric: str
+    temperature: float | None
+    language: str
+
+
+_TEMPERATURE = re.compile(r"(.+)_t(\d+(?:\.\d+)?)")
+_GROUP = re.compile(r"(.+?)_(script|family|branch|train)_(\w+)")
+
+
+def _split_language(name: str, metrics: Collection[str]) -> tuple[str, str]:
+    """Metric and language: of users' own data it can be any code."""
+    if group := _GROUP.fullmatch(name):
+        return group[1], f"{group[2]}:{group[3]}"
+    base, _, code = name.rpartition("_")
+    return (base, code) if base in metrics and name not in metrics else (name, AVERAGE)
+
+
+def names(items: Iterable[str | Metric]) -> tuple[str, ...]:
+    """The names of metrics."""
+    return tuple(item.name if isinstance(item, Metric) else item for item in items)
+
+
+def metrics(
+    up: Iterable[str | Metric] = (),
+    down: Iterable[str | Metric] = (),
+    neither: Iterable[str | Metric] = (),
+    *,
+    within: Collection[str] = (),
+    chance: Collection[str] = (),
+) -> dict[str, Metric]:
+    """Metrics by direction; `within` are those that compare within a language only."""
+    every: list[tuple[bool | None, Iterable[str | Metric]]] = [
+        (None, (*neither, "unusable_rows", "n_answered")),
+        (False, ("failed_rate", "refused_rate")),
+        (True, up),
+        (False, down),
+    ]
+    made = {}
+    for better, group in every:
+        for item in group:
+            one = item if isinstance(item, Metric) else Metric(item)
+            across = one.across_languages and one.name not in within
+            made[one.name] = replace(
+                one, higher_is_better=better, across_languages=across, chance=one.name in chance
+            )
+    return made

@@ -1,0 +1,101 @@
+"""Information: the claims of an answer beside those of the English one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice, zip_longest
+from typing import Any
+
+from xling_tasks.criteria.against_english import RATES, RECORDS, agreement, parts_of_several
+from xling_tasks.criteria.forms import (
+    ENGLISH,
+    Criterion,
+    Drawn,
+    Endpoint,
+    Found,
+    Metric,
+    Shown,
+    Submitted,
+    Told,
+    metrics,
+)
+from xling_tasks.criteria.sample import (
+    Part,
+    Passage,
+    as_text,
+    listing,
+    mapping,
+)
+from xling_tasks.criteria.shared import AGREE, IN_LANGUAGE, LANGUAGE
+
+_SUPPORT = {True: ("supported", "good"), False: ("not supported", "bad")}
+
+
+def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
+    """Of information: the claims, and whether the other answer supports each."""
+    own = mapping(sample.get(f"n_claims_{language}"))
+    parts = parts_of_several(sample, language, own)
+    if language == ENGLISH:
+        plain = [Passage(as_text(claim), ENGLISH) for claim in listing(own.get("claims"))]
+        return [*parts, Part("Claims", plain)]
+    if own.get("unscored"):
+        parts.append(Part("Not scored", [Passage("", "", as_text(own["unscored"]), "unsure")]))
+    base = mapping(sample.get(f"n_claims_{ENGLISH}"))
+    return [
+        *parts,
+        Part("Claims of this answer", supported(own.get("claims"), own.get("supported")),
+             "Does the English answer support them?"),
+        Part("Claims of the English answer",
+             supported(base.get("claims"), own.get("reference_supported")),
+             "Does this answer support them?"),
+    ]  # fmt: skip
+
+
+def supported(claims: Any, marks: Any) -> list[Passage]:
+    """Claims with whether another answer supports them."""
+    passages = []
+    for claim, mark in islice(zip_longest(listing(claims), listing(marks)), len(listing(claims))):
+        support = _SUPPORT[mark] if isinstance(mark, bool) else ("not verified", "unsure")
+        passages.append(Passage(as_text(claim), ENGLISH, *support))
+    return passages
+
+
+def _found(sample: Mapping[str, Any], language: str) -> Found:
+    return Found(score=agreement(sample, language, "information_f1_by_prompt", "information_f1"))
+
+
+_F1 = Metric(
+    "information_f1",
+    label="Same information as in English, F1",
+    range="0 to 1",
+    told=Told(
+        "Content shared with the English answers",
+        "{} of the content agrees with the English answers", "shared with English", "percent",
+    ),
+)  # fmt: skip
+_BY_PROMPT = Metric(
+    "information_f1_by_prompt",
+    label="Same information as in English, F1 of each prompt",
+    range="0 to 1",
+)
+INFORMATION = Criterion(
+    "information",
+    "Information consistency",
+    "Does the answer say the same as the model's own English answer? Both are taken apart into "
+    "claims, and a judge model says which of them the other answer supports.",
+    metrics(
+        (_F1, _BY_PROMPT, "information_precision", "information_recall", *IN_LANGUAGE),
+        ("empty_rate", "unscored", "abstained", "unverified", "unparsed"),
+        ("n_claims", AGREE),
+    ),
+    (Endpoint("information_f1", judged=True, agreement=True), LANGUAGE),
+    settings=("judge", "translator", "languages"),
+    shown=Shown(_parts, RECORDS, _found),
+    drawn=(
+        Drawn("dots", ("information_f1",)),
+        Drawn("boxes", ("information_f1", "information_f1_by_prompt")),
+    ),
+    submitted=Submitted(("information_f1",), RATES),
+    glossary={"information_f1": "How much of the claims two answers share, from 0 to 1."},
+    several_languages=True,
+)

@@ -1,0 +1,53 @@
+"""The labels of correctness, and what several judges add: read by criteria, judges and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+OPTIONS = {
+    "neither": "neither contradictory nor similar",
+    "contradictory": "contradictory",
+    "more_comprehensive": "more comprehensive and appropriate",
+    "less_comprehensive": "less comprehensive and appropriate",
+}
+"""The labels with their wording in a verdict."""
+
+LABELS = ("more_comprehensive", "less_comprehensive", "neither", "contradictory")
+"""The labels in the order in which XLingEval's tables show them."""
+
+NO_RESPONSE = "no_response"
+
+BADNESS = {label: i for i, label in enumerate((*LABELS[:3], NO_RESPONSE, "contradictory"))}
+"""From good to bad, as a reader who is worried for patients would order them."""
+
+RIGHT = {"more_comprehensive": True, "less_comprehensive": True, "contradictory": False}
+"""Whether an answer with such a label is right; nothing of the others."""
+
+IN_WORDS = {
+    **{label: label.replace("_", " ") for label in (*LABELS, NO_RESPONSE)},
+    "no_majority": "no majority of judges",
+    "judge_failed_rate": "judge failed",
+}
+"""All that an answer can have in place of a label, in the order of a picture."""
+
+MOST_JUDGES = 9
+"""Judges that a jury may have."""
+
+
+def of_judge(metric: str, number: int) -> str:
+    """The name of a metric of one judge of several, counted from 1."""
+    return f"{metric}_judge{number}"
+
+
+def of_judges(metrics: Iterable[str]) -> tuple[str, ...]:
+    """The names of metrics of every judge that a jury may have."""
+    return tuple(of_judge(name, n) for name in metrics for n in range(1, MOST_JUDGES + 1))
+
+
+JURY_METRICS = (
+    *("no_majority", "judge_agreement", "judge_alpha"),
+    *("order_sensitive_rate", "order_unread_rate"),
+    *of_judges((*LABELS, NO_RESPONSE, "judge_failed_rate")),
+)
+"""What several judges, or both orders of the answers, add: it says how far labels can be trusted,
+and nothing about the model under test."""

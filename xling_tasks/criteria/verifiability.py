@@ -1,0 +1,193 @@
+"""Verifiability: the model says Yes or No of right and wrong answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import zip_longest
+from typing import Any
+
+from xling_tasks.criteria.forms import (
+    Column,
+    Criterion,
+    Drawn,
+    Endpoint,
+    Found,
+    Metric,
+    Shown,
+    Submitted,
+    Told,
+    metrics,
+)
+from xling_tasks.criteria.sample import (
+    Part,
+    Passage,
+    answers,
+    as_text,
+    listing,
+    mapping,
+    number,
+    question_part,
+)
+from xling_tasks.criteria.shared import UNKNOWN
+
+
+def _parts(sample: Mapping[str, Any], language: str, soft: bool) -> list[Part]:
+    parts = [question_part(sample, language)]
+    said = _said_of_answers(sample, soft)
+    right, wrong = 0, 0
+    data = listing(mapping(sample.get("doc")).get("answers"))
+    for place, answer in enumerate(map(mapping, data)):
+        if answer.get("label") == 1:
+            right += 1
+            title, truth = f"Right answer {right}" if right > 1 else "Right answer", "Yes"
+        else:
+            wrong += 1
+            title, truth = f"Wrong answer {wrong}", "No"
+        passages = [Passage(as_text(answer.get("text", "")), language), *said.get(place, ())]
+        parts.append(Part(title, passages, f"To say of it: {truth}"))
+    return parts
+
+
+def _said_of_answers(sample: Mapping[str, Any], soft: bool) -> dict[int, list[Passage]]:
+    """Per answer in the data what the model said of it, at each temperature."""
+    passages: dict[int, list[Passage]] = {}
+    for name in ["acc"] if soft else sweep(sample):
+        for place, (row, reply) in enumerate(verdicts(sample, name)):
+            mark, tone = _right(row)
+            text = reply.text if reply else ""
+            if not soft:
+                mark = f"T={name.removeprefix('acc_t')}: {(reply and reply.mark) or mark}"
+            passages.setdefault(place, []).append(Passage(text, "", mark, tone))
+    return passages
+
+
+def sweep(sample: Mapping[str, Any]) -> list[str]:
+    """The names of the verdicts on answers in the data, a temperature each."""
+    return [name for name in sample if re.fullmatch(r"acc_t[\d.]+", name)]
+
+
+def verdicts(sample: Mapping[str, Any], name: str) -> list[tuple[Any, Passage | None]]:
+    """What the model said of each answer in the data.
+
+    Args:
+        sample: A row of verifiability.
+        name: One of `sweep`, or `acc` for the probability of Yes.
+
+    Returns:
+        Per answer the row (label, verdict or P(Yes)) and what was said; either may be None.
+    """
+    rows = listing(sample.get(name))
+    if name != "acc":
+        names = sweep(sample)
+        return list(zip_longest(rows, list(answers(sample, ""))[names.index(name) :: len(names)]))
+    chances = [number(row[1]) if isinstance(row, list) and len(row) == 2 else None for row in rows]
+    said = ["P(Yes) undefined" if p is None else f"P(Yes) = {p:.3f}" for p in chances]
+    return list(zip(rows, map(Passage, said), strict=True))
+
+
+def _right(row: Any) -> tuple[str, str]:
+    """What a row (label, verdict or P(Yes)) says of a verdict."""
+    from xling_metrics.classification import hard_verdict  # brings numpy with it
+
+    if not isinstance(row, list) or len(row) != 2 or number(row[1]) is None:
+        return "not read", "unsure"
+    return ("right", "good") if hard_verdict(row[1]) == row[0] else ("wrong", "bad")
+
+
+def _found(sample: Mapping[str, Any], _: str) -> Found:
+    """By the verdicts at the lowest temperature: right if all that were read are."""
+    from xling_metrics.classification import hard_verdict  # brings numpy with it
+
+    name = min(sweep(sample), key=lambda key: float(key[5:].rstrip(".") or 0), default="acc")
+    rows = [row for row in listing(sample.get(name)) if isinstance(row, list) and len(row) == 2]
+    read = [hard_verdict(row[1]) == row[0] for row in rows if number(row[1]) is not None]
+    if not read:
+        return Found("unread" if rows else "")
+    return Found("right" if all(read) else "wrong", sum(read) / len(rows), all(read))
+
+
+_MACRO_F1 = Metric(
+    "macro_f1",
+    label="Macro F1 of verdicts",
+    range="0 to 1",
+    share=False,
+    told=Told(
+        "Right and wrong answers recognised",
+        "right and wrong answers are recognised with a score of {} (1: always)",
+        "recognised",
+    ),
+)
+_AUC = Metric(
+    "auc",
+    label="Area under the ROC curve",
+    range="0 to 1, guessing is 0.5",
+    share=False,
+    told=Told(
+        "Right answers preferred to wrong ones",
+        "the right answer is preferred to a wrong one in {} of 100 pairs (guessing: 50)",
+        "of 100 pairs right",
+        "pairs",
+    ),
+)
+_ACC = Metric("acc", label="Accuracy", range="share of questions, 0 to 1")
+_SHOWN = Shown(_parts, (), _found)
+_DRAWN = (Drawn("heat dots", ("macro_f1", "unknown_rate", "auc")),)
+
+VERIFIABILITY = Criterion(
+    "verifiability",
+    "Verifiability",
+    "Does the model know a right answer from a wrong one? It is shown a question with an "
+    "answer and says Yes or No.",
+    metrics(
+        ("macro_precision", "macro_recall", _MACRO_F1, _ACC, "acc_all", "auc_hard"),
+        (UNKNOWN, "empty_rate"),
+        ("read_by_model_rate",),
+    ),
+    (Endpoint("macro_f1", at="lowest"),),
+    settings=("temperatures", "reader"),
+    shown=_SHOWN,
+    drawn=_DRAWN,
+    columns=(
+        Column("macro_f1", "macro F1", bounds=True, drop=True),
+        Column("macro_precision", "macro precision"),
+        Column("macro_recall", "macro recall"),
+        Column("acc", "accuracy"),
+        Column("auc_hard", "AUC of hard labels"),
+        Column("unknown_rate", "unknown verdict"),
+    ),
+    note="Over the rows with a usable verdict: read the share without one beside the scores. "
+    "The AUC of hard labels equals macro recall; it stands for comparison with the paper only.",
+    submitted=Submitted(("macro_f1",), ("unknown_rate", "empty_rate"), "text-classification"),
+    glossary={
+        "macro_f1, macro F1": "How well right and wrong answers are recognised, both counted "
+        "alike: 1 is always, 0.5 is about guessing.",
+        "auc_hard": "The papers' AUC of Yes and No alone, which equals macro recall.",
+    },
+)
+VERIFIABILITY_LL = Criterion(
+    "verifiability_ll",
+    "Verifiability by log-likelihood",
+    "Does the model know a right answer from a wrong one, by how likely it finds Yes and No?",
+    metrics((_AUC, _MACRO_F1, _ACC), ("ece", "brier", UNKNOWN)),
+    (Endpoint("auc"),),
+    shown=_SHOWN,
+    drawn=_DRAWN,
+    columns=(
+        Column("auc", "AUC", bounds=True, drop=True),
+        Column("macro_f1", "macro F1", bounds=True),
+        Column("acc", "accuracy"),
+        Column("ece", "ECE", bounds=True),
+        Column("brier", "Brier", bounds=True),
+        Column("unknown_rate", "unknown verdict"),
+    ),
+    note="From the log-likelihoods of Yes and No. AUC is of probabilities, unlike the AUC of "
+    "hard labels in the paper's Table A11, which has no place here.",
+    submitted=Submitted(("auc",), ("unknown_rate",), "text-classification"),
+    glossary={
+        "AUC": "How often a right answer is preferred to a wrong one: 1 is always, 0.5 is "
+        "guessing.",
+        "ECE, Brier": "How far probabilities of Yes are from what is right; lower is better.",
+    },
+    by_topic=False,
+)
