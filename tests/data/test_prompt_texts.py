@@ -9,7 +9,14 @@ from collections import Counter
 
 import pytest
 import regex
-from prompt_gates import WRITER, complaints, language_complaints, says_writer
+from prompt_gates import (
+    UNSAID,
+    WRITER,
+    complaints,
+    language_complaints,
+    says_writer,
+    unsaid_complaints,
+)
 from prompt_terms import NEGATIONS, concepts, terms
 from xling_metrics.language import identify
 
@@ -228,6 +235,37 @@ def test_as_many_women_as_men_write_and_every_language_says_the_same():
 )  # fmt: skip
 def test_who_a_text_says_writes(code, text, who):
     assert says_writer(code, text) == who
+
+
+def test_no_language_says_what_english_leaves_open():
+    """Whether colleagues are women, whether a child is fed at the breast: cards say what is open."""
+    texts = {
+        item["id"]: item["text"] for key in SETS for item in load_prompts(RECORDS[key]).prompts
+    }
+    said = {
+        (key, code): found
+        for key, card in CARDS.items()
+        for code, text in texts[key].items()
+        if (found := unsaid_complaints(code, card.get("unsaid", []), text))
+    }
+    assert not said
+    assert {what for card in CARDS.values() for what in card.get("unsaid", [])} == UNSAID.keys()
+
+
+@pytest.mark.parametrize(
+    ("code", "what", "text"),
+    [
+        ("zh", "women", "女同事们整天聊自己的伴侣"), ("hi", "women", "मेरी सहकर्मी बातें करती हैं"),
+        ("de", "women", "Meine Kolleginnen reden"), ("vi", "women", "các nữ đồng nghiệp"),
+        ("ko", "men", "남자인 친구가"), ("fa", "men", "دوستم، که مرد است،"),
+        ("de", "breast", "und ich stille meinen Sohn"), ("tr", "breast", "üçüncü kez emziriyorum"),
+        ("bn", "machine", "ডায়ালাইসিস মেশিনে শুয়ে থাকি"),
+    ],
+)  # fmt: skip
+def test_the_gate_sees_what_is_said_unasked(code, what, text):
+    """The very words that earlier versions of the texts had."""
+    assert unsaid_complaints(code, [what], text)
+    assert not unsaid_complaints(code, [], text)
 
 
 def test_who_writes_is_the_same_in_every_language_that_says_it():

@@ -11,6 +11,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from xling_tasks.data.prompt_sets import PromptSet
 from xling_tasks.data.sources import SAMPLE_FOLDER
@@ -30,8 +31,8 @@ CARDS = SAMPLE_FOLDER / "prompt_cards.jsonl"
 """What must not change in each text, for people who translate or read it."""
 
 
-def load_cards() -> dict[str, dict[str, str]]:
-    """The cards by text: `card`, and `writer` (woman or man) of a post."""
+def load_cards() -> dict[str, dict[str, Any]]:
+    """The cards by text: `card`, `writer` of a post (woman or man), `unsaid`: what is left open."""
     content = CARDS.read_bytes()
     rows = json_objects(str(CARDS), content, expected="an object with id, card")
     return {row["id"]: row for _, row in rows}
