@@ -6,10 +6,12 @@ checkout); a test checks that the files on disk are what this module would write
 
 from __future__ import annotations
 
+import fnmatch
 import json
 from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import yaml
 
@@ -65,25 +67,46 @@ FOLDERS = {
 """Groups whose folder is not the first part of their name."""
 
 
-def files() -> dict[str, str]:
-    """Every generated file: path below this folder -> content."""
-    written: dict[str, str] = {}
+class Leaf(NamedTuple):
+    """One task: its folder, its kind, and the record and language of its data."""
+
+    folder: str
+    kind: str
+    record: str
+    language: str = ""
+
+
+def leaves() -> dict[str, Leaf]:
+    """Every task by its name."""
+    made = {}
     for criterion, dataset in product(CRITERIA, (*DATASETS, DEMO)):
         for language in XLINGHEALTH[dataset].languages:
             name = f"xlinghealth_{criterion}_{dataset}_{language}"
-            leaf = _leaf(name, criterion, dataset, language)
-            written[f"xlinghealth/{name}.yaml"] = leaf + _stops("xlinghealth", criterion, language)
+            made[name] = Leaf("xlinghealth", criterion, dataset, language)
     for kind, (infix, record) in product(
         MMEDBENCH_KINDS, (("", "mmedbench"), ("demo_", "mmedbench_demo"))
     ):
         for language in MMEDBENCH[record].sources:
             name = f"mmedbench_{kind}_{infix}{language}"
-            written[f"mmedbench/{name}.yaml"] = _leaf(name, kind, record, language)
+            made[name] = Leaf("mmedbench", kind, record, language)
     for name, kind, record in TRANSLATE_EVALUATE:
-        written[f"translate_evaluate/{name}.yaml"] = _leaf(name, kind, record)
-    for kind in OWN:
-        name = f"xling_own_{kind}"
-        written[f"own/{name}.yaml"] = _leaf(name, kind, "own")
+        made[name] = Leaf("translate_evaluate", kind, record)
+    return made | {f"xling_own_{kind}": Leaf("own", kind, "own") for kind in OWN}
+
+
+def leaves_of(names: Iterable[str]) -> dict[str, Leaf]:
+    """The tasks that names of tasks and groups, or patterns of them, stand for."""
+    every, held = leaves(), groups()
+    asked = (one for name in names for one in fnmatch.filter([*every, *held], name))
+    return {leaf: every[leaf] for name in asked for leaf in held.get(name, [name])}
+
+
+def files() -> dict[str, str]:
+    """Every generated file: path below this folder -> content."""
+    written: dict[str, str] = {}
+    for name, (folder, kind, record, language) in leaves().items():
+        stops = _stops(folder, kind, language) if folder == "xlinghealth" else ""
+        written[f"{folder}/{name}.yaml"] = _leaf(name, kind, record, language) + stops
     for name, members in groups().items():
         family = FOLDERS.get(name, name.split("_")[0])
         kind = name.removeprefix("mmedbench_").removesuffix("_demo")

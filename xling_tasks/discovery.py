@@ -20,7 +20,12 @@ from types import ModuleType
 from typing import Any
 
 from xling_tasks.errors import show_errors_in_one_line
-from xling_tasks.harness.run import TASK_GROUP, reads_entry_points, reads_task_entry_points
+from xling_tasks.harness.run import (
+    TASK_GROUP,
+    asked_for,
+    reads_entry_points,
+    reads_task_entry_points,
+)
 from xling_tasks.log_filter import clean_logs
 
 MODELS = {
@@ -77,9 +82,23 @@ def add_task_folder(index: Any, harness_folder: Path) -> None:
         ours = task_folder()
         if harness_folder in resolved and ours not in resolved:
             folders.insert(resolved.index(harness_folder) + 1, ours)
+            _check_data()  # before the harness reads its own files, a minute on a busy machine
         return build(folders, **options)
 
     index.build = staticmethod(build_with_ours)
+
+
+def _check_data() -> None:
+    """End the `lm_eval` command at once where the data of a task of ours is not there."""
+    asked = asked_for()
+    if asked is None:
+        return
+    from xling_tasks.data.there import check_there
+
+    names, metadata = asked
+    data_dir, dataset = metadata.get("data_dir"), metadata.get("dataset")
+    if all(value is None or isinstance(value, str) for value in (data_dir, dataset)):
+        check_there(names, data_dir, dataset)
 
 
 def register_models() -> None:

@@ -56,6 +56,24 @@ def output_of_run() -> tuple[str | None, bool] | None:
     return (str(folder) if folder else None), bool(running("log_samples"))
 
 
+def asked_for() -> tuple[list[str], Mapping[str, Any]] | None:
+    """The tasks and the metadata of the `lm_eval` command that is about to look for its tasks.
+
+    Returns:
+        Names, groups and patterns, and `--metadata` with the model args; None outside of the
+        command, and where `--include_path` may put other tasks in the place of ours.
+    """
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name != "process_tasks":
+        frame = frame.f_back  # type: ignore[assignment]
+    config = None if frame is None else frame.f_locals.get("self")
+    tasks, metadata = getattr(config, "tasks", None), getattr(config, "metadata", None)
+    if not tasks or not isinstance(metadata, Mapping) or getattr(config, "include_path", None):
+        return None
+    named = tasks.split(",") if isinstance(tasks, str) else tasks
+    return [name for each in named if isinstance(each, str) for name in each.split(",")], metadata
+
+
 def this_run() -> object:
     """What is one object during one `evaluate` and another one in the next; None outside."""
     return running("eval_results_acc")

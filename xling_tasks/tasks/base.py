@@ -7,6 +7,7 @@ in `score`, once per task over all replies; `process_results` only looks values 
 
 from __future__ import annotations
 
+import functools
 import time
 import weakref
 from abc import abstractmethod
@@ -23,6 +24,8 @@ from xling_tasks import __version__
 from xling_tasks.criteria import about
 from xling_tasks.data.prompts import Prompt, Prompts
 from xling_tasks.data.records import DatasetRecord
+from xling_tasks.data.there import check_there
+from xling_tasks.discovery import task_folder
 from xling_tasks.errors import DataError
 from xling_tasks.harness.backends import clean_reply, replayed
 from xling_tasks.harness.run import all_ranks, model_args_in_use, running, use_own_standard_errors
@@ -130,6 +133,9 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
 
     def download(self, dataset_kwargs: Any = None, **kwargs: Any) -> None:
         """Load the data; the harness calls this from its constructor."""
+        if (manager := running("task_manager")) is not None:
+            names = _ours(manager, running("tasks"))
+            _check_once(names, self.settings.data_dir, self.settings.dataset, id(manager))
         docs = self.load_docs(str((dataset_kwargs or {})["record"]))
         if not docs:
             raise DataError(
@@ -434,6 +440,20 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     def used_prompts(self) -> dict[str, Prompt]:
         """The prompts that this task uses, by name."""
         return {self.prompt_name: self.prompts.get(self.prompt_name, self.prompt_language)}
+
+
+def _ours(manager: Any, tasks: Any) -> tuple[str, ...]:
+    """The names among a run's tasks that stand for files of ours."""
+    folder, index = task_folder(), getattr(manager, "task_index", {})
+    known = {name for name in tasks or () if isinstance(name, str) and name in index}
+    places = {name: getattr(index[name], "yaml_path", None) for name in sorted(known)}
+    return tuple(name for name, path in places.items() if path and folder in path.parents)
+
+
+@functools.lru_cache(maxsize=8)
+def _check_once(names: Iterable[str], data_dir: str | None, dataset: str | None, run: int) -> None:
+    """Look for the data of all tasks of a run when the first of them is built."""
+    check_there(names, data_dir, dataset)
 
 
 _unsaved: list[weakref.ref[XlingTask]] = []

@@ -1,0 +1,31 @@
+"""Whether the data of all tasks of a run is there: said before any of it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xling_tasks.data import mmedbench_files
+from xling_tasks.data.records import MMEDBENCH, XLINGHEALTH
+from xling_tasks.data.sources import find_source
+
+
+def check_there(names: Iterable[str], data_dir: str | None, dataset: str | None) -> None:
+    """Look for the files of all tasks; none of them is read.
+
+    Args:
+        names: Tasks, groups and patterns as `--tasks` takes them; what is not ours is left out.
+        data_dir: The setting.
+        dataset: The setting.
+
+    Raises:
+        DataError: About the first that is not there, with what to do.
+    """
+    from xling_task_yaml._generate import leaves_of
+
+    wanted = dict.fromkeys((leaf.record, leaf.language) for leaf in leaves_of(names).values())
+    for record in dict.fromkeys(record for record, _ in wanted):
+        if record in XLINGHEALTH:
+            find_source(XLINGHEALTH[record], data_dir, dataset)
+    for record, language in wanted:
+        if record in MMEDBENCH:
+            mmedbench_files.find_file(MMEDBENCH[record], language, "test", data_dir, dataset)
