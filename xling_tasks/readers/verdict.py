@@ -31,29 +31,47 @@ _KINDS = {
     "yes": "Y", "no": "N", "right": "r", "wrong": "w", "subject": "A", "noun": "L", "is": "i",
     "not": "!", "fully": "f", "opinion": "o", "doubt": "d", "adverb": "e", "fine": "g",
     "flawed": "q", "praise": "p", "blame": "m", "because": "b", "so": "s", "but": "v", "or": "|",
-    "unsure": "h", "refusal": "R", "offer": "u", "otherwise": "z",
+    "unsure": "h", "refusal": "R", "offer": "u", "otherwise": "z", "polite": "c", "emphatic": "E", "replies": "V",
+    "question": "Q", "concession": "C", "granted": "D", "fails": "F",
 }  # fmt: skip
 _SIGNS = signs({",": ";", "(": "[【", ")": "]", ":": "】", "n": "\n"})
 
 # One verdict, in words that stand alone; negations before an adjective (en, es) or after it (hi).
-_ITEM = r"(?:(?P<no>[!N]i?[ef]*r|r[!N]i?|wi?|N)|(?P<yes>Yi?|ri?))"
+_ITEM = (
+    r"(?:(?P<no>[!N]i?[ef]*r|r[!N]i?|w(?![!N]i?(?:[.,n]|$))i?|N|F)"
+    r"|(?P<yes>Yi?|ri?|w[!N]i?|!i?[ef]*w))"
+)
 _LABEL = r"(?:L[xeAL]{0,4}[:\-]|[er]*[AL]L?[re]*i:?|#|s[,:]?|[AL]:|i?A?r:|L(?=[YN](?:[i.,n]|$)))"
 _BREAK = r"(?=$|[.,:()n?\-b*])"
 _EDGE = r"[*#.,(:\-/)]*"
 _BARE = regex.compile(rf"(?:{_EDGE}{_LABEL}*[e,:]*{_ITEM})+{_EDGE}i?{_EDGE}")
 _OPENING = regex.compile(rf"{_EDGE}{_LABEL}*[e]*{_ITEM}(?:[,.]*e*{_ITEM})*{_BREAK}")
 _MARKED = regex.compile(
-    rf"(?:^|(?<=[.,:n*(AL?]|[xX](?=s|L)))(?P<label>{_LABEL}){_EDGE}e*{_ITEM}{_BREAK}"
+    rf"(?:^|(?<=[.,:n*(AL?o]|[xX](?=s|L)))(?P<label>{_LABEL}){_EDGE}e*{_ITEM}{_BREAK}"
 )
 _BOTH = regex.compile(rf"{_EDGE}{_LABEL}*(?:Y|N|r|w)[/|,n]+(?:Y|N|r|w){_BREAK}")
 _TAKEN_BACK = regex.compile(
-    rf"{_EDGE}{_LABEL}*{_ITEM}(?:[,.]?{_ITEM})*(?:[,:\-]*v|[,.:\-]*[uR]|[,.]h[.n]*$)"
+    rf"{_EDGE}{_LABEL}*{_ITEM}(?:[,.]?{_ITEM})*(?:[,:\-]*v|[,.:\-]*[uR]|[,.]h[xX]*[.n]*$)"
+)
+# 'Although the facts are right, ...': what is granted says nothing.
+_GRANTED = regex.compile(r"(?:^|(?<=[.n,]))(?:C[^.n?,]*,|[^.n?,D]*D)(?=[^.n?]*[^.n?])")
+# '(Yes or No)' is the form that was asked for.
+_FORM = regex.compile(r"\(?([YNrw]),?[|/]+(?!\1)[YNrw](?:\)|(?=[.n]|$))")
+# A line that is a label alone ('### Verdict') heads what follows it.
+_HEADING = regex.compile(r"(?:^|(?<=n))([er*]*[AL][eAL]*)(n+)")
+# What is polite before the reply proper ('Sure, ...'), and what may mean Yes.
+_POLITE = regex.compile(r"^[*(]*c+[,.:\-]*n*(?=.)|^E,(?=[AxXiecosd])")
+# 'It does not answer the question', in the order of any language.
+_CLAUSE = r"[^.n,?!NvCrw]*"
+_FAILS = regex.compile(
+    rf"(?<=A{_CLAUSE}|^|[.n,v])(?:[!N]{_CLAUSE}[VAL]{_CLAUSE}Q"
+    rf"|Q{_CLAUSE}[!N]{_CLAUSE}V|Q{_CLAUSE}V{_CLAUSE}[!N])"
 )
 _OTHERWISE = regex.compile(r"z,?(?:(?P<yes>Y)|(?P<no>N))")
 # A sentence that says whether the answer is correct.
 _STATEMENT = regex.compile(
-    r"[oes,]*(?P<doubt>d?)[oe]*(?:A[ALef]{0,2}(?:[xeL]{0,8}?(?P<n1>[!N]?)i(?P<n2>[!N]?)|(?P<n6>[!N]?))"
-    r"|(?P<n3>[!N]?)i(?P<n4>[!N]?))[efL]*(?P<adj>[rw])[AL]?e*(?P<n5>[!N]?)i?e*"
+    r"[oes,]*(?P<doubt>d?)[oe]*(?:Xe|Qe?)?(?:A[ALef]{0,2}(?:[xeLAQX]{0,8}?(?P<n1>[!N]?)i(?P<n2>[!N]?)|(?P<n6>[!N]?))"
+    r"|(?P<n3>[!N]?)i(?P<n4>[!N]?))[efL]*(?P<adj>[rw])(?:\|e*(?P=adj))*[AL]?e*(?P<n5>[!N]?)i?e*"
     r"(?=$|[.,:()nb\-v?*s]|\|(?![rwYN!]))"
 )
 _STARTS = regex.compile(r"(?:^|(?<=[.n*:#?,\-])|(?<=[YN])(?!i)|(?<=s))")
@@ -81,11 +99,14 @@ def read_verdict(reply: str, answer: str | None = None) -> int | None:
     if answer:
         text = _without_echo(text, undressed(one_form(answer[:_LONGEST])))
     kinds, words = _tokens(text)
-    if not regex.search(r"[YNrwgq]", kinds) or "R" in kinds:
+    if "R" in kinds:
+        return None
+    if not regex.search(r"[YNrwgqF]", kinds):
         return None
     return _Reader(kinds, words).read()
 
 
+_ANSWER = r"(?:Xe|Qe?)?A[ALefxXiQ]{0,4}"
 _ENGLISH = {"is", "are", "was", "seems", "looks"}
 
 
@@ -175,7 +196,7 @@ class _Reader:
                 yield _said(said)
             elif "g" in sentence:
                 yield YES
-            elif "q" in sentence:
+            elif "q" in sentence or regex.match(rf"[oes,]*{_ANSWER}F|[oes,]*F", sentence):
                 yield NO
 
     def _statement(self, start: int, end: int) -> regex.Match[str] | None:
@@ -205,14 +226,18 @@ class _Reader:
         for clause in regex.findall(r"[^.,:?n()\-]+(?=[.,:n()\-]|$)", kinds):
             if _bare(clause) == 1 - verdict:
                 return True
+        if verdict == YES and regex.search(rf"(?:^|[.n,v]){_ANSWER}F", kinds):
+            return True
         for start in _STARTS.finditer(kinds):
             match = self._statement(start.start(), len(kinds))
+            if match and verdict == NO and regex.match(",?v", kinds[match.end() :]):
+                continue  # 'the information is correct, but ...'
             if match and kinds[match.end() : match.end() + 1] != "?" and _said(match) != verdict:
                 return True
         against = (
-            r"A[^.n?,dN!v]{0,4}w(?![!N])|v[^.n]{0,5}N(?=$|[.,n])"
+            r"A[^.n?,dN!v]{0,4}w(?![!NAo])|v[^.n]{0,5}N(?=$|[.,n])"
             if verdict == YES
-            else r"v[^.n]{0,5}Y|(?<![dN!])Ai?e*r(?=$|[.,n])"
+            else r"v[^.n]{0,5}Y|(?<![dN!])Ai?e*r(?=$|[.,n])(?!,?v)"
         )
         return bool(regex.search(against, kinds))
 
@@ -274,9 +299,28 @@ def _tokens(text: str) -> tuple[str, list[str]]:
     for i in range(len(kinds) - 1):  # 是 between the answer and what it is
         joins = kinds[i + 1] not in ".,:n?()" or (kinds[i - 1] in "AL" and kinds[i + 1] == ":")
         opens = i == 0 and kinds[1] in "rwe"
-        if words[i] == "是" and (opens or (i and kinds[i - 1] in "ALXeu" and joins)):
+        if words[i] == "是" and (opens or (i and kinds[i - 1] in "ALXeuo" and joins)):
             kinds[i] = "i"
-    return "".join(kinds), words
+        elif words[i] == "不 是" and kinds[i + 1] == "w":
+            kinds[i] = "!"
+    return _meant("".join(kinds), words), words
+
+
+def _meant(kinds: str, words: list[str]) -> str:
+    """The kinds, where what is granted, a form's choice, and a heading are what they mean."""
+    kinds = _GRANTED.sub(lambda match: regex.sub("[^,.n]", "x", match[0]), kinds)
+    kinds = _FORM.sub(lambda match: "?" * len(match[0]), kinds).replace("C", "v").replace("D", "v")
+    for match in reversed([*_FAILS.finditer(kinds)]):
+        kinds = kinds[: match.start()] + "F" + kinds[match.end() :]
+        words[match.start() : match.end()] = [" ".join(words[match.start() : match.end()])]
+    kinds = _HEADING.sub(lambda match: match[1] + ":" * len(match[2]), kinds)
+    polite = _POLITE.match(kinds)
+    if polite:
+        kinds = kinds[polite.end() :]
+        del words[: polite.end()]
+    return regex.sub(
+        "[Vc]", "x", regex.sub("^[*(]*(E)(?=:|[.n]*$|[eoi]*[Yr])", "Y", kinds)
+    ).replace("E", "e")
 
 
 def _glued(pieces: list[str], at: int) -> bool:
