@@ -31,8 +31,9 @@ _KINDS = {
     "yes": "Y", "no": "N", "right": "r", "wrong": "w", "subject": "A", "noun": "L", "is": "i",
     "not": "!", "fully": "f", "opinion": "o", "doubt": "d", "adverb": "e", "fine": "g",
     "flawed": "q", "praise": "p", "blame": "m", "because": "b", "so": "s", "but": "v", "or": "|",
-    "unsure": "h", "refusal": "R", "offer": "u", "otherwise": "z", "polite": "c", "emphatic": "E", "replies": "V",
-    "question": "Q", "concession": "C", "granted": "D", "fails": "F",
+    "unsure": "h", "refusal": "R", "offer": "u", "otherwise": "z", "polite": "c", "emphatic": "E",
+    "replies": "V", "question": "Q", "concession": "C", "granted": "D", "fails": "F",
+    "according": "G",
 }  # fmt: skip
 _SIGNS = signs({",": ";", "(": "[【", ")": "]", ":": "】", "n": "\n"})
 
@@ -61,6 +62,7 @@ _FORM = regex.compile(r"\(?([YNrw]),?[|/]+(?!\1)[YNrw](?:\)|(?=[.n]|$))")
 _HEADING = regex.compile(r"(?:^|(?<=n))([er*]*[AL][eAL]*)(n+)")
 # What is polite before the reply proper ('Sure, ...'), and what may mean Yes.
 _POLITE = regex.compile(r"^[*(]*c+[,.:\-]*n*(?=.)|^E,(?=[AxXiecosd])")
+_EMPHATIC = regex.compile(r"^[*(]*E(?=:|[.n]*$|[eoi]*[Yr])")
 # 'It does not answer the question', in the order of any language.
 _CLAUSE = r"[^.n,?!NvCrw]*"
 _FAILS = regex.compile(
@@ -75,6 +77,9 @@ _STATEMENT = regex.compile(
     r"(?=$|[.,:()nb\-v?*s]|\|(?![rwYN!]))"
 )
 _STARTS = regex.compile(r"(?:^|(?<=[.n*:#?,\-])|(?<=[YN])(?!i)|(?<=s))")
+# What leads to a statement: a word, a label, 'therefore', 'according to the guidelines,'.
+_NEUTRAL = "[^.,n?YNrwhqg!]*"
+_LEAD_IN = regex.compile(rf"\*?[YN],?|[^,]{{0,12}}:|s,?|e,|[oe]*{_NEUTRAL}G{_NEUTRAL},")
 _SENTENCE = regex.compile(r"[^.?n]*[.?n]?")
 # 'No. You are right', 'No, it is an excellent answer', 'My answer, yes'; and their opposites.
 _PRAISED = regex.compile(r"(?<![!dN][^.,n]{0,4})p|[AL],Y")
@@ -184,7 +189,7 @@ class _Reader:
             unsure = "h" in sentence and regex.search("[AYNrwL]", sentence)
             if sentence.endswith("?") or unsure:
                 yield from (YES, NO)
-            head = regex.match(r"\*?[YN],?|[^,]{0,12}:|s,?|e,", sentence)
+            head = _LEAD_IN.match(sentence)
             said = self._statement(match.start(), match.end())
             if said is None and head:
                 said = self._statement(match.start() + head.end(), match.end())
@@ -219,19 +224,24 @@ class _Reader:
     def _contradicted(self, verdict: int) -> bool:
         """Whether the reply says the opposite elsewhere, as a word of its own or as a statement."""
         kinds = self.kinds
+
+        def conceded(end: int) -> bool:
+            """Whether 'No, the information is correct, but ...' goes on so."""
+            return verdict == NO and regex.match(",?v", kinds[end : end + 2]) is not None
+
         if ("g" if verdict == NO else "q") in kinds:
             return True
         if (_PRAISED if verdict == NO else _BLAMED).search(kinds):
             return True
-        for clause in regex.findall(r"[^.,:?n()\-]+(?=[.,:n()\-]|$)", kinds):
-            if _bare(clause) == 1 - verdict:
+        for clause in regex.finditer(r"[^.,:?n()\-]+(?=[.,:n()\-]|$)", kinds):
+            if _bare(clause[0]) == 1 - verdict and not conceded(clause.end()):
                 return True
         if verdict == YES and regex.search(rf"(?:^|[.n,v]){_ANSWER}F", kinds):
             return True
         for start in _STARTS.finditer(kinds):
             match = self._statement(start.start(), len(kinds))
-            if match and verdict == NO and regex.match(",?v", kinds[match.end() :]):
-                continue  # 'the information is correct, but ...'
+            if match and conceded(match.end()):
+                continue
             if match and kinds[match.end() : match.end() + 1] != "?" and _said(match) != verdict:
                 return True
         against = (
@@ -318,9 +328,9 @@ def _meant(kinds: str, words: list[str]) -> str:
     if polite:
         kinds = kinds[polite.end() :]
         del words[: polite.end()]
-    return regex.sub(
-        "[Vc]", "x", regex.sub("^[*(]*(E)(?=:|[.n]*$|[eoi]*[Yr])", "Y", kinds)
-    ).replace("E", "e")
+    # 'Absolutely.' as the whole reply, before a colon or before a word of verdict
+    kinds = _EMPHATIC.sub("Y", kinds).replace("E", "e")
+    return regex.sub("[Vc]", "x", kinds)
 
 
 def _glued(pieces: list[str], at: int) -> bool:
