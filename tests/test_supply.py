@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import ast
 import gc
+import sys
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 import xling_metrics
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import xling_tasks
 from xling_tasks.errors import SettingError
@@ -26,6 +30,23 @@ def calls_in(path):
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call):
             yield ast.unparse(node.func), {word.arg: word.value for word in node.keywords}
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    """The top-level packages that a file imports, by a statement or by a name in quotes."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        elif (
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func).rpartition(".")[2] in ("import_module", "find_spec")
+            and isinstance(node.args[0], ast.Constant)
+        ):
+            names = [str(node.args[0].value)]
+        yield from (name.partition(".")[0] for name in names)
 
 
 @pytest.fixture(autouse=True)
@@ -77,3 +98,39 @@ def test_a_judge_may_not_bring_code(value):
     with pytest.raises(SettingError, match=r"judge\.model_args\.trust_remote_code: code out of"):
         ModelSpec.parse("judge", {"model": "hf", "model_args": args})
     ModelSpec.parse("judge", {"model": "hf", "model_args": {**args, "trust_remote_code": False}})
+
+
+PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
+OWN = {"xling_tasks", "xling_metrics", "xling_task_yaml", ""}
+
+
+def test_every_import_is_declared():
+    """What a module imports is a requirement of ours, or of an extra; not by luck of another's."""
+    if sys.version_info < (3, 11):
+        pytest.skip("tomllib is of Python 3.11")
+    import tomllib
+
+    project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    listed = [*project["dependencies"], *(
+        item for name, own in extras.items() if name not in ("test", "dev") for item in own
+    )]  # fmt: skip
+    declared = {canonicalize_name(Requirement(item).name) for item in listed}
+    brings = packages_distributions()
+    missing = {
+        (name, path.name)
+        for path in FILES
+        for name in imports_of(path)
+        if name not in sys.stdlib_module_names | OWN
+        and declared.isdisjoint(map(canonicalize_name, brings.get(name, [name])))
+    }
+    assert missing == set()
+
+
+def test_imports_of_a_file_are_seen(tmp_path):
+    path = tmp_path / "a.py"
+    path.write_text(
+        "import a.b, c\nfrom d.e import f\nfrom . import g\n"
+        "def h():\n    import_module('i.j')\n    importlib.util.find_spec('k')\n"
+    )
+    assert sorted(imports_of(path)) == ["a", "c", "d", "i", "k"]
