@@ -66,6 +66,19 @@ def labels_of(texts: Sequence[bytes]) -> list[str]:
     return [model.labels[number] for numbers in best_of for number in numbers]
 
 
+def scores_of(texts: Sequence[bytes]) -> NDArray[np.float64]:
+    """What langid compares, texts x labels: log-probabilities but for a text's constant."""
+    model = _model()
+    scores = [
+        _scores(
+            np.frombuffer(b"".join(batch), np.uint8), np.cumsum([0, *map(len, batch)]),
+            model.step, model.row_of, model.weights, model.prior,
+        )
+        for batch in _batches(texts)
+    ]  # fmt: skip
+    return np.concatenate(scores) if scores else np.empty((0, len(model.labels)))
+
+
 def _batches(texts: Sequence[bytes]) -> Iterator[list[bytes]]:
     """Runs of texts of about _BATCH_BYTES, so that memory stays bounded."""
     batch: list[bytes] = []
@@ -93,6 +106,19 @@ def _classify(
     prior: NDArray[np.float64],
 ) -> NDArray[np.int64]:
     """`best_labels` of the compiled loops, with numpy."""
+    best: NDArray[np.int64] = np.argmax(_scores(data, bounds, step, row_of, weights, prior), axis=1)
+    return best
+
+
+def _scores(
+    data: NDArray[np.uint8],
+    bounds: NDArray[np.int64],
+    step: NDArray[np.uint16],
+    row_of: NDArray[np.int16],
+    weights: NDArray[np.float64],
+    prior: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Texts x labels."""
     from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
     rows = row_of[_run(step, data, bounds[:-1])]
@@ -102,8 +128,8 @@ def _classify(
     bounds = np.concatenate(([0], np.cumsum(speaking)))[bounds]
     rows = rows[speaking]
     visits = csr_matrix((np.ones(len(rows)), rows, bounds), shape=(len(bounds) - 1, len(weights)))
-    best: NDArray[np.int64] = np.argmax(visits @ weights + prior, axis=1)
-    return best
+    scores: NDArray[np.float64] = visits @ weights + prior
+    return scores
 
 
 def _run(

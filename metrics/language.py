@@ -30,10 +30,11 @@ LINE_WORDS = 5
 _UNSPACED_LETTER = regex.compile(
     r"[\p{L}&&[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]]", regex.V1
 )
-_ADDRESS = regex.compile(
+ADDRESS = regex.compile(
     r"(?:https?://|www\.)\S+"
-    r"|[\w.+-]+@[\w-]+\.[\w.-]+"
-    r"|\b[\w-]+\.(?:com|org|net|gov|edu|int)\b"
+    # Each from the beginning of its run only, or a long run costs the square of its length.
+    r"|(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]+"
+    r"|(?<![\w-])[\w-]+\.(?:com|org|net|gov|edu|int)\b"
 )
 _LABELS = """
 af am an ar as az be bg bn br bs ca cs cy da de dz el en eo es et eu fa fi fo fr ga gl gu he hi hr
@@ -127,11 +128,11 @@ def in_language(
     for text in texts:
         letters = len(LETTER.findall(text))
         share = len(own.findall(text)) / letters if letters else None
-        inside.append(None if share is None else share >= 0.5 and not _is_english(text))
+        inside.append(None if share is None else share >= 0.5 and not is_english(text))
     return inside
 
 
-def _is_english(text: str) -> bool:
+def is_english(text: str) -> bool:
     """Whether at least a sixth of the words are among the commonest of English."""
     own = [word.lower() for word in words(text, "en")]
     return 6 * sum(word in _ENGLISH for word in own) >= len(own) > 0
@@ -299,7 +300,7 @@ def _is_long(line: str) -> bool:
 
 def _foreign_words(line: str, code: str) -> list[str]:
     """The words of a line that make `word_pass` fail, for a language with its own script."""
-    words = _foreign_run(code).findall(_ADDRESS.sub(" ", line))
+    words = _foreign_run(code).findall(ADDRESS.sub(" ", line))
     return [word for word in words if not _is_allowed(word)]
 
 
