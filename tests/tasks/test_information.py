@@ -10,6 +10,7 @@ import pytest
 import scripted
 from sklearn.metrics import f1_score, precision_score, recall_score
 
+from xling_tasks.criteria import CRITERIA
 from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import DataError, SettingError
@@ -391,7 +392,7 @@ def test_the_small_set_and_the_whole(run):
         own = results["configs"][task]["metadata"]["xling"]
         assert own["data"]["prompt_set"] == own["settings"]["prompt_set"] == part
         assert own["data"]["set_version"] == 5 and len(results["samples"][task]) == n
-        assert own["settings"]["prompts"] is None and results["versions"][task] == 5.0
+        assert own["settings"]["prompts"] is None and results["versions"][task] == 5.1
         seen[part] = own["data"]["sha256"]
     assert seen["small"] != seen["all"]
 
@@ -406,6 +407,49 @@ def test_cost_says_what_each_set_means(capsys):
     ):
         assert main([*words, f"prompts={part}"]) == 0
         assert said in capsys.readouterr().out
+
+
+VARIES = [
+    {"id": "salt", "en": "salt", "es": "sal"},
+    {"id": "drive", "varies": "country", "en": "drive", "es": "conducir"},
+]
+
+
+def test_where_right_answers_differ_by_country_nothing_is_compared(run, settings, tmp_path):
+    """The Spanish rule differs from the English one, and that is no mistake."""
+    served, metadata = settings
+    said = {"salt": "Salt is salt.", "sal": "Salt is salt.", "drive": "Wait a year.",
+            "conducir": "Wait six months."}  # fmt: skip
+    metadata = {**metadata, "prompts_file": _file(tmp_path, VARIES), "translator": "none"}
+    results = run("xling_information", model=Replies(said.__getitem__), metadata=metadata)
+    scores = results["results"]["xling_information"]
+    assert scores["information_f1_es,none"] == scores["information_f1,none"] == 1.0
+    assert scores["unscored_es,none"] == 0.0 and scores["not_compared,none"] == 0.5
+    data = results["configs"]["xling_information"]["metadata"]["xling"]["data"]
+    assert data["not_compared"] == {"drive": "country"}
+    assert not any("Wait" in prompt for prompt in served.prompts)  # nobody is asked, or paid
+    left = next(
+        s for s in results["samples"]["xling_information"] if s["doc"]["question_id"] == "drive"
+    )
+    shown = CRITERIA["information"].shown.parts(left, "es", False)
+    assert shown[-1].title == "Not compared"
+    assert left["information_f1_es"] is None and left["langid_match_es"] is not None
+    assert left["n_claims_es"] is None and left["doc"]["varies"] == "country"
+    # Without the mark the same answers are scored, and the country's rule counts as wrong.
+    plain = [{k: v for k, v in row.items() if k != "varies"} for row in VARIES]
+    metadata |= {"prompts_file": _file(tmp_path, plain)}
+    results = run("xling_information", model=Replies(said.__getitem__), metadata=metadata)
+    scores = results["results"]["xling_information"]
+    assert scores["information_f1_es,none"] < 1.0 and "not_compared,none" not in scores
+
+
+def test_prompts_that_differ_by_country_are_marked():
+    prompts = load_prompts(RECORDS["information"]).prompts
+    marked = {item["id"] for item in prompts if item.get("varies") == "country"}
+    assert {"epilepsy_driving", "baby_vaccines", "vitamin_d_winter", "suicidal_friend"} < marked
+    assert len(marked) == sum("varies" in item for item in prompts) == 14
+    small = load_prompts(RECORDS["information"], None, "small").prompts
+    assert sum("varies" in item for item in small) == 3
 
 
 @pytest.mark.realdata

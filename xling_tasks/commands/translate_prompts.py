@@ -10,7 +10,7 @@ from typing import Any
 from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.commands.translate_own import translate_own
 from xling_tasks.data.own.check_rubrics import is_own_file
-from xling_tasks.data.prompt_sets import FIELDS, ROW, language_of, placeholders
+from xling_tasks.data.prompt_sets import ABOUT_FIELDS, FIELDS, ROW, language_of, placeholders
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.languages import LANGUAGES
@@ -62,7 +62,7 @@ def translate_prompts(options: argparse.Namespace) -> str:
     engine = translator(settings.translator, settings.xling_cache, prompt)
     engine.check(*(("en", code) for code in codes))
     failed = {code: _add(rows, code, engine.translate) for code in codes}
-    order = ["id", "category", "en", *(FIELDS[code] for code in codes)]
+    order = [*ABOUT_FIELDS, "en", *(FIELDS[code] for code in codes)]
     write_new(options.to, jsonl({k: row[k] for k in (*order, *row) if k in row} for row in rows))
     lines = [f"{options.to}: {len(rows)} prompts in English and {len(codes)} languages."]
     lines += [
@@ -106,7 +106,7 @@ def _renamed(where: str, row: Mapping[str, Any]) -> dict[str, Any]:
     """A line with our names of its languages: `iw` is `he`, `zh-CN` is `zh`."""
     renamed: dict[str, Any] = {}
     for name, value in row.items():
-        code = None if name in ("id", "category") else language_of(name)
+        code = None if name in ABOUT_FIELDS else language_of(name)
         own = name if code is None else FIELDS.get(code, name)
         if own in renamed:
             raise DataError(f"{where}, field {name!r}: {own!r} stands there twice")

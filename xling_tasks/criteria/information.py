@@ -35,6 +35,9 @@ def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
     """Of information: the claims, and whether the other answer supports each."""
     own = mapping(sample.get(f"n_claims_{language}"))
     parts = parts_of_several(sample, language, own)
+    if varies := mapping(sample.get("doc")).get("varies"):
+        why = f"right answers differ by {as_text(varies)}"
+        return [*parts, Part("Not compared", [Passage("", "", why, "unsure")])]
     if language == ENGLISH:
         plain = [Passage(as_text(claim), ENGLISH) for claim in listing(own.get("claims"))]
         return [*parts, Part("Claims", plain)]
@@ -86,7 +89,7 @@ INFORMATION = Criterion(
     metrics(
         (_F1, _BY_PROMPT, "information_precision", "information_recall", *IN_LANGUAGE),
         ("empty_rate", "unscored", "abstained", "unverified", "unparsed"),
-        ("n_claims", AGREE),
+        ("n_claims", "not_compared", AGREE),
     ),
     (Endpoint("information_f1", judged=True, agreement=True), LANGUAGE),
     settings=("judge", "translator", "languages"),

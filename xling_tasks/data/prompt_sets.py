@@ -1,8 +1,10 @@
 """Sets of prompts in several languages: ours, or any JSONL file.
 
-One prompt per line: `id`, `category` (optional), and one field per language, named by its code
-(`en`, `es`, ...). `id` being the prompt's, Indonesian's field is `ind`. Every line has the same
-languages; `null` says that there is no text in one.
+One prompt per line: `id`, `category` and `varies` (both optional), and one field per language,
+named by its code (`en`, `es`, ...). `varies` says by what right answers to the prompt differ
+(`country`): an answer that is not the English one is no mistake there. `id` being the prompt's,
+Indonesian's field is `ind`. Every line has the same languages; `null` says that there is no text in
+one.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.safe_json import json_objects
 
-_OTHER_FIELDS = frozenset({"id", "category"})
+ABOUT_FIELDS = ("id", "category", "varies")
+"""The fields that are no language's, in their order."""
+
 FIELDS = {code: "ind" if code == "id" else code for code in LANGUAGES}
 """The field of each language."""
 
@@ -42,7 +46,8 @@ class PromptSet:
 
     Attributes:
         languages: Its languages, English first, then in the file's order.
-        prompts: Each prompt's `id`, `category` and `text` by language; None where there is none.
+        prompts: Each prompt's `id`, `category`, `text` by language (None where there is none), and
+            `varies` where it has one.
         provenance: Name and sha256 of the file.
     """
 
@@ -123,11 +128,11 @@ def _languages(where: str, row: dict[str, Any]) -> dict[str, str]:
     """Field -> language code, from the first line."""
     codes: dict[str, str] = {}
     for name in row:
-        if name in _OTHER_FIELDS:
+        if name in ABOUT_FIELDS:
             continue
         code = language_of(name)
         if code not in LANGUAGES:
-            known = {*_OTHER_FIELDS, *FIELDS.values()}
+            known = {*ABOUT_FIELDS, *FIELDS.values()}
             raise DataError(f"{where}, field {name!r}: unknown field.{did_you_mean(name, known)}")
         if code in codes.values():
             raise DataError(f"{where}, field {name!r}: language {code!r} stands there twice")
@@ -143,18 +148,19 @@ def _languages(where: str, row: dict[str, Any]) -> dict[str, str]:
 
 def _prompt(where: str, row: dict[str, Any], codes: dict[str, str]) -> dict[str, Any]:
     for name in row:
-        if name not in codes and name not in _OTHER_FIELDS:
+        if name not in codes and name not in ABOUT_FIELDS:
             raise DataError(
                 f"{where}, field {name!r}: not in the first line, whose languages are "
                 f"{', '.join(codes)}"
             )
-    for name in sorted(_OTHER_FIELDS & {"id", *row}):
+    for name in (name for name in ABOUT_FIELDS if name == "id" or name in row):
         value = row.get(name)
         if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
             raise DataError(f"{where}, field {name!r}: expected a text, got {value!r:.40}")
     text = {code: _text(where, row, name) for name, code in codes.items()}
     _check_placeholders(where, text)
-    return {"id": str(row["id"]), "category": str(row.get("category", "")), "text": text}
+    varies = {"varies": str(row["varies"])} if "varies" in row else {}
+    return {"id": str(row["id"]), "category": str(row.get("category", "")), **varies, "text": text}
 
 
 def _text(where: str, row: dict[str, Any], name: str) -> str | None:

@@ -1,7 +1,8 @@
 """Information consistency: does an answer say what the English answer says?
 
 Translate-then-evaluate (arXiv:2505.21999): claims of both answers in English, each verified
-against the other answer.
+against the other answer. A prompt whose right answer differs, by country for example, is asked and
+not compared: an answer that fits its language's country would count as wrong.
 """
 
 from __future__ import annotations
@@ -90,6 +91,15 @@ class InformationTask(MultilingualTask):
         """Whether there is a judge."""
         return self.settings.judge is not None
 
+    def not_compared(self) -> dict[str, str]:
+        """The prompts that are asked and not compared: by what right answers to them differ."""
+        return {item["id"]: item["varies"] for item in self.data.prompts if "varies" in item}
+
+    def coverage(self) -> dict[str, Any]:
+        """Also the prompts that are not compared."""
+        kept_out = self.not_compared()
+        return {**super().coverage(), **({"not_compared": kept_out} if kept_out else {})}
+
     def used_prompts(self) -> dict[str, Prompt]:
         """Also the judge's two."""
         used = super().used_prompts()
@@ -120,7 +130,7 @@ class InformationTask(MultilingualTask):
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
         """Translation, claims and two verifications per answer, with a text standing in for it."""
         spec = self.settings.judge
-        if spec is None:
+        if spec is None or "varies" in doc:
             return []
         prompts, role = self.used_prompts(), self.settings.judge_role(0)
         code = NO_FENCES.code(STAND_IN)
@@ -138,10 +148,11 @@ class InformationTask(MultilingualTask):
     # Scoring
 
     def score(self) -> None:
-        """Translate, extract and verify, each once over all answers."""
+        """Translate, extract and verify, each once over all answers that are compared."""
         if self._judge is None:
             return
-        prompts, answers = self.used_prompts(), self.replies()
+        prompts, kept_out = self.used_prompts(), self.not_compared()
+        answers = {key: own for key, own in self.replies().items() if key[0] not in kept_out}
         english = self.in_english(answers)
         texts = list(dict.fromkeys(text for text in english.values() if text is not None))
         extractions = extract(texts, prompts["claims"], self._judge, self.fences)
@@ -181,9 +192,12 @@ class InformationTask(MultilingualTask):
         values = self.about_replies(doc, results)
         if self._judge is None:
             return values
-        compared = self._compared[self.key(doc, results)]
+        kept_out = doc.get("varies")
+        compared = {} if kept_out else self._compared[self.key(doc, results)]
         pairs = {code: _pair(item.scores) for code, item in compared.items()}
         values |= self.group_values("information_f1", pairs)
+        if self.not_compared():
+            values["not_compared"] = float(kept_out is not None)
         for code in self.languages:
             item = compared.get(code)
             values[f"n_claims_{code}"] = None if item is None else item.record()
@@ -215,6 +229,9 @@ class InformationTask(MultilingualTask):
         metrics = self.metrics_about_replies()
         if self._judge is None:
             return metrics
+        if self.not_compared():
+            sign = signature("not_compared", of="all_prompts")
+            metrics.append(Metric("not_compared", MEAN, None, sign))
         sign = f"of:scored_prompts|judge:{self._judge.signature}{self.translator_signature}"
         mean = f"mean:harmonic_of_mean_precision_and_mean_recall|{sign}"
         metrics += self.group_metrics("information_f1", mean, HARMONIC)
@@ -228,7 +245,7 @@ class InformationTask(MultilingualTask):
             metrics.append(Metric(f"information_f1_{code}", HARMONIC, True, whole))
             for name in ("information_f1_by_prompt", *_SHARES):
                 metrics.append(Metric(f"{name}_{code}", MEAN, True, name + own))
-            unscored = signature("unscored", language=code, of="all_prompts")
+            unscored = signature("unscored", language=code, of="compared_prompts")
             metrics.append(Metric(f"unscored_{code}", MEAN, False, unscored))
             unverified = signature("unverified", language=code, of="all_claims")
             metrics.append(Metric(f"unverified_{code}", RATIO, False, unverified))

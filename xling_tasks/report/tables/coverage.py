@@ -72,7 +72,8 @@ def coverage_tables(grid: Grid, remarks: Sequence[Difference]) -> list[Table]:
                     for line in _lines(grid, task):
                         rows.add(*line)
             several = len(grid.datasets(criterion)) > 1
-            about = notes_about(remarks, criterion, dataset)
+            runs = [task for own in tasks[criterion, dataset].values() for task in own]
+            about = [*notes_about(remarks, criterion, dataset), *_not_compared(runs)]
             notes += [f"[{dataset}] {note}" if several else note for note in about]
         datasets = grid.datasets(criterion)
         if any("identifiers_agree" in grid.metrics(criterion, name) for name in datasets):
@@ -103,6 +104,20 @@ def _lines(grid: Grid, task: Task) -> Iterator[list[Value]]:
                 *_questions(task, language),
                 *_measured(grid, task, language, tau),
             ]
+
+
+def _not_compared(tasks: Sequence[Task]) -> list[str]:
+    """What is said of questions that were asked and not compared."""
+    said = {}
+    for task in tasks:
+        data: dict[str, Any] = dict(task.results.xling.get("data") or {})
+        if kept_out := data.get("not_compared"):
+            by = ", ".join(sorted(set(kept_out.values())))
+            said[
+                f"{len(kept_out)} of {data.get('questions')} questions are asked and not compared "
+                f"(right answers to them differ by {by}): claims and F1 are of the others."
+            ] = None
+    return list(said)
 
 
 def _scored_languages(grid: Grid, task: Task) -> set[str]:
