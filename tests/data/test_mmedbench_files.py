@@ -22,10 +22,12 @@ from xling_tasks.data.mmedbench_files import published_path
 from xling_tasks.data.mmedbench_rows import parse
 from xling_tasks.data.records import MMEDBENCH as RECORDS
 from xling_tasks.data.records import MMEDBENCH_LANGUAGES as LANGUAGE_NAMES
+from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError
 
 RECORD = RECORDS["mmedbench"]
 SHA = "1234567890" * 4
+UNFLAGGED = {"human_checked": ..., "human_check_passed": ...}
 
 
 def line(number: int = 1, **fields) -> dict:
@@ -233,10 +235,26 @@ def test_wrong_questions(question, message):
         ({"rationale": ""}, False),
         ({"rationale": ...}, False),
         ({"human_check_passed": float("nan")}, False),  # as pandas writes what is missing
+        ({**UNFLAGGED, "sample_rationale": True}, True),
+        ({**UNFLAGGED, "sample_rationale": False}, False),
+        ({**UNFLAGGED, "sample_rationale": True, "rationale": ""}, False),
     ],
 )
 def test_flags(fields, checked):
     assert one(**fields).rationale_checked is checked
+
+
+def test_the_sample_claims_no_human_check():
+    """Its rationales stand for checked ones under a name of their own, and the notes say so."""
+    for file in (SAMPLE_FOLDER / "mmedbench_demo" / "Test").glob("*.jsonl"):
+        rows = [json.loads(row) for row in file.read_text(encoding="utf-8").splitlines()]
+        assert rows and not any("human" in field for row in rows for field in row)
+    data = load(RECORDS["mmedbench_demo"], "en")
+    assert data.notes["rationale of a sample: checked by no human"] == 12
+    with pytest.raises(DataError, match="'sample_rationale': stands beside the flags of a human"):
+        one(sample_rationale=True)
+    with pytest.raises(DataError, match="'sample_rationale': must be true or false"):
+        one(**UNFLAGGED, sample_rationale="perhaps")
 
 
 def test_wrong_flag_and_wrong_rationale():
@@ -751,7 +769,8 @@ def test_sample_is_found_in_the_package(tmp_path, monkeypatch):
 def test_bundled_sample_matches_its_record(language):
     data = load(RECORDS["mmedbench_demo"], language)
     assert len(data.questions) == data.n_expected == 12
-    assert data.left_out == () and data.notes == {}
+    assert data.left_out == ()
+    assert data.notes == {"rationale of a sample: checked by no human": 12}
     assert data.several is (language in data.record.several)
     counts = data.coverage()
     assert counts["several_right_answers"] == 4 and counts["rationales"] == 12

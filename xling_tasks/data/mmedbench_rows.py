@@ -1,7 +1,9 @@
 """A line of MMedBench as a question with lettered options, one or more right, and a rationale.
 
 A line of the published files is a JSON object with `question`, `options`, `answer_idx`,
-`rationale`, `human_checked` and `human_check_passed`; other fields are not used.
+`rationale`, `human_checked` and `human_check_passed`; other fields are not used. A sample that no
+human has checked has `sample_rationale` in the place of the two: true where the rationale stands
+for a checked one.
 
 *Options* are an object (letter to text, in any order) or a list, whose first item is A, its second
 B and so on; a list whose items carry letters of their own is refused, as its order says nothing.
@@ -44,7 +46,8 @@ class Question:
         options: Text by letter, in the letters' order.
         answer: The right letters, at least one.
         rationale: Why they are right; None if there is none.
-        rationale_checked: Whether that rationale passed the human check.
+        rationale_checked: Whether that rationale passed the human check, or is a sample's that
+            stands for one.
         row: The line in the file, from 1.
     """
 
@@ -158,8 +161,13 @@ def _question(row: _Row, prefix: str, notes: Counter[str]) -> Question:
     answer = _answer(row, options)
     rationale = row.text("rationale", row.fields.get("rationale")) or None
     checked, passed = _flag(row, "human_checked"), _flag(row, "human_check_passed")
-    is_checked = passed is True and checked is not False and rationale is not None
-    notes["human-check flags missing"] += checked is None or passed is None
+    sample = _flag(row, "sample_rationale")
+    if sample is not None and (checked is not None or passed is not None):
+        row.fail("sample_rationale", "stands beside the flags of a human check; keep one of them")
+    is_passed = bool(sample) or (passed is True and checked is not False)
+    is_checked = is_passed and rationale is not None
+    notes["rationale of a sample: checked by no human"] += sample is not None
+    notes["human-check flags missing"] += sample is None and (checked is None or passed is None)
     notes["passed the human check but not human-checked: not used as checked"] += (
         passed is True and checked is False
     )
