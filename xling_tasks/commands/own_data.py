@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.commands.own_texts import described, next_steps, odd_texts
 from xling_tasks.commands.review_texts import add_review
 from xling_tasks.commands.table import Screen, table
 from xling_tasks.data.own import example
@@ -83,13 +84,15 @@ def check_own(options: argparse.Namespace) -> Screen:
     problems = [*checked.problems, *(criteria_problems(data) if data else ())]
     errors = [problem.text for problem in problems if problem.kind == ERROR]
     odd = [problem.text for problem in problems if problem.kind != ERROR]
+    odd += odd_texts(data) if data else ()
     counts = usable_by_all(data) if data else {}
     if options.json:
         told = {
             "file": str(path), "form": checked.form, "shape": checked.shape,
             "dataset": data.record.key if data else None,
             "sha256": data.provenance["sha256"] if data else None,
-            "languages": _languages(data), "errors": errors, "look": odd, "usable": counts,
+            "languages": _languages(data), "texts": described(data) if data else [],
+            "errors": errors, "look": odd, "usable": counts,
         }  # fmt: skip
         screen = Screen(json.dumps(told, indent=2, ensure_ascii=False))
     else:
@@ -107,6 +110,7 @@ def _sections(path: Path, checked: Any, errors: list[str], odd: list[str], count
             f"is called {data.record.key!r}, sha256 {data.provenance['sha256'][:12]}."
         )
         yield table(_languages(data))
+        yield "What the texts are, column by column:\n" + table(described(data))
     else:
         yield f"{path}: {checked.form}"
     if errors:
@@ -119,9 +123,7 @@ def _sections(path: Path, checked: Any, errors: list[str], odd: list[str], count
         yield "Questions that each task can use:\n" + table(
             [{"task": task, **own} for task, own in counts.items()]
         )
-        used = [task for task, own in counts.items() if any(own.values())]
-        if used:
-            yield f"Next: lm_eval --model ... --tasks {used[0]} --metadata data_dir={path}"
+    yield "\n".join(next_steps(path, counts, bool(errors)))
 
 
 _ROWS = {

@@ -11,10 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from xling_metrics.language import identify, in_language
-from xling_metrics.languages import known
-from xling_metrics.words import LETTER
-
 from xling_tasks.data.files import Table, decoded, delimiter, encoding_of, read_tables
 from xling_tasks.data.own.columns import Columns, understood
 from xling_tasks.data.own.load import (
@@ -26,19 +22,17 @@ from xling_tasks.data.own.load import (
     other_sheets,
     own_data,
     same_texts,
-    scripts_that_decide,
     the_table,
 )
 from xling_tasks.data.own.oddities import listed, notes
-from xling_tasks.data.own.rows import Item, items_of, key_of
+from xling_tasks.data.own.rows import items_of, key_of
 from xling_tasks.data.own.workbook import merged_cells
+from xling_tasks.data.own.written import in_other_languages
 from xling_tasks.data.own.wrong import wrong_answers
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
 
 ERROR, LOOK = "error", "look"
-LETTERS_TO_TELL = 60
-"""Letters from which langid is trusted; see `models/translate/degenerate.py`."""
 
 
 class Problem(NamedTuple):
@@ -184,14 +178,18 @@ def odd(data: OwnData) -> Iterator[Problem]:
         yield Problem(LOOK, note)
     yield from _repeated(data)
     yield from _choices(data)
-    yield from _in_other_languages(data)
+    for text in in_other_languages(data):
+        yield Problem(LOOK, text)
 
 
 def _repeated(data: OwnData) -> Iterator[Problem]:
     for code in data.tongues:
         first: dict[str, str] = {}
         for item in data.items:
-            text = item.texts.get(code, {}).get("question")
+            own = item.texts.get(code, {})
+            # Of exam questions many begin alike: 'Which of the following is true?'
+            asked = [t for kind, t in own.items() if kind == "question" or kind.startswith("opt")]
+            text = own.get("question") and "\n".join(asked)
             if text and first.setdefault(text, item.id) != item.id:
                 yield Problem(
                     LOOK,
@@ -233,32 +231,6 @@ def _choices(data: OwnData) -> Iterator[Problem]:
                         f"{item.places.get(code, item.place)}: right is {letters}, but options in "
                         f"{data.tongues[code].name} are missing",
                     )
-
-
-def _in_other_languages(data: OwnData) -> Iterator[Problem]:
-    """Texts that langid takes for another language; of long enough ones only."""
-    for code in data.tongues:
-        items = [item for item in data.items if len(LETTER.findall(_texts(item, code))) >= (
-            LETTERS_TO_TELL)]  # fmt: skip
-        texts = [_texts(item, code) for item in items]
-        scripts = scripts_that_decide(data, code)
-        inside = in_language(texts, code, scripts)
-        labels, row = identify(texts), known(code)
-        near = () if row is None else row.near
-        taken_for: dict[str, list[str]] = {}
-        for item, good, label in zip(items, inside, labels, strict=True):
-            if good is False and label is not None and label not in near:
-                taken_for.setdefault("another language" if scripts else label, []).append(item.id)
-        for label, ids in taken_for.items():
-            name = label if label == "another language" else language_name(label)
-            yield Problem(
-                LOOK, f"texts stated as {data.tongues[code].name} look like {name}: {listed(ids)}"
-            )
-
-
-def _texts(item: Item, code: str) -> str:
-    own = item.texts.get(code, {})
-    return " ".join(own[kind] for kind in ("question", "answer") if kind in own)
 
 
 def usable(data: OwnData) -> dict[str, dict[str, int]]:

@@ -1,0 +1,135 @@
+"""In which script and language the texts of users' own data are, column by column."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xling_metrics.language import identify, in_language
+from xling_metrics.languages import SCRIPTS, known, letters_of
+from xling_metrics.words import LETTER
+
+from xling_tasks.data.own.load import OwnData, scripts_that_decide
+from xling_tasks.data.own.oddities import listed
+from xling_tasks.languages import language_name
+
+KINDS = {"question": "questions", "answer": "answers", "wrong_answer": "wrong answers",
+         "option": "options"}  # fmt: skip
+"""Kinds of text as they begin in an item -> what they are called."""
+
+ENOUGH = 60
+"""Letters from which langid is trusted; see `models/translate/degenerate.py`."""
+
+_DENSE, _ENOUGH_DENSE = 0.5, 20
+TOO_SHORT = "too short to tell"
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The texts of one kind in one language.
+
+    Attributes:
+        code: The language that they are stated to be in.
+        kind: A key of `KINDS`.
+        of: Question -> its text; options and wrong answers of a question as one.
+    """
+
+    code: str
+    kind: str
+    of: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        """What they are, such as `questions stated as Arabic`."""
+        return f"{KINDS[self.kind]} stated as {language_name(self.code)}"
+
+
+def texts_of(data: OwnData) -> list[Texts]:
+    """All texts by language and kind, in the file's order of languages."""
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for item in data.items:
+        for code, own in item.texts.items():
+            for key, text in own.items():
+                found.setdefault((code, _kind(key)), {}).setdefault(item.id, []).append(text)
+    return [
+        Texts(code, kind, {key: " ".join(parts) for key, parts in found[code, kind].items()})
+        for code in data.tongues
+        for kind in KINDS
+        if (code, kind) in found
+    ]
+
+
+@functools.cache
+def _kind(key: str) -> str:
+    return next((kind for kind in KINDS if key == kind or key.startswith(f"{kind}_")), "")
+
+
+def in_other_languages(data: OwnData) -> Iterator[str]:
+    """Texts that are written in another script than stated, or read as another language."""
+    for texts in texts_of(data):
+        found = {key: foreign_script(data, texts.code, text) for key, text in texts.of.items()}
+        other = {key: script for key, script in found.items() if script}
+        # Names of drugs, tests and units are options in any script.
+        if other and (texts.kind != "option" or 2 * len(other) > len(texts.of)):
+            shown = Counter(other.values()).most_common(1)[0][0]
+            yield f"{texts.name} are written in {shown} letters: {listed(list(other))}"
+        left = Texts(texts.code, texts.kind, {k: v for k, v in texts.of.items() if k not in other})
+        yield from _other_language(data, left)
+
+
+def _other_language(data: OwnData, texts: Texts) -> Iterator[str]:
+    long = {key: text for key, text in texts.of.items() if enough(text, texts.code)}
+    taken: dict[str, list[str]] = {}
+    for key, label in zip(long, read_as(data, list(long.values()), texts.code), strict=True):
+        if label:
+            taken.setdefault(label, []).append(key)
+    for label, ids in taken.items():
+        yield f"{texts.name} look like {label}: {listed(ids)}"
+    short = [text for key, text in texts.of.items() if key not in long]
+    together = " ".join(dict.fromkeys(short))
+    if len(short) > 1 and enough(together, texts.code) and texts.kind != "option":
+        (label,) = read_as(data, [together], texts.code)
+        if label:
+            yield f"{texts.name} look like {label}, all short ones taken together ({len(short)})"
+
+
+def read_as(data: OwnData, texts: Sequence[str], code: str) -> list[str]:
+    """What other language each text looks like; empty where it may be in the one stated."""
+    scripts = scripts_that_decide(data, code)
+    inside, labels = in_language(texts, code, scripts), identify(texts)
+    # langid takes capitals for other languages.
+    lower = identify([text.lower() for text in texts])
+    row = known(code)
+    near = {code, *(() if row is None else row.near)}
+    return [
+        ""
+        if good is not False or label is None or near & {label, other}
+        else ("another language" if scripts else language_name(label))
+        for good, label, other in zip(inside, labels, lower, strict=True)
+    ]
+
+
+def enough(text: str, code: str) -> bool:
+    """Whether a text is long enough to tell its language."""
+    row = known(code)
+    least = _ENOUGH_DENSE if row is not None and row.density <= _DENSE else ENOUGH
+    return len(LETTER.findall(text)) >= least
+
+
+def foreign_script(data: OwnData, code: str, text: str) -> str:
+    """The script that most letters of a text are in; empty where it is that of its language."""
+    row, stated = known(code), data.tongues[code]
+    right = SCRIPTS.get(stated.script, ())
+    if row is not None and stated.script == row.script:
+        right = tuple(dict.fromkeys((*right, *row.unicode_scripts)))
+    letters = LETTER.findall(text)
+    if not right or 2 * len(letters_of(right).findall(text)) >= len(letters):
+        return ""
+    counts = {name: len(letters_of((name,)).findall(text)) for name in _NAMES}
+    most = max(counts, key=lambda name: counts[name])
+    return most.replace("_", " ") if counts[most] else "other"
+
+
+_NAMES = tuple(dict.fromkeys(name for names in SCRIPTS.values() for name in names))
