@@ -354,6 +354,7 @@ def test_a_label_that_the_paper_does_not_print_stays_undefined(tmp_path):
     hindi = {"model": "GPT-3.5 (published)", "language": "hi"}
     # The text's 30.58 points of 690 questions below 618 leave 407; the rest is not printed.
     assert cell(table, "more comprehensive", **hindi) == pytest.approx(407 / 690)
+    assert "not printed: correctness_more_comprehensive_count medicationqa hi = 407." in table.note
     assert cell(table, "neither", **hindi) is None
     assert cell(table, "contradictory: multiple of English", **hindi) == pytest.approx(51 / 5)
 

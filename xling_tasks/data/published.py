@@ -23,7 +23,8 @@ class Figure(NamedTuple):
 
     Attributes:
         source: Key of the paper, as in `SOURCES`.
-        table: The table it stands in.
+        table: The table it stands in; with `(derived)` where the paper does not print the number,
+            and it follows from some that it prints.
         model: The model's name as printed.
         setting: What distinguishes it in the table (zero-shot, ...).
         dataset: The dataset's key; empty where there is one only.
@@ -42,6 +43,11 @@ class Figure(NamedTuple):
     temperature: str
     metric: str
     value: float
+
+    @property
+    def derived(self) -> bool:
+        """Whether the number is worked out from printed ones."""
+        return self.table.endswith("(derived)")
 
     @property
     def citation(self) -> str:

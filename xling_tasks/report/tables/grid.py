@@ -201,5 +201,12 @@ def by_model(figures: Iterable[Figure]) -> dict[tuple[str, str], list[Figure]]:
 
 def paper_note(figures: Iterable[Figure], template: str = _PAPER) -> str:
     """Where published rows come from and why they differ; empty without any."""
+    figures = list(figures)
     sources = dict.fromkeys(item.citation for item in figures)
-    return template.format(sources="; ".join(sources)) if sources else ""
+    worked_out = [
+        f"{item.metric} {item.dataset} {item.language} = {item.value:g}"
+        for item in figures
+        if item.derived
+    ]
+    said = f" Derived from printed numbers, not printed: {', '.join(worked_out)}."
+    return template.format(sources="; ".join(sources)) + said * bool(worked_out) if sources else ""
