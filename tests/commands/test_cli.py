@@ -43,7 +43,7 @@ def test_cost_counts_what_a_run_asks_for(capsys, run, serve):
         if row["task"] == "total" and row["role"] == "model"
     }
     # 4 languages x (24 answers + 24 x 11 answers of consistency + 120 rows x 2 temperatures)
-    assert by_kind == {"generate_until": 4 * (24 + 24 * 11 + 240), "loglikelihood": 960}
+    assert by_kind == {"generate_until": 4 * (24 + 24 * 11 + 240)}
 
 
 def test_cost_follows_limit_and_temperatures(capsys):
@@ -235,7 +235,7 @@ def test_a_run_writes_table_results_and_samples(tmp_path, capsys):
     assert content["configs"]["xlinghealth_verifiability_demo_en"]["metadata"]["xling"]["settings"][
         "temperatures"
     ] == [0.0, 0.5]
-    assert len(list(tmp_path.glob("out/*/samples_*.jsonl"))) == 16
+    assert len(list(tmp_path.glob("out/*/samples_*.jsonl"))) == 12
 
 
 def test_errors_reach_the_user_of_lm_eval(tmp_path):
