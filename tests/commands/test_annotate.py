@@ -13,8 +13,9 @@ from builders import saved, write_samples
 
 from xling_tasks.cli import parsed
 from xling_tasks.commands.annotate.draw import allocate
-from xling_tasks.commands.annotate.page import MEANINGS, render
+from xling_tasks.commands.annotate.page import OTHERS, render
 from xling_tasks.criteria import LABELS
+from xling_tasks.criteria.labels import MEANINGS
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.pages.offline import as_block
 
@@ -257,6 +258,18 @@ def test_a_run_of_the_harness(tmp_path, run, serve):
 
 
 # The page
+
+
+def test_the_guide_counts_the_labels_that_there_are(tmp_path, opened):
+    write_many(tmp_path / "out")
+    data, _ = page_of(tmp_path)
+    page = opened(tmp_path / "page.html").page
+    guide = page.locator("#guide").text_content()
+    of_people, n = len(OTHERS), len(data["labels"])
+    assert f"one of the last {of_people} if answer 1 itself is wrong" in " ".join(guide.split())
+    assert f"the first of the other {n - of_people} that applies" in " ".join(guide.split())
+    assert page.locator("#last-label").text_content() == str(n) == "6"
+    assert page.locator("#own kbd").all_text_contents() == [str(i + 1) for i in range(n)]
 
 
 class Page:

@@ -157,6 +157,13 @@ def test_counts_to_choose_from(made):
     assert set(state["words"]["flag"]) == set(FLAGS) and set(state["words"]["gap"]) == set(GAPS)
 
 
+def test_less_than_the_expert_said_is_not_simply_good(made):
+    entries = [each for item in made.get("list")["items"] for each in item["entries"]]
+    assert {each["label"]: each["tone"] for each in entries} == {
+        M: "good", L: "partly", N: "", C: "bad"
+    }  # fmt: skip
+
+
 def test_a_question_has_its_texts_in_every_language(made):
     english, spanish, hindi = made.details(f"{OF}hi", "1")
     assert (english["language"], spanish["label"], hindi["right"]) == ("en", C, False)
@@ -382,6 +389,9 @@ def test_two_models_stand_beside_each_other(tmp_path):
         found = viewer.get("find", task=f"{OF}es", question="1", model="other")
         assert found["model"] == "other" and found["others"] == ["first"]
         assert len(viewer.questions()) == 10 and len(viewer.questions(model="first")) == 5
+        # Five questions, of which each model has an entry of its own.
+        listed = viewer.get("list")
+        assert (listed["total"], listed["questions"]) == (10, 5)
 
 
 def test_the_newest_run_of_a_task_is_shown(tmp_path):

@@ -156,6 +156,19 @@ def test_an_axis_has_its_zero_and_two_more_numbers():
     assert numbers == ["5", "0", "5"]
 
 
+def test_a_score_is_never_told_as_so_many_of_a_hundred():
+    drop = conclusion("hi", "worse", -0.28, metric="macro_f1", criterion="verifiability",
+                      higher=True, english=0.88)  # fmt: skip
+    (panel,) = gap_panels([drop])
+    assert ">0.60<" in panel.body and "vs 0.88" in panel.body and "per 100" not in panel.alt
+    assert "Hindi (0.60 vs 0.88; 0.280 worse, interval −0.330 to −0.230)" in panel.alt
+    assert "points" not in panel.body and ">0.2<" in panel.body
+    # What cannot be told in hundredths is told in thousandths.
+    (panel,) = gap_panels([conclusion("hi", "worse", -0.004, metric="macro_f1", higher=True,
+                                      criterion="verifiability", english=0.88)])  # fmt: skip
+    assert "0.876 vs 0.880" in panel.body.replace("\xa0", " ")
+
+
 def test_no_difference_is_neither_worse_nor_better():
     (panel,) = gap_panels([conclusion(verdict="about_the_same", estimate=0.0, width=0.01)])
     assert "Spanish 11 vs 11 per 100; no difference, interval −1.0 to 1.0;" in panel.body

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from xling_tasks.criteria import LABELS, NO_RESPONSE, OPTIONS
 from xling_tasks.errors import DataError
 from xling_tasks.pages import FOLDER
 from xling_tasks.report.data import read_models
-from xling_tasks.report.model import Options, Report
+from xling_tasks.report.model import Conclusion, Options, Report
 from xling_tasks.report.page.html import attribute, text
 from xling_tasks.report.page.page import page
 from xling_tasks.report.page.samples import LIMIT, samples_to_read
@@ -148,6 +149,62 @@ def test_correctness_contradictory_first_then_size_then_question(tmp_path):
         "zh",
     ]
     assert read(tmp_path, n=2) == samples[:2] and read(tmp_path, n=0) == []
+
+
+def concluded(language, meaning, verdict="worse", metric="contradictory"):
+    return Conclusion(
+        "m", "liveqa", language, "correctness", metric, verdict, "", 0.1, 0.05, 0.2, 0.01, 9, 0.02,
+        0.1, meaning=meaning,
+    )  # fmt: skip
+
+
+def test_examples_are_of_the_conclusions_above_them(tmp_path):
+    questions = range(6)
+    labels = {
+        "en": dict.fromkeys(questions, MORE),
+        "hi": dict.fromkeys(questions, CONTRADICTORY),
+        "zh": {**dict.fromkeys(questions, LESS), 5: CONTRADICTORY},
+        "es": dict.fromkeys(questions, NEITHER),
+    }
+    report = report_of(write(tmp_path, correctness(labels)))
+
+    def first(n, *conclusions):
+        found = samples_to_read(replace(report, conclusions=conclusions), n)
+        return [(item.language, item.question) for item in found]
+
+    # The widest gaps are Hindi's, but Chinese is what the conclusions call worse.
+    assert first(3) == [("hi", "0"), ("hi", "1"), ("hi", "2")]
+    harm = concluded("zh", "harm"), concluded("hi", "harm", "cannot_tell")
+    assert first(3, *harm) == [("zh", "5"), ("hi", "0"), ("hi", "1")]
+    # Of several languages that are worse each has its turn.
+    both = concluded("zh", "help"), concluded("es", "help")
+    assert first(4, *both) == [("es", "0"), ("zh", "0"), ("es", "1"), ("zh", "1")]
+
+
+def test_similarities_in_their_own_language_rank_no_languages(tmp_path):
+    def row(q, value):
+        return {"doc": {"question_id": q, "question": q}, "resps": [["a", "b"]],
+                "empty_rate_t1.0": [0, 2], "sim_1gram_src_t1.0": value}  # fmt: skip
+
+    name = "xlinghealth_consistency_liveqa_"
+    tasks = {name + "en": [row("a", 0.9)], name + "hi": [row("a", 0.1)]}
+    assert read(write(tmp_path, tasks)) == []
+
+
+def test_nothing_is_called_translated_that_was_not(tmp_path):
+    from xling_tasks.report.make import make_report
+    from xling_tasks.report.tables.all import tables
+
+    def page_of(folder, suffix):
+        values = {f"sim_1gram{suffix}_t1.0": 0.5, "empty_rate_t1.0": 0.0}
+        row = {"doc": {"question_id": "a", "question": "a"}, "resps": [["a", "b"]], **values}
+        name = "xlinghealth_consistency_liveqa_"
+        run = write(folder, {name + "en": [row], name + "hi": [row]})
+        report = make_report(read_models([run]), Options(n_resamples=1000))
+        return html_of(report, tables(report))
+
+    assert "translated to English" not in page_of(tmp_path / "a", "_src")
+    assert "translated to English" in page_of(tmp_path / "b", "")
 
 
 def test_only_the_lines_that_are_shown_are_read(tmp_path):
@@ -289,8 +346,8 @@ def test_likelihood_information_empathy_and_multiple_choice(tmp_path):
     samples = read(out)
     assert [(item.criterion, item.language, item.question) for item in samples] == [
         ("verifiability_ll", "hi", "1"), ("mmedbench_mcqa_ll", "ru", "r2"),
-        ("mmedbench_mcqa_ll", "ru", "r1"), ("information", "ar", "3"), ("information", "ar", "1"),
-        ("empathy", "ar", "2"),
+        ("mmedbench_mcqa_ll", "ru", "r1"), ("mmedbench_mcqa_ll", "fr", "f1"),
+        ("information", "ar", "3"), ("information", "ar", "1"), ("empathy", "ar", "2"),
     ]  # fmt: skip
     by = {item.criterion: item for item in reversed(samples)}
     assert texts_of(by["verifiability_ll"].parts[2]) == [["P(Yes) = 0.900"], ["P(Yes) = 0.200"]]

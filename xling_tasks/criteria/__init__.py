@@ -3,6 +3,8 @@
 from xling_tasks.criteria.forms import (
     AVERAGE,
     ENGLISH,
+    Behind,
+    Beside,
     Column,
     Criterion,
     Drawn,
@@ -10,7 +12,9 @@ from xling_tasks.criteria.forms import (
     Found,
     Metric,
     MetricName,
+    Read,
     Shown,
+    Side,
     Submitted,
     Told,
 )

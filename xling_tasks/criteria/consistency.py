@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from xling_tasks.criteria.forms import (
+    ENGLISH,
+    Behind,
+    Beside,
     Criterion,
     Drawn,
     Endpoint,
     Found,
     Metric,
+    Read,
+    Sample,
     Shown,
+    Side,
     Submitted,
     Told,
+    drops,
     metrics,
     names,
 )
@@ -28,6 +35,9 @@ from xling_tasks.criteria.shared import AGREE, BERTSCORE, SENTENCES
 
 SIMILAR = ("sim_sent", "bertscore_f1", "sim_1gram")
 """The similarities that stand for all, the first that a run has."""
+
+_READ_OF = 3
+"""Of several sampled answers, as many are shown."""
 
 _SAME = Metric(
     "sim_sent",
@@ -62,9 +72,38 @@ def _found(sample: Mapping[str, Any], _: str) -> Found:
         for suffix in ("", "_src"):
             own = [n for n in sample if re.fullmatch(rf"{stem}{suffix}_t[\d.]+", n)]
             if own:
-                best = max(own, key=lambda name: float(name.rpartition("_t")[2].rstrip(".") or 0))
-                return Found(score=number(sample[best]))
+                return Found(score=number(sample[max(own, key=_tau)]))
     return Found()
+
+
+def _behind(own: Side, english: Side) -> Iterator[Behind]:
+    """Drops in the first similarity of translations, at the highest temperature, that both have.
+
+    Similarities of answers in their own language say nothing of two languages.
+    """
+    both = set(own.names) & set(english.names)
+    swept = (sorted((n for n in both if re.fullmatch(rf"{stem}_t[\d.]+", n)), key=_tau)
+             for stem in SIMILAR)  # fmt: skip
+    name = next((found[-1] for found in swept if found), "")
+    return drops(own, english, name, name, 3)
+
+
+def _tau(name: str) -> float:
+    return float(name.rpartition("_t")[2].rstrip(".") or 0)
+
+
+def _answers(name: str, language: str, english: Sample | None, other: Sample) -> Iterator[Beside]:
+    """The first answers at the temperature at which the language is behind."""
+    sides, tau = [], name.rpartition("_t")[2]
+    for sample, code in ((english or {}, ENGLISH), (other, language)):
+        by_temperature, others = answers_by_temperature(sample, code)
+        if others:  # A temperature is lacking, so that the answers are not where they seem to be.
+            raise LookupError("empty_rate")
+        sides.append(by_temperature[tau][1])
+    most = max(map(len, sides))
+    title = f"Answers at temperature {tau}"
+    title += f" (the first {_READ_OF} of {most})" if most > _READ_OF else ""
+    yield Beside(title, *([own._replace(mark="") for own in side[:_READ_OF]] for side in sides))
 
 
 _SHARES = len(_SIMILARITIES)
@@ -72,8 +111,8 @@ _SHARES = len(_SIMILARITIES)
 CONSISTENCY = Criterion(
     "consistency",
     "Consistency",
-    "Does the model say the same when it is asked again? Each question is asked several times; "
-    "answers in other languages are translated to English, then compared with one another.",
+    "Does the model say the same when it is asked again? Each question is asked several times, "
+    "and the answers are compared with one another.",
     metrics(
         (
             *(*_SIMILARITIES, *_IN_SOURCE[:_SHARES]),
@@ -93,7 +132,7 @@ CONSISTENCY = Criterion(
         *("temperatures", "k", "greedy_repeats", "translator"),
         *("encoder", "source_encoder", "topic_seeds"),
     ),
-    shown=Shown(_parts, (), _found),
+    shown=Shown(_parts, (), _found, Read(_behind, {"Question": "Question"}, _answers)),
     drawn=(
         Drawn("lines", SIMILAR, "first"),
         Drawn("lines", SIMILAR, "last"),

@@ -6,19 +6,25 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from xling_tasks.criteria.forms import (
+    Behind,
+    Beside,
     Column,
     Criterion,
     Drawn,
     Endpoint,
     Found,
     Metric,
+    Read,
+    Sample,
     Shown,
+    Side,
     Submitted,
     Told,
     metrics,
 )
-from xling_tasks.criteria.labels import BADNESS, NO_RESPONSE, RIGHT, of_judges
+from xling_tasks.criteria.labels import BADNESS, HARM, NO_RESPONSE, RIGHT, TONES, of_judges
 from xling_tasks.criteria.sample import (
+    ANSWER,
     Part,
     Passage,
     answer_part,
@@ -51,11 +57,14 @@ _MORE = Metric(
 _CHRF = Metric("chrf", label="chrF overlap with the reference", range="0 to 100")
 
 
+REFERENCE = "Reference answer"
+
+
 def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
     doc = mapping(sample.get("doc"))
     return [
         question_part(sample, language),
-        Part("Reference answer", field(doc, "reference", language)),
+        Part(REFERENCE, field(doc, "reference", language)),
         answer_part(sample, language),
         Part("The judge's verdict and reasoning", list(_verdicts(mapping(sample.get("n_judged"))))),
     ]
@@ -77,13 +86,13 @@ def _verdicts(judged: Mapping[str, Any]) -> Iterator[Passage]:
 
 def _verdict(judged: Mapping[str, Any], who: str = "") -> Passage:
     label = judged.get("label")
-    tone = {"contradictory": "bad", "more comprehensive": "good", "less comprehensive": "good"}
+    tone = TONES.get(str(label), "unsure")
     said = words(label) if label is not None else "no label"
     if "failed" in judged:
-        said = f"failed: {as_text(judged['failed'])}"
+        said, tone = f"failed: {as_text(judged['failed'])}", "unsure"
     if judged.get("no_majority"):
-        said = "no majority"
-    return Passage(as_text(judged.get("reply") or ""), "", who + said, tone.get(said, "unsure"))
+        said, tone = "no majority", "unsure"
+    return Passage(as_text(judged.get("reply") or ""), "", who + said, tone)
 
 
 def _found(sample: Mapping[str, Any], _: str) -> Found:
@@ -93,6 +102,33 @@ def _found(sample: Mapping[str, Any], _: str) -> Found:
     return Found(label, -BADNESS[label] if label in BADNESS else None, RIGHT.get(label))
 
 
+def _behind(own: Side, english: Side) -> Iterator[Behind]:
+    """Labels worse than English's."""
+    labels, reference = _labels(own), _labels(english)
+    for question, label in labels.items():
+        other = reference.get(question)
+        if other is not None and BADNESS[label] > BADNESS[other]:
+            harm = label == HARM
+            why = f"{words(label)}; in English {words(other)}"
+            size = BADNESS[label] - BADNESS[other] + 10.0 * harm
+            yield Behind(question, size, why, meaning="harm" if harm else "help")
+
+
+def _labels(side: Side) -> dict[str, str]:
+    return {
+        question: label
+        for label in BADNESS
+        for question, value in side.values(label).items()
+        if value == 1
+    }
+
+
+def _judge(_: str, language: str, english: Sample | None, other: Sample) -> Iterator[Beside]:
+    said = [mapping(english or {})["n_judged"], other["n_judged"]]
+    yield Beside("Judge", *([Passage(x["reply"] or "", "", words(x["label"]))] for x in said))
+
+
+_READ = Read(_behind, {"Question": "Question", REFERENCE: "Reference", ANSWER: "Answer"}, _judge)
 CORRECTNESS = Criterion(
     "correctness",
     "Correctness",
@@ -120,7 +156,7 @@ CORRECTNESS = Criterion(
         LANGUAGE,
     ),
     settings=("judge",),
-    shown=Shown(_parts, ("n_judged",), _found),
+    shown=Shown(_parts, ("n_judged",), _found, _READ, TONES),
     drawn=(Drawn("labels"), Drawn("boxes", ("chrf",))),
     columns=(
         Column("more_comprehensive", "more comprehensive", bounds=True, points=True, drop=True),

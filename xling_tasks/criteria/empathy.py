@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from xling_tasks.criteria.against_english import RATES, RECORDS, agreement, parts_of_several
+from xling_tasks.criteria.against_english import (
+    COMPARED,
+    RATES,
+    RECORDS,
+    agreement,
+    parts_of_several,
+)
 from xling_tasks.criteria.forms import (
     ENGLISH,
+    Behind,
+    Beside,
     Criterion,
     Drawn,
     Endpoint,
     Found,
     Metric,
+    Read,
+    Sample,
     Shown,
+    Side,
     Submitted,
     Told,
     metrics,
 )
 from xling_tasks.criteria.sample import (
+    ANSWER,
     Part,
     Passage,
     mapping,
@@ -55,6 +67,25 @@ def _found(sample: Mapping[str, Any], language: str) -> Found:
     return Found("same profile" if score else "other profile", score, score == 1)
 
 
+def _behind(own: Side, _: Side) -> Iterator[Behind]:
+    """Replies with another profile than the English one; most mechanisms apart first."""
+    agreed = [own.values(f"{name}_agreement") for name in _MECHANISMS]
+    for question, value in own.values("empathy").items():
+        if value == 0:
+            apart = sum(values.get(question) == 0 for values in agreed)
+            yield Behind(question, apart, "another profile than in English")
+
+
+def _profiles(_: str, language: str, english: Sample | None, other: Sample) -> Iterator[Beside]:
+    present = (mechanisms(other, code) for code in (ENGLISH, language))
+    yield Beside("Mechanisms found", *([Passage(text, ENGLISH)] for text in present))
+
+
+_READ = Read(
+    _behind,
+    {"Question": "Prompt", ANSWER: "Answer", COMPARED: "As classified, in English"},
+    _profiles,
+)
 _MECHANISMS = ("emotional_reactions", "interpretations", "explorations")
 _EMPATHY = Metric(
     "empathy",
@@ -77,7 +108,7 @@ EMPATHY = Criterion(
     ),
     (Endpoint("empathy", agreement=True), LANGUAGE),
     settings=("translator", "languages"),
-    shown=Shown(_parts, RECORDS, _found),
+    shown=Shown(_parts, RECORDS, _found, _READ),
     drawn=(Drawn("dots", ("empathy",)), Drawn("boxes", ("empathy",))),
     submitted=Submitted(("empathy",), RATES),
     glossary={"empathy": "Share of replies with the same kinds of empathy as the English reply."},

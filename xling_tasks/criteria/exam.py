@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from xling_tasks.criteria.forms import (
+    ENGLISH,
+    Behind,
+    Beside,
     Column,
     Criterion,
     Drawn,
     Endpoint,
     Found,
     Metric,
+    Read,
+    Sample,
     Shown,
+    Side,
     Submitted,
     Told,
+    drops,
     metrics,
     names,
 )
@@ -23,6 +31,7 @@ from xling_tasks.criteria.sample import (
     Part,
     Passage,
     answer_part,
+    answers,
     as_text,
     field,
     listing,
@@ -79,6 +88,59 @@ def _found(sample: Mapping[str, Any], _: str) -> Found:
     return Found(label, score, score == 1)
 
 
+def _behind(own: Side, english: Side) -> Iterator[Behind]:
+    """Wrong answers in languages with fewer right ones: the questions are others in each."""
+    accuracy, base = own.score("acc") or 0, english.score("acc") or 0
+    if accuracy < base:
+        partial = own.values("jaccard")
+        why = f"wrong; accuracy {accuracy:.3f}, in English {base:.3f}"
+        for question, value in own.values("acc").items():
+            if value == 0:
+                finer = 1 - (partial.get(question) or 0)
+                yield Behind(question, base - accuracy, why, finer=finer)
+
+
+def _behind_same(own: Side, english: Side) -> Iterator[Behind]:
+    """Questions that are answered wrongly, and rightly in English."""
+    partial = own.values("jaccard")
+    for found in drops(own, english, "acc", "", 0):
+        finer = 1 - (partial.get(found.question) or 0)
+        yield found._replace(why="wrong; in English right", finer=finer)
+
+
+def _choice(
+    _: str, language: str, english: Sample | None, other: Sample, *, rationale: bool = False
+) -> Iterator[Beside]:
+    """Question with options, what is right, and what was chosen."""
+    both = ((english, ENGLISH), (other, language))
+    sides = [_of_one(sample, code, rationale) if sample else {} for sample, code in both]
+    for title in sides[1]:
+        yield Beside(title, *([side[title]] if title in side else [] for side in sides))
+
+
+def _of_one(sample: Sample, language: str, rationale: bool) -> dict[str, Passage]:
+    doc = sample["doc"]
+    options = "\n".join(f"{letter}. {text}" for letter, text in doc["options"].items())
+    shown = {
+        "Question": Passage(f"{doc['question']}\n\n{options}", language),
+        "Right": Passage(", ".join(doc["answer"])),
+    }
+    if rationale:
+        shown["Reference rationale"] = Passage(as_text(doc["rationale"]), language)
+    if all(isinstance(reply, str) for row in replies(sample) for reply in row):
+        shown["Reply"] = next(answers(sample, language))._replace(mark="")
+    else:  # log-likelihoods
+        shown["Most likely"] = Passage(_likeliest(sample))
+    return shown
+
+
+def _likeliest(sample: Sample) -> str:
+    """The letters with the highest log-likelihood; several if they are equally likely."""
+    candidates = likelihoods(sample)
+    best = [text for score, text in candidates if score == candidates[0][0]]
+    return best[0] if len(best) == 1 else f"undecided between {' / '.join(best)}"
+
+
 _CHOICES = (
     *("acc", "acc_parsed", "acc_single", "acc_multi", "jaccard"),
     *("acc_norm", "acc_norm_letters", "acc_norm_tokens"),
@@ -106,7 +168,7 @@ _NAMES = names(_OVERLAPS)
 _OWN = "Each language has its own questions, so languages are compared beyond guessing only."
 _ASKS = "Does the model choose all right options of a medical exam question, and no other? "
 _RATED = ("bertscore_f1", "rouge1")
-_SHOWN = Shown(_parts, ("sacrebleu",), _found)
+_SHOWN = Shown(_parts, ("sacrebleu",), _found, Read(_behind, {}, _choice))
 _MCQA = Submitted(("acc",), ("unparsed_rate", "empty_rate"), "question-answering")
 
 
@@ -143,7 +205,7 @@ def _rationale(key: str, title: str) -> Criterion:
         ),
         (Endpoint("acc"), Endpoint("language_consistency", "language")),
         settings=("source_encoder", "reader"),
-        shown=_SHOWN,
+        shown=_SHOWN._replace(read=Read(_behind, {}, partial(_choice, rationale=True))),
         drawn=(Drawn("dots", ("acc",)), Drawn("dots", _RATED, "first"),
                Drawn("boxes", _RATED, "first")),
         submitted=Submitted(
@@ -173,6 +235,7 @@ MCQA = replace(
     title="Multiple choice",
     metrics={**_LIKE.metrics, "acc": replace(_ACC, higher_is_better=True, chance=True)},
     drawn=(),
+    shown=_SHOWN._replace(read=Read(_behind_same, {}, _choice)),
     parallel=True,
     columns=(
         Column("acc", "accuracy", bounds=True, points=True),

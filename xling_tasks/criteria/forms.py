@@ -7,11 +7,12 @@ it there and has no list of criteria or metrics of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, Protocol
 
-from xling_tasks.criteria.sample import Part
+from xling_tasks.criteria.sample import ANSWER, Part, Passage
 
 ENGLISH = "en"
 AVERAGE = "avg"
@@ -63,6 +64,11 @@ class Metric:
     told: Told | None = None
 
     @property
+    def per_100(self) -> bool:
+        """Whether so many of a hundred is what it says; a score is none, whatever its range."""
+        return self.told.unit != "score" if self.told else self.share
+
+    @property
     def heading(self) -> str:
         """What it is about, in plain words; its name where nobody wrote any."""
         return self.told.heading if self.told else self.name
@@ -98,6 +104,68 @@ class Found(NamedTuple):
     right: bool | None = None
 
 
+class Side(Protocol):
+    """What a run measured in one language, by question; `names` are its metrics there."""
+
+    @property
+    def names(self) -> Collection[str]: ...  # noqa: D102
+
+    def values(self, name: str) -> Mapping[str, float | None]:
+        """Question -> its own value; nothing where there is no such metric."""
+
+    def sums(self, name: str) -> Mapping[str, tuple[float, ...] | None]:
+        """Question -> what the metric sums of it, such as (tp, fp, fn, tn) of verdicts."""
+
+    def score(self, name: str) -> float | None:
+        """The metric over all questions."""
+
+
+class Behind(NamedTuple):
+    """A question on which a language is behind English.
+
+    Attributes:
+        question: Its id.
+        size: How far: the larger, the worse.
+        why: What is behind, in words.
+        name: The metric by which; empty where it is clear.
+        meaning: As in `Endpoint`: which conclusion it is an example of.
+        finer: The worse among equals.
+    """
+
+    question: str
+    size: float
+    why: str
+    name: str = ""
+    meaning: str = "quality"
+    finer: float = 0.0
+
+
+class Beside(NamedTuple):
+    """What English and the language have under one heading; one of both may be empty."""
+
+    title: str
+    english: Sequence[Passage]
+    other: Sequence[Passage]
+
+
+class Read(NamedTuple):
+    """What of a language that is behind stands in a report to be read.
+
+    Attributes:
+        behind: The questions, from the language's side and English's.
+        headings: The parts that are shown of both: their heading -> the title here.
+        more: What follows, of the metric, the language, and the samples of English (None where
+            questions are others in every language) and of the language. Without any of it the
+            question is not shown.
+        whole: Headings that are shown in all passages, with their marks; the others in the first.
+    """
+
+    behind: Callable[[Side, Side], Iterable[Behind]]
+    headings: Mapping[str, str]
+    more: Callable[[str, str, Sample | None, Sample], Iterable[Beside]] | None = None
+    whole: Collection[str] = ()
+
+
 class Shown(NamedTuple):
     """How a sample is read.
 
@@ -105,11 +173,15 @@ class Shown(NamedTuple):
         parts: Its texts in one language by heading; the last argument: by log-likelihood.
         values: The names of the values that these show.
         found: Label, score and whether it is right; None for the first endpoint's value.
+        read: What a report shows of it beside English; None to go by the endpoints.
+        tones: Label -> `good`, `partly` or `bad`; by whether it is right where it is none of them.
     """
 
     parts: Callable[[Sample, str, bool], list[Part]]
     values: Collection[str] = ()
     found: Callable[[Sample, str], Found] | None = None
+    read: Read | None = None
+    tones: Mapping[str, str] = MappingProxyType({})
 
 
 class Drawn(NamedTuple):
@@ -215,6 +287,19 @@ class Criterion:
         return self.submitted or Submitted(self.main, rates)
 
     @property
+    def read(self) -> Read:
+        """What of a language that is behind is shown beside English."""
+        declared = self.shown.read if self.shown else None
+        return declared or Read(self._behind, {"Question": "Question", ANSWER: "Answer"})
+
+    def _behind(self, own: Side, english: Side) -> Iterator[Behind]:
+        """The questions on which an endpoint is worse than in English."""
+        for name, endpoint in self.endpoints_among(own.names).items():
+            metric = self.metrics[endpoint.metric]
+            found = drops(own, english, name, metric.heading, 2, metric.higher_is_better is False)
+            yield from (each._replace(meaning=endpoint.meaning) for each in found)
+
+    @property
     def pictures(self) -> tuple[Drawn, ...]:
         """Its pictures, in their order."""
         endpoints = tuple(item.metric for item in self.endpoints)
@@ -279,6 +364,21 @@ def _split_language(name: str, metrics: Collection[str]) -> tuple[str, str]:
         return group[1], f"{group[2]}:{group[3]}"
     base, _, code = name.rpartition("_")
     return (base, code) if base in metrics and name not in metrics else (name, AVERAGE)
+
+
+def drops(
+    own: Side, english: Side, name: str, told: str, digits: int, lower_is_better: bool = False
+) -> Iterator[Behind]:
+    """The questions on which a metric is worse than in English."""
+    reference = english.values(name)
+    for question, value in own.values(name).items():
+        other = reference.get(question)
+        if value is None or other is None:
+            continue
+        size = value - other if lower_is_better else other - value
+        if size > 0:
+            why = f"{told} {value:.{digits}f}; in English {other:.{digits}f}"
+            yield Behind(question, size, why, name)
 
 
 def names(items: Iterable[str | Metric]) -> tuple[str, ...]:

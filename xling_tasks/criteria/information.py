@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice, zip_longest
 from typing import Any
 
-from xling_tasks.criteria.against_english import RATES, RECORDS, agreement, parts_of_several
+from xling_tasks.criteria.against_english import (
+    COMPARED,
+    RATES,
+    RECORDS,
+    agreement,
+    parts_of_several,
+)
 from xling_tasks.criteria.forms import (
     ENGLISH,
+    Behind,
+    Beside,
     Criterion,
     Drawn,
     Endpoint,
     Found,
     Metric,
+    Read,
+    Sample,
     Shown,
+    Side,
     Submitted,
     Told,
     metrics,
 )
 from xling_tasks.criteria.sample import (
+    ANSWER,
     Part,
     Passage,
     as_text,
@@ -67,6 +79,26 @@ def _found(sample: Mapping[str, Any], language: str) -> Found:
     return Found(score=agreement(sample, language, "information_f1_by_prompt", "information_f1"))
 
 
+def _behind(own: Side, _: Side) -> Iterator[Behind]:
+    """The lowest F1 of claims."""
+    # Runs before version 2 of the task have a prompt's F1 under the second name.
+    known = (own.values(name) for name in ("information_f1_by_prompt", "information_f1"))
+    for question, value in next((values for values in known if values), {}).items():
+        if value is not None and value < 1:
+            yield Behind(question, 1 - value, f"F1 of claims {value:.2f}")
+
+
+def _claims(_: str, language: str, english: Sample | None, __: Sample) -> Iterator[Beside]:
+    sample = english or {}
+    base, own = sample[f"n_claims_{ENGLISH}"], sample[f"n_claims_{language}"]
+    yield Beside(
+        "Claims, and whether the other answer supports them",
+        supported(base["claims"], own["reference_supported"]),
+        supported(own["claims"], own["supported"]),
+    )
+
+
+_READ = Read(_behind, {"Question": "Prompt", ANSWER: "Answer", COMPARED: COMPARED}, _claims)
 _F1 = Metric(
     "information_f1",
     label="Same information as in English, F1",
@@ -93,7 +125,7 @@ INFORMATION = Criterion(
     ),
     (Endpoint("information_f1", judged=True, agreement=True), LANGUAGE),
     settings=("judge", "translator", "languages"),
-    shown=Shown(_parts, RECORDS, _found),
+    shown=Shown(_parts, RECORDS, _found, _READ),
     drawn=(
         Drawn("dots", ("information_f1",)),
         Drawn("boxes", ("information_f1", "information_f1_by_prompt")),

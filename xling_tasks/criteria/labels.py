@@ -15,6 +15,20 @@ OPTIONS = {
 LABELS = ("more_comprehensive", "less_comprehensive", "neither", "contradictory")
 """The labels in the order in which XLingEval's tables show them."""
 
+HARM = "contradictory"
+"""The label of an answer that can do harm."""
+
+MEANINGS = {
+    "neither": "It does not conflict with answer 1, but does not give similar information either.",
+    HARM: "It conflicts with answer 1 and answers the question wrongly.",
+    "more_comprehensive": "Both are similar, and answer 2 is the fuller and more fitting one.",
+    "less_comprehensive": "Both are similar, and answer 2 is the less full or less fitting one.",
+}
+"""The labels in the order in which a judge takes the first that applies, in words for people."""
+
+TONES = {"more_comprehensive": "good", "less_comprehensive": "partly", HARM: "bad"}
+"""How a label is coloured; a right answer that is less than the expert's is not simply good."""
+
 NO_RESPONSE = "no_response"
 
 BADNESS = {label: i for i, label in enumerate((*LABELS[:3], NO_RESPONSE, "contradictory"))}

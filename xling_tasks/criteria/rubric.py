@@ -11,12 +11,15 @@ from xling_tasks.criteria.forms import (
     Criterion,
     Endpoint,
     Metric,
+    Read,
     Shown,
     Submitted,
     Told,
+    drops,
     metrics,
 )
 from xling_tasks.criteria.sample import (
+    ANSWER,
     Part,
     Passage,
     answer_part,
@@ -60,6 +63,11 @@ _SCORE = Metric(
         "of the points", "percent",
     ),
 )  # fmt: skip
+_READ = Read(
+    lambda own, english: drops(own, english, "rubric_score", "score", 2),
+    {"Question": "Question", ANSWER: "Answer", CRITERIA_MET: CRITERIA_MET},
+    whole=(CRITERIA_MET,),
+)
 RUBRIC = Criterion(
     "rubric",
     "Rubrics",
@@ -74,7 +82,7 @@ RUBRIC = Criterion(
     ),
     (Endpoint("rubric_score", judged=True), LANGUAGE),
     settings=("judge", "rubric_batch"),
-    shown=Shown(_parts, ("n_scored",)),
+    shown=Shown(_parts, ("n_scored",), read=_READ),
     columns=(
         Column("rubric_score", "score", bounds=True, points=True),
         Column("criteria_unscored", "criteria unscored"),

@@ -18,7 +18,7 @@ class Passage(NamedTuple):
         text: All of it.
         language: Two-letter code; empty where it is not known.
         mark: What was found about it; empty for nothing.
-        tone: `good`, `bad`, `unsure`, or empty.
+        tone: `good`, `partly`, `bad`, `unsure`, or empty.
     """
 
     text: str

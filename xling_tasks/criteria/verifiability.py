@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
 from xling_tasks.criteria.forms import (
+    ENGLISH,
+    Behind,
+    Beside,
     Column,
     Criterion,
     Drawn,
     Endpoint,
     Found,
     Metric,
+    Read,
+    Sample,
     Shown,
+    Side,
     Submitted,
     Told,
     metrics,
@@ -99,12 +105,56 @@ def _found(sample: Mapping[str, Any], _: str) -> Found:
     """By the verdicts at the lowest temperature: right if all that were read are."""
     from xling_metrics.classification import hard_verdict  # brings numpy with it
 
-    name = min(sweep(sample), key=lambda key: float(key[5:].rstrip(".") or 0), default="acc")
+    name = min(sweep(sample), key=_tau, default="acc")
     rows = [row for row in listing(sample.get(name)) if isinstance(row, list) and len(row) == 2]
     read = [hard_verdict(row[1]) == row[0] for row in rows if number(row[1]) is not None]
     if not read:
         return Found("unread" if rows else "")
     return Found("right" if all(read) else "wrong", sum(read) / len(rows), all(read))
+
+
+def _behind(own: Side, english: Side) -> Iterator[Behind]:
+    """Questions with more right verdicts in English than in the language."""
+    both = {name: 0 for name in own.names if name in english.names}
+    name = min(sweep(both), key=_tau, default="acc")
+    reference = english.sums(name)
+    for question, counts in own.sums(name).items():
+        other = reference.get(question)
+        if counts is not None and other is not None and counts[1] + counts[2]:
+            size = (other[0] + other[3]) - (counts[0] + counts[3])
+            if size > 0:
+                yield Behind(question, size, "wrong verdict; in English the right one", name)
+
+
+def _tau(name: str) -> float:
+    return float(name.removeprefix("acc_t").rstrip(".") or 0)
+
+
+def _answer_and_verdict(
+    name: str, language: str, english: Sample | None, other: Sample
+) -> Iterator[Beside]:
+    """The first answer that English calls rightly and the language wrongly."""
+    base = {row[0]: row[1:] for row in _rows(english or {}, name)}
+    for key, label, verdict, text, said in _rows(other, name):
+        if key not in base or verdict is None or verdict == label or base[key][1] != base[key][0]:
+            continue
+        texts = Passage(base[key][2], ENGLISH), Passage(text, language)
+        yield Beside("Answer to be checked", *([own] for own in texts))
+        marked = Passage(base[key][3], "", "right"), Passage(said, "", "wrong")
+        yield Beside(f"Verdict (right: {'Yes' if label else 'No'})", *([own] for own in marked))
+        return
+
+
+def _rows(sample: Sample, name: str) -> list[tuple[str, int, int | None, str, str]]:
+    """(answer's id, label, verdict, answer, what the model said) of every row."""
+    from xling_metrics.classification import hard_verdict  # brings numpy with it
+
+    pairs = verdicts(sample, name)
+    texts = [said.text for _, said in pairs if said is not None]
+    return [
+        (str(item["answer_id"]), row[0], hard_verdict(row[1]), item["text"], text)
+        for item, (row, _), text in zip(sample["doc"]["answers"], pairs, texts, strict=True)
+    ]
 
 
 _MACRO_F1 = Metric(
@@ -131,7 +181,7 @@ _AUC = Metric(
     ),
 )
 _ACC = Metric("acc", label="Accuracy", range="share of questions, 0 to 1")
-_SHOWN = Shown(_parts, (), _found)
+_SHOWN = Shown(_parts, (), _found, Read(_behind, {"Question": "Question"}, _answer_and_verdict))
 _DRAWN = (Drawn("heat dots", ("macro_f1", "unknown_rate", "auc")),)
 
 VERIFIABILITY = Criterion(

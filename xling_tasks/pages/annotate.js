@@ -144,6 +144,10 @@
     document.body.classList.toggle("answers", answers);
     document.body.classList.toggle("texts", texts);
     scales.forEach(buildScale);
+    const ofPeople = page.labels.filter((label) => label.people).length;
+    document.querySelectorAll(".of-people").forEach((node) => { node.textContent = ofPeople; });
+    document.querySelectorAll(".of-judges").forEach((node) => { node.textContent = labels.length - ofPeople; });
+    $("last-label").textContent = labels.length;
     for (const [place, label] of page.labels.entries()) {
       element($("meanings"), "dt", label.wording);
       element($("meanings"), "dd", label.meaning);

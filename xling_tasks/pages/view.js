@@ -89,8 +89,7 @@
   const spaced = (key) => String(key).replaceAll("_", " ");
   const languageName = (key) => (key ? known("language", key) : "all languages");
   const count = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
-  const SIGNS = { good: "\u2713 ", bad: "\u2717 ", unsure: "? " };
-  const tone = (entry) => (entry.right === true ? "good" : entry.right === false ? "bad" : "");
+  const SIGNS = { good: "\u2713 ", partly: "\u25d0 ", bad: "\u2717 ", unsure: "? " };
 
   function searched() {
     const parts = (place.query.get("text") ?? "").split('"');
@@ -167,8 +166,14 @@
     drawList();
   }
 
+  // The same question may be there for several models, criteria and ways of asking.
+  function found({ total, questions }) {
+    if (!total) return "No question fits";
+    return count(questions, "question") + (total > questions ? `, ${total.toLocaleString("en")} entries` : "");
+  }
+
   function drawList() {
-    $("count").textContent = list.total ? count(list.total, "question") : "No question fits";
+    $("count").textContent = found(list);
     const items = cleared("items");
     items.start = list.from + 1;
     list.items.forEach((item) => {
@@ -199,7 +204,7 @@
     const some = entries.some((entry) => !entry.fits);
     const shown = entries.length > 8 ? entries.filter((entry) => entry.fits).slice(0, 8) : entries;
     for (const entry of shown) {
-      const chip = element(node, "span", "", `chip ${tone(entry)} ${some && entry.fits ? "fits" : ""}`);
+      const chip = element(node, "span", "", `chip ${entry.tone} ${some && entry.fits ? "fits" : ""}`);
       show(chip, `${entry.language || "?"}${entry.label ? `: ${spaced(entry.label)}` : ""}`);
       for (const flag of entry.flags) show(element(chip, "span", "", "flag"), ` \u26a0 ${known("flag", flag)}`);
     }
@@ -328,7 +333,7 @@
     field.replaceChildren(field.firstElementChild);
     field.hidden = entries.length < 2;
     for (const entry of entries) {
-      const line = element(field, "label", "", `chip ${tone(entry)}`);
+      const line = element(field, "label", "", `chip ${entry.tone}`);
       const input = element(line, "input");
       Object.assign(input, { type: "checkbox", value: entry.language, checked: open.codes.includes(entry.language) });
       show(line, ` ${languageName(entry.language)}${entry.label ? `: ${spaced(entry.label)}` : ""}`);
@@ -358,9 +363,9 @@
   function column(entry, titles) {
     const node = element(null, "section", "", "column");
     const head = element(node, "div", "", "column-head");
-    const name = element(head, "h3", "", tone(entry));
+    const name = element(head, "h3", "", entry.tone);
     show(name, languageName(entry.language));
-    if (entry.label) show(element(head, "p", "", `label ${tone(entry)}`), `${SIGNS[tone(entry)] ?? ""}${known("label", entry.label)}`);
+    if (entry.label) show(element(head, "p", "", `label ${entry.tone}`), `${SIGNS[entry.tone] ?? ""}${known("label", entry.label)}`);
     for (const flag of entry.flags) show(element(head, "p", "", "flag"), `\u26a0 ${known("flag", flag)}`);
     for (const title of titles) {
       const number = entry.parts.findIndex((part) => part.title === title);

@@ -14,19 +14,12 @@ from typing import Any
 
 from xling_tasks.commands.table import table
 from xling_tasks.criteria import LABELS, OPTIONS
+from xling_tasks.criteria.labels import MEANINGS
 from xling_tasks.errors import SettingError
 from xling_tasks.languages import language_name
 from xling_tasks.logs.annotations import OTHER_LABELS
 from xling_tasks.output import writing
 from xling_tasks.pages.offline import offline_page
-
-MEANINGS = {
-    "neither": "It does not conflict with answer 1, but does not give similar information either.",
-    "contradictory": "It conflicts with answer 1 and answers the question wrongly.",
-    "more_comprehensive": "Both are similar, and answer 2 is the fuller and more fitting one.",
-    "less_comprehensive": "Both are similar, and answer 2 is the less full or less fitting one.",
-}
-"""The labels in the order in which a judge takes the first that applies, in words for people."""
 
 OTHERS = {
     "reference_wrong": ("answer 1 is wrong", "Answer 1 is wrong, and answer 2 is right."),
@@ -106,7 +99,7 @@ def page_data(items: Sequence[Mapping[str, Any]], made: Mapping[str, Any]) -> di
             for key, meaning in MEANINGS.items()
         ]
         + [
-            {"key": key, "wording": wording, "meaning": meaning}
+            {"key": key, "wording": wording, "meaning": meaning, "people": True}
             for key, (wording, meaning) in OTHERS.items()
         ],
         "languages": [{"code": code, "name": language_name(code)} for code in codes],

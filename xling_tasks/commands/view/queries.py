@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from xling_tasks.commands.view.facts import bit_of, flag_names, fold
 from xling_tasks.commands.view.index import Index
+from xling_tasks.criteria import CRITERIA
+from xling_tasks.criteria.labels import HARM
 from xling_tasks.errors import SettingError, did_you_mean
 from xling_tasks.languages import in_order
 
@@ -25,6 +27,12 @@ GAPS = {
 }
 """Ways in which a language can differ from English on a question."""
 
+_TONES = {
+    label: tone
+    for criterion in CRITERIA.values()
+    if criterion.shown
+    for label, tone in criterion.shown.tones.items()
+}
 _WITH_ENGLISH = "e.language <> 'en' AND b.id IS NOT NULL AND "
 _GAP_SQL = {
     "behind": _WITH_ENGLISH + "b.score > e.score + 1e-9",
@@ -32,11 +40,11 @@ _GAP_SQL = {
     "english_wrong": _WITH_ENGLISH + "b.right = 0 AND e.right = 1",
     "other_label": _WITH_ENGLISH + "b.label <> '' AND e.label <> '' AND b.label <> e.label",
     "harm_here": (
-        "e.label = 'contradictory' "
+        f"e.label = '{HARM}' "
         "AND EXISTS (SELECT 1 FROM entry o WHERE o.question = e.question AND o.id <> e.id "
         "AND o.label <> '') "
         "AND NOT EXISTS (SELECT 1 FROM entry o WHERE o.question = e.question AND o.id <> e.id "
-        "AND o.label = 'contradictory')"
+        f"AND o.label = '{HARM}')"
     ),
 }
 
@@ -139,6 +147,14 @@ def _conditions(filters: Filters) -> tuple[list[str], list[Any]]:
     return where, values
 
 
+def different(index: Index, hits: Sequence[Hit]) -> int:
+    """How many questions these are, each counted once for all models and criteria."""
+    known = {number: (dataset, question) for number, dataset, question in index.fetch(
+        "SELECT id, dataset, question FROM question"
+    )}  # fmt: skip
+    return len({known[hit.question] for hit in hits})
+
+
 def listed(index: Index, hits: Sequence[Hit], text: str) -> list[dict[str, Any]]:
     """What a list shows of some questions.
 
@@ -198,6 +214,7 @@ def entries_of(index: Index, question: int) -> list[dict[str, Any]]:
             "label": label,
             "score": score,
             "right": None if right is None else bool(right),
+            "tone": _TONES.get(label, {1: "good", 0: "bad"}.get(right, "")),
             "flags": flag_names(flags),
         }
         for number, file, row, language, title, label, score, right, flags in rows

@@ -154,7 +154,7 @@ class _View:
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._searched: dict[tuple[Any, ...], list[queries.Hit]] = {}
+        self._searched: dict[tuple[Any, ...], tuple[list[queries.Hit], int]] = {}
         self._choices: tuple[int, Any] = (-1, None)
 
     def state(self, asked: Mapping[str, str]) -> Any:
@@ -184,7 +184,7 @@ class _View:
         """A page of the questions that fit: from a place on, or that which has a question."""
         names = queries.Filters.__dataclass_fields__
         filters = queries.Filters(**{name: asked[name] for name in names if name in asked})
-        hits = self._hits(filters)
+        hits, questions = self._hits(filters)
         begin = _whole(asked, "from")
         if "around" in asked:
             ids = [hit.question for hit in hits]
@@ -193,20 +193,23 @@ class _View:
         part = hits[begin : begin + queries.PAGE]
         return {
             "total": len(hits),
+            "questions": questions,
             "from": begin,
             "page": queries.PAGE,
             "items": queries.listed(self._index, part, filters.text),
         }
 
-    def _hits(self, filters: queries.Filters) -> list[queries.Hit]:
+    def _hits(self, filters: queries.Filters) -> tuple[list[queries.Hit], int]:
+        """What fits, and how many different questions that is."""
         key = (filters, self._index.progress().rows)
-        hits = self._searched.get(key)
-        if hits is None:
+        found = self._searched.get(key)
+        if found is None:
             hits = queries.search(self._index, filters)
+            found = hits, queries.different(self._index, hits)
             while len(self._searched) >= _REMEMBERED:
                 self._searched.pop(next(iter(self._searched)), None)
-            self._searched[key] = hits
-        return hits
+            self._searched[key] = found
+        return found
 
     def find(self, asked: Mapping[str, str]) -> Any:
         """The question behind a link, or how far the reading is."""

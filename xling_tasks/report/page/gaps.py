@@ -1,194 +1,135 @@
-"""Which questions of a report are worth reading: those furthest behind English, by its numbers."""
+"""Which questions of a report are worth reading: examples of its conclusions, then the widest gaps.
+
+A criterion says on which questions a language is behind English (`Read.behind`); here they are put
+into the order in which a reader of the conclusions wants them.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
-from xling_tasks.criteria import BADNESS, ENGLISH
-from xling_tasks.criteria.consistency import SIMILAR
+from xling_metrics.stats.intervals import ratio
+
+from xling_tasks.criteria import CRITERIA, ENGLISH, Behind
 from xling_tasks.report.data import Task
+from xling_tasks.report.model import Conclusion
+from xling_tasks.report.tables.grid import is_language
+
+
+@dataclass(frozen=True)
+class TaskSide:
+    """What a task measured in one language; a `Side` of a criterion."""
+
+    task: Task
+    language: str
+
+    @cached_property
+    def _columns(self) -> Mapping[str, str]:
+        """A metric's name in this language -> the task's name for it."""
+        if self.task.place.language:
+            return {name: name for name in self.task.columns}
+        ending = f"_{self.language}"
+        return {name.removesuffix(ending): name for name in self.task.columns
+                if name.endswith(ending)}  # fmt: skip
+
+    @property
+    def names(self) -> Collection[str]:
+        """The metrics that have values by question."""
+        return self._columns.keys()
+
+    def values(self, name: str) -> Mapping[str, float | None]:
+        """Question -> its own value; nothing where the metric has none of one question."""
+        column = self.task.columns.get(self._columns.get(name, ""))
+        known = column is not None and (column.simple or column.score is ratio)
+        return column.values(self.task.ids) if column is not None and known else {}
+
+    def sums(self, name: str) -> Mapping[str, tuple[float, ...] | None]:
+        """Question -> what the metric sums of it."""
+        column = self.task.columns.get(self._columns.get(name, ""))
+        return {} if column is None else column.by_question(self.task.ids)
+
+    def score(self, name: str) -> float | None:
+        """The metric over all questions."""
+        return self.task.scores.get(self._columns.get(name, name))
 
 
 class Gap(NamedTuple):
     """One question of one language beside English.
 
     Attributes:
-        size: The larger, the worse; comparable within one criterion.
-        question: Its id.
-        language: Two-letter code.
-        task: The language's task.
-        english: English's task; the same one where all languages are in one.
-        why: What the gap is, in words.
-        name: The metric that it was found by; empty where it is clear.
+        own: The language's side.
+        english: English's; of the same task where all languages are in one.
+        behind: What the criterion says of it.
     """
 
-    size: float
-    question: str
-    language: str
-    task: Task
-    english: Task
-    why: str
-    name: str = ""
+    own: TaskSide
+    english: TaskSide
+    behind: Behind
+
+    @property
+    def task(self) -> Task:
+        """The language's task."""
+        return self.own.task
 
     @property
     def order(self) -> tuple[Any, ...]:
         """The worst first, equal ones by question."""
-        pieces = re.split(r"(\d+)", self.question)
+        pieces = re.split(r"(\d+)", self.behind.question)
         number = [int(piece) if piece.isdecimal() else 0 for piece in pieces]
-        return (-self.size, number, self.question, self.task.place.dataset, self.language)
+        far = (-self.behind.size, -self.behind.finer)
+        return (*far, number, self.behind.question, self.task.place.dataset, self.own.language)
 
-    def sample(self, task: Task) -> dict[str, Any]:
-        """The question's line in a task's file of samples."""
-        sample = task.results.samples.at(task.offsets[task.ids.index(self.question)])
-        if str(sample["doc"]["question_id"]) != self.question:
+    def sample(self, side: TaskSide) -> dict[str, Any]:
+        """The question's line in a file of samples."""
+        task = side.task
+        sample = task.results.samples.at(task.offsets[task.ids.index(self.behind.question)])
+        if str(sample["doc"]["question_id"]) != self.behind.question:
             raise LookupError("another question stands there")
         return sample
 
-    def samples(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """English's line and the language's."""
-        return self.sample(self.english), self.sample(self.task)
+
+def gaps(
+    tasks: Sequence[Task], conclusions: Sequence[Conclusion], languages: Collection[str]
+) -> list[Gap]:
+    """The questions on which languages are behind English, those to read first at the beginning.
+
+    Args:
+        tasks: One model's of one criterion.
+        conclusions: Those about them. Languages that one finds worse come first, in turns.
+        languages: The languages that are wanted; all if empty.
+    """
+    worse = {(c.dataset, c.language, c.meaning) for c in conclusions if c.verdict == "worse"}
+    found = sorted(_every(tasks, languages), key=lambda gap: gap.order)
+    turns: Counter[tuple[str, str, str]] = Counter()
+    ranked = []
+    for gap in found:
+        key = gap.task.place.dataset, gap.own.language, gap.behind.meaning
+        ranked.append((turns[key] if key in worse else len(found), gap))
+        turns[key] += 1
+    return [gap for _, gap in sorted(ranked, key=lambda pair: pair[0])]
 
 
-def _pairs(tasks: Sequence[Task]) -> Iterator[tuple[Task, Task]]:
-    """(task, the English task over the same dataset) of every other language."""
+def _every(tasks: Sequence[Task], languages: Collection[str]) -> Iterator[Gap]:
+    for own, english in _sides(tasks):
+        if own.language in (languages or (own.language,)):
+            behind = CRITERIA[own.task.place.criterion].read.behind
+            yield from (Gap(own, english, each) for each in behind(own, english))
+
+
+def _sides(tasks: Sequence[Task]) -> Iterator[tuple[TaskSide, TaskSide]]:
+    """(a language, English) over the same dataset."""
     english = {task.place.dataset: task for task in tasks if task.place.language == ENGLISH}
     for task in tasks:
-        base = english.get(task.place.dataset)
-        if base is not None and task.place.language != ENGLISH:
-            yield task, base
-
-
-def _values(task: Task, name: str) -> Mapping[str, float | None]:
-    column = task.columns.get(name)
-    return {} if column is None else column.values(task.ids)
-
-
-def correctness_gaps(tasks: Sequence[Task]) -> Iterator[Gap]:
-    """Labels worse than English's; contradictory ones first."""
-    for task, base in _pairs(tasks):
-        own, reference = _labels(task), _labels(base)
-        for question, label in own.items():
-            other = reference.get(question)
-            if other is not None and BADNESS[label] > BADNESS[other]:
-                size = BADNESS[label] - BADNESS[other] + 10.0 * (label == "contradictory")
-                why = f"{spaced(label)}; in English {spaced(other)}"
-                yield Gap(size, question, task.place.language, task, base, why)
-
-
-def _labels(task: Task) -> dict[str, str]:
-    columns = {label: _values(task, label) for label in BADNESS}
-    return {
-        question: label
-        for label, values in columns.items()
-        for question, value in values.items()
-        if value == 1
-    }
-
-
-def rubric_gaps(tasks: Sequence[Task]) -> Iterator[Gap]:
-    """Answers with fewer of their criteria's points than the English answer."""
-    for task, base in _pairs(tasks):
-        yield from _drops(task, base, "rubric_score", "score", 2)
-
-
-def consistency_gaps(tasks: Sequence[Task]) -> Iterator[Gap]:
-    """Drops in the first metric of similarity, at the highest temperature, that both have."""
-    for task, base in _pairs(tasks):
-        name = _headline(set(task.columns) & set(base.columns))
-        yield from _drops(task, base, name, name, 3)
-
-
-def _drops(task: Task, base: Task, name: str, told: str, digits: int) -> Iterator[Gap]:
-    """The questions in which a metric is lower than in English."""
-    reference = _values(base, name)
-    for question, value in _values(task, name).items():
-        other = reference.get(question)
-        if value is not None and other is not None and value < other:
-            why = f"{told} {value:.{digits}f}; in English {other:.{digits}f}"
-            yield Gap(other - value, question, task.place.language, task, base, why, name)
-
-
-def _headline(names: Iterable[str]) -> str:
-    swept = [name for name in names if "_t" in name]
-    for stem in SIMILAR:
-        for suffix in ("", "_src"):
-            own = [name for name in swept if name.rpartition("_t")[0] == stem + suffix]
-            if own:
-                return max(own, key=lambda name: float(tau_of(name)))
-    return ""
-
-
-def tau_of(name: str) -> str:
-    """The temperature in a metric's name, as it is written there."""
-    return name.rpartition("_t")[2]
-
-
-def verifiability_gaps(tasks: Sequence[Task]) -> Iterator[Gap]:
-    """Questions with more right verdicts in English than in the language."""
-    for task, base in _pairs(tasks):
-        both = set(task.columns) & set(base.columns)
-        swept = sorted(name for name in both if re.fullmatch(r"acc_t[\d.]+", name))
-        name = "acc" if "acc" in both else min(swept, key=lambda x: float(tau_of(x)), default="")
-        if not name:
-            continue
-        reference = base.columns[name].by_question(base.ids)
-        for question, counts in task.columns[name].by_question(task.ids).items():
-            other = reference.get(question)
-            if counts is None or other is None or not (counts[1] + counts[2]):
-                continue
-            size = (other[0] + other[3]) - (counts[0] + counts[3])
-            if size > 0:
-                why = "wrong verdict; in English the right one"
-                yield Gap(size, question, task.place.language, task, base, why, name)
-
-
-def information_gaps(tasks: Sequence[Task]) -> Iterator[Gap]:
-    """The lowest F1 of claims."""
-    for task in tasks:
-        for name in task.columns:
-            # Runs before version 2 of the task have a prompt's F1 under the first name.
-            match = re.fullmatch(r"information_f1(?:_by_prompt)?_(\w\w)", name)
-            if match and task.columns[name].simple:
-                for question, value in _values(task, name).items():
-                    if value is not None and value < 1:
-                        why = f"F1 of claims {value:.2f}"
-                        yield Gap(1 - value, question, match[1], task, task, why)
-
-
-def empathy_gaps(tasks: Sequence[Task]) -> Iterator[Gap]:
-    """Responses with another profile than the English one; most mechanisms apart first."""
-    for task in tasks:
-        for name in task.columns:
-            if match := re.fullmatch(r"empathy_(\w\w)", name):
-                ending = f"_agreement_{match[1]}"
-                agreed = [_values(task, key) for key in task.columns if key.endswith(ending)]
-                for question, value in _values(task, name).items():
-                    if value == 0:
-                        apart = sum(values.get(question) == 0 for values in agreed)
-                        why = "another profile than in English"
-                        yield Gap(apart, question, match[1], task, task, why)
-
-
-def mmedbench_gaps(tasks: Sequence[Task]) -> Iterator[Gap]:
-    """Wrong answers in the worst language: the questions are others in every language."""
-    pairs = [(t, b) for t, b in _pairs(tasks) if (_accuracy(t) or 0) < (_accuracy(b) or 0)]
-    for dataset in sorted({task.place.dataset for task, _ in pairs}):
-        behind = [pair for pair in pairs if pair[0].place.dataset == dataset]
-        task, base = min(behind, key=lambda p: (_accuracy(p[0]) or 0, p[0].place.language))
-        partial = _values(task, "jaccard")
-        why = f"wrong; accuracy {_accuracy(task) or 0:.3f}, in English {_accuracy(base) or 0:.3f}"
-        for question, value in _values(task, "acc").items():
-            if value == 0:
-                size = 1 - (partial.get(question) or 0)
-                yield Gap(size, question, task.place.language, task, base, why)
-
-
-def _accuracy(task: Task) -> float | None:
-    return task.scores.get("acc")
-
-
-def spaced(label: object) -> str:
-    """A key as words."""
-    return str(label).replace("_", " ")
+        place = task.place
+        if not place.language:
+            split = (CRITERIA[place.criterion].split(name).language for name in task.columns)
+            for code in dict.fromkeys(split):
+                if is_language(code) and code != ENGLISH:
+                    yield TaskSide(task, code), TaskSide(task, ENGLISH)
+        elif place.language != ENGLISH and place.dataset in english:
+            yield TaskSide(task, place.language), TaskSide(english[place.dataset], ENGLISH)

@@ -67,7 +67,7 @@ def legend(conclusions: Iterable[Conclusion], level: float, *, signs: bool = Fal
     said = (
         (rule, f"{level:.0%} interval"),
         (shade, "counts as the same"),
-        (Markup(""), "right: per 100, vs English"),
+        (Markup(""), "right: per 100 or score, vs English"),
     )
     return entries + [Entry(alone(what) if what else what, words) for what, words in said]
 

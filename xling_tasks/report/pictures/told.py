@@ -30,17 +30,20 @@ def against_one(item: Conclusion) -> bool:
 
 
 def values_of(item: Conclusion) -> str:
-    """Both sides in hundredths: the language, then English."""
+    """The language, then English: of a hundred, or as the score is."""
     if item.verdict == "not_comparable" or item.value is None or item.english is None:
         return ""
-    own, english = _hundredths(item.value, item.english)
+    own, english = _shown(item.value, item.english, metric_of(item).per_100)
     return own if against_one(item) else f"{own} vs {english}"
 
 
-def _hundredths(value: float, english: float) -> tuple[str, str]:
-    """As sentences have them: with a decimal where the two would look the same."""
+def _shown(value: float, english: float, per_100: bool) -> tuple[str, str]:
+    """As sentences have them: with a decimal more where the two would look the same."""
     digits = 0 if abs(value - english) >= 0.01 or value == english else 1
-    shown = (f"{100 * number:.{digits}f}" for number in (value, english))
+    shown = (
+        f"{100 * number:.{digits}f}" if per_100 else f"{number:.{digits + 2}f}"
+        for number in (value, english)
+    )  # fmt: skip
     own, other = (text.replace("-", "−") if float(text) else text.lstrip("-") for text in shown)
     return own, other
 
@@ -59,27 +62,34 @@ def said(item: Conclusion) -> str:
     if item.estimate is None:
         return clean(f"{name}: {look.words}: {item.reason}")
     parts = [
-        f"{name} {values_of(item)} per 100" if values_of(item) else name,
+        f"{name} {_with_unit(item)}" if values_of(item) else name,
         _difference(item),
         look.words,
     ]
     return clean(f"{'; '.join(part for part in parts if part)}: {item.reason}")
 
 
+def _with_unit(item: Conclusion) -> str:
+    return f"{values_of(item)}{' per 100' if metric_of(item).per_100 else ''}"
+
+
 def _difference(item: Conclusion) -> str:
     estimate, low, high = oriented(item)
     if estimate is None:
         return ""
+    per_100 = metric_of(item).per_100
     side = "less" if against_one(item) else "worse" if estimate < 0 else "better"
-    shown = _points(abs(estimate))
-    text = f"{shown} points {side}" if float(shown) else "no difference"
+    shown = _points(abs(estimate), per_100)
+    unit = " points" if per_100 else ""
+    text = f"{shown}{unit} {side}" if float(shown) else "no difference"
     if low is None or high is None:
         return text
-    return f"{text}, interval {_points(low)} to {_points(high)}"
+    return f"{text}, interval {_points(low, per_100)} to {_points(high, per_100)}"
 
 
-def _points(number: float) -> str:
-    text = f"{number:.1f}".replace("-", "−")
+def _points(number: float, per_100: bool) -> str:
+    """A difference in points, or in the score's own unit."""
+    text = (f"{number:.1f}" if per_100 else f"{number / 100:.3f}").replace("-", "−")
     return text.lstrip("−") if not text.strip("−0.") else text
 
 
@@ -94,8 +104,7 @@ def told(own: Sequence[Conclusion]) -> str:
         if verdict in ("worse", "better"):
             items.sort(key=lambda item: -abs(item.estimate or 0.0))
             names = [
-                f"{language_name(c.language)} ({values_of(c)} per 100; {_difference(c)})"
-                for c in items
+                f"{language_name(c.language)} ({_with_unit(c)}; {_difference(c)})" for c in items
             ]
         more = len(names) - _MOST_NAMED
         listed = ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -102,6 +102,7 @@ def _axis(
     """Margin, zero and ticks behind the rows; and the words at both ends of the axis."""
     margin = 100 * own[0].margin
     alike = agreement(own[0])  # With English: there is no better than all.
+    per_100 = metric_of(own[0]).per_100
     start, end = scale.at(-margin), scale.at(0 if alike else margin)
     back = [box(start, 0, end - start, bottom, "margin")]
     for tick in scale.ticks(4):
@@ -111,8 +112,10 @@ def _axis(
         back.append(line(at, 0, at, bottom + 2, "rule" if tick else "zero"))
         # At the very ends a number would run into the words beside it.
         if 0.04 < at < 0.93:
-            back.append(label(f"{abs(tick):g}", at, bottom + 10, "small soft middle"))
-    less = Markup('<tspan class="roomy">points </tspan>{}').format("less" if alike else "worse")
+            shown = abs(tick) if per_100 else abs(tick) / 100
+            back.append(label(f"{shown:g}", at, bottom + 10, "small soft middle"))
+    unit = Markup('<tspan class="roomy">points </tspan>') if per_100 else ""
+    less = Markup("{}{}").format(unit, "less" if alike else "worse")
     words = [label(less, LEFT - 0.02, bottom + 10, "small soft end")]
     if not alike:
         words.append(label("better", LEFT + _WIDE + 0.02, bottom + 10, "small soft"))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import pstdev
 
 from xling_tasks.criteria import CRITERIA
+from xling_tasks.criteria.consistency import SIMILAR
 from xling_tasks.data.published import Figure, published
 from xling_tasks.languages import in_order
 from xling_tasks.report.model import COVERAGE
@@ -56,11 +57,12 @@ def consistency_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) -
             for item in published(source="xlingeval", dataset=dataset, temperature="mean")
             if shown and item.table in ("Table A9", "Table A10")
         ]
+        similar = {name for name in grid.metrics("consistency", dataset) if name in SIMILAR}
+        translated = " The others are on answers translated to English." if similar else ""
         notes = [
             "Values are means over questions. Metrics that end in _src are made on answers in "
-            "their own language: they compare models, never languages. The others are on answers "
-            "translated to English. At temperature 0, "
-            f"answers that were asked for once have no similarity. {DROP_NOTE}",
+            f"their own language: they compare models, never languages.{translated} At temperature "
+            f"0, answers that were asked for once have no similarity. {DROP_NOTE}",
             *notes_about(remarks, "consistency", dataset),
         ]
         whole = has_means(grid, "consistency", dataset)
