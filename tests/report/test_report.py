@@ -196,8 +196,8 @@ def test_pictures_lie_beside_the_page(two_models, tmp_path, capsys, monkeypatch)
             side = "less"
         of_100 = CRITERIA[item["criterion"]].metrics[item["metric"]].per_100
         size = f"{abs(100 * item['estimate']):.1f}" if of_100 else f"{abs(item['estimate']):.3f}"
-        words = f"{size}{' points' if of_100 else ''} {side}"
-        assert (words if float(size) else "no difference") in drawn
+        told = f"{size}{' points' if of_100 else ''} {side}"
+        assert (told if float(size) else "no difference") in drawn
 
     # Without the extra there are all but the PNG files, and it is said how to get them.
     monkeypatch.setitem(sys.modules, "vl_convert", None)
