@@ -176,10 +176,9 @@ def _language_of(text: str) -> str | None:
 
 
 def _named(rivals: tuple[str, ...], chances: NDArray[np.float64]) -> str | None:
-    """The likeliest language, if beyond doubt: others than English as rarely as the prior says."""
+    """The likeliest language, if it is beyond doubt by more than that it is another one."""
     best = int(np.argmax(chances))
-    doubt = (1 - DECISIVE) * (1 if rivals[best] == ENGLISH else OTHERS)
-    return rivals[best] if 1 - chances[best] <= doubt else None
+    return rivals[best] if 1 - chances[best] <= (1 - DECISIVE) ** 2 else None
 
 
 @cache
