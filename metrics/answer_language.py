@@ -25,7 +25,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 from xling_metrics import langid_batches
-from xling_metrics.language import ADDRESS, is_english
+from xling_metrics.language import ADDRESS, is_english, match_rule
 from xling_metrics.languages import KNOWN, SCRIPTS, language_code, letters_of
 from xling_metrics.words import LETTER
 
@@ -34,8 +34,6 @@ OTHERS = 0.0005
 DECISIVE = 0.95
 """The probability from which a language is told, and below whose complement it is ruled out."""
 
-RULE = f"script_then_langid_odds:{TEMPERATURE:g},{OTHERS:g},{DECISIVE:g}"
-"""For signatures."""
 
 # In another language only from so many words on; in another script only words that are neither
 # names, abbreviations nor units count.
@@ -100,8 +98,9 @@ def tell(
         language: The code of the user's language.
         scripts: Unicode names of its scripts where these are not the usual ones, or langid does not
             know the language.
-        second: A second identifier. Where letters do not decide and it contradicts, nothing is
-            told.
+        second: A second identifier. Where letters do not decide, an answer is in another language
+            only if it says so too, and in one that langid does not know only if it does not
+            contradict.
 
     Returns:
         One per text.
@@ -116,11 +115,22 @@ def tell(
         if verdict is not None:
             told[text] = verdict
         elif not known or not letters_of(SCRIPTS[KNOWN[code].script]).search(text):
-            told[text] = _by_common_words(_readable(text), own)
+            told[text] = _by_common_words(_readable(text), second)
         else:
             within.append(text)
     told |= zip(within, _within_script(within, code, own, second), strict=True)
     return [told[text] for text in texts]
+
+
+def rule(scripts: Sequence[str] = (), second: str = "") -> str:
+    """How it is told, for signatures.
+
+    Args:
+        scripts: As for `tell`.
+        second: What the second identifier is called.
+    """
+    odds = f"langid_odds_within_script_{TEMPERATURE:g}_{OTHERS:g}_{DECISIVE:g}"
+    return (match_rule(scripts) or f"|by:{odds}") + (f"|agreed_by:{second}" if second else "")
 
 
 def in_users_language(told: AnswerLanguage) -> float | None:
@@ -202,7 +212,7 @@ def _within_script(
     verdicts = []
     for text, chances, opinion in zip(plain, _chances(plain, rivals, code), opinions, strict=True):
         verdict = _UNTOLD
-        if chances[asked] >= DECISIVE and opinion is not False:
+        if chances[asked] >= DECISIVE:
             verdict = _USERS
         elif chances[near].sum() <= 1 - DECISIVE and opinion is not True and _is_enough(text):
             verdict = AnswerLanguage(Told.ANOTHER, _named(rivals, chances))
@@ -229,8 +239,11 @@ def _chances(texts: Sequence[str], rivals: tuple[str, ...], asked: str) -> NDArr
     return chances
 
 
-def _by_common_words(text: str, own: tuple[str, ...]) -> AnswerLanguage:
+def _by_common_words(text: str, second: Second | None) -> AnswerLanguage:
     """What can be told where langid does not know the language."""
     if len(_WORD.findall(text)) < _ENGLISH_WORDS:
         return _UNTOLD
-    return AnswerLanguage(Told.ANOTHER, ENGLISH) if is_english(text) else _USERS
+    opinion = None if second is None else second([text])[0]
+    if is_english(text):
+        return _UNTOLD if opinion is True else AnswerLanguage(Told.ANOTHER, ENGLISH)
+    return _UNTOLD if opinion is False else _USERS

@@ -77,7 +77,7 @@ def test_a_second_identifier_that_contradicts_leaves_it_untold():
     spanish, english = "Consulte a su médico hoy.", "Please see a doctor as soon as possible today."
     for says, expected in (
         ([True, False], [OWN, ENGLISH]),
-        ([False, True], [SHORT, SHORT]),
+        ([False, True], [OWN, SHORT]),
         ([None, None], [OWN, ENGLISH]),
     ):
         assert tell([spanish, english], "es", second=lambda texts, says=says: says) == expected

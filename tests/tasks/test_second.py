@@ -56,7 +56,7 @@ def values_of(found: dict[str, Any], task: str, *names: str) -> list[Any]:
     return [found["results"][task][f"{name},none"] for name in names]
 
 
-def test_correctness_has_both_and_langids_column_is_unmoved(run, second):
+def test_correctness_has_both_and_another_language_is_one_by_both(run, second):
     halves = itertools.cycle([SPANISH, ENGLISH])
     replies: dict[str, str] = {}
     model = Fixed(lambda text, *_: replies.setdefault(text, next(halves)))
@@ -64,18 +64,21 @@ def test_correctness_has_both_and_langids_column_is_unmoved(run, second):
     # The stub calls all short texts Spanish: it never agrees with langid on English ones.
     found = run(ES, model=model, limit=4, metadata=second(lambda text: "es"))
     assert values_of(found, ES, "langid_match", "second_language_match", "identifiers_agree") == [
-        0.5, 1.0, 0.5
+        1.0, 1.0, 0.5
     ]  # fmt: skip
-    assert {key: plain[key] for key in plain} == {
-        key: found["results"][ES][key] for key in plain if key in found["results"][ES]
-    }
+    # In English only by both: the English half is not measured then, rather than off language.
+    changed = {key for key in plain if plain[key] != found["results"][ES][key]}
+    assert plain["langid_match,none"] == 0.5
+    assert {key.split(",")[0].removesuffix("_stderr") for key in changed} == {"langid_match"}
     own = found["configs"][ES]["metadata"]["xling"]
     assert own["settings"]["second_identifier"] == "py3langid"
     signs = own["signatures"]
     assert signs["second_language_match"] == (
         "second_language_match|language:es|identifier:stub:1|labels:es"
     )
-    assert "|langid:" in signs["identifiers_agree"] and "stub" not in signs["langid_match"]
+    assert "|langid:" in signs["identifiers_agree"] and signs["langid_match"].endswith(
+        "|agreed_by:stub:1"
+    )
 
 
 def test_without_the_setting_there_is_nothing_second(run):
@@ -125,10 +128,10 @@ def test_a_language_that_only_it_knows(run, monkeypatch, tmp_path):
     model = tmp_path / "glotlid.bin"
     model.write_bytes(b"")
     metadata = {"data_dir": str(path), "scripts": {"dag": "Latn"}, "second_identifier": str(model)}
-    reply = Fixed(lambda *_: "Kunywa maji mengi na upumzike.")
+    reply = Fixed(lambda *_: "Kunywa maji mengi na upumzike nyumbani kwa siku mbili.")
     found = run("xling_own_correctness", model=reply, metadata=metadata)
     names = ("langid_match_dag", "second_language_match_dag", "identifiers_agree_dag")
-    assert values_of(found, "xling_own_correctness", *names) == [1.0, 0.0, 0.0]
+    assert values_of(found, "xling_own_correctness", *names) == [None, 0.0, 0.0]
     signs = found["configs"]["xling_own_correctness"]["metadata"]["xling"]["signatures"]
     assert "|labels:dag_Latn" in signs["second_language_match_dag"]
 

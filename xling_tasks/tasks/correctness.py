@@ -116,7 +116,7 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
         answer = replies_of(results[0])[0]
         values: dict[str, Any] = {
             "chrf": chrf(answer, doc["reference"]),
-            **any_answer.values(answer, self.language, self.scripts),
+            **any_answer.values(answer, self.language, self.second()),
             **self.second().values(answer),
         }
         if self._jury is not None:
@@ -135,7 +135,7 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
         """Label shares sum to 1, over all questions but those whose judge call failed."""
         metrics = [
             Metric("chrf", MEAN, True, chrf_signature()),
-            *any_answer.metrics(self.language, self.scripts),
+            *any_answer.metrics(self.language, self.second()),
             *self.second().metrics(),
         ]
         if self._jury is not None:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xling_metrics.aggregate import MEAN, Aggregate, mean_over
+from xling_metrics.answer_language import Told, tell
 from xling_metrics.base import signature
-from xling_metrics.language import in_language, match_rule
 
 from xling_tasks.data.prompt_sets import PromptSet, load_prompts
 from xling_tasks.data.prompts import Prompt
@@ -21,7 +21,6 @@ from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import SettingError
 from xling_tasks.languages import BRANCH_GROUPS, FAMILY_GROUPS, SCRIPT_GROUPS, unknown_names
 from xling_tasks.log import log
-from xling_tasks.models.translate.degenerate import foreign
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, translator
 from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks.metric import Metric
@@ -194,8 +193,8 @@ class MultilingualTask(GreedyTask):
     def in_english(self, answers: Mapping[Key, Replies]) -> dict[tuple[str, str], str | None]:
         """(language, reply) -> the reply in English; None where it could not be translated.
 
-        With `translator=none` replies are taken as they are; those that langid finds in another
-        language or script are None.
+        With `translator=none` replies are taken as they are; those in another language
+        are None.
         """
         english_of: dict[tuple[str, str], str | None] = {}
         for code in self.languages:
@@ -207,7 +206,7 @@ class MultilingualTask(GreedyTask):
             elif self._translator is not None:
                 english = self._translator.translate(texts, code, "en")
             else:
-                wrong = foreign(texts, "en")
+                wrong = [told.told is Told.ANOTHER for told in tell(texts, "en")]
                 english = [None if bad else text for text, bad in zip(texts, wrong, strict=True)]
                 if any(wrong):
                     log.warning(
@@ -227,22 +226,18 @@ class MultilingualTask(GreedyTask):
 
     # Metrics
 
-    def is_in(self, reply: str, language: str) -> bool | None:
-        """Whether a reply is in a language; None for an empty one."""
-        return in_language([reply], language, self.scripts_of(language))[0]
-
     def about_replies(self, doc: dict[str, Any], results: Sequence[Any]) -> dict[str, Any]:
         """Whether there is a reply, and in the prompt's language; by language."""
         replies = dict(zip(doc["text"], self.key(doc, results)[1], strict=True))
         values: dict[str, Any] = {}
         for code in self.languages:
             reply = replies.get(code)
-            inside = None if reply is None else self.is_in(reply, code)
             values[f"empty_rate_{code}"] = _share(reply, empty)
             values[f"failed_rate_{code}"] = None if reply is None else float(failed(reply))
             values[f"refused_rate_{code}"] = _share(reply, refused)
-            values[f"langid_match_{code}"] = None if inside is None else float(inside)
-            values |= self.second(code).values("" if reply is None else reply, f"_{code}")
+            second, said = self.second(code), "" if reply is None else reply
+            values[f"langid_match_{code}"] = second.in_users_language(said)
+            values |= second.values(said, f"_{code}")
         return values
 
     def metrics_about_replies(self) -> list[Metric]:
@@ -254,10 +249,10 @@ class MultilingualTask(GreedyTask):
             for name in ("failed_rate", "refused_rate"):
                 sign = signature(name, language=code, of="all_prompts")
                 metrics.append(Metric(f"{name}_{code}", MEAN, False, sign))
-            sign = signature("langid_match", language=code, libraries=("langid",))
-            sign += match_rule(self.scripts_of(code))
+            second = self.second(code)
+            sign = second.signature_of_match()
             metrics.append(Metric(f"langid_match_{code}", MEAN, True, sign))
-            metrics += self.second(code).metrics(f"_{code}")
+            metrics += second.metrics(f"_{code}")
         return metrics
 
     def groups(self) -> dict[str, tuple[str, ...]]:

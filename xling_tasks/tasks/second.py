@@ -1,7 +1,8 @@
-"""A second opinion on the language of answers, in columns beside langid's.
+"""The language of answers, and a second opinion on it, in columns beside langid's.
 
-`second_*` is what another identifier says; `langid_match`, `language_consistency` and the others
-without the prefix remain langid's.
+`second_*` is what another identifier says; `language_consistency` and the others without the prefix
+remain langid's. Only `langid_match`, which says whether an answer serves its reader, listens to
+both.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xling_metrics.aggregate import MEAN, RATIO
+from xling_metrics.answer_language import in_users_language, rule, tell
 from xling_metrics.base import signature
 from xling_metrics.language import (
     Confusion,
@@ -56,6 +58,21 @@ class SecondOpinion:
         """Whether each text is in the language; None for one without letters."""
         assert self._identifier is not None
         return self._identifier.in_language(texts, self._wanted)
+
+    def in_users_language(self, answer: str) -> float | None:
+        """1 for an answer in the language, 0 for another one; None where it is too short to tell.
+
+        It is told by script and by langid's odds; where there is a second opinion, an answer is in
+        another language only by both.
+        """
+        (told,) = tell([answer], self._language, self._scripts, self.inside if self.there else None)
+        return in_users_language(told)
+
+    def signature_of_match(self) -> str:
+        """How `in_users_language` is told."""
+        second = self._identifier.name if self._identifier is not None and self.there else ""
+        sign = signature("langid_match", language=self._language, libraries=("langid",))
+        return sign + rule(self._scripts, second)
 
     def agreed(
         self, texts: Sequence[str], inside: Sequence[bool | None] | None = None

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from xling_metrics.answer_language import Told, tell
 from xling_metrics.language import identify, knows
 from xling_metrics.words import LETTER
 
 from xling_tasks.commands.translate.texts import Text
 from xling_tasks.errors import DataError, did_you_mean
 from xling_tasks.languages import language_name
-from xling_tasks.models.translate.degenerate import foreign
 from xling_tasks.safe_json import json_objects
 
 MAY_BE_ACCEPTED = ("missing", "empty", "language")
@@ -133,8 +133,8 @@ def _in_another(translations: Mapping[str, str], texts: Mapping[str, Text]) -> l
         keys = [key for key in translations if texts[key].target == target]
         own = [translations[key] for key in keys]
         labels = identify(own)
-        for key, bad, label in zip(keys, foreign(own, target), labels, strict=True):
-            if bad or _untranslated(texts[key], translations[key], label):
+        for key, told, label in zip(keys, tell(own, target), labels, strict=True):
+            if told.told is Told.ANOTHER or _untranslated(texts[key], translations[key], label):
                 wrong.append(key)
     return wrong
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from xling_metrics.language import identify, in_language
+from xling_metrics.answer_language import Told, tell
 from xling_metrics.languages import SCRIPTS, known, letters_of
 from xling_metrics.words import LETTER
 
@@ -97,17 +97,11 @@ def _other_language(data: OwnData, texts: Texts) -> Iterator[str]:
 
 def read_as(data: OwnData, texts: Sequence[str], code: str) -> list[str]:
     """What other language each text looks like; empty where it may be in the one stated."""
-    scripts = scripts_that_decide(data, code)
-    inside, labels = in_language(texts, code, scripts), identify(texts)
-    # langid takes capitals for other languages.
-    lower = identify([text.lower() for text in texts])
-    row = known(code)
-    near = {code, *(() if row is None else row.near)}
     return [
         ""
-        if good is not False or label is None or near & {label, other}
-        else ("another language" if scripts else language_name(label))
-        for good, label, other in zip(inside, labels, lower, strict=True)
+        if told.told is not Told.ANOTHER
+        else ("another language" if told.language is None else language_name(told.language))
+        for told in tell(texts, code, scripts_that_decide(data, code))
     ]
 
 

@@ -109,13 +109,6 @@ def reasons(
     ]
 
 
-def foreign(texts: Sequence[str], language: str) -> list[bool]:
-    """Whether each text is in another script or language, by the same two rules."""
-    faults = ["script" if _is_foreign_script(text, language) else None for text in texts]
-    _add_wrong_languages(faults, [(text, text) for text in texts], language)
-    return [reason is not None for reason in faults]
-
-
 def _reason(source: str, text: str, source_language: str, target_language: str) -> str | None:
     if not any(c.isalnum() for c in text):
         return "empty"

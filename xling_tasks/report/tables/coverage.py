@@ -49,13 +49,14 @@ _NOTE = (
     "In data: questions of the file. Usable: those that this task can ask in this language "
     "(rationales: those whose rationale passed the human check). Run: asked in this run; fewer "
     "than usable means --limit. Unusable rows are left out, for the reasons given. Shares are of "
-    "the questions, rows or answers run; off language is the share that langid does not assign to "
-    "the language asked for. An undefined value is a dash, not zero."
+    "the questions, rows or answers run; off language is the share in another language than "
+    "asked for, of those of which that can be told (consistency and exams: of sentences, by "
+    "langid). An undefined value is a dash, not zero."
 )
 _SECOND_NOTE = (
     "Second: by the identifier of the setting second_identifier, named in the signatures; "
     "identifiers agree: the share of answers of which langid and it say the same, in the language "
-    "or not. Verdicts rest on langid."
+    "or not."
 )
 _JUDGED = "Judged: questions with one of the four labels; no response is counted beside them."
 

@@ -193,7 +193,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
         """The answer's score, also by theme and axis, and what it could not be scored for."""
         answer = replies_of(results[0])[0]
         values: dict[str, Any] = {
-            **any_answer.values(answer, self.language, self.scripts),
+            **any_answer.values(answer, self.language, self.second()),
             **self.second().values(answer),
         }
         if self._judge is None:
@@ -237,7 +237,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
 
     def metrics(self) -> list[Metric]:
         """The set's score is the mean of the scored answers, clipped to 0..1."""
-        metrics = any_answer.metrics(self.language, self.scripts) + self.second().metrics()
+        metrics = any_answer.metrics(self.language, self.second()) + self.second().metrics()
         if self._judge is None:
             return metrics
         judge = f"|batch:{self.settings.rubric_batch}|judge:{self._judge.signature}"
