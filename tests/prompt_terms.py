@@ -29,8 +29,9 @@ class Term(NamedTuple):
 @cache
 def concepts() -> dict[str, regex.Pattern[str]]:
     """Each concept -> its pattern in English, in lower case."""
-    rows = _rows(FOLDER / "concepts.tsv", 2)
-    return {concept: regex.compile(pattern) for concept, pattern in rows}
+    return {
+        concept: regex.compile(pattern) for concept, pattern in rows(FOLDER / "concepts.tsv", 2)
+    }
 
 
 @cache
@@ -38,15 +39,16 @@ def terms(code: str) -> dict[str, Term]:
     """Each concept -> the term of a language."""
     return {
         concept: Term(regex.compile(pattern), word, source)
-        for concept, pattern, word, source in _rows(FOLDER / f"{code}.tsv", 4)
+        for concept, pattern, word, source in rows(FOLDER / f"{code}.tsv", 4)
     }
 
 
-def _rows(file: Path, n_columns: int) -> list[list[str]]:
-    rows = [line.split("\t") for line in file.read_text(encoding="utf-8").splitlines()]
-    assert {len(row) for row in rows} == {n_columns}, file
-    assert len({row[0] for row in rows}) == len(rows), file
-    return rows
+def rows(file: Path, n_columns: int, n_keys: int = 1) -> list[list[str]]:
+    """The lines of a table; what its first `n_keys` columns hold stands there once."""
+    own = [line.split("\t") for line in file.read_text(encoding="utf-8").splitlines()]
+    assert {len(row) for row in own} == {n_columns}, file
+    assert len({tuple(row[:n_keys]) for row in own}) == len(own), file
+    return own
 
 
 NEGATIONS = {
