@@ -233,12 +233,22 @@ _LIKE = _mcqa(
 MCQA = replace(
     _LIKE,
     title="Multiple choice",
-    metrics={**_LIKE.metrics, "acc": replace(_ACC, higher_is_better=True, chance=True)},
+    metrics={
+        **_LIKE.metrics,
+        "acc": replace(_ACC, higher_is_better=True, chance=True),
+        "acc_with_flagged": replace(
+            _LIKE.metrics["acc"],
+            name="acc_with_flagged",
+            label="Accuracy, flagged questions too",
+            told=None,
+        ),
+    },
     drawn=(),
     shown=_SHOWN._replace(read=Read(_behind_same, {}, _choice)),
     parallel=True,
     columns=(
         Column("acc", "accuracy", bounds=True, points=True),
+        Column("acc_with_flagged", "with flagged questions"),
         Column("acc_single", "one right option"),
         Column("acc_multi", "several right options"),
         Column("jaccard", "Jaccard"),
@@ -249,6 +259,8 @@ MCQA = replace(
     "be read of: options that are chosen and right over those that are either.",
     glossary={
         "acc": "Share of questions answered rightly.",
+        "flagged": "A question is flagged where its options are damaged in some language: a wrong "
+        "one reads like a right one, or one is missing. It is left out in every language.",
         "BLEU, ROUGE": "Words and runs of words that a text shares with a reference.",
     },
 )

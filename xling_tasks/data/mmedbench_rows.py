@@ -27,6 +27,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from xling_tasks.data.choices import flaw
 from xling_tasks.errors import DataError, did_you_mean
 from xling_tasks.safe_json import numbered
 
@@ -61,12 +62,7 @@ class Question:
 
     def unusable(self) -> str | None:
         """Why the question cannot be scored, or None if it can."""
-        if not all(self.options.values()):
-            return "option text missing"
-        right = {self.options[letter] for letter in self.answer}
-        if any(text in right for key, text in self.options.items() if key not in self.answer):
-            return "wrong option equals a right one"
-        return None
+        return flaw(self.options, self.answer) or None
 
 
 def parse(

@@ -33,7 +33,7 @@ from xling_tasks.report.model import COVERAGE, Cell, Classic, Comparison, Option
 AUC = "auc"
 _CLASSIC = frozenset({"consistency", "correctness"})
 
-_WHOLE_CHANCE = frozenset({"acc", "acc_parsed", "acc_norm"})
+_WHOLE_CHANCE = frozenset({"acc", "acc_parsed", "acc_norm", "acc_with_flagged"})
 """Metrics of multiple choice whose chance is known, so that it can be taken off."""
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from xling_metrics.language import knows
 from xling_metrics.languages import SCRIPTS
 
+from xling_tasks.data.choices import MISSING, flaw
 from xling_tasks.data.files import Table, read_tables
 from xling_tasks.data.own.columns import Columns, normal, understood
 from xling_tasks.data.own.oddities import letters_of, listed, notes
@@ -81,6 +82,27 @@ def options_of(item: Item, language: str) -> dict[str, str]:
     own = item.texts.get(language, {})
     kinds = ((letter, f"option_{letter.lower()}") for letter in LETTERS)
     return {letter: own[kind] for letter, kind in kinds if kind in own}
+
+
+@functools.lru_cache(maxsize=8)
+def flawed_choices(data: OwnData) -> dict[str, str]:
+    """Question -> why its options are unfair in some language, which it is left out for in all.
+
+    A question that a language does not have at all is not flawed.
+    """
+    found = {}
+    for item in data.items:
+        whole = len(letters_of(item))
+        reasons: dict[str, list[str]] = {}
+        for code, own in data.tongues.items():
+            options = options_of(item, code)
+            if options and item.correct and "question" in item.texts[code]:
+                why = MISSING if len(options) < whole else flaw(options, item.correct)
+                reasons.setdefault(why, []).append(own.name)
+        said = [f"{why} in {', '.join(names)}" for why, names in reasons.items() if why]
+        if said:
+            found[item.id] = "; ".join(said)
+    return found
 
 
 def load(data_dir: str | None, scripts: Mapping[str, tuple[str, str]] | None = None) -> OwnData:

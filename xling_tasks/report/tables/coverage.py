@@ -112,6 +112,12 @@ def _not_compared(tasks: Sequence[Task]) -> list[str]:
     said = {}
     for task in tasks:
         data: dict[str, Any] = dict(task.results.xling.get("data") or {})
+        if flagged := data.get("flagged"):
+            said[
+                f"{len(flagged)} of {data.get('questions')} questions are flagged: in some "
+                "language a wrong option reads like a right one, or one is missing. They are left "
+                "out in every language; acc_with_flagged has them."
+            ] = None
         if kept_out := data.get("not_compared"):
             by = ", ".join(sorted(set(kept_out.values())))
             said[

@@ -123,6 +123,7 @@ class OwnTask(XlingTask):
     def coverage(self) -> dict[str, Any]:
         """Questions that are unusable in some language, by language."""
         own = {code: part.coverage() for code, part in self.parts.items()}
+        flagged = next((counts["flagged"] for counts in own.values() if "flagged" in counts), {})
         reasons: dict[str, int] = {}
         for counts in own.values():
             for reason, count in counts["unusable_reasons"].items():
@@ -137,6 +138,7 @@ class OwnTask(XlingTask):
                 if counts["unusable_questions"]
             },
             "unusable_reasons": reasons,
+            **({"flagged": flagged} if flagged else {}),
             **({"languages_left_out": self.left_out} if self.left_out else {}),
         }
 

@@ -1,0 +1,139 @@
+"""Exam questions whose translation makes a wrong option read like a right one."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+from builders import evaluated
+from lm_eval.api.model import LM
+from tests_of_own import write_csv
+
+from xling_tasks.cli import main
+from xling_tasks.data.choices import EQUAL, MISSING, flaw, plain
+from xling_tasks.data.own.load import flawed_choices, load
+
+SAME = [("Le cœur ", "le  Cœur"), ("ＡＢＣ", "abc"), ("a\u00a0b", "A b"), ("e\u0301", "é"), ("x\u200b", "X"),
+        ("ｶﾞ", "ガ"), ("STRASSE", "straße")]  # fmt: skip
+OTHER = [
+    ("10²", "102"),
+    ("Rh+", "Rh-"),
+    ("5 mg", "5 µg"),
+    ("CD4", "CD8"),
+    ("α", "a"),
+    (".5", "5"),
+    ("½", "1/2"),
+]
+
+
+def test_options_are_the_same_up_to_case_space_and_width():
+    for one, other in SAME:
+        assert plain(one) == plain(other)
+    for one, other in OTHER:
+        assert plain(one) != plain(other)
+
+
+@pytest.mark.parametrize(("options", "right", "reason"), [
+    ({"A": "x", "B": "X "}, "A", EQUAL), ({"A": "x", "B": "y"}, "A", ""),
+    ({"A": "x", "B": "y", "C": "Y"}, "A", ""), ({"A": "x", "B": "X", "C": "y"}, "AB", ""),
+    ({"A": "x", "B": " \u200b"}, "A", MISSING), ({}, "A", ""),
+])  # fmt: skip
+def test_what_is_unfair(options, right, reason):
+    assert flaw(options, right) == reason
+
+
+@pytest.mark.realdata
+def test_flagged_questions_of_the_african_translations(realdata, tmp_path):
+    """The counts that were found by hand: per language, a right option's text is a wrong one's."""
+    folder = realdata / "mmlu_clinical_afr" / "human"
+    counts = {}
+    for code in ("en", "af", "am", "bm", "ig", "nso", "sn", "st", "tn", "ts", "xh", "zu"):
+        rows = []
+        for subject in ("clinical_knowledge", "college_medicine", "virology"):
+            ending = "" if code == "en" else f"_{code}"
+            with (folder / f"{subject}_test{ending}.csv").open(
+                encoding="utf-8", newline=""
+            ) as file:
+                rows += list(csv.reader(file))
+        assert len(rows) == 604
+        counts[code] = sum(
+            flaw(dict(zip("ABCD", row[1:5], strict=True)), row[5].strip()) == EQUAL for row in rows
+        )
+    assert counts["en"] == 0 and counts["ts"] >= 19 and counts["bm"] >= 11 and counts["st"] >= 9
+
+
+class Chooser(LM):
+    """Chooses B where two options read alike, else A; in Spanish always B where it can."""
+
+    tokenizer_name = "chooser"
+
+    def generate_until(self, requests, disable_tqdm=False):
+        return ["B" if "damaged" in request.args[0] else "A" for request in requests]
+
+    def loglikelihood(self, requests, disable_tqdm=False):
+        raise NotImplementedError
+
+    loglikelihood_rolling = loglikelihood
+
+
+def exam(folder):
+    """20 questions, all right by A; in three, Spanish makes B the same; one lacks an option."""
+    rows = []
+    for i in range(20):
+        row = {"id": f"e{i}", "correct": "A"}
+        for code, word in (("en", "answer"), ("es", "respuesta")):
+            row[f"question_{code}"] = f"{word} number {i}?"
+            row |= {f"option_{x}_{code}": f"{word} {x}{i}" for x in "abc"}
+        rows.append(row)
+    for i in (3, 7, 11):
+        rows[i]["option_b_es"] = rows[i]["option_a_es"].upper() + " "
+        rows[i]["question_es"] += " damaged"
+    rows[15]["option_c_es"] = ""
+    return write_csv(folder / "exam.csv", rows)
+
+
+def test_a_damaged_question_is_left_out_in_every_language_and_the_gap_given_with_it(
+    run, tmp_path, capsys
+):
+    path = exam(tmp_path)
+    assert flawed_choices(load(str(path))) == {
+        **{f"e{i}": "wrong option equals a right one in Spanish" for i in (3, 7, 11)},
+        "e15": "option text missing in Spanish",
+    }
+    results = evaluated(
+        run, tmp_path / "out", ["xling_own_mcqa"], model=Chooser(), metadata={"data_dir": str(path)}
+    )
+    own = results["results"]["xling_own_mcqa"]
+    # Of the 16 fair questions all are right; of the 19 that Spanish asks, 3 are wrong by damage.
+    assert (own["acc_en,none"], own["acc_es,none"]) == (1, 1)
+    assert own["acc_with_flagged_en,none"] == 1
+    assert own["acc_with_flagged_es,none"] == pytest.approx(16 / 19)
+    recorded = results["configs"]["xling_own_mcqa"]["metadata"]["xling"]
+    assert set(recorded["data"]["flagged"]) == {"e3", "e7", "e11", "e15"}
+    assert "of:unflagged_questions" in recorded["signatures"]["acc_es"]
+    assert "of:all_questions" in recorded["signatures"]["acc_with_flagged_es"]
+    for row in results["samples"]["xling_own_mcqa"]:
+        assert (row["acc_en"] is None) == (row["doc"]["question_id"] in recorded["data"]["flagged"])
+
+    to = tmp_path / "to"
+    assert main(["report", str(tmp_path / "out"), "--to", str(to), "--n-resamples", "1000"]) == 0
+    numbers = json.loads((to / "report.json").read_text())
+    gaps = {item["metric"]: item for item in numbers["against_english"]}
+    assert gaps["acc"]["difference"] == 0
+    assert gaps["acc_with_flagged"]["difference"] == pytest.approx(16 / 19 - 1)
+    [concluded] = [item for item in numbers["conclusions"] if item["metric"] == "acc"]
+    assert concluded["verdict"] != "worse"
+    text = (to / "report.md").read_text()
+    assert "4 of 20 questions are flagged" in text and "with flagged questions" in text
+
+
+def test_nothing_is_added_where_no_question_is_damaged(run, tmp_path):
+    rows = [{key: value for key, value in row.items()}
+            for row in csv.DictReader(exam(tmp_path).open(encoding="utf-8"))]  # fmt: skip
+    good = [row for i, row in enumerate(rows) if i not in (3, 7, 11, 15)]
+    path = write_csv(tmp_path / "good.csv", good)
+    results = run("xling_own_mcqa", model=Chooser(), metadata={"data_dir": str(path)})
+    own = results["results"]["xling_own_mcqa"]
+    assert own["acc_es,none"] == 1 and "acc_with_flagged_es,none" not in own
+    assert "flagged" not in results["configs"]["xling_own_mcqa"]["metadata"]["xling"]["data"]
