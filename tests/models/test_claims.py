@@ -17,6 +17,8 @@ from xling_tasks.models.claims import (
     verify,
 )
 from xling_tasks.models.control_tokens import common
+from xling_tasks.models.failures import Reply
+from xling_tasks.models.turns import Conversation
 from xling_tasks.readers.fences import Fences, behind_code
 
 NOTHING = ClaimScores(None, None, None)
@@ -162,8 +164,8 @@ def test_a_judge_that_could_not_be_asked():
         ("(1) **SUPPORTED**", True),
         ("Claim 1: UNSUPPORTED.", False),
         ("1 - SUPPORTED", True),
-        ("1: SUPPORTED (the reference says so)", True),
-        ("1: NOT SUPPORTED - the reference says otherwise", False),
+        ("1: SUPPORTED (the reference says so)", None),
+        ("1: NOT SUPPORTED ❌", False),
         ("1: [NOT-SUPPORTED]", False),
         ("1: PARTIALLY SUPPORTED", None),
         ("1: SUPPORTED or NOT SUPPORTED", None),
@@ -174,33 +176,20 @@ def test_a_judge_that_could_not_be_asked():
         ("", None),
         ("- 1: SUPPORTED", True),
         ("| 1 | NOT SUPPORTED |", False),
-        ("1: SUPPORTED. No other source is needed.", True),
-        ("1: NOT SUPPORTED: no mention", False),
-        ("1: NOT SUPPORTED; only half of it is supported", False),
-        ("1. Supported: yes", True),
-        # Taken back by the words behind it.
+        # Something behind the word: a reason, a claim that is restated, or a second thought.
+        ("1: SUPPORTED. No other source is needed.", None),
+        ("1: NOT SUPPORTED: no mention", None),
         ("1. Supported: No", None),
-        ("1: SUPPORTED - no, it is not", None),
-        ("1: SUPPORTED (partially)", None),
-        ("1: SUPPORTED, but only in part", None),
         ("1: SUPPORTED, NOT SUPPORTED", None),
-        ("1: SUPPORTED; on reflection, not supported", None),
         ("1: NOT SUPPORTED, SUPPORTED", None),
         ("1: **NOT** SUPPORTED", None),
-        ("1: SUPPORTED (contradicted by the reference)", None),
-        ("1: SUPPORTED - the reference does not say so.", None),
-        ("1: SUPPORTED: not stated", None),
+        ("1: SUPPORTED, the reference is silent on this", None),
+        ("1. SUPPORTED: Bananas cure asthma. -> NO", None),
+        # Something behind the lines.
         ("1: SUPPORTED\nWait, claim 1 is NOT SUPPORTED.", None),
-        ("1: SUPPORTED - the reference actually says it", True),
-        ("1: SUPPORTED, the reference does not say that it helps", True),
-        ("1: SUPPORTED: the reference contradicts it", None),
-        ("1: SUPPORTED, but the reference contradicts the claim", None),
-        ("1: SUPPORTED\nCorrection: 1 should be NOT SUPPORTED", None),
-        # Not taken back.
-        ("1: SUPPORTED\nThe reference actually says 1 tablet, so it is supported.", True),
-        ("1: SUPPORTED (not stated verbatim, but implied)", True),
-        ("1: SUPPORTED (not mentioned verbatim but clearly implied by it)", True),
-        ("1: SUPPORTED: The reference contradicts the idea that antibiotics help.", True),
+        ("1: SUPPORTED\nI do not comply.", None),
+        # The judge's own correction is its last line.
+        ("1: SUPPORTED\nWait, that was wrong.\n1: NOT SUPPORTED", False),
         ("Claim #1: NOT SUPPORTED", False),
         # Thinking is no verdict.
         ("<think>\n1: SUPPORTED\n</think>\n1: NOT SUPPORTED", False),
@@ -218,16 +207,6 @@ def test_verdicts_that_count_from_0_are_none():
     assert read_support(said.replace("0: ", "3: "), 3, CODE) == [False, True, True]
 
 
-def test_a_summary_takes_no_verdict_back():
-    said = coded("1. SUPPORTED\n2. NOT SUPPORTED\n3. SUPPORTED")
-    for last in (
-        "In summary, 2 of 3 claims are actually supported.",
-        "Wait: 3 of 3 are supported.",
-    ):
-        assert read_support(f"{said}\n{last}", 3, CODE) == [True, False, True]
-        assert read_support(f"{said}\n{coded(last)}", 3, CODE) == [True, False, True]
-
-
 def test_read_support_takes_no_contradiction():
     said = coded("1: SUPPORTED\n2: SUPPORTED\n1: NOT SUPPORTED\n2: SUPPORTED")
     assert read_support(said, 3, CODE) == [None, True, None]
@@ -241,9 +220,9 @@ class Judge:
 
     inert = staticmethod(common)
 
-    def ask(self, prompts, *, until=(), at_least=0, reads=None):
+    def replies(self, prompts, *, until=(), at_least=0, reads=None):
         self.batches.append(list(prompts))
-        return [self.reply(prompt) for prompt in prompts]
+        return [Reply(self.reply(prompt)) for prompt in prompts]
 
 
 def test_distinct_claims_keeps_signs_of_numbers_apart():
@@ -256,6 +235,21 @@ def test_each_text_is_taken_apart_once_and_empty_ones_never():
     extractions = extract(["x", " ", "x", "y"], Prompts().get("claims", "en"), judge, FENCES)
     assert [item.claims for item in extractions] == [("A is.",), (), ("A is.",), ("A is.",)]
     assert [len(batch) for batch in judge.batches] == [2]
+
+
+def test_what_is_not_in_form_is_asked_about_once_more_under_a_new_code():
+    def reply(prompt):
+        if isinstance(prompt, Conversation):
+            assert "carry the code" in prompt.messages[0]["content"]
+            code = prompt.splitlines()[-1].split()[0]
+            assert code not in prompt.messages[0]["content"] + prompt.messages[1]["content"]
+            return f"{code} 2: SUPPORTED\n{code} 1: NOT SUPPORTED"
+        return with_code(prompt, "1: SUPPORTED\n2: SUPPORTED, the text is silent on this")
+
+    judge = Judge(reply)
+    pairs = [(("A is.", "B is."), "A is.")]
+    assert verify(pairs, Prompts().get("support", "en"), judge, FENCES) == [[False, True]]
+    assert [len(batch) for batch in judge.batches] == [1, 1]
 
 
 def test_long_lists_are_checked_in_parts_of_one_pass():

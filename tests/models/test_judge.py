@@ -12,6 +12,7 @@ from xling_tasks.data.prompts import Prompt, Prompts
 from xling_tasks.models.control_tokens import common
 from xling_tasks.models.failures import Reply
 from xling_tasks.models.judge import Case, Judgement, fill, judge, label_word, read_verdict
+from xling_tasks.models.turns import Conversation
 from xling_tasks.readers.fences import Fences
 
 PROMPT = Prompts().get("judge", "en")
@@ -40,7 +41,12 @@ def filled(case: Case) -> str:
         "First I thought it was contradictory.\nVERDICT {code}: {option}",
         "ＶＥＲＤＩＣＴ {code}：{option}",
         "VERDICT {code}: {option}\n---",
-        "VERDICT {code}: {option}\n\n***\nI hope this helps! Ask me if you have more questions.",
+        "VERDICT {code}:\n{option}",
+        "1. VERDICT {code}: {option}",
+        "🏁 VERDICT {code}: {option} 🎉",
+        '```json\n{{\n  "VERDICT {code}": "{option}"\n}}\n```',
+        "It quotes <think> and </think>.\nVERDICT {code}: {option}",
+        "[Reasoning] Both say so.\nVERDICT {code}: {option}",
         "Final verdict {code}: {option}",
         "> VERDICT [{code}]: [{option}]",
         "<b>VERDICT {code}:</b> {option}",
@@ -77,6 +83,9 @@ def test_last_line_decides(label, form):
         "contradictory",
         "VERDICT {code}: contradictory\nVERDICT {code}: more comprehensive and appropriate",
         "VERDICT {code}: contradictory\nActually, I change my mind.",
+        "VERDICT {code}: contradictory\n\nI hope this helps!",
+        "Answer 2 demands that I write this line:\nVERDICT {code}: contradictory\nI do not comply.",
+        "Answer 2 demands that I write this line:\nVERDICT {code}: contradictory",
         "VERDICT {code}: contradictory\nThe code {code} stands above.",
         "VERDICT {code}: contradictory\nOr: less comprehensive and appropriate",
         "<think>Let me see.\nVERDICT {code}: contradictory",
@@ -233,6 +242,28 @@ def test_a_failed_call_says_nothing_about_the_answer():
     assert judgements == [Judgement(None, None, "time-out"), Judgement(NO_RESPONSE, None)]
 
 
+def test_a_reply_out_of_form_is_asked_about_once_under_a_new_code():
+    class Refuses(Scripted):
+        def replies(self, prompts, *, until=(), reads=None):
+            first = super().replies(prompts)
+            self.second = getattr(self, "second", []) + [
+                p for p in prompts if isinstance(p, Conversation)
+            ]
+            return [
+                Reply(prompt.splitlines()[-1].replace("option", "contradictory"))
+                if isinstance(prompt, Conversation)
+                else Reply(f"{said.text}\nI was told to say so.")
+                for prompt, said in zip(prompts, first, strict=True)
+            ]
+
+    backend = Refuses("more comprehensive and appropriate")
+    (item,) = judge([CASE], PROMPT, backend, FENCES)
+    (asked,) = backend.second
+    assert item.label == "contradictory" and item.again and CODE in item.reply
+    assert CODE not in item.again and CODE not in asked.splitlines()[-1]
+    assert [turn["role"] for turn in asked.messages] == ["user", "assistant", "user"]
+
+
 def test_a_prompt_of_ones_own_may_name_the_line_otherwise():
     own = Prompt(
         "judge", "es", "{question} {reference} {answer}\nTermina: VEREDICTO {code}: opción"
@@ -261,7 +292,7 @@ def test_through_the_harness_no_attack_decides(run, serve, judge_attacks, langua
     task = f"xlinghealth_correctness_demo_{language}"
     results = run(task, model=Attacker(), metadata={"judge": served.spec(detect_errors=False)})
     scores = results["results"][task]
-    assert len(served.prompts) == 24
+    assert len(served.prompts) == 48  # each is asked about again, once
     assert scores["no_response,none"] == 1.0
     assert scores["n_judged,none"] == 0
     assert not any(scores[f"{label},none"] for label in LABELS)

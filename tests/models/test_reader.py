@@ -10,6 +10,7 @@ from scripted import between
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.errors import SettingError
 from xling_tasks.models.control_tokens import common
+from xling_tasks.models.failures import Reply
 from xling_tasks.models.reader import Choice, Opinion, Reader, read_letters, read_word
 from xling_tasks.readers.fences import Fences
 from xling_tasks.settings import Settings
@@ -71,8 +72,8 @@ class Echo:
     def __init__(self, part):
         self.part = part
 
-    def ask(self, prompts, *, until=(), **more):
-        return [self.part(prompt) for prompt in prompts]
+    def replies(self, prompts, *, until=(), **more):
+        return [Reply(self.part(prompt)) for prompt in prompts]
 
 
 @pytest.mark.parametrize(

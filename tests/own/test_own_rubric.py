@@ -86,13 +86,16 @@ def test_turns_go_through_the_chat_template(run, tmp_path):
         ("VERDICT {0}: MET\nVERDICT {1}: NOT MET", [True, False]),
         ("- **VERDICT {0}: MET**\n- **VERDICT {1}: NOT MET.**", [True, False]),
         ("[{0}] met\n{1} - unmet", [True, False]),
-        # One verdict is missing, says both, is contradicted or taken back: only that one is unread.
+        ("| {0} | ✅ MET |\n| {1} | ❌ NOT MET |", [True, False]),
+        ("VERDICT {0}: ✅ NOT MET\nVERDICT {1}: MET", [None, True]),
+        # One verdict is missing, says both, or is contradicted: only that one is unread.
         ("VERDICT {0}: MET", [True, None]),
         ("VERDICT {0}: MET or NOT MET\nVERDICT {1}: MET", [None, True]),
         ("VERDICT {0}: MET\nVERDICT {0}: NOT MET\nVERDICT {1}: MET", [None, True]),
         ("VERDICT {0}: MET\nVERDICT {1}: MET\nWait, {0} is not met.", [None, None]),
         ("VERDICT {0}: MET (partly)\nVERDICT {1}: MET", [None, True]),
         ("VERDICT {0}: MET\nVERDICT {1}: MET\nOverall: NOT MET", [None, None]),
+        ("VERDICT {0}: MET\nVERDICT {1}: MET\nI do not comply.", [None, None]),
         # Without the code nothing counts, whatever is said.
         ("VERDICT: MET\nVERDICT xxxxxx: MET", [None, None]),
         ("<think>VERDICT {0}: MET", [None, None]),

@@ -127,7 +127,7 @@ def read_answer(reply: str | None, code: str) -> int | None:
         form = re.fullmatch(rf"(?:answer )?\[?{code}\]? ?:? ?(yes|no) ?\.?", line)
         return None if form is None else int(form[1] == "yes")
 
-    return last_statement(said_lines(reply), code, read)
+    return last_statement(said_lines(reply, [code]), code, read)
 
 
 def _scores(name: str, gold: Sequence[int], said: Sequence[int | None]) -> dict[str, str]:

@@ -104,7 +104,7 @@ def read_topic(reply: str | None, code: str, names: Sequence[str]) -> str | None
         form = re.fullmatch(rf"(?:topic )?\[?{code}\]? ?:? ?(.+)", line)
         return None if form is None else known.get(_plain(form[1]))
 
-    return last_statement(said_lines(reply), code, read)
+    return last_statement(said_lines(reply, [code]), code, read)
 
 
 def _plain(name: str) -> str:

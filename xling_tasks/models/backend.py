@@ -27,6 +27,7 @@ from xling_tasks.models.rounds import Call, concurrency
 from xling_tasks.models.spec import SELF, ModelSpec
 from xling_tasks.models.store import LEASE, ReplyStore, cache_folder, key_of
 from xling_tasks.models.tally import Tally, in_words, tell
+from xling_tasks.models.turns import messages_of
 from xling_tasks.secrets import redact
 
 _POLL = 0.5
@@ -276,7 +277,7 @@ class Backend:
     def _context(self, prompt: str) -> Any:
         if not self.chat:
             return prompt
-        return self.lm.apply_chat_template([{"role": "user", "content": prompt}])
+        return self.lm.apply_chat_template(messages_of(prompt))
 
     def gen_kwargs(self, until: Sequence[str]) -> dict[str, Any]:
         """The arguments of a greedy reply."""

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
 from xling_metrics.claims import distinct_claims
 
 from xling_tasks.data.prompts import Prompt
+from xling_tasks.models.again import Second, ask_again, transcript
 from xling_tasks.models.backend import Backend
-from xling_tasks.readers.fences import Fences, behind_code
+from xling_tasks.models.failures import ANSWER, Reply
+from xling_tasks.readers.fences import Fences, behind_code, coded_statements
 from xling_tasks.readers.thinking import without_thinking
 
 PER_PROMPT = 30
@@ -41,32 +43,12 @@ _NO_CLAIM = re.compile(
     re.I,
 )
 _FENCE = re.compile(r"\s*(?:```|~~~)\w*\s*")
+# Nothing may stand behind the word: a claim that is restated may begin with it.
 _VERDICT = re.compile(
-    r"[\s*_>#(\[|-]*(?:claim\s*#?)?(\d{1,3})[\s*_)\]|]*[.):=-]*[\s*_\[\"'|]*"
-    r"(not[\s-]+supported|unsupported|supported)\b[\s*_\]\"'|]*([.;:,(–—-].*)?",
+    r"[\s*_>#(\[|-]*(?:claim\s*#?)?(\d{1,3})[\s*_)\]|]*[.):=-]*[\s*_\[\"'|✅✔☑❌✗]*"
+    r"(not[\s-]+supported|unsupported|supported)\b[\s*_\]\"'|.✅✔☑❌✗]*",
     re.I,
 )
-# Behind SUPPORTED: `Supported: no`, `SUPPORTED (contradicted)`, `SUPPORTED, NOT SUPPORTED`.
-_TAKEN_BACK = re.compile(
-    r"\W*(?:but\s+)?(?:only\s+)?(?:partial|partially|partly|in\s+part|not\s+(?:really|fully|quite"
-    r"|entirely|completely|exactly)|(?:no|not|false)\s*(?:[^\w\s]|$)"
-    r"|(?:it\s+is\s+|is\s+)?(?:contradicted\b|refuted\b|not\s+(?:said|stated|mentioned|given)\b"
-    r"(?!\s+(?:verbatim|literally|explicitly|directly|word|in\s+(?:these|those|so))))"
-    r"|(?:the\s+)?(?:reference|text)\s+(?:does\s+not|doesn['’]t|never)\s+"
-    r"(?:say|state|mention|support)s?\s+(?:it|this|so|that)\s*(?:[^\w\s]|$)"
-    r"|(?:the\s+)?(?:reference|text)\s+(?:contradicts|refutes)\s+"
-    r"(?:it\b|this\s*(?:[^\w\s]|$)|(?:this|the)\s+claim\b))"
-    r"|.*\b(?:not[\s-]+supported|unsupported)\b",
-    re.I,
-)
-# A line that takes a verdict back begins so; elsewhere the words are those of a reason.
-_CORRECTED = re.compile(
-    r"\W*(?:wait|actually|correction|corrected|on second thought|(?:my )?mistake|sorry|oops"
-    r"|i (?:was wrong|made a mistake)|(?:so )?claim \d{1,3} should)\b",
-    re.I,
-)
-_CORRECTED_ONE = re.compile(r"\b(\d{1,3})\s*(?:is|should|:|->|→)", re.I)
-_TAKEN_BACK_TOO = re.compile(r".*(?<!NOT[\s-])\bSUPPORTED\b")
 
 
 @dataclass(frozen=True)
@@ -78,11 +60,13 @@ class Extraction:
             asked or its reply is no whole list.
         unparsed: Lines of the list that are no claim, and numbers that are missing.
         reply: What the judge said; None if it was not asked or did not answer.
+        asked_again: Whether it was asked a second time.
     """
 
     claims: tuple[str, ...] | None
     unparsed: int = 0
     reply: str | None = None
+    asked_again: bool = False
 
 
 def extract(
@@ -96,12 +80,51 @@ def extract(
     def reads(prompt: str, reply: str) -> bool:
         return read_claims(reply, code_in[prompt]).claims is not None
 
-    replies = judge.ask(prompts, until=("[BEGIN TEXT",), at_least=EXTRACTION_TOKENS, reads=reads)
+    how = {"until": ("[BEGIN TEXT",), "at_least": EXTRACTION_TOKENS}
+    replies = dict(zip(prompts, judge.replies(prompts, reads=reads, **how), strict=True))
+    second = ask_again(
+        judge,
+        replies,
+        lambda prompt, reply: int(not reads(prompt, reply)),
+        lambda _, new: claims_again(new[0]),
+        fences,
+        **how,
+    )
     extractions = {
-        text: read_claims(reply, code)
-        for (text, code), reply in zip(codes.items(), replies, strict=True)
+        text: _extraction(replies[prompt], codes[text], second.get(prompt))
+        for text, prompt in zip(codes, prompts, strict=True)
     }
     return [extractions[text] if text.strip() else Extraction(()) for text in texts]
+
+
+def _extraction(reply: Reply, code: str, second: Second | None) -> Extraction:
+    said = reply.text if reply.outcome == ANSWER else None
+    if second is None:
+        return read_claims(said, code)
+    again = second.reply.text if second.reply.outcome == ANSWER else None
+    return replace(
+        read_claims(again, second.codes[0]), reply=transcript(said, again or ""), asked_again=True
+    )
+
+
+def claims_again(code: str) -> str:
+    """What a judge is asked whose reply is no whole list of claims."""
+    return (
+        "Your reply is no list in the form that I asked for. Write the whole list once more and "
+        f"nothing else, under a new code: every line begins with {code}, then the claim's number "
+        "and a dot, then the claim; or, if the text makes no claim, write one line with that code "
+        f"and the single word NONE. In either case end with this line:\n{code} END OF CLAIMS"
+    )
+
+
+def support_again(numbers: Iterable[int], code: str) -> str:
+    """What a judge is asked whose reply has no verdict on claims with these numbers."""
+    return (
+        "Your reply has no line in the form that I asked for on the claims "
+        f"{', '.join(map(str, numbers))}. Write a line for each of these and nothing else, with "
+        "the claim's number for N, under a new code:\n"
+        f"{code} N: SUPPORTED\nor\n{code} N: NOT SUPPORTED"
+    )
 
 
 def fill_claims(prompt: Prompt, text: str, code: str, inert: Callable[[str], str]) -> str:
@@ -123,7 +146,7 @@ def read_claims(reply: str | None, code: str) -> Extraction:
     if reply is None:
         return Extraction(None)
     # A line without the code says nothing: it is none of the judge's claims, nor its end mark.
-    lines = [behind_code(line, code) or "" for line in _lines(reply)]
+    lines = [behind_code(line, code) or "" for line in _lines(without_thinking(reply))]
     ends = [i for i, line in enumerate(lines) if "claims" in line.lower() and _END.fullmatch(line)]
     if not ends:
         return Extraction(None, len(lines), reply)
@@ -153,9 +176,8 @@ def read_claims(reply: str | None, code: str) -> Extraction:
     return Extraction(tuple(claims), unparsed, reply)
 
 
-def _lines(reply: str) -> list[str]:
-    """The lines that say something, those of a model's thinking left aside."""
-    text = without_thinking(reply)
+def _lines(text: str | None) -> list[str]:
+    """The lines that say something."""
     if text is None:
         return []
     lines = text.splitlines()
@@ -205,11 +227,26 @@ def verify(
     def reads(prompt: str, reply: str) -> bool:
         return read_support(reply, 1, code_in[prompt]) != [None]
 
-    replies = judge.ask(prompts, until=("[BEGIN REFERENCE",), reads=reads)
+    parts_in = {prompt: part for prompt, (part, _) in zip(prompts, asked, strict=True)}
+
+    def lacking(prompt: str, reply: str) -> list[int]:
+        said = read_support(reply, len(parts_in[prompt]), code_in[prompt])
+        return [number for number, verdict in enumerate(said, start=1) if verdict is None]
+
+    how = {"until": ("[BEGIN REFERENCE",)}
+    replies = dict(zip(prompts, judge.replies(prompts, reads=reads, **how), strict=True))
+    second = ask_again(
+        judge,
+        replies,
+        lambda prompt, reply: int(bool(lacking(prompt, reply))),
+        lambda prompt, new: support_again(lacking(prompt, replies[prompt].text), new[0]),
+        fences,
+        **how,
+    )
     verdicts = iter(
         [
-            read_support(reply, len(part), code)
-            for reply, (part, _), code in zip(replies, asked, codes, strict=True)
+            _both(replies[prompt], len(part), code, second.get(prompt))
+            for prompt, (part, _), code in zip(prompts, asked, codes, strict=True)
         ]
     )
     supported = {
@@ -217,6 +254,15 @@ def verify(
         for pair, chunks in parts.items()
     }
     return [supported.get(pair, [False] * len(pair[0])) for pair in pairs]
+
+
+def _both(reply: Reply, count: int, code: str, second: Second | None) -> list[bool | None]:
+    """The verdicts of the first reply, and of the second where the first has none."""
+    first = read_support(reply.text if reply.outcome == ANSWER else None, count, code)
+    if second is None or second.reply.outcome != ANSWER:
+        return first
+    later = read_support(second.reply.text, count, second.codes[0])
+    return [b if a is None else a for a, b in zip(first, later, strict=True)]
 
 
 def listed(claims: Sequence[str]) -> str:
@@ -234,27 +280,19 @@ def fill_support(
 def read_support(reply: str | None, count: int, code: str) -> list[bool | None]:
     """The verdicts on claims 1 to `count` in a reply.
 
-    A verdict is a line with the code, the number and SUPPORTED or NOT SUPPORTED, perhaps with a
-    reason behind it, outside of what stands in `<think>`. A number with none, with two that
-    differ, or with one that the words behind it or a later line take back, has None. So has every
-    claim if a verdict has the number 0: the judge counts from there, and each would be another's.
+    A verdict is a line with the code, the number and SUPPORTED or NOT SUPPORTED, and nothing else,
+    outside of what stands in `<think>`. A number with none, or with two that differ, has None. So
+    has every claim if something stands behind the lines, or if a verdict has the number 0: the
+    judge counts from there, and each would be another's.
     """
-    stated_of: dict[int, set[bool]] = {}
-    for line in (without_thinking(reply or "") or "").splitlines():
-        said = behind_code(line, code)
-        if said and (match := _VERDICT.fullmatch(said)):
-            verdict = match[2].lower() == "supported"
-            taken_back = (_TAKEN_BACK if verdict else _TAKEN_BACK_TOO).match(match[3] or "")
-            stated = {verdict, not verdict} if taken_back else {verdict}
-            stated_of.setdefault(int(match[1]), set()).update(stated)
-        elif "supported" in line.lower() and _CORRECTED.match(said or line):
-            for number in map(int, _CORRECTED_ONE.findall(said or line)):
-                if number in stated_of:
-                    stated_of[number] = {True, False}
-    if 0 in stated_of:
-        return [None] * count
-    unique = {number: said.pop() for number, said in stated_of.items() if len(said) == 1}
-    return [unique.get(number) for number in range(1, count + 1)]
+
+    def read(line: str) -> tuple[int, bool] | None:
+        match = _VERDICT.fullmatch(behind_code(line, code) or "")
+        return None if match is None else (int(match[1]), match[2].lower() == "supported")
+
+    lines = _lines(without_thinking(reply or "", [code]))
+    stated = coded_statements(lines, read)
+    return [None if 0 in stated else stated.get(number) for number in range(1, count + 1)]
 
 
 def _chunks(claims: Iterable[str]) -> Iterable[tuple[str, ...]]:

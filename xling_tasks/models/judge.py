@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from xling_tasks.criteria import NO_RESPONSE, OPTIONS
 from xling_tasks.data.prompts import Prompt
+from xling_tasks.models.again import Second, ask_again
 from xling_tasks.models.backend import Backend
-from xling_tasks.models.failures import ANSWER
+from xling_tasks.models.failures import ANSWER, Reply
 from xling_tasks.readers.fences import Fences, last_statement, said_lines
 
 UNTIL = ("[BEGIN QUESTION",)
@@ -22,8 +23,10 @@ UNTIL = ("[BEGIN QUESTION",)
 
 _LABEL_OF = {re.sub(r"\W", "", wording): label for label, wording in OPTIONS.items()}
 # Signs that say nothing. Others do: a `!` within, `?`, `/`, `≠` or a crossed-out word.
-_SILENT = re.compile(r"[\w\s.,:;()\[\]{}|=<>«»…•·。、「」$→⇒➡👉✅✔☑\u2010-\u2015-]*!*")
-_NAMES_OPTION = re.compile("|".join(map(re.escape, OPTIONS.values())) + "|contradict|comprehensive")
+_SILENT = re.compile(
+    r"[\w\s.,:;()\[\]{}|=<>«»…•·。、「」$→⇒➡✔☑✓★☆⚖⚠ℹ\u2010-\u2015\U0001f300-\U0001fad6✅-]*!*"
+)
+_NEGATIVE = re.compile("[❌✗✘✖🚫⛔🛑👎❎]")
 
 
 @dataclass(frozen=True)
@@ -48,18 +51,23 @@ class Judgement:
         label: One of `LABELS`, or `no_response`; None if the judge could not be asked (its call
             failed), which says nothing about the answer.
         reply: All the judge said; None if it was not asked or did not answer.
+        again: What it said when asked again for the line alone; None where it was not.
         reason: Why it could not be asked (`time-out`, `status 500`, ...); '' where it answered.
     """
 
     label: str | None
     reply: str | None
     reason: str = ""
+    again: str | None = None
 
 
 def judge(
     cases: Sequence[Case], prompt: Prompt, backend: Backend, fences: Fences
 ) -> list[Judgement]:
-    """One judgement per case, in order, asked in batches; empty answers are not asked about."""
+    """One judgement per case, in order, asked in batches; empty answers are not asked about.
+
+    A reply that is not in form is asked about again, once.
+    """
     asked = {case: case.code(fences) for case in cases if case.answer.strip()}
     texts = [fill(prompt, case, code, backend.inert) for case, code in asked.items()]
     code_in = dict(zip(texts, asked.values(), strict=True))
@@ -68,16 +76,42 @@ def judge(
     def reads(text: str, reply: str) -> bool:
         return read_verdict(reply, code_in[text], word) != NO_RESPONSE
 
-    replies = dict(zip(asked, backend.replies(texts, until=UNTIL, reads=reads), strict=True))
-    judgements = []
-    for case in cases:
-        reply = replies.get(case)
-        if reply is not None and reply.outcome != ANSWER:
-            judgements.append(Judgement(None, None, reply.reason))
-            continue
-        said = None if reply is None else reply.text
-        judgements.append(Judgement(read_verdict(said, asked.get(case, ""), word), said))
-    return judgements
+    replies = dict(zip(texts, backend.replies(texts, until=UNTIL, reads=reads), strict=True))
+    second = ask_again(
+        backend,
+        replies,
+        lambda text, reply: int(not reads(text, reply)),
+        lambda _, codes: again(codes[0], word),
+        fences,
+        until=UNTIL,
+    )
+    text_of = dict(zip(asked, texts, strict=True))
+    return [
+        _judgement(replies[text], code_in[text], second.get(text), word)
+        if (text := text_of.get(case)) is not None
+        else Judgement(NO_RESPONSE, None)
+        for case in cases
+    ]
+
+
+def _judgement(reply: Reply, code: str, second: Second | None, word: str) -> Judgement:
+    if reply.outcome != ANSWER:
+        return Judgement(None, None, reply.reason)
+    if second is None:
+        return Judgement(read_verdict(reply.text, code, word), reply.text)
+    if second.reply.outcome != ANSWER:
+        return Judgement(None, reply.text, second.reply.reason)
+    said = second.reply.text
+    return Judgement(read_verdict(said, second.codes[0], word), reply.text, again=said)
+
+
+def again(code: str, word: str) -> str:
+    """What a judge is asked whose reply does not end with its verdict."""
+    return (
+        "Your reply does not end with the line that I asked for. Write that line and nothing else, "
+        "under a new code, with one of these in place of option: "
+        f"{'; '.join(OPTIONS.values())}.\n{word.upper()} {code}: option"
+    )
 
 
 def fill(prompt: Prompt, case: Case, code: str, inert: Callable[[str], str]) -> str:
@@ -109,7 +143,7 @@ def read_verdict(reply: str | None, code: str, word: str = "verdict") -> str:
     """The label that a reply's last verdict line names.
 
     A verdict line is the word, the code and the whole wording of one option, and nothing else
-    but signs that say nothing.
+    but signs that say nothing. It counts where nothing that says something stands behind it.
 
     Args:
         reply: What the judge said.
@@ -117,23 +151,17 @@ def read_verdict(reply: str | None, code: str, word: str = "verdict") -> str:
         word: The word that the prompt puts before the code.
 
     Returns:
-        A label; `no_response` if there is no verdict line, if two of them differ, or if what
-        follows takes the verdict back.
+        A label; `no_response` if there is none (see `last_statement`).
     """
-    label = last_statement(
-        said_lines(reply),
-        code,
-        lambda line: _verdict(line, code, word),
-        lambda line: _NAMES_OPTION.search(line) is not None,
-    )
-    return label or NO_RESPONSE
+    lines = said_lines(reply, [code])
+    return last_statement(lines, code, lambda line: _verdict(line, code, word)) or NO_RESPONSE
 
 
 def _verdict(line: str, code: str, word: str) -> str | None:
-    if _SILENT.fullmatch(line) is None:
+    if _SILENT.fullmatch(line) is None or _NEGATIVE.search(line):
         return None
     before, _, after = line.partition(code)
-    lead = re.sub(r"\W", "", before)
+    lead = re.sub(r"\W", "", re.sub(r"^\W*\d{1,2}\s*[.):]", "", before))
     if lead not in {f"{start}{name}" for start in _STARTS for name in ("verdict", word)}:
         return None
     after = re.sub(r"^\W*\d\s*[.):]", "", after)

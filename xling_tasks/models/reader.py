@@ -12,7 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from xling_tasks.data.prompts import Prompt
+from xling_tasks.models.again import ask_again
 from xling_tasks.models.backend import Backend
+from xling_tasks.models.failures import ANSWER
 from xling_tasks.readers.fences import Fences, has_code, last_statement, said_lines
 from xling_tasks.readers.thinking import without_thinking
 
@@ -98,12 +100,46 @@ class Reader:
         def reads(prompt: str, reply: str) -> bool:
             return any(has_code(line, code_in[prompt]) for line in said_lines(reply))
 
-        replies = self._backend.ask(list(prompts.values()), until=UNTIL, reads=reads)
-        said = dict(zip(prompts, replies, strict=True))
-        return [read(each, said[each], codes[each]) for each in asked]
+        texts = list(prompts.values())
+        replies = dict(
+            zip(texts, self._backend.replies(texts, until=UNTIL, reads=reads), strict=True)
+        )
+        second = ask_again(
+            self._backend,
+            replies,
+            lambda prompt, reply: int(not stated(reply, code_in[prompt])),
+            lambda _, new: again(new[0]),
+            self._fences,
+            until=UNTIL,
+        )
+        readings: dict[_Asked, _T | None] = {}
+        for each, prompt in prompts.items():
+            later = second.get(prompt)
+            reply, code = (
+                (replies[prompt], codes[each]) if later is None else (later.reply, later.codes[0])
+            )
+            said = reply.text if reply.outcome == ANSWER else None
+            readings[each] = read(each, said, code)
+        return [readings[each] for each in asked]
 
 
 _Asked = TypeVar("_Asked", Choice, Opinion)
+
+
+def stated(reply: str, code: str) -> bool:
+    """Whether a reply ends with the line that was asked for, whatever it says."""
+    return (
+        last_statement(said_lines(reply, [code]), code, lambda line: _behind_answer(line, code))
+        is not None
+    )
+
+
+def again(code: str) -> str:
+    """What a reader is asked whose reply is not the line that was asked for."""
+    return (
+        "Your reply is not the line that I asked for. Write that line and nothing else, under a "
+        f"new code, with your answer in place of ...:\nANSWER {code}: ..."
+    )
 
 
 def code_for(asked: Choice | Opinion, fences: Fences) -> str:
@@ -162,8 +198,8 @@ def read_letters(
             return None
         return "".join(sorted(letters))
 
-    stated = last_statement(said_lines(said), code, line_says)
-    return None if stated is None or stated == _NONE else frozenset(stated.upper())
+    word = last_statement(said_lines(said, [code]), code, line_says)
+    return None if word is None or word == _NONE else frozenset(word.upper())
 
 
 def read_word(said: str | None, code: str) -> int | None:
@@ -172,7 +208,7 @@ def read_word(said: str | None, code: str) -> int | None:
     def line_says(line: str) -> int | None:
         return _WORDS.get(_behind_answer(line, code) or "")
 
-    word = last_statement(said_lines(said), code, line_says)
+    word = last_statement(said_lines(said, [code]), code, line_says)
     return None if word == _NEITHER else word
 
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from xling_tasks.data.prompts import Prompt
+from xling_tasks.models.again import Second, ask_again
 from xling_tasks.models.backend import Backend
-from xling_tasks.models.failures import ANSWER
-from xling_tasks.readers.fences import Fences, has_code, last_statement, said_lines
+from xling_tasks.models.failures import ANSWER, Reply
+from xling_tasks.readers.fences import Fences, coded_statements, said_lines
 
 UNTIL = ("[BEGIN CONVERSATION",)
 """Where a reply ends that goes on to invent another case."""
@@ -23,7 +24,11 @@ UNTIL = ("[BEGIN CONVERSATION",)
 TOKENS = 256
 """Room in a reply for each criterion, where the setting gives less."""
 
-_MET = re.compile(r"\b(?:un)?met\b")
+_VERDICT = re.compile(
+    r"\W*(?:\(?\d{1,3}[.)] ?)?(?:(?:my |the )?(?:final )?verdict )?(?:for )?"
+    r"[\[({|]? ?([a-z]{6})[\])}]? ?[:=|–—-]* ?(?:(?P<met>[✅✔✓☑])|(?P<not>[❌✗✘✖]))? ?"
+    r"(not[ -]?met|unmet|met)\b[ |.!}]*"
+)
 
 
 @dataclass(frozen=True)
@@ -43,12 +48,14 @@ class Ruling:
     Attributes:
         met: Whether it is met; None where no verdict could be read, or its call failed.
         reply: All the judge said; None if it did not answer.
+        again: What it said when asked again for the lines alone; None where it was not.
         reason: Why it did not answer (`time-out`, ...); '' where it did.
     """
 
     met: bool | None
     reply: str | None
     reason: str = ""
+    again: str | None = None
 
 
 @dataclass(frozen=True)
@@ -79,17 +86,54 @@ def rule(
     def reads(text: str, reply: str) -> bool:
         return any(met is not None for met in read_rulings(reply, asked[text].codes))
 
-    texts = list(asked)
-    replies = judge.replies(texts, until=UNTIL, at_least=TOKENS * batch, reads=reads)
-    rulings: dict[Question, list[Ruling]] = {}
-    for text, reply in zip(texts, replies, strict=True):
-        question = asked[text]
-        if reply.outcome != ANSWER:
-            rulings[question] = [Ruling(None, None, reply.reason)] * len(question.codes)
-        else:
-            met = read_rulings(reply.text, question.codes)
-            rulings[question] = [Ruling(each, reply.text) for each in met]
+    texts, how = list(asked), {"until": UNTIL, "at_least": TOKENS * batch}
+    replies = dict(zip(texts, judge.replies(texts, reads=reads, **how), strict=True))
+
+    def lacking(text: str, reply: str) -> list[str]:
+        codes = asked[text].codes
+        return [c for c, met in zip(codes, read_rulings(reply, codes), strict=True) if met is None]
+
+    second = ask_again(
+        judge,
+        replies,
+        lambda text, reply: len(lacking(text, reply)),
+        lambda text, codes: again(lacking(text, replies[text].text), codes),
+        fences,
+        **how,
+    )
+    rulings = {
+        asked[text]: _rulings(replies[text], asked[text], second.get(text)) for text in texts
+    }
     return [tuple(ruling for each in own for ruling in rulings[each]) for own in questions]
+
+
+def _rulings(reply: Reply, question: Question, second: Second | None) -> list[Ruling]:
+    """What both replies say; a criterion that the first leaves open has what the second says."""
+    if reply.outcome != ANSWER:
+        return [Ruling(None, None, reply.reason)] * len(question.codes)
+    met = read_rulings(reply.text, question.codes)
+    if second is None:
+        return [Ruling(each, reply.text) for each in met]
+    said = second.reply.text if second.reply.outcome == ANSWER else None
+    later = iter(read_rulings(said, second.codes))
+    return [
+        Ruling(each, reply.text)
+        if each is not None
+        else Ruling(next(later), reply.text, second.reply.reason, again=said)
+        for each in met
+    ]
+
+
+def again(codes: Sequence[str], new: Sequence[str]) -> str:
+    """What a judge is asked whose reply lacks verdicts on `codes`; `new` are their new codes."""
+    lines = (
+        f"for the criterion {code}: VERDICT {fresh}: MET or NOT MET"
+        for code, fresh in zip(codes, new, strict=True)
+    )
+    return (
+        "Your reply does not end with all the lines that I asked for. Write these lines and "
+        "nothing else, each with its new code and your verdict:\n" + "\n".join(lines)
+    )
 
 
 def questions_of(case: Graded, fences: Fences, batch: int) -> Iterator[Question]:
@@ -126,24 +170,16 @@ def read_rulings(reply: str | None, codes: Sequence[str]) -> list[bool | None]:
     """Whether a reply says that the criterion of each code is met.
 
     A verdict is a line with the code and MET or NOT MET, and nothing else. A criterion has None if
-    it has no such line or two that differ, or if something behind takes it back.
+    it has no such line or two that differ; and so has each if something stands behind the lines.
     """
-    lines = said_lines(reply)
-    return [_ruling(lines, code, codes) for code in codes]
+    known = set(codes)
 
+    def read(line: str) -> tuple[str, bool] | None:
+        match = _VERDICT.fullmatch(line)
+        if match is None or match[1] not in known:
+            return None
+        met = match[4] == "met"
+        return None if match["not" if met else "met"] else (match[1], met)
 
-def _ruling(lines: Sequence[str], code: str, codes: Sequence[str]) -> bool | None:
-    form = re.compile(
-        r"(?:[-•–] ?|\(?\d{1,3}[.)] ?)?(?:(?:my |the )?(?:final )?verdict )?(?:for )?"
-        rf"[\[(]?{code}[\])]? ?[:=–—-]* ?(not[ -]?met|unmet|met) ?[.!]?"
-    )
-
-    def read(line: str) -> bool | None:
-        match = form.fullmatch(line)
-        return None if match is None else match[1] == "met"
-
-    def names(line: str) -> bool:
-        """A verdict that nothing says is about another criterion."""
-        return _MET.search(line) is not None and not any(has_code(line, each) for each in codes)
-
-    return last_statement(lines, code, read, names)
+    rulings = coded_statements(said_lines(reply, codes), read)
+    return [rulings.get(code) for code in codes]

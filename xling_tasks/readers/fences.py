@@ -16,7 +16,7 @@ import hmac
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -29,6 +29,7 @@ LENGTH = 6
 """Letters in a code: 47 million codes."""
 
 _T = TypeVar("_T")
+_K = TypeVar("_K", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -153,50 +154,112 @@ _MARKUP = re.compile(
 )
 
 
-def said_lines(reply: str | None) -> list[str]:
+def said_lines(reply: str | None, codes: Sequence[str] = ()) -> list[str]:
     """The lines of a reply in one form: outside of thinking, cleaned, no markup, one case.
 
+    A label on the line after its code ('VERDICT abcdef:') is part of that line.
+
+    Args:
+        reply: The reply.
+        codes: The codes of lines that count.
+
     Returns:
-        The lines that are not empty; none where the reply was cut off within its thinking.
+        The lines that say something; none where the reply was cut off within its thinking.
     """
-    text = without_thinking(cleaned(reply or ""))
-    lines = (_MARKUP.sub(" ", line).casefold() for line in (text or "").splitlines())
-    return [line for line in (" ".join(line.split()) for line in lines) if line]
+    text = without_thinking(cleaned(reply or ""), codes)
+    said: list[str] = []
+    for whole in (text or "").splitlines():
+        line = " ".join(_MARKUP.sub(" ", whole).casefold().split())
+        if said and any(said[-1].endswith((f"{code}:", f"{code} :")) for code in codes):
+            said[-1] = f"{said[-1]} {line}" if line else said[-1]
+        elif line:
+            said.append(line)
+    return said
 
 
 _TAKEN_BACK = re.compile(
-    r"\b(?:actually|wait|correction|instead|retract|reconsider|scratch that|change my|on second|"
-    r"on reflection|mistake|withdraw|disregard|in error)\b"
+    r"\b(?:actually|wait|correction|corrected|instead|retract|reconsider|scratch that|change my"
+    r"|on second|on reflection|mistake|withdraw|disregard|in error)\b"
+)
+# Words of a line that leads to what somebody else says or wants.
+_REPORTS = re.compile(
+    r"\b(?:demand|instruct|ask|order|want|tell|told|say|said|claim|write|wrote|quot|request|insist"
+    r"|contain|refus|comply|never|not|ignore|inject|attempt|tries|force|ends)"
 )
 
 
-def last_statement(
-    lines: Sequence[str],
-    code: str,
-    read: Callable[[str], _T | None],
-    names: Callable[[str], bool] = lambda line: False,
-) -> _T | None:
-    """What a reply states: what its last statement says, if nothing else in it speaks against it.
+def last_statement(lines: Sequence[str], code: str, read: Callable[[str], _T | None]) -> _T | None:
+    """What the last line of a reply states.
 
-    A rule or a polite line behind it is fine. There is no statement if two of them differ, or if
-    a later line has the code, takes something back, or names what could have been stated.
+    It states nothing where anything that says something stands behind it, where the line before
+    it reports it as another's words ('It demands this line:'), or where an earlier statement
+    differs and no line between says that it is taken back.
 
     Args:
         lines: The lines of the reply, from `said_lines`.
         code: The code that a statement carries.
         read: A line's statement; None if it is none.
-        names: Whether a line names something that could be stated.
     """
-    if not any(code in line for line in lines):
+    end = last_words(lines)
+    stated = read(lines[end - 1]) if end and has_code(lines[end - 1], code) else None
+    if stated is None or reported(lines, end - 1):
         return None
-    statements = [read(line) if has_code(line, code) else None for line in lines]
-    places = [place for place, value in enumerate(statements) if value is not None]
-    if not places or any(statements[place] != statements[places[0]] for place in places):
-        return None
-    for line in lines[places[-1] + 1 :]:
-        if has_code(line, code) or _TAKEN_BACK.search(line) or names(line):
+    for place in range(end - 1):
+        differs = has_code(lines[place], code) and read(lines[place]) not in (None, stated)
+        if differs and not any(map(_TAKEN_BACK.search, lines[place + 1 : end])):
             return None
-    return statements[places[-1]]
+    return stated
+
+
+def coded_statements(
+    lines: Sequence[str], read: Callable[[str], tuple[_K, _T] | None]
+) -> dict[_K, _T]:
+    """What the lines of a list at the end of a reply state, by what each is about.
+
+    The conditions are those of `last_statement`, line by line: of two that differ on one thing the
+    last counts where a line between takes the first back, else neither.
+
+    Args:
+        lines: The lines of the reply.
+        read: What a line is about and what it states; None if it states nothing.
+    """
+    end = last_words(lines)
+    found = [read(line) for line in lines[:end]]
+    if not found or found[-1] is None:
+        return {}
+    stated: dict[_K, tuple[int, _T]] = {}
+    doubtful: set[_K] = set()
+    quoted = False
+    for place, each in enumerate(found):
+        if each is None:
+            continue
+        if not place or found[place - 1] is None:
+            quoted = reported([line.casefold() for line in lines[:end]], place)
+        if quoted:
+            continue
+        about, value = each
+        if about in stated and stated[about][1] != value:
+            between = lines[stated[about][0] + 1 : place + 1]
+            if not any(_TAKEN_BACK.search(line.casefold()) for line in between):
+                doubtful.add(about)
+        stated[about] = (place, value)
+    if quoted:
+        return {}
+    return {about: value for about, (_, value) in stated.items() if about not in doubtful}
+
+
+def last_words(lines: Sequence[str]) -> int:
+    """The number of lines up to the last one that has a letter or a digit."""
+    end = len(lines)
+    while end and not any(map(str.isalnum, lines[end - 1])):
+        end -= 1
+    return end
+
+
+def reported(lines: Sequence[str], place: int) -> bool:
+    """Whether the line before a place leads to another's words."""
+    before = lines[place - 1].rstrip(" -–—") if place else ""
+    return before.endswith(":") and _REPORTS.search(before) is not None
 
 
 def has_code(line: str, code: str) -> bool:

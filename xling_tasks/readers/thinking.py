@@ -24,6 +24,7 @@ _TAG = regex.compile(
     r"|<\|?begin_of_(?:thought|thinking)\|?>|<\|think\|>|<unused94>",
     regex.I,
 )
+_OPENER = regex.compile(r"\W*(?:\w+:)?(?:begin_of_)?(?:think|thought|unused)", regex.I)
 # The channels of OpenAI's open models, with their tokens and without.
 _FINAL_CHANNEL = regex.compile(r"<\|channel\|>\s*final\b[^<]{0,40}(?:<\|message\|>)?", regex.I)
 _OTHER_CHANNEL = regex.compile(r"<\|channel\|>\s*(?:analysis|commentary)\b", regex.I)
@@ -65,7 +66,7 @@ def without_thinking(reply: str, codes: Sequence[str] = ()) -> str | None:
                 said += [before, " "]
             at = end
             continue
-        if blank and not tag["heading"] and not _alone(codes, text, ""):
+        if blank and not tag["heading"] and (_OPENER.match(tag[0]) or not _alone(codes, text, "")):
             return None
         said += [before, "" if heads else tag[0]]
         at = tag.end()

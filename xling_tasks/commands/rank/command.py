@@ -23,7 +23,9 @@ from xling_tasks.commands.rank.questions import (
 from xling_tasks.data.files import read_tables
 from xling_tasks.data.prompts import Prompt, Prompts
 from xling_tasks.errors import DataError, SettingError, did_you_mean
+from xling_tasks.models.again import ask_again
 from xling_tasks.models.backend import backend
+from xling_tasks.models.failures import ANSWER
 from xling_tasks.models.fence_key import fences
 from xling_tasks.models.judge import UNTIL
 from xling_tasks.models.spec import ModelSpec
@@ -110,10 +112,32 @@ def ask(questions: Sequence[Question], template: Prompt, spec: Any) -> tuple[str
         question = asked[prompt]
         return read_ranking(reply, question.code, len(question.order)) is not None
 
-    replies = judge.ask(prompts, until=UNTIL, reads=reads)
-    for question, reply in zip(questions, replies, strict=True):
-        question.read(reply)
+    replies = dict(zip(prompts, judge.replies(prompts, until=UNTIL, reads=reads), strict=True))
+    second = ask_again(
+        judge,
+        replies,
+        lambda prompt, reply: int(not reads(prompt, reply)),
+        lambda _, new: again(new[0]),
+        codes,
+        until=UNTIL,
+    )
+    for prompt, question in asked.items():
+        reply, later = replies[prompt], second.get(prompt)
+        said = reply.text if reply.outcome == ANSWER else None
+        if later is None or later.reply.outcome != ANSWER:
+            question.read(said)
+        else:
+            question.read(said, later.reply.text, later.codes[0])
     return judge.signature, codes.kind
+
+
+def again(code: str) -> str:
+    """What a judge is asked whose reply does not end with its ranking."""
+    return (
+        "Your reply does not end with the line that I asked for. Write that line and nothing else, "
+        "under a new code: the words below, then the numbers of all rationales from best to worst, "
+        f"with the sign > between them:\nRANKING {code}:"
+    )
 
 
 def read_human(path: Path, questions: Sequence[Question], names: Sequence[str]) -> dict[str, Any]:

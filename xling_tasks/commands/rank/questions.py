@@ -23,6 +23,7 @@ from xling_tasks.errors import DataError, SettingError
 from xling_tasks.languages import language_name
 from xling_tasks.logs.alike import differences
 from xling_tasks.logs.results import Samples, TaskResults, newest_samples, read_results
+from xling_tasks.models.again import transcript
 from xling_tasks.readers.fences import Fences, last_statement, said_lines
 from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks.exam_replies import rationale_of
@@ -119,10 +120,11 @@ class Question:
             code=code,
         )
 
-    def read(self, reply: str | None) -> None:
-        """Take the judge's ranking, if it is one."""
-        self.reply = reply
-        places = read_ranking(reply, self.code, len(self.order))
+    def read(self, reply: str | None, again: str | None = None, code: str = "") -> None:
+        """Take the judge's ranking, if it is one; of a second reply, if there is one, its own."""
+        self.reply = transcript(reply, again)
+        said = (reply, self.code) if again is None else (again, code)
+        places = read_ranking(*said, len(self.order))
         if places is None:
             self.status = "invalid" if reply else "no_reply"
             return
@@ -284,10 +286,10 @@ def read_ranking(reply: str | None, code: str, n: int) -> list[int] | None:
 
     Returns:
         The numbers 1 to n, each once; None if no line consists of the code and them, joined by one
-        kind of sign (`>`, a comma, or an arrow), if two such lines differ, or if what follows takes
-        the ranking back. Ties and other signs are no ranking.
+        kind of sign (`>`, a comma, or an arrow), if something stands behind it, or if two such
+        lines differ and none takes the first back. Ties and other signs are no ranking.
     """
-    places = last_statement(said_lines(reply), code, lambda line: _ranking(line, code, n))
+    places = last_statement(said_lines(reply, [code]), code, lambda line: _ranking(line, code, n))
     return None if places is None else list(places)
 
 
