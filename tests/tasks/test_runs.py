@@ -240,9 +240,17 @@ def test_correctness_with_a_judge_over_http(run, serve, own_cache):
         assert len(saved) == 1 and len(saved[0].read_text(encoding="utf-8").splitlines()) == 25
     # One greeting for all tasks, one call per answer.
     assert len(served.requests) - len(served.prompts) == 1
-    assert len(served.prompts) == len(set(served.prompts)) == 96
+    assert len(served.prompts) == len(set(served.prompts)) == 96 + asked_again(served)
+    # What is not in form is asked about again, once; the second replies are cached too.
+    shares = [results["results"][task]["asked_again_rate,none"] for task in tasks]
+    assert sum(shares) * 24 == pytest.approx(asked_again(served)) and asked_again(served)
+    before = len(served.prompts)
     run(tasks, metadata={"judge": served.spec()})
-    assert len(served.prompts) == 96
+    assert len(served.prompts) == before
+
+
+def asked_again(served):
+    return sum("under a new code" in prompt for prompt in served.prompts)
 
 
 def test_judge_sees_question_reference_and_answer_of_its_language(run, serve):
@@ -362,9 +370,9 @@ def test_a_judge_that_is_gone_ends_the_run_and_what_it_said_is_kept(run, serve, 
     assert kept == 9
     served.settle()  # what the run that has ended left under way is none of the next one's
     served.fail_with, served.reply = None, by_length
-    before = len(served.prompts)
+    before = len(served.prompts) - asked_again(served)
     run(C + "en", metadata={"judge": served.spec()})
-    assert len(served.prompts) - before == 24 - kept
+    assert len(served.prompts) - asked_again(served) - before == 24 - kept
 
 
 def test_an_error_that_nobody_knows_is_not_the_models_answer(run, serve, caplog):
@@ -476,7 +484,7 @@ def test_several_filters_judge_each_answer_once(run, serve, tmp_path):
     scores = results["results"]["filtered"]
     assert scores["contradictory,whole"] == scores["contradictory,again"]
     assert scores["chrf,upper"] != scores["chrf,whole"]
-    assert len(served.prompts) == 6  # three answers, and the same in capitals
+    assert len(served.prompts) - asked_again(served) == 6  # three answers, and the same in capitals
 
 
 def test_use_cache_keeps_sampled_answers_apart(run, tmp_path):

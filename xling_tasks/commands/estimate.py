@@ -86,6 +86,10 @@ def _of_task(
     return list(entries.values())
 
 
+AGAIN = "asked again, at most"
+"""The kind of a second request: of a judge or a reader, where its reply is not in form."""
+
+
 def _counted(task: XlingTask, docs: Iterable[Any], count: Callable[[str], int]) -> dict[_Key, Cost]:
     """What some documents cost."""
     entries: dict[_Key, Cost] = {}
@@ -111,6 +115,10 @@ def _counted(task: XlingTask, docs: Iterable[Any], count: Callable[[str], int]) 
                 language = request.language or unit.language
                 role, output = request.role, request.max_gen_toks
                 add(role, "generate_until", language, request.prompt, output, 1)
+                if role != "translator":
+                    # The same conversation with the first reply in it.
+                    add(role, AGAIN, language, request.prompt, output, 1)
+                    entries[role, AGAIN, language].prompt_tokens += output
     return entries
 
 

@@ -146,6 +146,7 @@ CORRECTNESS = Criterion(
         ),
         (
             *("less_comprehensive", "neither", "length_words", "n_judged", "declined_rate", AGREE),
+            "asked_again_rate",
             *of_judges(("less_comprehensive", "neither")),
         ),
         within=("chrf", "length_words"),

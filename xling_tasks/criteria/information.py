@@ -121,7 +121,7 @@ INFORMATION = Criterion(
     metrics(
         (_F1, _BY_PROMPT, "information_precision", "information_recall", *IN_LANGUAGE),
         ("empty_rate", "unscored", "abstained", "unverified", "unparsed"),
-        ("n_claims", "not_compared", AGREE),
+        ("n_claims", "not_compared", "asked_again_rate", AGREE),
     ),
     (Endpoint("information_f1", judged=True, agreement=True), LANGUAGE),
     settings=("judge", "translator", "languages"),

@@ -77,7 +77,7 @@ RUBRIC = Criterion(
     metrics(
         (_SCORE, *IN_LANGUAGE),
         ("criteria_unscored", "unscored_rate", "judge_failed_rate", "empty_rate"),
-        ("n_scored", "length_words", "declined_rate", AGREE),
+        ("n_scored", "asked_again_rate", "length_words", "declined_rate", AGREE),
         within=("length_words",),
     ),
     (Endpoint("rubric_score", judged=True), LANGUAGE),

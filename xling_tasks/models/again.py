@@ -68,6 +68,6 @@ def ask_again(
     }
 
 
-def transcript(first: str | None, second: str | None) -> str | None:
+def both_replies(first: str | None, second: str | None) -> str | None:
     """Both replies as one text, for what a sample records."""
     return first if second is None else f"{first or ''}\n\n[asked again]\n{second}"

@@ -15,7 +15,7 @@ from itertools import islice, pairwise
 from xling_metrics.claims import distinct_claims
 
 from xling_tasks.data.prompts import Prompt
-from xling_tasks.models.again import Second, ask_again, transcript
+from xling_tasks.models.again import Second, ask_again, both_replies
 from xling_tasks.models.backend import Backend
 from xling_tasks.models.failures import ANSWER, Reply
 from xling_tasks.readers.fences import Fences, behind_code, coded_statements
@@ -103,7 +103,7 @@ def _extraction(reply: Reply, code: str, second: Second | None) -> Extraction:
         return read_claims(said, code)
     again = second.reply.text if second.reply.outcome == ANSWER else None
     return replace(
-        read_claims(again, second.codes[0]), reply=transcript(said, again or ""), asked_again=True
+        read_claims(again, second.codes[0]), reply=both_replies(said, again or ""), asked_again=True
     )
 
 
@@ -203,7 +203,11 @@ def _is_another_list(lines: Iterable[str], claims: Sequence[str]) -> bool:
 
 
 def verify(
-    pairs: Sequence[tuple[tuple[str, ...], str]], prompt: Prompt, judge: Backend, fences: Fences
+    pairs: Sequence[tuple[tuple[str, ...], str]],
+    prompt: Prompt,
+    judge: Backend,
+    fences: Fences,
+    asked_again: set[tuple[tuple[str, ...], str]] | None = None,
 ) -> list[list[bool | None]]:
     """Whether each reference supports its claims: one verdict per claim, None where there is none.
 
@@ -213,6 +217,7 @@ def verify(
         prompt: The prompt `support`.
         judge: Whom to ask.
         fences: Where codes come from.
+        asked_again: Pairs that were asked about a second time are added here.
     """
     distinct = dict.fromkeys(pair for pair in pairs if pair[0] and pair[1].strip())
     parts = {pair: list(_chunks(pair[0])) for pair in distinct}
@@ -249,6 +254,11 @@ def verify(
             for prompt, (part, _), code in zip(prompts, asked, codes, strict=True)
         ]
     )
+    if asked_again is not None:
+        known = {asked[prompts.index(prompt)] for prompt in second}
+        asked_again |= {
+            pair for pair, chunks in parts.items() if {(c, pair[1]) for c in chunks} & known
+        }
     supported = {
         pair: [verdict for _ in chunks for verdict in next(verdicts)]
         for pair, chunks in parts.items()

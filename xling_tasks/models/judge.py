@@ -100,7 +100,7 @@ def _judgement(reply: Reply, code: str, second: Second | None, word: str) -> Jud
     if second is None:
         return Judgement(read_verdict(reply.text, code, word), reply.text)
     if second.reply.outcome != ANSWER:
-        return Judgement(None, reply.text, second.reply.reason)
+        return Judgement(None, reply.text, second.reply.reason, again="")
     said = second.reply.text
     return Judgement(read_verdict(said, second.codes[0], word), reply.text, again=said)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from xling_tasks.criteria import LABELS, NO_RESPONSE
 from xling_tasks.data.prompts import Prompt
+from xling_tasks.models.again import both_replies
 from xling_tasks.models.backend import Backend
 from xling_tasks.models.judge import Case, Judgement, judge
 from xling_tasks.readers.fences import Fences
@@ -138,6 +139,13 @@ def swapped(case: Case) -> Case:
     return Case(case.question, case.answer, case.reference, case.language)
 
 
+def asked_again(verdict: Verdict) -> list[int]:
+    """How many of the replies about an answer were asked about again, and how many there are."""
+    items = [item for vote in verdict.votes for item in (vote.judgement, vote.swapped)]
+    replied = [item for item in items if item is not None and item.reply is not None]
+    return [sum(item.again is not None for item in replied), len(replied)]
+
+
 def _readable(item: Judgement | None) -> str | None:
     return item.label if item is not None and item.label in LABELS else None
 
@@ -148,9 +156,10 @@ def _readable(item: Judgement | None) -> str | None:
 def recorded(verdict: Verdict, jury: Jury) -> dict[str, object]:
     """A verdict as a sample has it: label, reply and judge as of one judge, then every vote."""
     first = verdict.votes[0].judgement if verdict.votes else Judgement(None, None)
+    own = both_replies(first.reply, first.again)
     said: dict[str, object] = {
         "label": verdict.label,
-        "reply": _replies(verdict, jury) if jury.several else first.reply,
+        "reply": _replies(verdict, jury) if jury.several else own,
     }
     if verdict.reason:
         said["failed"] = verdict.reason
@@ -172,7 +181,7 @@ def _vote(vote: Vote) -> dict[str, object]:
 
 def _judgement(item: Judgement) -> dict[str, object]:
     failed = {"failed": item.reason} if item.reason else {}
-    return {"label": item.label, "reply": item.reply, **failed}
+    return {"label": item.label, "reply": both_replies(item.reply, item.again), **failed}
 
 
 def _replies(verdict: Verdict, jury: Jury) -> str | None:
@@ -180,8 +189,9 @@ def _replies(verdict: Verdict, jury: Jury) -> str | None:
     parts = []
     for name, vote in zip(jury.names, verdict.votes, strict=False):
         label = vote.judgement.label or "failed"
-        if vote.judgement.reply is not None:
-            parts.append(f"[judge {name}: {label.replace('_', ' ')}]\n{vote.judgement.reply}")
+        said = both_replies(vote.judgement.reply, vote.judgement.again)
+        if said is not None:
+            parts.append(f"[judge {name}: {label.replace('_', ' ')}]\n{said}")
         elif label != NO_RESPONSE:
             parts.append(f"[judge {name}: {label}]")
     return "\n\n".join(parts) or None

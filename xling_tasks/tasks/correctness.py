@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from xling_metrics.aggregate import MEAN
+from xling_metrics.aggregate import MEAN, RATIO
 from xling_metrics.base import signature
 from xling_metrics.overlap import chrf, chrf_signature
 
@@ -16,10 +16,11 @@ from xling_tasks.criteria import LABELS, NO_RESPONSE
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.harness.run import running
 from xling_tasks.log import warn_once
+from xling_tasks.models.again import ASKED_AGAIN
 from xling_tasks.models.backend import backend
 from xling_tasks.models.control_tokens import common
 from xling_tasks.models.judge import Case, fill
-from xling_tasks.models.jury import Jury, Verdict, recorded, swapped
+from xling_tasks.models.jury import Jury, Verdict, asked_again, recorded, swapped
 from xling_tasks.readers.fences import STAND_IN
 from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks import any_answer, jury_scores
@@ -127,6 +128,7 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
                 for label in (*LABELS, NO_RESPONSE)
             }
             values["judge_failed_rate"] = float(unlabelled and not verdict.no_majority)
+            values[ASKED_AGAIN] = asked_again(verdict)
             values["n_judged"] = recorded(verdict, self._jury)
             values |= jury_scores.values(verdict, self._jury)
         return values
@@ -154,6 +156,8 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
             )
             sign_failed = signature("judge_failed_rate", of="all_questions")
             metrics.append(Metric("judge_failed_rate", MEAN, False, sign_failed))
+            of_calls = f"{ASKED_AGAIN}|of:replies|judge:{self._jury.signature}"
+            metrics.append(Metric(ASKED_AGAIN, RATIO, None, of_calls))
             metrics.append(Metric("n_judged", _count_judged, None, "n_judged" + sign))
             metrics += jury_scores.metrics(self._jury, [*self._verdicts.values()], alone=alone)
         return metrics

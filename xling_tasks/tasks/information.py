@@ -7,7 +7,7 @@ not compared: an answer that fits its language's country would count as wrong.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from xling_tasks.data.prompts import Prompt
 from xling_tasks.data.records import RECORDS
 from xling_tasks.data.xlinghealth import load
 from xling_tasks.log import warn_once
+from xling_tasks.models.again import ASKED_AGAIN
 from xling_tasks.models.backend import Backend, backend
 from xling_tasks.models.claims import (
     EXTRACTION_TOKENS,
@@ -84,6 +85,7 @@ class InformationTask(MultilingualTask):
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._judge: Backend | None = None
         self._compared: dict[Key, dict[str, Compared]] = {}
+        self._again: dict[Key, dict[str, list[int] | None]] = {}
         super().__init__(config)
 
     @property
@@ -165,7 +167,8 @@ class InformationTask(MultilingualTask):
             if code != "en"
             for pair in _pairs(english["en", replies["en"]], english[code, reply], claims)
         )
-        said = verify(list(pairs), prompts["support"], self._judge, self.fences)
+        again: set[Any] = set()
+        said = verify(list(pairs), prompts["support"], self._judge, self.fences, again)
         verdicts = dict(zip(pairs, said, strict=True))
         self._compared = {
             key: {
@@ -181,6 +184,20 @@ class InformationTask(MultilingualTask):
                     for code, reply in replies.items()
                     if code != "en"
                 },
+            }
+            for key, replies in answers.items()
+        }
+        self._again = {
+            key: {
+                code: _asked_again(
+                    english[code, reply],
+                    _pairs(english["en", replies["en"]], english[code, reply], claims)
+                    if code != "en"
+                    else (),
+                    claims,
+                    again,
+                )
+                for code, reply in replies.items()
             }
             for key, replies in answers.items()
         }
@@ -202,6 +219,7 @@ class InformationTask(MultilingualTask):
             item = compared.get(code)
             values[f"n_claims_{code}"] = None if item is None else item.record()
             known = item is not None and item.claims is not None
+            values[f"{ASKED_AGAIN}_{code}"] = self._again.get(self.key(doc, results), {}).get(code)
             values[f"abstained_{code}"] = float(not item.claims) if item and known else None
             if code == "en":
                 continue
@@ -239,6 +257,8 @@ class InformationTask(MultilingualTask):
             own = f"|language:{code}|{sign}"
             metrics.append(Metric(f"n_claims_{code}", _mean_claims, None, "n_claims" + own))
             metrics.append(Metric(f"abstained_{code}", MEAN, False, "abstained" + own))
+            again = f"{ASKED_AGAIN}|of:claim_lists_and_comparisons{own}"
+            metrics.append(Metric(f"{ASKED_AGAIN}_{code}", RATIO, None, again))
             if code == "en":
                 continue
             whole = f"information_f1|language:{code}|{mean}"
@@ -270,6 +290,22 @@ def _pairs(
         return []
     # A text without claims supports none: nobody need be asked.
     return [(own, reference if others else ""), (others, answer if own else "")]
+
+
+def _asked_again(
+    text: str | None,
+    pairs: Collection[Any],
+    claims: Mapping[str | None, Extraction],
+    again: Collection[Any],
+) -> list[int] | None:
+    """How many of the judge's replies about an answer were asked about again, of how many."""
+    if text is None:
+        return None
+    asked = [pair for pair in pairs if pair[0] and pair[1].strip()]
+    return [
+        claims[text].asked_again + sum(pair in again for pair in asked),
+        bool(text.strip()) + len(asked),
+    ]
 
 
 def _alone(text: str | None, claims: Mapping[str | None, Extraction]) -> Compared:

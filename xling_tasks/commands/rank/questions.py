@@ -23,7 +23,7 @@ from xling_tasks.errors import DataError, SettingError
 from xling_tasks.languages import language_name
 from xling_tasks.logs.alike import differences
 from xling_tasks.logs.results import Samples, TaskResults, newest_samples, read_results
-from xling_tasks.models.again import transcript
+from xling_tasks.models.again import both_replies
 from xling_tasks.readers.fences import Fences, last_statement, said_lines
 from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks.exam_replies import rationale_of
@@ -122,7 +122,7 @@ class Question:
 
     def read(self, reply: str | None, again: str | None = None, code: str = "") -> None:
         """Take the judge's ranking, if it is one; of a second reply, if there is one, its own."""
-        self.reply = transcript(reply, again)
+        self.reply = both_replies(reply, again)
         said = (reply, self.code) if again is None else (again, code)
         places = read_ranking(*said, len(self.order))
         if places is None:

@@ -26,6 +26,7 @@ from xling_tasks.data.prompts import Prompt
 from xling_tasks.errors import SettingError
 from xling_tasks.harness.run import running
 from xling_tasks.log import log, warn_once
+from xling_tasks.models.again import ASKED_AGAIN, both_replies
 from xling_tasks.models.backend import Backend, backend
 from xling_tasks.models.control_tokens import common
 from xling_tasks.models.rubric import Graded, Ruling, fill, questions_of, rule
@@ -209,6 +210,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
             "criteria_unscored": [met.count(None), len(met)],
             "unscored_rate": float(None in met),
             "judge_failed_rate": float(any(each.reason for each in rulings)),
+            ASKED_AGAIN: [sum(each.again is not None for each in rulings), len(rulings)],
             "n_scored": _record(met, points, rulings, score),
         }
         own = {_slug(theme) for theme in doc["themes"]}
@@ -252,6 +254,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
             Metric("criteria_unscored", RATIO, False, "criteria_unscored|of:criteria" + judge),
             Metric("unscored_rate", MEAN, False, "unscored_rate|of:answers" + judge),
             Metric("judge_failed_rate", MEAN, False, "judge_failed_rate|of:answers"),
+            Metric(ASKED_AGAIN, RATIO, None, f"{ASKED_AGAIN}|of:criteria" + judge),
             Metric("n_scored", _count_scored, None, "n_scored|count"),
         ]
 
@@ -264,7 +267,8 @@ def _record(
 ) -> dict[str, Any]:
     """What is logged of an answer's grading: verdicts, bounds, and each reply once."""
     bounds = rubric_bounds(met, points)
-    replies = list(dict.fromkeys(each.reply for each in rulings if each.reply is not None))
+    said = (both_replies(each.reply, each.again) for each in rulings)
+    replies = list(dict.fromkeys(reply for reply in said if reply is not None))
     reasons = sorted({each.reason for each in rulings if each.reason})
     return {
         "scored": score is not None,
