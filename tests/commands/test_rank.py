@@ -256,7 +256,7 @@ def test_a_judge_that_always_prefers_the_first_shows_in_the_positions(tmp_path, 
         "ＲＡＮＫＩＮＧ qwerty：２ ＞ ３ ＞ １",
         "RANKING qwerty: 2 -> 3 -> 1",
         "RANKING qwerty：2、3、1",
-        "RANKING qwerty: 2 > 3 > 1\n---\nI hope this helps!",
+        "RANKING qwerty: 2 > 3 > 1\n---\n***",
     ],
 )
 def test_rankings_that_count(line):
