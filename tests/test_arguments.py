@@ -21,8 +21,8 @@ from xling_tasks.logs.alike import told
 from xling_tasks.logs.results import model_line
 from xling_tasks.models.backend import Backend
 from xling_tasks.models.spec import ModelSpec
-from xling_tasks.models.store import key_of
 from xling_tasks.models.translate import seq2seq
+from xling_tasks.replies.folder import key_of
 
 # Written down from what each argument does, not from the table.
 MOVES_BYTES = [

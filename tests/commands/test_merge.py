@@ -195,12 +195,12 @@ def test_the_slurm_scripts_are_shell_that_runs(tmp_path, capsys):
 
 def test_the_cache_and_what_is_removed(run, own_cache, capsys):
     from xling_tasks.lm import journaled
-    from xling_tasks.logs.journal import Journal, Kept
+    from xling_tasks.replies.journal import Journal, Kept
 
     run(V, limit=2, metadata=dict(QUICK))
     journaled.end()
     journal = Journal(
-        own_cache / "journals" / "t-1-2-rank0of1.journal",
+        own_cache / "journals" / "t-1-2-rank0of1.sqlite",
         {"task": "t", "requests": 9, "model": "hf"},
     )
     journal.put(("k", 0), Kept("x"))

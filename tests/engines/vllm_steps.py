@@ -128,7 +128,7 @@ def check_families(found: Any) -> None:
 
 def kill(folder: Path) -> None:
     """SIGKILL once some answers are in the journal; the same command asks for the rest."""
-    from xling_tasks.logs.journal import read_journal
+    from xling_tasks.replies.journal import read_journal
 
     with tempfile.TemporaryDirectory() as home:
         args = ",".join(f"{name}={value}" for name, value in ENGINE.items())
@@ -141,7 +141,7 @@ def kill(folder: Path) -> None:
         ]  # fmt: skip
 
         def kept() -> dict[Any, str]:
-            paths = Path(home).glob("cache/journals/*.journal")
+            paths = Path(home).glob("cache/journals/*.sqlite")
             return {
                 key: item.answer for path in paths for key, item in read_journal(path).answers.items()
             }  # fmt: skip

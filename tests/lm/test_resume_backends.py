@@ -10,7 +10,7 @@ from lm_eval.api.model import LM
 
 from xling_tasks.harness import watch
 from xling_tasks.lm import journaled, journaled_model
-from xling_tasks.logs.journal import read_journal
+from xling_tasks.replies.journal import read_journal
 
 T = "xlinghealth_consistency_demo_en"
 V = "xlinghealth_verifiability_demo_en"
@@ -45,7 +45,7 @@ def killed_after(monkeypatch):
 
 
 def answers(cache):
-    paths = (cache / "journals").glob("*.journal")
+    paths = (cache / "journals").glob("*.sqlite")
     return {
         place: kept.answer for path in paths for place, kept in read_journal(path).answers.items()
     }

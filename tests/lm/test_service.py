@@ -11,7 +11,7 @@ import pytest
 
 from xling_tasks.errors import BackendError
 from xling_tasks.lm import journaled
-from xling_tasks.logs.journal import read_journal
+from xling_tasks.replies.journal import read_journal
 
 C = "xlinghealth_correctness_demo_en"
 T = "xlinghealth_consistency_demo_en"
@@ -157,7 +157,7 @@ def test_what_came_back_is_told_apart(run, faulty, own_cache):
         }
         assert rates(results) == expected[outcome], outcome
         journaled.end()
-        kept = [read_journal(p) for p in (own_cache / "journals").glob("*.journal")]
+        kept = [read_journal(p) for p in (own_cache / "journals").glob("*.sqlite")]
         assert len(kept) == (outcome == "failed")
         if kept:
             assert len(kept[0].answers) == 16 - n
@@ -182,7 +182,7 @@ def test_a_server_that_is_gone_ends_the_run_and_nothing_is_lost(run, faulty, own
         BackendError, match=r"model under test.*6 of 24 answers are kept in .*same command"
     ):
         ask(run, server)
-    (path,) = (own_cache / "journals").glob("*.journal")
+    (path,) = (own_cache / "journals").glob("*.sqlite")
     assert len(read_journal(path).answers) == 6
 
 

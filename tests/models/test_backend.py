@@ -11,7 +11,8 @@ from xling_tasks.models.backend import Backend, backend
 from xling_tasks.models.calls import CHUNK
 from xling_tasks.models.health import ServiceDown
 from xling_tasks.models.spec import ModelSpec
-from xling_tasks.models.store import ReplyStore, cache_folder, key_of, named_folder, save_answers
+from xling_tasks.replies.folder import cache_folder, key_of, named_folder, save_answers
+from xling_tasks.replies.role import store_of
 
 
 def spec(served, **more):
@@ -25,7 +26,7 @@ def test_replies_in_order_equal_prompts_once_and_cached(serve, own_cache):
     assert sorted(served.prompts) == ["a", "b"]
     assert Backend("judge", spec(served)).ask(["a", "c"]) == ["re: a", "re: c"]
     assert sorted(served.prompts) == ["a", "b", "c"]
-    assert (own_cache / "judge.sqlite").is_file()
+    assert (own_cache / "replies" / "judge.sqlite").is_file()
 
 
 def test_another_model_or_other_arguments_share_nothing(serve):
@@ -44,7 +45,7 @@ def test_no_cache(serve, own_cache):
     for _ in range(2):
         Backend("judge", spec(served), cache=False).ask(["a"])
     assert len(served.prompts) == 2
-    assert not (own_cache / "judge.sqlite").exists()
+    assert not (own_cache / "replies" / "judge.sqlite").exists()
 
 
 def test_greedy_chat_messages(serve):
@@ -131,15 +132,6 @@ def test_self_needs_a_run():
         Backend("judge", ModelSpec("self"))
 
 
-def test_store_survives_many_keys_and_keeps_the_first(tmp_path):
-    store = ReplyStore(tmp_path, "x")
-    store.put_many({str(i): "a" for i in range(1200)})
-    store.put_many({"3": "b"})
-    assert len(store.get_many(map(str, range(1300)))) == 1200
-    assert store.get_many(["3"]) == {"3": "a"}
-    assert sqlite3.connect(store.path).execute("SELECT COUNT(*) FROM replies").fetchone() == (1200,)
-
-
 def test_keys_differ_by_every_part_and_not_by_order_of_arguments():
     assert key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1})
     assert len({key_of("a", "b"), key_of("ab", ""), key_of("a", None), key_of("A", "b")}) == 4
@@ -164,19 +156,24 @@ def nonsense(path):
 @pytest.mark.parametrize("spoil", [damaged, nonsense])
 def test_a_damaged_cache_is_set_aside(serve, own_cache, caplog, spoil):
     served = serve(lambda prompt: f"re: {prompt}")
-    spoil(own_cache / "judge.sqlite")
+    (own_cache / "replies").mkdir()
+    spoil(own_cache / "replies" / "judge.sqlite")
     assert Backend("judge", spec(served)).ask(["a"]) == ["re: a"]
-    assert "is damaged" in caplog.text and list(own_cache.glob("judge.sqlite.damaged-*"))
+    assert "is damaged" in caplog.text and list(own_cache.glob("replies/judge.sqlite.damaged-*"))
     assert Backend("judge", spec(served)).ask(["a"]) == ["re: a"] and served.prompts == ["a"]
 
 
 def test_a_cache_damaged_while_it_runs(serve, own_cache, caplog):
     served = serve(lambda prompt: "x")
+    Backend("judge", spec(served)).ask(["a"])
     judge = Backend("judge", spec(served))
-    judge.ask(["a"])
-    nonsense(own_cache / "judge.sqlite")
+    path = own_cache / "replies" / "judge.sqlite"
+    whole = path.read_bytes()
+    path.write_bytes(b"this is no database at all".ljust(100, b".") + whole[100:])
     assert judge.ask(["a", "b"]) == ["x", "x"] and judge.ask(["b"]) == ["x"]
-    assert served.prompts == ["a", "a", "b"]
+    nonsense(path)
+    assert Backend("judge", spec(served)).ask(["c"]) == ["x"]
+    assert served.prompts[0] == "a" and served.prompts[-1] == "c" and len(served.prompts) <= 4
 
 
 @pytest.mark.parametrize(
@@ -193,6 +190,7 @@ def test_what_cannot_be_written_is_kept_for_the_run(serve, caplog, monkeypatch, 
             raise sqlite3.OperationalError(problem)
 
     monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, factory=Full, **k))
+    judge._store._let_go()  # and connect to the disk that is full now
     prompts = list("abcdef")
     assert judge.ask(prompts) == [f"re: {p}" for p in prompts]
     assert judge.ask(prompts) == [f"re: {p}" for p in prompts]
@@ -210,11 +208,11 @@ def test_a_cache_folder_that_is_a_file(serve, tmp_path, caplog):
 def test_a_read_only_cache_is_read(serve, own_cache, monkeypatch, caplog):
     served = serve(lambda prompt: "x")
     Backend("judge", spec(served)).ask(["a"])
-    connect = sqlite3.connect
-    path = own_cache / "judge.sqlite"
-    monkeypatch.setattr(
-        sqlite3, "connect", lambda *a, **k: connect(f"file:{path}?mode=ro", uri=True)
-    )
+
+    def refused(path):
+        raise sqlite3.OperationalError("attempt to write a readonly database")
+
+    monkeypatch.setattr("xling_tasks.replies.file.connect", refused)
     assert Backend("judge", spec(served)).ask(["a", "b"]) == ["x", "x"]
     assert served.prompts == ["a", "b"] and "readonly" in caplog.text
 
@@ -229,37 +227,17 @@ def test_two_runs_at_once_pay_once(serve):
     served = serve(lambda prompt: time.sleep(0.05) or f"re: {prompt}")
     prompts = [str(i) for i in range(20)]
     judges = [Backend("judge", spec(served)) for _ in range(2)]
-    # The owner of a lease is a process; here two stand for two processes that live.
+    # Whoever claims is a store; here two stand for two processes.
     replies = {}
     threads = [
         threading.Thread(target=lambda j=j: replies.update({id(j): j.ask(prompts)})) for j in judges
     ]
-    for judge in judges:
-        judge._store._is_alive = lambda owner, own=judge._store._owner: owner != own
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert list(replies.values()) == [[f"re: {p}" for p in prompts]] * 2
     assert sorted(served.prompts) == sorted(prompts)
-
-
-def test_a_lease_ends_with_time_and_with_its_process(tmp_path, monkeypatch):
-    from xling_tasks.models import store as stores
-
-    first, second = ReplyStore(tmp_path, "x"), ReplyStore(tmp_path, "x")
-    assert first.lease(["a", "b"]) == {"a", "b"}
-    second._is_alive = lambda owner: owner != second._owner
-    assert second.lease(["a", "c"]) == {"c"}
-    first.release(["a"])
-    assert second.lease(["a", "b"]) == {"a"}
-    now = stores.time.time()
-    monkeypatch.setattr(stores.time, "time", lambda: now + stores.LEASE + 1)
-    assert second.lease(["b"]) == {"b"}
-    # A process that is gone.
-    third = ReplyStore(tmp_path, "x")
-    third._owner = f"{stores.socket.gethostname()}/999999999/x"
-    assert third.lease(["z"]) == {"z"} and ReplyStore(tmp_path, "x").lease(["z"]) == {"z"}
 
 
 # Errors that come as answers
@@ -289,7 +267,10 @@ def test_an_error_text_is_asked_again_and_never_cached(serve, own_cache):
     value = served.spec()
     value["model_args"]["max_retries"] = 3
     assert Backend("judge", ModelSpec.parse("judge", value)).ask(["a"]) == ["Fine."]
-    assert ReplyStore(own_cache, "judge").get_many([]) == {} and len(served.prompts) == 3
+    assert (
+        list(store_of("judge", own_cache).everything().values()) == ["Fine."]
+        and len(served.prompts) == 3
+    )
 
 
 @pytest.mark.parametrize("off", ["false", "off", "0", "False"])

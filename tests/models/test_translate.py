@@ -13,6 +13,7 @@ from xling_tasks.models.translate import translator as module
 from xling_tasks.models.translate.harness_model import clean
 from xling_tasks.models.translate.passages import require_splitter, split
 from xling_tasks.models.translate.translator import translator, translator_spec
+from xling_tasks.replies.store import ReplyStore
 
 # What the tiny model has learnt by heart.
 LEARNT = {
@@ -195,7 +196,7 @@ def test_the_target_language_is_forced(nllb):
         return seen[-1][1]
 
     own.engine._model.generate = spy
-    own._store = None
+    own._store = ReplyStore(None)
     own.translate([text], "es", "fr")
     kwargs, ids = seen[0]
     names = own.engine._tokenizer.convert_ids_to_tokens

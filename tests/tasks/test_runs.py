@@ -365,7 +365,7 @@ def test_a_judge_that_is_gone_ends_the_run_and_what_it_said_is_kept(run, serve, 
     served.reply = dying
     with pytest.raises(XlingError, match="judge: the service does not work .*start the same"):
         run(C + "en", metadata={"judge": served.spec()})
-    with sqlite3.connect(own_cache / "judge.sqlite") as db:
+    with sqlite3.connect(own_cache / "replies" / "judge.sqlite") as db:
         kept = db.execute("SELECT COUNT(*) FROM replies").fetchone()[0]
     assert kept == 9
     served.settle()  # what the run that has ended left under way is none of the next one's

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import scripted
 
-from xling_tasks.logs.journal import read_journal
+from xling_tasks.replies.journal import read_journal
 
 pytest.importorskip("torch")
 
@@ -206,7 +206,7 @@ def test_uneven_shares_and_a_process_that_is_killed(tmp_path, own_cache, run):
     said = started(tmp_path, ["-c", FORKED, "3", *MORE], SETTINGS, 7)
     died, whole = json.loads(said.splitlines()[-1])
     assert died != 0 and whole == 0
-    kept = [read_journal(path) for path in (tmp_path / "died.journals").glob("*of3.journal")]
+    kept = [read_journal(path) for path in (tmp_path / "died.journals").glob("*of3.sqlite")]
     assert sum(len(content.answers) for content in kept) >= 20
     same(one, json.loads((tmp_path / "whole.json").read_text()), MORE, 7)
-    assert not list((own_cache / "journals").glob("*of3.journal"))
+    assert not list((own_cache / "journals").glob("*of3.sqlite"))

@@ -7,15 +7,16 @@ import json
 import re
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from xling_tasks.commands.table import table
-from xling_tasks.errors import SettingError, XlingError
-from xling_tasks.logs.journal import ENDING, read_journal
-from xling_tasks.logs.journal_place import FOLDER
-from xling_tasks.logs.lock import held
-from xling_tasks.models.store import cache_folder
+from xling_tasks.errors import SettingError
+from xling_tasks.replies.file import remove
+from xling_tasks.replies.folder import ENDING, JOURNALS, REPLIES, cache_folder
+from xling_tasks.replies.former import TAKEN
+from xling_tasks.replies.journal import read_journal
 
 _DAY = 86_400
 _STAMP = re.compile(r"_\d{4}-\d\d-\d\dT.*")
@@ -68,7 +69,7 @@ def cache(options: argparse.Namespace) -> str:
     files = sorted(kept(folder), key=lambda item: item.changed, reverse=True)
     gone = list(old(files, options.days, options.max_mb)) if options.prune else []
     for item in gone:
-        item.path.unlink(missing_ok=True)
+        remove(item.path)
     rows = [_row(item) for item in files if item not in gone]
     if options.json:
         return json.dumps({"kept": rows, "removed": [_row(item) for item in gone]}, indent=2)
@@ -86,16 +87,21 @@ def cache(options: argparse.Namespace) -> str:
 
 def kept(folder: Path) -> Iterator[Kept]:
     """All files of ours in a cache folder."""
-    for path in folder.glob(f"{FOLDER}/*{ENDING}"):
+    for path in folder.glob(f"{JOURNALS}/*{ENDING}"):
         yield _kept(path, *_about(path))
-    for path in folder.glob(f"{FOLDER}/*.aside"):
-        yield _kept(path, "set aside", path.name.split("-")[0])
+    for path in folder.glob(f"{JOURNALS}/*.journal"):
+        yield _kept(path, "unfinished", f"{path.name.split('-')[0]}: of version 0.2")
+    for pattern in (f"{JOURNALS}/*.aside*", "*/*.damaged-*[0-9]", f"*{TAKEN}"):
+        for path in folder.glob(pattern):
+            if not path.name.endswith(("-wal", "-shm")):
+                yield _kept(path, "set aside", path.name.split("-")[0])
     for path in folder.glob("answers/*.jsonl"):
         yield _kept(path, "answers", _STAMP.sub("", path.stem))
     for path in folder.glob("view/*.sqlite"):
         yield _kept(path, "view", "index of samples")
-    for path in folder.glob("*.sqlite"):
-        yield _kept(path, "replies", path.stem)
+    for pattern in (f"{REPLIES}/*{ENDING}", f"*{ENDING}"):
+        for path in folder.glob(pattern):
+            yield _kept(path, "replies", path.stem)
 
 
 def old(files: list[Kept], days: float, max_mb: float) -> Iterator[Kept]:
@@ -116,19 +122,19 @@ def old(files: list[Kept], days: float, max_mb: float) -> Iterator[Kept]:
 
 
 def _kept(path: Path, kind: str, about: str) -> Kept:
-    status = path.stat()
-    return Kept(path, kind, about, status.st_size, status.st_mtime)
+    stats = [path.stat()]
+    with suppress(FileNotFoundError):
+        stats.append(path.with_name(path.name + "-wal").stat())
+    size, changed = sum(s.st_size for s in stats), max(s.st_mtime for s in stats)
+    return Kept(path, kind, about, size, changed)
 
 
 def _about(path: Path) -> tuple[str, str]:
     """A journal's state, and its task, model and answers."""
-    try:
-        content = read_journal(path)
-    except (OSError, XlingError) as error:
-        return "unreadable", f"{path.name}: {error}"[:60]
+    content = read_journal(path)
     header = content.header
     there, wanted = len(content.answers), header.get("requests", "?")
-    kind = "running" if held(path.with_suffix(".lock")) else "unfinished"
+    kind = "running" if content.running else "unfinished"
     if content.finished and kind != "running":
         kind = "finished"
     model = header.get("model", "?")

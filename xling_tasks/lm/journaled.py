@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.errors import SettingError, say_when_interrupted
+from xling_tasks.errors import say_when_interrupted
 from xling_tasks.harness.run import this_run
 from xling_tasks.lm.journaled_model import Journaled, Part
 from xling_tasks.logs.answers import doc_digest
-from xling_tasks.logs.journal_place import journal_for, key_of_request
+from xling_tasks.replies.place import journal_for, key_of_request
 
 _current: Journaled | None = None
 
@@ -41,9 +41,6 @@ def watch(
         cache: The cache folder; None for no cache, and no journal unless `resume` names a folder.
         resume: The setting `xling_resume`.
         error_texts: The setting `detect_errors`.
-
-    Raises:
-        SettingError: If another run writes the journal.
     """
     global _current
     if _current is not None and (_current.run != id(this_run()) or _current.part(task)):
@@ -54,12 +51,7 @@ def watch(
     journal = None
     folder = Path(resume).expanduser() if isinstance(resume, str) else cache
     if folder is not None:
-        try:
-            journal = journal_for(task, lm, instances, keys, folder, afresh=resume is False)
-        except SettingError:
-            _current.close()
-            _current = None
-            raise
+        journal = journal_for(task, lm, instances, keys, folder, afresh=resume is False)
     _current.add(task, Part(instances, journal, keys))
 
 

@@ -22,11 +22,11 @@ from xling_tasks.harness.run import all_ranks, as_mapping, reseed, running, this
 from xling_tasks.harness.watch import Watch
 from xling_tasks.lm.service import Service
 from xling_tasks.log import log, warn_once
-from xling_tasks.logs.journal import Journal, Kept, Place
-from xling_tasks.logs.journal_place import key_of_request
 from xling_tasks.logs.results import as_json
 from xling_tasks.models.health import ServiceDown
 from xling_tasks.models.rounds import own_transport
+from xling_tasks.replies.journal import Journal, Kept, Place
+from xling_tasks.replies.place import key_of_request
 from xling_tasks.unanswered import Unanswered, failed
 
 _KINDS = ("generate_until", "loglikelihood")
@@ -47,8 +47,11 @@ class Part:
             self.allowed[key] += item.repeats
         self.scored = False
         self.failed = 0
-        self.known: dict[Place, Kept] = {} if journal is None else journal.content.answers
-        self.there = len(self.known)
+
+    @property
+    def there(self) -> int:
+        """How many of its answers are kept."""
+        return 0 if self.journal is None else self.journal.number
 
     def place(self, request: Any, seen: Counter[Place]) -> Place | None:
         """Which of the task's requests it is; None for one that only fills up a batch."""
@@ -70,11 +73,10 @@ class Part:
         if failed(reply):
             self.failed += 1
             return
-        self.there += not again
         outcome = (reply.outcome, reply.reason) if isinstance(reply, Unanswered) else ("", "")
         kept = Kept(str(reply) if isinstance(reply, str) else reply, *outcome)
         if self.journal is not None:
-            self.journal.put(place, kept)
+            self.journal.put(place, kept, again=again)
 
 
 class Journaled:
@@ -133,35 +135,74 @@ class Journaled:
     def _ask(self, kind: str, requests: list[Any], *more: Any, **options: Any) -> list[Any]:
         """All replies, in order: from the journals, else from the model."""
         seen: Counter[Place] = Counter()
-        parts = [self._parts.get(str(request.task_name)) for request in requests]
         places: list[tuple[Part, Place] | None] = []
-        replies: list[Any] = [None] * len(requests)
-        rest = []
-        for number, (part, request) in enumerate(zip(parts, requests, strict=True)):
+        for request in requests:
+            part = self._parts.get(str(request.task_name))
             place = None if part is None else part.place(request, seen)
             places.append(None if part is None or place is None else (part, place))
-            # Taken out, for the answers live on in the harness's requests.
-            kept = None if part is None or place is None else part.known.pop(place, None)
-            if kept is None:
-                rest.append(number)
-            else:
-                replies[number] = _reply(kept)
         if not any(places):
             return list(self._watch.before[kind](requests, *more, **options))
-        self._say_resumed(len(requests) - len(rest), len(requests))
-        self._other_stream(requests, replies, rest)
         self._places = places
-        ask = self._watch.before[kind]
+        replies: list[Any] = [None] * len(requests)
+        open_: list[int] = list(range(len(requests)))
         try:
-            for chunk in self._chunks(requests, rest):
-                self._ask_chunk(kind, ask, requests, chunk, replies, more, options)
-            self._fill_up(ask, requests, len(rest), more, options)
+            while True:
+                wanted = len(open_)
+                mine, open_ = self._claim(open_, replies)
+                if wanted == len(requests):
+                    self._say_resumed(wanted - len(mine) - len(open_), wanted)
+                self._other_stream(requests, mine)
+                ask = self._watch.before[kind]
+                for chunk in self._chunks(requests, mine):
+                    self._ask_chunk(kind, ask, requests, chunk, replies, more, options)
+                self._fill_up(ask, requests, len(mine), more, options)
+                self._release()
+                if not self._anywhere(bool(open_)):
+                    return replies
+                self._wait(open_)
         except KeyboardInterrupt:
             self.close()
             raise
         except Exception as error:
             raise self._gone(error) from error
-        return replies
+
+    def _claim(self, open_: list[int], replies: list[Any]) -> tuple[list[int], list[int]]:
+        """Take what is kept; returns what to ask here, and what another run is asking."""
+        wanted: dict[Part, dict[Place, int]] = {}
+        mine = []
+        for number in open_:
+            part, place = self._places[number] or (None, None)
+            if part is None or place is None or part.journal is None:
+                mine.append(number)
+            else:
+                wanted.setdefault(part, {})[place] = number
+        left = []
+        for part, numbers in wanted.items():
+            assert part.journal is not None
+            known, own = part.journal.claim(numbers)
+            for place, kept in known.items():
+                replies[numbers[place]] = _reply(kept)
+            mine += [number for place, number in numbers.items() if place in own]
+            theirs = numbers.keys() - known.keys() - own
+            left += [numbers[place] for place in theirs]
+        return sorted(mine), sorted(left)
+
+    def _release(self) -> None:
+        for part in self._parts.values():
+            if part.journal is not None:
+                part.journal.release()
+
+    def _wait(self, open_: list[int]) -> None:
+        """Wait for another run's answers, or for that of another process of this run."""
+        parts = [self._places[number] for number in open_]
+        if parts and parts[0] is not None and parts[0][0].journal is not None:
+            parts[0][0].journal.wait(len(open_))
+        else:
+            time.sleep(0.5)
+
+    def _anywhere(self, here: bool) -> bool:
+        """Whether it is so on any process of the run."""
+        return any(all_ranks(here)) if getattr(self._lm, "world_size", 1) > 1 else here
 
     def _ask_chunk(
         self, kind: str, ask: Any, requests: list[Any], chunk: list[int], replies: list[Any],
@@ -243,13 +284,13 @@ class Journaled:
                 there, wanted, self.where(),
             )  # fmt: skip
 
-    def _other_stream(self, requests: list[Any], replies: list[Any], rest: list[int]) -> None:
+    def _other_stream(self, requests: list[Any], rest: list[int]) -> None:
         """Take care that sampling goes on, and does not begin again.
 
         With the same seed a second start would draw the random numbers of the first again, and
         give some of the answers that are there a second time: a consistency that is not one.
         """
-        starts = [p.journal.content.starts for p in self._parts.values() if p.journal is not None]
+        starts = [p.journal.start for p in self._parts.values() if p.journal is not None]
         again = max(starts, default=1)
         if not rest or again < 2:
             return
@@ -331,7 +372,7 @@ class Journaled:
         for part in self._parts.values():
             if part.journal is None:
                 continue
-            if part.journal.content.saved is None or part.failed or self._stay:
+            if part.journal.saved is None or part.failed or self._stay:
                 part.journal.note_finished()
                 part.journal.close()
             else:

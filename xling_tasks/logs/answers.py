@@ -18,7 +18,7 @@ from typing import Any
 from xling_tasks.harness.backends import class_name, clean_reply
 from xling_tasks.harness.run import as_mapping, running
 from xling_tasks.logs.results import as_json
-from xling_tasks.models.store import key_of
+from xling_tasks.replies.folder import key_of
 from xling_tasks.secrets import redact
 from xling_tasks.unanswered import Unanswered
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -25,13 +24,11 @@ from xling_tasks.models.failures import ANSWER, FAILED, REPEATED, Reply, repeate
 from xling_tasks.models.health import Health, Limits
 from xling_tasks.models.rounds import Call, concurrency
 from xling_tasks.models.spec import SELF, ModelSpec
-from xling_tasks.models.store import LEASE, ReplyStore, cache_folder, key_of
 from xling_tasks.models.tally import Tally, in_words, tell
 from xling_tasks.models.turns import messages_of
+from xling_tasks.replies.folder import cache_folder, key_of
+from xling_tasks.replies.role import store_of
 from xling_tasks.secrets import redact
-
-_POLL = 0.5
-"""Seconds between looks for replies that another process is asking for."""
 
 _REPEATED = 3
 """Prompts with one reply that none can be read from: an error of the service."""
@@ -69,7 +66,7 @@ class Backend:
                 self.temperature,
             )
         folder = cache_folder(cache) if self.identity is not None else None
-        self._store = ReplyStore(folder, role) if folder is not None else None
+        self._store = store_of(role, folder)
 
     @property
     def signature(self) -> str:
@@ -160,43 +157,19 @@ class Backend:
         gen_kwargs = self.gen_kwargs(until)
         gen_kwargs["max_gen_toks"] = max(gen_kwargs["max_gen_toks"], at_least)
         key = {prompt: key_of(self.identity, self.chat, gen_kwargs, prompt) for prompt in prompts}
-        if self._store is not None and self.former is not None:
+        if self.former is not None:
             former = {key_of(self.former, self.chat, gen_kwargs, p): key[p] for p in key}
             self._store.take_over(former)
-        replies = self._known(key)
-        open_ = [prompt for prompt in key if prompt not in replies]
-        with tqdm(total=len(open_), desc=f"Asking the {self.role}", disable=not open_) as bar:
-            while open_:
-                mine, open_ = self._share(open_, key)
-                self._ask(mine, gen_kwargs, key, replies, bar)
-                if open_:
-                    known = self._known({prompt: key[prompt] for prompt in open_})
-                    replies.update(known)
-                    bar.update(len(known))
-                    open_ = [prompt for prompt in open_ if prompt not in known]
-                    time.sleep(_POLL if open_ else 0)
+        replies: dict[str, Reply] = {}
+
+        def known(there: dict[str, str]) -> None:
+            replies.update({prompt: Reply(text) for prompt, text in there.items()})
+
+        self._store.share(key, known, lambda open_: self._ask(open_, gen_kwargs, key, replies))
         if reads is not None and self._limits.error_texts:
             self._take_back_repeated(replies, key, reads)
         self._say_missing(replies)
         return [replies[prompt] for prompt in prompts]
-
-    def _known(self, key: Mapping[str, str]) -> dict[str, Reply]:
-        known = self._store.get_many(key.values()) if self._store else {}
-        return {prompt: Reply(known[k]) for prompt, k in key.items() if k in known}
-
-    def _share(self, open_: list[str], key: Mapping[str, str]) -> tuple[list[str], list[str]]:
-        """The prompts to be asked here, and those that another process is asking now."""
-        if self._store is None:
-            return open_, []
-        mine = self._store.lease(key[prompt] for prompt in open_)
-        # What another process finished between the look and the lease.
-        done = set(self._store.get_many(mine))
-        self._store.release(done)
-        mine -= done
-        return (
-            [prompt for prompt in open_ if key[prompt] in mine],
-            [prompt for prompt in open_ if key[prompt] not in mine],
-        )
 
     def _ask(
         self,
@@ -204,28 +177,18 @@ class Backend:
         gen_kwargs: dict[str, Any],
         key: Mapping[str, str],
         replies: dict[str, Reply],
-        bar: Any,
     ) -> None:
         """Ask for some prompts, and keep each reply as it arrives."""
         calls = self.calls(prompts, gen_kwargs)
-        renewed = time.monotonic()
-        try:
-            with contextlib.closing(self.stream(calls)) as arriving:
-                for arrived in arriving:
-                    for i, reply in arrived:
-                        replies[prompts[i]] = reply
-                    bar.update(len(arrived))
-                    if self._store is None:
-                        continue
-                    self._store.put_many(
-                        {key[prompts[i]]: r.text for i, r in arrived if r.outcome == ANSWER}
-                    )
-                    if time.monotonic() - renewed > LEASE / 3:
-                        self._store.lease(key[p] for p in prompts if p not in replies)
-                        renewed = time.monotonic()
-        finally:
-            if self._store is not None:
-                self._store.release(key[prompt] for prompt in prompts)
+        bar = tqdm(total=len(calls), desc=f"Asking the {self.role}")
+        with bar, contextlib.closing(self.stream(calls)) as arriving:
+            for arrived in arriving:
+                for i, reply in arrived:
+                    replies[prompts[i]] = reply
+                bar.update(len(arrived))
+                self._store.put_many(
+                    {key[prompts[i]]: r.text for i, r in arrived if r.outcome == ANSWER}
+                )
 
     def stream(self, calls: Sequence[Call]) -> Stream:
         """Replies of calls as they arrive, uncached; see `calls.stream`."""
@@ -254,8 +217,7 @@ class Backend:
         shown = replies[next(iter(wrong))].text
         for prompt in wrong:
             replies[prompt] = Reply("", FAILED, REPEATED)
-        if self._store is not None:
-            self._store.forget(key[prompt] for prompt in wrong)
+        self._store.forget(key[prompt] for prompt in wrong)
         log.warning(
             "%s: %d different prompts got one and the same reply, which can be read for none of "
             "them (%r): taken for an error of the service, unscored and not cached. If it is what "

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from xling_tasks.errors import SettingError
 from xling_tasks.log import log
-from xling_tasks.models.store import cache_folder
 from xling_tasks.readers.fences import Fences
+from xling_tasks.replies.folder import cache_folder
 
 NAME = "fence.key"
 """The key's file in the cache folder: 64 hexadecimal digits."""

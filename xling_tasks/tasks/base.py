@@ -35,10 +35,10 @@ from xling_tasks.log import log
 from xling_tasks.log_filter import clean_saved_results
 from xling_tasks.logs.answers import answer_lines, new_run, noting
 from xling_tasks.models.fence_key import fences
-from xling_tasks.models.store import cache_folder, save_answers
 from xling_tasks.models.tally import by_role, told
 from xling_tasks.readers.fences import Fences
 from xling_tasks.readers.thinking import holds_thinking
+from xling_tasks.replies.folder import cache_folder, save_answers
 from xling_tasks.scorers.answered import ANSWER_METRICS, about_answers, unanswered_again
 from xling_tasks.scorers.values import replies_of
 from xling_tasks.secrets import redact, remember

@@ -21,7 +21,8 @@ from xling_tasks.data.prompts import Prompts
 from xling_tasks.data.records import MMEDBENCH, RECORDS
 from xling_tasks.data.sources import find_source
 from xling_tasks.errors import DataError
-from xling_tasks.models.store import ReplyStore, named_folder
+from xling_tasks.replies.folder import named_folder
+from xling_tasks.replies.store import ReplyStore
 from xling_tasks.settings import Settings
 
 HUB_SECONDS = 5.0
@@ -206,9 +207,10 @@ def _not_writable(folder: Path) -> str:
         return f"cannot be made ({in_words(error)})"
     try:
         with tempfile.TemporaryDirectory(dir=folder, prefix="doctor-") as inside:
-            store = ReplyStore(Path(inside), "try")
+            store = ReplyStore(Path(inside) / "try.sqlite")
             store.put_many({"key": "reply"})
             kept = store.get_many(["key"]) if store.keeps else {}
+            store.close()
     except Exception as error:
         return f"cannot be written to ({in_words(error)})"
     return "" if kept == {"key": "reply"} else "what is written cannot be read back"

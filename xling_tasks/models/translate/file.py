@@ -12,8 +12,8 @@ from xling_metrics.languages import language_code
 from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.log import log
 from xling_tasks.models.spec import ModelSpec
-from xling_tasks.models.store import key_of
 from xling_tasks.models.translate.base import Translator
+from xling_tasks.replies.folder import key_of
 from xling_tasks.safe_json import json_objects
 
 _FIELDS = ("language", "text", "translation")

@@ -19,10 +19,10 @@ from xling_tasks.models.backend import backend
 from xling_tasks.models.failures import FAILED, REFUSED, Reply
 from xling_tasks.models.rounds import Arrived, Call
 from xling_tasks.models.spec import ModelSpec
-from xling_tasks.models.store import key_of
 from xling_tasks.models.translate.engine import Outcome, Outcomes
 from xling_tasks.models.translate.seq2seq import TEMPERATURE, TOP_P
 from xling_tasks.readers.thinking import without_thinking
+from xling_tasks.replies.folder import key_of
 
 CLEANING = 2
 """Counts up when cleaning changes, so that cached outcomes are not mixed."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,13 +15,14 @@ from xling_metrics.languages import Language
 from xling_tasks.languages import find
 from xling_tasks.log import log
 from xling_tasks.models.failures import REPEATED
-from xling_tasks.models.store import LEASE, ReplyStore, cache_folder, key_of
 from xling_tasks.models.tally import tell
 from xling_tasks.models.translate import degenerate
 from xling_tasks.models.translate.base import Translator
 from xling_tasks.models.translate.engine import Engine, Outcome
 from xling_tasks.models.translate.passages import require_splitter, split
 from xling_tasks.models.translate.seq2seq import TEMPERATURE, TOP_P
+from xling_tasks.replies.folder import cache_folder, key_of
+from xling_tasks.replies.role import store_of
 from xling_tasks.secrets import redact
 
 TRIES = 3
@@ -32,8 +32,6 @@ _SAME = 3
 _SAME_LETTERS = 12
 _SAME_RANGE = 4
 """One translation of this many sentences, and of lengths this far apart, is a service's error."""
-
-_POLL = 0.5
 
 
 class SentenceTranslator(Translator):
@@ -46,7 +44,7 @@ class SentenceTranslator(Translator):
         self.engine = engine
         self._names = names if engine.any_language else None
         folder = cache_folder(cache) if engine.identity is not None else None
-        self._store = ReplyStore(folder, "translations") if folder is not None else None
+        self._store = store_of("translations", folder)
 
     @property
     def signature(self) -> str:
@@ -104,25 +102,12 @@ class _Run:
 
     def outcomes(self, sentences: list[str]) -> dict[str, str | None]:
         """The translation of each distinct sentence; None if there is none."""
-        open_ = self._look_up(sentences)
+        key = {sentence: self._key(sentence) for sentence in sentences}
+        if self._engine.former is not None:
+            former = self._engine.former
+            self._store.take_over({self._key(s, former): key[s] for s in sentences})
+        self._store.share(key, self._take, self._translate)
         source, target = (language.code for language in self._pair)
-        with tqdm(
-            total=len(open_), desc=f"Translating {source} to {target}", disable=not open_
-        ) as bar:
-            while open_:
-                mine = open_
-                if self._store is not None:
-                    leased = self._store.lease(map(self._key, open_))
-                    # What another process finished between the look and the lease.
-                    done = set(self._store.get_many(leased))
-                    self._store.release(done)
-                    leased -= done
-                    mine = [sentence for sentence in open_ if self._key(sentence) in leased]
-                self._translate(mine, bar)
-                # What another process is asking for now.
-                asked = set(mine)
-                open_ = self._look_up([s for s in open_ if s not in asked])
-                time.sleep(_POLL if open_ else 0)
         failed = [sentence for sentence in sentences if self._done.get(sentence) is None]
         self._owner._count(failed=len(failed))
         tell("translator", self._why)
@@ -134,46 +119,39 @@ class _Run:
             )  # fmt: skip
         return {sentence: self._done.get(sentence) for sentence in sentences}
 
-    def _translate(self, sentences: list[str], bar: tqdm[Any]) -> None:
+    def _translate(self, sentences: list[str]) -> None:
         """All attempts at some sentences."""
         self._failed: dict[str, str] = {}
+        source, target = (language.code for language in self._pair)
+        bar = tqdm(total=len(sentences), desc=f"Translating {source} to {target}")
         try:
-            open_ = self._attempt(sentences, 0, bar)
-            self._owner._count(redone=len(open_))
-            for attempt in range(1, TRIES + 1):
-                open_ = self._attempt(open_, attempt, bar)
+            with bar:
+                open_ = self._attempt(sentences, 0, bar)
+                self._owner._count(redone=len(open_))
+                for attempt in range(1, TRIES + 1):
+                    open_ = self._attempt(open_, attempt, bar)
         finally:
             self._why.update(self._failed.values())
-            if self._store is not None:
-                self._store.release(map(self._key, sentences))
         if self._engine.detects_errors:
             self._take_back_same(sentences)
 
-    def _look_up(self, sentences: list[str]) -> list[str]:
-        """Take what the cache knows; the rest is returned."""
-        if self._store is None:
-            return sentences
-        if self._engine.former is not None:
-            former = self._engine.former
-            self._store.take_over({self._key(s, former): self._key(s) for s in sentences})
-        rows = self._store.get_many(map(self._key, sentences))
-        before = len(self._done)
-        for sentence in sentences:
-            row = rows.get(self._key(sentence))
-            if row is not None:
-                outcome = json.loads(row)
-                self._done[sentence] = outcome.get("text")
-                self._why.update([outcome["failed"]] if "failed" in outcome else [])
-        self._owner._count(cached=len(self._done) - before)
-        return [sentence for sentence in sentences if sentence not in self._done]
+    def _take(self, there: Mapping[str, str]) -> None:
+        """Take what is known."""
+        for sentence, row in there.items():
+            outcome = json.loads(row)
+            self._done[sentence] = outcome.get("text")
+            self._why.update([outcome["failed"]] if "failed" in outcome else [])
+        self._owner._count(cached=len(there))
 
     def _attempt(self, sentences: list[str], attempt: int, bar: tqdm[Any]) -> list[str]:
         """Translate some sentences; returns those to be tried again."""
+        # What degenerated at this attempt in an earlier start need not be paid for again.
+        key = {self._key(sentence) + f"-{attempt}": sentence for sentence in sentences}
+        again = [key[known] for known in self._store.get_many(key)]
+        sentences = [sentence for sentence in sentences if sentence not in set(again)]
         if not sentences:
-            return []
-        again: list[str] = []
+            return again
         arriving = self._engine.outcomes(self._engine.order(sentences), *self._pair, attempt)
-        renewed = time.monotonic()
         with contextlib.closing(arriving):
             for outcomes in arriving:
                 self._failed.update({o.sentence: o.failed for o in outcomes if o.failed})
@@ -182,9 +160,6 @@ class _Run:
                 rows = self._rows(whole, attempt, again)
                 self._keep(rows)
                 bar.update(len(rows))
-                if self._store is not None and time.monotonic() - renewed > LEASE / 3:
-                    self._store.lease(self._key(s) for s in sentences if s not in self._done)
-                    renewed = time.monotonic()
         return again
 
     def _rows(
@@ -201,6 +176,8 @@ class _Run:
                 self._why[why] += 1
             else:
                 again.append(sentence)
+                if why != "empty":  # which may be a hitch of the service
+                    self._store.put_many({self._key(sentence) + f"-{attempt}": why})
         return rows
 
     def _take_back_same(self, sentences: list[str]) -> None:
@@ -218,8 +195,7 @@ class _Run:
                 self._done[sentence] = None
             self._why[REPEATED] += len(same)
             self._owner._count(translated=-len(same))
-            if self._store is not None:
-                self._store.forget(map(self._key, same))
+            self._store.forget(map(self._key, same))
             log.warning(
                 "translator: %d sentences of %d to %d characters got the same translation (%r): "
                 "taken for an error of the service, unscored and not cached. If it is right, set "
@@ -236,12 +212,11 @@ class _Run:
         for sentence, row in rows.items():
             self._done[sentence] = row.get("text")
         self._owner._count(translated=sum("text" in row for row in rows.values()))
-        if self._store is not None:
-            # An empty reply may be a hitch of the service, so it is asked for again next time.
-            kept = {s: row for s, row in rows.items() if row.get("failed") != "empty"}
-            self._store.put_many(
-                {self._key(s): json.dumps(row, ensure_ascii=False) for s, row in kept.items()}
-            )
+        # An empty reply may be a hitch of the service, so it is asked for again next time.
+        kept = {s: row for s, row in rows.items() if row.get("failed") != "empty"}
+        self._store.put_many(
+            {self._key(s): json.dumps(row, ensure_ascii=False) for s, row in kept.items()}
+        )
 
     def _key(self, sentence: str, identity: Any = None) -> str:
         pair = [language.code if language.nllb else list(language[:2]) for language in self._pair]

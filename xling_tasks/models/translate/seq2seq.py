@@ -19,9 +19,9 @@ from xling_metrics.languages import Language
 from xling_tasks.errors import BackendError, SettingError, did_you_mean
 from xling_tasks.models.control_tokens import inert_for
 from xling_tasks.models.spec import ModelSpec
-from xling_tasks.models.store import key_of
 from xling_tasks.models.translate.engine import Outcomes, in_batches
 from xling_tasks.models.translate.families import Family, Pair
+from xling_tasks.replies.folder import key_of
 
 DECODING = 1
 """Counts up when decoding changes, so that cached outcomes are not mixed."""

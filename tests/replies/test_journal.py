@@ -6,19 +6,22 @@ import contextlib
 import json
 import logging
 import os
-import random
 import signal
+import sqlite3
 import subprocess
 import sys
+import threading
+import zlib
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from xling_tasks.errors import XlingError
 from xling_tasks.lm import journaled
 from xling_tasks.lm.baseline import BaselineLM
-from xling_tasks.logs.journal import Journal, Kept, read_journal
-from xling_tasks.logs.lock import Lock, Locked, held
+from xling_tasks.replies.file import remove
+from xling_tasks.replies.journal import Journal, Kept, read_journal
+from xling_tasks.replies.store import ReplyStore
 
 QUICK = {"k": 3, "topic_seeds": 0, "encoder": False, "source_encoder": False}
 V = "xlinghealth_verifiability_demo_es"
@@ -90,7 +93,7 @@ def plain(results) -> str:
 
 
 def journals(cache: Path) -> list[Path]:
-    return sorted((cache / "journals").glob("*.journal"))
+    return sorted((cache / "journals").glob("*.sqlite"))
 
 
 @pytest.mark.parametrize("tasks", [[V], [LL], [T], [V, LL, T]])
@@ -160,7 +163,7 @@ def test_afresh_on_demand(mortal, own_cache):
     mortal(V, metadata=QUICK | {"xling_resume": False})
     assert len(Mortal.asked) == 40
     journaled.end()
-    assert len(list((own_cache / "journals").glob("*.aside"))) == 1
+    assert len(list((own_cache / "journals").glob("*.aside-*"))) == 1
 
 
 def test_another_folder_on_demand(mortal, own_cache, tmp_path):
@@ -189,108 +192,151 @@ def test_other_tasks_and_other_models_are_not_touched(mortal):
     assert model.generate_until is own
 
 
-def test_a_torn_end_is_cut_off_and_damage_is_asked_again(mortal, own_cache, caplog):
+def test_damage_is_asked_again_and_said(mortal, own_cache, caplog):
     whole = plain(mortal(V))
     journaled.end()
     mortal(V, 9)
     (path,) = journals(own_cache)
-    lines = path.read_bytes().splitlines(keepends=True)
-    lines[4] = lines[4].replace(b'"a":"', b'"a":"N', 1)  # not what was written any more
-    path.write_bytes(b"".join(lines) + lines[5][:30])
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (reply,) = db.execute("SELECT reply FROM replies WHERE key != 'about' LIMIT 1").fetchone()
+    content = path.read_bytes()
+    place = content.index(reply)
+    path.write_bytes(content[: place + 3] + b"\xff" + content[place + 4 :])
     with caplog.at_level(logging.WARNING):
         again = mortal(V)
     assert len(Mortal.asked) == 40 - 8
-    assert "1 damaged records" in caplog.text
+    assert "1 replies are damaged" in caplog.text
     assert plain(again) == whole
-
-
-def test_every_cut_and_every_flipped_byte_is_survived(tmp_path):
-    path = tmp_path / "x.journal"
-    journal = Journal(path, {"task": "x"})
-    for number in range(6):
-        journal.put((f"key{number}", 0), Kept(f"answer {number} \n ü \ud800"))
-    journal.close()
-    content = path.read_bytes()
-    right = read_journal(path).answers
-    assert len(right) == 6
-    for cut in range(len(content)):
-        path.write_bytes(content[:cut])
-        rest = read_journal(path)
-        assert rest.answers.items() <= right.items()
-        assert rest.damaged == 0
-    draw = random.Random(1)
-    for place in range(len(content)):
-        damaged = bytearray(content)
-        damaged[place] ^= 1 << draw.randrange(8)
-        path.write_bytes(damaged)
-        rest = read_journal(path)
-        assert rest.answers.items() <= right.items(), place
-        assert len(rest.answers) >= 4
 
 
 def test_what_is_written_comes_back_exactly(tmp_path):
     scores = [(-0.1, True), (float("-inf"), False), (-1e-300, True), (-12345.678901234567, False)]
-    path = tmp_path / "x.journal"
-    journal = Journal(path, {})
-    for number, score in enumerate(scores):
+    path = tmp_path / "x.sqlite"
+    journal = Journal(path, {"task": "x"})
+    for number, score in enumerate([*scores, "a \ud800 \x00 \n ü", ""]):
         journal.put(("k", number), Kept(score))
+    journal.put(("k", 9), Kept("", "refused", "content filter"))
     journal.close()
-    assert [kept.answer for kept in read_journal(path).answers.values()] == scores
+    content = read_journal(path)
+    assert [kept.answer for kept in content.answers.values()][:4] == scores
+    assert content.answers["k", 4].answer == "a \ud800 \x00 \n ü"
+    assert content.answers["k", 9] == Kept("", "refused", "content filter")
+    assert content.header == {"task": "x"} and content.starts == 1 and not content.running
 
 
-def test_two_runs_are_kept_apart(mortal, own_cache, run):
+OTHER = """
+import os, sys, time
+from xling_tasks.replies.journal import Journal, Kept
+from pathlib import Path
+path, do = Path(sys.argv[1]), sys.argv[2]
+journal = Journal(path, {})
+places = [tuple(place) for place in eval(sys.argv[3])]
+known, mine = journal.claim(places)
+print(len(known), len(mine), flush=True)
+if do == "answer":
+    for place in mine:
+        time.sleep(0.02)
+        journal.put(place, Kept(eval(sys.argv[4])[place]))
+    journal.remove()
+else:
+    time.sleep(3600)
+"""
+
+
+def places_of(run_):
+    """What the command asks for, as its journal knows it, and the answers."""
+    found = {}
+    put = Journal.put
+
+    def noted(self, place, kept, **options):
+        found[place] = kept.answer
+        put(self, place, kept, **options)
+
+    Journal.put = noted
+    try:
+        results = run_()
+    finally:
+        Journal.put = put
+    journaled.end()
+    return found, results
+
+
+def other_run(path, do, answers):
+    given = [sys.executable, "-c", OTHER, str(path), do, repr(list(answers)), repr(answers)]
+    process = subprocess.Popen(given, stdout=subprocess.PIPE)
+    return process, process.stdout.readline()
+
+
+def test_a_second_run_takes_the_first_ones_answers_and_says_so(mortal, own_cache, caplog):
+    """The same command in another terminal: it waits, pays for nothing, and scores the same."""
+    answers, whole = places_of(lambda: mortal(V))
     mortal(V, 5)
     (path,) = journals(own_cache)
-    code = (
-        "import sys, time; from pathlib import Path; from xling_tasks.logs.lock import Lock;"
-        "lock = Lock(Path(sys.argv[1])); print('held', flush=True); time.sleep(3600)"
-    )
-    lock = path.with_suffix(".lock")
-    other = subprocess.Popen([sys.executable, "-c", code, str(lock)], stdout=subprocess.PIPE)
+    other, said = other_run(path, "answer", answers)
+    assert said.split() == [b"5", b"35"]
+    with caplog.at_level(logging.WARNING):
+        again = mortal(V)
+    assert Mortal.asked == [] and plain(again) == plain(whole)
+    assert f"process {other.pid} on " in caplog.text and "waits" in caplog.text
+    assert other.wait() == 0
+    journaled.end()
+    assert not journals(own_cache)  # the last one that needs it takes it off the disk
+
+
+def test_when_the_first_one_dies_the_second_asks_for_the_rest(mortal, own_cache, caplog):
+    answers, whole = places_of(lambda: mortal(V))
+    mortal(V, 5)
+    (path,) = journals(own_cache)
+    other, _ = other_run(path, "hang", answers)
+    killer = threading.Timer(1.5, lambda: (os.kill(other.pid, signal.SIGKILL), other.wait()))
+    killer.start()
     try:
-        assert other.stdout.readline() == b"held\n"
-        assert f"process {other.pid} on " in held(lock)
-        with pytest.raises(XlingError, match=f"process {other.pid} on .* xling_resume=false"):
-            mortal(V)
+        assert plain(mortal(V)) == plain(whole)
+    finally:
+        killer.join()
+    assert len(Mortal.asked) == 35 and "waits" in caplog.text
+
+
+def test_with_resume_false_a_second_run_asks_for_answers_of_its_own(mortal, own_cache):
+    answers, _ = places_of(lambda: mortal(V))
+    mortal(V, 5)
+    (path,) = journals(own_cache)
+    other, _ = other_run(path, "hang", answers)
+    try:
         assert mortal(V, metadata=QUICK | {"xling_resume": False}) is not None
         assert len(Mortal.asked) == 40
         journaled.end()
+        assert journals(own_cache) == [path]
+        assert f"process {other.pid} on " in read_journal(path).running[0]
     finally:
         os.kill(other.pid, signal.SIGKILL)
         other.wait()
-    assert lock.exists() and held(lock) is None  # a dead process's lock is nobody's
-    mortal(V)
-    assert len(Mortal.asked) == 35
-
-
-def test_a_lock_in_one_process(tmp_path):
-    lock = Lock(tmp_path / "a.lock")
-    with pytest.raises(Locked, match=f"process {os.getpid()}"):
-        Lock(tmp_path / "a.lock")
-    lock.release()
-    Lock(tmp_path / "a.lock").release()
-    assert not list(tmp_path.iterdir())
+    assert read_journal(path).running == []
 
 
 def test_a_full_disk_does_not_end_the_run(mortal, own_cache, monkeypatch, caplog):
-    write, left = os.write, [6]
+    whole = plain(mortal(V))
+    journaled.end()
+    put, left = ReplyStore.put_many, [6]
 
-    def full(file, data):
-        if data[8:9] == b" " and b'"k":' in data:
-            left[0] -= 1
-            if left[0] < 0:
-                raise OSError(28, "No space left on device")
-        return write(file, data)
+    def full(self, replies, **options):
+        left[0] -= 1
+        if left[0] == 0:
+            with self._transaction(begin=False) as db:
+                pages = db.execute("PRAGMA page_count").fetchone()[0]
+                db.execute(f"PRAGMA max_page_count={pages}")
+        put(self, {key: text + " " * 50_000 for key, text in replies.items()}, **options)
 
-    monkeypatch.setattr("xling_tasks.logs.journal.os.write", full)
-    assert mortal(V) is not None
-    assert caplog.text.count("No space left on device") == 1
+    monkeypatch.setattr(ReplyStore, "put_many", full)
+    assert plain(mortal(V)) == whole
+    assert caplog.text.count("database or disk is full") == 1
 
 
 def test_a_read_only_folder_does_not_end_the_run(mortal, own_cache, caplog):
     (own_cache / "journals").write_text("a file where the folder should be")
     assert mortal(V) is not None
-    assert "cannot be written" in caplog.text
+    assert "cannot be opened" in caplog.text
 
 
 def test_without_a_cache_nothing_is_written(mortal, own_cache):
@@ -298,13 +344,25 @@ def test_without_a_cache_nothing_is_written(mortal, own_cache):
     assert not list(own_cache.iterdir())
 
 
-def test_a_journal_of_a_newer_version_is_set_aside(mortal, own_cache, caplog):
-    mortal(V, 9)
+def lines(*records):
+    """Records as version 0.2 wrote them."""
+    texts = [json.dumps(record).encode() for record in records]
+    return b"".join(b"%08x %08x %s\n" % (len(text), zlib.crc32(text), text) for text in texts)
+
+
+def test_a_journal_of_0_2_is_taken_over_once(mortal, own_cache, caplog):
+    answers, whole = places_of(lambda: mortal(V))
+    mortal(V, 0)
     (path,) = journals(own_cache)
-    path.unlink()
-    journal = Journal(path, {})
-    journal._write({"xling_journal": 99})
-    journal.close()
-    mortal(V)
-    assert len(Mortal.asked) == 40
-    assert "format 99" in caplog.text
+    old = path.with_suffix(".journal")
+    remove(path)
+    some = list(answers.items())[:12]
+    records = [{"k": key, "r": number, "a": answer} for (key, number), answer in some]
+    head = [{"xling_journal": 1, "task": V}, {"start": 2, "pid": 1}]
+    damaged = lines(*records[11:]).replace(b'"a"', b'"b"')
+    old.write_bytes(lines(*head, *records[:11]) + damaged + lines(*records[:1])[:20])
+    assert mortal(V, 3) is None  # killed again, with the new journal
+    assert not old.exists() and len(Mortal.asked) == 40 - 11
+    assert read_journal(path).starts == 3
+    again = mortal(V)
+    assert len(Mortal.asked) == 40 - 11 - 3 and plain(again) == plain(whole)

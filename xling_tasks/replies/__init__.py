@@ -1,0 +1,1 @@
+"""The one store of replies: of the model under test, judges, translators and readers."""

@@ -1,0 +1,76 @@
+"""Where replies are kept, by which key, and the files of answers to be scored."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from xling_tasks.log import warn_once
+from xling_tasks.output import file_name
+
+REPLIES = "replies"
+"""Within the cache folder: a file for each role."""
+
+JOURNALS = "journals"
+"""Within the cache folder: a file for each unfinished task of the model under test."""
+
+ENDING = ".sqlite"
+
+
+def cache_folder(setting: str | bool | None) -> Path | None:
+    """The folder for caches: the setting, else `XLING_CACHE`, else `~/.cache/xling_tasks`.
+
+    Returns:
+        The folder, made if need be; None if the setting is False, or (with a warning) if it
+        cannot be made: a cache never ends a run.
+    """
+    folder = named_folder(setting)
+    if folder is None:
+        return None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        warn_once(
+            f"the cache folder {folder} cannot be made ({error}); the run goes on without: replies "
+            "of judges and translators are not kept for a later run. Set --metadata "
+            "xling_cache=FOLDER or the environment variable XLING_CACHE"
+        )
+        return None
+    return folder
+
+
+def named_folder(setting: str | bool | None) -> Path | None:
+    """As `cache_folder`, but nothing is made."""
+    named = setting if isinstance(setting, str) else os.environ.get("XLING_CACHE")
+    # In the environment everything is text: 'false' there is no name of a folder.
+    if setting is False or (setting is None and str(named).lower() in ("false", "off", "0")):
+        return None
+    return Path(named or "~/.cache/xling_tasks").expanduser()
+
+
+def key_of(*parts: Any) -> str:
+    """A content key: the digest of the parts' canonical JSON."""
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def save_answers(folder: Path, task: str, rank: int, rows: Iterable[Mapping[str, Any]]) -> Path:
+    """Write a task's answers as JSONL before they are scored; returns the new file.
+
+    The harness writes everything at the very end, so a crash while scoring would lose them. A
+    file that is there is whole.
+    """
+    target = folder / "answers"
+    target.mkdir(parents=True, exist_ok=True)
+    stamp = time.strftime("%Y-%m-%dT%H-%M-%S")
+    path = target / f"{file_name(task)}_{stamp}_{time.time_ns()}_{os.getpid()}_rank{rank}.jsonl"
+    unfinished = path.with_suffix(".part")
+    with unfinished.open("x", encoding="utf-8") as handle:
+        for row in rows:
+            handle.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+    return unfinished.rename(path)

@@ -1,0 +1,458 @@
+"""Replies by content key in one SQLite file: durable as they arrive, shared by processes.
+
+A store never ends a run: what cannot be read is asked again, what cannot be written is kept in
+memory, and both are said once. Several processes may read and write one store. Each asks only for
+what nobody else is asking for (`claim`), so two runs side by side pay for a reply once.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sqlite3
+import threading
+import time
+import uuid
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from xling_tasks.log import log
+from xling_tasks.replies import file
+
+T = TypeVar("T", bound=Hashable)
+
+LEASE = 120.0
+"""Seconds after which a process that gives no sign of life asks for nothing any more."""
+
+_POLL = 0.5
+"""Seconds between looks for replies that another process is asking for."""
+
+_SYNC_SECONDS = 1.0
+_CHUNK = 500
+
+
+class ReplyStore:
+    """A store of replies, which are texts.
+
+    Args:
+        path: Its file, made if need be; None for a store that keeps nothing.
+        remember: Whether what cannot be written is kept in memory.
+
+    Attributes:
+        damaged: Replies found whose checksum was wrong; they are asked for again.
+        failed: Why nothing is written any more; '' while it is.
+    """
+
+    def __init__(self, path: Path | None, *, remember: bool = True) -> None:
+        self.path = path or Path(os.devnull)
+        self.damaged, self.failed = 0, ""
+        self._remember = remember and path is not None
+        self._memory: dict[str, str] = {}
+        self._guard = threading.RLock()
+        self._db: sqlite3.Connection | None = None
+        self._process, self._inode = 0, 0
+        self._busy = self._dirty = False
+        self._beat: threading.Thread | None = None
+        self._closed = threading.Event()
+        self._since = time.time()
+        self._owner = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex}"
+        self._writes = self._reads = path is not None
+        if path is not None:
+            self._reads = self._attempt("opened", self._opened)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether what is put here will be there for a later run."""
+        return self._writes
+
+    # Replies
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, str]:
+        """The replies known among `keys`."""
+        wanted = list(dict.fromkeys(keys))
+        known: dict[str, str] = {}
+
+        def look_up() -> None:
+            known.update(self._look_up(wanted))
+
+        if self._reads and wanted:
+            self._reads = self._attempt("read", look_up)
+        return known | {key: self._memory[key] for key in wanted if key in self._memory}
+
+    def everything(self) -> dict[str, str]:
+        """All replies, in the order in which they came."""
+        found: dict[str, str] = {}
+
+        def read() -> None:
+            with self._transaction(begin=False) as db:
+                rows = db.execute("SELECT key, reply, sum FROM replies ORDER BY rowid")
+                for key, reply, total in rows:
+                    if file.is_whole((key, reply, total)):
+                        found[key.decode()] = reply.decode("utf-8", "surrogatepass")
+
+        if self._reads:
+            self._attempt("read", read)
+        return found
+
+    def put_many(self, replies: Mapping[str, str], *, replace: bool = False) -> None:
+        """Store replies; those already there stay, unless they are to be replaced."""
+        if not replies:
+            return
+        rows = [_row(key, reply) for key, reply in replies.items()]
+        what = "REPLACE" if replace else "IGNORE"
+
+        def write() -> None:
+            with self._transaction(begin=len(rows) > 1) as db:
+                db.executemany(f"INSERT OR {what} INTO replies VALUES (?, ?, ?)", rows)
+
+        if not (self._writes and self._attempt("written", write)) and self._remember:
+            self._memory.update(replies)
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Take back replies that turned out to be none."""
+        gone = [(key,) for key in keys]
+        for (key,) in gone:
+            self._memory.pop(key, None)
+
+        def delete() -> None:
+            with self._transaction() as db:
+                db.executemany("DELETE FROM replies WHERE key = ?", gone)
+
+        if gone and self._writes:
+            self._attempt("written", delete)
+
+    def take_over(self, former: Mapping[str, str]) -> None:
+        """Put replies that are known under a former key under their new one, too."""
+        known = self.get_many(former)
+        self.put_many({former[key]: reply for key, reply in known.items()})
+
+    def change(self, key: str, how: Callable[[str | None], str]) -> str:
+        """Change what stands under a key, alone among all processes; returns what stands there."""
+        made: list[str] = []
+
+        def write() -> None:
+            with self._transaction() as db:
+                made[:] = [how(dict(self._look_up([key])).get(key))]
+                db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", _row(key, made[0]))
+
+        if not (self._writes and self._attempt("written", write)):
+            made = [how(self.get_many([key]).get(key))]
+        return made[0]
+
+    def __len__(self) -> int:
+        """How many replies there are; 0 where they cannot be counted."""
+        counted = [0]
+
+        def count() -> None:
+            with self._transaction(begin=False) as db:
+                counted[0] = db.execute("SELECT COUNT(*) FROM replies").fetchone()[0]
+
+        if self._reads:
+            self._attempt("read", count)
+        return counted[0] or len(self._memory)
+
+    # Who asks for what
+
+    def claim(self, keys: Iterable[str]) -> tuple[dict[str, str], set[str]]:
+        """What is known of `keys`, and what this process is to ask for from now on.
+
+        The others are being asked for by another process, and their replies will be here. A claim
+        ends with `release`, or with a process that is gone or gives no sign of life.
+        """
+        wanted = list(dict.fromkeys(keys))
+        known: dict[str, str] = {}
+        mine: set[str] = set()
+
+        def write() -> None:
+            with self._transaction() as db:
+                known.update(self._look_up(wanted))
+                theirs = self._claimed(db)
+                mine.update(key for key in wanted if key not in known and key not in theirs)
+                self._sign(db)
+                rows = [(key, self._owner) for key in mine]
+                db.executemany("INSERT OR REPLACE INTO leases VALUES (?, ?)", rows)
+
+        if not (self._writes and wanted and self._attempt("written", write)):
+            known = self.get_many(wanted)
+            return known, {key for key in wanted if key not in known}
+        known.update({key: self._memory[key] for key in wanted if key in self._memory})
+        self._busy = True
+        self._start_beat()
+        return known, mine - known.keys()
+
+    def release(self) -> None:
+        """End all claims of this process."""
+        if not self._busy:
+            return
+        self._busy = False
+
+        def delete() -> None:
+            with self._transaction() as db:
+                db.execute("DELETE FROM leases WHERE owner = ?", (self._owner,))
+
+        if self._writes:
+            self._attempt("written", delete)
+
+    def share(
+        self,
+        key: Mapping[T, str],
+        known: Callable[[dict[T, str]], None],
+        ask: Callable[[list[T]], None],
+    ) -> None:
+        """Get replies for some things: what is known, what is asked here, and what others ask.
+
+        Args:
+            key: The key of each.
+            known: Takes replies that are there.
+            ask: Asks for some, and puts the replies here as they arrive.
+        """
+        open_ = list(key)
+        while open_:
+            there, mine = self.claim(key[item] for item in open_)
+            known({item: there[key[item]] for item in open_ if key[item] in there})
+            here = [item for item in open_ if key[item] in mine]
+            try:
+                if here:
+                    ask(here)
+            finally:
+                self.release()
+            done = {*there, *mine}
+            open_ = [item for item in open_ if key[item] not in done]
+            if open_ and not here:
+                self.wait(len(open_))
+
+    def wait(self, number: int) -> None:
+        """Wait a little for what others ask for; the first time it is said."""
+        others = self.others()
+        if others and not getattr(self, "_told", False):
+            self._told = True
+            log.warning(
+                "%s is asking for %d of these replies right now: this run waits for them and takes "
+                "them from %s, so that nothing is paid twice", others[0], number, self.path,
+            )  # fmt: skip
+        time.sleep(_POLL)
+
+    def others(self) -> list[str]:
+        """Other processes that use this store and live, in words."""
+        told: list[str] = []
+
+        def look() -> None:
+            with self._transaction(begin=False) as db:
+                for owner, seen, since in db.execute("SELECT owner, seen, since FROM owners"):
+                    if owner != self._owner.encode() and _is_alive(owner, seen):
+                        host, number = owner.decode().split("/")[:2]
+                        at = time.strftime("%Y-%m-%d %H:%M", time.localtime(since))
+                        told.append(f"process {number} on {host}, since {at},")
+
+        if self._writes:
+            self._attempt("read", look)
+        return told
+
+    def sign_in(self) -> None:
+        """Say that this process uses the store, until `close`."""
+
+        def write() -> None:
+            with self._transaction() as db:
+                self._sign(db)
+
+        if self._writes and self._attempt("written", write):
+            self._start_beat()
+
+    def close(self, *, remove_if_last: bool = False) -> None:
+        """Let go of the file; what is in it stays, unless it is not needed and nobody uses it."""
+        self._closed.set()
+        alone = remove_if_last and not self.others()
+
+        def leave() -> None:
+            with self._transaction() as db:
+                db.execute("DELETE FROM leases WHERE owner = ?", (self._owner,))
+                db.execute("DELETE FROM owners WHERE owner = ?", (self._owner,))
+
+        with self._guard:
+            if self._writes and self._db is not None and not alone:
+                self._attempt("written", leave)
+            self._let_go()
+            if alone:
+                with suppress(OSError):
+                    file.remove(self.path)
+
+    # Inside
+
+    def _look_up(self, wanted: list[str]) -> Iterator[tuple[str, str]]:
+        """Key and reply of what is there and whole; what is damaged goes."""
+        bad: list[tuple[int]] = []
+        with self._transaction(begin=False) as db:
+            for start in range(0, len(wanted), _CHUNK):
+                part = wanted[start : start + _CHUNK]
+                marks = ",".join("?" * len(part))
+                rows = db.execute(
+                    f"SELECT rowid, key, reply, sum FROM replies WHERE key IN ({marks})", part
+                ).fetchall()
+                for number, key, reply, total in rows:
+                    if file.is_whole((key, reply, total)):
+                        yield key.decode(), reply.decode("utf-8", "surrogatepass")
+                    else:
+                        bad.append((number,))
+            if bad:
+                self._drop(db, bad)
+
+    def _drop(self, db: sqlite3.Connection, bad: list[tuple[int]]) -> None:
+        db.executemany("DELETE FROM replies WHERE rowid = ?", bad)
+        self.damaged += len(bad)
+        log.warning(
+            "%s: %d replies are damaged (their checksum is wrong); they are asked for again",
+            self.path, len(bad),
+        )  # fmt: skip
+
+    def _claimed(self, db: sqlite3.Connection) -> set[str]:
+        """What other living processes are asking for."""
+        owners = db.execute("SELECT owner, seen FROM owners").fetchall()
+        alive = {owner for owner, seen in owners if _is_alive(owner, seen)}
+        alive.discard(self._owner.encode())
+        if not alive:
+            return set()
+        rows = db.execute("SELECT key, owner FROM leases")
+        return {key.decode("utf-8", "replace") for key, owner in rows if owner in alive}
+
+    def _sign(self, db: sqlite3.Connection) -> None:
+        now = time.time()
+        db.execute(
+            "INSERT OR REPLACE INTO owners VALUES (?, ?, ?)", (self._owner, now, self._since)
+        )
+
+    def _start_beat(self) -> None:
+        if self._beat is None:
+            self._beat = threading.Thread(target=self._live, daemon=True, name="xling-replies")
+            self._beat.start()
+
+    def _live(self) -> None:
+        """Give signs of life, and bring to the disk what was written, at most once a second."""
+        signed = time.monotonic()
+        while not self._closed.wait(_SYNC_SECONDS):
+            if self._dirty:
+                self._dirty = False
+                with suppress(OSError):
+                    log_file = os.open(f"{self.path}-wal", os.O_RDONLY)
+                    try:
+                        os.fsync(log_file)
+                    finally:
+                        os.close(log_file)
+            if time.monotonic() - signed > LEASE / 4 and not self._closed.is_set():
+                signed = time.monotonic()
+                with suppress(sqlite3.Error, OSError), self._transaction() as db:
+                    self._sign(db)
+
+    @contextmanager
+    def _transaction(self, *, begin: bool = True) -> Iterator[sqlite3.Connection]:
+        """The connection, alone in this process; all that is done with it, or nothing."""
+        with self._guard:
+            db = self._opened()
+            begin = begin and not db.in_transaction
+            if begin:
+                db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                if begin:
+                    db.execute("COMMIT")
+            except BaseException:
+                if begin and db.in_transaction:
+                    with suppress(sqlite3.Error):
+                        db.execute("ROLLBACK")
+                raise
+            self._dirty = True
+
+    def _opened(self) -> sqlite3.Connection:
+        """The connection of this process to the file that is there now."""
+        try:
+            inode = self.path.stat().st_ino
+        except FileNotFoundError:
+            inode = 0
+        if self._db is None or self._process != os.getpid() or inode != self._inode:
+            if self._process == os.getpid():
+                self._let_go()
+            self._db = None
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = file.connect(self.path)
+            self._process, self._inode = os.getpid(), self.path.stat().st_ino
+        return self._db
+
+    def _let_go(self) -> None:
+        if self._db is not None and self._process == os.getpid():
+            with suppress(sqlite3.Error):
+                self._db.close()
+        self._db = None
+
+    def _attempt(self, what: str, work: Callable[[], Any]) -> bool:
+        """Do something with the file; whether it could be done."""
+        try:
+            work()
+            return True
+        except (sqlite3.Error, OSError, ValueError, TypeError) as first:
+            why: Exception = first
+        if file.is_damage(self.path, why):
+            try:
+                self._mend(why)
+                work()
+                return True
+            except (sqlite3.Error, OSError, ValueError, TypeError) as second:
+                why = second
+        if what != "read":
+            self._writes, self.failed = False, str(why)
+        lost = (
+            "replies known before are asked for again"
+            if what == "read"
+            else "new replies are kept for this run only, and a later start asks for them again"
+        )
+        log.warning(
+            "the cache %s cannot be %s (%s); the run goes on without: %s. Free space or name "
+            "another folder with --metadata xling_cache=FOLDER",
+            self.path, what, why, lost,
+        )  # fmt: skip
+        # What is there can still be read from a store that cannot be written to.
+        return what == "opened" and self._is_readable()
+
+    def _is_readable(self) -> bool:
+        try:
+            with self._guard:
+                db = sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, check_same_thread=False)
+                db.text_factory = bytes
+                db.execute("SELECT key, reply, sum FROM replies LIMIT 1").fetchone()
+                self._db, self._process = db, os.getpid()
+                self._inode = self.path.stat().st_ino
+            return True
+        except (sqlite3.Error, OSError):
+            return False
+
+    def _mend(self, error: Exception) -> None:
+        """A new file with all that can be read of a damaged one, which is kept beside it."""
+        with self._guard:
+            self._let_go()
+            target, saved = file.mended(self.path)
+        log.warning(
+            "the cache %s is damaged (%s): it is set aside as %s; %d replies could be read and are "
+            "taken over, what is missing is asked for again",
+            self.path, error, target.name, saved,
+        )  # fmt: skip
+
+
+def _row(key: str, reply: str) -> tuple[str, bytes, int]:
+    data = reply.encode("utf-8", "surrogatepass")
+    return key, data, file.checksum(key.encode(), data)
+
+
+def _is_alive(owner: bytes, seen: Any) -> bool:
+    """Whether a process may still ask; of other machines only its last sign of life can tell."""
+    if not isinstance(seen, float) or seen < time.time() - LEASE:
+        return False
+    host, _, rest = owner.decode("utf-8", "replace").partition("/")
+    if host != socket.gethostname():
+        return True
+    try:
+        os.kill(int(rest.partition("/")[0]), 0)
+    except (ProcessLookupError, ValueError):
+        return False
+    except OSError:
+        return True
+    return True
