@@ -236,14 +236,14 @@ def test_as_many_women_as_men_write_and_every_language_says_the_same():
     """By the cards; where a language's verbs and adjectives tell, they must tell the same."""
     writers = {key: card["writer"] for key, card in CARDS.items() if "writer" in card}
     posts = load_prompts(RECORDS["empathy"]).prompts
-    assert writers.keys() == {post["id"] for post in posts}
-    balance = Counter(writers.values())
+    balance = Counter(writers.get(post["id"]) for post in posts)
     assert balance == {"woman": 52, "man": 48}
     for code in WRITER:
         told = {
-            post["id"]: says_writer(code, post["text"][code])
-            for post in posts
-            if post["id"] in writers
+            item["id"]: says_writer(code, item["text"][code])
+            for key in SETS
+            for item in load_prompts(RECORDS[key]).prompts
+            if item["id"] in writers
         }
         assert {key: who for key, who in told.items() if who - {writers[key]}} == {}, code
         assert sum(map(bool, told.values())) >= 4, code  # the forms are found at all
