@@ -562,6 +562,7 @@ def test_groups_beside_table_4_only_for_the_same_prompts(tmp_path):
     data = {
         "languages": ["en", "es", "hi"],
         "unusable_questions": {"hi": ["q1"]},
+        "not_compared": {"q2": "country"},
         "unusable_reasons": {"text missing": 1},
     }
     ours = write(tmp_path / "a", {"xling_information": task(scores, data=data)})
@@ -574,6 +575,8 @@ def test_groups_beside_table_4_only_for_the_same_prompts(tmp_path):
     assert cell(groups, "family: dravidian", model="gpt-4o (published)") == 0.60
     assert not by_key(report_of(other))["information_liveqa_groups"].published
     assert cell(by_name["coverage_information"], "reasons", language="hi") == "text missing: 1"
+    said = "questions are asked and not compared (right answers to them differ by country)"
+    assert said in by_name["coverage_information"].note
     assert cell(by_name["coverage_information"], "run", language="hi") is None
 
 

@@ -68,9 +68,9 @@ _NOTES = {
     ),
 }
 _PAPER = (
-    "Published rows ({sources}) are over 30 languages and the paper's 150 prompts, which are not "
-    "published (ours are our own), with its judge, classifiers and translator (NLLB-200 MoE 54B): "
-    "read them as orientation."
+    "Published rows ({sources}) are over 30 languages and the paper's prompts, which are not "
+    "published (150 from categories of MMLU; ours ask about health), with its judge, classifiers "
+    "and translator (NLLB-200 MoE 54B): read them as orientation."
 )
 
 
