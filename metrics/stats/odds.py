@@ -8,7 +8,7 @@ read replies of the same language: in one language alone, or in both alike.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 ODDS = 2.0
 """How many times the odds of read replies a verdict has to stand."""
@@ -51,14 +51,20 @@ def share_at_odds(hits: float, read: float, unread: float) -> AtOdds:
     return lambda k: lost * (tilted(share, k) - share)
 
 
-def shifts(side: AtOdds, baseline: AtOdds, k: float) -> tuple[float, float]:
-    """The smallest and the largest shift of side minus baseline at odds of k and 1/k.
+def shifts(sides: Sequence[tuple[int, AtOdds]], k: float) -> tuple[float, float]:
+    """The smallest and the largest shift of a sum of scores at odds of k and 1/k.
 
-    One side's unread replies differ, or both sides' alike: never in opposite ways.
+    One side's unread replies differ, or those of all sides alike: never in opposite ways.
+
+    Args:
+        sides: Sign (1 or -1) and what moves, of each score in the sum.
+        k: The odds.
     """
-    moved = [(side(f), -baseline(f)) for f in (k, 1 / k)]
-    ends = [end for own, other in moved for end in (own, other, own + other)]
-    return min(0.0, *ends), max(0.0, *ends)
+    ends = [0.0]
+    for factor in (k, 1 / k):
+        moved = [sign * moves(factor) for sign, moves in sides]
+        ends += [*moved, sum(moved)]
+    return min(ends), max(ends)
 
 
 def turns_at(holds: Callable[[float], bool], most: float = MOST) -> float | None:

@@ -87,7 +87,7 @@ def test_values_and_conclusions_are_those_of_the_report(tmp_path):
         about = endpoints[cell["endpoint"]]
         panel = (about["criterion"], about["dataset"], about["metric"], about["temperature"])
         own = values[(cell["model"], *panel, cell["language"])]
-        assert cell["veto"] == ""
+        assert cell["unread"] == 0
         interval = own.interval
         assert (cell["value"], cell["low"], cell["high"]) == (
             own.value,
@@ -183,7 +183,7 @@ def test_runs_made_differently_are_not_ranked_together(tmp_path, capsys):
     )
 
 
-def test_what_is_vetoed_or_has_no_samples_is_not_ranked(tmp_path):
+def test_who_answers_in_english_is_ranked_by_who_is_served(tmp_path):
     folders = [
         run_of(tmp_path, "a", {C + c: correctness(0.1) for c in ("en", "es")}),
         run_of(tmp_path, "b", {C + c: correctness(0.5) for c in ("en", "es")}),
@@ -192,18 +192,13 @@ def test_what_is_vetoed_or_has_no_samples_is_not_ranked(tmp_path):
         ),
         run_of(tmp_path, "n", {C + c: {**correctness(0.0), "rows": []} for c in ("en", "es")}),
     ]
-    cells = cells_of(made(tmp_path, *folders), HARM, "es")
-    assert [(c["rank_low"], c["rank_high"], c["ranked"]) for c in cells.values()][:2] == [
-        (1, 1, 2), (2, 2, 2)
-    ]  # fmt: skip
-    vetoed, silent = cells["v"], cells["n"]
-    assert vetoed["value"] is vetoed["low"] is vetoed["rank_low"] is None
-    assert vetoed["veto"] == vetoed["unranked"] == "100% of the answers were in English"
-    assert vetoed["verdict"] == "not_comparable"
+    content = made(tmp_path, *folders)
+    cells = cells_of(content, HARM.replace("contradictory", "served"), "es")
+    assert (cells["v"]["rank_low"], cells["v"]["rank_high"], cells["v"]["ranked"]) == (3, 3, 3)
+    assert cells["v"]["verdict"] == "worse" and "no usable answer" in cells["v"]["in_words"]
+    silent = cells_of(content, HARM, "es")["n"]
     assert silent["value"] == 0.0 and silent["low"] is None
     assert silent["rank_low"] is None and silent["unranked"] == "no samples were logged"
-    # In English, where it was not vetoed, it is ranked.
-    assert cells_of(made(tmp_path, *folders), HARM, "en")["v"]["ranked"] == 3
 
 
 def test_the_same_id_with_another_question_parts_two_models(tmp_path, capsys):
@@ -235,12 +230,9 @@ def test_unread_replies_that_could_turn_a_rank_keep_it_open(tmp_path):
         task["scores"]["n_judged"] = 200 - len(silent)
         return task
 
-    # 9% without a label is below the veto; read as contradictions they are more than b has.
-    hard = correctness(0.24, 200)
-    hits = [i for i, row in enumerate(hard["rows"]) if row["contradictory"]]
-    assert 15 < len(hits) < 30
-    silent = [i for i in range(200) if i not in hits][:18]
-    own = with_silence(0.0, silent)
+    # Three in four labels are missing: with twice the odds of the others they could hide it.
+    hard = correctness(0.3, 200)
+    own = with_silence(0.1, range(150))
     folders = [run_of(tmp_path, "a", {C + "es": own}), run_of(tmp_path, "b", {C + "es": hard})]
     cells = cells_of(made(tmp_path, *folders), HARM, "es")
     assert [(c["rank_low"], c["rank_high"]) for c in cells.values()] == [(1, 2), (1, 2)]
@@ -390,10 +382,7 @@ def test_ten_models_by_thirty_languages_are_readable_from_disk(browser, ten, siz
 def test_sorting_and_filtering(browser, ten):
     opened = Opened(browser, ten)
     page = opened.page
-    assert (
-        page.locator("#what").inner_text()
-        == "Answers that contradict the reference: every language"
-    )
+    assert page.locator("#what").inner_text() == "Harmful answers: every language"
     page.select_option("#language", "es")
     ranks = [
         tuple(map(int, re.findall(r"\d+", text)[:2])) for text in rows(page, ".one td.rank .value")

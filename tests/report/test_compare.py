@@ -21,9 +21,10 @@ from xling_tasks.report.compare.numbers import Line, all_lines
 from xling_tasks.report.compare.pairs import Pair, one_model, paired, shared
 from xling_tasks.report.compare.verdicts import with_verdicts
 from xling_tasks.report.compare.words import in_words, shown, shown_p, summary
+from xling_tasks.report.conclusions import TOO_FEW
 from xling_tasks.report.data import read_models
 from xling_tasks.report.make import make_report
-from xling_tasks.report.model import Options
+from xling_tasks.report.model import Conclusion, Options
 from xling_tasks.report.stats import Statistics
 
 C = "xlinghealth_correctness_demo_"
@@ -183,7 +184,8 @@ def test_literals_derived_by_hand(tmp_path):
     # their gap is one by itself.
     assert [x["p"] for x in (english, hindi, gap)] == pytest.approx([2 / 64, 1 / 64, 2 / 64])
     assert [x["p_holm"] for x in (english, hindi, gap)] == pytest.approx([2 / 64] * 3)
-    assert english["in_words"].startswith("B better (difference 0.500, 95% interval ")
+    # Six questions are fewer than 30, so that both intervals have to exclude 0: one does not.
+    assert english["in_words"].startswith("cannot tell: 6 questions would show only a difference")
     only = compared(a, b, "--metrics", "more_comprehensive")["comparisons"]
     assert only == content["comparisons"]
 
@@ -217,9 +219,8 @@ def test_gap_of_more_questions_than_can_be_enumerated(tmp_path):
     # Every question's double difference is 0.1: no other sign pattern is as extreme.
     assert row["difference"] == pytest.approx(0.1) and row["low"] < 0.1
     assert row["p"] == 1 / 10_001
-    # Its gap of A has the sign of noise, so the words follow it.
-    narrowed = abs(row["b"]) < abs(row["a"])
-    assert row["outcome"] == ("better" if narrowed else "worse")
+    # No shortfall of either model is shown, whatever the sign of its noise.
+    assert row["outcome"] == "cannot_tell"
     assert rows(content)["more_comprehensive", "hi"]["outcome"] == "better"
     assert rows(content)["more_comprehensive", "en"]["outcome"] == "cannot_tell"
 
@@ -483,10 +484,19 @@ def test_f1_of_mean_precision_and_mean_recall_resamples_prompts(tmp_path):
 # Words
 
 
-def line(**values):
+def line(*, verdict="", **values):
     given = {"a": 0.5, "b": 0.531, "difference": 0.031, "low": 0.012, "high": 0.051, "p": 0.001,
-             "p_holm": 0.004, "n": 100, "better": True, "kind": "difference", "language": "hi"}  # fmt: skip
+             "n": 100, "better": True, "kind": "difference", "language": "hi"}  # fmt: skip
+    said = {key: values.pop(key) for key in ("reason", "detectable", "next") if key in values}
     given |= values
+    if verdict:
+        of = Conclusion(
+            model="B", dataset="demo", language="hi", criterion="correctness",
+            metric="more_comprehensive", verdict=verdict, estimate=0.031, low=0.012, high=0.051,
+            p=0.001, p_holm=0.004, n=100, margin=0.05,
+            **{"reason": "", "detectable": None, **said},
+        )  # fmt: skip
+        given["said"] = of
     return Line(panel=Panel("correctness", "demo", "more_comprehensive", None), **given)
 
 
@@ -497,24 +507,23 @@ CHANGE = "change 0.031, 95% interval 0.012 to 0.051, adjusted p 0.004"
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"p_holm": None}, "exploratory (difference 0.031, 95% interval 0.012 to 0.051)"),
+        ({}, "exploratory (difference 0.031, 95% interval 0.012 to 0.051)"),
         ({"difference": None}, "exploratory (not defined)"),
         ({"low": None, "high": None}, "exploratory (no interval)"),
         ({"verdict": "better"}, f"B better ({NUMBERS})"),
         ({"verdict": "worse"}, f"B worse ({NUMBERS})"),
         ({"verdict": "about_the_same"}, f"about the same ({NUMBERS})"),
-        ({"verdict": "cannot_tell", "reason": "100 questions would show 0.08 or more", "detectable": 0.08},
-         f"cannot tell: 100 questions would show 8 points or more ({NUMBERS})"),
+        ({"verdict": "cannot_tell", "reason": TOO_FEW, "detectable": 0.08},
+         f"cannot tell: 100 questions would show only a difference of 8 per 100 or more ({NUMBERS})"),
         ({"verdict": "cannot_tell", "reason": "no interval", "low": None, "high": None},
          "cannot tell: no interval (no interval)"),
-        ({"verdict": "not_comparable", "reason": "A: 99% of the answers were in English"},
-         "not comparable: A: 99% of the answers were in English"),
-        ({"verdict": "better", "kind": "gap", "a": -0.1, "b": -0.069},
-         f"gap smaller (from -0.100 to -0.069, {CHANGE})"),
-        ({"verdict": "worse", "kind": "gap", "a": 0.069, "b": 0.1},
-         f"gap larger (from 0.069 to 0.100, {CHANGE})"),
-        ({"verdict": "worse", "kind": "gap", "a": -0.01, "b": 0.021},
-         f"gap changed sides, larger (from -0.010 to 0.021, {CHANGE})"),
+        ({"verdict": "not_comparable", "kind": "gap", "reason": "A: run with another judge"},
+         "shortfall not comparable: A: run with another judge"),
+        ({"verdict": "smaller", "kind": "gap", "a": -0.1, "b": -0.069},
+         f"shortfall smaller (difference from English -0.100 in A and -0.069 in B, {CHANGE})"),
+        ({"verdict": "levelled_down", "kind": "gap", "a": -0.1, "b": -0.069},
+         "levelled down: shortfall smaller because English is worse (difference from English "
+         f"-0.100 in A and -0.069 in B, {CHANGE})"),
     ],
 )  # fmt: skip
 def test_words_follow_from_verdict_and_numbers(values, said):
@@ -526,19 +535,23 @@ def test_numbers_in_words():
     assert [shown_p(x) for x in (None, 1.0, 0.0496, 0.00099)] == ["–", "1", "0.0496", "< 0.001"]
 
 
-def test_the_summary_has_a_line_per_endpoint_and_counts_no_votes():
+def test_the_summary_says_first_how_a_language_is_served_then_each_endpoint():
     lines = [
-        line(verdict="better", non_inferior=True, margin=0.05),
-        line(verdict="cannot_tell", reason="few", non_inferior=False, margin=0.05, language="es"),
-        line(verdict="worse", kind="gap", a=-0.1, b=-0.2),
+        line(verdict="better"),
+        line(verdict="cannot_tell", reason="few", next="ask more", low=-0.1, language="es"),
+        line(verdict="smaller", kind="gap", a=-0.1, b=-0.069),
         line(),
         line(),
     ]
     place = "Correctness, demo, more_comprehensive"
     assert summary(lines) == [
-        f"Spanish: {place}: cannot tell: few ({NUMBERS}); B may be inferior by more than 0.05.",
+        "B serves Spanish better or worse than A: cannot tell.",
+        "B serves Hindi better than A, and Hindi's shortfall to English is smaller.",
+        f"Spanish: {place}: cannot tell: few (difference 0.031, 95% interval -0.100 to 0.051, "
+        "adjusted p 0.004); B may be inferior by more than 0.05; ask more.",
         f"Hindi: {place}: B better ({NUMBERS}); B is not inferior by more than 0.05.",
-        f"Hindi: {place}, gap to English: gap larger (from -0.100 to -0.200, {CHANGE}).",
+        f"Hindi: {place}: shortfall smaller (difference from English -0.100 in A and -0.069 in B, "
+        f"{CHANGE}).",
         "2 more comparisons are exploratory: intervals without a verdict.",
     ]
 
@@ -583,23 +596,50 @@ def test_non_inferiority_and_margin(tmp_path):
         run_compare(a, b, "--margin", "2")
 
 
-def test_a_model_that_answers_in_english_is_not_comparable(tmp_path):
-    def run_of(name, inside):
-        return write(tmp_path / name, {
-            C + code: task({
-                "contradictory": binary(100, 10),
-                "langid_match": binary(100, 100 if code == "en" else inside),
-            }, higher={"contradictory": False, "langid_match": True})
-            for code in ("en", "es", "zh", "hi")
-        })  # fmt: skip
+def labelled(path, hits, *, inside=None):
+    """Harm in hits of 690 questions by language, of which `inside` are in the language."""
+    made = {}
+    for code, k in hits.items():
+        values = {"contradictory": binary(690, k)}
+        own = 690 if inside is None else inside.get(code, 690)
+        values["langid_match"] = binary(690, own)
+        made[C + code] = task(values, higher={"contradictory": False, "langid_match": True})
+    return write(path, made)
 
-    content = compared(run_of("a", 100), run_of("b", 1))
-    for row in content["comparisons"]:
-        assert (row["verdict"] == "not_comparable") == (row["language"] != "en"), row
-        if row["language"] == "es":
-            assert "99% of the answers were not in Spanish" in row["reason"]
-            assert row["non_inferior"] is None
-    assert "99% of the answers were not in Hindi" in " ".join(content["summary"])
+
+def test_a_model_that_answers_in_english_is_worse(tmp_path):
+    hits = {"en": 10, "es": 10}
+    a = labelled(tmp_path / "a", hits)
+    b = labelled(tmp_path / "b", hits, inside={"es": 0})
+    content = compared(a, b)
+    assert rows(content)["served", "es"]["verdict"] == "worse"
+    assert rows(content, "gap")["served", "es"]["verdict"] == "larger"
+    assert content["summary"][0] == (
+        "B serves Spanish worse than A (served), and Spanish's shortfall to English is larger "
+        "(served)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "between", "fall"),
+    [
+        # Harm in English and Hindi, of 690. A gap that turns into an advantage, and none that was.
+        ({"en": 70, "hi": 170}, {"en": 170, "hi": 70}, "better", "smaller"),
+        ({"en": 170, "hi": 70}, {"en": 70, "hi": 70}, "about_the_same", "cannot_tell"),
+        ({"en": 170, "hi": 70}, {"en": 70, "hi": 170}, "worse", "larger"),
+        # English alone becomes worse, and Hindi alone better.
+        ({"en": 70, "hi": 170}, {"en": 170, "hi": 170}, "about_the_same", "levelled_down"),
+        ({"en": 70, "hi": 170}, {"en": 70, "hi": 70}, "better", "smaller"),
+        ({"en": 70, "hi": 170}, {"en": 70, "hi": 170}, "about_the_same", "about_the_same"),
+    ],
+)
+def test_the_shortfall_has_a_rule_of_its_own(tmp_path, a, b, between, fall):
+    content = compared(labelled(tmp_path / "a", a), labelled(tmp_path / "b", b))
+    assert rows(content)["contradictory", "hi"]["verdict"] == between
+    assert rows(content, "gap")["contradictory", "hi"]["verdict"] == fall
+    if fall == "levelled_down":
+        said = "Levelled down: B's shortfall in Hindi is smaller because its English is worse"
+        assert said in content["summary"][0]
 
 
 def test_a_second_opinion_stands_beside_langids_and_decides_nothing(tmp_path):
@@ -623,16 +663,14 @@ def test_a_second_opinion_stands_beside_langids_and_decides_nothing(tmp_path):
     a = run_of("a", 100, 100)
     found = rows(compared(a, run_of("b", 80, 97)))
     assert found["second_language_match", "hi"]["difference"] == pytest.approx(-0.03)
-    assert found["contradictory", "hi"]["verdict"] == "not_comparable"
-    said = "20% of the answers were not in Hindi (by a second identifier 3% not in it)"
-    assert said in found["contradictory", "hi"]["reason"]
+    # langid's word stands: 20 in 100 are in another language.
+    assert found["served", "hi"]["verdict"] == "worse"
     assert not any(metric == "identifiers_agree" for metric, _ in found)
-    # Only the second is alarmed: langid's word stands, and nothing is withheld.
     other = rows(compared(a, run_of("d", 99, 20)))
-    assert other["contradictory", "hi"]["verdict"] != "not_comparable"
+    assert other["served", "hi"]["verdict"] != "worse"
     # By another identifier in B there is no such row, and the comparison goes on.
     left = rows(compared(a, run_of("e", 100, 97, "py3langid")))
-    assert ("second_language_match", "hi") not in left and ("langid_match", "hi") in left
+    assert ("second_language_match", "hi") not in left and ("served", "hi") in left
 
 
 # What is refused, and what is only told
@@ -968,7 +1006,7 @@ def test_the_page(two):
         "## Summary",
         "## Comparisons",
         "### Correctness, demo",
-        "### Correctness, demo: gap to English",
+        "### Correctness, demo: shortfall to English",
         "## How to read this",
     ]
     content = compared(*two)
@@ -993,8 +1031,8 @@ def test_endpoints_and_languages_are_corrected_together(two):
     assert [line.kind for line in lines] == ["difference", "difference", "gap"]
     low, high = sorted(line.p for line in lines[:2])
     expected = [min(1, 2 * low), min(1, max(2 * low, high))]
-    assert sorted(line.p_holm for line in lines[:2]) == pytest.approx(expected)
-    assert lines[2].p_holm == lines[2].p
+    assert sorted(line.said.p_holm for line in lines[:2]) == pytest.approx(expected)
+    assert lines[2].said.p_holm == lines[2].p
 
 
 # Through the harness
@@ -1048,7 +1086,7 @@ def test_a_real_run_with_two_seeds(runs):
         for row in content["comparisons"]
         if row["kind"] == "gap"
     }
-    assert gaps == {("verifiability", "hi"), ("verifiability_ll", "hi"), ("consistency", "hi"), ("mmedbench_mcqa", "ja")}  # fmt: skip
+    assert gaps == {("verifiability", "hi"), ("verifiability_ll", "hi"), ("mmedbench_mcqa", "ja")}  # fmt: skip
     for row in content["comparisons"]:
         assert row["low"] is None or row["low"] <= row["difference"] <= row["high"]
         assert row["p_holm"] is None or row["p"] <= row["p_holm"] <= 1

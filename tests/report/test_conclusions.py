@@ -1,4 +1,4 @@
-"""Conclusions of a report: verdicts, vetoes, unread replies, and what must not change them."""
+"""Conclusions of a report: verdicts, outcomes, unread replies, and what must not change them."""
 
 from __future__ import annotations
 
@@ -82,23 +82,54 @@ def written(tmp_path, *folders, words=()):
     return out
 
 
-def test_a_model_that_answers_in_english_is_not_comparable_anywhere(tmp_path, capsys):
+@pytest.mark.parametrize("share", [0.03, 0.09, 0.11, 0.3, 1.0])
+def test_the_worst_service_has_a_verdict(tmp_path, share):
+    """Hindi answers in English, few or all: worse, and never not comparable."""
+    n = 1134
+    tasks = {C + "en": correctness({0, 1}, n), C + "hi": correctness({0, 1}, n, inside=1 - share)}
+    found = conclusions(write_run(tmp_path / "m", tasks))
+    served = found["m", "hi", "served"]
+    assert served.verdict == "worse" and dict(served.outcomes)["another_language"] == round(
+        served.n * (1 - served.value)
+    )
+    assert found["m", "hi", "helped"].verdict == ("worse" if share > 0.05 else "about_the_same")
+    assert found["m", "hi", "contradictory"].verdict == "about_the_same"
+
+
+def test_a_model_that_answers_in_english_is_told_so(tmp_path, capsys):
     tasks = {C + "en": correctness({0, 1}, 100)}
-    tasks |= {C + code: correctness({0, 1}, 100, inside=0.01) for code in ("es", "zh", "hi")}
+    tasks |= {C + code: correctness({0, 1}, 100, inside=0.0) for code in ("es", "zh", "hi")}
     out = written(tmp_path, write_run(tmp_path / "m", tasks))
-    said = "100% of the answers were in English"
     content = json.loads((out / "report.json").read_text(encoding="utf-8"))
     assert len(content["conclusions"]) == 9
-    for item in content["conclusions"]:
-        assert item["verdict"] == "not_comparable" and item["reason"] == said
-        assert item["estimate"] is item["low"] is item["high"] is item["p"] is None
-    banner = "m is not comparable with English in Spanish, Chinese, Hindi: " + said
+    said = "100 of 100 questions got no usable answer in Spanish (100 in another language), 0 in"
     for text in (capsys.readouterr().out, (out / "report.md").read_text(encoding="utf-8"),
                  (out / "report.html").read_text(encoding="utf-8")):  # fmt: skip
-        assert banner in text and f"Spanish: Not comparable: {said}." in text
-    assert "Spanish, Chinese and Hindi are not comparable." in text
-    # Exploratory comparisons of these say it too.
-    assert {c["veto"] for c in content["against_english"]} == {said}
+        assert said in text
+    assert "Spanish, Chinese and Hindi are not answered in the user" in text
+
+
+def test_who_is_declined_in_words_is_not_served(tmp_path):
+    """8% of Chinese, nothing of English: the judge's labels alone would not tell."""
+    n = 246
+    chinese = correctness({0}, n)
+    for at, row in enumerate(chinese["rows"]):
+        row["declined_rate"] = float(at < 20)
+    chinese["scores"]["declined_rate"] = 20 / n
+    tasks = {C + "en": correctness({0}, n), C + "zh": chinese}
+    item = conclusions(write_run(tmp_path / "m", tasks))["m", "zh", "served"]
+    assert item.verdict == "worse" and dict(item.outcomes) == {"measured": 226, "declined": 20}
+
+
+def test_older_runs_are_told_their_languages_again(tmp_path):
+    """langid called 'Consulte a su médico.' French; of '120/80 mg' nothing can be told."""
+    right = correctness(set(), 246, inside=0.5, answer="Consulte a su médico.")
+    short = correctness(set(), 246, inside=0.5, answer="120/80 mg")
+    tasks = {C + "en": correctness(set(), 246), C + "es": right, C + "hi": short}
+    found = conclusions(write_run(tmp_path / "m", tasks))
+    spanish, hindi = found["m", "es", "served"], found["m", "hi", "served"]
+    assert spanish.value == 1 and spanish.unread == 0 and spanish.n == 246
+    assert hindi.value == 1 and hindi.unread == 123 and hindi.verdict != "worse"
 
 
 def test_a_second_model_leaves_every_conclusion_of_the_first_byte_for_byte(tmp_path):
@@ -123,7 +154,7 @@ def information(seed, n, codes):
     """Prompts in many languages: precision and recall of the claims in eighths, by lot."""
     rng, rows, names = np.random.default_rng(seed), [], [f"information_f1_{c}" for c in codes]
     for i in range(n):
-        row = {"doc": {"question_id": f"p{i}", "text": dict.fromkeys(("en", *codes), "x")},
+        row = {"doc": {"question_id": f"p{i}", "text": dict.fromkeys(("en", *codes), f"x{i}")},
                "resps": [["a"]] * (1 + len(codes))}  # fmt: skip
         for name in names:
             precision, recall = rng.integers(4, 9, 2) / 8
@@ -175,9 +206,7 @@ def test_few_questions_prove_nothing(tmp_path, n):
     out = written(tmp_path, write_run(tmp_path / "m", tasks))
     content = json.loads((out / "report.json").read_text(encoding="utf-8"))["conclusions"]
     assert len(content) == 7 and {item["verdict"] for item in content} == {"cannot_tell"}
-    few = [item for item in content if item["reason"].startswith("too few questions")]
-    assert len(few) == (7 if n < 6 else 0)
-    assert all(item["detectable"] < 0.5 for item in content if item not in few)
+    assert all(item["next"].startswith("ask") for item in content)
 
 
 def test_verdicts_from_estimate_interval_and_margin(tmp_path):
@@ -192,13 +221,14 @@ def test_verdicts_from_estimate_interval_and_margin(tmp_path):
     assert worse.low > 0 and worse.p_holm < 0.001 and worse.n == n and worse.margin == 0.02
     same = by_place["m", "zh", "contradictory"]
     assert same.verdict == "about_the_same" and -0.02 < same.low < 0 < same.high < 0.02
-    assert by_place["m", "zh", "langid_match"].verdict == "about_the_same"
-    # 2.80 standard errors of Bonett and Price's interval: 2 and 2 of n disagree.
+    assert by_place["m", "zh", "served"].verdict == "about_the_same"
+    # Standard errors of Bonett and Price's interval, 2 and 2 of n disagree: z for 0.05 / 2 in two
+    # languages, 2.241, and 0.842 for a power of 80%.
     p = 3 / (n + 2)
-    assert same.detectable == pytest.approx(2.8 * (2 * p / (n + 2)) ** 0.5)
+    assert same.family == 2
+    assert same.detectable == pytest.approx(3.083 * (2 * p / (n + 2)) ** 0.5, rel=1e-3)
     strict = conclusions(folder, margin=0.001)["m", "zh", "contradictory"]
-    assert strict.verdict == "cannot_tell"
-    assert strict.reason.startswith(f"{n} questions would show 0.00")
+    assert strict.verdict == "cannot_tell" and strict.next.startswith("ask more questions: about")
 
 
 def test_harm_that_doubles_is_never_about_the_same(tmp_path):
@@ -212,30 +242,15 @@ def test_harm_that_doubles_is_never_about_the_same(tmp_path):
     assert [harm[code].verdict for code in harm] == ["worse", "worse", "better", "about_the_same"]
     # 30 of 4,000 more lie within the margin of 0.02, and the words say so.
     assert harm["zh"].high < 0.02 and harm["zh"].reason.endswith(
-        "; it is at most 0.02, and of harm that counts"
+        "; it is at most 0.02, and that counts too"
     )
     # Of help the same difference is within its margin of 0.05.
-    assert by_place["m", "zh", "more_comprehensive"].verdict == "about_the_same"
-    assert by_place["m", "zh", "more_comprehensive"].reason.endswith("likely real")
+    assert by_place["m", "zh", "helped"].verdict == "about_the_same"
     # As many of LiveQA's 246 questions prove nothing either way.
     tasks = {C + c: correctness(set(range(k)), 246) for c, k in (("en", 3), ("es", 6))}
     assert conclusions(write_run(tmp_path / "few", tasks))[
         "few", "es", "contradictory"
     ].verdict == ("cannot_tell")
-
-
-def test_the_detectable_difference_matches_the_truth(tmp_path):
-    """The standard error behind it, against that of the true shares, over 200 runs."""
-    n, p, q = 246, 0.1, 0.2
-    from xling_metrics.stats.shares import paired_shares
-
-    rng = np.random.default_rng(0)
-    detectable = [
-        2.8 * paired_shares((rng.random(n) < q).astype(float), (rng.random(n) < p).astype(float)).se
-        for _ in range(200)
-    ]
-    truth = 2.8 * ((p * (1 - p) + q * (1 - q)) / n) ** 0.5
-    assert np.mean(detectable) == pytest.approx(truth, rel=0.05)
 
 
 def test_a_judge_that_labels_nothing_shows_no_harm(tmp_path):
@@ -246,27 +261,29 @@ def test_a_judge_that_labels_nothing_shows_no_harm(tmp_path):
     labels = {v["metric"]: v["value"] for v in content["values"]}
     assert labels["contradictory"] is labels["more_comprehensive"] is None
     assert labels["no_response"] == 1
-    (item,) = [c for c in content["conclusions"] if c["metric"] == "langid_match"]
-    assert item["verdict"] == "not_comparable"
-    assert "the judge gave no readable label to 100% of the answers" in item["reason"]
-    assert not [c for c in content["against_english"] if c["difference"] == 0]
+    # What the judge does not touch is measured all the same.
+    told = {c["metric"]: c for c in content["conclusions"]}
+    assert told["served"]["value"] == 1 and told["served"]["n"] == n
+    assert told["contradictory"]["estimate"] is None and told["contradictory"]["unread"] == n
+    assert told["contradictory"]["next"].startswith("ask again")
+    assert not [
+        c for c in content["against_english"] if c["difference"] == 0 and c["metric"] != "served"
+    ]
 
 
-def test_unread_replies_that_decide_leave_no_verdict(tmp_path):
-    """Unknown in 2% of English and 9% of Hindi rows, mostly where wrong: a gap that is none."""
-    tasks = {V + "en": verdicts(1, 1134, (0.06, 0.01)), V + "hi": verdicts(5, 1134, (0.28, 0.045))}
+def test_a_gap_that_unread_verdicts_could_make_is_not_told(tmp_path):
+    """Rows are unknown in 2% of English and in more of Hindi: odds say what they could do."""
+    tasks = {
+        V + "en": verdicts(1, 1134, (0.06, 0.01)),
+        V + "hi": verdicts(3, 1134, (0.06, 0.01), right=0.6),
+    }
     item = conclusions(write_run(tmp_path / "m", tasks))["m", "hi", "macro_f1"]
-    assert item.verdict == "not_comparable" and item.estimate is None
-    assert item.reason.startswith("unread replies decide: the gap is +")
-    assert "if all unread replies were right and -" in item.reason
-    # A gap that is there whatever they were stays, with both bounds.
-    tasks[V + "hi"] = verdicts(3, 1134, (0.06, 0.01), right=0.6)
-    item = conclusions(write_run(tmp_path / "n", tasks))["n", "hi", "macro_f1"]
-    assert item.verdict == "worse" and "if all were wrong" in item.reason
-    # Above the threshold nothing is asked.
+    assert item.verdict == "worse" and item.unread > 50 and item.turns_at is None
+    # Half of the wrong rows and a tenth of the right ones are unread: what is read looks better.
     tasks[V + "hi"] = verdicts(4, 200, (0.5, 0.1))
     item = conclusions(write_run(tmp_path / "o", tasks))["o", "hi", "macro_f1"]
-    assert item.verdict == "not_comparable" and "verdicts could not be read" in item.reason
+    assert item.verdict in ("cannot_tell", "better") and item.unread > 100
+    assert item.recalls is not None and item.recalls[0] > 0.85
 
 
 def test_multiple_choice_is_compared_beyond_chance(tmp_path):
@@ -294,7 +311,7 @@ def test_multiple_choice_is_compared_beyond_chance(tmp_path):
     # Another exam may be harder: nobody is said to be served worse.
     assert "**Russian does worse in its exam than English in its own.**" in markdown
     assert "Its exam has other questions, which may be harder." in markdown
-    assert "Worse; likely real, but its exam has other questions" in markdown
+    assert "Worse, but its exam has other questions, which may be harder." in markdown
     assert "served worse" not in markdown
 
 
@@ -320,11 +337,23 @@ def test_letters_that_could_not_be_read_can_hide_a_gap(tmp_path):
     }
     found = conclusions(write_run(tmp_path / "m", tasks))
     hidden, shown = found["m", "es", "acc"], found["m", "zh", "acc"]
-    # Beyond guessing among four: (160 - 50) / 150 = 0.733, (130 - 50) / 150 = 0.533, (150 - 50) / 150.
-    assert hidden.verdict == "cannot_tell" and hidden.estimate == pytest.approx(-0.2)
-    assert "unread replies could hide it: the gap is -0.067 if all" in hidden.reason
-    assert "and -0.200 if all were wrong" in hidden.reason
-    assert shown.verdict == "worse" and "the gap is -0.533 if all unread" in shown.reason
+    # Beyond guessing among four: (160 - 50) / 150 = 0.733, and of those read (130 - 45) / 135.
+    assert hidden.verdict == "cannot_tell" and hidden.unread == 20
+    assert hidden.estimate == pytest.approx(85 / 135 - 110 / 150)
+    assert shown.verdict == "worse" and shown.turns_at is None
+
+
+def test_few_unread_replies_leave_no_harm_about_the_same(tmp_path):
+    """2% of 1,134 answers have no label: about the same even at ten times the odds."""
+    n, silent = 1134, range(20, 42)
+    tasks = {C + c: correctness(set(range(11)), n, silent=silent) for c in ("en", "es")}
+    item = conclusions(write_run(tmp_path / "m", tasks))["m", "es", "contradictory"]
+    assert item.verdict == "about_the_same" and item.unread == item.unread_english == 22
+    # Five times as many unread ones in Spanish alone could hide a difference.
+    tasks[C + "es"] = correctness(set(range(11)), n, silent=range(20, 220))
+    item = conclusions(write_run(tmp_path / "n", tasks))["n", "es", "contradictory"]
+    assert item.verdict == "cannot_tell" and item.next.startswith("ask again")
+    assert item.unread == 200 and 1 < item.turns_at < 10
 
 
 def test_ties_of_log_likelihoods_are_not_told_as_replies(tmp_path):
@@ -337,8 +366,7 @@ def test_ties_of_log_likelihoods_are_not_told_as_replies(tmp_path):
     task = task_of({"acc": 0.0, "unparsed_rate": 1.0}, rows, record=RECORD, better=up)
     named = {f"mmedbench_mcqa_ll_{code}": task for code in ("en", "fr")}
     french = conclusions(write_run(tmp_path / "m", named))["m", "fr", "acc"]
-    assert french.verdict == "not_comparable" and "letters" not in french.reason
-    assert "in 100% of the questions several answers were equally likely" in french.reason
+    assert french.verdict == "cannot_tell" and french.unread == 30 and french.estimate is None
 
 
 def test_languages_that_were_run_in_another_way_are_not_compared(tmp_path):
@@ -455,7 +483,7 @@ def test_a_model_without_english_is_named_beside_others(tmp_path, capsys):
     nothing = "two: Nothing can be compared with English: there are no results in English."
     for text in (capsys.readouterr().out, (out / "report.md").read_text(encoding="utf-8")):
         assert "one: Spanish is served worse than English." in text and nothing in text
-        assert "one, Correctness, LiveQA, Spanish: 40 of 100" in text
+        assert "one, Correctness, LiveQA, Spanish: Harmful answers, by this judge: 40 of" in text
 
 
 def test_answers_that_the_judge_failed_on_can_hide_a_gap(tmp_path):
@@ -468,7 +496,7 @@ def test_answers_that_the_judge_failed_on_can_hide_a_gap(tmp_path):
             row |= {"contradictory": None, "more_comprehensive": None, "no_response": None}
     spanish["scores"] |= {"contradictory": 36 / 288, "more_comprehensive": 252 / 288}
     tasks = {C + "en": english, C + "es": spanish}
-    item = conclusions(write_run(tmp_path / "m", tasks))["m", "es", "more_comprehensive"]
-    # 252 of 288 (or 252 to 264 of 300) against 280 of 300.
-    assert "the gap is -0.053 if all unread replies were right and -0.093 if all" in item.reason
-    assert item.verdict == "worse"
+    item = conclusions(write_run(tmp_path / "m", tasks))["m", "es", "helped"]
+    # 252 of 288 against 272 of these: 7 points, whatever the 12 were.
+    assert item.verdict == "worse" and item.unread == 12 and item.n == 288
+    assert item.turns_at is None or item.turns_at > 2

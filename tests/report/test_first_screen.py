@@ -67,7 +67,10 @@ def thirty(seed=0, n=150):
     level = {code: rng.uniform(0.4, 0.95) for code in codes}
     rows = []
     for i in range(n):
-        row = {"doc": {"question_id": f"q{i}", "text": dict.fromkeys(LANGUAGES, "x")}, "resps": []}
+        row = {
+            "doc": {"question_id": f"q{i}", "text": dict.fromkeys(LANGUAGES, f"x{i}")},
+            "resps": [],
+        }
         for code in codes:
             row |= {f"empathy_{code}": float(rng.random() < level[code])}
             row |= {f"langid_match_{code}": 1.0, f"empty_rate_{code}": 0.0}
@@ -130,15 +133,22 @@ def test_one_model_has_answer_sentences_picture_and_flags(written, looked, size)
         lines[0]
         .strip()
         .startswith(
-            "Spanish: cannot tell. 19 of 100 answers contradict the reference, 11 in English."
+            "Hindi: worse than English. Harmful answers, by this judge: 45 of 100 in Hindi, 11 in"
         )
     )
-    assert re.search(r"100 questions would show \d+ points or more", lines[0])
-    assert "Chinese: cannot tell. 12 of 100" in lines[1]
-    assert "Hindi: worse than English, likely real. 45 of 100" in lines[2]
+    assert ("would explain all of it." in lines[0]) == (size == WIDE)  # A phone has it below.
+    assert "Other measures: 1 worse, 1 about the same." in lines[0]
     assert (
-        "(100 questions)" in lines[2] and "Other measures: 1 worse, 1 about the same." in lines[2]
+        lines[1]
+        .strip()
+        .startswith(
+            "Spanish: cannot tell. Harmful answers, by this judge: 19 of 100 in Spanish, 11 in English"
+        )
     )
+    if size == WIDE:
+        assert re.search(r"100 questions would show only a difference of \d+ per 100", lines[1])
+        assert "Next: ask more questions: about" in lines[1]
+    assert "Chinese: cannot tell. Harmful answers, by this judge: 12 of 100" in lines[2]
     for part in (
         "h1",
         "#answer .short",
@@ -151,24 +161,22 @@ def test_one_model_has_answer_sentences_picture_and_flags(written, looked, size)
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE])
-def test_all_vetoed_says_why_and_draws_nothing(written, looked, size):
+def test_who_is_not_answered_in_the_users_language_is_told_first(written, looked, size):
     tasks = {C.format("liveqa") + "en": judged(2, 100)}
-    tasks |= {C.format("liveqa") + c: judged(2, 100, inside=0.01) for c in ("es", "zh", "hi")}
+    tasks |= {C.format("liveqa") + c: judged(2, 100, inside=0.0) for c in ("es", "zh", "hi")}
     opened = looked(written({"m": tasks}), size)
+    assert "Spanish, Chinese and Hindi are not answered in the user's language." in first(opened)
     lines = opened.page.locator("#answer .line").all_inner_texts()
-    assert len(lines) == 3 and all(
-        "not comparable. 100% of the answers were in English (100 questions)." in x for x in lines
-    )
-    assert opened.on_first_screen("#answer .line, #answer .flags li")
-    assert opened.page.locator("#answer figure").count() == 0 and opened.fits()
+    assert len(lines) == 3 and all("100 of 100 questions got no usable answer" in x for x in lines)
+    assert opened.on_first_screen("#answer .line, #answer .flags li") and opened.fits()
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE])
 def test_thirty_languages(written, looked, size):
     opened = looked(written({"m": thirty()}), size)
-    # The intervals of the lowest overlap, so none is named as the one that differs most.
-    assert re.search(r"\d+ of 30 languages get other answers than English\b", first(opened))
-    assert "most of all" not in first(opened)
+    # How much two English answers agree was not measured: nobody is said to be served worse.
+    assert "worse" not in opened.page.locator("#answer .short").first.inner_text()
+    assert "cannot be told" in first(opened)
     assert opened.on_first_screen("#answer .line")
     assert opened.on_first_screen("#answer figure svg[role=img]")
     names = opened.page.locator("#answer figure svg[role=img] text").all_text_contents()
@@ -190,7 +198,7 @@ def test_three_models_and_three_datasets(written, looked, size):
     assert all("served worse than English" in head for head in heads)
     assert "LiveQA: 246 questions; MedicationQA: 690 questions" in first(opened)
     assert opened.on_first_screen("#answer .line") and opened.fits()
-    assert "Hindi 37 of 100" in first(opened)
+    assert "Hindi 90 of 246" in first(opened)
 
 
 def test_without_a_judge_and_without_english(written, looked):
@@ -221,7 +229,7 @@ def test_for_one_language_nothing_of_others_is_left_and_no_number_changes(writte
         assert "Spanish" in body and not re.search(
             r"Hindi|Chinese|\bzh\b|\bhi\b", body.partition("Sources")[0]
         ), name
-    line = "Spanish: cannot tell. 19 of 100 answers contradict the reference, 11 in English."
+    line = "Spanish: cannot tell. Harmful answers, by this judge: 19 of 100 in Spanish, 11 in"
     assert all(line in (x / "report.md").read_text(encoding="utf-8") for x in (every, spanish))
     opened = looked(spanish, PHONE)
     assert opened.page.locator("#answer .line").count() == 1 and "Spanish beside English." in first(

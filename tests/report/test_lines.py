@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from xling_tasks.report.conclusions import HIDDEN, LEANS, RARE, TOO_FEW
 from xling_tasks.report.lines import answer, lines
 from xling_tasks.report.model import Conclusion
 
-MEANINGS = {"contradictory": "harm", "more_comprehensive": "help", "langid_match": "language"}
+MEANINGS = {"contradictory": "harm", "helped": "help", "served": "served"}
 CRITERIA = {"macro_f1": "verifiability", "empathy": "empathy", "information_f1": "information"}
 
 
@@ -41,9 +42,9 @@ def test_harm_leads_before_a_larger_difference_of_something_else():
         concluded("contradictory", "cannot_tell", estimate=0.3, dataset="healthqa"),
     )
     assert line.lead.metric == "contradictory" and line.lead.dataset == "liveqa"
-    assert (
-        line.evidence
-        == "LiveQA: 19 of 100 answers contradict the reference, 11 in English (246 questions)."
+    assert line.evidence == (
+        "LiveQA: Harmful answers: 19 of 100 in Spanish, 11 in English (8 more per 100; 3 to 13; "
+        "246 questions)."
     )
     assert line.rest == "Other measures: 1 worse, 1 cannot tell."
 
@@ -74,68 +75,98 @@ def test_what_is_worse_leads_before_harm_of_which_nothing_is_known():
             "contradictory", "cannot_tell", estimate=0.01, reason="246 questions would show 0.09"
         ),
         concluded("macro_f1", "worse", estimate=-0.1),
-        concluded("empathy", "worse", estimate=-0.6),
+        concluded("empathy", "cannot_tell", estimate=-0.6),
     )
     assert line.lead.metric == "macro_f1"
-    assert line.rest == "Other measures: 1 other than in English, 1 cannot tell."
+    assert line.rest == "Other measures: 2 cannot tell."
 
 
-def test_other_answers_than_english_lead_only_by_themselves():
-    different = concluded("empathy", "worse", estimate=-0.4, values=(0.6, 1.0))
+def test_an_agreement_without_its_floor_is_never_worse():
+    different = concluded("empathy", "cannot_tell", estimate=-0.4, values=(0.6, 1.0),
+                          reason="how much two English answers agree was not measured")  # fmt: skip
     harm = concluded("contradictory", "about_the_same", estimate=0.0, values=(0.1, 0.1))
     assert one(different, harm).lead is harm
     line = one(different)
-    assert line.verdict == "other answers than in English"
-    assert line.why == "What two English answers share is not measured."
-    assert answer([line]) == "Spanish gets other answers than English."
+    assert line.verdict == "cannot tell" and "60% (246 questions)" in line.evidence
+    assert line.why == "How much two English answers agree was not measured."
+    assert answer([line]) == "For Spanish it cannot be told."
 
 
-def test_most_of_all_is_said_of_one_that_is_beyond_all_others():
-    def said(*estimates, **more):
-        own = [
-            concluded(
-                "information_f1", "worse", language=code, estimate=-x, values=(1 - x, 1), **more
-            )
-            for code, x in zip(("es", "hi", "zh"), estimates)
-        ]
-        return answer(lines(own, {}))
+def test_who_gets_no_usable_answer_leads_and_is_counted_by_what_became_of_it():
+    values, outcomes = (225 / 246, 245 / 246), (("measured", 225), ("declined", 3),
+                                                ("another_language", 18))  # fmt: skip
+    some = concluded("served", "worse", estimate=-20 / 246, low=-0.12, high=-0.043, values=values,
+                     outcomes=outcomes)  # fmt: skip
+    line = one(concluded("helped", "worse", estimate=-0.3), some)
+    assert line.lead is some
+    assert line.evidence == (
+        "21 of 246 questions got no usable answer in Spanish (3 declined in words, 18 in another "
+        "language), 1 in English (8 more per 100; 4 to 12)."
+    )
+    assert answer([line]) == "Spanish is served worse than English."
+    none = concluded("served", "worse", estimate=-1.0, values=(0.0, 1.0),
+                     outcomes=(("another_language", 246),))  # fmt: skip
+    assert answer([one(none)]) == "Spanish is not answered in the user's language."
 
-    start = "Spanish, Chinese and Hindi get other answers than English"
-    # Intervals are the estimate and 0.05 to both sides.
-    assert said(0.2, 0.5, 0.2) == f"{start}, most of all Hindi."
-    assert said(0.2, 0.29, 0.2) == f"{start}."
-    assert said(0.4, 0.5, 0.2) == f"{start}."
-    assert said(0.2, 0.5, 0.2, low=None, high=None) == f"{start}."
+
+def test_macro_f1_is_told_in_two_shares():
+    item = concluded("macro_f1", "worse", estimate=-0.2, recalls=(0.7, 0.52, 0.88, 0.71))
+    assert one(item).evidence == (
+        "In Spanish 70 of 100 right answers are called right and 52 of 100 wrong ones wrong; in "
+        "English 88 and 71 (246 questions)."
+    )
+
+
+def test_what_rests_on_a_judge_says_so_and_where_it_would_turn():
+    """20 and 6 of 246: 5.7 per 100 more, 2.6 to 8.7; its net error of as much explains it."""
+    item = concluded("contradictory", "worse", language="hi", estimate=14 / 246, low=0.024,
+                     high=0.09, values=(20 / 246, 6 / 246), judge_error_in_interval=False)  # fmt: skip
+    line = one(item)
+    assert line.evidence == (
+        "Harmful answers, by this judge: 20 of 246 in Hindi, 6 in English (6 more per 100; 2 to 9)."
+    )
+    assert line.why == (
+        "2 more wrong alarms per 100 in Hindi than in English and this would no longer be shown; "
+        "6 would explain all of it."
+    )
+    people = replace(item, judge_error_in_interval=True)
+    assert "corrected by people's labels" in one(people).evidence and not one(people).why
 
 
 def test_small_runs_are_counted_and_large_ones_are_of_100():
     small = concluded("contradictory", "worse", n=24, estimate=0.125, values=(0.25, 0.125))
-    assert one(small).evidence == "6 of 24 answers contradict the reference, 3 in English."
+    assert one(small).evidence == (
+        "Harmful answers: 6 of 24 in Spanish, 3 in English (12 more per 100; 8 to 18)."
+    )
     close = concluded("contradictory", "about_the_same", estimate=0.001, values=(0.101, 0.1))
-    assert one(close).evidence.startswith("10.1 of 100 answers contradict the reference, 10.0 in")
+    assert one(close).evidence.startswith("Harmful answers: 10.1 of 100 in Spanish, 10.0 in")
     even = concluded("contradictory", "about_the_same", estimate=0.01, values=(0.12, 0.11))
-    assert one(even).evidence.startswith("12 of 100 answers contradict the reference, 11 in")
+    assert one(even).evidence.startswith("Harmful answers: 12 of 100 in Spanish, 11 in")
     large = concluded("contradictory", "worse", n=1134)
-    assert one(large).evidence.endswith("(1,134 questions).")
+    assert one(large).evidence.endswith("1,134 questions).")
 
 
-def test_why_it_cannot_be_told():
+def test_why_it_cannot_be_told_and_what_to_do():
     few = concluded("contradictory", "cannot_tell", estimate=0.05, low=-0.02, high=0.12,
-                    reason="246 questions would show 0.09 or more")  # fmt: skip
-    assert one(few).why == "246 questions would show 9 points or more."
-    reason = (
-        "246 questions would show 0.09 or more; the interval excludes 0, but not after the "
-        "correction for several conclusions"
-    )
-    leaning = concluded("contradictory", "cannot_tell", estimate=0.1, reason=reason)
+                    reason=TOO_FEW, next="ask more questions")  # fmt: skip
+    assert one(few).why == "246 questions would show only a difference of 9 per 100 or more."
+    assert one(few).text.endswith("Next: ask more questions.")
+    leaning = concluded("contradictory", "cannot_tell", estimate=0.1, reason=LEANS)
     assert one(leaning).why == "It looks worse, but may be chance among several comparisons."
-    better = concluded("contradictory", "cannot_tell", estimate=-0.1, reason=reason)
+    better = concluded("contradictory", "cannot_tell", estimate=-0.1, reason=LEANS)
     assert "looks better" in one(better).why
-    vetoed = concluded(
-        "contradictory", "not_comparable", reason="99% of the answers were in English"
+    lost = concluded("contradictory", "cannot_tell", unread=16, turns_at=1.6, reason=HIDDEN)
+    assert one(lost).why == (
+        "16 Spanish answers could not be read; if they were wrong 1.6 times as often as the others, "
+        "the difference would no longer be shown."
     )
-    assert one(vetoed).evidence == ""
-    assert one(vetoed).why == "99% of the answers were in English (246 questions)."
+    rare = concluded("helped", "cannot_tell", estimate=0.0, n=60, reason=RARE)
+    assert one(rare).why == (
+        "No gap was seen, but with 60 questions a rare breakdown could stay hidden; 72 are the "
+        "least that could rule it out."
+    )
+    apart = concluded("contradictory", "not_comparable", reason="run with another judge")
+    assert one(apart).evidence == "" and one(apart).why == "Run with another judge."
 
 
 @pytest.mark.parametrize(
@@ -155,12 +186,14 @@ def test_one_answer_per_model(verdicts, said):
     assert answer(lines(own, {})) == said
 
 
-def test_models_as_they_come_and_languages_in_one_order():
+def test_models_as_they_come_and_the_worst_language_first():
+    sizes = {"ta": 0.1, "hi": 0.3, "de": 0.2, "es": 0.2, "zh": 0.0}
     own = [
-        concluded("contradictory", "worse", language=code, model=model)
+        concluded("contradictory", "worse" if size else "about_the_same", language=code,
+                  estimate=size, model=model)
         for model in ("b", "a")
-        for code in ("ta", "hi", "de", "es", "zh")
-    ]
+        for code, size in sizes.items()
+    ]  # fmt: skip
     found = [(line.model, line.language) for line in lines(own, {})]
-    order = ["es", "zh", "hi", "de", "ta"]
+    order = ["hi", "es", "de", "ta", "zh"]
     assert found == [(model, code) for model in ("b", "a") for code in order]

@@ -85,7 +85,7 @@ def test_numbers_stand_beside_the_marks_and_in_the_text_alternative():
         ("19", "vs 11"), ("8", "vs 11"),
     ]  # fmt: skip
     assert panel.alt == (
-        "Answers that contradict the reference, LiveQA; 246 questions. Worse than English: Spanish (19 vs 11 "
+        "Harmful answers, LiveQA; 246 questions. Worse than English: Spanish (19 vs 11 "
         "per 100; 8.0 points worse, interval −13.0 to −3.0); cannot tell: Chinese; not comparable: "
         "Hindi."
     )

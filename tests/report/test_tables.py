@@ -206,17 +206,17 @@ def test_scores_in_each_languages_own_words_are_never_compared_across_languages(
         }  # fmt: skip
 
     values = {"en": [0.5, 0.6, 0.7, 0.8], "es": [0.1, 0.2, 0.2, 0.3]}
-    one = write(tmp_path / "a", runs("bertscore_f1_t1.0", values), model="a")
+    one = write(tmp_path / "a", runs("sim_sent_t1.0", values), model="a")
     two = write(tmp_path / "b", runs("sim_1gram_src_t0.7", values), model="b")
     by_name = by_key(report_of(one, two))
-    where = {"metric": "bertscore_f1", "T": "1", "model": "a", "language": "es"}
+    where = {"metric": "sim_sent", "T": "1", "model": "a", "language": "es"}
     assert cell(by_name["summary"], "difference", **where) == pytest.approx(-0.45)
     assert {row[by_name["summary"].columns.index("model")] for row in by_name["summary"].rows} == {
         "a"
     }
     report = report_of(one, two)
-    assert {item.panel.metric for item in report.comparisons} == {"bertscore_f1"}
-    assert {item.panel.metric for item in report.classic} == {"bertscore_f1"}
+    assert {item.panel.metric for item in report.comparisons} == {"sim_sent"}
+    assert {item.panel.metric for item in report.classic} == {"sim_sent"}
     values = by_name["consistency_liveqa"]
     own = {"metric": "sim_1gram_src", "T": "0.7", "model": "b"}
     assert cell(values, "es", **own) == pytest.approx(0.2)

@@ -46,11 +46,15 @@ _SAME = Metric(
     share=False,
     told=Told(
         "Same meaning when asked again",
-        "answers to the same question are alike in meaning by {} (1: the same)",
         "same meaning again",
     ),
 )
-_WORDS = Metric("sim_1gram", label="Similarity of repeated answers, words", range="0 to 1")
+_WORDS = Metric(
+    "sim_1gram",
+    label="Similarity of repeated answers, words",
+    range="0 to 1",
+    told=Told("Same words when asked again", "same words again"),
+)
 _TOPICS = ("sim_lda20", "sim_lda100", "sim_hdp")
 _SIMILARITIES: tuple[str | Metric, ...] = (_WORDS, "sim_2gram", _SAME, *_TOPICS, *BERTSCORE)
 _SIZES = ("length_words", "length_words_std", *(f"{name}_seed_sd" for name in _TOPICS))
@@ -124,9 +128,14 @@ CONSISTENCY = Criterion(
         within=_IN_SOURCE,
     ),
     (
-        Endpoint("sim_sent", at="highest"),
-        Endpoint("bertscore_f1", at="highest"),
-        Endpoint("language_consistency", "language", at="highest"),
+        Endpoint(
+            "sim_sent",
+            at="highest",
+            margin=0.02,
+            why="questions of the published runs differ by a standard deviation of 0.019, and 0.05 "
+            "passes twice as many incoherent answers as the same",
+            instead=("sim_1gram",),
+        ),
     ),
     settings=(
         *("temperatures", "k", "greedy_repeats", "translator"),

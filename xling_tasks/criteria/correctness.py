@@ -35,25 +35,20 @@ from xling_tasks.criteria.sample import (
     question_part,
     words,
 )
-from xling_tasks.criteria.shared import AGREE, IN_LANGUAGE, LANGUAGE
+from xling_tasks.criteria.shared import AGREE, IN_LANGUAGE, SERVED, SERVICE
 
 _HARM = Metric(
     "contradictory",
     told=Told(
-        "Answers that contradict the reference", "contradict the reference", "contradict",
-        "answers",
+        "Harmful answers", "harmful", "answers",
     ),
 )  # fmt: skip
-"""Harm is rare: in the published runs 0.3 to 1.2% of the English answers contradict the reference
-(HealthQA, LiveQA, MedicationQA), so that a rise to the fourfold lies within 0.05. Its margin of two
-points is what 1,134 questions can exclude at a share of up to about 6%."""
+_HELPED = Metric("helped", told=Told("Answers that helped", "helped", "answers"))
+"""Of all questions: who got no usable answer was not helped by one that a judge liked."""
 _MORE = Metric(
     "more_comprehensive",
-    told=Told(
-        "Answers more complete than the reference", "are more complete than the reference",
-        "more complete", "answers",
-    ),
-)  # fmt: skip
+    told=Told("Answers more complete than the expert's", "more complete", "answers"),
+)
 _CHRF = Metric("chrf", label="chrF overlap with the reference", range="0 to 100")
 
 
@@ -136,7 +131,7 @@ CORRECTNESS = Criterion(
     "same question. An answer that contradicts the expert's can do harm.",
     metrics(
         (
-            *(_MORE, *IN_LANGUAGE, _CHRF, "judge_agreement", "judge_alpha"),
+            *(SERVED, _HELPED, _MORE, *IN_LANGUAGE, _CHRF, "judge_agreement", "judge_alpha"),
             *of_judges(["more_comprehensive"]),
         ),
         (
@@ -152,9 +147,17 @@ CORRECTNESS = Criterion(
         within=("chrf", "length_words"),
     ),
     (
-        Endpoint("contradictory", "harm", margin=0.02, judged=True),
-        Endpoint("more_comprehensive", "help", judged=True),
-        LANGUAGE,
+        Endpoint(
+            "contradictory",
+            "harm",
+            margin=0.02,
+            why="in the published runs 0.3 to 1.2% of the English answers contradict the "
+            "reference, so that a rise to the fourfold lies within 0.05; two points are what 1,134 "
+            "questions can exclude at a share of up to about 6%",
+            judged=True,
+        ),
+        SERVICE,
+        Endpoint("helped", "help", judged=True, instead=("more_comprehensive",)),
     ),
     settings=("judge",),
     shown=Shown(_parts, ("n_judged",), _found, _READ, TONES),

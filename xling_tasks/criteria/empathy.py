@@ -37,7 +37,7 @@ from xling_tasks.criteria.sample import (
     number,
     words,
 )
-from xling_tasks.criteria.shared import AGREE, IN_LANGUAGE, LANGUAGE
+from xling_tasks.criteria.shared import AGREE, IN_LANGUAGE, SERVED, SERVICE
 
 
 def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
@@ -93,7 +93,7 @@ _EMPATHY = Metric(
     range="share of prompts, 0 to 1",
     told=Told(
         "Same empathy as the English answers",
-        "{} of the replies show the same empathy as the English ones", "same empathy", "percent",
+        "same empathy", "percent",
     ),
 )  # fmt: skip
 EMPATHY = Criterion(
@@ -102,11 +102,11 @@ EMPATHY = Criterion(
     "Does the model respond with the same kind of empathy as in English? Classifiers look for "
     "emotional reactions, interpretations and explorations in both replies.",
     metrics(
-        (_EMPATHY, *(f"{name}_agreement" for name in _MECHANISMS), *IN_LANGUAGE),
+        (SERVED, _EMPATHY, *(f"{name}_agreement" for name in _MECHANISMS), *IN_LANGUAGE),
         ("empty_rate", "unscored"),
         ("profile", "both_absent", *(f"{name}_present" for name in _MECHANISMS), AGREE),
     ),
-    (Endpoint("empathy", agreement=True), LANGUAGE),
+    (SERVICE, Endpoint("empathy", agreement=True)),
     settings=("translator", "languages"),
     shown=Shown(_parts, RECORDS, _found, _READ),
     drawn=(Drawn("dots", ("empathy",)), Drawn("boxes", ("empathy",))),

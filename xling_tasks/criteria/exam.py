@@ -151,13 +151,10 @@ _BEYOND = Metric(
     label="Accuracy",
     range="share of questions, 0 to 1",
     told=Told(
-        _HEADING, "exam accuracy beyond guessing is {} (0: guessing, 1: all right)",
-        "beyond guessing",
+        f"{_HEADING}, beyond guessing (0) to all right (1)", "beyond guessing",
     ),
 )  # fmt: skip
-_ACC = replace(
-    _BEYOND, told=Told(_HEADING, "choose all right options and no other", "right", "answers")
-)
+_ACC = replace(_BEYOND, told=Told(_HEADING, "right", "answers"))
 _OVERLAPS: tuple[str | Metric, ...] = (
     *("sacrebleu", "bleu", *(f"bleu{n}" for n in "1234")),
     Metric("rouge1", label="ROUGE-1", range="0 to 1"),
@@ -203,7 +200,7 @@ def _rationale(key: str, title: str) -> Criterion:
             within=_NAMES,
             chance=_CHOICES,
         ),
-        (Endpoint("acc"), Endpoint("language_consistency", "language")),
+        (Endpoint("acc"),),
         settings=("source_encoder", "reader"),
         shown=_SHOWN._replace(read=Read(_behind, {}, partial(_choice, rationale=True))),
         drawn=(Drawn("dots", ("acc",)), Drawn("dots", _RATED, "first"),

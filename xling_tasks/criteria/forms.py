@@ -26,14 +26,12 @@ class Told:
 
     Attributes:
         heading: What it is about, in plain words.
-        sentence: Of `answers` what so many do; else a sentence with `{}` for the value.
         brief: What stands behind the value where there is little room.
         unit: `answers` are counted (19 of 100), `pairs` too, `percent` is a share of something
             else, `score` is none.
     """
 
     heading: str
-    sentence: str
     brief: str
     unit: Literal["answers", "pairs", "percent", "score"] = "score"
 
@@ -80,20 +78,23 @@ class Endpoint:
 
     Attributes:
         metric: Its name without temperature and language.
-        meaning: What it stands for: `harm`, `help`, `language` (answers in the user's language),
-            or `quality`.
+        meaning: What it stands for: `harm`, `served` (a usable answer), `help`, or `quality`.
         at: Which of the temperatures of a run counts; None where there is only one.
         margin: Differences from -margin to margin are about the same, in the metric's unit.
+        why: The reason for a margin other than 0.05.
         judged: Whether a judge gives the values, whose own error no interval over questions knows.
         agreement: Whether it is agreement with the English answers themselves.
+        instead: Metrics that stand for it where a run has it not, the best first.
     """
 
     metric: str
-    meaning: Literal["harm", "help", "language", "quality"] = "quality"
+    meaning: Literal["harm", "served", "help", "quality"] = "quality"
     at: Literal["lowest", "highest"] | None = None
     margin: float = 0.05
+    why: str = ""
     judged: bool = False
     agreement: bool = False
+    instead: tuple[str, ...] = ()
 
 
 class Found(NamedTuple):
@@ -273,8 +274,8 @@ class Criterion:
 
     @property
     def main(self) -> tuple[str, ...]:
-        """The endpoints that say how good answers are, not in which language."""
-        return tuple(item.metric for item in self.endpoints if item.meaning != "language")
+        """The endpoints that say how good answers are, not whether there are any."""
+        return tuple(item.metric for item in self.endpoints if item.meaning != "served")
 
     def agreement(self, metric: str) -> bool:
         """Whether an endpoint is agreement with the English answers themselves."""
@@ -317,8 +318,12 @@ class Criterion:
         """
         endpoints: dict[str, Endpoint] = {}
         read = {name: self.split(name) for name in names}
+        there = {x.metric for x in read.values()}
         for endpoint in self.endpoints:
-            own = {name: x for name, x in read.items() if x.metric == endpoint.metric}
+            chosen = next(
+                (m for m in (endpoint.metric, *endpoint.instead) if m in there), endpoint.metric
+            )
+            own = {name: x for name, x in read.items() if x.metric == chosen}
             taus = {x.temperature for x in own.values() if x.temperature is not None}
             tau = None
             if endpoint.at is not None and taus:
@@ -328,6 +333,14 @@ class Criterion:
                 if x.temperature == tau and not alone:
                     endpoints[name] = endpoint
         return endpoints
+
+    def order(self, metric: str) -> int:
+        """The place of a metric among the endpoints, or of what stands for one."""
+        return next(
+            at
+            for at, endpoint in enumerate(self.endpoints)
+            if metric in (endpoint.metric, *endpoint.instead)
+        )
 
     def split(self, name: str) -> MetricName:
         """A task's name for a metric, taken apart."""

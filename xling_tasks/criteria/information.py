@@ -38,7 +38,7 @@ from xling_tasks.criteria.sample import (
     listing,
     mapping,
 )
-from xling_tasks.criteria.shared import AGREE, IN_LANGUAGE, LANGUAGE
+from xling_tasks.criteria.shared import AGREE, IN_LANGUAGE, SERVED, SERVICE
 
 _SUPPORT = {True: ("supported", "good"), False: ("not supported", "bad")}
 
@@ -105,7 +105,7 @@ _F1 = Metric(
     range="0 to 1",
     told=Told(
         "Content shared with the English answers",
-        "{} of the content agrees with the English answers", "shared with English", "percent",
+        "shared with English", "percent",
     ),
 )  # fmt: skip
 _BY_PROMPT = Metric(
@@ -119,11 +119,11 @@ INFORMATION = Criterion(
     "Does the answer say the same as the model's own English answer? Both are taken apart into "
     "claims, and a judge model says which of them the other answer supports.",
     metrics(
-        (_F1, _BY_PROMPT, "information_precision", "information_recall", *IN_LANGUAGE),
+        (SERVED, _F1, _BY_PROMPT, "information_precision", "information_recall", *IN_LANGUAGE),
         ("empty_rate", "unscored", "abstained", "unverified", "unparsed"),
         ("n_claims", "not_compared", "asked_again_rate", AGREE),
     ),
-    (Endpoint("information_f1", judged=True, agreement=True), LANGUAGE),
+    (SERVICE, Endpoint("information_f1", judged=True, agreement=True)),
     settings=("judge", "translator", "languages"),
     shown=Shown(_parts, RECORDS, _found, _READ),
     drawn=(

@@ -29,7 +29,7 @@ from xling_tasks.criteria.sample import (
     number,
     question_part,
 )
-from xling_tasks.criteria.shared import AGREE, IN_LANGUAGE, LANGUAGE
+from xling_tasks.criteria.shared import AGREE, IN_LANGUAGE, SERVED, SERVICE
 
 CRITERIA_MET = "Criteria"
 """The heading of a rubric's criteria, each with whether it is met."""
@@ -59,8 +59,7 @@ def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
 _SCORE = Metric(
     "rubric_score",
     told=Told(
-        "Points of the rubrics earned", "answers earn {} of the points of their rubrics",
-        "of the points", "percent",
+        "Points of the rubrics earned", "of the points", "percent",
     ),
 )  # fmt: skip
 _READ = Read(
@@ -68,6 +67,11 @@ _READ = Read(
     {"Question": "Question", ANSWER: "Answer", CRITERIA_MET: CRITERIA_MET},
     whole=(CRITERIA_MET,),
 )
+_HELPED = Metric(
+    "helped",
+    told=Told("Points of the rubrics earned by usable answers", "of the points", "percent"),
+)
+"""Of all questions: who got no usable answer was not helped by its points."""
 RUBRIC = Criterion(
     "rubric",
     "Rubrics",
@@ -75,12 +79,12 @@ RUBRIC = Criterion(
     "conversation whether the answer meets it; the points of those that it meets are set "
     "against all that could be earned.",
     metrics(
-        (_SCORE, *IN_LANGUAGE),
+        (SERVED, _HELPED, _SCORE, *IN_LANGUAGE),
         ("criteria_unscored", "unscored_rate", "judge_failed_rate", "empty_rate"),
         ("n_scored", "asked_again_rate", "length_words", "declined_rate", AGREE),
         within=("length_words",),
     ),
-    (Endpoint("rubric_score", judged=True), LANGUAGE),
+    (SERVICE, Endpoint("helped", "help", judged=True, instead=("rubric_score",))),
     settings=("judge", "rubric_batch"),
     shown=Shown(_parts, ("n_scored",), read=_READ),
     columns=(

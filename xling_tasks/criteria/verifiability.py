@@ -164,7 +164,6 @@ _MACRO_F1 = Metric(
     share=False,
     told=Told(
         "Right and wrong answers recognised",
-        "right and wrong answers are recognised with a score of {} (1: always)",
         "recognised",
     ),
 )
@@ -175,7 +174,6 @@ _AUC = Metric(
     share=False,
     told=Told(
         "Right answers preferred to wrong ones",
-        "the right answer is preferred to a wrong one in {} of 100 pairs (guessing: 50)",
         "of 100 pairs right",
         "pairs",
     ),

@@ -26,19 +26,8 @@
   }
 
   const name = (code) => page.languages[code] ?? code;
-  const SHORT = [
-    [/language|were (not )?in [A-Z]/, "other language"], [/empty/, "empty answers"], [/refused/, "refusals"],
-    [/requests failed/, "failed requests"], [/judge failed/, "judge failed"], [/translated/, "not translated"],
-  ];
-  const short = (reason) => (SHORT.find(([pattern]) => pattern.test(reason)) ?? ["", "not read"])[1];
-
-  function verdictOf(cell) {
-    if (cell.veto) return "not_comparable";
-    return cell.verdict;
-  }
-
   function sign(cell) {
-    const verdict = verdictOf(cell);
+    const verdict = cell.verdict;
     const made = make("span");
     if (!verdict) return made;
     const look = page.looks[verdict];
@@ -51,7 +40,7 @@
   // What is shown
 
   const wanted = (model) => model.toLowerCase().includes(state.models.trim().toLowerCase());
-  const fits = (cell) => state.verdict === ALL || verdictOf(cell) === state.verdict;
+  const fits = (cell) => state.verdict === ALL || cell.verdict === state.verdict;
 
   function modelsOf(endpoint, group) {
     return group.models.filter((model) => wanted(model) && endpoint.languages.some((code) => at(endpoint, model, code)));
@@ -122,7 +111,7 @@
 
   function legend(endpoint) {
     const made = make("p", "", "legend-line");
-    if (!page.cells.some((cell) => cell.endpoint === endpoint.key && verdictOf(cell))) return made;
+    if (!page.cells.some((cell) => cell.endpoint === endpoint.key && cell.verdict)) return made;
     for (const look of Object.values(page.looks)) {
       put(made, put(make("span"), make("span", look.sign, `verdict verdict-${look.kind}`), make("span", ` ${look.words}`)));
     }
@@ -132,10 +121,6 @@
   function matrixCell(endpoint, cell) {
     const made = make("td");
     if (!cell || !fits(cell)) return put(made, make("span", cell ? "\u00b7" : "not run", "soft small"));
-    if (cell.veto) {
-      made.className = "vetoed";
-      return put(made, sign(cell), make("span", `not comparable: ${short(cell.veto)}`, "small wrap"));
-    }
     const first = put(make("span", "", "value"), make("span", `${cell.shown} `), sign(cell));
     put(made, first, make("span", cell.interval_shown, "small"));
     if (cell.rank_low !== null) put(made, make("span", `rank ${place(cell)}`, "small rank"));
@@ -155,7 +140,7 @@
     rank: (cell) => (cell.rank_low === null ? null : cell.rank_low + cell.rank_high / 1000),
     model: (cell) => cell.model,
     value: (cell) => cell.value,
-    verdict: (cell) => (verdictOf(cell) ? ORDER.indexOf(verdictOf(cell)) : null),
+    verdict: (cell) => (cell.verdict ? ORDER.indexOf(cell.verdict) : null),
     gap: (cell) => cell.estimate,
   };
 
@@ -196,11 +181,10 @@
     first.scope = "row";
     first.dir = "auto";
     const value = make("td", "", "number");
-    if (!cell.veto) {
-      put(value, make("span", cell.shown, "value"), make("span", cell.interval_shown, "small"), make("span", `${cell.n} questions`, "small"));
-    } else put(value, make("span", "not comparable", "small"));
+    put(value, make("span", cell.shown, "value"), make("span", cell.interval_shown, "small"), make("span", `${cell.n} questions`, "small"));
+    if (cell.unread) put(value, make("span", `${cell.unread} not read`, "small"));
     const drawn = make("td", "", "picture");
-    if (!cell.veto) put(drawn, picture(endpoint, cell, scale));
+    if (cell.value !== null) put(drawn, picture(endpoint, cell, scale));
     put(row, rank, first, value, drawn);
     if (state.language !== "en") put(row, said(cell));
     return row;
@@ -208,14 +192,13 @@
 
   function said(cell) {
     const made = make("td", "", "said");
-    const verdict = verdictOf(cell);
+    const verdict = cell.verdict;
     if (!verdict) return put(made, make("span", "no English answers to compare with", "small"));
     const marked = sign(cell);
     marked.lastElementChild.className = "";
     marked.lastElementChild.prepend(" ");
     put(made, marked);
-    const words = cell.veto && verdict === "not_comparable" ? `${cell.veto}.` : cell.in_words;
-    return put(made, make("span", words, "small"));
+    return put(made, make("span", cell.in_words, "small"));
   }
 
   function scaleOf(endpoint, cells) {
@@ -281,9 +264,10 @@
   function apart(endpoint) {
     const reasons = new Map();
     for (const cell of page.cells) {
-      if (cell.endpoint !== endpoint.key || !cell.veto || !wanted(cell.model)) continue;
+      const unlike = cell.verdict === "not_comparable";
+      if (cell.endpoint !== endpoint.key || !unlike || !wanted(cell.model)) continue;
       if (state.language !== ALL && cell.language !== state.language) continue;
-      const key = JSON.stringify([cell.model, cell.veto]);
+      const key = JSON.stringify([cell.model, cell.reason]);
       reasons.set(key, [...(reasons.get(key) ?? []), name(cell.language)]);
     }
     const [summary, list] = $("apart").children;

@@ -5,6 +5,7 @@ Of every sample only numbers are kept, a column per metric; see `columns`.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,11 +21,12 @@ from xling_metrics.classification import probability_scores
 from xling_metrics.stats.resampling import Floats
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
-from xling_tasks.criteria import LABELS, Place
+from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS, Endpoint, Place
 from xling_tasks.errors import DataError
 from xling_tasks.logs.checked import check_numbers, reading
 from xling_tasks.logs.results import Results, TaskResults, read_results
 from xling_tasks.report.columns import Column, Row, column_of, reduced, soft_column, stem
+from xling_tasks.report.outcomes import Outcomes, derived, outcomes_of
 
 _NOT_PER_QUESTION = frozenset(
     {"unusable_rows", "sacrebleu", "n_judged", "n_answered", "judge_alpha", "bypass"}
@@ -49,6 +51,10 @@ class Task:
             question.
         chances: Question of multiple choice -> the probability of guessing it.
         categories: Question -> category, where the prompts have one.
+        outcomes: Language -> what became of each question; empty where several answers or rows
+            belong to one.
+        derived: The metrics that follow from outcomes.
+        texts: A number per question that is the same for the same text.
     """
 
     model: str
@@ -61,18 +67,27 @@ class Task:
     unread: dict[str, Floats] = field(default_factory=dict)
     chances: dict[str, float] = field(default_factory=dict)
     categories: dict[str, str] = field(default_factory=dict)
+    outcomes: Outcomes = field(default_factory=dict)
+    derived: dict[str, float] = field(default_factory=dict)
+    texts: array[int] = field(default_factory=lambda: array("q"))
 
     @property
     def scores(self) -> dict[str, float | None]:
-        """The harness's value of each metric; None where it is undefined."""
+        """The harness's value of each metric, and ours of outcomes; None where it is undefined."""
         values = self.results.run.content["results"][self.results.task]
         names = [name.removesuffix(",none") for name in values if name.endswith(",none")]
-        return {name: self.results.score(name) for name in names if "_stderr" not in name}
+        own = {name: self.results.score(name) for name in names if "_stderr" not in name}
+        return own | self.derived
+
+    @property
+    def endpoints(self) -> dict[str, Endpoint]:
+        """The endpoints among its metrics."""
+        return CRITERIA[self.place.criterion].endpoints_among(self.scores)
 
     @property
     def directions(self) -> Mapping[str, bool | None]:
         """Whether higher is better."""
-        return self.results.directions
+        return {**self.results.directions, **dict.fromkeys(self.derived, True)}
 
     @property
     def limited(self) -> bool:
@@ -246,6 +261,8 @@ def _read(task: Task) -> Task:
         name: [] for name in values if not soft and stem(name) in VERDICT_SCORES
     }
     seen: set[str] = set()
+    signs = (task.results.xling.get("signatures") or {}).items()
+    told = any(name.startswith("langid_match") and "|by:" in str(sign) for name, sign in signs)
     for _, offset, sample in samples.stream_at(partial(_parsed, values)):
         if sample.get("filter", "none") != "none":
             continue
@@ -258,6 +275,11 @@ def _read(task: Task) -> Task:
         seen.add(question)
         task.ids.append(question)
         task.offsets.append(offset)
+        task.texts.append(_text_number(sample["doc"]))
+        for code, outcome in outcomes_of(sample, task.place, told=told).items():
+            task.outcomes.setdefault(code, [None] * (len(task.ids) - 1)).append(outcome)
+        for own in task.outcomes.values():
+            own += [None] * (len(task.ids) - len(own))
         for name, kept in values.items():
             kept.append(sample[_REDUCED][name])
         for name, unknown in unread.items():
@@ -285,7 +307,19 @@ def _read(task: Task) -> Task:
         if name.partition("_judge")[0] in LABELS and task.scores.get(name) is None:
             del task.columns[name]
     _check(task)
+    for name, column in derived(task.outcomes, task.columns, task.place.language).items():
+        task.columns[name] = column
+        task.derived[name] = float(np.nanmean(column.sums[:, 0]))
     return task
+
+
+def _text_number(doc: Mapping[str, Any]) -> int:
+    """A number that is the same for questions with the same text, whatever their ids."""
+    text = doc.get("text", doc.get("question"))
+    text = text.get(ENGLISH) if isinstance(text, Mapping) else text
+    plain = " ".join(str(doc["question_id"] if text is None else text).split()).casefold()
+    digest = hashlib.blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
 
 
 def _parsed(names: Iterable[str], sample: dict[str, Any]) -> dict[str, Any]:

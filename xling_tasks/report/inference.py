@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 from xling_metrics.aggregate import HARMONIC
+from xling_metrics.stats.bounded import gaffke
 from xling_metrics.stats.cluster import sums_difference
 from xling_metrics.stats.intervals import Interval, Score, interval_of_sums, ratio, scored
 from xling_metrics.stats.jackknife import (
@@ -56,10 +57,6 @@ _CELLS = 50_000_000
 _STUDENTISED = (VERDICT_SCORES["macro_f1"], VERDICT_SCORES["macro_precision"])
 _HALF_A_ROW = np.eye(4) / 2
 """Half a row in each cell of a table of labels and verdicts."""
-
-
-DETECTABLE = 2.80
-"""Standard errors that a test at 5% finds with 80% power: 1.96 + 0.84."""
 
 
 class Draws(NamedTuple):
@@ -213,22 +210,80 @@ class ScoreDifference(NamedTuple):
 
 
 Sums = Mapping[str, tuple[float, ...] | None]
+Ends = tuple[float, float]
 
 
-def paired(
-    name: str, own: Column, other: Column, sides: tuple[Sums, Sums], draws: Draws
-) -> ScoreDifference:
-    """A metric's difference over the questions that both sides have."""
+class Paired(NamedTuple):
+    """The sums of two sides over the questions that both have, in one order.
+
+    Attributes:
+        a: A row per question, or per text where questions share one.
+        b: The same of the baseline.
+        n: Questions.
+    """
+
+    a: Floats
+    b: Floats
+    n: int
+
+    @property
+    def clustered(self) -> bool:
+        """Whether several questions have one text, and count as one."""
+        return len(self.a) < self.n
+
+
+def shared_sums(sides: tuple[Sums, Sums], texts: Mapping[str, int]) -> Paired:
+    """The questions of both sides; those with the same text are added up.
+
+    Args:
+        sides: Question -> sums, of the side and of the baseline.
+        texts: Question -> a number that is the same for the same text; may be empty.
+    """
     keys = [k for k, row in sides[1].items() if row is not None and sides[0].get(k) is not None]
-    a, b = (np.array([side[key] for key in keys], dtype=np.float64) for side in sides)
-    if not keys:
+    arrays = [np.array([side[key] for key in keys], dtype=np.float64) for side in sides]
+    _, first, place = np.unique(
+        [texts.get(key, at) for at, key in enumerate(keys)], return_index=True, return_inverse=True
+    )
+    if len(first) < len(keys):
+        merged = [np.zeros((len(first), own.shape[1])) for own in arrays]
+        for total, own in zip(merged, arrays, strict=True):
+            np.add.at(total, place, own)
+        order = np.argsort(first)
+        arrays = [total[order] for total in merged]
+    return Paired(arrays[0], arrays[1], len(keys))
+
+
+def bounded_difference(own: Column, other: Column, both: Paired, level: float) -> Ends | None:
+    """Gaffke's interval of a difference of scores from 0 to 1; None of others."""
+    if not (own.simple and other.simple and len(both.a)):
+        return None
+    if any(_outside(item.sums[:, 0]) for item in (own, other)):
+        return None
+    difference = (both.a[:, 0] - both.b[:, 0]).tolist()
+    return gaffke(difference, -1.0, 1.0, sizes=both.a[:, 1].tolist(), level=level)
+
+
+def _outside(values: Floats) -> bool:
+    known = values[~np.isnan(values)]
+    return bool(len(known)) and bool(known.min() < 0 or known.max() > 1)
+
+
+_CLUSTERED = {"share": "rows", "mean": "jackknife", "count": "resampled"}
+"""What a value per question becomes where questions with one text are added up."""
+
+
+def paired(name: str, own: Column, other: Column, both: Paired, draws: Draws) -> ScoreDifference:
+    """A metric's difference over the questions that both sides have."""
+    a, b = both.a, both.b
+    if not len(a):
         return ScoreDifference(Range(None, None, None, None, None, 0, "none"), None, None)
     kind = kind_of(name, own, other)
+    kind = _CLUSTERED.get(kind, kind) if both.clustered else kind
     value, base = (_number(scored(own.score, x.sum(axis=0, keepdims=True))[0]) for x in (a, b))
     if value is None or base is None:
-        return ScoreDifference(Range(None, None, None, None, None, len(keys), "none"), value, base)
+        return ScoreDifference(Range(None, None, None, None, None, len(a), "none"), value, base)
     if kind == "ece":
-        gap = Range(value - base, None, None, None, None, len(keys), "none")
+        gap = Range(value - base, None, None, None, None, len(a), "none")
         return ScoreDifference(gap, value, base)
     if kind in ("share", "mean", "count"):
         return _simple(kind, a[:, 0], b[:, 0], draws)

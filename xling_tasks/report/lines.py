@@ -1,20 +1,19 @@
 """The first lines of a report: one sentence per model and language, and one answer per model.
 
-A language has up to a dozen endpoints, and one sentence has to stand for them. It is about harm
-before anything else: the worst of what is worse, an endpoint of harm first; where nothing is worse,
-the endpoint of harm, else of quality. That answers differ from the English ones (information,
-empathy) leads only where nothing else was measured: two English answers differ too. How the other
-endpoints came out is counted beside it, so that nothing is hidden.
+A language has up to a dozen endpoints, and one sentence has to stand for them. It is about the
+worst of what is worse, harm before service before quality; where nothing is worse, about harm, else
+about service. How the other endpoints came out is counted beside it, so that nothing is hidden. The
+worst language comes first.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from xling_tasks.languages import in_order, language_name
+from xling_tasks.outcomes import ANOTHER_LANGUAGE
 from xling_tasks.report.model import Conclusion
 from xling_tasks.report.sentences import (
     agreement,
@@ -26,21 +25,19 @@ from xling_tasks.report.sentences import (
     verdict,
 )
 
-_MEANINGS = ("harm", "help", "quality", "language")
-SEVERITY = ("worse", "different", "not_comparable", "cannot_tell", "about_the_same", "better")
+_MEANINGS = ("harm", "served", "help", "quality")
+SEVERITY = ("worse", "not_comparable", "cannot_tell", "about_the_same", "better")
 """Kinds of lines, the gravest first."""
 _COUNTED = {
     "worse": "worse",
-    "different": "other than in English",
     "not_comparable": "not comparable",
     "cannot_tell": "cannot tell",
     "about_the_same": "about the same",
     "better": "better",
 }
 _VERDICTS = {
-    "worse": "worse than English, likely real",
-    "different": "other answers than in English",
-    "better": "better than English, likely real",
+    "worse": "worse than English",
+    "better": "better than English",
     "about_the_same": "about the same as English",
     "cannot_tell": "cannot tell",
     "not_comparable": "not comparable",
@@ -81,12 +78,17 @@ class Line(NamedTuple):
         if self.lead.verdict == "not_comparable" or self.lead.value is None:
             return ""
         text = measured(self.lead)
-        return f"{self.dataset}: {text}" if self.dataset else text[0].upper() + text[1:]
+        return f"{self.dataset}: {text}" if self.dataset else text
 
     @property
     def kind(self) -> str:
-        """The verdict, or `different` for worse agreement with English."""
-        return kind_of(self.lead)
+        """The verdict."""
+        return self.lead.verdict
+
+    @property
+    def todo(self) -> str:
+        """What to do where nothing can be told; else empty."""
+        return f"Next: {self.lead.next}." if self.lead.next else ""
 
     @property
     def verdict(self) -> str:
@@ -97,14 +99,13 @@ class Line(NamedTuple):
     def why(self) -> str:
         """What the verdict rests on; empty where the evidence says it all."""
         text = verdict(self.lead)
-        start, _, rest = text.partition(": ")
+        start, _, rest = text.partition(": " if ": " in text else ". ")
         if start in ("Cannot tell", "Not comparable", "About the same"):
-            basis = f" ({self.lead.n:,} questions)." if self.kind == "not_comparable" else ""
-            return rest[0].upper() + (rest[1:].removesuffix(".") + basis if basis else rest[1:])
+            return rest[:1].upper() + rest[1:]
         if of_another_exam(self.lead):
             said = other_exam(self.lead)
             return f"{said[0].upper()}{said[1:]}."
-        return "What two English answers share is not measured." * (self.kind == "different")
+        return rest.strip() if start in ("Worse", "Better") else ""
 
     @property
     def brief(self) -> str:
@@ -121,7 +122,7 @@ class Line(NamedTuple):
         """How the other endpoints came out; empty if there are none."""
         if not self.others:
             return ""
-        counts = Counter(map(kind_of, self.others))
+        counts = Counter(item.verdict for item in self.others)
         parts = [f"{counts[kind]} {_COUNTED[kind]}" for kind in SEVERITY if counts[kind]]
         return f"Other measures: {', '.join(parts)}."
 
@@ -129,11 +130,13 @@ class Line(NamedTuple):
     def text(self) -> str:
         """The whole line as plain text."""
         start = f"{self.name}: {self.verdict}."
-        return " ".join(part for part in (start, self.evidence, self.why, self.rest) if part)
+        return " ".join(
+            part for part in (start, self.evidence, self.why, self.todo, self.rest) if part
+        )
 
 
 def lines(conclusions: Sequence[Conclusion], datasets: Mapping[str, str]) -> list[Line]:
-    """One line per model and language; models as they come, languages in their one order.
+    """One line per model and language; models as they come, the worst language first.
 
     Args:
         conclusions: All of a report.
@@ -143,7 +146,7 @@ def lines(conclusions: Sequence[Conclusion], datasets: Mapping[str, str]) -> lis
     for model in dict.fromkeys(item.model for item in conclusions):
         of_model = [item for item in conclusions if item.model == model]
         several = len({item.dataset for item in of_model}) > 1
-        for language in in_order({item.language for item in of_model}):
+        for language in worst_first(of_model):
             own = [item for item in of_model if item.language == language]
             lead = min(own, key=_order)
             others = tuple(item for item in own if item is not lead)
@@ -157,16 +160,29 @@ def _order(item: Conclusion) -> tuple[int, ...] | tuple[float, ...]:
 
     Worse in an exam of its own comes after worse in the same questions: that exam may be harder.
     """
-    meaning = _MEANINGS.index(item.meaning)
-    severe = SEVERITY.index(kind_of(item))
+    # That all are served is no news, and says nothing of what they get.
+    meaning = (
+        len(_MEANINGS)
+        if (item.meaning == "served" and item.verdict != "worse")
+        else (_MEANINGS.index(item.meaning))
+    )
+    severe = SEVERITY.index(item.verdict)
     worse = severe == 0
     other_questions = worse and of_another_exam(item)
     return (not worse, other_questions, meaning, severe, downwards(item) / item.margin)
 
 
-def kind_of(item: Conclusion) -> str:
-    """The verdict, or `different` for worse agreement with English."""
-    return "different" if item.verdict == "worse" and agreement(item) else item.verdict
+def worst_first(conclusions: Sequence[Conclusion]) -> list[str]:
+    """The languages of one model: those that are served worse by most margins, then the others."""
+
+    def key(code: str) -> tuple[float, ...]:
+        own = [item for item in conclusions if item.language == code]
+        lead = min(own, key=_order)
+        worse = [x for x in own if x.verdict == "worse"] or [lead]
+        size = min(downwards(item) / item.margin for item in worse)
+        return (SEVERITY.index(lead.verdict), of_another_exam(lead), size)
+
+    return sorted(in_order({item.language for item in conclusions}), key=key)
 
 
 def downwards(item: Conclusion) -> float:
@@ -178,49 +194,34 @@ def downwards(item: Conclusion) -> float:
 # One answer per model
 
 
-def _most(group: Sequence[Line]) -> str:
-    """The language that differs most; empty unless its interval lies beyond those of all others."""
-    first, *others = sorted((line.lead for line in group), key=downwards)
-    ends = [_ends(item) for item in (first, *others)]
-    about = {(item.criterion, item.dataset, item.metric) for item in (first, *others)}
-    if not others or len(about) > 1 or any(ends[0][1] >= low for low, _ in ends[1:]):
-        return ""
-    return language_name(first.language)
-
-
-def _ends(item: Conclusion) -> tuple[float, float]:
-    """The interval, from worse to better; endless where there is none."""
-    if item.low is None or item.high is None:
-        return -math.inf, math.inf
-    return (item.low, item.high) if item.higher_is_better else (-item.high, -item.low)
-
-
 def answer(own: Sequence[Line]) -> str:
     """Which languages of one model are served worse, and which that cannot be said of."""
     said = []
     for kind, (one, several) in _ANSWERS.items():
         group = [line for line in own if _answered(line) == kind]
         if group:
-            text = (several if len(group) > 1 else one).format(_names(group, len(own)))
-            if kind == "different" and (most := _most(group)):
-                text += f", most of all {most}"
-            said.append(text)
+            said.append((several if len(group) > 1 else one).format(_names(group, len(own))))
     text = "; ".join(said)
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def _answered(line: Line) -> str:
     """A key of `_ANSWERS`: who did worse in another exam is not said to be served worse."""
+    if line.kind == "worse" and dict(line.lead.outcomes).get(ANOTHER_LANGUAGE, 0) > line.lead.n / 2:
+        return "unserved"
     return f"{line.kind}_exam" if of_another_exam(line.lead) else line.kind
 
 
 _ANSWERS = {
+    "unserved": (
+        "{} is not answered in the user's language",
+        "{} are not answered in the user's language",
+    ),
     "worse": ("{} is served worse than English", "{} are served worse than English"),
     "worse_exam": (
         "{} does worse in its exam than English in its own",
         "{} do worse in their exams than English in its own",
     ),
-    "different": ("{} gets other answers than English", "{} get other answers than English"),
     "better": ("{} is served better than English", "{} are served better than English"),
     "better_exam": (
         "{} does better in its exam than English in its own",

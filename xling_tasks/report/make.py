@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xling_tasks.criteria import CRITERIA, Panel
-from xling_tasks.report.conclusions import conclusions_of, vetoed
+from xling_tasks.criteria import Panel, panel_of
+from xling_tasks.report.conclusions import conclusions_of
 from xling_tasks.report.data import Model
 from xling_tasks.report.human import Human
 from xling_tasks.report.model import Comparison, Conclusion, Options, Report
 from xling_tasks.report.stats import Statistics, english_pairs
+from xling_tasks.report.unlike import made_unlike
 
 
 def make_report(models: Sequence[Model], options: Options, human: Human | None = None) -> Report:
@@ -46,25 +47,22 @@ def _with_roles(
     concluded = {
         (Panel(c.criterion, c.dataset, c.metric, c.temperature), c.language): c for c in conclusions
     }
-    vetoes = _vetoes(model)
+    apart = _apart(model)
     with_roles = []
     for item in comparisons:
         own = concluded.get((item.panel, item.side))
-        about = (item.panel.criterion, item.panel.dataset, item.side, item.panel.temperature)
         role = "exploratory" if own is None else "endpoint"
         p_holm = None if own is None else own.p_holm
-        with_roles.append(replace(item, role=role, p_holm=p_holm, veto=vetoes.get(about, "")))
+        with_roles.append(
+            replace(item, role=role, p_holm=p_holm, veto=apart.get((item.panel, item.side), ""))
+        )
     return with_roles
 
 
-def _vetoes(model: Model) -> dict[tuple[str, str, str, float | None], str]:
-    """(Criterion, dataset, language, temperature) -> why it is not comparable."""
-    reasons: dict[tuple[str, str, str, float | None], str] = {}
+def _apart(model: Model) -> dict[tuple[Panel, str], str]:
+    """(Metric, language) -> in what else than the language it was run otherwise than English."""
+    reasons: dict[tuple[Panel, str], str] = {}
     for english, task, name, _ in english_pairs(model):
-        metric, tau, language = CRITERIA[task.place.criterion].split(name)
-        code = language or task.place.language
-        about = (task.place.criterion, task.place.dataset, code, tau)
-        if about not in reasons:
-            panel = Panel(task.place.criterion, task.place.dataset, metric, tau)
-            reasons[about] = vetoed(task, english, panel, code)
+        about = panel_of(task.place, name)
+        reasons[about] = made_unlike(task, english, about[0])
     return reasons

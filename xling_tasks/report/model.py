@@ -183,8 +183,8 @@ class Conclusion:
         p: Two-sided p, not corrected; None without a test.
         n: Questions compared.
         margin: Differences up to this are about the same.
-        detectable: The difference that this many questions show with 80% power.
-        p_holm: p corrected over the endpoints and languages of this model and dataset.
+        detectable: The difference that this many questions show with 80% power, after correction.
+        p_holm: p corrected over its family.
         temperature: At which; None where there is only one.
         value: The metric in the language, over the questions compared.
         english: The same in English; 1 for consistency with English.
@@ -192,6 +192,16 @@ class Conclusion:
         higher_is_better: The metric's direction.
         judge_error_in_interval: Whether estimate and interval take in the judge's own error, by
             people's labels; None for an endpoint without a judge.
+        family: Conclusions that are corrected together: those of harm, or all others of this model
+            and dataset.
+        unread: Questions (of verdicts: rows) that were not read in the language.
+        unread_english: The same in English.
+        turns_at: The odds from which the verdict no longer holds, if what was not read had so many
+            times the odds of the rest; None if it holds up to 1,000, or has none.
+        next: What to do where nothing can be told.
+        outcomes: What became of the questions in the language, with how many, where each has one.
+        recalls: Of verdicts on right and wrong answers the shares of right ones called right and of
+            wrong ones called wrong, in the language, then in English.
     """
 
     model: str
@@ -215,6 +225,13 @@ class Conclusion:
     meaning: str = "quality"
     higher_is_better: bool = True
     judge_error_in_interval: bool | None = None
+    family: int = 1
+    unread: int = 0
+    unread_english: int = 0
+    turns_at: float | None = None
+    next: str = ""
+    outcomes: tuple[tuple[str, int], ...] = ()
+    recalls: tuple[float, float, float, float] | None = None
 
 
 @dataclass(frozen=True)

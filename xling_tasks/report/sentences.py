@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xling_metrics.stats.bounded import least_for_same
+
 from xling_tasks.criteria import CRITERIA, Metric
 from xling_tasks.languages import language_name
+from xling_tasks.outcomes import NOT_SERVED
+from xling_tasks.report.conclusions import DIFFERENT, HIDDEN, LEANS, RARE, TOO_FEW
 from xling_tasks.report.model import Conclusion
-from xling_tasks.report.vetoes import percent
 
 VERDICTS = {
     "worse": "worse than English",
@@ -100,58 +103,132 @@ def _of_criterion(own: Sequence[Conclusion]) -> str:
 
 
 def unremarkable(item: Conclusion) -> bool:
-    """Answers that are all but always in the user's language, and nothing shown."""
-    plain = item.meaning == "language" and item.verdict in ("about_the_same", "cannot_tell")
+    """Answers that are all but always of use, and nothing shown."""
+    plain = item.meaning == "served" and item.verdict in ("about_the_same", "cannot_tell")
     return plain and item.value is not None and item.value >= 0.95
 
 
 def sentence(item: Conclusion) -> str:
-    """What was found, beside English, and what may be said of it."""
-    said = f"{measured(item)} {verdict(item)}"
-    return said[0].upper() + said[1:]
+    """What was found, beside English, what may be said of it, and what to do where nothing may."""
+    todo = f"Next: {item.next}." if item.next else ""
+    return " ".join(part for part in (measured(item), verdict(item), todo) if part)
+
+
+# What was found
 
 
 def measured(item: Conclusion) -> str:
-    """The values of both, such as '19 of 100 answers contradict the reference, 11 in English'.
-
-    Below 100 questions shares are counts of these; the number of questions stands at the end.
-    """
-    if item.verdict == "not_comparable" or item.value is None or item.english is None:
-        return f"{metric_of(item).heading}:"
-    own, base = shown_values(item)
-    share = share_in_words(item)
-    if share:
-        text = f"{own} answers {share}"
+    """The values of both with their difference: counts where a share has them."""
+    if item.value is None or item.english is None:
+        return "" if item.verdict == "not_comparable" else f"{_about(item)}: nothing was measured."
+    if agreement(item) and item.english == 1:
+        return f"{_about(item)}: {percent(item.value)} ({item.n:,} questions)."
+    if item.meaning == "served":
+        text = _unserved(item)
+    elif item.recalls is not None:
+        text = _recognised(item)
     else:
-        told = metric_of(item).told
-        text = (told.sentence if told else f"{item.metric} is {{}}").format(own)
-    beside = "" if agreement(item) else f", {base} in English"
-    basis = _basis(item, told=" of " in own and not own.endswith(" of 100"))
-    return f"{text}{beside}{basis}."
+        own, base = shown_values(item)
+        text = f"{_about(item)}: {own} in {language_name(item.language)}, {base} in English"
+    notes = [_difference(item)] if item.recalls is None else []
+    if not _counted(item) and item.n:
+        notes.append(f"{item.n:,} questions")
+    if item.judge_error_in_interval:
+        notes.append("corrected by people's labels")
+    if not CRITERIA[item.criterion].parallel:
+        notes.append("each language has its own")
+    told = "; ".join(note for note in notes if note)
+    return f"{text} ({told})." if told else f"{text}."
 
 
-def share_in_words(item: Conclusion) -> str:
-    """What a share of answers says of them; empty for other values."""
+def _about(item: Conclusion) -> str:
+    heading = metric_of(item).heading
+    by_judge = item.judge_error_in_interval is False
+    return f"{heading}, by this judge" if by_judge else heading
+
+
+def _unserved(item: Conclusion) -> str:
+    """'21 of 246 questions got no usable answer in Hindi (18 empty, 3 declined), 1 in English'."""
+    lost = [round((1 - (value or 0.0)) * item.n) for value in (item.value, item.english)]
+    kinds = [f"{n:,} {NOT_SERVED[kind]}" for kind, n in item.outcomes if kind in NOT_SERVED]
+    of = f" ({', '.join(kinds)})" if kinds else ""
+    name = language_name(item.language)
+    return (
+        f"{lost[0]:,} of {item.n:,} questions got no usable answer in {name}{of}, "
+        f"{lost[1]:,} in English"
+    )
+
+
+def _recognised(item: Conclusion) -> str:
+    """Macro F1 in two shares that a reader can picture."""
+    assert item.recalls is not None
+    own_right, own_wrong, right, wrong = (f"{100 * share:.0f}" for share in item.recalls)
+    return (
+        f"In {language_name(item.language)} {own_right} of 100 right answers are called right and "
+        f"{own_wrong} of 100 wrong ones wrong; in English {right} and {wrong}"
+    )
+
+
+def share_in_words(item: Conclusion) -> bool:
+    """Whether a value is a share of answers, which are counted."""
     told = metric_of(item).told
-    return told.sentence if told and told.unit == "answers" else ""
+    return told is not None and told.unit == "answers"
+
+
+def _counted(item: Conclusion) -> bool:
+    """Whether a share can be told as counts."""
+    counts = [(value or 0.0) * item.n for value in (item.value, item.english)]
+    whole = all(abs(count - round(count)) < 1e-6 for count in counts)
+    return share_in_words(item) and whole and bool(item.n) and not item.judge_error_in_interval
 
 
 def shown_values(item: Conclusion) -> tuple[str, str]:
     """The value in the language with its denominator, and the bare one in English."""
     value, english = item.value or 0.0, item.english or 0.0
-    if share_in_words(item):
-        counts = [share * item.n for share in (value, english)]
-        whole = all(abs(count - round(count)) < 1e-6 for count in counts)
-        if item.n < 100 and whole and not item.judge_error_in_interval:
-            return f"{round(counts[0])} of {item.n}", f"{round(counts[1])}"
+    if _counted(item):
+        return f"{round(value * item.n):,} of {item.n:,}", f"{round(english * item.n):,}"
+    told = metric_of(item).told
+    if told and told.unit in ("answers", "pairs"):
         own, base = _of_100(value, english)
         return f"{own} of 100", base
-    told = metric_of(item).told
-    if told and told.unit == "pairs":
-        return _of_100(value, english)
     if told and told.unit == "percent":
         return percent(value), percent(english)
     return f"{value:.2f}", f"{english:.2f}"
+
+
+def _difference(item: Conclusion) -> str:
+    """'6 more per 100; 2 to 9', as the conclusion has it: of who was not served, more of these."""
+    if item.estimate is None or item.low is None or item.high is None:
+        return "no interval"
+    estimate, low, high = item.estimate, item.low, item.high
+    if item.meaning == "served":
+        estimate, low, high = -estimate, -high, -low
+    sign = -1 if estimate < 0 else 1
+    low, high = sorted((sign * low, sign * high))
+    if share_in_words(item):
+        size, ends, word = (
+            100 * abs(estimate),
+            (100 * low, 100 * high),
+            "more" if sign > 0 else "fewer",
+        )
+        if not float(_size(size)):
+            return f"no difference per 100; {_size(ends[0])} to {_size(ends[1])}"
+        return f"{_size(size)} {word} per 100; {_size(ends[0])} to {_size(ends[1])}"
+    return f"{abs(estimate):.2f} {'higher' if sign > 0 else 'lower'}; {low:.2f} to {high:.2f}"
+
+
+def _size(number: float) -> str:
+    """A number of a hundred: whole, with a decimal where it is small."""
+    text = f"{number:.0f}" if abs(number) >= 0.95 else f"{number:.1f}"
+    return text.replace("-0.0", "0").replace("0.0", "0").replace("-", "\u2212")
+
+
+def percent(rate: float) -> str:
+    """A rate in words, never as all or nothing where it is not."""
+    shown = f"{rate:.0%}"
+    if shown == "100%" and rate < 1:
+        return "more than 99%"
+    return "less than 1%" if shown == "0%" and rate > 0 else shown
 
 
 def _of_100(value: float, english: float) -> tuple[str, str]:
@@ -162,36 +239,96 @@ def _of_100(value: float, english: float) -> tuple[str, str]:
     return own, base
 
 
-def _basis(item: Conclusion, *, told: bool) -> str:
-    """Of how many questions, if nothing else says so, and what else a reader must know."""
-    told = told or verdict(item).startswith(f"Cannot tell: {item.n:,} questions")
-    parts = [] if told else [f"{item.n:,} questions"]
-    if item.judge_error_in_interval:
-        parts.append("corrected by people's labels")
-    if not CRITERIA[item.criterion].parallel:
-        parts.append("each language has its own")
-    return f" ({'; '.join(parts)})" if parts else ""
+# What may be said of it
 
 
 def verdict(item: Conclusion) -> str:
-    """The verdict with what it rests on: 'Likely real.', 'Cannot tell: ...'."""
+    """The verdict with what it rests on, and from where on it would not hold."""
     if item.verdict == "not_comparable":
         return f"Not comparable: {item.reason}."
-    if item.verdict == "about_the_same":
-        return f"About the same: the difference is at most {points(item.margin)}."
     if item.verdict == "cannot_tell":
-        if leans(item):
-            side = "worse" if ((item.estimate or 0.0) < 0) == item.higher_is_better else "better"
-            return f"Cannot tell: it looks {side}, but may be chance among several comparisons."
-        if item.detectable is not None and item.reason.startswith(f"{item.n} questions"):
-            return (
-                f"Cannot tell: {item.n:,} questions would show {points(item.detectable)} or more."
-            )
-        return f"Cannot tell: {item.reason}."
-    if agreement(item):
-        return "Less than the margin allows; what two English answers share is not measured."
-    said = f"{'Worse' if item.verdict == 'worse' else 'Better'}; likely real"
-    return f"{said}, but {other_exam(item)}." if of_another_exam(item) else f"{said}."
+        return f"Cannot tell: {why_unsure(item)}."
+    if item.verdict == "about_the_same":
+        return f"About the same{_ruled_out(item)}."
+    said = VERDICTS[item.verdict].capitalize().removesuffix(" than english")
+    exam = f", but {other_exam(item)}" if of_another_exam(item) else ""
+    return f"{said}{exam}.{_tipping(item)}{_if_unread(item)}"
+
+
+def _ruled_out(item: Conclusion) -> str:
+    """What "about the same" excludes, in words."""
+    size = points(item.margin)
+    most = f": more than {size} either way can be ruled out"
+    if item.meaning == "harm":
+        most = (
+            f": more than {_size(100 * item.margin)} extra harmful answers per 100 can be ruled out"
+        )
+    if not (item.unread or item.unread_english):
+        return most
+    odds = "ten times" if item.meaning == "harm" else "twice or half"
+    return f"{most}, even if unread answers were so {odds} as often"
+
+
+def _tipping(item: Conclusion) -> str:
+    """How much more a judge would have to err in the language to explain what was found."""
+    if item.judge_error_in_interval is not False or None in (item.estimate, item.low, item.high):
+        return ""
+    near = min(abs(item.low or 0.0), abs(item.high or 0.0))
+    more = (item.estimate or 0.0) > 0
+    errors = "wrong alarms" if item.meaning == "harm" else "verdicts too kind"
+    if not more:
+        errors = "misses" if item.meaning == "harm" else "verdicts too harsh"
+    name = language_name(item.language)
+    return (
+        f" {_size(100 * near)} more {errors} per 100 in {name} than in English and this would no "
+        f"longer be shown; {_size(100 * abs(item.estimate or 0.0))} would explain all of it."
+    )
+
+
+def _if_unread(item: Conclusion) -> str:
+    """From which odds of what was not read a verdict would not hold."""
+    lost = item.unread + item.unread_english
+    if not lost:
+        return ""
+    if item.turns_at is None:
+        return f" It holds whatever the {lost:,} unread ones were."
+    return f" It holds unless the {lost:,} unread ones had {item.turns_at:.1f} times the odds."
+
+
+def _could_turn(item: Conclusion) -> str:
+    """What unread replies could do to a difference, or to its absence."""
+    name, lost = language_name(item.language), item.unread
+    if item.unread_english > lost:
+        name, lost = "English", item.unread_english
+    odds = "" if item.turns_at is None else f" {max(item.turns_at, 1.1):.1f} times"
+    told = "a difference could be there"
+    if item.reason == HIDDEN:
+        told = "the difference would no longer be shown"
+    return (
+        f"{lost:,} {name} answers could not be read; if they were wrong{odds} as often as the "
+        f"others, {told}"
+    )
+
+
+def why_unsure(item: Conclusion) -> str:
+    """Why nothing can be told, for a reader who knows no statistics."""
+    if item.reason in (HIDDEN, DIFFERENT):
+        return _could_turn(item)
+    if item.reason == RARE:
+        least = least_for_same(item.margin)
+        return (
+            f"no gap was seen, but with {item.n:,} questions a rare breakdown could stay hidden"
+            + (f"; {least:,} are the least that could rule it out" if item.n < least else "")
+        )
+    if leans(item):
+        side = "worse" if ((item.estimate or 0.0) < 0) == item.higher_is_better else "better"
+        return f"it looks {side}, but may be chance among several comparisons"
+    if item.reason == TOO_FEW and item.detectable is not None:
+        shown = f"{_size(100 * item.detectable)} per 100"
+        if not share_in_words(item):
+            shown = f"{item.detectable:.2f}"
+        return f"{item.n:,} questions would show only a difference of {shown} or more"
+    return item.reason
 
 
 def of_another_exam(item: Conclusion) -> bool:
@@ -209,9 +346,7 @@ _EXAMS = {"worse": "harder", "better": "easier"}
 
 def leans(item: Conclusion) -> bool:
     """Whether nothing can be told for the correction alone: the interval excludes 0."""
-    known = item.low is not None and item.high is not None
-    apart = known and not (item.low or 0.0) <= 0 <= (item.high or 0.0)
-    return item.verdict == "cannot_tell" and apart and "after the correction" in item.reason
+    return item.verdict == "cannot_tell" and item.reason == LEANS
 
 
 def points(size: float) -> str:

@@ -7,18 +7,19 @@ comparison is unpaired, and says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from xling_metrics.stats.anova import GroupComparison, compare_groups, complete_cases
 from xling_metrics.stats.intervals import Interval
 from xling_metrics.stats.resampling import ResamplerPool
-from xling_metrics.stats.shares import normal_quantile, two_sided
+from xling_metrics.stats.shares import normal_quantile
+from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
 from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, Panel, panel_of
 from xling_tasks.report import inference
-from xling_tasks.report.columns import Column
+from xling_tasks.report.columns import Column, Row
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.human import Human
 from xling_tasks.report.inference import (
@@ -29,6 +30,7 @@ from xling_tasks.report.inference import (
     rows_interval,
 )
 from xling_tasks.report.model import COVERAGE, Cell, Classic, Comparison, Options, Sides
+from xling_tasks.report.outcomes import counted
 
 AUC = "auc"
 _CLASSIC = frozenset({"consistency", "correctness"})
@@ -105,8 +107,11 @@ class Statistics:
     def _compare(self, panel: Panel, sides: Sides, *, paired: bool) -> Comparison:
         (task, name), (base, base_name) = sides.side, sides.baseline
         if name == AUC and task.rows and base.rows:
-            difference = paired_rows(task.rows, base.rows, self.draws)
-            return _from(panel, sides, difference, len(task.rows.keys() | base.rows.keys()))
+            texts = _texts_of(base)
+            rows = (_rows_by_text(side.rows, texts) for side in (task, base))
+            difference = paired_rows(*rows, self.draws)
+            shared = len(task.rows.keys() & base.rows.keys())
+            return _from(panel, sides, difference, len(task.rows.keys() | base.rows.keys()), shared)
         if paired and panel.criterion == "correctness" and self.human is not None:
             corrected = self.human.difference(name, (task, base), self.options.level)
             if corrected is not None:
@@ -119,15 +124,56 @@ class Statistics:
         return self._paired(panel, sides, column, base_column)
 
     def _paired(self, panel: Panel, sides: Sides, own: Column, other: Column) -> Comparison:
-        (task, _), (base, _) = sides.side, sides.baseline
-        both = own.by_question(task.ids), other.by_question(base.ids)
+        both, asked = _both(sides, own, other)
         difference = inference.paired(panel.metric, own, other, both, self.draws)
-        return _from(panel, sides, difference, len(both[0].keys() | both[1].keys()))
+        return _from(panel, sides, difference, asked, both.n)
+
+    def bounded(self, sides: Sides) -> inference.Ends | None:
+        """The interval that "about the same" rests on, for scores per question from 0 to 1."""
+        (task, name), (base, base_name) = sides.side, sides.baseline
+        own, other = task.columns.get(name), base.columns.get(base_name)
+        if own is None or other is None:
+            return None
+        both, _ = _both(sides, own, other)
+        return inference.bounded_difference(own, other, both, self.options.level)
+
+    def recalls(self, sides: Sides) -> tuple[float, float, float, float] | None:
+        """What `Conclusion.recalls` is, of macro F1 over the questions of both; else None."""
+        (task, name), (base, base_name) = sides.side, sides.baseline
+        own, other = task.columns.get(name), base.columns.get(base_name)
+        if own is None or other is None or own.score is not VERDICT_SCORES["macro_f1"]:
+            return None
+        both, _ = _both(sides, own, other)
+        shares = []
+        for sums in (both.a, both.b):
+            if not len(sums):
+                return None
+            tp, fp, fn, tn = sums.sum(axis=0)
+            if not tp + fn or not tn + fp:
+                return None
+            shares += [float(tp / (tp + fn)), float(tn / (tn + fp))]
+        return shares[0], shares[1], shares[2], shares[3]
+
+    def outcomes(self, sides: Sides) -> dict[str, int]:
+        """How many of the questions of both had each outcome in the language."""
+        (task, name), (base, base_name) = sides.side, sides.baseline
+        own = task.outcomes.get(panel_of(task.place, name)[1])
+        sums = (task.columns.get(name), base.columns.get(base_name))
+        if own is None or sums[0] is None or sums[1] is None:
+            return {}
+        there = sums[1].values(base.ids)
+        known = sums[0].values(task.ids)
+        both = [
+            outcome
+            for key, outcome in zip(task.ids, own, strict=True)
+            if known.get(key) is not None and there.get(key) is not None
+        ]
+        return counted(both)
 
     def below_one(
-        self, model: Model, task: Task, panel: Panel, language: str, name: str, margin: float
+        self, model: Model, task: Task, panel: Panel, language: str, name: str
     ) -> Comparison:
-        """An agreement with English, as its difference from 1; p is of being 1 - margin."""
+        """An agreement with English, as its difference from 1; nothing is tested."""
         column, n = task.columns.get(name), 0
         interval = None if column is None else column_interval(name, column, self.draws)
         value, low, high, se = task.scores.get(name), None, None, None
@@ -135,13 +181,10 @@ class Statistics:
             n, low, high = interval.n, interval.low, interval.high
         if low is not None and high is not None:
             se = (high - low) / (2 * normal_quantile(self.options.level))
-        p = None
-        if se and value is not None:
-            p = two_sided(value - (1 - margin), se)
         return Comparison(
             panel=panel, side=language, baseline=ENGLISH, context=model.name, paired=True,
             difference=None if value is None else value - 1, low=None if low is None else low - 1,
-            high=None if high is None else high - 1, value=value, base=1.0, relative=None, p=p,
+            high=None if high is None else high - 1, value=value, base=1.0, relative=None, p=None,
             n=n, left_out=0, se=se, method="" if interval is None else interval.method,
         )  # fmt: skip
 
@@ -216,13 +259,40 @@ def across_languages(panel: Panel, better: bool | None) -> bool:
     return better is not None and panel.metric not in COVERAGE and known
 
 
-def _from(panel: Panel, sides: Sides, tested: inference.ScoreDifference, asked: int) -> Comparison:
-    """A comparison over the same questions, of `asked` that one side or the other has."""
+def _both(sides: Sides, own: Column, other: Column) -> tuple[inference.Paired, int]:
+    """The sums of both over the questions that both have, and how many one or the other has."""
+    (task, _), (base, _) = sides.side, sides.baseline
+    sums = own.by_question(task.ids), other.by_question(base.ids)
+    return inference.shared_sums(sums, _texts_of(base)), len(sums[0].keys() | sums[1].keys())
+
+
+def _texts_of(task: Task) -> dict[str, int]:
+    """Question -> number of its text: in every language the baseline's text tells which are one."""
+    return dict(zip(task.ids, task.texts, strict=True)) if len(task.texts) else {}
+
+
+def _rows_by_text(
+    rows: Mapping[str, Sequence[Row]], texts: Mapping[str, int]
+) -> Mapping[str, Sequence[Row]]:
+    """The rows of questions with one text together."""
+    if len({texts.get(key) for key in rows}) == len(rows):
+        return rows
+    together: dict[str, list[Row]] = {}
+    for key, own in rows.items():
+        together.setdefault(str(texts.get(key, key)), []).extend(own)
+    return together
+
+
+def _from(
+    panel: Panel, sides: Sides, tested: inference.ScoreDifference, asked: int, n: int | None = None
+) -> Comparison:
+    """A comparison over the same n questions, of `asked` that one side or the other has."""
     own = tested.range
+    n = own.n if n is None else n
     return replace(
         _values_only(panel, sides, paired=True), difference=own.value, low=own.low, high=own.high,
         value=tested.value, base=tested.base, relative=relative(own.value, tested.base), p=own.p,
-        n=own.n, left_out=asked - own.n, n_permutations=tested.n_permutations, se=own.se,
+        n=n, left_out=asked - n, n_permutations=tested.n_permutations, se=own.se,
         method=own.method, detail=tested.detail,
     )  # fmt: skip
 

@@ -1,89 +1,117 @@
-"""How far replies that could not be read can move a result: all of them right, or all wrong.
+"""Replies of which the instrument learnt nothing: left out, counted, and given other odds.
 
-Leaving them out is fair only if they are as often right as the others. Where they are many more in
-one language, they can make a gap, or hide one.
+A judge that is silent, a verdict that nobody can read, a call that failed: none says anything of
+the model. What a verdict rests on is over the others, and has to stand if these were right with
+other odds (`xling_metrics.stats.odds`).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
+from xling_metrics.stats.odds import AtOdds, share_at_odds, tilted
 
-from xling_tasks.report.columns import Column, Row
+from xling_tasks.criteria import panel_of
+from xling_tasks.report.columns import Column
 from xling_tasks.report.data import Task
+from xling_tasks.report.outcomes import silent
+
+_OF_LABELS = ("contradictory", "more_comprehensive")
 
 
-def read_as(task: Task, name: str, *, right: bool) -> Task | None:
-    """The task as if every unread reply behind a metric had been right, or wrong.
+class Unread(NamedTuple):
+    """What was not read of one side.
 
-    Args:
-        task: A task with logged samples.
-        name: Its metric.
-        right: Which of the two.
-
-    Returns:
-        A copy with this metric's values changed; None where every reply was read.
+    Attributes:
+        count: Questions, or rows of questions.
+        moves: How the side's score moves if they have k times the odds of those that were read.
     """
-    if name == "auc" and task.rows:
-        return _rows(task, right=right)
-    column = task.columns.get(name)
-    if column is None:
-        return None
-    if name in task.unread:
-        return _verdicts(task, name, column, right=right)
-    if "no_response" in task.columns and name in ("contradictory", "more_comprehensive"):
-        # The worst is a contradiction, the best a more comprehensive answer.
-        good = name == "more_comprehensive"
-        return _labels(task, name, column, 1.0 if right == good else 0.0)
-    if "unparsed_rate" in task.columns and name == "acc":
-        unread = task.columns["unparsed_rate"].sums[:, 0] == 1
-        return _filled(task, name, column, unread, 1.0 if right else 0.0)
+
+    count: int
+    moves: AtOdds
+
+
+def measured(task: Task) -> Task:
+    """A task whose endpoints have no value where the instrument learnt nothing.
+
+    Tasks count an answer without a label as no contradiction, and letters that nobody could read as
+    wrong; here they are missing.
+    """
+    columns = {}
+    for name in task.endpoints:
+        column, lost = task.columns.get(name), _lost(task, name)
+        if column is not None and lost is not None and lost.any():
+            sums = column.sums.copy()
+            sums[lost] = np.nan
+            columns[name] = replace(column, sums=sums)
+    return replace(task, columns={**task.columns, **columns}) if columns else task
+
+
+def _lost(task: Task, name: str) -> np.ndarray | None:
+    """The questions whose value says nothing, because nothing was read."""
+    metric, code = panel_of(task.place, name)
+    suffix = "" if task.place.language else f"_{code}"
+    if metric.metric in _OF_LABELS:
+        return silent(task.columns, suffix)
+    unparsed = task.columns.get("unparsed_rate" + suffix)
+    if metric.metric == "acc" and unparsed is not None and unparsed.simple:
+        lost: np.ndarray = unparsed.sums[:, 0] == 1
+        empty = task.columns.get("empty_rate" + suffix)
+        return lost if empty is None else lost & (empty.sums[:, 0] != 1)
     return None
 
 
-def _rows(task: Task, *, right: bool) -> Task | None:
-    """P(Yes) that is undefined becomes certainty."""
-    if all(chance is not None for own in task.rows.values() for _, chance in own):
-        return None
-    rows: dict[str, list[Row]] = {
-        key: [(y, (float(y == right) if c is None else c)) for y, c in own]
-        for key, own in task.rows.items()
-    }
-    return replace(task, rows=rows)
+def unread(task: Task, name: str) -> Unread:
+    """What was not read behind a metric of a task that `measured` made."""
+    column = task.columns.get(name)
+    if name == "auc" and task.rows:
+        rows = [row for own in task.rows.values() for row in own]
+        missing = sum(chance is None for _, chance in rows)
+        return _of_score(task.scores.get(name), len(rows) - missing, missing)
+    if column is None:
+        return Unread(len(task.ids), lambda k: 0.0)
+    if name in task.unread:
+        return _of_verdicts(column, task.unread[name])
+    asked = _asked(task, name)
+    known = ~np.isnan(column.sums[:, 0])
+    missing = int((asked & ~known).sum())
+    score = column.score(column.sums[known].sum(axis=0, keepdims=True))[0] if known.any() else 0.0
+    return _of_score(float(score), int(known.sum()), missing)
 
 
-def _verdicts(task: Task, name: str, column: Column, *, right: bool) -> Task | None:
-    """Unknown verdicts join the counts (tp, fp, fn, tn) of their label."""
-    unread = task.unread[name]
-    if not unread.any():
-        return None
-    sums = np.nan_to_num(column.sums.copy())
-    of_yes, of_no = (0, 3) if right else (2, 1)
-    sums[:, of_yes] += unread[:, 0]
-    sums[:, of_no] += unread[:, 1]
-    sums[sums.sum(axis=1) == 0] = np.nan
-    return replace(task, columns={**task.columns, name: replace(column, sums=sums)})
+def _of_score(score: float | None, read: int, missing: int) -> Unread:
+    """Of a score within 0 and 1, which has odds like a share."""
+    if not missing or score is None or not 0 <= score <= 1:
+        return Unread(missing, lambda k: 0.0)
+    return Unread(missing, share_at_odds(score * read, read, missing))
 
 
-def _labels(task: Task, name: str, column: Column, value: float) -> Task | None:
-    """Answers that are there, but have no label: none in form, none of most judges, a failed call.
-
-    A judge's call may fail for what the answer says (a content filter), so it is not left out.
-    """
-    silent = task.columns["no_response"].sums[:, 0] == 1
-    empty = task.columns.get("empty_rate")
-    if empty is not None:
-        silent &= empty.sums[:, 0] != 1
-    for rate in ("no_majority", "judge_failed_rate"):
-        if rate in task.columns:
-            silent |= task.columns[rate].sums[:, 0] == 1
-    return _filled(task, name, column, silent, value)
+def _asked(task: Task, name: str) -> np.ndarray:
+    """The questions that were asked in a metric's language."""
+    code = panel_of(task.place, name)[1]
+    own = task.outcomes.get(code)
+    if own is None:
+        return np.ones(len(task.ids), dtype=bool)
+    return np.array([outcome is not None for outcome in own], dtype=bool)
 
 
-def _filled(task: Task, name: str, column: Column, unread: np.ndarray, value: float) -> Task | None:
-    if not unread.any():
-        return None
-    sums = column.sums.copy()
-    sums[unread] = (value, 1.0)
-    return replace(task, columns={**task.columns, name: replace(column, sums=sums)})
+def _of_verdicts(column: Column, rows: np.ndarray) -> Unread:
+    """Rows without a verdict join the counts (tp, fp, fn, tn) of their label at some odds."""
+    counts = np.nan_to_num(column.sums).sum(axis=0)
+    yes, no = rows.sum(axis=0)
+    if not yes + no:
+        return Unread(0, lambda k: 0.0)
+    base = float(column.score(counts[None, :])[0])
+
+    def moved(k: float) -> float:
+        filled = counts.copy()
+        for right, wrong, lost in ((0, 2, yes), (3, 1, no)):
+            read = counts[right] + counts[wrong]
+            share = tilted((counts[right] + 0.5) / (read + 1), k)
+            filled[right] += lost * share
+            filled[wrong] += lost * (1 - share)
+        return float(column.score(filled[None, :])[0]) - base
+
+    return Unread(int(yes + no), moved)

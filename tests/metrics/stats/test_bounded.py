@@ -85,10 +85,10 @@ def test_odds_of_unread_replies():
     side, english = share_at_odds(24.25, 98, 10), share_at_odds(5, 100, 0)
     assert side(2) == pytest.approx(10 / 108 * 0.15) and english(2) == 0
     # At half the odds (1/6 : 1) the share is 1/7.
-    low, high = shifts(side, english, 2)
+    low, high = shifts([(1, side), (-1, english)], 2)
     assert (low, high) == pytest.approx((10 / 108 * (1 / 7 - 0.25), 10 / 108 * 0.15))
     # Both sides alike: what is equal on both cancels, what is not adds to no opposite moves.
-    assert shifts(side, side, 2) == pytest.approx((low - high, high - low), abs=0.02)
+    assert shifts([(1, side), (-1, side)], 2) == pytest.approx((low - high, high - low), abs=0.02)
 
 
 def test_the_odds_at_which_a_verdict_turns():
@@ -97,7 +97,7 @@ def test_the_odds_at_which_a_verdict_turns():
     none = share_at_odds(50, 100, 0)
 
     def holds(k):
-        return 0.02 + shifts(own, none, k)[0] > 0
+        return 0.02 + shifts([(1, own), (-1, none)], k)[0] > 0
 
     # 0.1 (0.5 - 1 / (1 + k)) = 0.02: 1 / (1 + k) = 0.3, k = 7/3.
     assert turns_at(holds) == pytest.approx(7 / 3, rel=1e-6)

@@ -7,13 +7,18 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from itertools import chain
 from typing import Any, NamedTuple
+
+from xling_metrics.stats.odds import ODDS, share_at_odds
 
 from xling_tasks.criteria import CRITERIA, Place, Submitted, panel_of
 from xling_tasks.data.prompt_sets import SMALL
 from xling_tasks.data.records import RECORDS
 from xling_tasks.languages import language_name
 from xling_tasks.logs.results import Results, TaskResults
+from xling_tasks.outcomes import RATES, SERVICE_RATES, not_measured, served_rate
+from xling_tasks.report.sentences import percent
 
 HUB = {"xlinghealth": RECORDS["liveqa"].hub_id, "mmedbench": RECORDS["mmedbench"].hub_id}
 """The published datasets on the Hub."""
@@ -145,22 +150,48 @@ class HubTask(TaskResults):
         rows, expected = self.data.get("rows"), self.data.get("rows_expected")
         if self.about.dataset != "demo" and None not in (rows, expected) and rows != expected:
             yield f"{rows} rows in the data, but {expected} were published"
-        yield from self.vetoes()
+        yield from self.unmeasured()
 
-    def vetoes(self) -> Iterator[str]:
-        """Why its scores cannot be compared: too much of the answers was never measured."""
-        from xling_tasks.report.vetoes import Rates, vetoes
+    def unmeasured(self) -> Iterator[str]:
+        """Values that are not what they seem by more than their margin, by what became of answers.
 
-        rates = Rates(self, {name: self.score(name) for name in self.xling["signatures"]})
-        taus = dict.fromkeys(
-            float(tau.removeprefix("_t")) if (tau := score.temperature) else None
-            for score in self.main
-        )
-        for code in self.languages:
-            texts = [veto.text for tau in taus or (None,) for veto in vetoes(rates, code, tau)]
-            if texts:
-                reasons = "; ".join(dict.fromkeys(texts))
-                yield f"not comparable in {language_name(code)}: {reasons}"
+        What was not measured could have other odds; and an answer that is of no use to who asked
+        (in another language, empty, declined) helped nobody, though a judge may have liked it.
+        """
+        for score in self.main:
+            if score.value is None or not 0 <= score.value <= 1 or score.language == ALL:
+                continue
+            rates, where = self._rates(score), f"{score.metric} in {language_name(score.language)}"
+            lost, asked = not_measured(rates), self.count["effective"]
+            read = asked * (1 - lost)
+            moves = share_at_odds(score.value * read, read, asked * lost)
+            most = max(abs(moves(k)) for k in (ODDS, 1 / ODDS))
+            useless = 1 - served_rate(rates)
+            if most > self._margin(score):
+                yield (
+                    f"{where} is not sure: {percent(lost)} of the answers were not measured, which "
+                    f"could move it by {100 * most:.0f} points; ask them again"
+                )
+            elif "langid_match" in rates and useless * score.value > self._margin(score):
+                yield (
+                    f"{where} is not what users get: {percent(useless)} of the answers are in "
+                    "another language, empty, declined or held back"
+                )
+
+    def _margin(self, score: Score) -> float:
+        endpoints = CRITERIA[self.about.criterion].endpoints
+        return next((e.margin for e in endpoints if score.label.startswith(e.metric)), 0.05)
+
+    def _rates(self, score: Score) -> dict[str, float | None]:
+        """The rates at a score's temperature and language, by their plain names."""
+        language = "" if self.language else f"_{score.language}"
+        found: dict[str, float | None] = {}
+        for name in (*SERVICE_RATES, *chain.from_iterable(RATES.values())):
+            for tau in dict.fromkeys((score.temperature, "")):
+                value = self.score(f"{name}{language}{tau}")
+                if value is not None:
+                    found.setdefault(name, value)
+        return found
 
     def models(self) -> Iterator[tuple[str, str]]:
         """The models that made the submitted values: what each is for, and its name."""

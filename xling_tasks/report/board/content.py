@@ -102,7 +102,7 @@ def _cell(square: Square) -> dict[str, Any]:
         "n": square.n,
         "shown": shown(square.panel, square.value),
         "interval_shown": interval_shown(square.panel, square.low, square.high),
-        "veto": publishable_text(square.veto),
+        "unread": square.unread,
         "rank_low": None if rank is None else rank.low,
         "rank_high": None if rank is None else rank.high,
         "ranked": None if rank is None else rank.of,
@@ -110,7 +110,7 @@ def _cell(square: Square) -> dict[str, Any]:
         "worse": [] if rank is None else list(rank.worse),
         "unranked": publishable_text(square.unranked),
     }
-    told = ("verdict", "estimate", "p", "p_holm", "detectable")
+    told = ("verdict", "estimate", "p", "p_holm", "detectable", "turns_at", "next")
     cell |= {name: None if said is None else getattr(said, name) for name in told}
     cell["estimate_low"] = None if said is None else said.low
     cell["estimate_high"] = None if said is None else said.high
@@ -121,9 +121,20 @@ def _cell(square: Square) -> dict[str, Any]:
 
 _COLUMNS = (
     *("criterion", "dataset", "metric", "temperature", "higher_is_better", "language", "model"),
-    *("group", "value", "low", "high", "n", "rank_low", "rank_high", "ranked", "unranked", "veto"),
+    *(
+        "group",
+        "value",
+        "low",
+        "high",
+        "n",
+        "rank_low",
+        "rank_high",
+        "ranked",
+        "unranked",
+        "unread",
+    ),
     *("verdict", "estimate", "estimate_low", "estimate_high", "p", "p_holm", "detectable"),
-    *("reason", "in_words"),
+    *("turns_at", "reason", "next", "in_words"),
 )
 
 

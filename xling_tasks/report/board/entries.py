@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from xling_tasks.criteria import Panel, panel_of
+from xling_tasks.criteria import Panel, Place, panel_of
 from xling_tasks.logs.results import as_json
 from xling_tasks.report.board.model import EndpointCell, Entry
-from xling_tasks.report.conclusions import conclusions_of, endpoints_of
+from xling_tasks.report.conclusions import conclusions_of
 from xling_tasks.report.data import Model, Task, each_model
 from xling_tasks.report.model import Options, Report
 from xling_tasks.report.stats import Statistics
 from xling_tasks.report.tables.differences import differences
-from xling_tasks.report.vetoes import Rates, vetoes
+from xling_tasks.report.unread import measured, unread
 from xling_tasks.secrets import publishable
-
-_SAY_WHAT_IS_UNREAD = ("no_response", "no_majority", "empty_rate", "unparsed_rate")
-"""Metrics without which the bounds of unread replies are not known."""
 
 
 def entries(folders: Iterable[Path | str], options: Options) -> Iterator[Entry]:
@@ -36,32 +33,35 @@ def entries(folders: Iterable[Path | str], options: Options) -> Iterator[Entry]:
 
 def _entry(model: Model, options: Options) -> Entry:
     runs = [task.results.run for task in model.tasks]
+    tasks = {task.place: _slim(measured(task)) for task in model.tasks}
     return Entry(
         name=model.name,
         model=f"{runs[0].config.get('model')} {as_json(publishable(runs[0].model_args))}",
         versions=_versions(model),
         stamp=max(run.stamp for run in runs),
-        tasks={task.place: _slim(task) for task in model.tasks},
-        cells=_cells(model, Statistics(options).undescribed()),
+        tasks=tasks,
+        cells=_cells(model, tasks, Statistics(options).undescribed()),
         notes=tuple(differences(Report((model,), (), (), (), options))),
     )
 
 
-def _cells(model: Model, statistics: Statistics) -> dict[tuple[Panel, str], EndpointCell]:
+def _cells(
+    model: Model, tasks: Mapping[Place, Task], statistics: Statistics
+) -> dict[tuple[Panel, str], EndpointCell]:
     concluded = {
         (Panel(c.criterion, c.dataset, c.metric, c.temperature), c.language): c
         for c in conclusions_of(statistics, model)
     }
     cells = {}
-    for task in model.tasks:
-        rates = Rates(task.results, task.scores)
-        for name, endpoint in endpoints_of(task).items():
-            about = panel, language = panel_of(task.place, name)
+    for task in tasks.values():
+        for name, endpoint in task.endpoints.items():
+            about = panel_of(task.place, name)
             made = statistics.cell(task, name)
-            veto = "; ".join(each.text for each in vetoes(rates, language, panel.temperature))
+            value = made.value if made.interval is None else made.interval.value
             cells[about] = EndpointCell(
-                name, endpoint, made.value, made.interval, concluded.get(about), veto
-            )
+                name, endpoint, value, made.interval, concluded.get(about),
+                unread(task, name).count,
+            )  # fmt: skip
     return cells
 
 
@@ -72,8 +72,8 @@ def _versions(model: Model) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def _slim(task: Task) -> Task:
-    """A task with its endpoints' values, and what says which of them are unread."""
-    kept = {*endpoints_of(task), *_SAY_WHAT_IS_UNREAD}
+    """A task with the values of its endpoints alone."""
+    kept = task.endpoints.keys()
     return replace(
         task,
         ids=list(map(sys.intern, task.ids)),

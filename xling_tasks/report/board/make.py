@@ -15,9 +15,9 @@ from xling_tasks.languages import in_order
 from xling_tasks.report.board.groups import groups_of
 from xling_tasks.report.board.model import Board, Entry, Group, Rank, Square
 from xling_tasks.report.compare.pairs import contents
-from xling_tasks.report.conclusions import unread_bounds
+from xling_tasks.report.conclusions import case_of, stands
 from xling_tasks.report.data import Task
-from xling_tasks.report.model import Comparison, Options, Sides
+from xling_tasks.report.model import Options, Sides
 from xling_tasks.report.stats import Statistics
 from xling_tasks.report.tables.grid import heading
 
@@ -58,12 +58,11 @@ def _endpoints(entries: Sequence[Entry]) -> dict[Panel, Endpoint]:
     known = {panel: item.endpoint for entry in entries for (panel, _), item in entry.cells.items()}
 
     def place(panel: Panel) -> tuple[int, str, int, float]:
-        metrics = [endpoint.metric for endpoint in CRITERIA[panel.criterion].endpoints]
         tau = -1.0 if panel.temperature is None else panel.temperature
         return (
             list(CRITERIA).index(panel.criterion),
             panel.dataset,
-            metrics.index(panel.metric),
+            CRITERIA[panel.criterion].order(panel.metric),
             tau,
         )
 
@@ -189,21 +188,18 @@ def _square(
     entry: Entry, panel: Panel, language: str, number: int, rank: Rank | None, unranked: str
 ) -> Square:
     item = entry.cells[panel, language]
-    hidden = bool(item.veto) or item.interval is None
+    interval = item.interval
     return Square(
-        panel=panel, model=entry.name, language=language, group=number,
-        value=None if item.veto else item.value,
-        low=None if hidden or item.interval is None else item.interval.low,
-        high=None if hidden or item.interval is None else item.interval.high,
-        n=0 if item.interval is None else item.interval.n,
-        veto=item.veto, rank=rank, unranked=unranked, conclusion=item.conclusion,
+        panel=panel, model=entry.name, language=language, group=number, value=item.value,
+        low=None if interval is None else interval.low,
+        high=None if interval is None else interval.high,
+        n=0 if interval is None else interval.n,
+        unread=item.unread, rank=rank, unranked=unranked, conclusion=item.conclusion,
     )  # fmt: skip
 
 
 def _unranked(entry: Entry, panel: Panel, language: str) -> str:
     item = entry.cells[panel, language]
-    if item.veto:
-        return item.veto
     if item.value is None:
         return "nothing could be scored"
     return "" if item.interval is not None else "no samples were logged"
@@ -214,11 +210,12 @@ def _ranks(
     statistics: Statistics, asked: _Questions,
 ) -> dict[str, Rank]:  # fmt: skip
     sides = [_side(entry, panel, language) for entry in entries]
+    endpoint = entries[0].cells[panel, language].endpoint
     tests: dict[tuple[int, int], Test] = {}
     for i, j in combinations(range(len(entries)), 2):
         if asked.same((entries[i].name, sides[i][0]), (entries[j].name, sides[j][0])):
             pair = Sides(sides[i], sides[j], entries[i].name, entries[j].name, language)
-            tests[i, j] = _test(panel, pair, statistics)
+            tests[i, j] = _test(panel, endpoint, pair, statistics)
     ranks = rank_intervals(len(entries), tests, statistics.options.level)
     names = [entry.name for entry in entries]
     return {
@@ -236,8 +233,8 @@ def _side(entry: Entry, panel: Panel, language: str) -> tuple[Task, str]:
     return next(entry.tasks[place] for place in places if place in entry.tasks), name
 
 
-def _test(panel: Panel, sides: Sides, statistics: Statistics) -> Test:
-    """The comparison that `xling compare` makes; unread replies must not be able to turn it."""
+def _test(panel: Panel, endpoint: Endpoint, sides: Sides, statistics: Statistics) -> Test:
+    """The comparison that `xling compare` makes, which has to stand other odds of the unread."""
     made = statistics.untested().compare(panel, sides, paired=True)
     likely = two_sided(made.difference or 0.0, made.se) if made.se else 0.0
     if likely < _HOPELESS:
@@ -249,14 +246,6 @@ def _test(panel: Panel, sides: Sides, statistics: Statistics) -> Test:
     better = 1 if CRITERIA[panel.criterion].metrics[panel.metric].higher_is_better else -1
     p = made.p
     if p < 1 - statistics.options.level:  # Otherwise nothing is told of the two anyway.
-        bounds = unread_bounds(statistics.untested(), panel, sides, paired=True)
-        if not all(_beyond(bound, made.difference) for bound in bounds):
-            p = 1.0
+        case = case_of(statistics, endpoint, sides, "", paired=True)
+        p = p if stands(case) else 1.0
     return better * made.difference, p
-
-
-def _beyond(bound: Comparison, difference: float) -> bool:
-    """Whether a bound's interval lies on the difference's side of 0."""
-    if bound.low is None or bound.high is None:
-        return False
-    return bound.low > 0 if difference > 0 else bound.high < 0

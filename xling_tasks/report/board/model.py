@@ -18,10 +18,11 @@ class EndpointCell:
     Attributes:
         name: The metric as the task calls it.
         endpoint: What was fixed beforehand.
-        value: The harness's own number; None if undefined.
+        value: The score over what was read; without logged samples the harness's own number; None
+            if undefined.
         interval: Its interval over questions; None without logged samples.
         conclusion: What is concluded against English; None in English.
-        veto: Why the value itself is not comparable; empty if it is.
+        unread: Questions (of verdicts: rows) of which the instrument learnt nothing.
     """
 
     name: str
@@ -29,7 +30,7 @@ class EndpointCell:
     value: float | None
     interval: Interval | None
     conclusion: Conclusion | None
-    veto: str
+    unread: int
 
 
 @dataclass(frozen=True)
@@ -98,11 +99,11 @@ class Square:
         model: The model's name.
         language: Code of the language.
         group: The number of its group.
-        value: The harness's value; None where nothing could be scored, or it is not comparable.
+        value: As of `EndpointCell`; None where nothing could be scored.
         low: Lower end of its interval over questions.
         high: Upper end.
         n: Questions that have a value.
-        veto: Why it is not comparable; empty if it is.
+        unread: As of `EndpointCell`.
         rank: Its rank; None where it has none.
         unranked: Why it has none; empty if it has one.
         conclusion: Against English; None in English.
@@ -116,7 +117,7 @@ class Square:
     low: float | None
     high: float | None
     n: int
-    veto: str
+    unread: int
     rank: Rank | None
     unranked: str
     conclusion: Conclusion | None

@@ -116,11 +116,21 @@ def _content(
     }
 
 
+_SAID = (
+    *("p_holm", "verdict", "reason", "next", "margin", "detectable", "turns_at"),
+    "judge_error_in_interval",
+)
+
+
 def _plain(line: Line) -> dict[str, Any]:
     values = asdict(line)
-    values.pop("panel")
-    kind = values.pop("kind")
-    return {"kind": kind, **line.panel._asdict(), **values}
+    kind, said = values.pop("kind"), values.pop("said") or {}
+    del values["panel"]
+    role = "endpoint" if said else "exploratory"
+    told = {"role": role, "non_inferior": line.non_inferior}
+    return {"kind": kind, **line.panel._asdict(), **values, **told} | {
+        name: said.get(name) for name in _SAID
+    }
 
 
 def _page(content: Mapping[str, Any], lines: Sequence[Line]) -> str:

@@ -19,7 +19,7 @@ from xling_tasks.criteria import CRITERIA, ENGLISH, Panel, panel_of
 from xling_tasks.report.columns import Column
 from xling_tasks.report.compare.pairs import Pair
 from xling_tasks.report.data import Task
-from xling_tasks.report.model import Sides
+from xling_tasks.report.model import Conclusion, Sides
 from xling_tasks.report.stats import AUC, Statistics
 
 
@@ -46,18 +46,9 @@ class Line:
         ties: Questions with equal values.
         losses: The others.
         d_z: Mean over standard deviation of the differences; None unless a question has a value.
-        p_holm: Of an endpoint, p after Holm's correction over the endpoints and languages of its
-            dataset; of the others None.
-        role: `endpoint`, fixed beforehand, or `exploratory`.
-        verdict: Of an endpoint, one of a report's verdicts: B against A; of a gap, `better` where
-            B's is smaller.
-        reason: Why, in words.
-        margin: Differences up to this are about the same.
-        detectable: The difference that so many questions show with 80% power.
-        non_inferior: Whether the interval excludes that B is worse by more than the margin.
+        said: Of an endpoint, what is concluded: B against A, or of the shortfall how it changed
+            (`value` and `english` are then B's and A's); None of what is exploratory.
         method: How the interval is made; `ppi` where people's labels correct a judge's.
-        judge_error_in_interval: As of a report's conclusions; None without a judge, and of what is
-            exploratory.
     """
 
     kind: str
@@ -78,15 +69,16 @@ class Line:
     ties: int | None = None
     losses: int | None = None
     d_z: float | None = None
-    p_holm: float | None = None
-    role: str = "exploratory"
-    verdict: str = ""
-    reason: str = ""
-    margin: float | None = None
-    detectable: float | None = None
-    non_inferior: bool | None = None
+    said: Conclusion | None = None
     method: str = ""
-    judge_error_in_interval: bool | None = None
+
+    @property
+    def non_inferior(self) -> bool | None:
+        """Whether the interval excludes that B is worse by more than the margin; of endpoints."""
+        if self.said is None or self.kind != "difference" or None in (self.low, self.high):
+            return None
+        good = self.low if self.better else -(self.high or 0.0)
+        return (good or 0.0) > -self.said.margin
 
 
 Side: TypeAlias = tuple[Pair, str]
@@ -94,7 +86,7 @@ Side: TypeAlias = tuple[Pair, str]
 
 
 def all_lines(pairs: Sequence[Pair], statistics: Statistics) -> list[Line]:
-    """Every comparison, in a report's order; endpoints have verdicts (`with_verdicts`)."""
+    """Every comparison, in a report's order, with nothing concluded yet (`with_verdicts`)."""
     lines = [_difference(statistics, pair, name) for pair in pairs for name in pair.names]
     lines += [gap_change(statistics, own, english) for own, english in _with_english(pairs)]
     criteria, panels = list(CRITERIA), list(dict.fromkeys(line.panel for line in lines))

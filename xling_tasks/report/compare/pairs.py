@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, TypeAlias
 from xling_tasks.criteria import ENGLISH, panel_of
 from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.logs.results import read_results, refuse_mixed_models
-from xling_tasks.report.conclusions import endpoints_of
 from xling_tasks.report.data import Model, Task, read_models
 from xling_tasks.report.model import COVERAGE, SECOND_OPINIONS
 from xling_tasks.report.stats import AUC
+from xling_tasks.report.unread import measured
 
 # Where a question stands in its file, and whether all languages have it, is not what it asks.
 _NOT_CONTENT = frozenset({"row", "parallel"})
@@ -84,7 +84,7 @@ def _metrics(a: Task, b: Task, wanted: Sequence[str] | None) -> list[str]:
             chosen = name in wanted or metric in wanted
         else:
             chosen = a.directions.get(name) is not None and metric not in COVERAGE
-            chosen = chosen or name in endpoints_of(a)
+            chosen = chosen or name in a.endpoints
             # By two different identifiers it is no comparison, and no reason to refuse the others.
             second = metric in SECOND_OPINIONS and _signed(a, name) == _signed(b, name)
             chosen = chosen or second
@@ -114,14 +114,15 @@ def paired(both: Sequence[Shared]) -> tuple[list[Pair], list[str], list[str]]:
     changed: dict[str, list[str]] = {}
     notes: dict[str, list[str]] = {}
     for a, b, names in both:
-        task = a.results.task
+        name = a.results.task
         ids, differing, left_out = _questions(a, b)
         if differing:
-            changed.setdefault(differing, []).append(task)
+            changed.setdefault(differing, []).append(name)
         for note in left_out:
-            notes.setdefault(note, []).append(task)
+            notes.setdefault(note, []).append(name)
         if ids:
-            pairs.append(Pair(_aligned(a, ids), _aligned(b, ids), names))
+            sides = (measured(_aligned(task, ids)) for task in (a, b))
+            pairs.append(Pair(*sides, names))
     return pairs, _grouped(changed), _grouped(notes)
 
 
@@ -179,6 +180,8 @@ def _aligned(task: Task, ids: Sequence[str]) -> Task:
         },
         rows={key: task.rows[key] for key in ids if key in task.rows},
         unread={name: own[order] for name, own in task.unread.items()},
+        outcomes={code: [own[at] for at in order] for code, own in task.outcomes.items()},
+        texts=array("q", (task.texts[index] for index in order)),
     )
 
 

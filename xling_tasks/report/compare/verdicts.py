@@ -1,128 +1,201 @@
-"""The verdict of each endpoint between two models, from the same closed list as in a report."""
+"""Model against model: first in the language itself, then the shortfall to English.
+
+The difference between B and A goes the way of every case (`report.conclusions`). The shortfall,
+how far a language lies below English, has a rule of its own: it is smaller only where A's was
+shown, larger only where B's is, so that no advantage that vanishes is a gain; and it is levelled
+down where B only lost in English.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from xling_metrics.stats.multiple import holm
+from xling_metrics.stats.bounded import least_for_same
+from xling_metrics.stats.multiple import detectable_errors, holm
+from xling_metrics.stats.odds import ODDS, AtOdds, shifts
 
-from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint
-from xling_tasks.languages import language_name
+from xling_tasks.criteria import ENGLISH, Panel, panel_of
 from xling_tasks.report.compare.numbers import Line
 from xling_tasks.report.compare.pairs import Pair
 from xling_tasks.report.conclusions import (
+    ALPHA,
+    APART,
+    ASK_AGAIN,
     BETTER,
+    SAME,
+    UNSURE,
     WORSE,
     Case,
+    case_of,
     concluded,
-    endpoints_of,
+    more_questions,
 )
 from xling_tasks.report.human import Human
-from xling_tasks.report.model import Comparison, Options, Sides
+from xling_tasks.report.model import Conclusion, Sides
 from xling_tasks.report.stats import Statistics
 from xling_tasks.report.unlike import made_unlike
-from xling_tasks.report.unread import read_as
-from xling_tasks.report.vetoes import Rates, vetoes
+
+SMALLER, LARGER, LEVELLED = "smaller", "larger", "levelled_down"
+SHORTFALLS = (SMALLER, LARGER, LEVELLED, SAME, UNSURE, APART)
+
+Key = tuple[Panel, str]
+"""An endpoint in a language."""
 
 
 def with_verdicts(
     lines: Sequence[Line], pairs: Sequence[Pair], statistics: Statistics
 ) -> list[Line]:
-    """The lines, those of endpoints with a verdict; the others are exploratory.
+    """The lines, those of endpoints with what is concluded; the others are exploratory.
 
-    p is corrected (Holm) over the endpoints and languages of one dataset, differences of scores
-    and changes of gaps each by themselves.
+    Args:
+        lines: All of them.
+        pairs: The tasks that they are over, as `measured` makes them.
+        statistics: Makes the numbers.
     """
-    cases = {at: case for at, line in enumerate(lines) if (case := _case(line, pairs, statistics))}
-    judged = list(lines)
-    families = dict.fromkeys((lines[at].kind, lines[at].panel.dataset) for at in cases)
-    for family in families:
-        own = [at for at in cases if (lines[at].kind, lines[at].panel.dataset) == family]
-        adjusted = holm([None if cases[at].veto else lines[at].p for at in own])
-        for at, p_holm in zip(own, adjusted, strict=True):
-            judged[at] = _concluded(lines[at], cases[at], p_holm, statistics.options)
-    return judged
+    sides = {key: side for pair in pairs for key, side in _endpoints(pair)}
+    between = _between_models(sides, statistics)
+    falls = _shortfalls(lines, sides, between, statistics)
+    told = []
+    for line in lines:
+        key = (line.panel, line.language)
+        said = (between if line.kind == "difference" else falls).get(key)
+        told.append(line if said is None else replace(line, said=said))
+    return told
 
 
-def _concluded(line: Line, case: Case, p_holm: float | None, options: Options) -> Line:
-    said = concluded(case, p_holm, options)
-    verdict = said.verdict
-    if line.kind == "gap" and verdict in (WORSE, BETTER):
-        verdict = BETTER if abs(line.b or 0.0) < abs(line.a or 0.0) else WORSE
-    good = line.low if line.better else (None if line.high is None else -line.high)
-    judged = line.kind == "difference" and not case.veto and good is not None
+def _endpoints(pair: Pair) -> Iterator[tuple[Key, tuple[Pair, str]]]:
+    for name in pair.a.endpoints:
+        yield panel_of(pair.a.place, name), (pair, name)
+
+
+def _between_models(
+    sides: Mapping[Key, tuple[Pair, str]], statistics: Statistics
+) -> dict[Key, Conclusion]:
+    """B against A on every endpoint, English among the languages."""
+    cases = {}
+    for key, (pair, name) in sides.items():
+        both = Sides((pair.b, name), (pair.a, name), "B", "A", key[1])
+        cases[key] = case_of(statistics, pair.a.endpoints[name], both, "", paired=True)
+    said = concluded(list(cases.values()), statistics.options)
+    return {
+        key: replace(item, model="B", language=key[1])
+        for key, item in zip(cases, said, strict=True)
+    }
+
+
+def _against_english(
+    sides: Mapping[Key, tuple[Pair, str]], statistics: Statistics, at: int
+) -> dict[Key, tuple[Case, Conclusion]]:
+    """One model's languages against its English, over the questions of both models."""
+    cases: dict[Key, Case] = {}
+    for (panel, code), (pair, name) in sides.items():
+        english = sides.get((panel, ENGLISH))
+        if code == ENGLISH or english is None:
+            continue
+        task, base = pair[at], english[0][at]
+        both = Sides((task, name), (base, english[1]), code, ENGLISH, "AB"[at])
+        apart = made_unlike(task, base, panel)
+        endpoint = pair.a.endpoints[name]
+        cases[panel, code] = case_of(statistics, endpoint, both, apart, paired=task.place.parallel)
+    said = concluded(list(cases.values()), statistics.options)
+    return {key: (cases[key], item) for key, item in zip(cases, said, strict=True)}
+
+
+# The shortfall
+
+
+def _shortfalls(
+    lines: Sequence[Line],
+    sides: Mapping[Key, tuple[Pair, str]],
+    between: Mapping[Key, Conclusion],
+    statistics: Statistics,
+) -> dict[Key, Conclusion]:
+    """How every endpoint's shortfall changed."""
+    a, b = (_against_english(sides, statistics, at) for at in (0, 1))
+    changes = {
+        (line.panel, line.language): line
+        for line in lines
+        if line.kind == "gap" and (line.panel, line.language) in a
+    }
+    said: dict[Key, Conclusion] = {}
+    about = {key: (key[0].dataset, a[key][0].family) for key in changes}
+    for family in dict.fromkeys(about.values()):
+        own = [key for key in changes if about[key] == family]
+        tested = [None if a[k][0].apart or b[k][0].apart else changes[k].p for k in own]
+        adjusted = holm(tested)
+        size = max(1, sum(p is not None for p in adjusted))
+        for key, p_holm in zip(own, adjusted, strict=True):
+            change = _change(changes[key], a[key][1], b[key][1], p_holm, size)
+            moves = (*b[key][0].moves, *((-sign, m) for sign, m in a[key][0].moves))
+            english = between.get((key[0], ENGLISH))
+            told = _fall(change, a[key][1], b[key][1], moves)
+            said[key] = _levelled(told, between.get(key), english)
+    return said
+
+
+def _change(
+    line: Line, a: Conclusion, b: Conclusion, p_holm: float | None, family: int
+) -> Conclusion:
+    """The numbers of a change: B's shortfall minus A's, below 0 where it became smaller."""
+    down = -1 if b.higher_is_better else 1
+    ends = sorted(down * end for end in (line.low, line.high) if end is not None)
+    finds = detectable_errors(family)
     return replace(
-        line, role="endpoint", verdict=verdict, reason=said.reason, p_holm=said.p_holm,
-        margin=said.margin, detectable=said.detectable,
-        judge_error_in_interval=said.judge_error_in_interval,
-        non_inferior=good > -said.margin if judged and good is not None else None,
+        b, verdict=UNSURE, reason="; ".join(filter(None, (
+            f"A: {a.reason}" if a.verdict == APART else "",
+            f"B: {b.reason}" if b.verdict == APART else "",
+        ))),
+        estimate=None if line.difference is None else down * line.difference,
+        low=ends[0] if len(ends) == 2 else None, high=ends[1] if len(ends) == 2 else None,
+        value=None if line.b is None else down * line.b,
+        english=None if line.a is None else down * line.a,
+        p=line.p, p_holm=p_holm, n=line.n, family=family, higher_is_better=False,
+        detectable=None if line.se is None else finds * line.se, turns_at=None, next="",
+        unread=a.unread + b.unread, unread_english=a.unread_english + b.unread_english,
     )  # fmt: skip
 
 
-def _case(line: Line, pairs: Sequence[Pair], statistics: Statistics) -> Case | None:
-    """What is to be concluded of a line; None for one that is exploratory."""
-    for pair, name, endpoint in _endpoints(line, pairs):
-        made = Comparison(
-            panel=line.panel, side=line.language, baseline="A", context="B", paired=True,
-            difference=line.difference, low=line.low, high=line.high, value=line.b, base=line.a,
-            relative=None, p=line.p, n=line.n, left_out=line.left_out, se=line.se,
-            method=line.method,
-        )  # fmt: skip
-        codes = [line.language, ENGLISH] if line.kind == "gap" else [line.language]
-        veto = "; ".join(_vetoed(pair, codes, line, pairs))
-        bounds = [] if veto or line.kind == "gap" else _bounds(statistics, pair, name, made)
-        return Case(endpoint, made, veto, tuple(bounds))
-    return None
+def _fall(
+    item: Conclusion, a: Conclusion, b: Conclusion, moves: Sequence[tuple[int, AtOdds]]
+) -> Conclusion:
+    """Smaller, larger, about the same or neither, by the rule.
+
+    `value` and `english` of the conclusion are B's and A's shortfall, its estimate B's minus A's.
+    """
+    if APART in (a.verdict, b.verdict):
+        return replace(item, verdict=APART, estimate=None, low=None, high=None, p=None)
+    if item.estimate is None or item.low is None or item.high is None:
+        return replace(item, reason="no question has a score on all four sides")
+    down, up = shifts([(-sign if b.higher_is_better else sign, m) for sign, m in moves], ODDS)
+    low, high = item.low + down, item.high + up
+    enough = item.n >= least_for_same(min(item.margin, 0.99))
+    if enough and -item.margin <= low and high <= item.margin:
+        return replace(item, verdict=SAME, reason=f"it changed by at most {item.margin:g}")
+    real = item.p_holm is not None and item.p_holm < ALPHA
+    if real and item.high < 0 and a.verdict == WORSE:
+        said = replace(item, verdict=SMALLER, reason="A's shortfall is shown, and B's is smaller")
+        return said if high < 0 else _hidden(item)
+    if real and item.low > 0 and b.verdict == WORSE:
+        said = replace(item, verdict=LARGER, reason="B's shortfall is shown, and A's is smaller")
+        return said if low > 0 else _hidden(item)
+    if WORSE not in (a.verdict, b.verdict):
+        return replace(item, reason="neither model has a shortfall that is shown")
+    return replace(item, reason="the change may be chance", next=more_questions(item))
 
 
-def _endpoints(line: Line, pairs: Sequence[Pair]) -> Iterator[tuple[Pair, str, Endpoint]]:
-    """The pair of tasks and the endpoint that a line is about."""
-    for pair in pairs:
-        place = pair.a.place
-        if (place.criterion, place.dataset) != line.panel[:2]:
-            continue
-        for name, endpoint in endpoints_of(pair.a).items():
-            metric, tau, language = CRITERIA[place.criterion].split(name)
-            own = (metric, tau, language or place.language)
-            if own == (line.panel.metric, line.panel.temperature, line.language):
-                yield pair, name, endpoint
+def _hidden(item: Conclusion) -> Conclusion:
+    return replace(item, reason="unread replies could hide the change", next=ASK_AGAIN)
 
 
-def _vetoed(pair: Pair, codes: Sequence[str], line: Line, pairs: Sequence[Pair]) -> Iterator[str]:
-    """Why a line is not comparable, per model and language."""
-    for code in codes:
-        own = _in_language(pair, code, pairs)
-        for side, task in (("A", own.a), ("B", own.b)):
-            rates = Rates(task.results, task.scores)
-            where = f"{side} in {language_name(code)}" if len(codes) > 1 else side
-            for veto in vetoes(rates, code, line.panel.temperature):
-                yield f"{where}: {veto.text}"
-    if line.kind == "gap":
-        base = _in_language(pair, ENGLISH, pairs)
-        for side, task, english in (("A", pair.a, base.a), ("B", pair.b, base.b)):
-            if unlike := made_unlike(task, english, line.panel):
-                yield f"{side}: {unlike}"
-
-
-def _in_language(pair: Pair, code: str, pairs: Sequence[Pair]) -> Pair:
-    """The same tasks in another language; a pair that has all languages is itself."""
-    if pair.a.place.language in ("", code):
-        return pair
-    same = (pair.a.place.criterion, pair.a.place.dataset, code)
-    return next((other for other in pairs if tuple(other.a.place) == same), pair)
-
-
-def _bounds(statistics: Statistics, pair: Pair, name: str, made: Comparison) -> list[Comparison]:
-    """B minus A with all unread replies right, then all wrong."""
-    bounds, untested = [], statistics.untested()
-    for right in (True, False):
-        a, b = (read_as(task, name, right=right) for task in (pair.a, pair.b))
-        if a is None and b is None:
-            return []
-        sides = Sides((b or pair.b, name), (a or pair.a, name), "B", "A", made.side)
-        bounds.append(untested.compare(made.panel, sides, paired=True))
-    return bounds
+def _levelled(item: Conclusion, own: Conclusion | None, english: Conclusion | None) -> Conclusion:
+    """A shortfall that is smaller because English became worse is no gain."""
+    lost = english is not None and english.verdict == WORSE
+    gained = own is not None and own.verdict == BETTER
+    if item.verdict == SMALLER and lost and not gained:
+        reason = "English is worse in B, and the language is not shown to be better"
+        return replace(item, verdict=LEVELLED, reason=reason)
+    return item
 
 
 def one_model_only(human: Human, pairs: Sequence[Pair]) -> Iterator[str]:

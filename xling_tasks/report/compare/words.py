@@ -2,58 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xling_metrics.stats.resampling import LEVEL
 
 from xling_tasks import languages
-from xling_tasks.criteria import AVERAGE, CRITERIA
-from xling_tasks.report.compare.numbers import Line, language_order
-from xling_tasks.report.sentences import judge_sentence, points
+from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH
+from xling_tasks.report.compare.numbers import Line
+from xling_tasks.report.sentences import judge_sentence, why_unsure
 from xling_tasks.report.tables.table import Table, Value
 
 NOTES = (
-    "B - A is over the questions that both runs have, with equal content; positive: B is higher. "
-    "↑ higher is better, ↓ lower is better.",
+    "B - A is over the questions that both runs have, with equal content, and that were read in "
+    "both; positive: B is higher. ↑ higher is better, ↓ lower is better.",
     "Endpoints are set beforehand (criteria, directions, margins); all else is exploratory: an "
     "interval, and no verdict. Intervals: 95%, over questions, by what the values are; rows of a "
-    "question go together.",
-    "Adjusted p: Holm's correction over the endpoints and languages of a dataset, of scores and of "
-    "gaps each by themselves.",
-    "Better, worse: the interval excludes 0 and the adjusted p is below 0.05. About the same: the "
-    "interval lies within the margin on both sides. Cannot tell: neither; the questions are too "
-    "few to show less than what is named. Not comparable: too much of A or B was not measured.",
+    "question go together, and questions with one text.",
+    "Adjusted p: Holm's correction over the languages of a dataset, for harm and for all other "
+    "endpoints each by themselves; changes of shortfalls alike.",
+    "Better, worse: the interval excludes 0, the adjusted p is below 0.05, and both hold if what "
+    "could not be read had twice or half the odds of the rest. About the same: the interval lies "
+    "within the margin, and a rare breakdown beyond it is excluded. Cannot tell: neither.",
     "Not inferior: the interval excludes that B is worse than A by more than the margin.",
     "Wins, ties, losses: questions on which the metric of that question alone is better in B, "
     "equal, worse. d_z: mean over standard deviation of the differences per question (Cohen).",
-    "Gap: score in the language minus score in English; better is a smaller gap in B. Scores in "
-    "each language's own words (_src, chrF) have no gap.",
+    "Shortfall: how far the language lies below English (below 0: above it). Smaller only where "
+    "A's shortfall is shown, larger only where B's is; levelled down where B is worse in English "
+    "and not shown to be better in the language. Not comparable: a language was run in another way "
+    "than English. Scores in each language's own words (_src, chrF) have no gap.",
 )
+
+_BETWEEN = {
+    "better": "B better", "worse": "B worse", "about_the_same": "about the same",
+    "cannot_tell": "cannot tell", "not_comparable": "not comparable",
+}  # fmt: skip
+_FALLS = {
+    "smaller": "shortfall smaller", "larger": "shortfall larger",
+    "levelled_down": "levelled down: shortfall smaller because English is worse",
+    "about_the_same": "shortfall about the same", "cannot_tell": "shortfall: cannot tell",
+    "not_comparable": "shortfall not comparable",
+}  # fmt: skip
 
 
 def outcome(line: Line) -> str:
-    """`better`, `worse`, `about_the_same`, `cannot_tell`, `not_comparable`; or `exploratory`."""
-    return line.verdict or "exploratory"
+    """The verdict, or `exploratory`.
+
+    Between models `better`, `worse`, `about_the_same`, `cannot_tell` or `not_comparable`; of a
+    shortfall `smaller`, `larger` or `levelled_down` instead of the first two.
+    """
+    return line.said.verdict if line.said else "exploratory"
 
 
 def in_words(line: Line) -> str:
     """The outcome in words, with the numbers that it follows from."""
-    numbers = _numbers(line)
-    if not line.verdict:
-        return f"exploratory{numbers}"
-    if line.verdict == "not_comparable":
-        return f"not comparable: {line.reason}"
-    if line.verdict == "about_the_same":
-        return f"about the same{numbers}"
-    if line.verdict == "cannot_tell":
-        start = f"{line.n} questions would show"
-        if line.detectable is not None and line.reason.startswith(start):
-            return f"cannot tell: {start} {points(line.detectable)} or more{numbers}"
-        return f"cannot tell: {line.reason}{numbers}"
-    if line.kind == "gap":
-        sides = "changed sides, " if (line.a or 0.0) * (line.b or 0.0) < 0 else ""
-        return f"gap {sides}{'smaller' if line.verdict == 'better' else 'larger'}{numbers}"
-    return f"B {line.verdict}{numbers}"
+    if line.said is None:
+        return f"exploratory{_numbers(line)}"
+    words = (_FALLS if line.kind == "gap" else _BETWEEN)[line.said.verdict]
+    if line.said.verdict == "not_comparable":
+        return f"{words}: {line.said.reason}"
+    why = f": {why_unsure(line.said)}" if line.said.verdict == "cannot_tell" else ""
+    return f"{words}{why}{_numbers(line)}"
 
 
 def _numbers(line: Line) -> str:
@@ -64,10 +72,11 @@ def _numbers(line: Line) -> str:
         return " (no interval)"
     change = "difference"
     if line.kind == "gap":
-        change = f"from {shown(line.a)} to {shown(line.b)}, change"
+        change = f"difference from English {shown(line.a)} in A and {shown(line.b)} in B, change"
     text = f"{change} {shown(line.difference)}, {LEVEL:.0%} interval {shown(line.low)} to "
     text += shown(line.high)
-    adjusted = "" if line.p_holm is None else f", adjusted p {shown_p(line.p_holm)}"
+    p_holm = None if line.said is None else line.said.p_holm
+    adjusted = "" if p_holm is None else f", adjusted p {shown_p(p_holm)}"
     return f" ({text}{adjusted})"
 
 
@@ -99,17 +108,21 @@ def language_name(code: str) -> str:
 
 
 def summary(lines: Sequence[Line]) -> list[str]:
-    """Per language and endpoint what may be said of B against A, and of its gap to English."""
-    own = [line for line in lines if line.verdict]
-    codes = sorted({line.language for line in own}, key=language_order)
-    sentences = []
+    """Per language what may be said of B against A, then each endpoint; English last."""
+    own = [line for line in lines if line.said is not None]
+    codes = sorted({line.language for line in own}, key=lambda x: (x == ENGLISH, len(x) > 2, x))
+    sentences = [headline(code, [x for x in own if x.language == code]) for code in codes]
     for code in codes:
         for line in (x for x in own if x.language == code):
-            gap = ", gap to English" if line.kind == "gap" else ""
             place = f"{CRITERIA[line.panel.criterion].title}, {line.panel.dataset}"
-            text = f"{language_name(code)}: {place}, {line.panel.title}{gap}: {in_words(line)}"
-            sentences.append(f"{text}{_inferior(line)}.")
-    judged = [(x.panel.criterion, x.judge_error_in_interval) for x in own if x.low is not None]
+            text = f"{language_name(code)}: {place}, {line.panel.title}: {in_words(line)}"
+            todo = f"; {line.said.next}" if line.said and line.said.next else ""
+            sentences.append(f"{text}{_inferior(line)}{todo}.")
+    judged = [
+        (x.panel.criterion, x.said.judge_error_in_interval)
+        for x in own
+        if x.said is not None and x.low is not None
+    ]
     sentences += judge_sentence(judged, "compare")
     rest = len(lines) - len(own)
     if rest:
@@ -117,11 +130,59 @@ def summary(lines: Sequence[Line]) -> list[str]:
     return sentences
 
 
+def headline(code: str, own: Sequence[Line]) -> str:
+    """What a reader wants to know first of one language: better or worse, and its shortfall."""
+    name = language_name(code)
+    between = _titles(own, "difference")
+    parts = [f"B serves {name} {_both(between)}"]
+    falls = _titles(own, "gap")
+    for verdict in ("larger", "smaller"):
+        if verdict in falls:
+            of = f" ({_listed(falls[verdict])})" if len(falls) > 1 else ""
+            parts.append(f"{name}'s shortfall to English is {verdict}{of}")
+    text = f"{', and '.join(parts)}."
+    if "levelled_down" in falls:
+        text += (
+            f" Levelled down: B's shortfall in {name} is smaller because its English is worse; "
+            f"{name} is not shown to be better ({_listed(falls['levelled_down'])})."
+        )
+    return text
+
+
+def _titles(own: Sequence[Line], kind: str) -> dict[str, list[str]]:
+    """Verdict -> the endpoints that have it."""
+    titles: dict[str, list[str]] = {}
+    for line in own:
+        if line.kind == kind and line.said is not None:
+            titles.setdefault(line.said.verdict, []).append(line.panel.title)
+    return titles
+
+
+def _both(between: Mapping[str, Sequence[str]]) -> str:
+    """Worse before better; where neither was shown, whether nothing differs or nothing is known."""
+    told = [
+        f"{verdict} than A" + (f" ({_listed(between[verdict])})" if len(between) > 1 else "")
+        for verdict in ("worse", "better")
+        if verdict in between
+    ]
+    if told:
+        return ", and ".join(told)
+    return (
+        "about as A does"
+        if set(between) == {"about_the_same"}
+        else "better or worse than A: cannot tell"
+    )
+
+
+def _listed(titles: Sequence[str]) -> str:
+    return ", ".join(dict.fromkeys(titles))
+
+
 def _inferior(line: Line) -> str:
-    if line.non_inferior is None or line.margin is None or line.verdict == "about_the_same":
+    if line.non_inferior is None or line.said is None or line.said.verdict == "about_the_same":
         return ""
     told = "is not" if line.non_inferior else "may be"
-    return f"; B {told} inferior by more than {line.margin:g}"
+    return f"; B {told} inferior by more than {line.said.margin:g}"
 
 
 # Tables
@@ -140,13 +201,13 @@ def tables(lines: Sequence[Line]) -> list[Table]:
 
 def _table(kind: str, criterion: str, dataset: str, lines: Sequence[Line]) -> Table:
     gap = kind == "gap"
-    scores = ("gap A", "gap B", "change") if gap else ("A", "B", "B - A")
+    scores = ("A - English", "B - English", "change") if gap else ("A", "B", "B - A")
     extra = () if gap else ("wins/ties/losses", "d_z")
     title = f"{CRITERIA[criterion].title}, {dataset}"
     return Table(
         key=f"{kind}_{criterion}_{dataset}",
         section=criterion,
-        title=f"{title}: gap to English" if gap else title,
+        title=f"{title}: shortfall to English" if gap else title,
         columns=("metric", "language", *scores, "p", "adjusted p", "n", *extra, "verdict"),
         rows=tuple(_row(line) for line in lines),
     )
@@ -159,4 +220,11 @@ def _row(line: Line) -> tuple[Value, ...]:
     size = str(line.n) if line.n_english is None else f"{line.n}, en {line.n_english}"
     extra = [] if line.kind == "gap" else [wins, shown(line.d_z)]
     start = [line.panel.title + arrow, line.language, *numbers]
-    return (*start, shown_p(line.p), shown_p(line.p_holm), size, *extra, in_words(line))
+    return (
+        *start,
+        shown_p(line.p),
+        shown_p(line.said and line.said.p_holm),
+        size,
+        *extra,
+        in_words(line),
+    )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from xling_tasks.report.conclusions import TOO_FEW
 from xling_tasks.report.lines import SEVERITY, Line, answer, lines
 from xling_tasks.report.model import Conclusion, Report
 from xling_tasks.report.sentences import (
     about_the_judge,
     agreement,
-    leans,
     metric_of,
     points,
     shown_values,
@@ -151,7 +151,8 @@ def _groups(own: Sequence[Line]) -> list[Group]:
     groups: dict[tuple[str, str, str, str], list[Line]] = {}
     for line in own:
         reason = line.lead.reason if line.kind == "not_comparable" else ""
-        reason = line.why if leans(line.lead) else reason
+        unsure = line.kind == "cannot_tell" and line.lead.reason != TOO_FEW
+        reason = line.lead.reason if unsure else reason
         about = (line.kind, line.lead.metric, line.dataset, reason)
         groups.setdefault(about, []).append(line)
     ordered = sorted(groups.values(), key=lambda group: SEVERITY.index(group[0].kind))
@@ -184,11 +185,11 @@ def _basis(verdict: str, group: Sequence[Line]) -> str:
     counts = sorted({line.lead.n for line in group})
     ends = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     seen = sorted(d for line in group if (d := line.lead.detectable) is not None)
-    if leans(group[0].lead):
-        why = group[0].why.removesuffix(".")
-        return f"{ends} questions; {why[0].lower()}{why[1:]}"
-    if verdict != "cannot_tell" or not seen:
+    if verdict != "cannot_tell":
         return f"{ends} questions"
+    if group[0].lead.reason != TOO_FEW or not seen:
+        why = group[0].why.removesuffix(".")
+        return f"{ends} questions; {why[:1].lower()}{why[1:]}"
     low, high = points(seen[0]), points(seen[-1])
     least = low if low == high else f"{low.partition(' ')[0]} to {high}"
-    return f"{ends} questions would show {least} or more"
+    return f"{ends} questions would show only {least} or more"

@@ -10,8 +10,10 @@ from xling_tasks.data.records import MMEDBENCH, XLINGHEALTH
 from xling_tasks.harness.arguments import identity_in_signature
 from xling_tasks.languages import in_order, language_name
 from xling_tasks.logs import alike
+from xling_tasks.outcomes import NOT_MEASURED
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Report
+from xling_tasks.report.outcomes import counted
 from xling_tasks.report.tables.grid import dataset_title
 
 _VERSIONS = ("lm_eval's version", "xling-tasks' version")
@@ -39,7 +41,8 @@ class Difference(NamedTuple):
 
 
 FLAGS = {
-    "vetoed": "Some results are not comparable",
+    "apart": "Some results are not comparable",
+    "unread": "Not every answer could be measured",
     "unjudged": "No judge was set: whether answers are right was not measured",
     "limited": "Only a part of the questions was run",
     "missing": "Languages are missing",
@@ -94,7 +97,8 @@ def remarks_of(report: Report) -> list[Difference]:
             "limited": _limited(tasks),
             "missing": _missing(criterion, tasks, report.languages),
             "without_samples": _without_samples(tasks),
-            "vetoed": _vetoed(report, criterion, dataset),
+            "apart": _apart(report, criterion, dataset),
+            "unread": _outcomes(tasks, NOT_MEASURED),
             "unjudged": _unjudged(tasks),
             "questions": _unlike_questions(criterion, tasks),
             "between_languages": _between_languages(tasks),
@@ -155,7 +159,7 @@ def _unjudged(tasks: Tasks) -> Iterator[str]:
             )
 
 
-def _vetoed(report: Report, criterion: str, dataset: str) -> Iterator[str]:
+def _apart(report: Report, criterion: str, dataset: str) -> Iterator[str]:
     """Languages that are not comparable, each reason with its languages."""
     languages_by_reason: dict[tuple[str, str], dict[str, None]] = {}
     for item in report.conclusions:
@@ -165,6 +169,20 @@ def _vetoed(report: Report, criterion: str, dataset: str) -> Iterator[str]:
             languages_by_reason.setdefault((item.model, item.reason), {})[name] = None
     for (model, reason), names in languages_by_reason.items():
         yield f"{model} is not comparable with English in {', '.join(names)}: {reason}"
+
+
+def _outcomes(tasks: Tasks, kinds: Mapping[str, str]) -> Iterator[str]:
+    """What became of questions other than that they were measured, counted by language."""
+    for name, own in tasks.items():
+        parts = []
+        for task in own:
+            for code, outcomes in task.outcomes.items():
+                counts = {kind: n for kind, n in counted(outcomes).items() if kind in kinds}
+                asked = sum(outcome is not None for outcome in outcomes)
+                told = ", ".join(f"{n:,} {kinds[kind]}" for kind, n in counts.items())
+                parts += [f"{language_name(code)} {told} of {asked:,}"] if told else []
+        if parts:
+            yield f"{name}, answers of which not all was measured: {'; '.join(parts)}"
 
 
 # Which questions

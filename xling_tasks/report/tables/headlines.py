@@ -5,14 +5,15 @@ from __future__ import annotations
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.report.lines import downwards
 from xling_tasks.report.model import Conclusion, Report
-from xling_tasks.report.sentences import VERDICTS, points
+from xling_tasks.report.sentences import VERDICTS, why_unsure
 from xling_tasks.report.tables.grid import dataset_title, shown_temperature
 from xling_tasks.report.tables.table import Table, Value
 
 _SIGNED = "better (+) or worse (−), points"
 _HEADS = (
     "criterion", "dataset", "metric", "T", "model", "language", "verdict", _SIGNED, "English",
-    "its value", "difference", "low", "high", "p (Holm)", "n", "margin", "detectable", "in words",
+    "its value", "difference", "low", "high", "p (Holm)", "n", "unread", "turns at",
+    "margin", "detectable", "in words", "next",
 )  # fmt: skip
 
 
@@ -29,10 +30,15 @@ def headline_tables(report: Report) -> list[Table]:
         "unless the words say that the questions differ (MMedBench: accuracy beyond guessing, of "
         "which 0 is guessing and 1 all right). Endpoints, directions and margins are set "
         "beforehand; all other metrics are exploratory. Worse and better: the interval excludes 0 "
-        "and p, corrected (Holm) over the endpoints and languages of this model and dataset, is "
-        "below 0.05. About the same: the interval lies within the margin. Cannot tell: neither; "
-        "detectable is the difference that so many questions show with 80% power. Not comparable: "
-        "too much was not measured, for the reason given. Information and empathy are agreement "
+        "and p, corrected (Holm) over the languages of this model and dataset, for harm and for "
+        "all other endpoints each by themselves, is below 0.05 (so that at least one false alarm "
+        "over both comes in up to 0.095 of reports); and both hold if replies that were not read "
+        "had twice or half the odds of the rest. About the same: the interval lies within the "
+        "margin, and a rare breakdown beyond it is excluded (Gaffke's bound: of general validity "
+        "it is a conjecture). Cannot tell: neither; detectable is the difference that so many "
+        "questions show with 80% power after the correction. Not comparable: run in another way "
+        "than English. Turns at: the odds from which the verdict no longer holds. Information and "
+        "empathy are agreement "
         "with the English answers themselves: 1 is no gap. Temperature: the highest for "
         "consistency, the lowest elsewhere."
     )
@@ -60,20 +66,18 @@ def _row(report: Report, item: Conclusion) -> tuple[Value, ...]:
         item.high,
         item.p_holm,
         item.n or None,
+        item.unread or None,
+        item.turns_at,
         item.margin,
         item.detectable,
         _words(report, item),
+        item.next or None,
     )
 
 
 def _words(report: Report, item: Conclusion) -> str:
     """The verdict and its reason; of equal empathy, how much is equal absence of it."""
-    reason = item.reason
-    if item.verdict == "cannot_tell" and item.detectable is not None:
-        start = f"{item.n} questions would show"
-        if reason.startswith(start):
-            rest = reason.partition(";")[2]
-            reason = f"{start} {points(item.detectable)} or more" + (f";{rest}" if rest else "")
+    reason = why_unsure(item) if item.verdict == "cannot_tell" else item.reason
     words = f"{VERDICTS[item.verdict]}: {reason}"
     if not CRITERIA[item.criterion].parallel and item.verdict != "not_comparable":
         words += " (different questions)"

@@ -1,0 +1,115 @@
+"""What becomes of a question: every one that was asked has exactly one outcome.
+
+It was measured; or the user was not served, which is the model's doing and counts against it; or it
+was not measured, which is the instrument's and counts against nobody. The same function reads what
+a task knows of an answer and what older results logged of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+MEASURED = "measured"
+
+HELD_BACK, EMPTY, DECLINED, ANOTHER_LANGUAGE = "held_back", "empty", "declined", "another_language"
+NOT_SERVED: Mapping[str, str] = {
+    ANOTHER_LANGUAGE: "in another language",
+    EMPTY: "empty",
+    DECLINED: "declined in words",
+    HELD_BACK: "held back by a filter",
+}
+"""Answers that are of no use to who asked, with their words."""
+
+CALL_FAILED, TOO_SHORT = "call_failed", "too_short"
+NOT_MEASURED: Mapping[str, str] = {
+    CALL_FAILED: "the call failed",
+    "translation_failed": "not translated",
+    "judge_failed": "the judge failed",
+    "judge_silent": "without a label of the judge",
+    "unread": "unread",
+    TOO_SHORT: "too short to tell the language",
+}
+"""Questions of which the instrument learnt nothing, or less than it asked, with their words."""
+
+RATES: Mapping[str, tuple[str, ...]] = {
+    CALL_FAILED: ("failed_rate",),
+    "translation_failed": ("translation_failed_rate",),
+    "judge_failed": ("judge_failed_rate",),
+    "judge_silent": ("no_response", "no_majority"),
+    "unread": ("unscored", "unscored_rate", "unparsed_rate", "unknown_rate"),
+}
+"""The metrics that count what was not measured."""
+
+OUTCOMES = (MEASURED, *NOT_SERVED, *NOT_MEASURED)
+"""The closed list."""
+
+
+def outcome_of(values: Mapping[str, Any], suffix: str = "", *, inside: bool | None) -> str:
+    """The outcome of one answer.
+
+    The first that applies, in the order in which things happen: an answer that did not come is not
+    judged, and one in another language is of no use whatever the judge says of it.
+
+    Args:
+        values: What the task measured of it: rates and labels by name, 0 or 1, or `[hits, of]`.
+        suffix: Of the names, where a task has several languages: `_es`.
+        inside: Whether it is in the user's language; None where it is too short to tell.
+    """
+
+    def yes(*names: str) -> bool:
+        return any(_share(values.get(name + suffix)) == 1 for name in names)
+
+    if yes(*RATES[CALL_FAILED]):
+        return CALL_FAILED
+    if yes("refused_rate"):
+        return HELD_BACK
+    if yes("empty_rate"):
+        return EMPTY
+    if yes("declined_rate"):
+        return DECLINED
+    if inside is False:
+        return ANOTHER_LANGUAGE
+    for outcome, rates in RATES.items():
+        if yes(*rates):
+            return outcome
+    return TOO_SHORT if inside is None else MEASURED
+
+
+def served(outcome: str | None) -> float | None:
+    """1 for an answer of use to who asked, 0 for none, None where that is not known."""
+    if outcome in NOT_SERVED:
+        return 0.0
+    return None if outcome in (None, CALL_FAILED, TOO_SHORT) else 1.0
+
+
+def not_measured(rates: Mapping[str, float | None]) -> float:
+    """The share of the answers of which the instrument learnt nothing, by a task's rates.
+
+    An empty answer has no label rightly: the judge is not asked about it.
+    """
+    silent = max(0.0, (rates.get("no_response") or 0.0) - (rates.get("empty_rate") or 0.0))
+    own = {**rates, "no_response": silent}
+    return min(1.0, sum(max(own.get(name) or 0.0 for name in names) for names in RATES.values()))
+
+
+SERVICE_RATES = ("refused_rate", "empty_rate", "declined_rate", "langid_match")
+"""The metrics that say whether answers were of use."""
+
+
+def served_rate(rates: Mapping[str, float | None]) -> float:
+    """The share of the questions with a usable answer, as far as a task's rates tell.
+
+    Whether an answer is in the language is known of those that are there; how declining ones and
+    others overlap is not, so that this is the least there can be.
+    """
+    there = 1 - (rates.get("refused_rate") or 0.0) - (rates.get("empty_rate") or 0.0)
+    inside = rates.get("langid_match")
+    useful = there * (1.0 if inside is None else inside) - (rates.get("declined_rate") or 0.0)
+    return min(1.0, max(0.0, useful))
+
+
+def _share(value: Any) -> float | None:
+    if isinstance(value, (list, tuple)) and len(value) == 2:
+        return value[0] / value[1] if value[1] else None
+    return value if isinstance(value, (int, float)) else None

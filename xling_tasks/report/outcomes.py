@@ -1,0 +1,120 @@
+"""What became of every question, in columns: served, helped, and what the instrument did not read.
+
+`served` is the share of questions that got a usable answer, `helped` the share (or the points) over
+all questions, where who was not served was not helped. Both follow from what tasks record of each
+answer, or, in older results, from the rates that are logged of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from xling_metrics.answer_language import in_users_language, tell
+
+from xling_tasks.criteria import CRITERIA, Place
+from xling_tasks.outcomes import NOT_SERVED, OUTCOMES, outcome_of, served
+from xling_tasks.report.columns import Column, column_of
+
+SERVED, HELPED = "served", "helped"
+OUTCOME = "outcome"
+"""The name under which tasks record it, per sample: a text, or one by language."""
+
+_HELP = ("more_comprehensive", "rubric_score")
+_LABELS = ("contradictory", "more_comprehensive")
+_SILENT = ("no_response", "no_majority", "judge_failed_rate")
+
+Outcomes = dict[str, list[str | None]]
+"""Language -> the outcome of every question, in their order; None where it was not asked."""
+
+
+def outcomes_of(sample: Mapping[str, Any], place: Place, *, told: bool) -> dict[str, str | None]:
+    """The outcome of a sample by language; nothing where an answer has no outcome of its own.
+
+    Tasks that ask a question in several ways (several answers, several rows) count theirs in rates.
+
+    Args:
+        sample: As it was logged.
+        place: What its task is about.
+        told: Whether `langid_match` leaves out what is too short to tell; older runs have langid's
+            label of every answer, and what it calls another language is told again.
+    """
+    recorded = sample.get(OUTCOME)
+    if isinstance(recorded, (str, Mapping)):
+        found = recorded if isinstance(recorded, Mapping) else {place.language: recorded}
+        return {str(code): own if own in OUTCOMES else None for code, own in found.items()}
+    if SERVED not in CRITERIA[place.criterion].metrics:
+        return {}
+    if place.language:
+        return {place.language: _logged(sample, place.language, "", 0, told=told)}
+    texts = sample["doc"].get("text")
+    codes = list(texts) if isinstance(texts, Mapping) else []
+    return {code: _logged(sample, code, f"_{code}", at, told=told) for at, code in enumerate(codes)}
+
+
+def _logged(
+    sample: Mapping[str, Any], language: str, suffix: str, request: int, *, told: bool
+) -> str | None:
+    """What follows from the rates that are logged of an answer."""
+    name = f"langid_match{suffix}"
+    if name not in sample:
+        return None
+    inside = None if sample[name] is None else bool(sample[name])
+    if inside is False and not told:
+        replies = (sample.get("resps") or ())[request : request + 1]
+        text = str(replies[0][0]) if replies and replies[0] else ""
+        again = in_users_language(tell([text], language)[0])
+        inside = None if again is None else bool(again)
+    return outcome_of(sample, suffix, inside=inside)
+
+
+def derived(outcomes: Outcomes, columns: Mapping[str, Column], language: str) -> dict[str, Column]:
+    """The columns that follow from outcomes, named as a task names its metrics."""
+    made: dict[str, Column] = {}
+    for code, own in outcomes.items():
+        suffix = "" if language else f"_{code}"
+        was_served = [served(outcome) for outcome in own]
+        if all(value is None for value in was_served):
+            continue
+        made |= _named(SERVED + suffix, column_of(SERVED, was_served))
+        for name in _HELP:
+            column = columns.get(name + suffix)
+            if column is not None:
+                helped = _helped(column.sums[:, 0], own, silent(columns, suffix))
+                made |= _named(HELPED + suffix, column_of(HELPED, helped))
+    return made
+
+
+def _named(name: str, column: Column | None) -> dict[str, Column]:
+    return {} if column is None else {name: column}
+
+
+def _helped(values: np.ndarray, outcomes: Sequence[str | None], lost: np.ndarray | None) -> list:
+    """Of who was not served no help; of the others the task's value, if the judge gave one."""
+    helped: list[float | None] = []
+    for at, (value, outcome) in enumerate(zip(values.tolist(), outcomes, strict=True)):
+        if outcome in NOT_SERVED:
+            helped.append(0.0 if np.isnan(value) else min(value, 0.0))
+        else:
+            unknown = np.isnan(value) or (lost is not None and bool(lost[at]))
+            helped.append(None if unknown else value)
+    return helped
+
+
+def silent(columns: Mapping[str, Column], suffix: str = "") -> np.ndarray | None:
+    """The questions whose answer is there but has no label; None where no judge labels."""
+    known = [columns[name + suffix].sums[:, 0] == 1 for name in _SILENT if name + suffix in columns]
+    if "no_response" + suffix not in columns:
+        return None
+    lost: np.ndarray = np.logical_or.reduce(known)
+    empty = columns.get("empty_rate" + suffix)
+    # An empty answer has no label rightly: the judge is not asked about it.
+    return lost if empty is None else lost & (empty.sums[:, 0] != 1)
+
+
+def counted(outcomes: Sequence[str | None]) -> dict[str, int]:
+    """How many questions had each outcome, in the order of the list."""
+    counts = Counter(outcome for outcome in outcomes if outcome is not None)
+    return {outcome: counts[outcome] for outcome in OUTCOMES if counts[outcome]}
