@@ -110,6 +110,27 @@ def verdicts() -> Iterator[Said]:
             )
 
 
+TEXTS = {
+    "en": "Aortic dissection|Myocardial infarction|Pulmonary embolism|Pericarditis|Pneumothorax",
+    "zh": "主动脉夹层|心肌梗死|肺栓塞|心包炎|气胸",
+    "ja": "大動脈解離|心筋梗塞|肺塞栓症|心膜炎|気胸",
+    "fr": "Dissection aortique|Infarctus du myocarde|Embolie pulmonaire|Péricardite|Pneumothorax",
+    "ru": "Расслоение аорты|Инфаркт миокарда|Тромбоэмболия лёгочной артерии|Перикардит|Пневмоторакс",
+    "es": "Disección aórtica|Infarto de miocardio|Embolia pulmonar|Pericarditis|Neumotórax",
+}
+"""The options that replies in `letter_fresh_replies.jsonl` are about."""
+
+
+def fresh(kind: str, case: Mapping[str, Any]) -> Said:
+    """A reply that was written before the rules were tried on it, read."""
+    language, reply, means = case["language"], case["reply"], case["means"]
+    if kind == "verdict":
+        return Said(kind, language, reply, VERDICTS[means or "none"], read_verdict(reply))
+    options = dict(zip("ABCDE", TEXTS[language].split("|"), strict=True))
+    read = read_letters(reply, options, several=False)
+    return Said(kind, language, reply, means and frozenset(means), read)
+
+
 KINDS = {"letters": letters, "verdicts": verdicts}
 
 

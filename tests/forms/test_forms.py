@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from conftest import DATA, read_jsonl
 from forms import forms
 
 
@@ -34,3 +35,13 @@ def test_a_missing_cell_fails(tmp_path, monkeypatch):
     monkeypatch.setattr(forms, "HERE", tmp_path)
     with pytest.raises(ValueError, match="label"):
         list(forms.rows("letters"))
+
+
+@pytest.mark.parametrize("kind", ["letter", "verdict"])
+def test_replies_written_before_the_rules_were_looked_at_are_never_read_wrong(kind):
+    said = [forms.fresh(kind, case) for case in read_jsonl(DATA / f"{kind}_fresh_replies.jsonl")]
+    assert len(said) >= 240 and [each for each in said if each.outcome == "wrong"] == []
+    clear = Counter(each.language for each in said if each.means is not None)
+    unread = Counter(each.language for each in said if each.outcome == "unread")
+    shares = [unread[language] / n for language, n in clear.items()]
+    assert max(shares) < 0.08 and max(shares) - min(shares) < 0.05

@@ -84,6 +84,11 @@ STATED = regex.compile(
     rf"(?:-?[ij]*[yg,]*[afr]*[AP][afr]*z*|-?[ij]+[yg]*(?:[af]*r+[oO]|[afry]*[oO][afy]*r+)z*|C)"
     r"a*(?=$|[npb.,;:()\-?&])"
 )
+# 'B best explains the findings' (in Japanese they stand before the verb), 'only B explains'.
+EXPLAINS = regex.compile(
+    rf"(?<=^|[.,:;np*sa])(?P<list>{_LIST}){_AFTER},?[ij]?[xU]{{0,4}}B"
+    r"|y(?P<list>[ao]*L)[ij]?x?[IB]"
+)
 TRUE = regex.compile(
     rf"(?<=^i?|[.,:;np*s]i|[.,:;np*svb(]|s,)(?={_OPEN}[aoOyAPqLT])(?P<list>{_LIST})"
     rf"{_AFTER}-?[ijyg]*a?r+[oO]?[za]*(?=$|[npb.,;:()\-?])"

@@ -233,6 +233,13 @@ class _Reader(Reply):
                 continue
             if place and not self.denied(match.start()):
                 yield place._replace(named=True, text=False)
+        yield from self._explaining()
+
+    def _explaining(self) -> Iterator[Place]:
+        for match in grammar.EXPLAINS.finditer(self.kinds):
+            place = self.place(match)
+            if place and not self.denied(match.start()):
+                yield place._replace(named=True, text=False, weak=True)
 
     def _after_label(self, match: regex.Match[str], loose: bool) -> Iterator[Place]:
         kinds, end = self.kinds, match.end()

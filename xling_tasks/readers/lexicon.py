@@ -26,6 +26,7 @@ KINDS: dict[str, str] = {
     "so": "s", "choose": "c", "chosen": "C", "maybe": "h", "also": "l", "wait": "k", "refusal": "R",
     "final": "f", "seems": "H", "article": "a", "end": "z", "aside": "u", "yes": "1", "no": "0",
     "concession": "V", "granted": "D", "points": "W",
+    "explains_best": "B", "explains": "I",
 }  # fmt: skip
 # Signs of all replies, by kind.
 _SIGNS = {
