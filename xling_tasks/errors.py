@@ -28,6 +28,10 @@ class BackendError(XlingError):
     """A model of the harness could not be built or does not fit its use."""
 
 
+class HarnessError(XlingError):
+    """The installed harness runs in a way that this package does not know."""
+
+
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """`Did you mean 'x'?`, with the list of choices behind it."""
     known = sorted(choices)

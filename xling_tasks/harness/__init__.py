@@ -2,15 +2,13 @@
 
 What, how, why, and what the harness would have to do to make it needless:
 
-- The model, its arguments, the seeds, `--log_samples` and the output folder of the run
-  (`running`): locals of `lm_eval.evaluator` in the call stack. Why: a task gets the model
+- The model, its arguments, the seeds, `--log_samples`, the output folder of the run and whether it
+  is the command `lm_eval run` (`bind`, once for all tasks; `current`): locals of
+  `lm_eval.evaluator.simple_evaluate` in the call stack. Where they are missing, the run is refused
+  with the harness's version. Why: a task gets the model
   arguments merged into its metadata, but neither the model nor which keys they were; the judge
   `self`, temperatures that are sent, journals and the last line need them. Needless once the
   harness hands tasks a run context.
-- One object per `evaluate` (`this_run`): in the same way. Why: tasks of one run share a journal
-  and its answers. Needless: as above.
-- Whether the command is `lm_eval run` (`output_of_run`): the module of a frame. Why: the last
-  line tells what to do next, which a call of the API must not. Needless: as above.
 - Standard errors of our aggregations (`use_own_standard_errors`):
   `evaluator_utils.stderr_for_metric` wrapped. Why: the harness knows those of its own
   aggregations only. Needless once the harness asks an aggregation for its own.

@@ -5,55 +5,157 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Mapping
-from types import ModuleType
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from types import FrameType, ModuleType
 from typing import Any
 
-_EVALUATOR = "lm_eval.evaluator"
+from xling_tasks.errors import HarnessError
+
+_EVALUATOR, _COMMAND = "lm_eval.evaluator", "lm_eval._cli.run"
+_SEEDS = ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed")
+_READ = (
+    *("lm", "model", "model_args", "tasks", "task_manager", "evaluation_tracker", "log_samples"),
+    *("start_date", *_SEEDS),
+)
+"""The locals of the harness's `simple_evaluate` that tell of a run."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What the harness knows of a run and does not tell its tasks; empty outside of one.
+
+    Attributes:
+        token: Another one in every run.
+        model: The model as it was named, or the object that was given; None where neither is known.
+        model_args: Its arguments; {} outside of a run.
+        seeds: The seeds of `--seed`.
+        tasks: The tasks asked for.
+        output: `--output_path`; None without one.
+        log_samples: Whether samples are written.
+        command: Whether it is a run of the `lm_eval` command.
+    """
+
+    token: tuple[Any, ...] = ()
+    model: Any = None
+    model_args: Mapping[str, Any] = field(default_factory=dict)
+    seeds: tuple[Any, ...] = (None,) * len(_SEEDS)
+    tasks: Any = None
+    output: str | None = None
+    log_samples: bool = False
+    command: bool = False
+    _lm: Callable[[], Any] = lambda: None
+    _manager: Callable[[], Any] = lambda: None
+
+    @property
+    def lm(self) -> Any:
+        """The model under test, which may be large and is held by the harness; None outside."""
+        return self._lm()
+
+    @property
+    def task_manager(self) -> Any:
+        """The harness's task manager; None where there is none."""
+        return self._manager()
+
+    @property
+    def rank(self) -> int:
+        """Which process of a data-parallel run this is."""
+        return int(getattr(self.lm, "rank", 0))
+
+
+_current = Run()
+
+
+def current() -> Run:
+    """The run as it was bound last; an empty one before."""
+    return _current
+
+
+def bind() -> Run:
+    """Bind the run in progress, from the harness's own calls beneath this one.
+
+    Tasks do so when they are built and when their requests are, which is where the harness calls
+    them from `simple_evaluate`; whoever needs the run later, in whatever thread, asks `current`.
+
+    Returns:
+        The same object in all tasks of a run; an empty one outside of a run.
+
+    Raises:
+        HarnessError: If the harness runs in a way that is not known, so that ranks, seeds, journal
+            and judge could not be told.
+    """
+    global _current
+    calls: dict[str, FrameType] = {}
+    command = False
+    for frame in _frames():
+        module = frame.f_globals.get("__name__")
+        command = command or module == _COMMAND
+        if module == _EVALUATOR:
+            calls.setdefault(frame.f_code.co_name, frame)
+    if "simple_evaluate" in calls:
+        _current = _simply_evaluated(calls["simple_evaluate"], command)
+    elif "evaluate" in calls:
+        _current = _evaluated(calls["evaluate"])
+    elif calls or command:
+        raise _misfit("neither simple_evaluate nor evaluate calls its tasks")
+    else:
+        _current = Run()
+    return _current
+
+
+def _frames() -> Iterator[FrameType]:
+    """The calls in progress, the innermost first: the only place that looks at them."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _simply_evaluated(frame: FrameType, command: bool) -> Run:
+    there = frame.f_locals
+    lacking = [name for name in _READ if name not in there]
+    if lacking:
+        raise _misfit(f"simple_evaluate has no {', '.join(lacking)}")
+    token = (id(frame), there["start_date"])
+    if _current.token == token:
+        return _current
+    output = getattr(there["evaluation_tracker"], "output_path", None)
+    return Run(
+        token=token,
+        model=there["model"],
+        model_args=as_mapping(there["model_args"]),
+        seeds=tuple(there[name] for name in _SEEDS),
+        tasks=there["tasks"],
+        output=str(output) if output else None,
+        log_samples=bool(there["log_samples"]),
+        command=command,
+        _lm=weakref.ref(there["lm"]),
+        _manager=weakref.ref(there["task_manager"]),
+    )
+
+
+def _evaluated(frame: FrameType) -> Run:
+    """A run by `evaluate` alone, which knows the model and nothing of its arguments."""
+    if "lm" not in frame.f_locals:
+        raise _misfit("evaluate has no lm")
+    lm = frame.f_locals["lm"]
+    token = (id(frame), id(lm))
+    return _current if _current.token == token else Run(token=token, _lm=weakref.ref(lm))
+
+
+def _misfit(what: str) -> HarnessError:
+    return HarnessError(
+        f"lm_eval {version('lm_eval')} does not fit this version of xling-tasks: {what}; from "
+        "there the model, its seeds and processes are told. Install the lm_eval that it was tried "
+        "with (0.4.13), or a newer xling-tasks"
+    )
 
 
 def running(name: str) -> Any:
-    """The local variable `name` of the harness's `simple_evaluate` or `evaluate` in progress.
-
-    Returns:
-        Its value in the innermost such call that has it; None outside of a run.
-    """
-    frame = sys._getframe(1)
-    while frame is not None:
-        if frame.f_globals.get("__name__") == _EVALUATOR and name in frame.f_locals:
-            return frame.f_locals[name]
-        frame = frame.f_back  # type: ignore[assignment]
-    return None
-
-
-def model_args_in_use() -> Mapping[str, Any] | None:
-    """The model args of the run in progress; {} outside of a run; None if they cannot be told."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        inside = frame.f_globals.get("__name__") == _EVALUATOR
-        if inside and frame.f_code.co_name == "simple_evaluate":
-            if "model_args" not in frame.f_locals:
-                return None
-            return as_mapping(frame.f_locals["model_args"])
-        frame = frame.f_back  # type: ignore[assignment]
-    return {}
-
-
-def output_of_run() -> tuple[str | None, bool] | None:
-    """`--output_path` and whether `--log_samples` was given to the `lm_eval` command in progress.
-
-    The command's folder is known to its evaluation tracker only, a local of `simple_evaluate`.
-
-    Returns:
-        None for a run that is no command's, and in processes other than the first.
-    """
-    frame = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__") != "lm_eval._cli.run":
-        frame = frame.f_back  # type: ignore[assignment]
-    if frame is None or getattr(running("lm"), "rank", 0) != 0:
-        return None
-    folder = getattr(running("evaluation_tracker"), "output_path", None)
-    return (str(folder) if folder else None), bool(running("log_samples"))
+    """An attribute of the current run."""
+    return getattr(current(), name)
 
 
 def asked_for() -> tuple[list[str], Mapping[str, Any]] | None:
@@ -63,9 +165,7 @@ def asked_for() -> tuple[list[str], Mapping[str, Any]] | None:
         Names, groups and patterns, and `--metadata` with the model args; None outside of the
         command, and where `--include_path` may put other tasks in the place of ours.
     """
-    frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_name != "process_tasks":
-        frame = frame.f_back  # type: ignore[assignment]
+    frame = next((each for each in _frames() if each.f_code.co_name == "process_tasks"), None)
     config = None if frame is None else frame.f_locals.get("self")
     tasks, metadata = getattr(config, "tasks", None), getattr(config, "metadata", None)
     if not tasks or not isinstance(metadata, Mapping) or getattr(config, "include_path", None):
@@ -75,14 +175,13 @@ def asked_for() -> tuple[list[str], Mapping[str, Any]] | None:
 
 
 def this_run() -> object:
-    """What is one object during one `evaluate` and another one in the next; None outside."""
-    return running("eval_results_acc")
+    """What is one object during one run and another one in the next."""
+    return current()
 
 
 def seeds_in_use() -> list[Any]:
     """The seeds of the run in progress (`--seed`)."""
-    names = ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed")
-    return [running(name) for name in names]
+    return list(current().seeds)
 
 
 def reseed(seed: int) -> None:
@@ -99,8 +198,7 @@ def reseed(seed: int) -> None:
 
 def all_ranks(value: Any) -> list[Any]:
     """The values of all processes of a data-parallel run, by rank; [value] in a single one."""
-    lm = running("lm")
-    if getattr(lm, "world_size", 1) == 1:
+    if getattr(current().lm, "world_size", 1) == 1:
         return [value]
     import torch.distributed as dist
 

@@ -7,19 +7,20 @@ from typing import Any
 from xling_tasks.discovery import register_models
 from xling_tasks.errors import BackendError
 from xling_tasks.harness.backends import speaks_chat, unwrapped
-from xling_tasks.harness.run import as_mapping, running
+from xling_tasks.harness.run import current
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.secrets import redact, redact_log, remember
 
 
 def under_test(role: str) -> tuple[Any, tuple[str, dict[str, Any]] | None]:
     """The model under test; its name and arguments where the run has them."""
-    lm, name, args = running("lm"), running("model"), running("model_args")
+    run = current()
+    lm, name = run.lm, run.model
     if lm is None:
         raise BackendError(f"{role}: 'self' is the model under test, but none is running")
     if not isinstance(name, str):
         return unwrapped(lm), None
-    return unwrapped(lm), (name, dict(as_mapping(args)))
+    return unwrapped(lm), (name, dict(run.model_args))
 
 
 def build(role: str, spec: ModelSpec) -> tuple[Any, tuple[str, dict[str, Any]]]:

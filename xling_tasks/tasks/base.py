@@ -28,7 +28,7 @@ from xling_tasks.data.there import check_there
 from xling_tasks.discovery import task_folder
 from xling_tasks.errors import DataError
 from xling_tasks.harness.backends import clean_reply, replayed
-from xling_tasks.harness.run import all_ranks, model_args_in_use, running, use_own_standard_errors
+from xling_tasks.harness.run import all_ranks, bind, current, use_own_standard_errors
 from xling_tasks.languages import unknown_names
 from xling_tasks.lm import journaled
 from xling_tasks.log import log
@@ -92,8 +92,9 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         metadata = config.get("metadata") or {}
         use_own_standard_errors()
         clean_saved_results()
-        remember(model_args_in_use())
-        self.settings = Settings.parse(metadata, model_args_in_use())
+        run = bind()
+        remember(run.model_args)
+        self.settings = Settings.parse(metadata, run.model_args)
         self.language: str = config["dataset_kwargs"].get("language", "en")
         self.languages: tuple[str, ...] = (self.language,)
         self.predict_only = False
@@ -120,7 +121,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     @property
     def replayed_run(self) -> Mapping[str, Any]:
         """What the run that is replayed recorded of this task; empty where nothing is replayed."""
-        replay = replayed(running("lm"))
+        replay = replayed(current().lm)
         none: Mapping[str, Any] = {}
         return none if replay is None else replay.recorded(self._name)
 
@@ -133,8 +134,8 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
 
     def download(self, dataset_kwargs: Any = None, **kwargs: Any) -> None:
         """Load the data; the harness calls this from its constructor."""
-        if (manager := running("task_manager")) is not None:
-            names = _ours(manager, running("tasks"))
+        if (manager := current().task_manager) is not None:
+            names = _ours(manager, current().tasks)
             _check_once(names, self.settings.data_dir, self.settings.dataset, id(manager))
         docs = self.load_docs(str((dataset_kwargs or {})["record"]))
         if not docs:
@@ -168,6 +169,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
             log.info(
                 "%s: requests are built afresh (--cache_requests has no effect)", self.config.task
             )
+        bind()
         cache_folder(self.settings.xling_cache)
         check_before_run(str(self.config.task), self.settings, self.asked_temperatures)
         if self.scores_texts and not self.predict_only:
@@ -186,7 +188,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
 
     def _keep_a_journal(self) -> None:
         """Keep every answer from now on, and take those that an earlier start left."""
-        lm = running("lm")
+        lm = current().lm
         if lm is not None and replayed(lm) is None:
             folder = cache_folder(self.settings.xling_cache)
             task, resume = str(self.config.task), self.settings.xling_resume
@@ -326,7 +328,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         Returns:
             The file; None where there is nothing to save or it could not be.
         """
-        folder, lm = cache_folder(self.settings.xling_cache), running("lm")
+        folder, lm = cache_folder(self.settings.xling_cache), current().lm
         whole = self.instances and all(item.resps for item in self.instances)
         if folder is None or not whole or replayed(lm) is not None:
             return None
@@ -405,7 +407,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
 
     def recorded(self) -> dict[str, Any]:
         """What the results are about, and what makes the scores reproducible."""
-        replay = replayed(running("lm"))
+        replay = replayed(current().lm)
         metrics = [] if self.predict_only else self.all_metrics()
         signatures = {metric.name: metric.signature for metric in metrics}
         names = unknown_names(self.record.language_names)

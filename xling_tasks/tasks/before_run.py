@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xling_tasks.errors import SettingError
 from xling_tasks.harness.backends import replayed, sent_temperature
-from xling_tasks.harness.run import model_args_in_use, running
+from xling_tasks.harness.run import current
 from xling_tasks.log import warn_once
 from xling_tasks.models.spec import SELF
 from xling_tasks.secrets import secrets_in
@@ -32,7 +32,7 @@ def check_before_run(task: str, settings: Settings, temperatures: Sequence[float
 
 
 def _warn_of_keys() -> None:
-    keys = secrets_in(model_args_in_use() or {})
+    keys = secrets_in(current().model_args)
     if keys:
         warn_once(
             f"--model_args {', '.join(keys)}: a key may stand in the arguments; it is kept out of "
@@ -44,7 +44,7 @@ def _warn_of_keys() -> None:
 
 def _check_replay(task: str, settings: Settings) -> None:
     """A replay needs the task's log, and has no model for another role (judge, reader, ...)."""
-    replay = replayed(running("lm"))
+    replay = replayed(current().lm)
     if replay is None:
         return
     replay.origin(task)
@@ -61,7 +61,7 @@ def _check_replay(task: str, settings: Settings) -> None:
 
 def _check_temperatures(task: str, temperatures: Sequence[float]) -> None:
     """Never report a temperature that is not used: some backends put their own in its place."""
-    lm = running("lm")
+    lm = current().lm
     for asked in temperatures if lm is not None else ():
         sent = sent_temperature(lm, asked)
         if sent != asked:

@@ -29,7 +29,7 @@ from xling_metrics.words import can_segment
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.harness.backends import is_hosted, takes_seed, uses_answer_cache
-from xling_tasks.harness.run import all_ranks, running
+from xling_tasks.harness.run import all_ranks, current
 from xling_tasks.languages import language_name, unknown_names
 from xling_tasks.log import warn_once
 from xling_tasks.models.encoders import encoder_for
@@ -98,7 +98,7 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
         """k; at temperature 0 once on backends that would give k copies of one answer."""
         if temperature > 0:
             return self.settings.k
-        lm = running("lm")
+        lm = current().lm
         hosted = lm is None or is_hosted(lm)
         repeats = self.settings.greedy_repeats or ("k" if hosted else "once")
         return self.settings.k if repeats == "k" else 1
@@ -168,7 +168,7 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
 
     def _refuse_answer_cache(self) -> None:
         """The harness's answer cache gives one greedy answer k times: a fake consistency."""
-        lm, count = running("lm"), self._answers.get(0.0, 1)
+        lm, count = current().lm, self._answers.get(0.0, 1)
         if uses_answer_cache(lm) and not takes_seed(lm) and count > 1:
             raise SettingError(
                 f"{self.config.task}: --use_cache would return one answer {count} times at "

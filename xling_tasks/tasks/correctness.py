@@ -14,7 +14,7 @@ from xling_metrics.overlap import chrf, chrf_signature
 
 from xling_tasks.criteria import LABELS, NO_RESPONSE
 from xling_tasks.data.prompts import Prompt
-from xling_tasks.harness.run import running
+from xling_tasks.harness.run import current
 from xling_tasks.log import warn_once
 from xling_tasks.models.again import ASKED_AGAIN
 from xling_tasks.models.backend import backend
@@ -143,7 +143,7 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
         if self._jury is not None:
             of = "all_with_a_majority" if self._jury.several else "all_but_judge_failures"
             sign = f"|of:{of}|judge:{self._jury.signature}"
-            alone = getattr(running("lm"), "world_size", 1) == 1
+            alone = getattr(current().lm, "world_size", 1) == 1
             labelled = any(item.label in LABELS for item in self._verdicts.values())
             # Where nothing was judged, a share of 0 contradictory answers would be a lie.
             undefined = alone and self._verdicts and not labelled

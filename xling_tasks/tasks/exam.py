@@ -15,7 +15,7 @@ from xling_tasks.data.prompt_forms import Form
 from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import XlingError
 from xling_tasks.harness.backends import may_be_cut
-from xling_tasks.harness.run import running
+from xling_tasks.harness.run import current
 from xling_tasks.models.reader import Choice, readable
 from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks.exam_replies import letters_of, stated_letters
@@ -91,7 +91,7 @@ class ExamTask(ReadingTask, GreedyTask):
         A list that is cut off is no answer.
         """
         limit = (self.config.generation_kwargs or {}).get("max_gen_toks")
-        cut = may_be_cut(running("lm"), reply, limit)
+        cut = may_be_cut(current().lm, reply, limit)
         if after_marker:
             letters = letters_of(reply, doc, fine_tuned=self.fine_tuned, cut=cut, form=self.form)
         else:

@@ -18,7 +18,7 @@ from xling_metrics.language import language_consistency_corpus
 
 from xling_tasks.errors import XlingError
 from xling_tasks.harness.backends import has_loglikelihood
-from xling_tasks.harness.run import running
+from xling_tasks.harness.run import current
 from xling_tasks.scorers.rationale import RationaleScorer, scorer_for
 from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks.exam import ExamTask
@@ -77,7 +77,7 @@ class McqaLLTask(ExamTask):
     def check_run(self) -> None:
         """Refuse backends that cannot score given text before anything is generated."""
         super().check_run()
-        lm = running("lm")
+        lm = current().lm
         if lm is not None and not self.predict_only and not has_loglikelihood(lm):
             raise XlingError(
                 f"{self.config.task}: this backend gives no log-likelihoods; run the "

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from xling_tasks.harness.run import output_of_run
+from xling_tasks.harness.run import current
 from xling_tasks.log import log
 
 _COMMAND = ("lm_eval", "lm-eval")
@@ -63,11 +63,11 @@ _next: list[_Next] = []
 
 def say_next(predict_only: bool) -> None:
     """Say at the end of the `lm_eval` command what to do with its results; once."""
-    output = output_of_run()
-    if output is None or _next:
+    run = current()
+    if not run.command or run.rank != 0 or _next:
         return
     # File systems date to the second or less exactly than the clock.
-    _next.append(_Next(*output, predict_only, time.time() - 2))
+    _next.append(_Next(run.output, run.log_samples, predict_only, time.time() - 2))
     atexit.register(_last_line)
 
 

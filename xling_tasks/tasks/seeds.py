@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from xling_tasks.harness.backends import takes_seed
-from xling_tasks.harness.run import running
+from xling_tasks.harness.run import current
 
 Request = tuple[str, tuple[Any, ...], int]
 """What a task asks of the model: request type, arguments, repeats."""
@@ -51,7 +51,7 @@ def with_seeds(
     request (transformers, whose generator runs on from answer to answer) stay what they are.
     """
     kind, arguments, repeats = request
-    lm = running("lm")
+    lm = current().lm
     if kind != "generate_until" or lm is None or not takes_seed(lm):
         yield request
         return

@@ -34,7 +34,7 @@ from xling_metrics.stats.verdict_counts import VERDICT_SCORES, verdict_counts
 
 from xling_tasks.errors import XlingError
 from xling_tasks.harness.backends import has_loglikelihood
-from xling_tasks.harness.run import running
+from xling_tasks.harness.run import current
 from xling_tasks.models.reader import Opinion, readable
 from xling_tasks.readers.verdict import read_verdict
 from xling_tasks.scorers.values import replies_of
@@ -170,7 +170,7 @@ class VerifiabilityLLTask(_Rows):
 
     def check_run(self) -> None:
         """Refuse backends that cannot score given text before anything is generated."""
-        lm = running("lm")
+        lm = current().lm
         if lm is not None and not self.predict_only and not has_loglikelihood(lm):
             raise XlingError(
                 f"{self.config.task}: this backend gives no log-likelihoods. Leave the "

@@ -24,7 +24,7 @@ from xling_tasks.data.own.rubrics import RubricData, load_rubrics
 from xling_tasks.data.own.turns import ROLES, Turn, transcript
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.errors import SettingError
-from xling_tasks.harness.run import running
+from xling_tasks.harness.run import current
 from xling_tasks.log import log, warn_once
 from xling_tasks.models.again import ASKED_AGAIN, both_replies
 from xling_tasks.models.backend import Backend, backend
@@ -113,7 +113,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
         template: Callable[..., Any] | None = kwargs.get("chat_template")
         if kwargs.get("apply_chat_template") and template is not None:
             return [template([dict(turn) for turn in turns], add_generation_prompt=True)]
-        if running("lm") is not None:
+        if current().lm is not None:
             warn_once(
                 "xling_own_rubric: without --apply_chat_template conversations are asked as a "
                 "plain transcript ('User: ... Assistant: ...')"
