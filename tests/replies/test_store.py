@@ -164,6 +164,7 @@ def test_a_store_that_is_removed_while_it_is_used_is_made_again(tmp_path):
     store = ReplyStore(tmp_path / "x.sqlite")
     store.put_many({"a": "x"})
     file.remove(store.path)
+    time.sleep(2 * stores._LOOK)
     store.put_many({"b": "y"})
     assert ReplyStore(store.path).everything() == {"b": "y"}
 
