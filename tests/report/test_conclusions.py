@@ -150,19 +150,35 @@ def test_a_second_model_leaves_every_conclusion_of_the_first_byte_for_byte(tmp_p
     assert texts[0] == texts[1] == texts[2] and texts[0].count('"verdict"') == 7
 
 
-def information(seed, n, codes):
-    """Prompts in many languages: precision and recall of the claims in eighths, by lot."""
+def test_what_is_not_compared_is_not_unread(tmp_path):
+    """6 of 40 prompts have another right answer in every country: they are in no odds, and not in n."""
+    for name, unread in (("plain", 6), ("marked", 0)):
+        task = information(1, 40, ["es"], without=6)
+        task["scores"]["langid_match_es"] = 1.0
+        if name == "marked":
+            task["scores"]["not_compared"] = 0.15
+        for at, row in enumerate(task["rows"]):
+            row |= {"langid_match_es": 1.0, "not_compared": float(at < 6)}
+        run = write_run(tmp_path / name, {"xling_information": task})
+        item = conclusions(run)[name, "es", "information_f1"]
+        assert (item.unread, item.n) == (unread, 34)
+
+
+def information(seed, n, codes, without=0):
+    """Prompts in many languages: precision and recall of the claims in eighths, by lot; the first have none."""
     rng, rows, names = np.random.default_rng(seed), [], [f"information_f1_{c}" for c in codes]
     for i in range(n):
         row = {"doc": {"question_id": f"p{i}", "text": dict.fromkeys(("en", *codes), f"x{i}")},
                "resps": [["a"]] * (1 + len(codes))}  # fmt: skip
         for name in names:
             precision, recall = rng.integers(4, 9, 2) / 8
-            row[name] = {"precision": float(precision), "recall": float(recall)}
+            pair = {"precision": float(precision), "recall": float(recall)}
+            row[name] = pair if i >= without else None
         rows.append(row)
     scores = {}
     for name in names:
-        sides = [np.mean([row[name][key] for row in rows]) for key in ("precision", "recall")]
+        pairs = [row[name] for row in rows if row[name]]
+        sides = [np.mean([pair[key] for pair in pairs]) for key in ("precision", "recall")]
         scores[name] = 2 * sides[0] * sides[1] / sum(sides)
     record = RECORD | {"data": {"dataset": "prompts"}, "languages": ["en", *codes]}
     return task_of(scores, rows, record=record, better=dict.fromkeys(names, True))

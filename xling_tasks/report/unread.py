@@ -16,7 +16,7 @@ from xling_metrics.stats.odds import AtOdds, share_at_odds, tilted
 from xling_tasks.criteria import panel_of
 from xling_tasks.report.columns import Column
 from xling_tasks.report.data import Task
-from xling_tasks.report.outcomes import silent
+from xling_tasks.report.outcomes import SERVED, silent
 
 _OF_LABELS = ("contradictory", "more_comprehensive")
 
@@ -89,12 +89,16 @@ def _of_score(score: float | None, read: int, missing: int) -> Unread:
 
 
 def _asked(task: Task, name: str) -> np.ndarray:
-    """The questions that were asked in a metric's language."""
-    code = panel_of(task.place, name)[1]
+    """The questions that a metric is over, of those that were asked in its language."""
+    metric, code = panel_of(task.place, name)
     own = task.outcomes.get(code)
-    if own is None:
-        return np.ones(len(task.ids), dtype=bool)
-    return np.array([outcome is not None for outcome in own], dtype=bool)
+    asked = np.ones(len(task.ids), dtype=bool)
+    if own is not None:
+        asked = np.array([outcome is not None for outcome in own], dtype=bool)
+    kept_out = task.columns.get("not_compared")
+    if kept_out is not None and metric.metric != SERVED:
+        asked &= kept_out.sums[:, 0] != 1  # compared with nothing, so that nothing is unread
+    return asked
 
 
 def _of_verdicts(column: Column, rows: np.ndarray) -> Unread:
