@@ -261,3 +261,18 @@ MCQA = replace(
         "BLEU, ROUGE": "Words and runs of words that a text shares with a reference.",
     },
 )
+MCQA_LL = replace(
+    MCQA,
+    key="mcqa_ll",
+    title="Multiple choice by log-likelihood",
+    asks="Which option of a question does the model find likeliest? The questions are the same in "
+    "every language.",
+    columns=(
+        *(each for each in MCQA.columns if each.metric != "unparsed_rate"),
+        Column("acc_norm", "per character"),
+        Column("acc_norm_tokens", "per token"),
+    ),
+    settings=(),
+    glossary={},
+    note="Accuracy: share of the questions of which the likeliest letter is the right one.",
+)

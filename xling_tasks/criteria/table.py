@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xling_tasks.criteria.consistency import CONSISTENCY
 from xling_tasks.criteria.correctness import CORRECTNESS
 from xling_tasks.criteria.empathy import EMPATHY
-from xling_tasks.criteria.exam import EXAMS, MCQA
+from xling_tasks.criteria.exam import EXAMS, MCQA, MCQA_LL
 from xling_tasks.criteria.forms import Criterion
 from xling_tasks.criteria.information import INFORMATION
 from xling_tasks.criteria.rubric import RUBRIC
@@ -16,7 +16,7 @@ from xling_tasks.criteria.verifiability import VERIFIABILITY, VERIFIABILITY_LL
 
 _ALL = (
     *(CORRECTNESS, CONSISTENCY, VERIFIABILITY, VERIFIABILITY_LL),
-    *(*EXAMS, MCQA, RUBRIC, INFORMATION, EMPATHY),
+    *(*EXAMS, MCQA, MCQA_LL, RUBRIC, INFORMATION, EMPATHY),
 )
 
 CRITERIA: Mapping[str, Criterion] = {criterion.key: criterion for criterion in _ALL}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from xling_tasks.languages import LANGUAGES
+from xling_tasks.languages import LANGUAGES, language_name
 
 LANGUAGE_NAMES = {code: LANGUAGES[code].name for code in ("en", "es", "zh", "hi")}
 """The languages of XLingHealth by ISO 639-1 code, named as in its column headers."""
@@ -192,5 +192,31 @@ PROMPT_SETS = _by_key(
 )
 """The bundled sets of prompts by key."""
 
-RECORDS = {**XLINGHEALTH, **MMEDBENCH, **PROMPT_SETS}
+_AFRICAN = ("en", "af", "am", "bm", "ig", "nso", "sn", "st", "tn", "ts", "xh", "zu")
+MMLU_CLINICAL = _by_key(
+    DatasetRecord(
+        key=key,
+        title=title,
+        file=kind,
+        language_names={code: language_name(code) for code in _AFRICAN},
+        licence="mit",
+        citation="Hendrycks et al. 2021, arXiv:2009.03300; translated: Bridging the Gap, AAAI 2025",
+        translation=translation,
+        n_questions=604,
+        hub_id=hub_id,
+    )
+    for key, kind, title, translation, hub_id in (
+        (
+            "mmlu_clinical", "human", "MMLU-Clinical", "by people, from English",
+            "Institute-Disease-Modeling/mmlu-winogrande-afr",
+        ),
+        ("mmlu_clinical_mt", "mt", "MMLU-Clinical, machine translation",
+         "by machine, from English", None),
+        ("mmlu_clinical_bt", "bt", "MMLU-Clinical, back-translation",
+         "the human translation, back to English by machine", None),
+    )
+)  # fmt: skip
+"""MMLU's clinical subjects in 11 African languages, by kind of translation (`file`)."""
+
+RECORDS = {**XLINGHEALTH, **MMEDBENCH, **MMLU_CLINICAL, **PROMPT_SETS}
 """Every dataset by its key."""

@@ -47,12 +47,12 @@ def rubric_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) -> Ite
 
 def choice_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) -> Iterator[Table]:
     """Multiple choice over questions that are the same in every language."""
-    for dataset in grid.datasets("mcqa"):
-        notes = [CRITERIA["mcqa"].note, *notes_about(remarks, "mcqa", dataset)]
-        title = f"{heading('mcqa', dataset)}: languages"
-        yield by_language(
-            grid, "mcqa", dataset, CRITERIA["mcqa"].columns, f"mcqa_{dataset}", title, notes
-        )
+    for key in ("mcqa", "mcqa_ll"):
+        for dataset in grid.datasets(key):
+            notes = [CRITERIA[key].note, *notes_about(remarks, key, dataset)]
+            title = f"{heading(key, dataset)}: languages"
+            columns = CRITERIA[key].columns
+            yield by_language(grid, key, dataset, columns, f"{key}_{dataset}", title, notes)
 
 
 def _canaries(grid: Grid, dataset: str) -> Iterator[str]:
