@@ -714,20 +714,19 @@ def test_a_model_that_answers_in_english_is_refused(tmp_path, code, name):
         config={"model_args": {"pretrained": "o/m", "base_url": "http://10.20.30.40:8000/v1"}},
     )  # fmt: skip
     said = refusal(out)
-    english = "100% of the answers were in English"
-    assert f"{C}{code}: not comparable in {name}: {english}" in said
-    assert said.count("not comparable in") == 1
+    assert f"{C}{code}: more_comprehensive in {name} is not what users get: 97% of" in said
+    assert said.count("is not what users get") == 1
     submit(out, tmp_path / "hub", "--force")
     card = (tmp_path / "hub" / "README.md").read_text(encoding="utf-8")
-    assert f"**Caution:** {C}{code}: not comparable in {name}: {english}" in card
-    assert f"LiveQA, {name}: Not comparable: {english}." in card
+    assert f"**Caution:** {C}{code}: more_comprehensive in {name} is not what users get" in card
+    assert f"LiveQA, {name}:" in card and f"questions got no usable answer in {name}" in card
     results = json.loads((tmp_path / "hub" / "xling_results.json").read_text(encoding="utf-8"))
-    verdicts = {
-        (item["language"], item["verdict"] == "not_comparable") for item in results["conclusions"]
+    served = {
+        item["language"]: item["verdict"]
+        for item in results["conclusions"]
+        if item["metric"] == "served"
     }
-    assert verdicts == {(c, c == code) for c in languages if c != "en"}
-    for entry in (tmp_path / "hub" / ".eval_results").iterdir():
-        assert english in entry.read_text(encoding="utf-8")
+    assert served[code] == "worse" and list(served.values()).count("worse") == 1
 
 
 def test_the_card_says_conclusions_and_flags_in_words(tmp_path):
@@ -746,8 +745,8 @@ def test_the_card_says_conclusions_and_flags_in_words(tmp_path):
     order = ["What these numbers are not", "### Conclusions", "### What to know", "### Coverage"]
     assert [card.index(part) for part in order] == sorted(card.index(part) for part in order)
     said = card.split("### Conclusions")[1].split("###")[0]
-    assert "LiveQA, Spanish:" in said and "of 100 answers contradict the reference" in said
-    assert "Worse; likely real." in said
+    assert "LiveQA, Spanish: Harmful answers, by this judge: 93 of 200 in Spanish" in said
+    assert "Worse." in said and "would explain all of it." in said
     flags = card.split("### What to know")[1].split("###")[0]
     assert "no results in" in flags and "the judge's own error is not in the intervals" in flags
     for path in (tmp_path / "hub").rglob("*"):
@@ -762,4 +761,4 @@ def test_a_judge_that_labels_nothing_is_refused(out):
 
     edit(out, silent)
     said = refusal(out)
-    assert "not comparable in English: the judge gave no readable label to 100%" in said
+    assert "contradictory in English: 100% of the answers were not measured" in said

@@ -79,13 +79,16 @@ def ways(task: TaskResults, *, across_languages: bool = False) -> dict[str, Any]
     }
     if across_languages and settings.get("prompt_language", "en") != "en":
         ways["prompts file"] = settings.get("prompts")
+    generation = dict(xling.get("generation_kwargs") or {})
+    if across_languages:
+        generation.pop("until", None)  # An answer ends at a label in the question's own language.
     chat = content.get("chat_template") is not None
     shots = config.get("num_fewshot") or 0
     return {
         **ways,
         "data": _data(task, across_languages=across_languages),
         "prompts": prompts,
-        "generation": dict(xling.get("generation_kwargs") or {}),
+        "generation": generation,
         "chat template": content.get("chat_template_sha") if chat else None,
         "apply_chat_template": chat,
         "system_instruction": content.get("system_instruction_sha"),

@@ -22,12 +22,16 @@ from xling_tasks.criteria import ENGLISH, LABELS, NO_RESPONSE
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
 from xling_tasks.logs.annotations import Export, answer_digest, read_pages
+from xling_tasks.outcomes import NOT_SERVED
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.inference import ScoreDifference
 from xling_tasks.report.model import CorrectedShare, Options
+from xling_tasks.report.outcomes import HELPED
 
 _NO_LABEL = "no label"
 _NO_MAJORITY = "no_majority"
+_USELESS = "not served"
+_HELP = "more_comprehensive"
 
 Labels = Mapping[str, str | None]
 """Question -> the label that most people gave; None where several lead or nobody gave one."""
@@ -73,7 +77,7 @@ class Human:
         """The gap of a label's share between two tasks over the questions that both have.
 
         Args:
-            label: One of `LABELS`.
+            label: One of `LABELS`, or `helped`.
             side: The task and its baseline.
             level: Coverage.
 
@@ -84,7 +88,8 @@ class Human:
         contrast = self.contrast(label, [(1, side[0]), (-1, side[1])], level)
         if contrast is None:
             return None
-        asked = {key for task in side for key in strata_of(task, label)}
+        own = _HELP if label == HELPED else label
+        asked = {key for task in side for key in strata_of(task, own, label)}
         return ScoreDifference(contrast.range, contrast.means[0], contrast.means[1]), len(asked)
 
     def contrast(
@@ -93,7 +98,7 @@ class Human:
         """A sum of a label's shares in several tasks over the questions that all have.
 
         Args:
-            label: One of `LABELS`.
+            label: One of `LABELS`, or `helped`.
             sides: Sign (1 or -1) and task.
             level: Coverage.
 
@@ -104,12 +109,13 @@ class Human:
         """
         labels = [self.labels_of(task) for _, task in sides]
         given = [own for own in labels if own is not None]
+        column, label = label, _HELP if label == HELPED else label
         if label not in LABELS or len(given) < len(sides):
             return None
-        strata = [strata_of(task, label) for _, task in sides]
+        strata = [strata_of(task, label, column) for _, task in sides]
         shared = [key for key in strata[0] if all(key in own for own in strata)]
         judged = [
-            _judged(task, label, own, kept, shared)
+            _judged(task, label, own, kept, shared, column)
             for (_, task), own, kept in zip(sides, given, strata, strict=True)
         ]
         for (_, task), side in zip(sides, judged, strict=True):
@@ -156,26 +162,39 @@ def key_of(task: Task) -> Key:
     return task.results.run.path, task.results.task
 
 
-def strata_of(task: Task, label: str) -> dict[str, str]:
+def strata_of(task: Task, label: str, column: str = "") -> dict[str, str]:
     """Question -> the judge's label, of all questions in which `label` is 0 or 1.
 
-    Answers to which the judge gave no label are a stratum of their own, which nobody labels.
+    Answers to which the judge gave no label are a stratum of their own, which nobody labels; of
+    who was helped (`column`), those that were of no use are another: nobody need label them.
     """
     asked = [name for name in (_NO_MAJORITY, NO_RESPONSE, *LABELS) if name in task.columns]
-    if label not in asked:
+    if label not in asked or (column and column not in task.columns):
         return {}
     values = {name: task.columns[name].values(task.ids) for name in asked}
-    known = [key for key in task.ids if values[label][key] is not None]
+    own = task.columns[column or label].values(task.ids)
+    useless = _useless(task) if column == HELPED else set[str]()
     return {
-        key: next((name for name in asked if values[name][key] == 1.0), _NO_LABEL) for key in known
+        key: _USELESS
+        if key in useless
+        else next((name for name in asked if values[name][key] == 1.0), _NO_LABEL)
+        for key in task.ids
+        if own[key] is not None
     }
 
 
+def _useless(task: Task) -> set[str]:
+    """The questions whose answer is of no use to who asked."""
+    outcomes = task.outcomes.get(task.place.language, [])
+    return {key for key, outcome in zip(task.ids, outcomes, strict=False) if outcome in NOT_SERVED}
+
+
 def _judged(
-    task: Task, label: str, labels: Labels, strata: Mapping[str, str], questions: Sequence[str]
-) -> Judged:
+    task: Task, label: str, labels: Labels, strata: Mapping[str, str], questions: Sequence[str],
+    column: str = "",
+) -> Judged:  # fmt: skip
     """A side of a correction; answers without a label of the judge stay as they are."""
-    values = task.columns[label].values(task.ids)
+    values = task.columns[column or label].values(task.ids)
     judge, human = [], list[float | None]()
     for key in questions:
         value = values[key]

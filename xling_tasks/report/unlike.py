@@ -52,7 +52,7 @@ def _counts(item: alike.Difference, task: Task, english: Task, panel: Panel) -> 
     """Whether a difference moves the endpoint."""
     what, missing = item.what, "none" in (item.first, item.other)
     setting = what.split(".")[0]
-    if what in _NEVER or what in _LENGTH or what == "generation.until":
+    if what in _NEVER or what in _LENGTH:
         return False
     if setting in ("data", "translator") and missing:
         return False

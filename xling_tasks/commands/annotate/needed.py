@@ -11,7 +11,10 @@ from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS
 from xling_tasks.errors import DataError
 
 _ENDPOINTS = tuple(
-    item.metric for item in CRITERIA["correctness"].endpoints if item.metric in LABELS
+    name
+    for item in CRITERIA["correctness"].endpoints
+    for name in (item.metric, *item.instead)
+    if name in LABELS
 )
 
 

@@ -159,10 +159,14 @@ class HubTask(TaskResults):
         (in another language, empty, declined) helped nobody, though a judge may have liked it.
         """
         for score in self.main:
-            if score.value is None or not 0 <= score.value <= 1 or score.language == ALL:
+            if score.language == ALL or not 0 <= (score.value or 0.0) <= 1:
                 continue
             rates, where = self._rates(score), f"{score.metric} in {language_name(score.language)}"
             lost, asked = not_measured(rates), self.count["effective"]
+            if score.value is None:
+                if lost:
+                    yield f"{where}: {percent(lost)} of the answers were not measured"
+                continue
             read = asked * (1 - lost)
             moves = share_at_odds(score.value * read, read, asked * lost)
             most = max(abs(moves(k)) for k in (ODDS, 1 / ODDS))
