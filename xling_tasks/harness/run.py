@@ -153,11 +153,6 @@ def _misfit(what: str) -> HarnessError:
     )
 
 
-def running(name: str) -> Any:
-    """An attribute of the current run."""
-    return getattr(current(), name)
-
-
 def asked_for() -> tuple[list[str], Mapping[str, Any]] | None:
     """The tasks and the metadata of the `lm_eval` command that is about to look for its tasks.
 
@@ -172,16 +167,6 @@ def asked_for() -> tuple[list[str], Mapping[str, Any]] | None:
         return None
     named = tasks.split(",") if isinstance(tasks, str) else tasks
     return [name for each in named if isinstance(each, str) for name in each.split(",")], metadata
-
-
-def this_run() -> object:
-    """What is one object during one run and another one in the next."""
-    return current()
-
-
-def seeds_in_use() -> list[Any]:
-    """The seeds of the run in progress (`--seed`)."""
-    return list(current().seeds)
 
 
 def reseed(seed: int) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.errors import say_when_interrupted
-from xling_tasks.harness.run import this_run
+from xling_tasks.harness.run import current
 from xling_tasks.lm.journaled_model import Journaled, Part
 from xling_tasks.logs.answers import doc_digest
 from xling_tasks.replies.place import journal_for, key_of_request
@@ -43,7 +43,7 @@ def watch(
         error_texts: The setting `detect_errors`.
     """
     global _current
-    if _current is not None and (_current.run != id(this_run()) or _current.part(task)):
+    if _current is not None and (_current.run is not current() or _current.part(task)):
         end()
     if _current is None:
         _current = Journaled(lm, error_texts=error_texts)

@@ -18,7 +18,7 @@ from xling_tasks.harness.backends import (
     unwrapped,
     uses_answer_cache,
 )
-from xling_tasks.harness.run import all_ranks, as_mapping, reseed, running, this_run
+from xling_tasks.harness.run import all_ranks, current, reseed
 from xling_tasks.harness.watch import Watch
 from xling_tasks.lm.service import Service
 from xling_tasks.log import log, warn_once
@@ -88,7 +88,7 @@ class Journaled:
     """
 
     def __init__(self, lm: Any, *, error_texts: bool) -> None:
-        self.run = id(this_run())  # not the thing itself, which holds all samples
+        self.run = current()
         self._lm = lm
         self._stay = uses_answer_cache(lm)
         self._parts: dict[str, Part] = {}
@@ -97,7 +97,7 @@ class Journaled:
         self._places: list[tuple[Part, Place] | None] = []
         self._service = None
         if own_transport(unwrapped(lm)):
-            args = as_mapping(running("model_args"))
+            args = self.run.model_args
             self._service = Service(unwrapped(lm), args, self._is_ours, error_texts=error_texts)
         methods = {kind: self._method(kind) for kind in _KINDS}
         self._watch = Watch(lm, methods, self._told)

@@ -16,7 +16,7 @@ from itertools import groupby
 from typing import Any
 
 from xling_tasks.harness.backends import class_name, clean_reply
-from xling_tasks.harness.run import as_mapping, running
+from xling_tasks.harness.run import current
 from xling_tasks.logs.results import as_json
 from xling_tasks.replies.folder import key_of
 from xling_tasks.secrets import redact
@@ -94,7 +94,7 @@ def answer_lines(
 def _header(
     task: str, run: str, arguments: list[dict[str, Any]], chat_template: bool
 ) -> dict[str, Any]:
-    lm, model = running("lm"), running("model")
+    now, lm, model = current(), current().lm, current().model
     return {
         "xling_answers": FORMAT,
         "task": task,
@@ -102,7 +102,7 @@ def _header(
         "rank": getattr(lm, "rank", 0),
         "world_size": getattr(lm, "world_size", 1),
         "model": model if isinstance(model, str) else class_name(model),
-        "model_args": redact(dict(as_mapping(running("model_args")))),
+        "model_args": redact(dict(now.model_args)),
         "chat_template": chat_template,
         "arguments": arguments,
     }

@@ -15,7 +15,7 @@ from tqdm import tqdm
 from xling_tasks.errors import BackendError
 from xling_tasks.harness.arguments import files_of, identity_of
 from xling_tasks.harness.backends import class_name, sent_temperature
-from xling_tasks.harness.run import running
+from xling_tasks.harness.run import current
 from xling_tasks.log import log
 from xling_tasks.models.building import build, under_test, wants_chat
 from xling_tasks.models.calls import Stream, stream
@@ -295,4 +295,4 @@ class _ByIdentity:
 
 def run_token() -> _ByIdentity:
     """What tells this run from others in one process: its model under test, by identity."""
-    return _ByIdentity(running("lm"))
+    return _ByIdentity(current().lm)

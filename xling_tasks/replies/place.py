@@ -10,7 +10,7 @@ from typing import Any
 
 from xling_tasks.harness.arguments import files_of, identity_of
 from xling_tasks.harness.backends import class_name
-from xling_tasks.harness.run import as_mapping, running, seeds_in_use
+from xling_tasks.harness.run import current
 from xling_tasks.log import log
 from xling_tasks.output import file_name
 from xling_tasks.replies.file import remove, set_aside
@@ -47,7 +47,7 @@ def journal_for(
     asked = key_of_request([[key, item.repeats] for key, item in zip(keys, instances, strict=True)])
     rank, size = getattr(lm, "rank", 0), getattr(lm, "world_size", 1)
     folder = cache if cache.name == JOURNALS else cache / JOURNALS
-    model, args = running("model"), as_mapping(running("model_args"))
+    model, args = current().model, current().model_args
     now, before = _identities(lm, model, args)
     requests = f"{file_name(task)}-{asked[:_NAME]}-"
     name, former = (folder / f"{requests}{who[:_NAME]}-rank{rank}of{size}" for who in (now, before))
@@ -114,7 +114,7 @@ def _identities(lm: Any, model: Any, args: Any) -> tuple[str, str]:
         # An object: nothing says whether that of another process is the same model.
         same = key_of_request("object", os.getpid(), id(lm), class_name(lm))
         return same, same
-    told, seeds = identity_of(args, asked_by="the model under test"), seeds_in_use()
+    told, seeds = identity_of(args, asked_by="the model under test"), list(current().seeds)
     former, files = former_identity(args)
     return (
         key_of_request(model, told, seeds, list(files_of(told))),
