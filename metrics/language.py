@@ -98,6 +98,12 @@ def knows(language: str) -> bool:
     return language_code(language) in LABELS
 
 
+def deciding_scripts(language: str) -> tuple[str, ...]:
+    """The scripts by which a language is told that langid does not know; none where it does."""
+    row = known(language)
+    return () if row is None or knows(language) else row.unicode_scripts
+
+
 def in_language(
     texts: Sequence[str], language: str, scripts: Sequence[str] = ()
 ) -> list[bool | None]:

@@ -20,7 +20,7 @@ from xling_tasks.languages import stop_texts
 
 DEMO = "demo"
 DATASETS = tuple(key for key, record in XLINGHEALTH.items() if not record.bundled)
-LANGUAGES = tuple(dict.fromkeys(code for key in DATASETS for code in XLINGHEALTH[key].languages))
+LANGUAGES = tuple(dict.fromkeys(code for each in XLINGHEALTH.values() for code in each.languages))
 PUBLISHED = ("correctness", "consistency", "verifiability")
 """The criteria of the paper: what a group without a criterion in its name holds. By log-likelihoods
 is ours, and most chat backends give none: those tasks have groups of their own."""

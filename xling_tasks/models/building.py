@@ -7,14 +7,14 @@ from typing import Any
 from xling_tasks.discovery import register_models
 from xling_tasks.errors import BackendError
 from xling_tasks.harness.backends import speaks_chat, unwrapped
-from xling_tasks.harness.run import current
+from xling_tasks.harness.run import bind
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.secrets import redact, redact_log, remember
 
 
 def under_test(role: str) -> tuple[Any, tuple[str, dict[str, Any]] | None]:
     """The model under test; its name and arguments where the run has them."""
-    run = current()
+    run = bind()  # the run that was bound last may be over
     lm, name = run.lm, run.model
     if lm is None:
         raise BackendError(f"{role}: 'self' is the model under test, but none is running")

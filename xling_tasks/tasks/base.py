@@ -19,6 +19,7 @@ from typing import Any
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
+from xling_metrics.language import deciding_scripts
 
 from xling_tasks import __version__
 from xling_tasks.criteria import about
@@ -97,6 +98,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         self.settings = Settings.parse(metadata, run.model_args)
         self.language: str = config["dataset_kwargs"].get("language", "en")
         self.languages: tuple[str, ...] = (self.language,)
+        self.scripts = deciding_scripts(self.language)
         self.predict_only = False
         self._unanswered: Counter[tuple[str, str]] = Counter()
         self._gaps = False

@@ -1,0 +1,120 @@
+"""A language that nothing knows, added as docs/development.md says, and asked through the harness."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = {"xling_tasks": "xling_tasks", "metrics": "xling_metrics", "task_yaml": "xling_task_yaml"}
+ROW = "dag: {name: Dagbani, nllb: dag_Latn, question: 'Bohigu:', near: [tw]}\n"
+PROMPTS = {
+    "verifiability": "Bohigu: {question}\nLabsibu: {answer}\nYes bee No?",
+    "consistency": "Bohigu: {question}\nLabsibu:",
+    "answer": "Bohigu: {question}\nLabsibu:",
+}
+RUN = """
+import json, sys, builders
+from lm_eval import simple_evaluate
+from lm_eval.api.model import LM
+
+class Speaks(LM):
+    def generate_until(self, requests, disable_tqdm=False):
+        return ["Iin." if "Yes bee No" in item.args[0] else ANSWER for item in requests]
+    loglikelihood = loglikelihood_rolling = generate_until
+
+ANSWER = "Nyuma kom pam ka chaŋ ashibiti yomyom, ka vuhi a yiŋa dahin zaa."
+names = ["xlinghealth_demo_dag", "xlinghealth_correctness_demo_en"]
+found = simple_evaluate(
+    model=Speaks(), tasks=names, limit=2, bootstrap_iters=0, task_manager=builders.our_tasks(),
+    metadata={"k": 2, "encoder": False, "source_encoder": False, "topic_seeds": 0},
+)
+json.dump({key: found[key] for key in ("results", "configs", "samples")}, sys.stdout, default=str)
+"""
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the packages with the language in it, and its task files generated."""
+    house = tmp_path_factory.mktemp("house")
+    for folder, package in FOLDERS.items():
+        shutil.copytree(ROOT / folder, house / package, ignore=shutil.ignore_patterns("*.pyc"))
+    rows = house / "xling_metrics" / "languages.yaml"
+    rows.write_text(rows.read_text() + ROW)
+    ours = house / "xling_tasks"
+    _replaced(ours / "data/records.py", 'file="xlinghealth_demo",\n            language_names=LANGUAGE_NAMES,',
+              'file="xlinghealth_demo",\n            language_names={**LANGUAGE_NAMES, "dag": "Dagbani"},')  # fmt: skip
+    sample = ours / "data/sample/xlinghealth_demo.jsonl"
+    lines = [json.loads(line) for line in sample.read_text().splitlines()]
+    for line in lines:
+        line |= {
+            f"{kind}_Dagbani": f"{line[f'{kind}_English']} (dag)" for kind in ("question", "answer")
+        }
+    sample.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    prompts = ours / "data/prompt_files/xlinghealth.yaml"
+    texts = yaml.safe_load(prompts.read_text())
+    for name, text in PROMPTS.items():
+        texts[name]["dag"] = text
+    prompts.write_text(yaml.safe_dump(texts, allow_unicode=True))
+    phrases = ours / "readers/phrases/dag.yaml"
+    phrases.write_text("verdict: {yes: [iin], 'no': [aayi]}\n")
+    _python(house, "-m", "xling_task_yaml._generate")
+    return house
+
+
+def _replaced(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new))
+
+
+def _python(house: Path, *words: str) -> str:
+    paths = os.pathsep.join((str(house), str(ROOT / "tests")))
+    done = subprocess.run(
+        [sys.executable, *words], cwd=house, capture_output=True, text=True, timeout=300,
+        env={**os.environ, "PYTHONPATH": paths, "XLING_CACHE": str(house / "cache")},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    return done.stdout
+
+
+def test_its_own_tasks_alone_are_new(house):
+    before, after = ROOT / "task_yaml", house / "xling_task_yaml"
+    new = {p.name for p in after.glob("*/*") if not (before / p.relative_to(after)).is_file()}
+    kinds = ("consistency", "correctness", "verifiability", "verifiability_ll")
+    assert {name for name in new if not name.startswith("_")} == {
+        f"xlinghealth_{kind}_demo_dag.yaml" for kind in kinds
+    }
+    changed = {
+        p.name
+        for p in before.glob("*/*")
+        if p.is_file() and p.read_bytes() != (after / p.relative_to(before)).read_bytes()
+    }
+    # Groups that hold its tasks; no template, so no version, and no other language's task.
+    assert changed and all(name.startswith("_xlinghealth") for name in changed)
+    assert not any("template" in name for name in changed)
+
+
+def test_it_is_asked_and_read_through_the_harness(house):
+    found = json.loads(_python(house, "-c", RUN).splitlines()[-1])
+    results, configs = found["results"], found["configs"]
+    for kind in ("consistency", "correctness", "verifiability"):
+        task = f"xlinghealth_{kind}_demo_dag"
+        assert configs[task]["generation_kwargs"]["until"] == ["\nQuestion:", "\nBohigu:"]
+        own = configs[task]["metadata"]["xling"]
+        assert own["about"]["languages"] == ["dag"] and results[task]["failed_rate,none"] == 0.0
+    # Asked in its own words, read in its own words, and told to be in it.
+    prompts = configs["xlinghealth_verifiability_demo_dag"]["metadata"]["xling"]["prompts"]
+    assert prompts["verifiability"]["language"] == "dag"
+    assert results["xlinghealth_verifiability_demo_dag"]["unknown_rate_t0.0,none"] == 0.0
+    assert results["xlinghealth_correctness_demo_dag"]["langid_match,none"] == 1.0
+    assert configs["xlinghealth_correctness_demo_en"]["generation_kwargs"]["until"] == [
+        "\nQuestion:"
+    ]
