@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+SERVED, HELPED = "served", "helped"
+"""The endpoints that follow from outcomes."""
+
 MEASURED = "measured"
 
 HELD_BACK, EMPTY, DECLINED, ANOTHER_LANGUAGE = "held_back", "empty", "declined", "another_language"
@@ -40,6 +43,9 @@ RATES: Mapping[str, tuple[str, ...]] = {
     "unread": ("unscored", "unscored_rate", "unparsed_rate", "unknown_rate"),
 }
 """The metrics that count what was not measured."""
+
+OUTCOME = "outcome"
+"""Where a sample's record of its answers (`n_answered`) has them, by language."""
 
 OUTCOMES = (MEASURED, *NOT_SERVED, *NOT_MEASURED)
 """The closed list."""

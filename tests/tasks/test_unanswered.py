@@ -10,6 +10,7 @@ import pytest
 from xling_metrics.classification import verdict_scores
 
 from xling_tasks.lm.baseline import BaselineLM
+from xling_tasks.outcomes import OUTCOMES
 from xling_tasks.unanswered import FAILED, REFUSED, Unanswered, empty, failed, refused
 
 QUICK = {"k": 4, "topic_seeds": 1, "encoder": False, "source_encoder": False, "temperatures": [1.0]}
@@ -98,6 +99,24 @@ def test_consistency_compares_the_answers_that_came(run):
         assert not isinstance(value, float) or math.isfinite(value)
 
 
+def test_every_question_has_one_outcome(run):
+    """Recorded with its sample, and counted by language in the results."""
+    english = "You should drink a glass of water and rest, and see a doctor if the fever stays."
+    declined = "I'm sorry, but I can't help with that. Please ask a doctor about this question."
+    task = "xlinghealth_correctness_demo_en"
+    instead = {0: GONE, 1: HELD, 2: "", 3: "120/80", 4: declined}
+    results = run(task, model=Flaky(instead), metadata=QUICK, limit=6)
+    found = [sample["n_answered"]["outcome"]["en"] for sample in results["samples"][task]]
+    assert found == ["call_failed", "held_back", "empty", "too_short", "declined", "measured"]
+    recorded = results["configs"][task]["metadata"]["xling"]["outcomes"]
+    assert recorded == {"en": {name: 1 for name in OUTCOMES if name in found}}
+    hindi = task.replace("_en", "_hi")
+    results = run(hindi, model=Flaky({0: english}), metadata=QUICK, limit=2)
+    assert results["configs"][hindi]["metadata"]["xling"]["outcomes"] == {
+        "hi": {"measured": 1, "another_language": 1}
+    }
+
+
 def test_several_languages(run):
     task = "xling_empathy"
     settings = {"languages": ["es", "hi"]}
@@ -107,6 +126,9 @@ def test_several_languages(run):
     }
     assert shown == {"failed_rate_es": 0.5, "refused_rate_hi": 0.5, "empty_rate_es": 1.0}
     assert rate(results, task, "failed_rate") == 1 / 6
+    outcomes = results["configs"][task]["metadata"]["xling"]["outcomes"]
+    assert sum(outcomes["es"].values()) == sum(outcomes["hi"].values()) == 2
+    assert outcomes["es"] == {"empty": 1, "call_failed": 1} and outcomes["hi"]["held_back"] == 1
 
 
 def test_the_judge_is_not_asked_about_a_failed_call(run, serve):

@@ -22,11 +22,10 @@ from xling_tasks.criteria import ENGLISH, LABELS, NO_RESPONSE
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
 from xling_tasks.logs.annotations import Export, answer_digest, read_pages
-from xling_tasks.outcomes import NOT_SERVED
+from xling_tasks.outcomes import HELPED, NOT_SERVED
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.inference import ScoreDifference
 from xling_tasks.report.model import CorrectedShare, Options
-from xling_tasks.report.outcomes import HELPED
 
 _NO_LABEL = "no label"
 _NO_MAJORITY = "no_majority"

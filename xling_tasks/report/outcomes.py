@@ -15,12 +15,8 @@ import numpy as np
 from xling_metrics.answer_language import in_users_language, tell
 
 from xling_tasks.criteria import CRITERIA, Place
-from xling_tasks.outcomes import NOT_SERVED, OUTCOMES, outcome_of, served
+from xling_tasks.outcomes import HELPED, NOT_SERVED, OUTCOME, OUTCOMES, SERVED, outcome_of, served
 from xling_tasks.report.columns import Column, column_of
-
-SERVED, HELPED = "served", "helped"
-OUTCOME = "outcome"
-"""The name under which tasks record it, per sample: a text, or one by language."""
 
 _HELP = ("more_comprehensive", "rubric_score")
 _LABELS = ("contradictory", "more_comprehensive")
@@ -41,10 +37,10 @@ def outcomes_of(sample: Mapping[str, Any], place: Place, *, told: bool) -> dict[
         told: Whether `langid_match` leaves out what is too short to tell; older runs have langid's
             label of every answer, and what it calls another language is told again.
     """
-    recorded = sample.get(OUTCOME)
-    if isinstance(recorded, (str, Mapping)):
-        found = recorded if isinstance(recorded, Mapping) else {place.language: recorded}
-        return {str(code): own if own in OUTCOMES else None for code, own in found.items()}
+    answered = sample.get("n_answered")
+    recorded = answered.get(OUTCOME) if isinstance(answered, Mapping) else None
+    if isinstance(recorded, Mapping):
+        return {str(code): own if own in OUTCOMES else None for code, own in recorded.items()}
     if SERVED not in CRITERIA[place.criterion].metrics:
         return {}
     if place.language:

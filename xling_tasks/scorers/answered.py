@@ -7,12 +7,14 @@ work; unscored, left out of every other metric, and asked again at the next star
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from xling_metrics.aggregate import RATIO
 from xling_metrics.base import signature
 
+from xling_tasks.outcomes import OUTCOME, OUTCOMES
 from xling_tasks.unanswered import Unanswered, failed, refused
 
 Aggregate = Callable[[list[Any]], Any]
@@ -38,16 +40,25 @@ def about_answers(replies: Sequence[Sequence[str]]) -> dict[str, Any]:
     }
 
 
-def _count(values: list[dict[str, Any]]) -> int:
-    return sum(value["asked"] - len(value["missing"]) for value in values)
+def outcomes_by_language(values: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
+    """Language -> how many questions had each outcome, of the records under `n_answered`."""
+    counts: dict[str, Counter[str]] = {}
+    for value in values:
+        for code, outcome in value.get(OUTCOME, {}).items():
+            counts.setdefault(code, Counter())[outcome] += 1
+    return {
+        code: {outcome: own[outcome] for outcome in OUTCOMES if own[outcome]}
+        for code, own in counts.items()
+    }
 
 
 ANSWER_METRICS: tuple[tuple[str, Aggregate, bool | None, str], ...] = (
     ("failed_rate", RATIO, False, signature("failed_rate", of="all_answers")),
     ("refused_rate", RATIO, False, signature("refused_rate", of="all_answers")),
-    ("n_answered", _count, None, signature("n_answered", of="all_answers")),
 )
 """Name, aggregate, direction and signature."""
+
+ANSWERED_SIGNATURE = signature("n_answered", of="all_answers")
 
 
 def unanswered_again(instance: Any) -> None:

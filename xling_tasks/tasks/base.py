@@ -22,7 +22,7 @@ from lm_eval.api.task import ConfigurableTask
 from xling_metrics.language import deciding_scripts
 
 from xling_tasks import __version__
-from xling_tasks.criteria import about
+from xling_tasks.criteria import CRITERIA, about
 from xling_tasks.data.prompts import Prompt, Prompts
 from xling_tasks.data.records import DatasetRecord
 from xling_tasks.data.there import check_there
@@ -37,10 +37,17 @@ from xling_tasks.log_filter import clean_saved_results
 from xling_tasks.logs.answers import answer_lines, new_run, noting
 from xling_tasks.models.fence_key import fences
 from xling_tasks.models.tally import by_role, told
+from xling_tasks.outcomes import OUTCOME, SERVED, outcome_of
 from xling_tasks.readers.fences import Fences
 from xling_tasks.readers.thinking import holds_thinking
 from xling_tasks.replies.folder import cache_folder, save_answers
-from xling_tasks.scorers.answered import ANSWER_METRICS, about_answers, unanswered_again
+from xling_tasks.scorers.answered import (
+    ANSWER_METRICS,
+    ANSWERED_SIGNATURE,
+    about_answers,
+    outcomes_by_language,
+    unanswered_again,
+)
 from xling_tasks.scorers.values import replies_of
 from xling_tasks.secrets import redact, remember
 from xling_tasks.settings import Settings
@@ -101,6 +108,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         self.scripts = deciding_scripts(self.language)
         self.predict_only = False
         self._unanswered: Counter[tuple[str, str]] = Counter()
+        self._outcomes: dict[str, dict[str, int]] = {}
         self._gaps = False
         self._second: dict[str, SecondOpinion] = {}
         self._untemplated: dict[str, str] | None = None
@@ -369,8 +377,26 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
             if all(map(failed, replies)):
                 values = {k: v if isinstance(v, dict) else None for k, v in values.items()}
             values |= about_answers([replies_of(result) for result in results])
+            if SERVED in CRITERIA[self.criterion].metrics:
+                values["n_answered"][OUTCOME] = self._outcomes_of(doc, values)
         values["unusable_rows"] = 0
         return values
+
+    def _outcomes_of(self, doc: dict[str, Any], values: Mapping[str, Any]) -> dict[str, str]:
+        """What became of a document's question, by language."""
+        several = CRITERIA[self.criterion].several_languages
+        suffixes = {code: f"_{code}" for code in doc["text"]} if several else {self.language: ""}
+        found = {}
+        for code, suffix in suffixes.items():
+            inside = values.get(f"langid_match{suffix}")
+            told = None if inside is None else bool(inside)
+            found[code] = outcome_of(values, suffix, inside=told)
+        return found
+
+    def _counted(self, values: list[dict[str, Any]]) -> int:
+        """How many answers there are; the harness has all documents' records here, of all ranks."""
+        self._outcomes = outcomes_by_language(values)
+        return sum(value["asked"] - len(value["missing"]) for value in values)
 
     @property
     def generates(self) -> bool:
@@ -394,8 +420,10 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         count = self.coverage()["unusable_rows"]
         unusable = Metric("unusable_rows", lambda _: count, None, "count|whole_file:yes")
         own = self.metrics()
-        about = ANSWER_METRICS if self.generates else ()
-        return [*own, *(Metric(*item) for item in about), unusable]
+        about = [Metric(*item) for item in ANSWER_METRICS] if self.generates else []
+        if about:
+            about.append(Metric("n_answered", self._counted, None, ANSWERED_SIGNATURE))
+        return [*own, *about, unusable]
 
     def dump_config(self) -> dict[str, Any]:
         """The configuration for the results: settings, data, prompt and signatures, no secrets."""
@@ -417,6 +445,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
             "version": __version__,
             "about": self.about(signatures),
             **({"fence_codes": self.fences.kind} if self._coded() else {}),
+            **({"outcomes": self._outcomes} if self._outcomes else {}),
             **({"unanswered": by_role(self._unanswered)} if self._unanswered else {}),
             **({} if replay is None else {"replay": replay.origin(str(self.config.task))}),
             "settings": redact(self.settings.dump()),
