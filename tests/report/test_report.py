@@ -103,7 +103,7 @@ def test_numbers_equal_scipy_on_the_same_samples(written, two_models):
         lambda x, y, axis: (x - y).mean(axis=axis),
         permutation_type="samples", vectorized=True, n_resamples=20_000, rng=1,
     )  # fmt: skip
-    assert row["p"] == pytest.approx(again.pvalue, abs=0.02)
+    assert row["p"] == pytest.approx(again.pvalue, abs=0.04)
     for name in ("one", "two"):
         own = [c for c in content["conclusions"] if c["model"] == name]
         assert {c["dataset"] for c in own} == {"demo"}

@@ -36,4 +36,4 @@ from xling_tasks.criteria.places import (
     place_of,
     primary_of,
 )
-from xling_tasks.criteria.table import CRITERIA, Form, form_of
+from xling_tasks.criteria.table import CRITERIA, Form, declared, form_of

@@ -171,6 +171,7 @@ CORRECTNESS = Criterion(
         Column("chrf", "chrF", bounds=True),
         Column("length_words", "words"),
     ),
+    papers_form=True,
     submitted=Submitted(
         ("more_comprehensive", "contradictory"),
         ("judge_failed_rate", "no_majority", "no_response", "empty_rate"),

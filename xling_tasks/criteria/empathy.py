@@ -16,6 +16,7 @@ from xling_tasks.criteria.forms import (
     ENGLISH,
     Behind,
     Beside,
+    Column,
     Criterion,
     Drawn,
     Endpoint,
@@ -110,6 +111,20 @@ EMPATHY = Criterion(
     settings=("translator", "languages"),
     shown=Shown(_parts, RECORDS, _found, _READ),
     drawn=(Drawn("dots", ("empathy",)), Drawn("boxes", ("empathy",))),
+    columns=(
+        Column("empathy", "equal profiles", bounds=True),
+        *(
+            Column(f"{name}_{what}", f"{words(name)}: {what}")
+            for name in _MECHANISMS
+            for what in ("present", "agreement")
+        ),
+        Column("both_absent", "all absent in both"),
+        Column("unscored", "unscored"),
+    ),
+    note="Share of posts whose response has the same profile of three mechanisms as the English "
+    "one. Present: share of responses that have the mechanism. Two responses that have none agree "
+    "too: read agreement beside presence and 'all absent in both'.",
+    papers_form=True,
     submitted=Submitted(("empathy",), RATES),
     glossary={"empathy": "Share of replies with the same kinds of empathy as the English reply."},
     several_languages=True,

@@ -243,6 +243,8 @@ class Criterion:
         drawn: Its pictures; its endpoints if it names none.
         columns: Of its table by language.
         note: What stands below that table.
+        parts: A second table, of metrics whose names begin so; what it is called, and its note.
+        papers_form: Whether a module of `report/tables` makes its tables, in a paper's form.
         submitted: What `xling submit` shows; None for its endpoints.
         glossary: Terms of its tables and pictures.
         by_topic: Whether its endpoints are shown by topic of the question.
@@ -261,6 +263,8 @@ class Criterion:
     drawn: tuple[Drawn, ...] = ()
     columns: tuple[Column, ...] = ()
     note: str = ""
+    parts: tuple[tuple[str, ...], str, str] | None = None
+    papers_form: bool = False
     submitted: Submitted | None = None
     glossary: Mapping[str, str] | None = None
     by_topic: bool = True

@@ -17,6 +17,7 @@ from xling_tasks.criteria.forms import (
     ENGLISH,
     Behind,
     Beside,
+    Column,
     Criterion,
     Drawn,
     Endpoint,
@@ -130,6 +131,21 @@ INFORMATION = Criterion(
         Drawn("dots", ("information_f1",)),
         Drawn("boxes", ("information_f1", "information_f1_by_prompt")),
     ),
+    columns=(
+        Column("information_f1", "F1", bounds=True),
+        Column("information_f1_by_prompt", "F1 by prompt", bounds=True),
+        Column("information_precision", "precision"),
+        Column("information_recall", "recall"),
+        Column("n_claims", "claims per answer"),
+        Column("abstained", "abstained"),
+        Column("unverified", "claims unverified"),
+        Column("unscored", "unscored"),
+    ),
+    note="Agreement with the English answer to the same prompt: precision is the share of the "
+    "answer's claims that the English answer supports, recall the reverse; F1 is the harmonic mean "
+    "of mean precision and mean recall over prompts, as published. F1 by prompt is the mean of "
+    "each prompt's own F1, which is lower.",
+    papers_form=True,
     submitted=Submitted(("information_f1",), RATES),
     glossary={"information_f1": "How much of the claims two answers share, from 0 to 1."},
     several_languages=True,

@@ -96,6 +96,12 @@ RUBRIC = Criterion(
     note="Score: points of the criteria that an answer meets over all positive points, the mean "
     "over the answers of which every criterion has a verdict, clipped to 0..1. Differences "
     "between languages are of the means before clipping.",
+    parts=(
+        ("theme_", "axis_"),
+        "themes and axes",
+        "A theme is a part of the conversations, an axis a part of the criteria: with few of "
+        "either, read them as hints.",
+    ),
     submitted=Submitted(
         ("rubric_score",), ("criteria_unscored", "unscored_rate", "judge_failed_rate", "empty_rate")
     ),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
 from typing import NamedTuple
 
 from xling_tasks.criteria.consistency import CONSISTENCY
@@ -19,8 +21,29 @@ _ALL = (
     *(*EXAMS, MCQA, MCQA_LL, RUBRIC, INFORMATION, EMPATHY),
 )
 
-CRITERIA: Mapping[str, Criterion] = {criterion.key: criterion for criterion in _ALL}
+_KNOWN = {criterion.key: criterion for criterion in _ALL}
+CRITERIA: Mapping[str, Criterion] = MappingProxyType(_KNOWN)
 """Every criterion by its key, in the order of a report."""
+
+
+@contextmanager
+def declared(criterion: Criterion) -> Iterator[None]:
+    """Let a criterion of another package be known, as long as this lasts.
+
+    Raises:
+        ValueError: If its key is taken, or an endpoint is none of its metrics or has no direction.
+    """
+    if criterion.key in _KNOWN:
+        raise ValueError(f"there is a criterion {criterion.key!r} already")
+    for endpoint in criterion.endpoints:
+        known = criterion.metrics.get(endpoint.metric)
+        if known is None or known.higher_is_better is None:
+            raise ValueError(f"{criterion.key}: endpoint {endpoint.metric!r} has no direction")
+    _KNOWN[criterion.key] = criterion
+    try:
+        yield
+    finally:
+        del _KNOWN[criterion.key]
 
 
 class Form(NamedTuple):

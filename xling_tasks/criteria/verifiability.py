@@ -206,6 +206,7 @@ VERIFIABILITY = Criterion(
     ),
     note="Over the rows with a usable verdict: read the share without one beside the scores. "
     "The AUC of hard labels equals macro recall; it stands for comparison with the paper only.",
+    papers_form=True,
     submitted=Submitted(("macro_f1",), ("unknown_rate", "empty_rate"), "text-classification"),
     glossary={
         "macro_f1, macro F1": "How well right and wrong answers are recognised, both counted "
@@ -231,6 +232,7 @@ VERIFIABILITY_LL = Criterion(
     ),
     note="From the log-likelihoods of Yes and No. AUC is of probabilities, unlike the AUC of "
     "hard labels in the paper's Table A11, which has no place here.",
+    papers_form=True,
     submitted=Submitted(("auc",), ("unknown_rate",), "text-classification"),
     glossary={
         "AUC": "How often a right answer is preferred to a wrong one: 1 is always, 0.5 is "

@@ -63,7 +63,8 @@ def check_read(kind: type, config: Mapping[str, Any], read: Iterable[str]) -> No
             raise SettingError(
                 f"{where}: {key}: unknown key.{did_you_mean(key, {*known, *ALWAYS_READ})}"
             )
-        if value != template.get(key, known[key]):
+        # A class made from none that has a template of ours is described by its own YAML alone.
+        if template and value != template.get(key, known[key]):
             advice = next((say for start, say in _INSTEAD if re.match(start, key)), "")
             raise SettingError(
                 f"{where}: {key} is set to {value!r:.80}, and this task does not read it; leave "

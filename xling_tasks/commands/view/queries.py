@@ -27,12 +27,6 @@ GAPS = {
 }
 """Ways in which a language can differ from English on a question."""
 
-_TONES = {
-    label: tone
-    for criterion in CRITERIA.values()
-    if criterion.shown
-    for label, tone in criterion.shown.tones.items()
-}
 _WITH_ENGLISH = "e.language <> 'en' AND b.id IS NOT NULL AND "
 _GAP_SQL = {
     "behind": _WITH_ENGLISH + "b.score > e.score + 1e-9",
@@ -203,6 +197,8 @@ def entries_of(index: Index, question: int) -> list[dict[str, Any]]:
         (question,),
     )
     order = in_order({row[3] for row in rows})
+    shown = (criterion.shown for criterion in CRITERIA.values())
+    tones = {label: tone for own in shown if own for label, tone in own.tones.items()}
     rows.sort(key=lambda row: order.index(row[3]))
     return [
         {
@@ -214,7 +210,7 @@ def entries_of(index: Index, question: int) -> list[dict[str, Any]]:
             "label": label,
             "score": score,
             "right": None if right is None else bool(right),
-            "tone": _TONES.get(label, {1: "good", 0: "bad"}.get(right, "")),
+            "tone": tones.get(label, {1: "good", 0: "bad"}.get(right, "")),
             "flags": flag_names(flags),
         }
         for number, file, row, language, title, label, score, right, flags in rows

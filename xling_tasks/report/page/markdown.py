@@ -9,7 +9,7 @@ from xling_tasks.report.lines import lines
 from xling_tasks.report.model import Report
 from xling_tasks.report.page.first import answers
 from xling_tasks.report.page.sections import sections_of
-from xling_tasks.report.page.words import GLOSSARY
+from xling_tasks.report.page.words import glossary
 from xling_tasks.report.tables.all import conclusions_in_words
 from xling_tasks.report.tables.grid import dataset_title
 from xling_tasks.report.tables.table import Table, as_markdown
@@ -50,7 +50,7 @@ def _parts(report: Report, tables: Sequence[Table], banner: Sequence[str]) -> It
             yield as_markdown(replace(item, notes=()))
         if section.notes:
             yield "Notes:\n\n" + _listed(section.notes)
-    yield "## Glossary\n\n" + _listed([f"**{term}**: {text}" for term, text in GLOSSARY.items()])
+    yield "## Glossary\n\n" + _listed([f"**{term}**: {text}" for term, text in glossary().items()])
 
 
 def _listed(items: Sequence[str]) -> str:

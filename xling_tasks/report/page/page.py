@@ -22,7 +22,7 @@ from xling_tasks.report.page.first import MODELS, first_screen
 from xling_tasks.report.page.html import digest, environment
 from xling_tasks.report.page.samples import SampleToRead
 from xling_tasks.report.page.sections import sections_of
-from xling_tasks.report.page.words import GLOSSARY, VERDICT_MEANINGS
+from xling_tasks.report.page.words import VERDICT_MEANINGS, glossary
 from xling_tasks.report.pictures.all import Picture
 from xling_tasks.report.pictures.style import css
 from xling_tasks.report.sentences import VERDICTS
@@ -75,7 +75,7 @@ def page(
             verdicts=[(VERDICTS[key], text) for key, text in VERDICT_MEANINGS.items()],
             banner=list(banner),
             sections=list(sections_of(rest, pictures, samples, banner)),
-            glossary=GLOSSARY,
+            glossary=glossary(),
             options=report.options,
             made=[_model(number, model) for number, model in enumerate(report.models, start=1)],
             papers=[(item, _address(item)) for item in SOURCES.values()],

@@ -44,10 +44,8 @@ _TERMS_OF_TESTS = {
     "signature": "All that a number depends on, to make it again.",
 }
 
-GLOSSARY = {
-    **_TERMS,
-    **{key: text for one in CRITERIA.values() for key, text in (one.glossary or {}).items()},
-    **SHARED,
-    **_TERMS_OF_TESTS,
-}
-"""The terms of tables and pictures."""
+
+def glossary() -> dict[str, str]:
+    """The terms of tables and pictures, those of a criterion together."""
+    own = {key: text for one in CRITERIA.values() for key, text in (one.glossary or {}).items()}
+    return {**_TERMS, **own, **SHARED, **_TERMS_OF_TESTS}

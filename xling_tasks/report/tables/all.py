@@ -8,13 +8,13 @@ from xling_tasks.report.model import Report
 from xling_tasks.report.sentences import about_the_judge, sentences
 from xling_tasks.report.tables.correctness import correctness_tables
 from xling_tasks.report.tables.coverage import coverage_tables
+from xling_tasks.report.tables.declared import declared_tables
 from xling_tasks.report.tables.differences import differences, remarks_of
 from xling_tasks.report.tables.grid import Grid, dataset_title
 from xling_tasks.report.tables.headlines import headline_tables
 from xling_tasks.report.tables.human import human_tables
 from xling_tasks.report.tables.mmedbench import mmedbench_tables
 from xling_tasks.report.tables.multilingual import multilingual_tables
-from xling_tasks.report.tables.rubrics import choice_tables, rubric_tables
 from xling_tasks.report.tables.significance import significance_tables
 from xling_tasks.report.tables.table import Table
 from xling_tasks.report.tables.topics import topic_tables
@@ -34,8 +34,7 @@ _CRITERIA = (
     likelihood_tables,
     mmedbench_tables,
     multilingual_tables,
-    rubric_tables,
-    choice_tables,
+    declared_tables,
 )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xling_tasks.criteria import AVERAGE, ENGLISH, Column
+from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH
 from xling_tasks.data.published import published
 from xling_tasks.languages import BRANCH_GROUPS
+from xling_tasks.report.tables.declared import has_columns, languages_table
 from xling_tasks.report.tables.differences import Difference, grouped, notes_about, task_languages
 from xling_tasks.report.tables.grid import (
     Grid,
@@ -16,10 +17,9 @@ from xling_tasks.report.tables.grid import (
     paper_note,
     published_model,
 )
-from xling_tasks.report.tables.rows import Rows, by_language
+from xling_tasks.report.tables.rows import Rows
 from xling_tasks.report.tables.table import Table, Value
 
-_MECHANISMS = ("emotional_reactions", "interpretations", "explorations")
 _GROUPS = (
     AVERAGE, "script:latin", "script:indic", "script:perso_arabic", "script:other",
     "family:romance", "family:slavic", "family:indo_aryan", "family:dravidian", "family:other",
@@ -31,42 +31,6 @@ _TITLES = {
     "train:in": "trained languages",
     "train:out": "other languages",
 }
-_SCORES = {"information": "information_f1", "empathy": "empathy"}
-_COLUMNS = {
-    "information": (
-        Column("information_f1", "F1", bounds=True),
-        Column("information_f1_by_prompt", "F1 by prompt", bounds=True),
-        Column("information_precision", "precision"),
-        Column("information_recall", "recall"),
-        Column("n_claims", "claims per answer"),
-        Column("abstained", "abstained"),
-        Column("unverified", "claims unverified"),
-        Column("unscored", "unscored"),
-    ),
-    "empathy": (
-        Column("empathy", "equal profiles", bounds=True),
-        *(
-            Column(f"{name}_{what}", f"{name.replace('_', ' ')}: {what}")
-            for name in _MECHANISMS
-            for what in ("present", "agreement")
-        ),
-        Column("both_absent", "all absent in both"),
-        Column("unscored", "unscored"),
-    ),
-}
-_NOTES = {
-    "information": (
-        "Agreement with the English answer to the same prompt: precision is the share of the "
-        "answer's claims that the English answer supports, recall the reverse; F1 is the harmonic "
-        "mean of mean precision and mean recall over prompts, as published. F1 by prompt is the "
-        "mean of each prompt's own F1, which is lower."
-    ),
-    "empathy": (
-        "Share of posts whose response has the same profile of three mechanisms as the English "
-        "one. Present: share of responses that have the mechanism. Two responses that have none "
-        "agree too: read agreement beside presence and 'all absent in both'."
-    ),
-}
 _PAPER = (
     "Published rows ({sources}) are over 30 languages and the paper's prompts, which are not "
     "published (150 from categories of MMLU; ours ask about health), with its judge, classifiers "
@@ -76,23 +40,17 @@ _PAPER = (
 
 def multilingual_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) -> Iterator[Table]:
     """By language, then means over scripts, families and all, with Table 4's rows."""
-    for criterion in _SCORES:
-        for dataset in grid.datasets(criterion):
-            notes = notes_about(remarks, criterion, dataset)
-            if any(metric in _COLUMNS_OF[criterion] for metric in grid.metrics(criterion, dataset)):
-                title = f"{heading(criterion, dataset)}: languages"
-                key = f"{criterion}_{dataset}_languages"
-                texts = [_NOTES[criterion], f"{ENGLISH} is the reference.", *notes]
-                columns = _COLUMNS[criterion]
-                yield by_language(grid, criterion, dataset, columns, key, title, texts)
-                yield _by_group(grid, criterion, dataset, notes, shown)
-
-
-_COLUMNS_OF = {name: {item.metric for item in columns} for name, columns in _COLUMNS.items()}
+    for known in CRITERIA.values():
+        for dataset in grid.datasets(known.key) if known.several_languages else ():
+            notes = notes_about(remarks, known.key, dataset)
+            if has_columns(grid, known, dataset):
+                texts = [known.note, f"{ENGLISH} is the reference.", *notes]
+                yield languages_table(grid, known, dataset, texts, "_languages")
+                yield _by_group(grid, known.key, dataset, notes, shown)
 
 
 def _by_group(grid: Grid, criterion: str, dataset: str, notes: Sequence[str], shown: bool) -> Table:
-    score = _SCORES[criterion]
+    score = next(each.metric for each in CRITERIA[criterion].endpoints if each.agreement)
     ends = [f"{_TITLES[name]} {end}" for name in _GROUPS for end in ("low", "high")]
     rows = Rows(("model", "languages", *(_TITLES[name] for name in _GROUPS), *ends))
     tasks = grouped(grid.report.models)[criterion, dataset]
@@ -123,5 +81,5 @@ def _by_group(grid: Grid, criterion: str, dataset: str, notes: Sequence[str], sh
     )
     title = f"{heading(criterion, dataset)}: scripts and families"
     key = f"{criterion}_{dataset}_groups"
-    texts = [_NOTES[criterion], text, *notes, paper_note(figures, _PAPER)]
+    texts = [CRITERIA[criterion].note, text, *notes, paper_note(figures, _PAPER)]
     return rows.table(key, criterion, title, texts)
