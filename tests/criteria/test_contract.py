@@ -81,7 +81,7 @@ def test_report(outs, tmp_path):
     assert found["hi"]["metric"] == "says_please"
     html = (tmp_path / "report.html").read_text("utf-8")
     for text in (
-        "Politeness of toys", "Does the answer say please?", "answers say please",
+        "Politeness of toys", "Does the answer say please?", "Answers that say please: 1 of 24 in Hindi",
         "Share of answers with the word please.", "Asked of the toy", "Said by the toy",
         "please 0; in English 1", "A toy says please, or it does not.",
         "please: decrease vs English, points",

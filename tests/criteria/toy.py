@@ -39,7 +39,7 @@ TOY = Criterion(
                 NAME,
                 label="Says please",
                 range="share of answers, 0 to 1",
-                told=Told("Answers that say please", "say please", "please", "answers"),
+                told=Told("Answers that say please", "polite", "answers"),
             ),
         ),
         ("empty_rate",),
