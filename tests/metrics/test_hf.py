@@ -44,5 +44,63 @@ def test_source_language_words():
 
 
 def test_unknown_name_lists_the_choices():
-    with pytest.raises(ValueError, match="unknown metric 'bleu'; choose one of ngram_consistency"):
-        hf.load("bleu")
+    with pytest.raises(ValueError, match="unknown metric 'blue'; choose one of ngram_consistency"):
+        hf.load("blue")
+
+
+PAIR = {
+    "predictions": ["rest and water help", "see a doctor"],
+    "references": ["rest and water help", "take it"],
+}
+# What the metrics of pairs give for inputs whose scores are known by hand.
+KNOWN = {
+    "bleu": (PAIR, ("bleu1", [1.0, 0.0])),
+    "rouge": (PAIR, ("rouge1_standard", [1.0, 0.0])),
+    "chrf": ({"predictions": ["ab"], "references": ["ab"]}, ("chrf2", [100.0])),
+    "choices": ({"predictions": [["A", "B"], ["C"]], "references": [["A"], ["C"]]}, ("jaccard", [0.5, 1.0])),
+    "rubric": ({"predictions": [[True, False]], "references": [[3.0, 1.0]]}, ("rubric_score", [0.75])),
+    "information": (
+        {"predictions": [[True, False]], "references": [[True, True]]}, ("precision", [0.5])),
+    "answer_language": (
+        {"predictions": ["Drink plenty of water and rest for some days.", "ok"], "language": "es"},
+        ("in_users_language", [0.0, None])),
+    "language_confusion": (
+        {"predictions": ["Drink plenty of water and rest for some days."], "language": "es"},
+        ("line_pass", [0.0])),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def of_the_folder(tmp_path_factory):
+    """`evaluate.load` of the folder, with a cache of its own."""
+    import evaluate
+
+    evaluate.config.HF_MODULES_CACHE = str(tmp_path_factory.mktemp("modules"))
+    return lambda name: evaluate.load(hf.__path__[0], name)
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_the_folder_loads_every_metric_of_pairs(name, of_the_folder):
+    given, (score, values) = KNOWN[name]
+    computed = of_the_folder(name).compute(**given)
+    assert computed[score]["per_question"] == pytest.approx(values)
+    assert computed[score]["signature"].startswith((score, "chrf", name))
+
+
+def test_verdicts_and_probabilities_of_the_folder(of_the_folder):
+    """Of three verdicts two are right; a missing one is left out."""
+    computed = of_the_folder("verdicts").compute(
+        predictions=[1, 0, 1, None], references=[1, 0, 0, 1]
+    )
+    assert computed["acc"]["value"] == pytest.approx(2 / 3) and computed["n"] == 3
+    computed = of_the_folder("probabilities").compute(
+        predictions=[0.9, 0.2, None], references=[1, 0, 1]
+    )
+    assert computed["auc"]["value"] == 1 and computed["brier"]["value"] == pytest.approx(0.025)
+
+
+def test_every_module_is_loaded_by_the_folder_and_another_name_lists_them(of_the_folder):
+    for name in hf.MODULES:
+        assert of_the_folder(name).name and of_the_folder(name).config_name == name
+    with pytest.raises(ValueError, match="choose one of ngram_consistency"):
+        of_the_folder("blue")

@@ -69,7 +69,7 @@ def test_what_is_odd_but_read_is_named(tmp_path, capsys):
         "the same question in English and Portuguese: question 3",
         "row 4: question 3 has the same text in English as question 1",
         "row 2: wrong_1 is the right answer too, in English",
-        "questions stated as Portuguese look like English: question 2",
+        "questions stated as Portuguese look like English: 2 questions (2, 3)",
     ):
         assert said in look
     assert told["usable"]["xling_own_verifiability"]["en"] == 2

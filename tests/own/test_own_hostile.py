@@ -71,7 +71,7 @@ KINDS = {
         {"question_es": {i: t for i, t in enumerate(
             ["Is it safe to drink?", "What is a fever?", "Why does it hurt?", "How can I sleep well?",
              "Should I see a doctor?", "Which food is healthy?"])}},
-        "Spanish look like English, all short ones taken together"),
+        "Spanish look like English"),
     "ok?": ({"question_en": {3: "ok?"}}, "questions stated as English of a single short word: question q3"),
     "a word of Chinese": ({"question_zh": {1: "痛"}}, "Chinese of a single short word: question q1"),
     "a translation of one word": (
@@ -190,4 +190,4 @@ def test_a_language_that_no_identifier_knows_is_said_to_be_not_english_at_most(t
     assert "not English" in shown and "stated as Tsonga" not in shown
     rows = wide(("en",), question_ts=ENGLISH)
     look = said(write_csv(tmp_path / "g.csv", rows), capsys)[2]
-    assert "stated as Tsonga look like another language" in look
+    assert "stated as Tsonga look like English" in look

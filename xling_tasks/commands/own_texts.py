@@ -20,8 +20,8 @@ from xling_tasks.data.own.written import (
     KINDS,
     TOO_SHORT,
     Texts,
-    enough,
     foreign_script,
+    language_or,
     read_as,
     texts_of,
 )
@@ -33,7 +33,7 @@ _SAYS = {
     "declined": "decline to translate",
     "length": "are far longer or shorter than their English would make them",
 }
-_ENOUGH_TEXTS = 50
+_MOST = 50
 _A_WORD = 8
 """Letters of English, or as many as say so much elsewhere, below which one word is no question."""
 
@@ -110,11 +110,10 @@ def _script(data: OwnData, texts: Texts) -> str:
 
 
 def _language(data: OwnData, texts: Texts) -> str:
-    together = " ".join(list(dict.fromkeys(texts.of.values()))[:_ENOUGH_TEXTS])
-    if not enough(together, texts.code):
+    (told,) = read_as(data, [" ".join(list(dict.fromkeys(texts.of.values()))[:_MOST])], texts.code)
+    if told is None:
         return TOO_SHORT
-    (other,) = read_as(data, [together], texts.code)
-    return other or (language_name(texts.code) if knows(texts.code) else "not English")
+    return "not English" if told == texts.code and not knows(texts.code) else language_or(told)
 
 
 def _ratio(own: Mapping[str, str], english: Mapping[str, str], code: str) -> float | None:

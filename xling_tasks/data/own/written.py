@@ -19,10 +19,7 @@ KINDS = {"question": "questions", "answer": "answers", "wrong_answer": "wrong an
          "option": "options"}  # fmt: skip
 """Kinds of text as they begin in an item -> what they are called."""
 
-ENOUGH = 60
-"""Letters from which langid is trusted; see `models/translate/degenerate.py`."""
-
-_DENSE, _ENOUGH_DENSE = 0.5, 20
+OTHER = "other"
 TOO_SHORT = "too short to tell"
 
 
@@ -80,36 +77,34 @@ def in_other_languages(data: OwnData) -> Iterator[str]:
 
 
 def _other_language(data: OwnData, texts: Texts) -> Iterator[str]:
-    long = {key: text for key, text in texts.of.items() if enough(text, texts.code)}
+    told = dict(zip(texts.of, read_as(data, list(texts.of.values()), texts.code), strict=True))
     taken: dict[str, list[str]] = {}
-    for key, label in zip(long, read_as(data, list(long.values()), texts.code), strict=True):
-        if label:
-            taken.setdefault(label, []).append(key)
+    for key, label in told.items():
+        if label not in (texts.code, None):
+            taken.setdefault(str(label), []).append(key)
     for label, ids in taken.items():
-        yield f"{texts.name} look like {label}: {listed(ids)}"
-    short = [text for key, text in texts.of.items() if key not in long]
-    together = " ".join(dict.fromkeys(short))
-    if len(short) > 1 and enough(together, texts.code) and texts.kind != "option":
-        (label,) = read_as(data, [together], texts.code)
-        if label:
-            yield f"{texts.name} look like {label}, all short ones taken together ({len(short)})"
+        yield f"{texts.name} look like {language_or(label)}: {listed(ids)}"
+    short = [text for key, text in texts.of.items() if told[key] is None]
+    if len(short) > 1 and texts.kind != "option":
+        (other,) = read_as(data, [" ".join(dict.fromkeys(short))], texts.code)
+        if other not in (texts.code, None):
+            all_of = f"all short ones taken together ({len(short)})"
+            yield f"{texts.name} look like {language_or(str(other))}, {all_of}"
 
 
-def read_as(data: OwnData, texts: Sequence[str], code: str) -> list[str]:
-    """What other language each text looks like; empty where it may be in the one stated."""
+def read_as(data: OwnData, texts: Sequence[str], code: str) -> list[str | None]:
+    """The language of each text: the stated one's code, another's, or `other`; None: too short."""
     return [
-        ""
-        if told.told is not Told.ANOTHER
-        else ("another language" if told.language is None else language_name(told.language))
-        for told in tell(texts, code, scripts_that_decide(data, code))
-    ]
+        None if each.told is Told.UNTOLD
+        else code if each.told is Told.USERS
+        else each.language or OTHER
+        for each in tell(texts, code, scripts_that_decide(data, code))
+    ]  # fmt: skip
 
 
-def enough(text: str, code: str) -> bool:
-    """Whether a text is long enough to tell its language."""
-    row = known(code)
-    least = _ENOUGH_DENSE if row is not None and row.density <= _DENSE else ENOUGH
-    return len(LETTER.findall(text)) >= least
+def language_or(label: str) -> str:
+    """A language's name, or that it is another one."""
+    return "another language" if label == OTHER else language_name(label)
 
 
 def foreign_script(data: OwnData, code: str, text: str) -> str:

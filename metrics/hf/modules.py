@@ -1,10 +1,13 @@
-"""The corpus metrics as `evaluate` modules; nothing is downloaded, all code is here.
+"""The metrics as `evaluate` modules; nothing is downloaded, all code is here.
 
-    from xling_metrics.hf import load
-    load("ngram_consistency").compute(predictions=[["an answer", "another answer"]])
+    import evaluate
+    from xling_metrics import hf
+    hf.load("ngram_consistency").compute(predictions=[["an answer", "another answer"]])
+    evaluate.load(hf.__path__[0], "chrf").compute(predictions=["a text"], references=["a text"])
 
-`predictions` holds, for each question, its answers. Every result is a plain mapping with the mean
-over questions, `per_question` values and the `signature` of each score.
+Of consistency, `predictions` holds for each question its answers. Every score is a plain mapping
+with the `value` (the mean over questions, or of the corpus), where there are any the values
+`per_question`, and the `signature`.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ import datasets
 import evaluate
 from xling_metrics import language as lang
 from xling_metrics.base import mean, signature
+from xling_metrics.hf import pairs
+from xling_metrics.hf.pairs import summary
 from xling_metrics.ngrams import answer_lengths, distinct_answers, ngram_consistency_corpus
 from xling_metrics.topics import Topics, topic_consistency, topic_corpus
 from xling_metrics.words import lower_words, published_words, segmenter_name
@@ -24,38 +29,41 @@ from xling_metrics.words import lower_words, published_words, segmenter_name
 Answers = Sequence[Sequence[str]]
 
 
-def load(name: str) -> ConsistencyModule:
+def load(name: str) -> MetricModule:
     """The `evaluate` module of a metric.
 
     Args:
-        name: `ngram_consistency`, `answer_length`, `language_consistency`, `topic_consistency`
-            or `bertscore_consistency`.
+        name: A key of `MODULES`.
 
     Raises:
         ValueError: For another name; the message lists the choices.
     """
     if name not in MODULES:
         raise ValueError(f"unknown metric {name!r}; choose one of {', '.join(MODULES)}")
-    return ConsistencyModule(config_name=name, keep_in_memory=True)
+    return MetricModule(config_name=name, keep_in_memory=True)
 
 
-class ConsistencyModule(evaluate.Metric):  # type: ignore[misc]
-    """An `evaluate.Metric` over answers grouped by question; its `config_name` is the metric."""
+class MetricModule(evaluate.Metric):  # type: ignore[misc]
+    """An `evaluate.Metric` whose `config_name` is the metric."""
 
     def _info(self) -> evaluate.MetricInfo:
-        answers = datasets.Sequence(datasets.Value("string"))
+        if self.config_name not in MODULES:
+            known = ", ".join(MODULES)
+            raise ValueError(f"unknown metric {self.config_name!r}; choose one of {known}")
+        compute, inputs = MODULES[self.config_name]
+        features = dict(zip(("predictions", "references"), inputs, strict=False))
         return evaluate.MetricInfo(
-            description=MODULES[self.config_name].__doc__ or "",
-            citation="arXiv:2310.13132",
-            inputs_description="predictions: for each question, the list of its answers",
-            features=datasets.Features({"predictions": answers}),
+            description=compute.__doc__ or "",
+            citation="arXiv:2310.13132, arXiv:2402.13963, arXiv:2505.21999",
+            inputs_description=f"{' and '.join(features)}: see the description",
+            features=datasets.Features(features),
         )
 
     def _download_and_prepare(self, dl_manager: Any) -> None:
         """Nothing is downloaded."""
 
-    def _compute(self, predictions: Answers, **options: Any) -> dict[str, Any]:
-        return MODULES[self.config_name](predictions, **options)
+    def _compute(self, **given: Any) -> dict[str, Any]:
+        return MODULES[self.config_name][0](**given)
 
 
 def ngram_consistency(predictions: Answers, language: str | None = None) -> dict[str, Any]:
@@ -70,7 +78,7 @@ def ngram_consistency(predictions: Answers, language: str | None = None) -> dict
     tokens = f"lower_words:{language}" if language else "published_words"
     words = segmenter_name(language) if language else None
     return {
-        name: _summary(
+        name: summary(
             [getattr(item, name) for item in corpus],
             signature(name, pairs="all", tokens=tokens, words=words),
         )
@@ -83,15 +91,15 @@ def answer_length(predictions: Answers, language: str = "en") -> dict[str, Any]:
     lengths = [answer_lengths(answers, language) for answers in predictions]
     words = segmenter_name(language)
     return {
-        "length_words": _summary(
+        "length_words": summary(
             [item.mean for item in lengths],
             signature("length_words", words=words, language=language),
         ),
-        "length_words_std": _summary(
+        "length_words_std": summary(
             [item.std for item in lengths],
             signature("length_words_std", ddof=0, words=words, language=language),
         ),
-        "distinct_answers": _summary(
+        "distinct_answers": summary(
             [float(distinct_answers(answers)) for answers in predictions],
             signature("distinct_answers"),
         ),
@@ -107,7 +115,7 @@ def language_consistency(predictions: Answers, language: str) -> dict[str, Any]:
     sign = signature(
         "language_consistency", split="sentencex", language=language, libraries=("langid",)
     )
-    return {"language_consistency": _summary(shares, sign)}
+    return {"language_consistency": summary(shares, sign)}
 
 
 def topic_similarity(
@@ -122,7 +130,7 @@ def topic_similarity(
     corpus = topic_corpus(predictions, tokenize=tokenize, tokenizer=name)
     result = topic_consistency(corpus, n_topics=n_topics, seeds=seeds)
     name = f"sim_{'hdp' if n_topics == 'hdp' else f'lda{n_topics}'}"
-    return {name: {**_summary(result.per_question, result.signature), "seed_sd": result.seed_sd}}
+    return {name: {**summary(result.per_question, result.signature), "seed_sd": result.seed_sd}}
 
 
 def bertscore_consistency(
@@ -144,21 +152,53 @@ def bertscore_consistency(
     signatures = {name: bertscore_signature(encoder) for name in names}
     signatures["sim_sent"] = sim_sent_signature(encoder)
     return {
-        name: _summary([getattr(item, name) for item in corpus], sign)
+        name: summary([getattr(item, name) for item in corpus], sign)
         for name, sign in signatures.items()
     }
 
 
-MODULES: dict[str, Callable[..., dict[str, Any]]] = {
-    "ngram_consistency": ngram_consistency,
-    "answer_length": answer_length,
-    "language_consistency": language_consistency,
-    "topic_consistency": topic_similarity,
-    "bertscore_consistency": bertscore_consistency,
+def bertscore(
+    predictions: Sequence[str],
+    references: Sequence[str],
+    model: str = "google-bert/bert-base-uncased",
+    **options: Any,
+) -> dict[str, Any]:
+    """`bertscore_p`, `_r` and `_f1` of each text (extra `hf`), without rescaling.
+
+    Args:
+        predictions: The texts.
+        references: Their references.
+        model: The encoder's name or folder.
+        **options: Further arguments of `xling_metrics.encoder.Encoder.load`.
+    """
+    from xling_metrics.bertscore import bertscore_pairs, bertscore_signature
+    from xling_metrics.encoder import Encoder
+
+    encoder = Encoder.load(model, **options)
+    made = bertscore_pairs(predictions, references, encoder)
+    sign = bertscore_signature(encoder, baseline=None)
+    return {f"bertscore_{kind}": summary(getattr(made, kind), sign) for kind in ("p", "r", "f1")}
+
+
+_TEXT, _TRUE, _NUMBER = (datasets.Value(kind) for kind in ("string", "bool", "float64"))
+_LABEL, _ANSWERS = datasets.Value("int64"), datasets.Sequence(_TEXT)
+
+MODULES: dict[str, tuple[Callable[..., dict[str, Any]], tuple[Any, ...]]] = {
+    "ngram_consistency": (ngram_consistency, (_ANSWERS,)),
+    "answer_length": (answer_length, (_ANSWERS,)),
+    "language_consistency": (language_consistency, (_ANSWERS,)),
+    "topic_consistency": (topic_similarity, (_ANSWERS,)),
+    "bertscore_consistency": (bertscore_consistency, (_ANSWERS,)),
+    "bertscore": (bertscore, (_TEXT, _TEXT)),
+    "bleu": (pairs.bleu, (_TEXT, _TEXT)),
+    "rouge": (pairs.rouge_scores, (_TEXT, _TEXT)),
+    "chrf": (pairs.chrf, (_TEXT, _TEXT)),
+    "verdicts": (pairs.verdicts, (_LABEL, _LABEL)),
+    "probabilities": (pairs.probabilities, (_NUMBER, _LABEL)),
+    "choices": (pairs.choices, (_ANSWERS, _ANSWERS)),
+    "information": (pairs.information, (datasets.Sequence(_TRUE), datasets.Sequence(_TRUE))),
+    "rubric": (pairs.rubric_scores, (datasets.Sequence(_TRUE), datasets.Sequence(_NUMBER))),
+    "answer_language": (pairs.answer_language, (_TEXT,)),
+    "language_confusion": (pairs.language_confusion, (_TEXT,)),
 }
-"""The metrics by name, as plain functions."""
-
-
-def _summary(per_question: list[float | None], sign: str) -> dict[str, Any]:
-    known = [value for value in per_question if value is not None]
-    return {"value": mean(known), "per_question": per_question, "signature": sign}
+"""The metrics by name: the plain function, and what it takes as predictions and references."""
