@@ -44,6 +44,11 @@ class OwnTask(XlingTask):
     part: type[OwnPart]
     parts: dict[str, Any]
 
+    def __init_subclass__(cls) -> None:
+        """What is true of its parts is true of it."""
+        super().__init_subclass__()
+        cls.criterion, cls.scores_texts = cls.part.criterion, cls.part.scores_texts
+
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._given = deepcopy(dict(config))
         self.parts = {}
@@ -53,21 +58,6 @@ class OwnTask(XlingTask):
         for part in self.parts.values():
             # What the harness changes in the task's configuration holds for its parts.
             part._config = self._config
-
-    @property
-    def criterion(self) -> str:  # type: ignore[override]
-        """That of its parts."""
-        return self.part.criterion
-
-    @property
-    def prompt_name(self) -> str:  # type: ignore[override]
-        """That of its parts."""
-        return str(next(iter(self.parts.values())).prompt_name)
-
-    @property
-    def scores_texts(self) -> bool:  # type: ignore[override]
-        """As its parts."""
-        return self.part.scores_texts
 
     # Data
 
@@ -83,6 +73,7 @@ class OwnTask(XlingTask):
                 self.left_out[code] = str(error)
         if not self.parts:
             raise DataError(next(iter(self.left_out.values())))
+        self.prompt_name = next(iter(self.parts.values())).prompt_name
         for code, reason in self.left_out.items():
             log.warning("%s: language %s is left out: %s", self._name, code, reason)
         lacking = [code for code, part in self.parts.items() if part.lacks_instruction]
