@@ -145,6 +145,7 @@ _CHOICES = (
     *("acc", "acc_parsed", "acc_single", "acc_multi", "jaccard"),
     *("acc_norm", "acc_norm_letters", "acc_norm_tokens"),
 )
+_AGAIN = ("asked_again_rate", "contradicted_rate", "acc_asked_again")
 _HEADING = "Exam questions answered rightly"
 _BEYOND = Metric(
     "acc",
@@ -175,7 +176,9 @@ def _mcqa(key: str, title: str, asks: str, reader: bool = True) -> Criterion:
         f"MMedBench: {title}",
         asks,
         metrics(
-            (_BEYOND, *_CHOICES[1:]), ("unparsed_rate", "empty_rate"), ("read_by_model_rate",),
+            (_BEYOND, *_CHOICES[1:]),
+            ("unparsed_rate", "empty_rate"),
+            ("read_by_model_rate", *_AGAIN),
             chance=_CHOICES,
         ),
         (Endpoint("acc"),),
@@ -196,7 +199,7 @@ def _rationale(key: str, title: str) -> Criterion:
         metrics(
             (*(_BEYOND, *_CHOICES[1:]), *_OVERLAPS, SENTENCES, "second_language_consistency"),
             ("unparsed_rate", "empty_rate", "no_end_rate"),
-            ("read_by_model_rate", AGREE),
+            ("read_by_model_rate", *_AGAIN, AGREE),
             within=_NAMES,
             chance=_CHOICES,
         ),

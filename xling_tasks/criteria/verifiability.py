@@ -190,7 +190,7 @@ VERIFIABILITY = Criterion(
     metrics(
         ("macro_precision", "macro_recall", _MACRO_F1, _ACC, "acc_all", "auc_hard"),
         (UNKNOWN, "empty_rate"),
-        ("read_by_model_rate",),
+        ("read_by_model_rate", "asked_again_rate", "contradicted_rate", "acc_asked_again"),
     ),
     (Endpoint("macro_f1", at="lowest"),),
     settings=("temperatures", "reader"),
