@@ -1,0 +1,92 @@
+"""`xling_tasks.read`: the numbers of the report as tables, from folders and from a run's results."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+from boards import ten_models
+from builders import evaluated
+
+import xling_tasks
+from xling_tasks.cli import main
+from xling_tasks.errors import DataError, SettingError
+
+TASKS = [f"xlinghealth_correctness_demo_{code}" for code in ("en", "es")]
+
+
+@pytest.fixture(scope="module")
+def ran(run, tmp_path_factory):
+    out = tmp_path_factory.mktemp("ran") / "out"
+    results = evaluated(run, out, TASKS, limit=4, metadata={"judge": {"model": "xling_baseline"}})
+    return out, results
+
+
+def test_the_tables_are_the_reports_numbers(tmp_path):
+    folder = ten_models(tmp_path, n=40)[0]
+    runs = xling_tasks.read(folder, n_resamples=1000)
+    to = tmp_path / "to"
+    assert main(["report", folder, "--to", str(to), "--n-resamples", "1000", "--samples", "0"]) == 0
+    told = json.loads((to / "report.json").read_text())
+    scores, conclusions = runs.scores(), runs.conclusions()
+    assert [row["value"] for row in scores] == [item["value"] for item in told["values"]]
+    assert [row["low"] for row in scores] == [
+        item["interval"] and item["interval"]["low"] for item in told["values"]
+    ]
+    assert [row["verdict"] for row in conclusions] == [c["verdict"] for c in told["conclusions"]]
+    assert all(row["in_words"] for row in conclusions)
+    assert {frozenset(row) for row in scores} == {frozenset(scores[0])}
+
+
+def test_a_run_in_memory_gives_what_its_files_give(ran):
+    out, results = ran
+    before = copy.deepcopy(results)
+    of_files, of_memory = xling_tasks.read(out), xling_tasks.read(results)
+    assert results.keys() == before.keys() and results["config"] == before["config"]
+    for table in ("scores", "conclusions", "tasks"):
+        own, other = (getattr(runs, table)() for runs in (of_files, of_memory))
+        assert own and [{**row, "model": ""} for row in own] == [
+            {**row, "model": ""} for row in other
+        ]
+    rows = of_memory.samples(TASKS[1])
+    assert [row["answers"] for row in rows] == [
+        [reply for each in row["resps"] for reply in each] for row in results["samples"][TASKS[1]]
+    ]
+    assert [row["langid_match"] for row in rows] == [
+        row["langid_match"] for row in results["samples"][TASKS[1]]
+    ]
+
+
+def test_tables_for_pandas_and_arrow(ran):
+    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    rows = xling_tasks.read(ran[0]).samples(TASKS[0])
+    frame, table = rows.to_pandas(), rows.to_arrow()
+    assert isinstance(frame, pandas.DataFrame) and isinstance(table, arrow.Table)
+    assert len(frame) == table.num_rows == 4 and list(frame.columns) == table.column_names
+
+
+def test_what_cannot_be_read_is_said(ran, tmp_path):
+    with pytest.raises(DataError, match="name a folder"):
+        xling_tasks.read()
+    with pytest.raises(DataError, match="no results of simple_evaluate"):
+        xling_tasks.read({"results": {}})
+    with pytest.raises(DataError, match="not a folder"):
+        xling_tasks.read(tmp_path / "none").scores()
+    with pytest.raises(DataError, match=f"Did you mean '{TASKS[0]}'"):
+        xling_tasks.read(ran[0]).samples(TASKS[0] + "x")
+    with pytest.raises(SettingError, match="level 2"):
+        xling_tasks.read(ran[0], level=2)
+    with pytest.raises(AttributeError, match="no attribute 'reed'"):
+        xling_tasks.reed  # noqa: B018
+
+
+def test_the_page_of_the_docs_runs(ran, monkeypatch, capsys):
+    pytest.importorskip("pandas")
+    page = Path(__file__).parents[2] / "docs" / "report.md"
+    code = page.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
+    monkeypatch.chdir(ran[0].parent)
+    names: dict[str, object] = {}
+    exec(compile(code, str(page), "exec"), names)
+    assert len(names["frame"]) == 4 and "Spanish" in capsys.readouterr().out
