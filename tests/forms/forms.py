@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from xling_tasks.criteria import NO_RESPONSE, OPTIONS
+from xling_tasks.models.judge import read_verdict as read_judge
 from xling_tasks.readers.letters import read_letters
 from xling_tasks.readers.verdict import read_verdict
 
@@ -28,6 +30,7 @@ LANGUAGES = {
     "letters": {"en": "English", "zh": "Chinese", "ja": "Japanese", "fr": "French",
                 "ru": "Russian", "es": "Spanish"},
     "verdicts": dict.fromkeys(("en", "es", "zh", "hi")),
+    "judges": dict.fromkeys(("en", "es", "zh", "hi")),
 }  # fmt: skip
 VERDICTS = {"yes": 1, "no": 0, "none": None}
 
@@ -58,6 +61,8 @@ def rows(kind: str) -> Iterator[tuple[str, str, Any, Any, Mapping[str, Any]]]:
     table = yaml.load((HERE / f"{kind}.yaml").read_text("utf-8"), yaml.BaseLoader)
     for form, row in table["rows"].items():
         cells = {key: cell for key, cell in row.items() if key != "means"}
+        if "all" in cells:
+            cells |= dict.fromkeys(LANGUAGES[kind], cells.pop("all"))
         if set(cells) != set(LANGUAGES[kind]):
             raise ValueError(f"{kind}.yaml: {form!r} has cells for {sorted(cells)}")
         for language, cell in cells.items():
@@ -131,7 +136,21 @@ def fresh(kind: str, case: Mapping[str, Any]) -> Said:
     return Said(kind, language, reply, means and frozenset(means), read)
 
 
-KINDS = {"letters": letters, "verdicts": verdicts}
+def judges() -> Iterator[Said]:
+    """Every form of a judge's reply, for each label."""
+    code = "bgkqtx"
+    labels = list(OPTIONS.items())
+    for form, language, cell, means, words in rows("judges"):
+        for (label, option), (_, other) in zip(labels, labels[1:] + labels[:1], strict=True):
+            line = f"VERDICT {code}: {option}"
+            values = {**words, "line": line, "code": code, "option": option, "other": other}
+            reply = filled(cell, values)
+            read = read_judge(reply, code)
+            expected = None if means else label
+            yield Said(form, language, reply, expected, None if read == NO_RESPONSE else read)
+
+
+KINDS = {"letters": letters, "verdicts": verdicts, "judges": judges}
 
 
 @functools.cache

@@ -15,7 +15,7 @@ def test_no_form_is_read_wrong(kind):
     assert wrong == []
 
 
-@pytest.mark.parametrize(("kind", "rows"), [("letters", 60), ("verdicts", 50)])
+@pytest.mark.parametrize(("kind", "rows"), [("letters", 60), ("verdicts", 50), ("judges", 30)])
 def test_every_form_is_read_in_every_language(kind, rows):
     """At most 2 points between two languages; a form unread in one of them is a gap of its own."""
     said = [each for each in forms.said(kind) if each.means is not None]

@@ -181,10 +181,12 @@ _TAKEN_BACK = re.compile(
     r"\b(?:actually|wait|correction|corrected|instead|retract|reconsider|scratch that|change my"
     r"|on second|on reflection|mistake|withdraw|disregard|in error)\b"
 )
-# Words of a line that leads to what somebody else says or wants.
-_REPORTS = re.compile(
-    r"\b(?:demand|instruct|ask|order|want|tell|told|say|said|claim|write|wrote|quot|request|insist"
-    r"|contain|refus|comply|never|not|ignore|inject|attempt|tries|force|ends)"
+# A line that leads to a verdict says so in these words, or is a label of two words. Any other line
+# with a colon at its end ('Answer 2 demands that I write:') leads to what somebody else says.
+_LEADS = re.compile(
+    r"(?:\W|\d|\b(?:so|therefore|thus|hence|my|the|final|in|conclusion|verdict|is|are|as|follows|here"
+    r"|overall|judge?ment|label|decision|result|ranking|answer|reasoning|and|this|with|for|each"
+    r"|lines?|verdicts|criteria|criterion|claims|output|end|ending|now)\b)*"
 )
 
 
@@ -259,7 +261,14 @@ def last_words(lines: Sequence[str]) -> int:
 def reported(lines: Sequence[str], place: int) -> bool:
     """Whether the line before a place leads to another's words."""
     before = lines[place - 1].rstrip(" -–—") if place else ""
-    return before.endswith(":") and _REPORTS.search(before) is not None
+    if not before.endswith((":", "：")):
+        return False
+    label = len(before.split()) == 2 or len(before) <= _LABEL
+    return not (label or _LEADS.fullmatch(before))
+
+
+_LABEL = 9
+"""Characters of a label without spaces ('最终判断:')."""
 
 
 def has_code(line: str, code: str) -> bool:
