@@ -5,7 +5,8 @@ for consistency, with the cosine of sentence embeddings beside it, XLingEval (ar
 
 BERTScore of a candidate and a reference: each token's highest cosine with a token of the other
 text; precision is the mean over the candidate's tokens, recall over the reference's, F1 their
-harmonic mean. [CLS] and [SEP] can be matched but are not counted. There is no idf weighting.
+harmonic mean. [CLS] and [SEP] can be matched but are not counted. Every token counts alike, or,
+with an `Idf`, by how rare it is among some texts (the paper's section 3, importance weighting).
 Rescaling takes x to (x - b) / (1 - b), b being what unrelated texts score, for P, R and F1 each;
 1 stays 1, and 0 is chance level. Unscaled values lie in -1..1, in practice above 0.3.
 
@@ -16,9 +17,11 @@ it becomes 0 if the text was padded in its batch).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from tqdm import tqdm
@@ -44,6 +47,32 @@ class Baseline(NamedTuple):
 PUBLISHED_BASELINES = {
     ("bert-base-uncased", 9): Baseline(p=0.35375935, r=0.3537393, f1=0.35219112),
 }
+
+
+@dataclass(frozen=True)
+class Idf:
+    """How rare tokens are among n texts: log((n + 1) / (texts that have it + 1)), as bert_score.
+
+    A token that every text has weighs nothing, one that none has log(n + 1).
+
+    Attributes:
+        n: The texts.
+        texts_with: Token id -> texts that have it.
+    """
+
+    n: int
+    texts_with: Mapping[int, int]
+
+    def of(self, token: int) -> float:
+        """The weight of a token."""
+        return math.log((self.n + 1) / (self.texts_with.get(token, 0) + 1))
+
+
+def idf_of(texts: Sequence[str], encoder: Encoder) -> Idf:
+    """The weights of tokens by some texts, usually all references."""
+    tokenized = (set(ids) for ids in encoder.tokenize(texts) if ids is not None)
+    return Idf(len(texts), Counter(chain.from_iterable(tokenized)))
+
 
 Rescaling = Baseline | Literal["published"] | None
 
@@ -117,8 +146,20 @@ def pair_scores(
     Returns:
         One result per question, in their order.
     """
-    chosen = _chosen(baseline, encoder)
-    results: list[QuestionEncoderScores] = []
+    return _all_scores(answers_by_question, encoder, _chosen(baseline, encoder), [None], progress)[
+        0
+    ]
+
+
+def _all_scores(
+    answers_by_question: Sequence[Sequence[str | None]],
+    encoder: Encoder,
+    baseline: Baseline | None,
+    weighings: Sequence[Idf | None],
+    progress: bool,
+) -> list[list[QuestionEncoderScores]]:
+    """The results of each way of weighing tokens; every text is encoded once for all of them."""
+    results: list[list[QuestionEncoderScores]] = [[] for _ in weighings]
     with tqdm(
         total=len(answers_by_question),
         desc="BERTScore",
@@ -128,7 +169,8 @@ def pair_scores(
     ) as bar:
         for questions in _chunks(answers_by_question, encoder):
             encoded = encoder.encode_tokens(ids for q in questions for ids in q if ids is not None)
-            results += [_question(answers, encoded, chosen) for answers in questions]
+            for own, idf in zip(results, weighings, strict=True):
+                own += [_question(answers, encoded, baseline, idf) for answers in questions]
             bar.update(len(questions))
     return results
 
@@ -148,17 +190,44 @@ def bertscore_pairs(
     Raises:
         ValueError: If there are not as many references as candidates.
     """
+    (scores,) = weighed_pairs(
+        candidates, references, encoder, [None], baseline=baseline, progress=progress
+    )
+    return scores
+
+
+def weighed_pairs(
+    candidates: Sequence[str | None],
+    references: Sequence[str | None],
+    encoder: Encoder,
+    weighings: Sequence[Idf | None],
+    *,
+    baseline: Rescaling = None,
+    progress: bool = True,
+) -> list[BertScores]:
+    """As `bertscore_pairs`, once for each way of weighing tokens; None weighs all alike.
+
+    A text none of whose tokens weighs anything is unscored, as an empty one is.
+
+    Raises:
+        ValueError: If there are not as many references as candidates.
+    """
     same_length(candidates=candidates, references=references)
     both = list(zip(candidates, references, strict=True))
-    results = pair_scores(both, encoder, baseline=baseline, progress=progress)
-    return BertScores(
-        p=[result.bertscore_p for result in results],
-        r=[result.bertscore_r for result in results],
-        f1=[result.bertscore_f1 for result in results],
-    )
+    chosen = _chosen(baseline, encoder)
+    return [
+        BertScores(
+            p=[result.bertscore_p for result in results],
+            r=[result.bertscore_r for result in results],
+            f1=[result.bertscore_f1 for result in results],
+        )
+        for results in _all_scores(both, encoder, chosen, weighings, progress)
+    ]
 
 
-def bertscore_signature(encoder: Encoder, *, baseline: Rescaling = "published") -> str:
+def bertscore_signature(
+    encoder: Encoder, *, baseline: Rescaling = "published", idf: Idf | None = None
+) -> str:
     """How `bertscore_*` was made: `bertscore|model:...|layer:9|idf:no|baseline:...|...`."""
     chosen = _chosen(baseline, encoder)
     return signature(
@@ -166,7 +235,7 @@ def bertscore_signature(encoder: Encoder, *, baseline: Rescaling = "published") 
         libraries=("torch", "transformers"),
         model=_model(encoder),
         layer=encoder.layer,
-        idf=False,
+        idf=False if idf is None else f"references,n={idf.n}",
         baseline="no" if chosen is None else list(chosen),
         max_tokens=encoder.max_tokens,
         dtype=encoder.dtype,
@@ -217,13 +286,17 @@ def _question(
     answers: Sequence[TokenIds | None],
     encoded: dict[TokenIds, Encoded],
     baseline: Baseline | None,
+    idf: Idf | None = None,
 ) -> QuestionEncoderScores:
-    distinct = list(dict.fromkeys(ids for ids in answers if ids is not None))
-    place = {ids: i for i, ids in enumerate(distinct)}
-    matches, cosines = _similarities([encoded[ids] for ids in distinct])
+    texts = {ids: encoded[ids] for ids in answers if ids is not None}
+    if idf is not None:
+        weighed = {ids: _weighed(text, ids, idf) for ids, text in texts.items()}
+        texts = {ids: text for ids, text in weighed.items() if text is not None}
+    place = {ids: i for i, ids in enumerate(texts)}
+    matches, cosines = _similarities([*texts.values()])
     pairs: list[PairScores | None] = []
     for a, b in combinations(answers, 2):
-        if a is None or b is None:
+        if a is None or b is None or a not in place or b not in place:
             pairs.append(None)
         else:
             i, j = place[a], place[b]
@@ -237,6 +310,13 @@ def _question(
         sim_sent=mean([pair.sim_sent for pair in scored]),
         pairs=tuple(pairs),
     )
+
+
+def _weighed(text: Encoded, ids: TokenIds, idf: Idf) -> Encoded | None:
+    """A text whose tokens weigh by their rarity, those that do not count still nothing."""
+    rarity = text.weights.new_tensor([idf.of(token) for token in ids]) * (text.weights > 0)
+    total = rarity.sum()
+    return text._replace(weights=rarity / total) if total > 0 else None
 
 
 def _rescaled(p: float, r: float, baseline: Baseline | None) -> tuple[float, float, float]:

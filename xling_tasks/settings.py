@@ -62,6 +62,7 @@ class Settings:
         translator: What translates answers to English; None for scores in the source language.
         encoder: The text encoder of the published neural metrics; False for none.
         source_encoder: That of the metrics in the source language; False for none.
+        bertscore_idf: Whether rationales also get a BERTScore that weighs tokens by idf.
         topic_seeds: Seeds of the topic models; empty for no topic metrics.
         hdp: Whether a hierarchical Dirichlet process is among the topic models, for `sim_hdp`.
         languages: The languages of tasks that ask in several, beside English; None for all that
@@ -83,8 +84,6 @@ class Settings:
         wrong_answers_seed: What wrong answers to the user's own questions are drawn with, where
             the file gives none.
         rubric_batch: Criteria of a rubric that a judge is asked about in one call.
-        ask_again: Whether the model under test is asked a second time, for the letters or the word
-            alone, where its reply is unread.
         detect_errors: Whether a server's error text in the place of an answer of the model under
             test is a failed call.
         second_identifier: Another identifier of language than langid, whose columns stand beside
@@ -105,6 +104,7 @@ class Settings:
     translator: ModelSpec | None = None
     encoder: EncoderSpec | bool | None = None
     source_encoder: EncoderSpec | bool | None = None
+    bertscore_idf: bool = False
     topic_seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     hdp: bool = False
     languages: tuple[str, ...] | None = None
@@ -119,7 +119,6 @@ class Settings:
     wrong_answers_seed: int = 0
     rubric_batch: int = 1
     detect_errors: bool = True
-    ask_again: bool = False
     second_identifier: str | None = None
     given: frozenset[str] = field(default=frozenset(), repr=False)
     jury: tuple[Juror, ...] = ()
@@ -347,6 +346,7 @@ _CHECKS: dict[str, Any] = {
     "translator": translator_spec,
     "encoder": _encoder,
     "source_encoder": _encoder,
+    "bertscore_idf": _switch,
     "topic_seeds": _seeds,
     "hdp": _switch,
     "languages": lambda key, value: value,  # checked in `parse`, with the codes of `scripts`
@@ -360,7 +360,6 @@ _CHECKS: dict[str, Any] = {
     "scripts": lambda key, value: None if value is None else stated_scripts(key, value),
     "wrong_answers_seed": _seed,
     "rubric_batch": lambda key, value: _count(key, value, MOST_CRITERIA),
-    "ask_again": _switch,
     "detect_errors": _switch,
     "second_identifier": lambda key, value: checked(f"--metadata {key}", value),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import subprocess
 import sys
@@ -21,8 +22,10 @@ from xling_metrics.bertscore import (  # noqa: E402
     Baseline,
     bertscore_pairs,
     bertscore_signature,
+    idf_of,
     pair_scores,
     sim_sent_signature,
+    weighed_pairs,
 )
 from xling_metrics.encoder import Encoded, Encoder  # noqa: E402
 
@@ -272,6 +275,32 @@ def test_bertscore_pairs_equal_bert_score_without_rescaling(tiny: str, enc: Enco
     compared = bertscore_pairs(candidates, references, enc, progress=False)
     for ours, theirs in zip(compared, expected, strict=True):
         assert ours == pytest.approx(theirs.tolist(), abs=1e-6)
+
+
+def test_weighed_by_idf_equals_bert_score(tiny: str, enc: Encoder) -> None:
+    reference = pytest.importorskip("bert_score")
+    candidates, references = TEXTS, TEXTS[3:] + TEXTS[:3]
+    expected = reference.score(
+        candidates, references, model_type=tiny, num_layers=9, device="cpu", batch_size=1, idf=True
+    )
+    idf = idf_of(references, enc)
+    plain, weighed = weighed_pairs(candidates, references, enc, [None, idf], progress=False)
+    assert plain == bertscore_pairs(candidates, references, enc, progress=False)
+    for ours, theirs in zip(weighed, expected, strict=True):
+        assert ours == pytest.approx(theirs.tolist(), abs=1e-6)
+    assert weighed.f1 != pytest.approx(plain.f1, abs=1e-5)
+
+
+def test_idf_by_hand(enc: Encoder) -> None:
+    idf = idf_of(["fever", "fever cough", "fever rash"], enc)
+    fever, cough = (enc.tokenize([word])[0][1] for word in ("fever", "cough"))
+    assert idf.of(fever) == 0.0  # all three have it: log(4 / 4)
+    assert idf.of(cough) == pytest.approx(math.log(4 / 2))
+    assert idf.of(-1) == pytest.approx(math.log(4))
+    # A text of nothing but what all have weighs nothing, and is unscored.
+    (scores,) = weighed_pairs(["fever", "cough"], ["cough", "cough"], enc, [idf], progress=False)
+    assert scores.f1 == [None, 1.0]
+    assert "|idf:references,n=3|" in bertscore_signature(enc, baseline=None, idf=idf)
 
 
 def test_sentences_equal_sentence_transformers(tiny: str, enc: Encoder) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from xling_metrics import rationale_tokens as tokens
 from xling_metrics.aggregate import MEAN
 from xling_metrics.base import signature
-from xling_metrics.bertscore import bertscore_pairs, bertscore_signature
+from xling_metrics.bertscore import Idf, bertscore_signature, idf_of, weighed_pairs
 from xling_metrics.bleu import corpus_bleu, sentence_bleu
 from xling_metrics.rouge import rouge, rouge_standard
 
@@ -30,11 +30,13 @@ class RationaleScorer:
         language: Their language.
         encoder: An `xling_metrics.encoder.Encoder` for BERTScore; None leaves it out.
         cut: Whether the language's tokenizer is there; if not, BLEU and ROUGE are left out.
+        idf: The weights of tokens for `bertscore_f1_idf`; None leaves it out.
     """
 
     language: str
     encoder: Any
     cut: bool
+    idf: Idf | None = None
 
     def score(self, texts: Sequence[str], references: Sequence[str]) -> dict[str, list[Any]]:
         """Per metric, one value per pair; `sacrebleu` keeps the texts, it is a corpus score."""
@@ -58,7 +60,9 @@ class RationaleScorer:
                 for name in names:
                     values_of[name] = [None if row is None else getattr(row, name) for row in rows]
         if self.encoder is not None:
-            values_of["bertscore_f1"] = bertscore_pairs(texts, references, self.encoder).f1
+            weighings = self._weighings()
+            scored = weighed_pairs(texts, references, self.encoder, [*weighings.values()])
+            values_of |= {name: own.f1 for name, own in zip(weighings, scored, strict=True)}
         return values_of
 
     def metrics(self) -> dict[str, tuple[Callable[[list[Any]], float | None], str]]:
@@ -74,17 +78,31 @@ class RationaleScorer:
                 sign = signature(name, like=kind, tokens=words, aggregation="mean_of_rationales")
                 metrics[name] = (MEAN, sign)
         if self.encoder is not None:
-            sign = bertscore_signature(self.encoder, baseline=None)
-            metrics["bertscore_f1"] = (MEAN, sign)
+            for name, idf in self._weighings().items():
+                sign = bertscore_signature(self.encoder, baseline=None, idf=idf)
+                metrics[name] = (MEAN, sign)
         return metrics
+
+    def _weighings(self) -> dict[str, Idf | None]:
+        """The kinds of BERTScore F1, and how each weighs tokens."""
+        return {"bertscore_f1": None} | ({"bertscore_f1_idf": self.idf} if self.idf else {})
 
     def _corpus_bleu(self, pairs: list[Sequence[str]]) -> float | None:
         texts, references = ([pair[i] for pair in pairs] for i in (0, 1))
         return corpus_bleu(texts, references, self.language).score_percent
 
 
-def scorer_for(language: str, settings: Settings) -> RationaleScorer:
-    """The scorer of a language; what is not installed is left out, and said once."""
+def scorer_for(
+    language: str, settings: Settings, references: Sequence[str] = ()
+) -> RationaleScorer:
+    """The scorer of a language; what is not installed is left out, and said once.
+
+    Args:
+        language: Of the rationales.
+        settings: The task's.
+        references: All references of the task, also those that this process does not score or that
+            `--limit` leaves out: by them `bertscore_idf` weighs.
+    """
     cut = True
     try:
         tokens.rationale_tokens("x", language)
@@ -92,4 +110,5 @@ def scorer_for(language: str, settings: Settings) -> RationaleScorer:
         warn_once(f"MMedBench rationales: bleu* and rouge* are left out for {language}: {error}")
         cut = False
     encoder = encoder_for(settings.source_encoder, "source_encoder")
-    return RationaleScorer(language, encoder, cut)
+    wanted = settings.bertscore_idf and encoder is not None
+    return RationaleScorer(language, encoder, cut, idf_of(references, encoder) if wanted else None)

@@ -135,7 +135,9 @@ class RationaleTask(ExamTask):
         """Load what the scoring needs before anything is generated."""
         super().check_run()
         if not self.predict_only:
-            self._scorer = scorer_for(self.language, self.settings)
+            self._scorer = scorer_for(
+                self.language, self.settings, [doc["rationale"] for doc in self.eval_docs]
+            )
 
     def score(self) -> None:
         """Score all distinct rationales in one batch."""
