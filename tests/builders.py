@@ -116,6 +116,26 @@ def inside(folder: Path) -> Iterator[None]:
         os.chdir(before)
 
 
+def with_all(found: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Results in which the bookkeeping stands with the scores; None of ranks that have none."""
+    from xling_tasks.logs.results import with_bookkeeping
+
+    return found and with_bookkeeping(found)
+
+
+def as_written(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The results as the harness has them: without what `with_all` put there."""
+    kept = {
+        task: ((config.get("metadata") or {}).get("xling") or {}).get("bookkeeping") or {}
+        for task, config in found["configs"].items()
+    }
+    results = {
+        task: {key: own for key, own in scores.items() if key[:-5] not in kept.get(task, {})}
+        for task, scores in found["results"].items()
+    }
+    return {**found, "results": results}
+
+
 def saved(out: Path, results: dict[str, Any], *, log_samples: bool = True, **tracker: Any) -> Path:
     """Save what `simple_evaluate` returned as the command does it.
 
@@ -130,7 +150,7 @@ def saved(out: Path, results: dict[str, Any], *, log_samples: bool = True, **tra
     writer = tracker.get("evaluation_tracker") or EvaluationTracker(output_path=str(out))
     if not tracker:
         writer.general_config_tracker.model_name_sanitized = "m"
-    written = copy.deepcopy(results)
+    written = copy.deepcopy(as_written(results))
     samples = written.pop("samples", {})
     writer.save_results_aggregated(results=written, samples=samples if log_samples else None)
     for task in samples if log_samples else ():

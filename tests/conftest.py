@@ -86,7 +86,10 @@ def realdata() -> Path:
 
 @pytest.fixture(scope="session")
 def run() -> Callable[..., dict[str, Any]]:
-    """`run(tasks, model=..., metadata=..., ...)`: a run through the harness, and its results."""
+    """`run(tasks, model=..., metadata=..., ...)`: a run through the harness, and its results.
+
+    In these, what the tasks recorded beside their scores stands with the scores, as readers see it.
+    """
 
     def run_(tasks: str | list[str], model: Any = "xling_baseline", **options: Any) -> Any:
         import lm_eval
@@ -101,7 +104,7 @@ def run() -> Callable[..., dict[str, Any]]:
             args = simple_parse_args_string(args) if isinstance(args, str) else args
             metadata = args | (options.pop("metadata", None) or {})
             options["task_manager"] = builders.our_tasks(metadata)
-        return lm_eval.simple_evaluate(model=model, tasks=names, **options)
+        return builders.with_all(lm_eval.simple_evaluate(model=model, tasks=names, **options))
 
     return run_
 

@@ -16,7 +16,8 @@ def test_every_language_has_its_metrics_over_its_own_questions(run, tmp_path):
     # The third question has no Swahili text.
     assert [results[f"n_answered_{code},none"] for code in ("en", "pt", "sw")] == [3, 3, 2]
     assert results["unusable_rows_sw,none"] == 1 and results["unusable_rows_en,none"] == 0
-    assert isinstance(results["length_words_pt_stderr,none"], float)
+    assert isinstance(results["langid_match_pt_stderr,none"], float)
+    assert isinstance(results["length_words_pt,none"], float)
     xling = found["configs"]["xling_own_correctness"]["metadata"]["xling"]
     assert (
         xling["about"]["languages"] == ["en", "pt", "sw"] and xling["about"]["dataset"] == "clinic"

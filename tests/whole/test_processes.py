@@ -36,6 +36,7 @@ import lm_eval
 from lm_eval.tasks import TaskManager
 from xling_tasks.lm.baseline import BaselineLM
 from xling_tasks.discovery import task_folder
+from xling_tasks.logs.results import with_bookkeeping
 
 class Parallel(BaselineLM):
     left = 10**9
@@ -80,6 +81,7 @@ def evaluate(out, tasks, **where):
         bootstrap_iters=0,
     )
     if results is not None:
+        results = with_bookkeeping(results)
         json.dump({key: results[key] for key in ("results", "samples")}, open(out, "w"), default=str)
     dist.barrier()
     dist.destroy_process_group()
@@ -196,7 +198,7 @@ def same(one: dict, two: dict, tasks: list[str], questions: int) -> None:
         assert [sample["doc_id"] for sample in second] == [*range(questions)]
         assert [sample["resps"] for sample in second] == [sample["resps"] for sample in first]
         for key, value in one["results"][task].items():
-            if isinstance(value, float):
+            if isinstance(value, (int, float)):
                 assert two["results"][task][key] == pytest.approx(value, abs=1e-9), key
 
 

@@ -123,8 +123,8 @@ CONSISTENCY = Criterion(
             *(SENTENCES, "language_consistency_published", "line_pass_rate", "word_pass_rate"),
             *("second_language_consistency", "second_line_pass_rate"),
         ),
-        ("empty_rate", "translation_failed_rate"),
-        (*_SIZES, *_IN_SOURCE[_SHARES:], "distinct_answers", AGREE),
+        counts=(*_SIZES, *_IN_SOURCE[_SHARES:], "distinct_answers", AGREE),
+        failures=("empty_rate", "translation_failed_rate"),
         within=_IN_SOURCE,
     ),
     (
@@ -151,8 +151,6 @@ CONSISTENCY = Criterion(
     submitted=Submitted(
         (*SIMILAR, *(f"{name}_src" for name in SIMILAR)), ("translation_failed_rate", "empty_rate")
     ),
-    needs="a translator (--metadata translator=...) or several answers a question: whether answers "
-    "are alike was not measured in a way that languages can be compared by",
     glossary={
         "sim_sent": "How alike several answers to one question are in meaning: 1 is the same.",
         "bertscore_f1, BERTScore": "How alike two texts are word by word, with words in their "

@@ -135,14 +135,18 @@ CORRECTNESS = Criterion(
             *of_judges(["more_comprehensive"]),
         ),
         (
-            *(_HARM, NO_RESPONSE, "judge_failed_rate", "empty_rate"),
-            *("no_majority", "order_sensitive_rate", "order_unread_rate"),
-            *of_judges(("contradictory", NO_RESPONSE, "judge_failed_rate")),
+            *(_HARM, NO_RESPONSE),
+            *("no_majority", "order_sensitive_rate"),
+            *of_judges(("contradictory", NO_RESPONSE)),
         ),
         (
-            *("less_comprehensive", "neither", "length_words", "n_judged", "declined_rate", AGREE),
-            "asked_again_rate",
+            *("less_comprehensive", "neither"),
             *of_judges(("less_comprehensive", "neither")),
+        ),
+        counts=("length_words", "n_judged", "declined_rate", "asked_again_rate", AGREE),
+        failures=(
+            *("judge_failed_rate", "empty_rate", "order_unread_rate"),
+            *of_judges(["judge_failed_rate"]),
         ),
         within=("chrf", "length_words"),
     ),
@@ -176,7 +180,6 @@ CORRECTNESS = Criterion(
         ("more_comprehensive", "contradictory"),
         ("judge_failed_rate", "no_majority", "no_response", "empty_rate"),
     ),
-    needs="a judge (--metadata judge=...): whether answers are right was not measured",
     glossary={
         "contradictory": "Share of answers that contradict the expert's answer and so answer "
         "wrongly.",

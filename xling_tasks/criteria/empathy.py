@@ -104,8 +104,10 @@ EMPATHY = Criterion(
     "emotional reactions, interpretations and explorations in both replies.",
     metrics(
         (SERVED, _EMPATHY, *(f"{name}_agreement" for name in _MECHANISMS), *IN_LANGUAGE),
-        ("empty_rate", "unscored"),
-        ("profile", "both_absent", *(f"{name}_present" for name in _MECHANISMS), AGREE),
+        ("unscored",),
+        ("both_absent", *(f"{name}_present" for name in _MECHANISMS)),
+        counts=("profile", AGREE),
+        failures=("empty_rate",),
     ),
     (SERVICE, Endpoint("empathy", agreement=True)),
     settings=("translator", "languages"),

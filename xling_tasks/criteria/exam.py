@@ -145,7 +145,6 @@ _CHOICES = (
     *("acc", "acc_parsed", "acc_single", "acc_multi", "jaccard"),
     *("acc_norm", "acc_norm_letters", "acc_norm_tokens"),
 )
-_AGAIN = ("asked_again_rate", "contradicted_rate", "acc_asked_again")
 _HEADING = "Exam questions answered rightly"
 _BEYOND = Metric(
     "acc",
@@ -161,6 +160,7 @@ _OVERLAPS: tuple[str | Metric, ...] = (
     Metric("rouge1", label="ROUGE-1", range="0 to 1"),
     *(f"rouge{n}{kind}" for n in ("1", "2", "L") for kind in ("", "_standard") if n + kind != "1"),
     *BERTSCORE,
+    Metric("bertscore_f1_idf", label="BERTScore F1, weighed by idf", range="0 to 1", share=False),
 )
 _NAMES = names(_OVERLAPS)
 _OWN = "Each language has its own questions, so languages are compared beyond guessing only."
@@ -176,10 +176,8 @@ def _mcqa(key: str, title: str, asks: str, reader: bool = True) -> Criterion:
         f"MMedBench: {title}",
         asks,
         metrics(
-            (_BEYOND, *_CHOICES[1:]),
-            ("unparsed_rate", "empty_rate"),
-            ("read_by_model_rate", *_AGAIN),
-            chance=_CHOICES,
+            (_BEYOND, *_CHOICES[1:]), ("unparsed_rate",),
+            counts=("read_by_model_rate",), failures=("empty_rate",), chance=_CHOICES,
         ),
         (Endpoint("acc"),),
         settings=("reader",) if reader else (),
@@ -198,8 +196,9 @@ def _rationale(key: str, title: str) -> Criterion:
         "with reasons that people checked, within each language.",
         metrics(
             (*(_BEYOND, *_CHOICES[1:]), *_OVERLAPS, SENTENCES, "second_language_consistency"),
-            ("unparsed_rate", "empty_rate", "no_end_rate"),
-            ("read_by_model_rate", *_AGAIN, AGREE),
+            ("unparsed_rate",),
+            counts=("read_by_model_rate", AGREE),
+            failures=("empty_rate", "no_end_rate"),
             within=_NAMES,
             chance=_CHOICES,
         ),

@@ -50,6 +50,8 @@ class Metric:
         range: What its values are, for an axis.
         share: Whether its values are shares, told in percent.
         told: How it is told; None for what is no endpoint.
+        bookkeeping: Whether it counts what was asked, came or failed, or describes texts, and is
+            no score: it stands in the task's record, not in the harness's table of scores.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Metric:
     range: str = ""
     share: bool = True
     told: Told | None = None
+    bookkeeping: bool = False
 
     @property
     def per_100(self) -> bool:
@@ -246,8 +249,6 @@ class Criterion:
         parts: A second table, of metrics whose names begin so; what it is called, and its note.
         papers_form: Whether a module of `report/tables` makes its tables, in a paper's form.
         submitted: What `xling submit` shows; None for its endpoints.
-        needs: What a run lacks that has no endpoint but who was served, and what was then not
-            measured.
         glossary: Terms of its tables and pictures.
         by_topic: Whether its endpoints are shown by topic of the question.
         highest: Whether pictures show the highest temperature, not the lowest.
@@ -268,7 +269,6 @@ class Criterion:
     parts: tuple[tuple[str, ...], str, str] | None = None
     papers_form: bool = False
     submitted: Submitted | None = None
-    needs: str = ""
     glossary: Mapping[str, str] | None = None
     by_topic: bool = True
     highest: bool = False
@@ -278,6 +278,10 @@ class Criterion:
     def metric(self, name: str) -> Metric:
         """What is known of a metric; its name alone where it is none of the criterion's."""
         return self.metrics.get(name) or Metric(name)
+
+    def of(self, name: str) -> Metric:
+        """What is known of one of a task's metrics, such as `empty_rate_t0.5`."""
+        return self.metric(self.split(name).metric)
 
     @property
     def main(self) -> tuple[str, ...]:
@@ -411,22 +415,39 @@ def metrics(
     down: Iterable[str | Metric] = (),
     neither: Iterable[str | Metric] = (),
     *,
+    counts: Iterable[str] = (),
+    failures: Iterable[str] = (),
     within: Collection[str] = (),
     chance: Collection[str] = (),
 ) -> dict[str, Metric]:
-    """Metrics by direction; `within` are those that compare within a language only."""
-    every: list[tuple[bool | None, Iterable[str | Metric]]] = [
-        (None, (*neither, "unusable_rows", "n_answered")),
-        (False, ("failed_rate", "refused_rate")),
-        (True, up),
-        (False, down),
+    """Metrics by direction.
+
+    Args:
+        up: Scores of which more is better.
+        down: Scores of which less is better.
+        neither: Scores of which neither is.
+        counts: Bookkeeping: what is counted or described, and no direction is better.
+        failures: Bookkeeping: shares of what did not come or could not be used.
+        within: Those that compare within a language only.
+        chance: Those of which guessing earns some.
+    """
+    every: list[tuple[bool | None, bool, Iterable[str | Metric]]] = [
+        (None, False, neither),
+        (None, True, (*counts, "unusable_rows", "n_answered")),
+        (False, True, (*failures, "failed_rate", "refused_rate")),
+        (True, False, up),
+        (False, False, down),
     ]
     made = {}
-    for better, group in every:
+    for better, kept, group in every:
         for item in group:
             one = item if isinstance(item, Metric) else Metric(item)
             across = one.across_languages and one.name not in within
             made[one.name] = replace(
-                one, higher_is_better=better, across_languages=across, chance=one.name in chance
+                one,
+                higher_is_better=better,
+                across_languages=across,
+                chance=one.name in chance,
+                bookkeeping=kept,
             )
     return made

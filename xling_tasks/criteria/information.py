@@ -121,8 +121,9 @@ INFORMATION = Criterion(
     "claims, and a judge model says which of them the other answer supports.",
     metrics(
         (SERVED, _F1, _BY_PROMPT, "information_precision", "information_recall", *IN_LANGUAGE),
-        ("empty_rate", "unscored", "abstained", "unverified", "unparsed"),
-        ("n_claims", "not_compared", "asked_again_rate", AGREE),
+        ("unscored", "abstained"),
+        counts=("n_claims", "not_compared", "asked_again_rate", AGREE),
+        failures=("empty_rate", "unverified", "unparsed"),
     ),
     (SERVICE, Endpoint("information_f1", judged=True, agreement=True)),
     settings=("judge", "translator", "languages"),

@@ -80,8 +80,9 @@ RUBRIC = Criterion(
     "against all that could be earned.",
     metrics(
         (SERVED, _HELPED, _SCORE, *IN_LANGUAGE),
-        ("criteria_unscored", "unscored_rate", "judge_failed_rate", "empty_rate"),
-        ("n_scored", "asked_again_rate", "length_words", "declined_rate", AGREE),
+        ("unscored_rate",),
+        counts=("n_scored", "asked_again_rate", "length_words", "declined_rate", AGREE),
+        failures=("criteria_unscored", "judge_failed_rate", "empty_rate"),
         within=("length_words",),
     ),
     (SERVICE, Endpoint("helped", "help", judged=True, instead=("rubric_score",))),

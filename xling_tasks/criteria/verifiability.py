@@ -189,8 +189,9 @@ VERIFIABILITY = Criterion(
     "answer and says Yes or No.",
     metrics(
         ("macro_precision", "macro_recall", _MACRO_F1, _ACC, "acc_all", "auc_hard"),
-        (UNKNOWN, "empty_rate"),
-        ("read_by_model_rate", "asked_again_rate", "contradicted_rate", "acc_asked_again"),
+        (UNKNOWN,),
+        counts=("read_by_model_rate",),
+        failures=("empty_rate",),
     ),
     (Endpoint("macro_f1", at="lowest"),),
     settings=("temperatures", "reader"),

@@ -101,7 +101,15 @@ def _recorded(path: Path, task: str, config: Mapping[str, Any]) -> Mapping[str, 
     if not metadata.get("xling"):
         return {}
     own = _mapping(path, metadata["xling"], f"{place}.xling")
-    objects = ("settings", "data", "signatures", "about", "generation_kwargs", "replay")
+    objects = (
+        "settings",
+        "data",
+        "signatures",
+        "about",
+        "generation_kwargs",
+        "replay",
+        "bookkeeping",
+    )
     for name in (*objects, "parts", "part_of"):
         if own.get(name) is not None:
             _mapping(path, own[name], f"{place}.xling.{name}")

@@ -236,9 +236,27 @@ def read_results(out: Path, *, whole: bool = False) -> list[Results]:
         except ValueError as error:
             raise DataError(f"{path}: not valid JSON ({error}); remove it or run again") from error
         if isinstance(content, dict) and {"results", "configs", "n-samples"} <= set(content):
-            checked = check_results(path, content)
+            checked = check_results(path, with_bookkeeping(content))
             runs.append(Results(path, checked if whole else _by_language(path, checked)))
     return sorted(runs, key=lambda run: (run.stamp, str(run.path)))
+
+
+def with_bookkeeping(content: Mapping[str, Any]) -> dict[str, Any]:
+    """A results file's content, in which what tasks recorded beside their scores stands with these.
+
+    Up to some version of 0.2 it was written so; readers need to know one form only. What is no
+    mapping stays as it is: it is refused where contents are checked.
+    """
+    results = content.get("results")
+    if not isinstance(results, Mapping):
+        return dict(content)
+    whole = {}
+    for task, scores in results.items():
+        kept = _recorded(content.get("configs"), task).get("bookkeeping")
+        both = isinstance(kept, Mapping) and isinstance(scores, Mapping)
+        more = {f"{name},none": value for name, value in kept.items()} if both else {}
+        whole[task] = {**scores, **more} if both else scores
+    return {**content, "results": whole}
 
 
 def newest_samples(out: Path, criteria: Collection[str]) -> list[tuple[Place, Samples]]:

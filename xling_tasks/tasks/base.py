@@ -14,6 +14,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ from xling_tasks.secrets import redact, remember
 from xling_tasks.settings import Settings
 from xling_tasks.tasks import said
 from xling_tasks.tasks.before_run import check_before_run
-from xling_tasks.tasks.metric import Aggregation, Metric
+from xling_tasks.tasks.metric import Aggregation, DocumentValues, Metric
 from xling_tasks.tasks.second import SecondOpinion
 from xling_tasks.tasks.seeds import Request, with_seeds
 from xling_tasks.tasks.side_requests import SideRequest
@@ -110,6 +111,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         self._unanswered: Counter[tuple[str, str]] = Counter()
         self._outcomes: dict[str, dict[str, int]] = {}
         self._gaps = False
+        self._recorded: dict[str, Any] = {}
         self._second: dict[str, SecondOpinion] = {}
         self._untemplated: dict[str, str] | None = None
         self._name = str(config.get("task"))
@@ -289,6 +291,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
             instance.resps = instance.resps[: instance.repeats]
             if instance.request_type == "generate_until":
                 instance.resps = [clean_reply(reply) for reply in instance.resps]
+        self.__dict__.pop("_bookkeeping", None)
         _save_all_answers()
         self._say_thinking()
         if self.config.filter_list is None:
@@ -367,10 +370,21 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """A document's value for every metric."""
 
-    def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+    def process_results(self, doc: dict[str, Any], results: list[Any]) -> Mapping[str, Any]:
         """A document's values; a metric that is missing here would corrupt the harness's counts."""
         if self.predict_only:
             return {"bypass": None}
+        # The record has one value for each name; with filters of the user's there is one for each.
+        kept = () if self.config.filter_list is not None else self._bookkeeping
+        return DocumentValues(self.all_values(doc, results), kept)
+
+    @functools.cached_property
+    def _bookkeeping(self) -> frozenset[str]:
+        """The metrics that are recorded and no scores; asked for after all is scored."""
+        return frozenset(metric.name for metric in self.all_metrics() if metric.bookkeeping)
+
+    def all_values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """A document's values for the task's metrics and those that every task has."""
         values = self.values(doc, results)
         if self.generates:
             replies = [reply for result in results for reply in replies_of(result)]
@@ -407,7 +421,21 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         """The aggregations by metric name."""
         if self.predict_only:
             return dict(super().aggregation())
-        return {metric.name: Aggregation(metric, self._gaps) for metric in self.all_metrics()}
+        gaps = self.leaves_out
+        return {item.name: Aggregation(item, gaps, self._keep) for item in self.all_metrics()}
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether there may be documents without a value, which are left out of every score."""
+        return self._gaps
+
+    def _keep(self, values: dict[str, list[Any]]) -> None:
+        """Record what is no score, of all documents of all processes."""
+        known = {metric.name: metric for metric in self.all_metrics()}
+        self._recorded = {
+            name: Aggregation(known[name], self.leaves_out)(own) for name, own in values.items()
+        }
+        said.incomplete(str(self.config.task), self._recorded)
 
     def higher_is_better(self) -> dict[str, bool | None]:
         """The directions by metric name."""
@@ -423,7 +451,9 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         about = [Metric(*item) for item in ANSWER_METRICS] if self.generates else []
         if about:
             about.append(Metric("n_answered", self._counted, None, ANSWERED_SIGNATURE))
-        return [*own, *about, unusable]
+        criterion, every = CRITERIA[self.criterion], [*own, *about, unusable]
+        kept = {item.name for item in every if criterion.of(item.name).bookkeeping}
+        return [replace(item, bookkeeping=True) if item.name in kept else item for item in every]
 
     def dump_config(self) -> dict[str, Any]:
         """The configuration for the results: settings, data, prompt and signatures, no secrets."""
@@ -446,6 +476,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
             "about": self.about(signatures),
             **({"fence_codes": self.fences.kind} if self._coded() else {}),
             **({"outcomes": self._outcomes} if self._outcomes else {}),
+            **({"bookkeeping": self._recorded} if self._recorded else {}),
             **({"unanswered": by_role(self._unanswered)} if self._unanswered else {}),
             **({} if replay is None else {"replay": replay.origin(str(self.config.task))}),
             "settings": redact(self.settings.dump()),

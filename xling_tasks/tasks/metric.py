@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from xling_metrics.aggregate import MEAN, RATIO
 from xling_metrics.stats.standard_errors import jackknife_error, mean_error, ratio_error
@@ -21,6 +21,7 @@ class Metric:
         signature: How the value is made.
         error: From the documents' values to a standard error, where there is a quicker way than the
             jackknife; None if undefined.
+        bookkeeping: Whether it is recorded only, and is no score (see `criteria.Metric`).
     """
 
     name: str
@@ -28,6 +29,48 @@ class Metric:
     higher_is_better: bool | None
     signature: str
     error: Callable[[list[Any]], float | None] | None = None
+    bookkeeping: bool = False
+
+
+class Carried(NamedTuple):
+    """A document's value of one score, with its values of what is no score.
+
+    The harness makes a line of its table, and a number in the results, of every metric that it is
+    given. So what is only recorded goes along with a score, through the gathering of processes too.
+    """
+
+    value: Any
+    kept: Mapping[str, Any]
+
+
+class DocumentValues(Mapping[str, Any]):
+    """A document's values: all of them for its sample, and its scores alone for the harness.
+
+    Args:
+        values: All values by metric.
+        kept: The names of what is recorded only.
+    """
+
+    def __init__(self, values: Mapping[str, Any], kept: Collection[str]) -> None:
+        self._values, self._kept = values, kept
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def items(self) -> Any:
+        """The scores, of which the first by name carries the rest."""
+        scores = {name: own for name, own in self._values.items() if name not in self._kept}
+        if not scores:
+            return self._values.items()
+        first = min(scores)
+        rest = {name: own for name, own in self._values.items() if name in self._kept}
+        return {**scores, first: Carried(scores[first], rest)}.items()
 
 
 @dataclass(frozen=True)
@@ -37,16 +80,22 @@ class Aggregation:
     Attributes:
         metric: What it makes.
         gaps: Whether documents without an answer, whose value is None, are left out.
+        keep: Told what values carry, a list for each metric that is recorded only.
     """
 
     metric: Metric
     gaps: bool = False
+    keep: Callable[[dict[str, list[Any]]], None] | None = None
 
     def _known(self, values: list[Any]) -> list[Any]:
+        values = [own.value if isinstance(own, Carried) else own for own in values]
         return [value for value in values if value is not None] if self.gaps else values
 
     def __call__(self, values: list[Any]) -> float | int | None:
         """The metric; None where all documents are left out."""
+        carried = [own.kept for own in values if isinstance(own, Carried)]
+        if carried and self.keep is not None:
+            self.keep({name: [own[name] for own in carried] for name in carried[0]})
         known = self._known(values)
         return self.metric.aggregate(known) if known else None
 

@@ -6,8 +6,10 @@ import atexit
 import shlex
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from xling_tasks.harness.run import current
 from xling_tasks.log import log
@@ -18,6 +20,29 @@ _COMMAND = ("lm_eval", "lm-eval")
 def scored(task: str, questions: int, seconds: float) -> None:
     """Say that a task is scored."""
     log.info("%s: %d questions scored in %.1f s", task, questions, seconds)
+
+
+_INCOMPLETE = {
+    "failed_rate": "failed and are unscored",
+    "refused_rate": "were held back by a content filter",
+    "empty_rate": "are empty",
+    "judge_failed_rate": "were not judged",
+    "translation_failed_rate": "were not translated",
+}
+"""What the table of scores does not show, and its reader must know of where there is any."""
+
+
+def incomplete(task: str, recorded: Mapping[str, Any]) -> None:
+    """Say which shares of a task's answers are no answers or unscored, where any are."""
+    found = [
+        f"{name.removeprefix(start).lstrip('_') or 'all'}: {value:.1%} of the answers {words}"
+        for start, words in _INCOMPLETE.items()
+        for name, value in recorded.items()
+        if name.startswith(start) and isinstance(value, float) and value > 0
+    ]
+    if found:
+        more = f", and {len(found) - 6} more" if len(found) > 6 else ""
+        log.warning("%s: %s%s", task, "; ".join(found[:6]), more)
 
 
 @dataclass

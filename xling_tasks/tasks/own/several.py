@@ -27,7 +27,7 @@ from xling_tasks.log import log, warn_once
 from xling_tasks.scorers.answered import about_answers
 from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks.base import XlingTask
-from xling_tasks.tasks.metric import Aggregation, Metric
+from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.own.part import OwnPart
 from xling_tasks.tasks.side_requests import SideRequest
 
@@ -44,11 +44,6 @@ class OwnTask(XlingTask):
     part: type[OwnPart]
     parts: dict[str, Any]
 
-    def __init_subclass__(cls) -> None:
-        """What is true of its parts is true of it."""
-        super().__init_subclass__()
-        cls.criterion, cls.scores_texts = cls.part.criterion, cls.part.scores_texts
-
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._given = deepcopy(dict(config))
         self.parts = {}
@@ -58,6 +53,21 @@ class OwnTask(XlingTask):
         for part in self.parts.values():
             # What the harness changes in the task's configuration holds for its parts.
             part._config = self._config
+
+    @property
+    def criterion(self) -> str:  # type: ignore[override]
+        """That of its parts."""
+        return self.part.criterion
+
+    @property
+    def prompt_name(self) -> str:  # type: ignore[override]
+        """That of its parts."""
+        return str(next(iter(self.parts.values())).prompt_name)
+
+    @property
+    def scores_texts(self) -> bool:  # type: ignore[override]
+        """As its parts."""
+        return self.part.scores_texts
 
     # Data
 
@@ -73,7 +83,6 @@ class OwnTask(XlingTask):
                 self.left_out[code] = str(error)
         if not self.parts:
             raise DataError(next(iter(self.left_out.values())))
-        self.prompt_name = next(iter(self.parts.values())).prompt_name
         for code, reason in self.left_out.items():
             log.warning("%s: language %s is left out: %s", self._name, code, reason)
         lacking = [code for code, part in self.parts.items() if part.lacks_instruction]
@@ -239,17 +248,15 @@ class OwnTask(XlingTask):
 
     # Results
 
-    def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+    def all_values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """Every part's values, each with its language; None in languages without the question."""
-        if self.predict_only:
-            return {"bypass": None}
         scored: dict[str, Any] = {
             f"{metric.name}_{code}": None
             for code, part in self.parts.items()
             for metric in part.all_metrics()
         }
         for code, own in self._shares(doc, results):
-            values = self.parts[code].process_results(doc["languages"][code], own)
+            values = self.parts[code].all_values(doc["languages"][code], own)
             scored |= {f"{name}_{code}": value for name, value in values.items()}
         if self.generates:
             scored |= about_answers([replies_of(result) for result in results])
@@ -267,11 +274,8 @@ class OwnTask(XlingTask):
             for each in part.all_metrics()
         ]
 
-    def aggregation(self) -> dict[str, Any]:
-        """The aggregations by metric name; documents without the language are left out."""
-        if self.predict_only:
-            return super().aggregation()
-        return {metric.name: Aggregation(metric, gaps=True) for metric in self.all_metrics()}
+    leaves_out = True
+    """Documents without the language."""
 
     def about(self, metrics: Iterable[str]) -> dict[str, Any]:
         """What the results are about; the endpoints are those of the parts."""

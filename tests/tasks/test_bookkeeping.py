@@ -1,0 +1,122 @@
+"""The harness's table has scores; what counts and describes is recorded, and read with them."""
+
+from __future__ import annotations
+
+import json
+
+import builders
+import pytest
+from own_rubric_parts import by_words, conversation, write
+
+from xling_tasks.criteria import CRITERIA
+from xling_tasks.logs.results import read_results, with_bookkeeping
+from xling_tasks.tasks.metric import Carried, DocumentValues
+
+C = "xlinghealth_correctness_demo_en"
+V = "xlinghealth_verifiability_demo_en"
+
+
+def table_rows(printed: str) -> list[str]:
+    return [line for line in printed.splitlines() if line.startswith("|")]
+
+
+def results_in(out):
+    (path,) = out.rglob("results_*.json")
+    return json.loads(path.read_text("utf-8"))
+
+
+def test_the_demo_fits_a_screen_or_two_and_shows_scores(tmp_path, capsys):
+    builders.lm_eval(
+        tmp_path, "--model", "xling_baseline", "--tasks", "xlinghealth_demo",
+        "--output_path", "out", "--log_samples",
+    )  # fmt: skip
+    printed = capsys.readouterr().out
+    assert 60 < len(printed.splitlines()) <= 120
+    shown = {row.split("|")[5].strip() for row in table_rows(printed)}
+    assert {"macro_f1_t0.0", "unknown_rate_t0.0", "chrf", "sim_1gram_src_t1.0"} <= shown
+    for name in ("unusable_rows", "n_answered", "failed_rate", "length_words", "empty_rate_t0.0"):
+        assert name not in shown
+    content = results_in(tmp_path / "out")
+    record = content["configs"][V]["metadata"]["xling"]["bookkeeping"]
+    assert record["failed_rate"] == 0.0 and record["unusable_rows"] == 0
+    # 24 questions with 5 answers each, at two temperatures.
+    assert record["n_answered"] == 24 * 5 * 2
+    assert not record.keys() & {key.removesuffix(",none") for key in content["results"][V]}
+    (samples,) = (tmp_path / "out").rglob(f"samples_{V}_*.jsonl")
+    rows = [json.loads(line) for line in samples.read_text("utf-8").splitlines()]
+    assert [row["n_answered"]["asked"] for row in rows] == [10] * 24
+    assert all(row["failed_rate"] == [0, 10] and "unusable_rows" in row["metrics"] for row in rows)
+    (run,) = read_results(tmp_path / "out")
+    assert run.content["results"][V]["n_answered,none"] == 240
+
+
+def test_values_are_those_of_the_samples(run, serve):
+    def slow_to_speak(prompt):
+        return "" if len(prompt) % 3 else "Drink water."
+
+    served = serve(slow_to_speak)
+    args = {"model": "m", "base_url": served.url, "max_retries": 1}
+    found = run(C, model="local-chat-completions", model_args=args, apply_chat_template=True,
+                log_samples=True)  # fmt: skip
+    kept = found["configs"][C]["metadata"]["xling"]["bookkeeping"]
+    rows = found["samples"][C]
+    assert 0 < kept["empty_rate"] < 1
+    for name in ("empty_rate", "declined_rate", "length_words"):
+        assert kept[name] == pytest.approx(sum(row[name] for row in rows) / len(rows))
+
+
+def test_empty_answers_are_said_though_no_line_shows_them(run, serve, caplog):
+    args = {"model": "m", "base_url": serve(lambda prompt: "").url, "max_retries": 1}
+    run(C, model="local-chat-completions", model_args=args, apply_chat_template=True, limit=2)
+    assert f"{C}: all: 100.0% of the answers are empty" in caplog.text
+
+
+def test_several_languages_in_one_task(run, serve, tmp_path):
+    path = write(tmp_path / "own.jsonl", [conversation(key) for key in "abc"])
+    metadata = {"data_dir": str(path), "judge": serve(by_words).spec()}
+    found = builders.evaluated(run, tmp_path / "o", "xling_own_rubric", metadata=metadata)
+    written = results_in(tmp_path / "o")["results"]["xling_own_rubric"]
+    assert "rubric_score_es,none" in written and "n_scored_es,none" not in written
+    assert found["results"]["xling_own_rubric"]["n_scored_es,none"] == 3
+    (read,) = read_results(tmp_path / "o")
+    (spanish,) = [own for task, own in read.content["results"].items() if task.endswith("_es")]
+    assert spanish["n_scored,none"] == 3 and spanish["judge_failed_rate,none"] == 0.0
+
+
+def test_with_filters_of_the_users_every_filter_has_its_values(run, tmp_path):
+    from lm_eval.tasks import TaskManager
+
+    from xling_tasks.discovery import task_folder
+
+    (tmp_path / "mine.yaml").write_text(
+        f"include: {task_folder()}/xlinghealth/{C}.yaml\ntask: mine\nfilter_list:\n"
+        "  - name: whole\n    filter:\n      - function: take_first\n"
+        "  - name: short\n    filter:\n      - function: take_first\n"
+    )
+    manager = TaskManager(include_path=str(tmp_path), include_defaults=False)
+    found = run("mine", task_manager=manager, limit=3)["results"]["mine"]
+    assert found["n_answered,whole"] == found["n_answered,short"] == 3
+
+
+def test_endpoints_and_what_is_submitted_are_scores():
+    for criterion in CRITERIA.values():
+        names = {name for name, each in criterion.metrics.items() if each.bookkeeping}
+        assert names >= {"unusable_rows", "n_answered", "failed_rate", "refused_rate"}
+        assert not names & {each.metric for each in criterion.endpoints}
+        assert not names & set(criterion.submission.main)
+
+
+def test_values_of_a_document():
+    values = DocumentValues({"n": 3, "b": None, "a": 1.0}, {"n"})
+    assert dict(values) == {"n": 3, "b": None, "a": 1.0}
+    assert dict(values.items()) == {"b": None, "a": Carried(1.0, {"n": 3})}
+    assert dict(DocumentValues({"n": 3}, {"n"}).items()) == {"n": 3}
+    assert dict(DocumentValues({"a": 3}, ()).items())["a"] == Carried(3, {})
+
+
+@pytest.mark.parametrize("kept", [None, 5, [], "x", {}])
+def test_a_broken_record_hides_no_score(kept):
+    configs = {"t": {"metadata": {"xling": {"bookkeeping": kept}}}}
+    content = {"results": {"t": {"a,none": 1.0}}, "configs": configs, "n-samples": {}}
+    assert with_bookkeeping(content)["results"] == {"t": {"a,none": 1.0}}
+    assert with_bookkeeping({"results": 7})["results"] == 7
