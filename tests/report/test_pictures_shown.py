@@ -50,7 +50,7 @@ def conclusion(model, language, metric, number, criterion="correctness", dataset
 
 
 def few(models=NAMES):
-    metrics = ("contradictory", "more_comprehensive", "langid_match")
+    metrics = ("contradictory", "helped", "served")
     return [
         conclusion(model, code, metric, 3 * i + j + k)
         for i, model in enumerate(models)

@@ -107,7 +107,9 @@ def test_numbers_equal_scipy_on_the_same_samples(written, two_models):
     for name in ("one", "two"):
         own = [c for c in content["conclusions"] if c["model"] == name]
         assert {c["dataset"] for c in own} == {"demo"}
-        assert [c["p_holm"] for c in own] == holm([c["p"] for c in own])
+        for harm in (True, False):  # Two families.
+            family = [c for c in own if (c["meaning"] == "harm") == harm]
+            assert [c["p_holm"] for c in family] == holm([c["p"] for c in family])
     concluded = {
         (c["model"], c["criterion"], c["metric"], c["temperature"], c["language"])
         for c in content["conclusions"]
@@ -189,7 +191,7 @@ def test_pictures_lie_beside_the_page(two_models, tmp_path, capsys, monkeypatch)
     drawn = (place / "summary.svg").read_text("utf-8")
     conclusions = json.loads((tmp_path / "r" / "report.json").read_text("utf-8"))["conclusions"]
     estimates = [item for item in conclusions if item["estimate"] is not None]
-    assert estimates and drawn.count("not comparable:") == len(conclusions) - len(estimates)
+    assert estimates
     for item in estimates:
         side = "worse" if (item["estimate"] < 0) == item["higher_is_better"] else "better"
         if CRITERIA[item["criterion"]].agreement(item["metric"]):
@@ -246,12 +248,16 @@ def test_the_short_table_says_no_more_than_the_numbers(written):
     assert {row["verdict"] for row in rows} >= {"worse", "cannot_tell"}
     uncorrected = 0
     for row in rows:
+        if not row["low"]:
+            assert row["verdict"] == "cannot_tell"
+            continue
         low, high, margin = (float(row[name]) for name in ("low", "high", "margin"))
         if row["verdict"] in ("worse", "better"):
             assert float(row["p (Holm)"]) < 0.05 and not low <= 0 <= high
         inside = -margin <= low and high <= margin
-        assert (row["verdict"] == "about_the_same") == inside
-        if "not after the correction" in row["in words"]:
+        assert inside or row["verdict"] != "about_the_same"
+        assert bool(row["next"]) == (row["verdict"] == "cannot_tell")
+        if "may be chance among several" in row["in words"]:
             uncorrected += 1
             assert float(row["p (Holm)"]) >= 0.05 and not low <= 0 <= high
     assert uncorrected
@@ -307,7 +313,7 @@ def test_a_language_without_any_profile(run, monkeypatch, tmp_path, capsys):
     )
     table = list(csv.DictReader((tmp_path / "r" / "tables" / "summary.csv").open(encoding="utf-8")))
     words = {row["language"]: row["in words"] for row in table if row["metric"] == "empathy"}
-    assert words["es"].startswith("not comparable: 100% of the answers could not be scored")
+    assert words["es"].startswith("cannot tell: no question has a score on both sides")
     assert "100% of posts because neither response shows any empathy" in words["fr"]
 
 
