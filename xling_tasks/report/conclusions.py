@@ -20,8 +20,8 @@ from xling_metrics.stats.odds import ODDS, AtOdds, shifts, turns_at
 from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, panel_of
 from xling_tasks.languages import rank
 from xling_tasks.report.data import Model, Task
-from xling_tasks.report.inference import Ends
 from xling_tasks.report.model import Comparison, Conclusion, Options, Sides
+from xling_tasks.report.paired import Ends
 from xling_tasks.report.stats import Statistics, english_pairs
 from xling_tasks.report.unlike import made_unlike
 from xling_tasks.report.unread import measured, unread

@@ -31,6 +31,7 @@ from xling_tasks.report.inference import (
 )
 from xling_tasks.report.model import COVERAGE, Cell, Classic, Comparison, Options, Sides
 from xling_tasks.report.outcomes import counted
+from xling_tasks.report.paired import Ends, Paired, bounded_difference, shared_sums
 
 AUC = "auc"
 _CLASSIC = frozenset({"consistency", "correctness"})
@@ -128,14 +129,14 @@ class Statistics:
         difference = inference.paired(panel.metric, own, other, both, self.draws)
         return _from(panel, sides, difference, asked, both.n)
 
-    def bounded(self, sides: Sides) -> inference.Ends | None:
+    def bounded(self, sides: Sides) -> Ends | None:
         """The interval that "about the same" rests on, for scores per question from 0 to 1."""
         (task, name), (base, base_name) = sides.side, sides.baseline
         own, other = task.columns.get(name), base.columns.get(base_name)
         if own is None or other is None:
             return None
         both, _ = _both(sides, own, other)
-        return inference.bounded_difference(own, other, both, self.options.level)
+        return bounded_difference(own, other, both, self.options.level)
 
     def recalls(self, sides: Sides) -> tuple[float, float, float, float] | None:
         """What `Conclusion.recalls` is, of macro F1 over the questions of both; else None."""
@@ -259,11 +260,11 @@ def across_languages(panel: Panel, better: bool | None) -> bool:
     return better is not None and panel.metric not in COVERAGE and known
 
 
-def _both(sides: Sides, own: Column, other: Column) -> tuple[inference.Paired, int]:
+def _both(sides: Sides, own: Column, other: Column) -> tuple[Paired, int]:
     """The sums of both over the questions that both have, and how many one or the other has."""
     (task, _), (base, _) = sides.side, sides.baseline
     sums = own.by_question(task.ids), other.by_question(base.ids)
-    return inference.shared_sums(sums, _texts_of(base)), len(sums[0].keys() | sums[1].keys())
+    return shared_sums(sums, _texts_of(base)), len(sums[0].keys() | sums[1].keys())
 
 
 def _texts_of(task: Task) -> dict[str, int]:

@@ -1,0 +1,70 @@
+"""The questions that two sides share: their sums in one order, questions with one text together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from xling_metrics.stats.bounded import gaffke
+from xling_metrics.stats.resampling import Floats
+
+from xling_tasks.report.columns import Column
+
+Sums = Mapping[str, tuple[float, ...] | None]
+Ends = tuple[float, float]
+
+
+class Paired(NamedTuple):
+    """The sums of two sides over the questions that both have, in one order.
+
+    Attributes:
+        a: A row per question, or per text where questions share one.
+        b: The same of the baseline.
+        n: Questions.
+    """
+
+    a: Floats
+    b: Floats
+    n: int
+
+    @property
+    def clustered(self) -> bool:
+        """Whether several questions have one text, and count as one."""
+        return len(self.a) < self.n
+
+
+def shared_sums(sides: tuple[Sums, Sums], texts: Mapping[str, int]) -> Paired:
+    """The questions of both sides; those with the same text are added up.
+
+    Args:
+        sides: Question -> sums, of the side and of the baseline.
+        texts: Question -> a number that is the same for the same text; may be empty.
+    """
+    keys = [k for k, row in sides[1].items() if row is not None and sides[0].get(k) is not None]
+    arrays = [np.array([side[key] for key in keys], dtype=np.float64) for side in sides]
+    _, first, place = np.unique(
+        [texts.get(key, at) for at, key in enumerate(keys)], return_index=True, return_inverse=True
+    )
+    if len(first) < len(keys):
+        merged = [np.zeros((len(first), own.shape[1])) for own in arrays]
+        for total, own in zip(merged, arrays, strict=True):
+            np.add.at(total, place, own)
+        order = np.argsort(first)
+        arrays = [total[order] for total in merged]
+    return Paired(arrays[0], arrays[1], len(keys))
+
+
+def bounded_difference(own: Column, other: Column, both: Paired, level: float) -> Ends | None:
+    """Gaffke's interval of a difference of scores from 0 to 1; None of others."""
+    if not (own.simple and other.simple and len(both.a)):
+        return None
+    if any(_outside(item.sums[:, 0]) for item in (own, other)):
+        return None
+    difference = (both.a[:, 0] - both.b[:, 0]).tolist()
+    return gaffke(difference, -1.0, 1.0, sizes=both.a[:, 1].tolist(), level=level)
+
+
+def _outside(values: Floats) -> bool:
+    known = values[~np.isnan(values)]
+    return bool(len(known)) and bool(known.min() < 0 or known.max() > 1)
