@@ -219,8 +219,10 @@ class Reply:
             return False
         if place.text and self._other_texts(place):
             return False
-        if place.weak and regex.search("[.;,np]v", after):
-            return False  # 'The pain points to B. However, ...'
+        if place.weak and (
+            regex.search("[.;,np]v", after) or self.mentioned(0, place.start) - place.letters
+        ):
+            return False  # 'The pain points to B. However, ...', 'The pain suggests A, the ECG B'
         if grammar.TAKEN_BACK.match(after) or "k" in after or grammar.ALSO.search(after):
             return False
         each = grammar.OWN_REASON.match(after) and grammar.REASON_EACH.search(after)

@@ -72,7 +72,7 @@ _FAILS = regex.compile(
 _OTHERWISE = regex.compile(r"z,?(?:(?P<yes>Y)|(?P<no>N))")
 # A sentence that says whether the answer is correct.
 _STATEMENT = regex.compile(
-    r"[oes,]*(?P<doubt>d?)[oe]*(?:Xe|Qe?)?(?:A[ALef]{0,2}(?:[xeLAQX]{0,8}?(?P<n1>[!N]?)i(?P<n2>[!N]?)|(?P<n6>[!N]?))"
+    r"[oes,]*(?P<doubt>d?)[oe]*(?:Xe|Qe?)?(?:A[ALef]{0,2}(?:[xeLAQ]{0,8}?(?P<n1>[!N]?)i(?P<n2>[!N]?)|(?P<n6>[!N]?))"
     r"|(?P<n3>[!N]?)i(?P<n4>[!N]?))[efL]*(?P<adj>[rw])(?:\|e*(?P=adj))*[AL]?e*(?P<n5>[!N]?)i?e*"
     r"(?=$|[.,:()nb\-v?*s]|\|(?![rwYN!]))"
 )
