@@ -85,7 +85,7 @@ COMMANDS = {
     "board": ["board", "NAME=OUT", "--to", "TO"],
     "annotate": ["annotate", "OUT", "--to", "TO/page.html", "--n", "4"],
     "submit hf": ["submit", "hf", "OUT", "--to", "TO", "--model-id", "a/b", "--force"],
-    "merge": ["merge", "OUT", "--to", "TO"],
+    "merge": ["parts", "merge", "OUT", "--to", "TO"],
 }
 
 

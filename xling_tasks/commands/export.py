@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from xling_tasks.commands.export_eee import add_eee
 from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.data.mmedbench import load
 from xling_tasks.data.prompts import FOLDER, Prompt, Prompts
@@ -51,6 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     posts.add_argument("--seed", type=int, default=0, help="of the draw")
     posts.add_argument("--to", type=Path, required=True, help="the new JSONL file")
     posts.set_defaults(run=export_posts)
+    add_eee(parts.add_parser("eee", help="results as documents of Every Eval Ever"))
 
 
 def export_example(options: argparse.Namespace) -> str:

@@ -1,0 +1,179 @@
+"""`xling export eee`: results as documents of Every Eval Ever, one per model and language."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from xling_tasks import __version__
+from xling_tasks.criteria import CRITERIA
+from xling_tasks.data.records import RECORDS
+from xling_tasks.errors import DataError
+from xling_tasks.languages import language_name
+from xling_tasks.output import all_or_none, file_name, refuse_files
+from xling_tasks.report.data import Model, Task, read_models
+from xling_tasks.report.make import make_report
+from xling_tasks.report.model import Cell, Options, Report
+from xling_tasks.secrets import publishable
+
+SCHEMA = "0.3.0"
+"""The version of the published schema (arXiv:2606.14516) that the documents follow."""
+
+
+def add_eee(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling export eee` takes."""
+    parser.add_argument(
+        "folders", nargs="+", metavar="OUT_DIR", help="--output_path of lm_eval, or NAME=OUT_DIR"
+    )
+    parser.add_argument("--to", type=Path, required=True, help="the folder to write")
+    parser.add_argument("--model-id", help="ORG/NAME on the Hub; of one model only")
+    parser.add_argument("--organization", default="unknown", help="who hands the results in")
+    parser.add_argument(
+        "--relationship", default="other", help="of who evaluates to the model's maker",
+        choices=("first_party", "third_party", "collaborative", "other"),
+    )  # fmt: skip
+    parser.set_defaults(run=export_eee)
+
+
+def export_eee(options: argparse.Namespace) -> str:
+    """Write a document per model and language.
+
+    Raises:
+        DataError: If there are no results, or one model's id is given for several.
+    """
+    models = read_models(options.folders)
+    if options.model_id and len(models) > 1:
+        raise DataError(f"--model-id {options.model_id}: these are {len(models)} models; name one")
+    report = make_report(models, Options())
+    written = {
+        f"{file_name(model.name)}_{file_name(language)}.json": document
+        for model in models
+        for language, document in _documents(report, model, options)
+    }
+    if not written:
+        raise DataError("no endpoint has a value in these results, so there is nothing to export")
+    refuse_files(options.to, written)
+    with all_or_none(options.to, written) as folder:
+        for name, document in written.items():
+            text = json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)
+            (folder / name).write_text(f"{text}\n", encoding="utf-8", newline="\n")
+    return f"{options.to}: {len(written)} documents of Every Eval Ever, schema {SCHEMA}"
+
+
+def _documents(
+    report: Report, model: Model, options: argparse.Namespace
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Language -> its document; the endpoints of all criteria, as far as they have a value."""
+    by_language: dict[str, list[Cell]] = {}
+    for cell in report.cells:
+        endpoints = {each.metric for each in CRITERIA[cell.panel.criterion].endpoints}
+        known = len(cell.language) in (2, 3) and cell.language.isalpha() and cell.language != "avg"
+        own = cell.model == model.name and cell.panel.metric in endpoints
+        if own and known and cell.value is not None:
+            by_language.setdefault(cell.language, []).append(cell)
+    for language, cells in by_language.items():
+        yield language, _document(model, language, cells, report.options, options)
+
+
+def _document(
+    model: Model, language: str, cells: Sequence[Cell], how: Options, options: argparse.Namespace
+) -> dict[str, Any]:
+    newest = max((cell.task.results.run for cell in cells), key=lambda run: run.stamp)
+    now = str(int(time.time()))
+    name = options.model_id or model.name
+    return {
+        "schema_version": SCHEMA,
+        "evaluation_id": f"xling-tasks-{language}/{name}/{now}",
+        "retrieved_timestamp": now,
+        "evaluation_timestamp": _seconds(newest.stamp),
+        "source_metadata": {
+            "source_name": "xling-tasks",
+            "source_type": "evaluation_run",
+            "source_organization_name": options.organization,
+            "evaluator_relationship": options.relationship,
+        },
+        "eval_library": {
+            "name": "lm_eval",
+            "version": str(newest.content.get("lm_eval_version") or "unknown"),
+            "additional_details": {"plugin": f"xling-tasks {__version__}"},
+        },
+        "model_info": {
+            "name": model.name,
+            "id": name,
+            "additional_details": {
+                "deployment_type": "unknown",
+                "model_availability": "unknown",
+                "backend": str(newest.config.get("model")),
+                "model_args": json.dumps(
+                    publishable(newest.model_args), sort_keys=True, default=str
+                ),
+            },
+        },
+        "evaluation_results": [_result(cell, how) for cell in cells],
+    }
+
+
+def _seconds(stamp: str) -> str:
+    """A run's time in its file's name, as Unix time; the name as it is where it says none."""
+    try:
+        read = datetime.strptime(stamp.partition(".")[0], "%Y-%m-%dT%H-%M-%S")
+    except ValueError:
+        return stamp
+    return str(int(read.replace(tzinfo=timezone.utc).timestamp()))
+
+
+def _result(cell: Cell, how: Options) -> dict[str, Any]:
+    """One endpoint: what it is, its direction, its value and interval."""
+    panel, task = cell.panel, cell.task
+    known = CRITERIA[panel.criterion]
+    metric = known.metrics[panel.metric]
+    details = {
+        "criterion": panel.criterion,
+        "language": cell.language,
+        "language_name": language_name(cell.language),
+        "task": task.results.task,
+        "task_version": str((task.results.config.get("metadata") or {}).get("version")),
+        "signature": str(publishable(cell.signature)),
+        **({} if panel.temperature is None else {"temperature": f"{panel.temperature:g}"}),
+    }
+    score: dict[str, Any] = {"score": cell.value, "details": details}
+    if cell.interval is not None:
+        score["uncertainty"] = {
+            "confidence_interval": {
+                "lower": cell.interval.low,
+                "upper": cell.interval.high,
+                "confidence_level": how.level,
+                "method": "over questions",
+            },
+            "num_samples": int(task.results.count["effective"]),
+        }
+    at = "" if panel.temperature is None else f"_t{panel.temperature:g}"
+    return {
+        "evaluation_result_id": f"{task.results.task}/{panel.metric}{at}/{cell.language}",
+        "evaluation_name": f"{known.title}, {panel.dataset}, {language_name(cell.language)}",
+        "source_data": _source(task, panel.dataset),
+        "metric_config": {
+            "evaluation_description": known.asks,
+            "metric_id": panel.metric,
+            "metric_name": metric.label or panel.metric,
+            "metric_unit": "proportion" if metric.share else "points",
+            "lower_is_better": cell.better is False,
+        },
+        "score_details": score,
+    }
+
+
+def _source(task: Task, dataset: str) -> dict[str, Any]:
+    """Where the questions are from: the Hub, or elsewhere."""
+    data = task.results.xling.get("data") or {}
+    name = str(publishable(data.get("dataset") or dataset))
+    record = RECORDS.get(dataset)
+    if record is not None and record.hub_id:
+        return {"dataset_name": name, "source_type": "hf_dataset", "hf_repo": record.hub_id}
+    details = {"sha256": str(data["sha256"])} if data.get("sha256") else {}
+    return {"dataset_name": name, "source_type": "other", "additional_details": details}
