@@ -193,8 +193,14 @@ def _leaf(name: str, criterion: str, dataset: str, language: str = "") -> str:
     return (
         f"include: _{criterion}_template_yaml\n"
         f"task: {name}\n"
-        f"dataset_kwargs:\n  record: {dataset}\n" + (language and f"  language: {language}\n")
+        f"dataset_kwargs:\n  record: {dataset}\n"
+        + (language and f"  language: {_word(language)}\n")
     )
+
+
+def _word(text: str) -> str:
+    """A word as YAML has it: `no`, Norwegian, would be read as false."""
+    return text if yaml.safe_load(text) == text else json.dumps(text)
 
 
 def _stops(family: str, criterion: str, language: str) -> str:

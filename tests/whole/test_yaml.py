@@ -10,7 +10,7 @@ import pytest
 import xling_task_yaml
 from lm_eval.tasks import TaskManager
 from lm_eval.tasks._yaml_loader import load_yaml
-from xling_task_yaml._generate import files, groups
+from xling_task_yaml._generate import _leaf, files, groups
 
 from xling_tasks.data.records import RECORDS
 
@@ -23,6 +23,11 @@ def test_files_are_what_the_generator_writes():
         path.relative_to(FOLDER).as_posix(): path.read_text(encoding="utf-8") for path in YAMLS
     }
     assert on_disk == files()
+
+
+def test_norwegian_is_a_language_and_not_false():
+    assert '\n  language: "no"\n' in _leaf("xling_no", "correctness", "demo", "no")
+    assert "\n  language: es\n" in _leaf("xling_es", "correctness", "demo", "es")
 
 
 @pytest.mark.parametrize("path", YAMLS, ids=lambda path: path.stem)
