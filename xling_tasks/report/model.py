@@ -10,43 +10,8 @@ from xling_metrics.stats.intervals import Interval
 from xling_metrics.stats.paired import PairedDifference
 from xling_metrics.stats.resampling import LEVEL, RESAMPLES
 
-from xling_tasks.criteria import JURY_METRICS, Panel
+from xling_tasks.criteria import Panel
 from xling_tasks.report.data import Model, Task
-
-COVERAGE = (
-    "empty_rate",
-    "refused_rate",
-    "declined_rate",
-    "failed_rate",
-    "unknown_rate",
-    "unparsed_rate",
-    "no_end_rate",
-    "no_response",
-    "judge_failed_rate",
-    "translation_failed_rate",
-    "unscored",
-    "unverified",
-    "unparsed",
-    "abstained",
-    "langid_match",
-    "language_consistency",
-    "language_consistency_published",
-    "line_pass_rate",
-    "word_pass_rate",
-    "second_language_match",
-    "second_language_consistency",
-    "second_line_pass_rate",
-    "identifiers_agree",
-    "unusable_rows",
-    "n_judged",
-    "n_claims",
-    "profile",
-    *JURY_METRICS,
-)
-"""Metrics that say what was measured rather than how well, in the order of the coverage table."""
-
-SECOND_OPINIONS = ("second_language_match", "second_language_consistency")
-"""The endpoints about the language of answers, by another identifier: shown, never counted."""
 
 
 @dataclass(frozen=True)

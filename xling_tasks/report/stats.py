@@ -18,6 +18,7 @@ from xling_metrics.stats.shares import normal_quantile
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
 from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, Panel, panel_of
+from xling_tasks.criteria.rates import COVERAGE
 from xling_tasks.report import inference
 from xling_tasks.report.columns import Column, Row
 from xling_tasks.report.data import Model, Task
@@ -29,7 +30,7 @@ from xling_tasks.report.inference import (
     reported_interval,
     rows_interval,
 )
-from xling_tasks.report.model import COVERAGE, Cell, Classic, Comparison, Options, Sides
+from xling_tasks.report.model import Cell, Classic, Comparison, Options, Sides
 from xling_tasks.report.outcomes import counted
 from xling_tasks.report.paired import Ends, Paired, bounded_difference, shared_sums
 

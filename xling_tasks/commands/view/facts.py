@@ -8,7 +8,8 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from xling_tasks.criteria import CRITERIA, NO_RESPONSE, Found
+from xling_tasks.criteria import CRITERIA, Found
+from xling_tasks.criteria.rates import IN_LANGUAGE, RATES, SECOND_OPINIONS
 from xling_tasks.criteria.sample import Part, as_text, mapping, missing, number
 from xling_tasks.logs.shown.anything import languages_in, several_languages
 from xling_tasks.logs.shown.parts import parts_of
@@ -32,34 +33,6 @@ FLAGS = {
 """What may be the matter with an answer, in words; the place of each is its bit."""
 
 _BITS = {name: 1 << place for place, name in enumerate(FLAGS)}
-
-_ABOVE_NOTHING = {
-    "empty_rate": "empty",
-    "refused_rate": "refused",
-    "declined_rate": "declined",
-    "failed_rate": "failed",
-    NO_RESPONSE: "unread",
-    "unparsed_rate": "unread",
-    "unknown_rate": "unread",
-    "unparsed": "unread",
-    "unverified": "unread",
-    "judge_failed_rate": "judge_failed",
-    "no_majority": "no_majority",
-    "order_sensitive_rate": "order_sensitive",
-    "translation_failed_rate": "translation_failed",
-    "unscored": "unscored",
-    "unscored_rate": "unscored",
-    "abstained": "abstained",
-}
-"""Metrics that say so of an answer by being more than 0, whatever the criterion."""
-
-_BELOW_HALF = {
-    "langid_match": "off_language",
-    "language_consistency": "off_language",
-    "second_language_match": "second_off_language",
-    "second_language_consistency": "second_off_language",
-}
-"""Metrics that say so of an answer by being less than 0.5."""
 
 _TEMPERATURE = re.compile(r"(.+?)(?:_t(\d+(?:\.\d+)?))?")
 _TITLE = 240
@@ -165,10 +138,12 @@ def _named(criterion: str, sample: Mapping[str, Any], language: str) -> Iterator
         base, own = _base(criterion, name)
         if own not in ("", language):
             continue
-        if share > 0 and base in _ABOVE_NOTHING:
-            yield _ABOVE_NOTHING[base]
-        elif share < 0.5 and base in _BELOW_HALF:
-            yield _BELOW_HALF[base]
+        if share > 0 and base in RATES and RATES[base].flag:
+            yield RATES[base].flag
+        elif share < 0.5 and base in IN_LANGUAGE:
+            yield "off_language"
+        elif share < 0.5 and base in SECOND_OPINIONS:
+            yield "second_off_language"
 
 
 @functools.lru_cache(maxsize=65_536)

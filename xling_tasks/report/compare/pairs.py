@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from xling_tasks.criteria import ENGLISH, panel_of
+from xling_tasks.criteria.rates import COVERAGE, SECOND_OPINIONS
 from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.logs.results import read_results, refuse_mixed_models
 from xling_tasks.report.data import Model, Task, read_models
-from xling_tasks.report.model import COVERAGE, SECOND_OPINIONS
 from xling_tasks.report.stats import AUC
 from xling_tasks.report.unread import measured
 

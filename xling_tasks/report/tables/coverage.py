@@ -6,43 +6,18 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from xling_tasks.criteria import CRITERIA, Panel
+from xling_tasks.criteria.rates import COLUMNS, IN_LANGUAGE, RATES, SECOND_OPINIONS
 from xling_tasks.report.data import Task
-from xling_tasks.report.model import SECOND_OPINIONS
 from xling_tasks.report.tables.differences import Difference, grouped, notes_about, task_languages
 from xling_tasks.report.tables.grid import Grid, is_language, shown_temperature
 from xling_tasks.report.tables.rows import Rows
 from xling_tasks.report.tables.table import Table, Value
 
-_SHARES = {
-    "empty_rate": "empty",
-    "refused_rate": "filtered",
-    "declined_rate": "declined in words",
-    "failed_rate": "call failed",
-    "unknown_rate": "unknown verdict",
-    "unparsed_rate": "no letters read",
-    "no_end_rate": "no [End]",
-    "no_response": "no response",
-    "no_majority": "no majority of judges",
-    "judge_failed_rate": "judge failed",
-    "translation_failed_rate": "translation failed",
-    "unscored": "unscored",
-    "unverified": "claims unverified",
-    "abstained": "abstained",
-}
-_IN_LANGUAGE = ("langid_match", "language_consistency")
-_AFTER = {
-    "line_pass_rate": "all lines in language",
-    "word_pass_rate": "all words in script",
-    "second_line_pass_rate": "all lines in language (second)",
-    "identifiers_agree": "identifiers agree",
-    "n_judged": "judged",
-    "n_claims": "claims per answer",
-    "profile": "with a profile",
-}
+_SHARES = {name: rate.column for name, rate in RATES.items() if rate.column}
 _HEADS = (
     "model", "dataset", "language", "T", "in data", "usable", "run", "unusable rows",
     "unusable questions", "reasons", "samples", *_SHARES.values(), "off language",
-    "off language (second)", *_AFTER.values(),
+    "off language (second)", *COLUMNS.values(),
 )  # fmt: skip
 
 _NOTE = (
@@ -180,8 +155,8 @@ def _measured(grid: Grid, task: Task, language: str, tau: float | None) -> list[
         inside = next((v for name in names if (v := value(name)) is not None), None)
         return 1 - inside if isinstance(inside, float) else None
 
-    both = (off(_IN_LANGUAGE), off(SECOND_OPINIONS))
-    return [*map(value, _SHARES), *both, *(_whole(value(name), name) for name in _AFTER)]
+    both = (off(IN_LANGUAGE), off(SECOND_OPINIONS))
+    return [*map(value, _SHARES), *both, *(_whole(value(name), name) for name in COLUMNS)]
 
 
 def _whole(value: Value, name: str) -> Value:

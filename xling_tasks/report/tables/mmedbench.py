@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xling_tasks.criteria import CRITERIA, form_of
+from xling_tasks.criteria.rates import COVERAGE
 from xling_tasks.data.published import Figure, published
 from xling_tasks.report.data import Task
-from xling_tasks.report.model import COVERAGE
 from xling_tasks.report.tables.differences import Difference, grouped, notes_about
 from xling_tasks.report.tables.grid import (
     MMEDBENCH_LANGUAGES,

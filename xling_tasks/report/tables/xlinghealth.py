@@ -7,9 +7,9 @@ from statistics import pstdev
 
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.criteria.consistency import SIMILAR
+from xling_tasks.criteria.rates import COVERAGE
 from xling_tasks.data.published import Figure, published
 from xling_tasks.languages import in_order
-from xling_tasks.report.model import COVERAGE
 from xling_tasks.report.tables.differences import Difference, notes_about
 from xling_tasks.report.tables.grid import (
     DROP_NOTE,

@@ -1,0 +1,103 @@
+"""What is known of a criterion or a metric stands in its module: nobody else names it in a literal."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import xling_tasks
+from xling_tasks.criteria import CRITERIA
+
+ROOT = Path(xling_tasks.__file__).parent
+NAMES = {*CRITERIA, *(name for criterion in CRITERIA.values() for name in criterion.metrics)}
+
+MAY = {
+    "criteria/": "the place itself",
+    "tasks/": "a task measures its own metrics",
+    "scorers/": "what tasks share of measuring them",
+    "outcomes.py": "what became of an answer, by what tasks measured of it",
+    "unanswered.py": "the names of rates that every task has",
+    "report/outcomes.py": "the same, of older results that recorded rates alone",
+    "report/tables/correctness.py": "XLingEval's Table 1 and Figure 2",
+    "report/tables/xlinghealth.py": "XLingEval's tables A4 to A14",
+    "report/tables/mmedbench.py": "MMedBench's tables",
+    "report/tables/judges.py": "the agreement of judges and its statistics",
+    "report/tables/human.py": "people's labels, which are correctness's",
+    "report/tables/headlines.py": "the warning about empathy that is absent on both sides",
+    "report/tables/significance.py": "the tests of XLingEval's consistency",
+    "report/human.py": "people's labels, which are correctness's",
+    "report/sentences.py": "the advice to label answers, which correctness has",
+    "commands/annotate/": "the pages: correctness's labels, and the answers that tasks translate",
+    "commands/rank/": "a paper's table, from the rationales' metrics",
+    "commands/submit/": "MMedBench's leaderboard, with its own names",
+    "commands/doctor/": "the models that tasks of its name need",
+    "commands/cost.py": "the calls that information makes",
+    "commands/check_judge.py": "labelled verdicts of rubrics",
+    "commands/check_translator.py": "translators are rated by what tasks make of their texts",
+    "commands/translate/": "the criteria whose answers are translated",
+    "commands/view/facts.py": "flags, some of which are called as the rate is",
+    "report/tables/coverage.py": "rows and questions that were left out",
+    "commands/view/details.py": "letters are read again to show where",
+    "data/": "prompts, labels and readings of a task's name, and rows that are left out",
+    "models/": "a judge's labels, as it gives them",
+    "logs/by_language.py": "how tasks with several languages inside are split",
+    "logs/shown/anything.py": "the harness's own record of answers",
+    "report/data.py": "values that are no number per question, by their form",
+    "report/columns.py": "scores that are functions of sums",
+    "report/inference.py": "the same",
+    "report/stats.py": "the same, and which have the papers' classic tests",
+    "report/unread.py": "what an unread reply may have been",
+    "report/unlike.py": "whose language is told",
+    "report/conclusions.py": "who was not served",
+    "report/lines.py": "the same",
+    "report/board/": "rows instead of columns, as in `report/data`",
+    "report/compare/": "people's labels, which are correctness's",
+    "report/pictures/": "the stacked labels of correctness",
+    "report/tables/differences.py": "the note on people's labels",
+}
+"""Files (or folders) that may name some, and why."""
+
+
+def literals(path: Path) -> Iterator[str]:
+    """The texts of a module, but for what documents it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    told = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+            yield node.value
+
+
+@functools.cache
+def naming() -> dict[str, set[str]]:
+    found = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        named = NAMES.intersection(literals(path))
+        if named:
+            found[path.relative_to(ROOT).as_posix()] = named
+    return found
+
+
+def test_nobody_else_names_a_criterion_or_a_metric():
+    others = {path: named for path, named in naming().items() if not path.startswith(tuple(MAY))}
+    assert others == {}, "declare it in xling_tasks/criteria, and read it there"
+
+
+@pytest.mark.parametrize("place", MAY)
+def test_an_exception_that_nothing_needs_is_none(place):
+    assert any(path.startswith(place) for path in naming()), f"take {place} off the list"
+
+
+def test_the_rooms_that_show_results_have_no_list_of_their_own():
+    """The page, declared tables and pictures of verdicts read what is declared."""
+    free = ("report/page/", "report/tables/multilingual.py", "report/tables/declared.py",
+            "logs/alike.py", "logs/shown/parts.py", "report/board/words.py",
+            "report/pictures/told.py", "report/pictures/verdicts.py")  # fmt: skip
+    assert {path: named for path, named in naming().items() if path.startswith(free)} == {}
