@@ -61,7 +61,7 @@ def _logged(
     if inside is False and not told:
         replies = (sample.get("resps") or ())[request : request + 1]
         text = str(replies[0][0]) if replies and replies[0] else ""
-        again = in_users_language(tell([text], language)[0])
+        again = in_users_language(tell([text], language)[0]) if text else 0.0
         inside = None if again is None else bool(again)
     return outcome_of(sample, suffix, inside=inside)
 
