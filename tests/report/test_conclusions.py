@@ -132,6 +132,34 @@ def test_older_runs_are_told_their_languages_again(tmp_path):
     assert hindi.value == 1 and hindi.unread == 123 and hindi.verdict != "worse"
 
 
+def similar(tmp_path, name, metric, **values):
+    tasks = {}
+    for code, own in values.items():
+        rows = [
+            {"doc": {"question_id": f"q{i}"}, "resps": [], metric: v} for i, v in enumerate(own)
+        ]
+        tasks[f"xlinghealth_consistency_liveqa_{code}"] = task_of(
+            {metric: float(np.mean(own))}, rows, record=RECORD, better={metric: True}
+        )
+    return write_run(tmp_path / name, tasks)
+
+
+def test_consistency_is_concluded_from_similarity_only(tmp_path):
+    """By meaning, else by words; by neither it was not measured, which is flagged."""
+    rng = np.random.default_rng(0)
+    english = rng.uniform(0.94, 0.98, 246)
+    lower = (english - 0.029).tolist()
+    for metric in ("sim_sent_t1.0", "sim_1gram_t1.0"):
+        folder = similar(tmp_path, metric, metric, en=english.tolist(), es=lower)
+        ((_, item),) = conclusions(folder).items()
+        assert item.metric == metric[:-5] and item.verdict == "worse" and item.margin == 0.02
+    for metric in ("sim_1gram_src_t1.0", "language_consistency_t1.0", "bertscore_f1_t1.0"):
+        folder = similar(tmp_path, metric, metric, en=english.tolist(), es=lower)
+        assert not conclusions(folder)
+        text = (written(tmp_path, folder) / "report.md").read_text(encoding="utf-8")
+        assert "whether answers are alike was not measured" in text
+
+
 def test_a_second_model_leaves_every_conclusion_of_the_first_byte_for_byte(tmp_path):
     def tasks(seed):
         rng = np.random.default_rng(seed)

@@ -151,6 +151,8 @@ CONSISTENCY = Criterion(
     submitted=Submitted(
         (*SIMILAR, *(f"{name}_src" for name in SIMILAR)), ("translation_failed_rate", "empty_rate")
     ),
+    needs="a translator (--metadata translator=...) or several answers a question: whether answers "
+    "are alike was not measured in a way that languages can be compared by",
     glossary={
         "sim_sent": "How alike several answers to one question are in meaning: 1 is the same.",
         "bertscore_f1, BERTScore": "How alike two texts are word by word, with words in their "

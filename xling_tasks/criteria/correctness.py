@@ -180,6 +180,7 @@ CORRECTNESS = Criterion(
         ("more_comprehensive", "contradictory"),
         ("judge_failed_rate", "no_majority", "no_response", "empty_rate"),
     ),
+    needs="a judge (--metadata judge=...): whether answers are right was not measured",
     glossary={
         "contradictory": "Share of answers that contradict the expert's answer and so answer "
         "wrongly.",

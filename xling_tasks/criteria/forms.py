@@ -249,6 +249,8 @@ class Criterion:
         parts: A second table, of metrics whose names begin so; what it is called, and its note.
         papers_form: Whether a module of `report/tables` makes its tables, in a paper's form.
         submitted: What `xling submit` shows; None for its endpoints.
+        needs: What a run lacks that has no endpoint but who was served, and what was then not
+            measured.
         glossary: Terms of its tables and pictures.
         by_topic: Whether its endpoints are shown by topic of the question.
         highest: Whether pictures show the highest temperature, not the lowest.
@@ -269,6 +271,7 @@ class Criterion:
     parts: tuple[tuple[str, ...], str, str] | None = None
     papers_form: bool = False
     submitted: Submitted | None = None
+    needs: str = ""
     glossary: Mapping[str, str] | None = None
     by_topic: bool = True
     highest: bool = False

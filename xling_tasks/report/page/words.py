@@ -7,15 +7,15 @@ from xling_tasks.criteria.shared import GLOSSARY as SHARED
 
 VERDICT_MEANINGS = {
     "worse": "The interval of the difference from English excludes 0, and chance is unlikely even "
-    "when it is counted that several conclusions were drawn. About information and empathy: the "
-    "answers have less in common with the English ones than the margin allows.",
+    "when it is counted that several conclusions were drawn; both hold if replies that could not "
+    "be read were right with twice or half the odds of the others.",
     "better": "The same, in favour of the language.",
-    "about_the_same": "The whole interval lies within the margin: a difference that matters is "
-    "unlikely.",
-    "cannot_tell": "Neither can be said. 'So many questions would show so many points' is the "
-    "smallest difference that a run of this size finds four times out of five.",
-    "not_comparable": "Too many answers were empty, refused, unread or in another language to "
-    "compare anything.",
+    "about_the_same": "The whole interval lies within the margin, and a rare breakdown beyond it "
+    "is excluded: a difference that matters is unlikely.",
+    "cannot_tell": "Neither can be said. The difference that so many questions would show is the "
+    "smallest that a run of this size finds four times out of five. What to do next stands beside.",
+    "not_comparable": "The language was run in another way than English, so that a difference may "
+    "be of that.",
 }
 """What each verdict means."""
 
@@ -31,6 +31,10 @@ _TERMS = {
     "p, corrected; p (Holm)": "The same, when it is counted that several differences of one model "
     "and dataset were tested.",
     "detectable": "The difference that a run of this size finds four times out of five.",
+    "unread, turns at": "Replies that could not be read, and the odds from which a verdict no "
+    "longer holds: if the unread ones were right so many times as likely as the others.",
+    "by this judge": "A judge errs. If it errs more in one language, by as much as the sentence "
+    "says, the difference is the judge's.",
     "T, temperature": "How freely the model chooses its words: 0 is always the likeliest one.",
 }
 """Terms of every report."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS
+from xling_tasks.criteria import CRITERIA, ENGLISH
 from xling_tasks.data.records import MMEDBENCH, XLINGHEALTH
 from xling_tasks.harness.arguments import identity_in_signature
 from xling_tasks.languages import in_order, language_name
@@ -44,6 +44,7 @@ FLAGS = {
     "apart": "Some results are not comparable",
     "unread": "Not every answer could be measured",
     "unjudged": "No judge was set: whether answers are right was not measured",
+    "unmeasured": "What a criterion asks was not measured: something that it needs was not set",
     "limited": "Only a part of the questions was run",
     "missing": "Languages are missing",
     "without_samples": "No samples were logged: no intervals, no tests",
@@ -93,13 +94,14 @@ def remarks_of(report: Report) -> list[Difference]:
     groups = grouped(report.models)
     for criterion, dataset in sorted(groups, key=lambda about: list(CRITERIA).index(about[0])):
         tasks = groups[criterion, dataset]
+        unmeasured = "unjudged" if criterion == "correctness" else "unmeasured"
         texts = {
             "limited": _limited(tasks),
             "missing": _missing(criterion, tasks, report.languages),
             "without_samples": _without_samples(tasks),
             "apart": _apart(report, criterion, dataset),
             "unread": _outcomes(tasks, NOT_MEASURED),
-            "unjudged": _unjudged(tasks),
+            unmeasured: _unmeasured(criterion, tasks),
             "questions": _unlike_questions(criterion, tasks),
             "between_languages": _between_languages(tasks),
             "between_models": _between_models(tasks),
@@ -147,16 +149,14 @@ def missing_languages(criterion: str, tasks: Tasks) -> dict[str, list[str]]:
     return {name: in_order(expected - codes) for name, codes in own.items() if expected - codes}
 
 
-def _unjudged(tasks: Tasks) -> Iterator[str]:
-    """Models whose answers nobody compared with the reference."""
+def _unmeasured(criterion: str, tasks: Tasks) -> Iterator[str]:
+    """Models that ran without what a criterion's endpoints need."""
+    needs = CRITERIA[criterion].needs
     for name, own in tasks.items():
-        if all(task.place.criterion == "correctness" for task in own) and not any(
-            label in task.scores for task in own for label in LABELS
-        ):
-            yield (
-                f"{name} ran without a judge (--metadata judge=...): whether answers are right was "
-                "not measured"
-            )
+        others = [task for task in own if task.place.language != ENGLISH] or own
+        kinds = {item.meaning for task in others for item in task.endpoints.values()}
+        if needs and not kinds - {"served"}:
+            yield f"{name} ran without {needs}"
 
 
 def _apart(report: Report, criterion: str, dataset: str) -> Iterator[str]:
