@@ -318,7 +318,7 @@ def _tokens(text: str) -> tuple[str, list[str]]:
 
 def _meant(kinds: str, words: list[str]) -> str:
     """The kinds, where what is granted, a form's choice, and a heading are what they mean."""
-    kinds = _GRANTED.sub(lambda match: regex.sub("[^,.n]", "x", match[0]), kinds)
+    kinds = _GRANTED.sub(lambda match: "G" + regex.sub("[^,.n]", "x", match[0])[1:], kinds)
     kinds = _FORM.sub(lambda match: "?" * len(match[0]), kinds).replace("C", "v").replace("D", "v")
     for match in reversed([*_FAILS.finditer(kinds)]):
         kinds = kinds[: match.start()] + "F" + kinds[match.end() :]
