@@ -9,20 +9,9 @@ from typing import Any
 
 from xling_metrics.aggregate import MEAN
 
-from xling_tasks.criteria.forms import (
-    Column,
-    Criterion,
-    Drawn,
-    Endpoint,
-    Found,
-    Metric,
-    Read,
-    Shown,
-    Told,
-    drops,
-    metrics,
-)
+from xling_tasks.criteria.forms import Column, Criterion, Drawn, Endpoint, Metric, Told, metrics
 from xling_tasks.criteria.sample import ANSWER, answer_part, number, question_part
+from xling_tasks.criteria.shown import Found, Read, Shown, drops
 from xling_tasks.tasks.metric import Metric as TaskMetric
 from xling_tasks.tasks.sampling import GreedyTask
 from xling_tasks.tasks.xlinghealth import XLingHealthTask

@@ -3,18 +3,12 @@
 from xling_tasks.criteria.forms import (
     AVERAGE,
     ENGLISH,
-    Behind,
-    Beside,
     Column,
     Criterion,
     Drawn,
     Endpoint,
-    Found,
     Metric,
     MetricName,
-    Read,
-    Shown,
-    Side,
     Submitted,
     Told,
 )
@@ -36,4 +30,5 @@ from xling_tasks.criteria.places import (
     place_of,
     primary_of,
 )
+from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Shown, Side
 from xling_tasks.criteria.table import CRITERIA, Form, declared, form_of

@@ -8,20 +8,12 @@ from typing import Any
 
 from xling_tasks.criteria.forms import (
     ENGLISH,
-    Behind,
-    Beside,
     Criterion,
     Drawn,
     Endpoint,
-    Found,
     Metric,
-    Read,
-    Sample,
-    Shown,
-    Side,
     Submitted,
     Told,
-    drops,
     metrics,
     names,
 )
@@ -32,6 +24,7 @@ from xling_tasks.criteria.sample import (
     question_part,
 )
 from xling_tasks.criteria.shared import AGREE, BERTSCORE, SENTENCES
+from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Sample, Shown, Side, drops
 
 SIMILAR = ("sim_sent", "bertscore_f1", "sim_1gram")
 """The similarities that stand for all, the first that a run has."""

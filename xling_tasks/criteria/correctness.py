@@ -6,18 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from xling_tasks.criteria.forms import (
-    Behind,
-    Beside,
     Column,
     Criterion,
     Drawn,
     Endpoint,
-    Found,
     Metric,
-    Read,
-    Sample,
-    Shown,
-    Side,
     Submitted,
     Told,
     metrics,
@@ -36,6 +29,7 @@ from xling_tasks.criteria.sample import (
     words,
 )
 from xling_tasks.criteria.shared import AGREE, IN_LANGUAGE, SERVED, SERVICE
+from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Sample, Shown, Side
 
 _HARM = Metric(
     "contradictory",

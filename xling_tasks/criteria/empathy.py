@@ -14,18 +14,11 @@ from xling_tasks.criteria.against_english import (
 )
 from xling_tasks.criteria.forms import (
     ENGLISH,
-    Behind,
-    Beside,
     Column,
     Criterion,
     Drawn,
     Endpoint,
-    Found,
     Metric,
-    Read,
-    Sample,
-    Shown,
-    Side,
     Submitted,
     Told,
     metrics,
@@ -39,6 +32,7 @@ from xling_tasks.criteria.sample import (
     words,
 )
 from xling_tasks.criteria.shared import AGREE, IN_LANGUAGE, SERVED, SERVICE
+from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Sample, Shown, Side
 
 
 def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:

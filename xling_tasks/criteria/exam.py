@@ -9,21 +9,13 @@ from typing import Any
 
 from xling_tasks.criteria.forms import (
     ENGLISH,
-    Behind,
-    Beside,
     Column,
     Criterion,
     Drawn,
     Endpoint,
-    Found,
     Metric,
-    Read,
-    Sample,
-    Shown,
-    Side,
     Submitted,
     Told,
-    drops,
     metrics,
     names,
 )
@@ -41,6 +33,7 @@ from xling_tasks.criteria.sample import (
     replies,
 )
 from xling_tasks.criteria.shared import AGREE, BERTSCORE, SENTENCES
+from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Sample, Shown, Side, drops
 
 
 def _parts(sample: Mapping[str, Any], language: str, soft: bool) -> list[Part]:

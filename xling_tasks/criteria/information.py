@@ -15,18 +15,11 @@ from xling_tasks.criteria.against_english import (
 )
 from xling_tasks.criteria.forms import (
     ENGLISH,
-    Behind,
-    Beside,
     Column,
     Criterion,
     Drawn,
     Endpoint,
-    Found,
     Metric,
-    Read,
-    Sample,
-    Shown,
-    Side,
     Submitted,
     Told,
     metrics,
@@ -40,6 +33,7 @@ from xling_tasks.criteria.sample import (
     mapping,
 )
 from xling_tasks.criteria.shared import AGREE, IN_LANGUAGE, SERVED, SERVICE
+from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Sample, Shown, Side
 
 _SUPPORT = {True: ("supported", "good"), False: ("not supported", "bad")}
 

@@ -6,18 +6,7 @@ from collections.abc import Mapping
 from itertools import islice, zip_longest
 from typing import Any
 
-from xling_tasks.criteria.forms import (
-    Column,
-    Criterion,
-    Endpoint,
-    Metric,
-    Read,
-    Shown,
-    Submitted,
-    Told,
-    drops,
-    metrics,
-)
+from xling_tasks.criteria.forms import Column, Criterion, Endpoint, Metric, Submitted, Told, metrics
 from xling_tasks.criteria.sample import (
     ANSWER,
     Part,
@@ -30,6 +19,7 @@ from xling_tasks.criteria.sample import (
     question_part,
 )
 from xling_tasks.criteria.shared import AGREE, IN_LANGUAGE, SERVED, SERVICE
+from xling_tasks.criteria.shown import Read, Shown, drops
 
 CRITERIA_MET = "Criteria"
 """The heading of a rubric's criteria, each with whether it is met."""

@@ -9,18 +9,11 @@ from typing import Any
 
 from xling_tasks.criteria.forms import (
     ENGLISH,
-    Behind,
-    Beside,
     Column,
     Criterion,
     Drawn,
     Endpoint,
-    Found,
     Metric,
-    Read,
-    Sample,
-    Shown,
-    Side,
     Submitted,
     Told,
     metrics,
@@ -36,6 +29,7 @@ from xling_tasks.criteria.sample import (
     question_part,
 )
 from xling_tasks.criteria.shared import UNKNOWN
+from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Sample, Shown, Side
 
 
 def _parts(sample: Mapping[str, Any], language: str, soft: bool) -> list[Part]:
