@@ -84,6 +84,8 @@ class Settings:
         wrong_answers_seed: What wrong answers to the user's own questions are drawn with, where
             the file gives none.
         rubric_batch: Criteria of a rubric that a judge is asked about in one call.
+        ask_again: Whether the model under test is asked a second time, for the letters or the word
+            alone, where its reply is unread.
         detect_errors: Whether a server's error text in the place of an answer of the model under
             test is a failed call.
         second_identifier: Another identifier of language than langid, whose columns stand beside
@@ -119,6 +121,7 @@ class Settings:
     wrong_answers_seed: int = 0
     rubric_batch: int = 1
     detect_errors: bool = True
+    ask_again: bool = False
     second_identifier: str | None = None
     given: frozenset[str] = field(default=frozenset(), repr=False)
     jury: tuple[Juror, ...] = ()
@@ -360,6 +363,7 @@ _CHECKS: dict[str, Any] = {
     "scripts": lambda key, value: None if value is None else stated_scripts(key, value),
     "wrong_answers_seed": _seed,
     "rubric_batch": lambda key, value: _count(key, value, MOST_CRITERIA),
+    "ask_again": _switch,
     "detect_errors": _switch,
     "second_identifier": lambda key, value: checked(f"--metadata {key}", value),
 }

@@ -111,6 +111,9 @@ def _counted(task: XlingTask, docs: Iterable[Any], count: Callable[[str], int]) 
                     text = context if generated else context + arguments[1]
                     output = int(arguments[1].get("max_gen_toks", 0)) if generated else 0
                     add("model", kind, language, text, output, repeats)
+                    if generated and getattr(unit, "asks_again", False):
+                        add("model", AGAIN, language, text, output, repeats)
+                        entries["model", AGAIN, language].prompt_tokens += repeats * output
             for request in unit.side_requests(own):
                 language = request.language or unit.language
                 role, output = request.role, request.max_gen_toks

@@ -138,6 +138,7 @@ _CHOICES = (
     *("acc", "acc_parsed", "acc_single", "acc_multi", "jaccard"),
     *("acc_norm", "acc_norm_letters", "acc_norm_tokens"),
 )
+_AGAIN = ("asked_again_rate", "contradicted_rate", "acc_asked_again")
 _HEADING = "Exam questions answered rightly"
 _BEYOND = Metric(
     "acc",
@@ -169,7 +170,7 @@ def _mcqa(key: str, title: str, asks: str, reader: bool = True) -> Criterion:
         f"MMedBench: {title}",
         asks,
         metrics(
-            (_BEYOND, *_CHOICES[1:]), ("unparsed_rate",),
+            (_BEYOND, *_CHOICES[1:]), ("unparsed_rate",), _AGAIN,
             counts=("read_by_model_rate",), failures=("empty_rate",), chance=_CHOICES,
         ),
         (Endpoint("acc"),),
@@ -190,6 +191,7 @@ def _rationale(key: str, title: str) -> Criterion:
         metrics(
             (*(_BEYOND, *_CHOICES[1:]), *_OVERLAPS, SENTENCES, "second_language_consistency"),
             ("unparsed_rate",),
+            _AGAIN,
             counts=("read_by_model_rate", AGREE),
             failures=("empty_rate", "no_end_rate"),
             within=_NAMES,

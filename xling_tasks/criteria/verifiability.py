@@ -184,6 +184,7 @@ VERIFIABILITY = Criterion(
     metrics(
         ("macro_precision", "macro_recall", _MACRO_F1, _ACC, "acc_all", "auc_hard"),
         (UNKNOWN,),
+        ("asked_again_rate", "contradicted_rate", "acc_asked_again"),
         counts=("read_by_model_rate",),
         failures=("empty_rate",),
     ),

@@ -73,6 +73,14 @@ def read_letters(
     return reader.read()
 
 
+def named_letters(reply: str, options: Mapping[str, str]) -> frozenset[str]:
+    """All options that a reply names, by letter or whole text, whatever it says of them."""
+    text = bare(reply, _LONGEST)
+    tokens = lex(text.strip(), options_of(options)) if text and text.strip() else None
+    values = tokens.values if tokens else []
+    return frozenset().union(*values) & set(options)
+
+
 class _Reader(Reply):
     """The rules, and the places where an answer stands."""
 

@@ -111,6 +111,13 @@ def read_verdict(reply: str, answer: str | None = None) -> int | None:
     return _Reader(kinds, words).read()
 
 
+def named_verdicts(reply: str) -> set[int]:
+    """The verdicts whose words a reply has, whatever it says with them."""
+    text = bare(reply, _LONGEST)
+    kinds, _ = _tokens(text.strip()) if text else ("", [])
+    return {YES if kind in "Yr" else NO for kind in regex.findall("[YrNwF]", kinds)}
+
+
 _ANSWER = r"(?:Xe|Qe?)?A[ALefxXiQ]{0,4}"
 _ENGLISH = {"is", "are", "was", "seems", "looks"}
 

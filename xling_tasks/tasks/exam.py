@@ -17,11 +17,13 @@ from xling_tasks.errors import XlingError
 from xling_tasks.harness.backends import may_be_cut
 from xling_tasks.harness.run import current
 from xling_tasks.models.reader import Choice, readable
+from xling_tasks.readers.letters import named_letters
 from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks.exam_replies import letters_of, stated_letters
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.reading import ReadingTask
 from xling_tasks.tasks.sampling import GreedyTask
+from xling_tasks.tasks.second_turn import ACC, ASKED, CONTRADICTED
 from xling_tasks.tasks.side_requests import SideRequest
 
 
@@ -101,7 +103,21 @@ class ExamTask(ReadingTask, GreedyTask):
         return letters, cut
 
     def ask_about_letters(self, *, after_marker: bool = False) -> None:
-        """Have the reader read what the rules leave, but for replies that may be cut off."""
+        """Have the reader read what the rules leave, but for replies that may be cut off.
+
+        Before that, the model is asked again about what the rules leave, where it is to be.
+        """
+        if self.asks_again:
+            self.ask_model_again(
+                {
+                    (str(instance.doc["question_id"]), reply): (instance, reply)
+                    for instance in self.instances
+                    for result in instance.filtered_resps.values()
+                    for reply in replies_of(result)
+                    if readable(reply)
+                    and self.by_rules(reply, instance.doc, after_marker=after_marker)[0] is None
+                }
+            )
         if not self.has_reader:
             return
         unread = []
@@ -122,11 +138,29 @@ class ExamTask(ReadingTask, GreedyTask):
     ) -> dict[str, Any]:
         """Scores of the letters in a reply, by the rules, else by the reader."""
         chosen, _ = self.by_rules(reply, doc, after_marker=after_marker)
+        again = self._again_values(reply, doc, chosen) if self.asks_again else {}
         if not self.has_reader:
-            return self.choice_values(chosen, doc)
+            return self.choice_values(chosen, doc) | again
         by_model = self.read_by_model.get(_choice(reply, doc)) if chosen is None else None
         values = self.choice_values(by_model if chosen is None else chosen, doc)
-        return values | {"read_by_model_rate": float(by_model is not None)}
+        return values | {"read_by_model_rate": float(by_model is not None)} | again
+
+    def _again_values(
+        self, reply: str, doc: Mapping[str, Any], chosen: Collection[str] | None
+    ) -> dict[str, Any]:
+        """What a second turn changes; a second answer against all that the first names is none."""
+        said = self.second_turn.replies.get((str(doc["question_id"]), reply))
+        contradicted = None
+        if chosen is None and said is not None:
+            chosen = stated_letters(said, doc, fine_tuned=False, cut=False)
+            named = named_letters(reply, doc["options"])
+            contradicted = bool(chosen and named and not set(chosen) <= named)
+            chosen = None if contradicted else chosen
+        return {
+            ACC: float(exact(chosen, doc["answer"])),
+            ASKED: float(said is not None),
+            CONTRADICTED: None if contradicted is None else float(contradicted),
+        }
 
     def choice_values(
         self, chosen: Collection[str] | None, doc: Mapping[str, Any]
@@ -162,6 +196,11 @@ class ExamTask(ReadingTask, GreedyTask):
             )
             for name, (span, aggregate, better) in spans.items()
         ]
+        if self.asks_again:
+            of = {ACC: "all_questions", ASKED: "all_questions", CONTRADICTED: "asked_again"}
+            metrics += [
+                Metric(name, MEAN, None, signature(name, of=span)) for name, span in of.items()
+            ]
         if self.has_reader:
             sign = signature("read_by_model_rate", of="all_questions") + self.reader_signature
             metrics.append(Metric("read_by_model_rate", MEAN, None, sign))

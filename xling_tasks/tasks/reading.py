@@ -9,16 +9,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from lm_eval.api.instance import Instance
+
 from xling_tasks.data.prompts import Prompt
+from xling_tasks.harness.backends import replayed
+from xling_tasks.lm import journaled
+from xling_tasks.log import warn_once
 from xling_tasks.models.backend import backend
 from xling_tasks.models.control_tokens import common
 from xling_tasks.models.reader import Choice, Opinion, Reader, code_for, fill
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.readers.fences import STAND_IN
+from xling_tasks.replies.folder import cache_folder
 from xling_tasks.tasks.base import XlingTask
+from xling_tasks.tasks.second_turn import SecondTurn
 from xling_tasks.tasks.side_requests import SideRequest
 
 _Asked = TypeVar("_Asked", Choice, Opinion)
+AGAIN = {
+    "read_letters": {"en": "Write only the letter or letters of your answer, and nothing else."},
+    "read_verdict": {
+        "en": "Write only the word Yes or the word No, and nothing else.",
+        "es": "Escriba solo la palabra Yes o la palabra No, y nada más.",
+        "zh": "请只写 Yes 或 No 这一个词，不要写其他内容。",
+        "hi": "केवल Yes या No शब्द लिखें, और कुछ नहीं।",
+    },
+}
+"""What the model under test is asked in a second turn, by the reader's prompt and language."""
 
 
 class ReadingTask(XlingTask):
@@ -26,16 +43,19 @@ class ReadingTask(XlingTask):
 
     Attributes:
         reads: Whether it has replies to read; not where it scores by log-likelihood.
+        may_ask_again: Whether the model under test may be asked a second time.
         reader_prompt: The prompt of its reader.
         read_by_model: What the reader said, by what it was asked about.
     """
 
     reads = True
+    may_ask_again = True
     reader_prompt: str
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._reader: Reader | None = None
         self.read_by_model: dict[Any, Any] = {}
+        self.second_turn = SecondTurn()
         super().__init__(config)
 
     def used_prompts(self) -> dict[str, Prompt]:
@@ -44,6 +64,45 @@ class ReadingTask(XlingTask):
         if self._spec is not None:
             used[self.reader_prompt] = self.prompts.get(self.reader_prompt, "en")
         return used
+
+    # A second turn with the model under test
+
+    @property
+    def asks_again(self) -> bool:
+        """Whether the model under test is asked again where its reply is unread."""
+        return self.reads and self.settings.ask_again and self.may_ask_again
+
+    def build_all_requests(self, **kwargs: Any) -> None:
+        """Also keep the messages behind each prompt, for a second turn."""
+        if self.reads and self.settings.ask_again and not self.may_ask_again:
+            warn_once(f"{self.config.task}: ask_again has no effect on this task")
+        if self.asks_again and kwargs.get("chat_template") is not None:
+            kwargs["chat_template"] = self.second_turn.keeping(kwargs["chat_template"])
+        super().build_all_requests(**kwargs)
+
+    def ask_model_again(self, unread: dict[Any, tuple[Instance, str]]) -> None:
+        """Ask the model about its unread replies, each once; requests and replies are logged."""
+
+        def watch(name: str, lm: Any, instances: list[Instance]) -> None:
+            if replayed(lm) is None:
+                folder, resume = cache_folder(self.settings.xling_cache), self.settings.xling_resume
+                journaled.watch(name, lm, instances, folder, resume)
+
+        task = str(self.config.task)
+        request = AGAIN[self.reader_prompt]
+        own = request.get(self.language, request["en"]) if self.natively_asked else request["en"]
+        made = self.second_turn.ask(task, self.instances, unread, own, watch)
+        self._instances = [*self.instances, *made]
+
+    @property
+    def natively_asked(self) -> bool:
+        """Whether the first question is put in the language of its data."""
+        return self.used_prompts()[self.prompt_name].language == self.language
+
+    def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """Scores of the first replies; second ones stand behind them."""
+        seconds = self.second_turn.per_question[str(doc["question_id"])]
+        return super().process_results(doc, results[: len(results) - seconds])
 
     def check_run(self) -> None:
         """Reach the reader before anything is generated."""

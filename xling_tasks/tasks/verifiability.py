@@ -36,11 +36,12 @@ from xling_tasks.errors import XlingError
 from xling_tasks.harness.backends import has_loglikelihood
 from xling_tasks.harness.run import current
 from xling_tasks.models.reader import Opinion, readable
-from xling_tasks.readers.verdict import read_verdict
+from xling_tasks.readers.verdict import named_verdicts, read_verdict
 from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.reading import ReadingTask
 from xling_tasks.tasks.sampling import SweepTask, generation_arguments
+from xling_tasks.tasks.second_turn import ACC, ASKED, CONTRADICTED
 from xling_tasks.tasks.seeds import Request
 from xling_tasks.tasks.side_requests import SideRequest
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
@@ -98,13 +99,25 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
 
     def score(self) -> None:
         """Have the reader read what the rules leave, over all replies at once."""
+        taus = len(self.temperatures)
+        if self.asks_again:
+            self.ask_model_again(
+                {
+                    (str(instance.doc["question_id"]), answer, reply): (instance, reply)
+                    for instance in self.instances
+                    for answer in [instance.doc["answers"][instance.idx // taus]["text"]]
+                    for result in instance.filtered_resps.values()
+                    for reply in replies_of(result)
+                    if read_verdict(reply, answer) is None and readable(reply)
+                }
+            )
         if not self.has_reader:
             return
-        taus = len(self.temperatures)
         self.ask_reader(
             [
                 Opinion(reply, answer)
                 for instance in self.instances
+                if instance.idx < len(instance.doc["answers"]) * taus
                 for answer in [instance.doc["answers"][instance.idx // taus]["text"]]
                 for result in instance.filtered_resps.values()
                 for reply in replies_of(result)
@@ -140,10 +153,33 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
             values[f"acc_all_t{tau}"] = [sum(a == b for a, b in rows), len(rows)]
             values[f"unknown_rate_t{tau}"] = [sum(v is None for _, v in rows), len(rows)]
             values[f"empty_rate_t{tau}"] = [sum(empty(r) for _, _, r in told), len(rows)]
+            if self.asks_again:
+                values |= self._again_values(str(doc["question_id"]), told, by_rules, tau)
             if self.has_reader:
                 read = sum(verdict is not None for verdict in by_model)
                 values[f"read_by_model_rate_t{tau}"] = [read, len(rows)]
         return values
+
+    def _again_values(
+        self, question: str, told: Sequence[Any], by_rules: Sequence[int | None], tau: float
+    ) -> dict[str, Any]:
+        """What second turns change; a second word against all that the first reply says is none."""
+        rows, contradicted, asked = [], 0, 0
+        for (label, answer, reply), first in zip(told, by_rules, strict=True):
+            verdict = first
+            said = self.second_turn.replies.get((question, answer, reply))
+            if first is None and said is not None:
+                asked += 1
+                verdict, named = read_verdict(said), named_verdicts(reply)
+                if verdict is not None and named == {1 - verdict}:
+                    contradicted, verdict = contradicted + 1, None
+            rows.append((label, verdict))
+        read = [(label, verdict) for label, verdict in rows if verdict is not None]
+        return {
+            f"{ACC}_t{tau}": [sum(label == verdict for label, verdict in read), len(read)],
+            f"{ASKED}_t{tau}": [asked, len(rows)],
+            f"{CONTRADICTED}_t{tau}": [contradicted, asked],
+        }
 
     def metrics(self) -> list[Metric]:
         """Hard scores over the rows with a verdict; `acc_all` and the rates are over all rows."""
@@ -155,6 +191,8 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
             rates: dict[str, bool | None] = {"acc_all": True, **dict.fromkeys(_RATES, False)}
             if self.has_reader:
                 rates["read_by_model_rate"] = None
+            if self.asks_again:
+                rates |= dict.fromkeys((ACC, ASKED, CONTRADICTED))
             for name, better in rates.items():
                 sign = signature(name, of="all_rows", temperature=tau) + self.reader_signature
                 metrics.append(Metric(f"{name}_t{tau}", RATIO, better, sign))
