@@ -26,10 +26,28 @@ KINDS = (
     "empty body", "null content",
 )  # fmt: skip
 
+# What services may say of their trouble with status 200, in ten languages.
+WORDS = {
+    "words in Chinese": "系统开小差了，稍后重试吧",
+    "words in Spanish": "Hemos alcanzado el máximo de consultas por hoy",
+    "words in Hindi": "कृपया कुछ देर बाद प्रयास करें",
+    "words in Arabic": "تعذر إكمال طلبك الآن",
+    "words in Russian": "Временные неполадки, уже чиним",
+    "words in Japanese": "ただいまメンテナンス中です",
+    "words in French": "Solde épuisé : rechargez votre compte",
+    "words in German": "Kontingent erschöpft",
+    "words in Portuguese": "Ops, algo deu errado por aqui",
+    "words in Swahili": "Samahani, jaribu tena baadaye",
+}
+KINDS += tuple(WORDS)
+
 ERROR_TEXT = "Internal Server Error"
 GREETING = "Reply with the word: ready"
 PATIENCE = 120.0
 """Seconds that requests are held for the others of their round."""
+
+
+_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 
 def answer(prompt: str) -> str:
@@ -37,11 +55,11 @@ def answer(prompt: str) -> str:
     if "la pastilla" in prompt:
         return translation(prompt)
     digest = hashlib.sha256(prompt.encode()).hexdigest()[:12]
-    return f"The answer {digest}."
+    return f"The answer {digest.translate(_LETTERS)}."
 
 
 def translation(prompt: str) -> str:
-    number = re.search(r"número (\d+)", prompt)
+    number = re.search(r"número (\w+)", prompt)
     return f"Take pill number {number and number[1]} with a glass of water."
 
 
@@ -137,6 +155,8 @@ class Faulty:
             "empty body": lambda: web.Response(content_type="application/json"),
             "null content": lambda: web.json_response(said(None)),
         }
+        if kind in WORDS:
+            return web.json_response(said(WORDS[kind]))
         return plain[kind]()
 
     async def stats(self, request: web.Request) -> web.Response:

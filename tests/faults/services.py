@@ -18,9 +18,14 @@ from typing import Any, NamedTuple
 
 from .server import KINDS, answer, translation
 
-CALLS = 2000
+CALLS = int(os.environ.get("XLING_CALLS", "2000"))
 LATENCY = 0.05
 CONCURRENT = 32
+
+
+def word(number: int) -> str:
+    """A number in letters: prompts differ by more than that."""
+    return "".join(chr(97 + int(digit)) for digit in str(number))
 
 
 class Found(NamedTuple):
@@ -61,7 +66,7 @@ def judge(url: str) -> Found:
     from xling_tasks.models.backend import Backend
     from xling_tasks.models.spec import ModelSpec
 
-    prompts = [f"case {i}" for i in range(CALLS)]
+    prompts = [f"case {word(i)}" for i in range(CALLS)]
     replies = Backend("judge", ModelSpec.parse("judge", setting(url))).ask(
         prompts, reads=lambda prompt, reply: reply == answer(prompt)
     )
@@ -75,7 +80,7 @@ def translator(url: str) -> Found:
 
     spec = translator_spec("translator", setting(url))
     assert spec is not None
-    texts = [f"Tome la pastilla número {i} con un vaso de agua." for i in range(CALLS)]
+    texts = [f"Tome la pastilla número {word(i)} con un vaso de agua." for i in range(CALLS)]
     translations = make(spec).translate(texts, "es")
     wrong = sum(
         t is not None and t != translation(s) for s, t in zip(texts, translations, strict=True)
@@ -92,12 +97,12 @@ def model(url: str) -> Found:
 
     args = setting(url)["model_args"]
     lm = get_model("local-chat-completions")(**args)
-    prompts = [f"question {i}" for i in range(CALLS)]
+    prompts = [f"question {word(i)}" for i in range(CALLS)]
     requests = [
         (lm.apply_chat_template([{"role": "user", "content": prompt}]), {"seed": i, "until": ["x"]})
         for i, prompt in enumerate(prompts)
     ]
-    replies = generate(lm, requests, lambda place, reply: None, limits=Limits.of(args))
+    replies = generate(lm, requests, lambda place, reply: None, limits=Limits.of(args, doubt=True))
     wrong = sum(not failed(r) and r != answer(p) for p, r in zip(prompts, replies, strict=True))
     return Found(sum(map(failed, replies)), wrong)
 

@@ -195,30 +195,3 @@ def test_a_failure_is_told_from_an_empty_answer_and_a_refusal(serve, monkeypatch
     off = Limits(attempts=1, error_texts=False)
     kept = generate(lm, requests_of(lm, ["page"]), lambda i, a: None, limits=off)
     assert kept == ["<html><h1>502 Bad Gateway</h1></html>"]
-
-
-def test_one_answer_to_many_prompts_is_asked_for_again(serve, caplog):
-    bad = iter(range(7))
-    served = serve(
-        lambda p: "We will be back soon, friends." if next(bad, None) is not None else f"Answer {p}"
-    )
-    lm = model_of(served)
-    asked = requests_of(lm, map(str, range(12)), temperature=0)
-    limits = Limits(attempts=1, strict=True, doubt=5)
-    told = {}
-    answers = generate(lm, asked, told.__setitem__, limits=limits)
-    assert answers == [f"Answer {i}" for i in range(12)] == [told[i] for i in range(12)]
-    assert "7 different prompts got one and the same reply" in caplog.text
-
-
-def test_what_a_model_says_often_is_its_answer(serve, caplog):
-    served = serve(lambda prompt: "I cannot help with questions on health.")
-    lm = model_of(served)
-    limits = Limits(attempts=1, strict=True, doubt=5)
-    asked = requests_of(lm, map(str, range(12)), temperature=0)
-    answers = generate(lm, asked, lambda i, a: None, limits=limits)
-    assert set(answers) == {"I cannot help with questions on health."}
-    assert len(served.prompts) == 15 and "same reply" not in caplog.text
-    sampled = requests_of(lm, map(str, range(12)))
-    generate(lm, sampled, lambda i, a: None, limits=limits)
-    assert len(served.prompts) == 27

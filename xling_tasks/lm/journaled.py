@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import atexit
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ def watch(
     resume: str | bool | None,
     *,
     error_texts: bool = True,
+    reads: Callable[[str], bool] | None = None,
 ) -> None:
     """Keep the answers to a task's requests in a journal, from now until the run is scored.
 
@@ -41,6 +42,7 @@ def watch(
         cache: The cache folder; None for no cache, and no journal unless `resume` names a folder.
         resume: The setting `xling_resume`.
         error_texts: The setting `detect_errors`.
+        reads: Whether a reply holds what the task asks for, where that is one of few things.
     """
     global _current
     if _current is not None and (_current.run is not current() or _current.part(task)):
@@ -52,7 +54,7 @@ def watch(
     folder = Path(resume).expanduser() if isinstance(resume, str) else cache
     if folder is not None:
         journal = journal_for(task, lm, instances, keys, folder, afresh=resume is False)
-    _current.add(task, Part(instances, journal, keys))
+    _current.add(task, Part(instances, journal, keys, reads))
 
 
 def _keys(task: str, instances: Sequence[Any]) -> list[str]:

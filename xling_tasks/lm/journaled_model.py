@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from xling_tasks.errors import BackendError
@@ -39,8 +39,14 @@ _LONGER = 16
 class Part:
     """One task's requests on this process, and the journal of their answers."""
 
-    def __init__(self, instances: Sequence[Any], journal: Journal | None, keys: list[str]) -> None:
-        self.journal = journal
+    def __init__(
+        self,
+        instances: Sequence[Any],
+        journal: Journal | None,
+        keys: list[str],
+        reads: Callable[[str], bool] | None = None,
+    ) -> None:
+        self.journal, self.reads = journal, reads
         self.keys = {id(item): key for item, key in zip(instances, keys, strict=True)}
         self.allowed = Counter[str]()
         for item, key in zip(instances, keys, strict=True):
@@ -72,6 +78,8 @@ class Part:
         """
         if failed(reply):
             self.failed += 1
+            if again and self.journal is not None:
+                self.journal.forget(place)
             return
         outcome = (reply.outcome, reply.reason) if isinstance(reply, Unanswered) else ("", "")
         kept = Kept(str(reply) if isinstance(reply, str) else reply, *outcome)
@@ -94,17 +102,32 @@ class Journaled:
         self._parts: dict[str, Part] = {}
         self._pending: dict[tuple[Any, ...], list[int]] = {}
         self._early: dict[int, Any] = {}
+        self._asked: list[Any] = []
         self._places: list[tuple[Part, Place] | None] = []
         self._service = None
         if own_transport(unwrapped(lm)):
             args = self.run.model_args
-            self._service = Service(unwrapped(lm), args, self._is_ours, error_texts=error_texts)
+            self._service = Service(
+                unwrapped(lm), args, self._is_ours, error_texts=error_texts, reads=self._reads,
+                take_back=self._take_back,
+            )  # fmt: skip
         methods = {kind: self._method(kind) for kind in _KINDS}
         self._watch = Watch(lm, methods, self._told)
 
     def _is_ours(self, request: Any) -> bool:
         part = self._parts.get(str(request.task_name))
         return part is not None and id(request) in part.keys
+
+    def _reads(self, request: Any, reply: str) -> bool:
+        """Whether a reply holds what was asked for, where that is one of few things."""
+        part = self._parts.get(str(request.task_name))
+        return part is not None and part.reads is not None and part.reads(reply)
+
+    def _take_back(self, request: Any) -> None:
+        """A reply that was kept turned out to be none, and the run may end at any moment."""
+        for other, place in zip(self._asked, self._places, strict=True):
+            if other is request and place is not None and place[0].journal is not None:
+                place[0].journal.forget(place[1])
 
     def add(self, task: str, part: Part) -> None:
         """A task of ours in the run."""
@@ -142,7 +165,7 @@ class Journaled:
             places.append(None if part is None or place is None else (part, place))
         if not any(places):
             return list(self._watch.before[kind](requests, *more, **options))
-        self._places = places
+        self._asked, self._places = requests, places
         replies: list[Any] = [None] * len(requests)
         open_: list[int] = list(range(len(requests)))
         try:

@@ -9,6 +9,7 @@ good, and takes a body without an answer for an empty answer. So requests of our
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -21,8 +22,6 @@ from xling_tasks.models.rounds import Call, concurrency
 from xling_tasks.unanswered import Unanswered
 
 _NAME = "generate_until"
-_DOUBT = 5
-"""Different prompts with one greedy reply above which a few of them are asked again."""
 
 
 class Service:
@@ -33,16 +32,26 @@ class Service:
         args: Its arguments.
         ours: Whether a request is one of our tasks'.
         error_texts: Whether error texts that come in an answer's place are failures.
+        reads: Whether a reply holds what a request asks for, where that is one of few things.
+        take_back: Told the requests whose reply turned out to be none.
     """
 
     def __init__(
-        self, lm: Any, args: Mapping[str, Any], ours: Callable[[Any], bool], *, error_texts: bool
+        self,
+        lm: Any,
+        args: Mapping[str, Any],
+        ours: Callable[[Any], bool],
+        *,
+        error_texts: bool,
+        reads: Callable[[Any, str], bool] = lambda request, reply: False,
+        take_back: Callable[[Any], None] = lambda request: None,
     ) -> None:
         self._lm, self._ours, self._before = lm, ours, lm.generate_until
+        self._reads, self._take_back = reads, take_back
         self._concurrent = lm._concurrent
         # Several prompts in one request are as many requests at a time here.
         lm._concurrent = max(concurrency(lm), int(getattr(lm, "_batch_size", 1) or 1))
-        self._limits = Limits.of(args, error_texts=error_texts, doubt=_DOUBT)
+        self._limits = Limits.of(args, error_texts=error_texts, doubt=True)
         self._health = Health("the model under test", self._limits, concurrency(lm))
         self._own = {_NAME: lm.__dict__[_NAME]} if _NAME in lm.__dict__ else {}
         lm.__dict__[_NAME] = self._generate_until
@@ -61,15 +70,19 @@ class Service:
             given = self._before([requests[i] for i in others], disable_tqdm=disable_tqdm)
             for i, reply in zip(others, given, strict=True):
                 replies[i] = reply
-        calls = [Call(*requests[i].args[:2]) for i in ours]
+        calls = [
+            Call(*requests[i].args[:2], functools.partial(self._reads, requests[i])) for i in ours
+        ]
         bar = tqdm(total=len(calls), desc="Asking the model", disable=disable_tqdm or not calls)
         with bar, contextlib.closing(
             stream(self._lm, calls, self._limits, self._health)
         ) as arriving:  # fmt: skip
             for arrived in arriving:
                 for i, reply in arrived:
+                    if reply.failed and replies[ours[i]] is not None:
+                        self._take_back(requests[ours[i]])
+                    bar.update(replies[ours[i]] is None)
                     replies[ours[i]] = _as_text(reply)
-                bar.update(len(arrived))
         return replies
 
 

@@ -56,7 +56,11 @@ class Backend:
         self.chat = wants_chat(self.lm, spec)
         self.tally = Tally()
         self._checked = False
-        self._limits = Limits.of(self._args, deadline=spec.deadline, error_texts=spec.detect_errors)
+        # A judge's replies are the same by right; those that cannot be read are looked into later.
+        self._limits = Limits.of(
+            self._args, deadline=spec.deadline, error_texts=spec.detect_errors,
+            doubt=role == "translator",
+        )  # fmt: skip
         self._health = Health(role, self._limits, concurrency(self.lm))
         if self.temperature != 0:
             log.warning(

@@ -16,19 +16,14 @@ from typing import Any
 from xling_tasks.harness.backends import clean_reply
 from xling_tasks.log import log
 from xling_tasks.models import failures
+from xling_tasks.models.doubt import Doubt
 from xling_tasks.models.failures import FAILED, CallFailed, Reply
 from xling_tasks.models.health import Health, Limits
 from xling_tasks.models.rounds import Arrived, Call, concurrency, one_round, own_transport
-from xling_tasks.secrets import redact_text
 from xling_tasks.unanswered import Unanswered
 
 CHUNK = 64
 """Requests per call of a local backend: small enough to lose little, large enough for batches."""
-
-
-_TRIED = 3
-_SENTENCE = 16
-"""Shorter replies (`Yes.`, `Answer: B`) are the same for many prompts by right."""
 
 
 Stream = Generator[Arrived, None, None]
@@ -112,7 +107,7 @@ def _answer(reply: Reply) -> str:
 def _apis(lm: Any, calls: Sequence[Call], limits: Limits, health: Health) -> Stream:
     """Two rounds: what failed is asked again once the rest is there, if the service works."""
     late: dict[int, CallFailed] = {}
-    said: dict[int, Reply] = {}
+    doubt = Doubt(lm, calls, limits, health) if limits.doubt and limits.error_texts else None
     for arrived in one_round(lm, calls, range(len(calls)), limits, health):
         good: Arrived = []
         for i, reply in arrived:
@@ -120,10 +115,12 @@ def _apis(lm: Any, calls: Sequence[Call], limits: Limits, health: Health) -> Str
                 late[i] = reply
             else:
                 good.append((i, reply))
-        said.update(good)
         yield good
-    if limits.doubt and limits.error_texts:
-        yield from _doubted(lm, calls, said, limits, health)
+        if doubt is not None and (gone := doubt.arrived(good)):
+            yield gone
+            health.check()
+    if doubt is not None:
+        yield from doubt.rest()
     once_more = [i for i, failed in late.items() if failed.again]
     if once_more and len(late) < len(calls) and not limits.strict:
         for arrived in one_round(lm, calls, once_more, limits, health):
@@ -137,46 +134,6 @@ def _apis(lm: Any, calls: Sequence[Call], limits: Limits, health: Health) -> Str
     if late:
         yield [(i, Reply("", FAILED, failed.reason)) for i, failed in late.items()]
     health.check_all(len(calls))
-
-
-def _doubted(
-    lm: Any, calls: Sequence[Call], said: Mapping[int, Reply], limits: Limits, health: Health
-) -> Stream:
-    """Ask again where many different prompts got one reply: a model would say it again.
-
-    A few are tried first, so that what a model does say often costs no more than these. Sampled
-    answers are left alone: to draw the frequent ones again would change how frequent they are.
-    """
-    places: dict[str, list[int]] = {}
-    for i, reply in said.items():
-        greedy = not calls[i].gen_kwargs.get("temperature")
-        if greedy and reply.outcome == failures.ANSWER and len(reply.text) >= _SENTENCE:
-            places.setdefault(reply.text, []).append(i)
-    for text, same in places.items():
-        if len({str(calls[i].context) for i in same}) < limits.doubt:
-            continue
-        tried = dict(_again(lm, calls, same[:_TRIED], limits, health))
-        if any(reply.text != text for reply in tried.values()):
-            tried.update(_again(lm, calls, same[_TRIED:], limits, health))
-            log.warning(
-                "%s: %d different prompts got one and the same reply (%r), and another one when "
-                "they were asked again: an error of the service. The second reply counts. "
-                "--metadata detect_errors=false switches this off",
-                health.name, len(same), redact_text(text)[:120],
-            )  # fmt: skip
-            yield list(tried.items())
-
-
-def _again(
-    lm: Any, calls: Sequence[Call], places: Sequence[int], limits: Limits, health: Health
-) -> Arrived:
-    """Replies to some calls that are made a second time; those that fail now are failures."""
-    replies: Arrived = []
-    for arrived in one_round(lm, calls, places, limits, health) if places else ():
-        for i, reply in arrived:
-            failed = isinstance(reply, CallFailed)
-            replies.append((i, Reply("", FAILED, reply.reason) if failed else reply))
-    return replies
 
 
 # Other backends

@@ -10,6 +10,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from http import HTTPStatus
 from typing import Any, NamedTuple
 
 ANSWER = "answer"
@@ -132,49 +133,26 @@ def _thought(message: Mapping[str, Any]) -> bool:
     return any(message.get(key) for key in ("reasoning_content", "reasoning", "tool_calls"))
 
 
-# Errors that come with status 200, as whole replies. Each form begins the text, so that an answer
-# that merely mentions one ('the rate limit of ...') is none.
-_ERRORS = [
-    re.compile(pattern, re.I | re.S)
-    for pattern in (
-        r"<!doctype html\b|<html\b|<\?xml\b.*<(?:error|code)>",
-        r"traceback \(most recent call last\):",
-        r"(?:[\W_]|http(?:/\d(?:\.\d)?)?|status|code|error|server|api|5\d\d|4\d\d)*"
-        r"(?:internal[ _]server[ _]error|bad[ _]gateway|service[ _](?:is )?(?:temporarily )?"
-        r"unavailable|gateway[ _]time-?[ _]?out|too[ _]many[ _]requests|request[ _]time-?[ _]?out)",
-        r"(?:[\W_]|http(?:/\d(?:\.\d)?)?|status|code|error|api|openai|request|4\d\d)*(?:your |the |"
-        r"a |you(?:'ve| have)? (?:exceeded|hit|reached) (?:your|the) )?(?:current |api |request )?"
-        r"(?:rate[ _-]?limit(?:ed|s)?\b|quota\b|usage limit\b)(?!ing)"
-        r"(?:\W*$|[^.]{0,40}(?:check|exceed|reach|hit|error|for |retry|try again|slow down))",
-        r"upstream (?:connect error|request timeout|server)|no healthy upstream|"
-        r"(?:error code|http error|http status|error):? ?[45]\d\d\b|"
-        r"[45]\d\d (?:error|internal|bad|service|gateway|too many)\b",
-        r"(?:\W|error|runtimeerror|torch\.)*(?:cuda (?:error|out of memory)|outofmemory"
-        r"error\b|out of memory\W*$|connection (?:error|refused|reset|aborted|timed out)|"
-        r"remote end closed)",
-        r"(?:the |this |that )?(?:server|service|engine|model|api)(?: \S+)? (?:is|are|has been|had "
-        r"an error|encountered) ?(?:currently |temporarily |too |an )*(?:overloaded|unavailable|"
-        r"busy|loading|down|error|internal error|processing your request|not available|offline)",
-        r"(?:an |unexpected |unknown |internal )+(?:server )?error (?:has )?occurred",
-        r"(?:\W|error)*(?:invalid|incorrect|missing|no) api key|unauthori[sz]ed\W*$|forbidden\W*$|"
-        r"authentication (?:failed|error|required)",
-        r"(?:sorry,? |oops[,!]? )*(?:something went wrong|an error occurred|we(?:'re| are) "
-        r"(?:experiencing|having) (?:technical|high))",
-        r"(?:the )?(?:request|operation|connection) (?:has )?(?:timed out|was (?:abort|cancel))",
-        r"(?:error|exception|fatal): [^\n]*(?:time[d ]?-?out|connection|overload|unavailable|"
-        r"server|limit|memory|failed)",
-    )
-]
-_SORRY = re.compile(r"(?:(?:we're |we are |i'm |i am )?sorry|apologies|oops)\W+(?:but )?", re.I)
-_LONGEST = 600
+# What is no answer by its form, in whatever language: pages, traces, and a status before few words.
+_MARKUP = re.compile(r"<!doctype html\b|<html\b|<\?xml\b.*<(?:error|code)>", re.I | re.S)
+_TRACE = re.compile(r"traceback \(most recent call last\):", re.I)
+# `502 Bad Gateway`, `HTTP 429: Too Many Requests`, `Internal Server Error.`: words of the standard.
+_PHRASES = "|".join(re.escape(status.phrase) for status in HTTPStatus if status >= 500)
+_STATUS = re.compile(
+    rf"(?:\W|http|error|status|code|[\d.]+(?=\W))*(?:{_PHRASES}|too many requests|request timeout)"
+    r"(?:\W|error|[45]\d\d)*",
+    re.I,
+)
+# `Error code: 429 - {...}`, as clients write what a service sent.
+_WITH_BODY = re.compile(r"[^{}]{0,80}\b[45]\d\d\b[^{}\w]{0,9}\{.*\}", re.S)
 _MARKUP_LONGEST = 100_000
 
 
 def error_text(text: str) -> str | None:
-    """The kind of server error that a text is, which came in an answer's place; None for none.
+    """The kind of server error that a text is by its form; None for none.
 
-    Read are whole replies only: pages of HTML, tracebacks, JSON error objects, and short texts
-    that begin as a server's error does.
+    Whole replies only: pages of HTML, traces, JSON error objects, and a status in the words of
+    HTTP. What has no such form is known by its repetition (`doubt`).
     """
     plain = text.strip()
     if not plain or len(plain) > _MARKUP_LONGEST:
@@ -185,13 +163,12 @@ def error_text(text: str) -> str | None:
         except (ValueError, RecursionError):
             return None
         return "JSON error as a reply" if is_error_object(body) else None
-    markup, trace = _ERRORS[0].match(plain), _ERRORS[1].match(plain)
-    if markup or trace:
-        return "web page as a reply" if markup else "traceback as a reply"
-    if len(plain) > _LONGEST:
-        return None
-    plain = _SORRY.sub("", plain)
-    return "error text as a reply" if any(form.match(plain) for form in _ERRORS[2:]) else None
+    if _MARKUP.match(plain):
+        return "web page as a reply"
+    if _TRACE.match(plain):
+        return "traceback as a reply"
+    known = _STATUS.fullmatch(plain) or _WITH_BODY.fullmatch(plain)
+    return "error text as a reply" if known else None
 
 
 def is_error_object(body: Any) -> bool:
@@ -206,7 +183,12 @@ def is_error_object(body: Any) -> bool:
     return bool(body) and set(body) <= plain and bool({"detail", "message"} & set(body))
 
 
-_VARIES = re.compile(r"[0-9a-f]{8,}(?:-[0-9a-f]{4,})*|\d+", re.I)
+_VARIES = re.compile(r"[0-9a-f]{8,}(?:-[0-9a-f]{4,})*|[^\W\d_]*\d[\w:.,/+-]*", re.I)
+
+
+def alike(text: str) -> str:
+    """What is left of a text without identifiers, times and numbers (`request 8f31...`)."""
+    return _VARIES.sub("#", " ".join(text.casefold().split()))
 
 
 def repeated(replies: Iterable[tuple[str, str]], at_least: int) -> set[str]:
@@ -220,5 +202,5 @@ def repeated(replies: Iterable[tuple[str, str]], at_least: int) -> set[str]:
     """
     prompts: dict[str, set[str]] = defaultdict(set)
     for prompt, reply in replies:
-        prompts[_VARIES.sub("#", " ".join(reply.casefold().split()))].add(prompt)
+        prompts[alike(reply)].add(prompt)
     return {prompt for same in prompts.values() if len(same) >= at_least for prompt in same}

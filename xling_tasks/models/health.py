@@ -32,8 +32,7 @@ class Limits:
         deadline: Seconds for all attempts of one request, waits included.
         down: Seconds without any reply after which a service is down.
         error_texts: Whether error texts that come in an answer's place are failures.
-        doubt: Different prompts with one greedy reply above which it is asked for again, since it
-            may be an error; 0 for never.
+        doubt: Whether one reply to several prompts is looked into (`doubt`).
     """
 
     attempts: int = 8
@@ -42,7 +41,7 @@ class Limits:
     deadline: float = 600.0
     down: float = 265.0
     error_texts: bool = True
-    doubt: int = 0
+    doubt: bool = False
 
     @classmethod
     def of(cls, args: Mapping[str, Any], **more: Any) -> Limits:
@@ -72,6 +71,7 @@ class Health:
         self._enough = min(3, concurrent)
         self._attempts_failed = 0
         self._alive = time.monotonic()
+        self._one_text = ""
 
     def start(self) -> None:
         """A new set of calls: silence is counted from here."""
@@ -87,6 +87,10 @@ class Health:
         self._attempts_failed += 1
         self._lately[failed.reason] += 1
 
+    def says_nothing_else(self, text: str) -> None:
+        """Whatever is asked, one text comes."""
+        self._one_text = text
+
     def gave_up(self, failed: CallFailed) -> None:
         """A call failed for good."""
         self._in_a_row += failed.down
@@ -94,6 +98,8 @@ class Health:
     def check(self) -> None:
         """Raise ServiceDown if the service is down."""
         silent = time.monotonic() - self._alive
+        if self._one_text:
+            raise self.down(f"whatever is asked, it says {self._one_text!r}")
         if self._attempts_failed >= self._enough and silent > self.limits.down:
             raise self.down(f"no reply for {silent:.0f} s")
         if self._in_a_row >= self._most_in_a_row and (
@@ -103,6 +109,7 @@ class Health:
 
     def check_all(self, calls: int) -> None:
         """Raise ServiceDown if a whole set of calls failed, and it is no accident."""
+        self.check()
         if calls >= 3 and self._in_a_row >= calls:
             raise self.down("every call failed")
 

@@ -30,10 +30,18 @@ Arrived = list[tuple[int, Reply]]
 
 
 class Call(NamedTuple):
-    """One request: what a backend takes as context, and its generation arguments."""
+    """One request.
+
+    Attributes:
+        context: What a backend takes as context.
+        gen_kwargs: Its generation arguments.
+        reads: Whether a reply holds what was asked for, where that is one of few things (Yes or
+            No, letters), which many prompts have in common; None where anything may be said.
+    """
 
     context: Any
     gen_kwargs: dict[str, Any]
+    reads: Callable[[str], bool] | None = None
 
 
 def concurrency(lm: Any) -> int:

@@ -105,6 +105,10 @@ class Journal:
         """
         self._store.put_many({_key(place): json.dumps(kept)}, replace=again)
 
+    def forget(self, place: Place) -> None:
+        """Take back an answer that turned out to be none."""
+        self._store.forget([_key(place)])
+
     def put_former(self, answers: Mapping[Place, Kept], starts: int, saved: str | None) -> None:
         """Add what a journal of 0.2 holds."""
         self._store.put_many({_key(place): json.dumps(kept) for place, kept in answers.items()})

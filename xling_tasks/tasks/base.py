@@ -205,7 +205,16 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
             folder = cache_folder(self.settings.xling_cache)
             task, resume = str(self.config.task), self.settings.xling_resume
             errors = self.settings.detect_errors
-            journaled.watch(task, lm, self.instances, folder, resume, error_texts=errors)
+            journaled.watch(
+                task, lm, self.instances, folder, resume, error_texts=errors, reads=self.as_asked
+            )
+
+    def as_asked(self, reply: str) -> bool:
+        """Whether a reply holds what was asked for, where that is one of few things.
+
+        Those are the same for many questions by right; any other text is not (`models.doubt`).
+        """
+        return False
 
     @property
     def asked_temperatures(self) -> tuple[float, ...]:

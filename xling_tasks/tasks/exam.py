@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -26,6 +27,8 @@ from xling_tasks.tasks.sampling import GreedyTask
 from xling_tasks.tasks.second_turn import ACC, ASKED, CONTRADICTED
 from xling_tasks.tasks.side_requests import SideRequest
 
+_LETTER = re.compile(r"(?<![^\W_])[A-J](?![^\W_])")
+
 
 class ExamTask(ReadingTask, GreedyTask):
     """What the MMedBench tasks share: data, prompts, few-shot examples, scores of letters."""
@@ -43,6 +46,10 @@ class ExamTask(ReadingTask, GreedyTask):
         self.data = self._split("test")
         self.provenance = self.data.provenance
         return self.data.docs(checked_only=self.checked_only)
+
+    def as_asked(self, reply: str) -> bool:
+        """Whether a letter stands in it by itself."""
+        return _LETTER.search(reply) is not None
 
     def _split(self, split: str) -> MMedBenchSplit:
         settings = self.settings

@@ -97,6 +97,10 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
             for temperature in self.temperatures
         ]
 
+    def as_asked(self, reply: str) -> bool:
+        """Whether it is a verdict."""
+        return read_verdict(reply) is not None
+
     def score(self) -> None:
         """Have the reader read what the rules leave, over all replies at once."""
         taus = len(self.temperatures)

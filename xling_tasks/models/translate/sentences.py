@@ -156,6 +156,7 @@ class _Run:
             for outcomes in arriving:
                 self._failed.update({o.sentence: o.failed for o in outcomes if o.failed})
                 bar.update(sum(bool(outcome.failed) for outcome in outcomes))
+                self._take_back([o.sentence for o in outcomes if o.failed])
                 whole = [outcome for outcome in outcomes if not outcome.failed]
                 rows = self._rows(whole, attempt, again)
                 self._keep(rows)
@@ -208,14 +209,21 @@ class _Run:
         reasons = iter(degenerate.reasons(whole, *(language.code for language in self._pair)))
         return ["unfinished" if text is None else next(reasons) for text in texts]
 
+    def _take_back(self, sentences: list[str]) -> None:
+        """What came first turned out to be no translation."""
+        known = [sentence for sentence in sentences if self._done.pop(sentence, None) is not None]
+        self._store.forget(map(self._key, known))
+        self._owner._count(translated=-len(known))
+
     def _keep(self, rows: dict[str, dict[str, Any]]) -> None:
-        for sentence, row in rows.items():
-            self._done[sentence] = row.get("text")
-        self._owner._count(translated=sum("text" in row for row in rows.values()))
+        fresh = [row for sentence, row in rows.items() if sentence not in self._done]
+        self._owner._count(translated=sum("text" in row for row in fresh))
+        self._done.update({sentence: row.get("text") for sentence, row in rows.items()})
         # An empty reply may be a hitch of the service, so it is asked for again next time.
         kept = {s: row for s, row in rows.items() if row.get("failed") != "empty"}
         self._store.put_many(
-            {self._key(s): json.dumps(row, ensure_ascii=False) for s, row in kept.items()}
+            {self._key(s): json.dumps(row, ensure_ascii=False) for s, row in kept.items()},
+            replace=True,
         )
 
     def _key(self, sentence: str, identity: Any = None) -> str:

@@ -1,0 +1,165 @@
+"""One text for different prompts: a service's trouble in any language, or what the model says."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from lm_eval.api.registry import get_model
+
+from xling_tasks.errors import BackendError
+from xling_tasks.models.calls import stream
+from xling_tasks.models.failures import REPEATED, error_text
+from xling_tasks.models.health import Health, Limits
+from xling_tasks.models.rounds import Call
+
+TROUBLE = [
+    "服务器繁忙，请稍后再试。",
+    "Insufficient credits. Add more at the billing page.",
+    "The server had an error while processing your request. Sorry about that!",
+    "No se pudo procesar la solicitud. Código 8f31a2bc99.",
+    "Der Dienst ist derzeit überlastet, bitte später erneut versuchen (14:03:22).",
+    "Слишком много запросов. Повторите через 17 с.",
+    "सेवा अभी उपलब्ध नहीं है।",
+    "الخدمة غير متاحة حاليا",
+    "現在アクセスが集中しています。",
+    "Le modèle est en cours de chargement : 43 %",
+    "Huduma haipatikani kwa sasa",
+    "busy",
+]
+LIMITS = Limits(attempts=1, strict=True, doubt=True)
+
+
+def model_of(served):
+    return get_model("local-chat-completions")(**served.spec()["model_args"])
+
+
+def asked(lm, number, temperature, reads=None):
+    contexts = [
+        lm.apply_chat_template([{"role": "user", "content": question(i)}]) for i in range(number)
+    ]
+    arguments = {"temperature": temperature, "until": ["x"], "max_gen_toks": 5}
+    return [Call(context, {**arguments, "seed": i}, reads) for i, context in enumerate(contexts)]
+
+
+def replies_of(lm, calls, limits=LIMITS):
+    found = {}
+    for arrived in stream(lm, calls, limits, Health("the model", limits, 4)):
+        found.update(arrived)
+    return [found[i] for i in range(len(calls))]
+
+
+def question(number):
+    """Prompts that differ by more than a number."""
+    return f"question {''.join(chr(97 + int(c)) for c in str(number))}"
+
+
+def own(prompt):
+    return f"Rest well and drink, said {prompt}."
+
+
+@pytest.mark.parametrize("temperature", [0, 1])
+@pytest.mark.parametrize("text", TROUBLE)
+def test_the_trouble_of_a_moment_in_any_language_is_no_answer(serve, caplog, text, temperature):
+    draw = random.Random(3)
+    served = serve(
+        lambda p: (
+            text.replace("17", str(draw.randrange(99)))
+            if "question" in p and draw.random() < 0.1
+            else own(p)
+        )
+    )
+    lm = model_of(served)
+    replies = replies_of(lm, asked(lm, 200, temperature))
+    wrong = [r for i, r in enumerate(replies) if r.text != own(question(i)) and not r.failed]
+    assert not wrong and sum(r.failed for r in replies) <= 8
+    assert "an error of the service" in caplog.text
+
+
+@pytest.mark.parametrize("text", TROUBLE[:4])
+def test_trouble_that_stays_ends_the_run_in_words(serve, text):
+    count = iter(range(10_000))
+    served = serve(lambda p: own(p) if next(count) < 30 else text)
+    lm = model_of(served)
+    found = {}
+    with pytest.raises(BackendError, match="whatever is asked, it says"):
+        for arrived in stream(lm, asked(lm, 2000, 0), LIMITS, Health("the model", LIMITS, 4)):
+            found.update(arrived)
+    assert len(served.prompts) < 300  # it does not pay for the rest
+    good = {i: r for i, r in found.items() if not r.failed}
+    assert all(r.text == own(question(i)) for i, r in good.items()) and len(good) == 30
+
+
+def test_nothing_but_trouble_ends_the_run(serve, caplog):
+    served = serve(lambda p: "服务器繁忙，请稍后再试。")
+    lm = model_of(served)
+    with pytest.raises(BackendError, match="whatever is asked, it says '服务器繁忙"):
+        replies_of(lm, asked(lm, 60, 1))
+    assert {r.text for r in replies_of(lm, asked(lm, 12, 1))} == {"服务器繁忙，请稍后再试。"}
+    assert "12 of 12 requests got one and the same reply" in caplog.text
+
+
+@pytest.mark.parametrize("temperature", [0, 1])
+@pytest.mark.parametrize("share", [0.3, 0.7, 1.0])
+def test_a_model_that_declines_is_left_alone(serve, temperature, share, caplog):
+    refusal = "I'm sorry, but I can't provide medical advice. Please see a doctor."
+
+    def says(prompt):
+        known = "question" in prompt and random.Random(prompt).random() < share
+        return refusal if known or share == 1.0 else own(prompt)
+
+    served = serve(says)
+    lm = model_of(served)
+    replies = replies_of(lm, asked(lm, 100, temperature))
+    assert [r.text for r in replies] == [says(question(i)) for i in range(100)]
+    if temperature == 0:
+        assert "it is the model's own" in caplog.text
+
+
+def test_a_model_with_one_answer_to_its_field_is_left_alone(serve, caplog):
+    """Which is no refusal: it answers other questions otherwise."""
+    served = serve(lambda p: "Bitte fragen Sie Ihren Arzt." if "question" in p else "7")
+    lm = model_of(served)
+    assert {r.text for r in replies_of(lm, asked(lm, 50, 0))} == {"Bitte fragen Sie Ihren Arzt."}
+    assert "50 of 50 requests got one and the same reply" in caplog.text
+
+
+def test_what_was_asked_for_may_be_the_same_and_an_echo_is_not(serve):
+    served = serve(lambda p: "Yes")
+    lm = model_of(served)
+    calls = asked(lm, 60, 0, reads=lambda reply: reply in ("Yes", "No"))
+    assert {r.text for r in replies_of(lm, calls)} == {"Yes"} and len(served.prompts) == 60
+    served.reply = lambda p: f"You ask: {own(p)}"  # an echo says to each its own
+    replies_of(lm, asked(lm, 60, 1))
+    assert len(served.prompts) == 120
+
+
+def test_what_fails_again_is_failed_and_counted(serve):
+    served = serve(own)
+    lm = model_of(served)
+
+    def unsteady(prompt):  # half of the second attempts fail, too
+        return "busy" if random.Random(str(len(served.prompts))).random() < 0.5 else own(prompt)
+
+    served.reply = unsteady
+    replies = replies_of(lm, asked(lm, 100, 0))
+    assert all(r.reason == REPEATED for r in replies if r.failed)
+    assert not any(r.text == "busy" for r in replies)
+
+
+@pytest.mark.parametrize("text", [
+    "Internal Server Error", "502 Bad Gateway", "HTTP 503: Service Unavailable", "<html><p>x</p>",
+    "Error code: 429 - {'error': {'message': 'x'}}", '{"error": "x"}', "HTTP/1.1 504 Gateway Timeout",
+    "Traceback (most recent call last):\n  x", "Error: Too Many Requests",
+])  # fmt: skip
+def test_forms_of_errors(text):
+    assert error_text(text)
+
+
+@pytest.mark.parametrize("text", [
+    "400 mg of ibuprofen every 6 hours.", "500 mg", "Rate limiting the dose helps.", "404", "No.",
+    "The service unavailable to you may be found elsewhere.", "Error: 500 mg is too much.",
+    '{"rating": 4}', "Sorry, something went wrong with my stomach.", "Conflict", "",
+])  # fmt: skip
+def test_answers_are_no_errors_by_form(text):
+    assert error_text(text) is None
