@@ -32,7 +32,7 @@ def test_every_part_changes_the_seed():
 
 
 def asked(run, serve, tasks, **options):
-    served = serve(lambda prompt: "Yes, an answer.")
+    served = serve(lambda prompt: f"Yes, an answer: {prompt}")
     run(
         tasks,
         model="local-chat-completions",
