@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 
 from xling_tasks.errors import DataError
 
+_LONGEST = 20_000_000
+"""Bytes of a line in a user's file: far above any text, far below what fills a memory."""
+
 
 class Line(NamedTuple):
     """A line of a file.
@@ -54,17 +57,27 @@ def numbered(lines: Iterable[bytes]) -> Iterator[Line]:
         offset += len(content)
 
 
-def read_lines(path: Path) -> Iterator[Line]:
+def read_lines(path: Path, longest: int = -1) -> Iterator[Line]:
     """The lines of a file that are not blank.
 
     They end at a line feed alone: a text in JSON may hold the other separators of lines.
 
+    Args:
+        path: The file.
+        longest: The most bytes of a line; negative for any number.
+
     Raises:
-        DataError: If the file cannot be read.
+        DataError: If the file cannot be read, or a line is longer.
     """
     try:
         with path.open("rb") as file:
-            yield from numbered(file)
+            for line in numbered(iter(lambda: file.readline(longest + 1 or -1), b"")):
+                if 0 <= longest < len(line.content):
+                    raise DataError(
+                        f"{path}, line {line.number}: longer than {longest // 10**6} MB, which is "
+                        "no single question or conversation; write one JSON object a line"
+                    )
+                yield line
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from error
 
@@ -90,7 +103,10 @@ def json_objects(
     Raises:
         DataError: If the file cannot be read; naming the line, if it holds no object.
     """
-    lines = read_lines(Path(path)) if content is None else numbered(content.split(b"\n"))
+    if content is None:
+        lines = read_lines(Path(path), _LONGEST if whole else -1)
+    else:
+        lines = numbered(content.split(b"\n"))
     for line in lines:
         where = f"{path}, {unit} {line.number}"
         try:

@@ -112,3 +112,25 @@ def test_every_damage_of_samples_is_ours(whole, tmp_path):
         with pytest.raises(XlingError) as error:
             read_models([out])
         assert "\n" not in str(error.value) and "samples_" in str(error.value), kind
+
+
+def test_a_line_of_many_megabytes_is_refused_before_it_is_read(tmp_path):
+    import tracemalloc
+
+    from xling_tasks.errors import DataError
+    from xling_tasks.safe_json import json_objects
+
+    path = tmp_path / "long.jsonl"
+    with path.open("wb") as file:
+        file.write(b'{"question": "a"}\n{"question": "')
+        for _ in range(100):
+            file.write(b"x" * 1_000_000)
+        file.write(b'"}\n')
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match="line 2: longer than 20 MB"):
+            list(json_objects(path, whole=True))
+        assert tracemalloc.get_traced_memory()[1] < 60e6
+    finally:
+        tracemalloc.stop()
+    assert len(list(json_objects(path))) == 2
