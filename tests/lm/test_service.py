@@ -275,3 +275,21 @@ def test_other_tasks_in_the_run_are_asked_the_harness_s_way(run, faulty):
     assert lm.generate_until([other]) == ["own way"] and Lm.asked == [other]
     service.undo()
     assert "generate_until" not in lm.__dict__
+
+
+def test_a_service_that_says_one_thing_only_ends_the_run_and_none_of_it_is_kept(
+    run, faulty, own_cache
+):
+    """In words that nobody listed; the next start asks for what it did not answer."""
+    busy = [True]
+    server = faulty(
+        lambda number, sent: said("系统维护中") if busy[0] and number >= 6 else apart(sent)
+    )
+    with pytest.raises(BackendError, match="whatever is asked, it says '系统维护中'.* are kept in"):
+        ask(run, server)
+    (path,) = (own_cache / "journals").glob("*.sqlite")
+    answers = [kept.answer for kept in read_journal(path).answers.values()]
+    assert len(answers) == 6 and all(answer.startswith("Drink") for answer in answers)
+    busy[0], before = False, len(server.bodies)
+    assert rates(ask(run, server)) == [0, 0, 0]
+    assert len(server.bodies) - before == 18
