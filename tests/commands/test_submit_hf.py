@@ -25,6 +25,7 @@ from xling_tasks.cli import parsed
 from xling_tasks.criteria import LABELS
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError
+from xling_tasks.logs.results import with_bookkeeping
 
 BEGIN, END = "<!-- xling-tasks:begin -->", "<!-- xling-tasks:end -->"
 REAL = huggingface_hub.HfApi
@@ -120,7 +121,7 @@ def measured(scores):
 
 def edit(out: Path, change) -> None:
     for path in out.rglob("results_*.json"):
-        content = json.loads(path.read_text())
+        content = with_bookkeeping(json.loads(path.read_text()))
         change(content)
         path.write_text(json.dumps(content))
 
@@ -305,7 +306,7 @@ def test_model_index_holds_the_same_values(out, tmp_path):
 def test_all_scores_with_signatures(out, tmp_path):
     submit(out, tmp_path / "to")
     written = json.loads((tmp_path / "to" / "xling_results.json").read_text())
-    content = results_of(out)
+    content = with_bookkeeping(results_of(out))
     assert set(written["tasks"]) == set(content["n-samples"])
     for task, told in written["tasks"].items():
         xling = recorded(content, task)

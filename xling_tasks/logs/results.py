@@ -255,7 +255,7 @@ def with_bookkeeping(content: Mapping[str, Any]) -> dict[str, Any]:
         kept = _recorded(content.get("configs"), task).get("bookkeeping")
         both = isinstance(kept, Mapping) and isinstance(scores, Mapping)
         more = {f"{name},none": value for name, value in kept.items()} if both else {}
-        whole[task] = {**scores, **more} if both else scores
+        whole[task] = {**scores, **more, **scores} if both else scores
     return {**content, "results": whole}
 
 
