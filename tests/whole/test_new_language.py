@@ -36,6 +36,7 @@ found = simple_evaluate(
     model=Speaks(), tasks=names, limit=2, bootstrap_iters=0, task_manager=builders.our_tasks(),
     metadata={"k": 2, "encoder": False, "source_encoder": False, "topic_seeds": 0},
 )
+found = builders.with_all(found)
 json.dump({key: found[key] for key in ("results", "configs", "samples")}, sys.stdout, default=str)
 """
 
