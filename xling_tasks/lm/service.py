@@ -71,7 +71,12 @@ class Service:
             for i, reply in zip(others, given, strict=True):
                 replies[i] = reply
         calls = [
-            Call(*requests[i].args[:2], functools.partial(self._reads, requests[i])) for i in ours
+            Call(
+                requests[i].args[0],
+                requests[i].args[1],
+                functools.partial(self._reads, requests[i]),
+            )
+            for i in ours
         ]
         bar = tqdm(total=len(calls), desc="Asking the model", disable=disable_tqdm or not calls)
         with bar, contextlib.closing(

@@ -253,9 +253,10 @@ def with_bookkeeping(content: Mapping[str, Any]) -> dict[str, Any]:
     whole = {}
     for task, scores in results.items():
         kept = _recorded(content.get("configs"), task).get("bookkeeping")
-        both = isinstance(kept, Mapping) and isinstance(scores, Mapping)
-        more = {f"{name},none": value for name, value in kept.items()} if both else {}
-        whole[task] = {**scores, **more, **scores} if both else scores
+        whole[task] = scores
+        if isinstance(kept, Mapping) and isinstance(scores, Mapping):
+            more = {f"{name},none": value for name, value in kept.items()}
+            whole[task] = {**scores, **more, **scores}
     return {**content, "results": whole}
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
+from typing import Any
 
 from xling_metrics.claims import distinct_claims
 
@@ -80,7 +81,7 @@ def extract(
     def reads(prompt: str, reply: str) -> bool:
         return read_claims(reply, code_in[prompt]).claims is not None
 
-    how = {"until": ("[BEGIN TEXT",), "at_least": EXTRACTION_TOKENS}
+    how: dict[str, Any] = {"until": ("[BEGIN TEXT",), "at_least": EXTRACTION_TOKENS}
     replies = dict(zip(prompts, judge.replies(prompts, reads=reads, **how), strict=True))
     second = ask_again(
         judge,
@@ -238,7 +239,7 @@ def verify(
         said = read_support(reply, len(parts_in[prompt]), code_in[prompt])
         return [number for number, verdict in enumerate(said, start=1) if verdict is None]
 
-    how = {"until": ("[BEGIN REFERENCE",)}
+    how: dict[str, Any] = {"until": ("[BEGIN REFERENCE",)}
     replies = dict(zip(prompts, judge.replies(prompts, reads=reads, **how), strict=True))
     second = ask_again(
         judge,

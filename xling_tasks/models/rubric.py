@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.models.again import Second, ask_again
@@ -86,7 +87,8 @@ def rule(
     def reads(text: str, reply: str) -> bool:
         return any(met is not None for met in read_rulings(reply, asked[text].codes))
 
-    texts, how = list(asked), {"until": UNTIL, "at_least": TOKENS * batch}
+    texts = list(asked)
+    how: dict[str, Any] = {"until": UNTIL, "at_least": TOKENS * batch}
     replies = dict(zip(texts, judge.replies(texts, reads=reads, **how), strict=True))
 
     def lacking(text: str, reply: str) -> list[str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from xling_metrics.stats.bounded import least_for_same
 from xling_metrics.stats.multiple import detectable_errors, holm
@@ -143,7 +144,7 @@ def _concluded(case: Case, p_holm: float | None, family: int, options: Options) 
     return _judged(full, case)
 
 
-def _not_measured(item: Conclusion) -> dict[str, str]:
+def _not_measured(item: Conclusion) -> dict[str, Any]:
     """Why there is no interval, and what to do."""
     if item.estimate is None:
         lost = item.unread or item.unread_english
@@ -156,7 +157,7 @@ def _not_measured(item: Conclusion) -> dict[str, str]:
     return {"reason": "no samples were logged", "next": "run it again with --log_samples"}
 
 
-def _without_floor(item: Conclusion) -> dict[str, str]:
+def _without_floor(item: Conclusion) -> dict[str, Any]:
     return {
         "reason": "how much two English answers agree was not measured, and they differ too",
         "next": "have the English prompts answered twice",
@@ -239,9 +240,7 @@ def _within(item: Conclusion) -> str:
 # Why nothing can be told, and what to do
 
 
-def _unsure(
-    item: Conclusion, case: Case, *, shown: bool, same_read: bool
-) -> dict[str, str | float | None]:
+def _unsure(item: Conclusion, case: Case, *, shown: bool, same_read: bool) -> dict[str, Any]:
     """The reason, in the order of what would help, with what to do."""
     if shown:
         sign = 1 if (item.estimate or 0) > 0 else -1

@@ -139,12 +139,11 @@ def reported_interval(name: str, column: Column, draws: Draws) -> Interval | Non
     interval = column_interval(name, column, draws)
     if interval is None:
         return None
-    ends = {
-        end: None if value is None else column.made.limited(value)
-        for end in ("value", "low", "high")
-        for value in [getattr(interval, end)]
-    }
-    return interval._replace(**ends)
+    value, low, high = (
+        None if end is None else column.made.limited(end)
+        for end in (interval.value, interval.low, interval.high)
+    )
+    return interval._replace(value=value, low=low, high=high)
 
 
 def _range(present: Floats, column: Column, kind: str, level: float) -> Range:

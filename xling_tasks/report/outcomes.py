@@ -87,7 +87,9 @@ def _named(name: str, column: Column | None) -> dict[str, Column]:
     return {} if column is None else {name: column}
 
 
-def _helped(values: np.ndarray, outcomes: Sequence[str | None], lost: np.ndarray | None) -> list:
+def _helped(
+    values: np.ndarray, outcomes: Sequence[str | None], lost: np.ndarray | None
+) -> list[float | None]:
     """Of who was not served no help; of the others the task's value, if the judge gave one."""
     helped: list[float | None] = []
     for at, (value, outcome) in enumerate(zip(values.tolist(), outcomes, strict=True)):

@@ -31,7 +31,7 @@ class Rows(list[Row]):
         Raises:
             ImportError: If pandas is not installed.
         """
-        import pandas
+        import pandas  # type: ignore[import-untyped]
 
         return pandas.DataFrame(list(self))
 

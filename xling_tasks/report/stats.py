@@ -110,8 +110,8 @@ class Statistics:
         (task, name), (base, base_name) = sides.side, sides.baseline
         if name == AUC and task.rows and base.rows:
             texts = _texts_of(base)
-            rows = (_rows_by_text(side.rows, texts) for side in (task, base))
-            difference = paired_rows(*rows, self.draws)
+            own, other = (_rows_by_text(side.rows, texts) for side in (task, base))
+            difference = paired_rows(own, other, self.draws)
             shared = len(task.rows.keys() & base.rows.keys())
             return _from(panel, sides, difference, len(task.rows.keys() | base.rows.keys()), shared)
         if paired and panel.criterion == "correctness" and self.human is not None:

@@ -7,21 +7,22 @@ other odds (`xling_metrics.stats.odds`).
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 from xling_metrics.stats.odds import AtOdds, share_at_odds, tilted
 
 from xling_tasks.criteria import panel_of
+from xling_tasks.outcomes import SERVED
 from xling_tasks.report.columns import Column
 from xling_tasks.report.data import Task
-from xling_tasks.report.outcomes import SERVED, silent
+from xling_tasks.report.outcomes import silent
 
 _OF_LABELS = ("contradictory", "more_comprehensive")
 
 
-class Unread(NamedTuple):
+@dataclass(frozen=True)
+class Unread:
     """What was not read of one side.
 
     Attributes:

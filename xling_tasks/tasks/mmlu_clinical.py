@@ -20,6 +20,7 @@ class _Clinical(FlaggedChoices):
     language: str
     settings: Any
     config: Any
+    provenance: Mapping[str, Any]
 
     def load_docs(self, record: str) -> list[dict[str, Any]]:
         """Every question of the language.

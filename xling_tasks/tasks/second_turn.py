@@ -79,8 +79,8 @@ class SecondTurn:
             last[item.doc_id] += 1
             context = self._context(item.args[0], reply, request)
             arguments = (context, dict(item.args[1]))
-            name = (item.task_name, item.doc_id, 1)
-            made[key] = Instance(item.request_type, item.doc, arguments, last[item.doc_id], name)
+            about = (item.task_name, item.doc_id, 1)
+            made[key] = Instance(item.request_type, item.doc, arguments, last[item.doc_id], about)
             self.per_question[str(item.doc["question_id"])] += 1
         own = list(made.values())
         name = f"{task}_asked_again"

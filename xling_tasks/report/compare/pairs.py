@@ -121,8 +121,7 @@ def paired(both: Sequence[Shared]) -> tuple[list[Pair], list[str], list[str]]:
         for note in left_out:
             notes.setdefault(note, []).append(name)
         if ids:
-            sides = (measured(_aligned(task, ids)) for task in (a, b))
-            pairs.append(Pair(*sides, names))
+            pairs.append(Pair(measured(_aligned(a, ids)), measured(_aligned(b, ids)), names))
     return pairs, _grouped(changed), _grouped(notes)
 
 

@@ -93,7 +93,7 @@ def _against_english(
         english = sides.get((panel, ENGLISH))
         if code == ENGLISH or english is None:
             continue
-        task, base = pair[at], english[0][at]
+        task, base = pair[:2][at], english[0][:2][at]
         both = Sides((task, name), (base, english[1]), code, ENGLISH, "AB"[at])
         apart = made_unlike(task, base, panel)
         endpoint = pair.a.endpoints[name]

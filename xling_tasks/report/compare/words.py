@@ -223,7 +223,7 @@ def _row(line: Line) -> tuple[Value, ...]:
     return (
         *start,
         shown_p(line.p),
-        shown_p(line.said and line.said.p_holm),
+        shown_p(line.said.p_holm if line.said else None),
         size,
         *extra,
         in_words(line),

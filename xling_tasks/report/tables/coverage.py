@@ -84,7 +84,7 @@ def _lines(grid: Grid, task: Task) -> Iterator[list[Value]]:
 
 def _not_compared(tasks: Sequence[Task]) -> list[str]:
     """What is said of questions that were asked and not compared."""
-    said = {}
+    said: dict[str, None] = {}
     for task in tasks:
         data: dict[str, Any] = dict(task.results.xling.get("data") or {})
         if flagged := data.get("flagged"):

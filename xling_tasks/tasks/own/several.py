@@ -123,7 +123,9 @@ class OwnTask(XlingTask):
     def coverage(self) -> dict[str, Any]:
         """Questions that are unusable in some language, by language."""
         own = {code: part.coverage() for code, part in self.parts.items()}
-        flagged = next((counts["flagged"] for counts in own.values() if "flagged" in counts), {})
+        flagged: Mapping[str, str] = next(
+            (counts["flagged"] for counts in own.values() if "flagged" in counts), {}
+        )
         reasons: dict[str, int] = {}
         for counts in own.values():
             for reason, count in counts["unusable_reasons"].items():
