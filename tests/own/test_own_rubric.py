@@ -284,7 +284,8 @@ def test_data_check_and_doctor_know_conversations(tmp_path, capsys):
     write(path, rows[:1])
     assert main(["data", "check", str(path)]) == 0
     shown = capsys.readouterr().out
-    assert "Nothing is odd." in shown and f"--tasks {TASK} --metadata data_dir={path}" in shown
+    assert "Nothing is odd." in shown and f"--tasks {TASK} --metadata '{{" in shown
+    assert f'"data_dir": "{path}"' in shown
     assert is_own_file(str(path)) and is_own_file(str(tmp_path))
     table = tmp_path / "mine.csv"
     table.write_text('id,question_en,criteria\n1,What (a)?,"five: Asks."\n', encoding="utf-8")

@@ -16,7 +16,7 @@ from xling_tasks.errors import SettingError
 from xling_tasks.models.judge import Judgement
 from xling_tasks.models.jury import Vote, mirrored, verdict
 from xling_tasks.report.data import read_models
-from xling_tasks.report.unread import read_as
+from xling_tasks.report.unread import measured, unread
 from xling_tasks.settings import Settings
 
 C = "xlinghealth_correctness_demo_"
@@ -371,7 +371,7 @@ def test_a_jurys_run_is_reported_annotated_and_replayed(run, serve, tmp_path, ca
         run(tasks, model="xling_replay", model_args={"path": str(out)}, metadata=metadata)
 
 
-def test_answers_without_a_majority_are_in_the_bounds(run, serve, tmp_path):
+def test_answers_without_a_majority_are_unread(run, serve, tmp_path):
     judges = [spec(serve(by_question(*own)), own[-1]) for own in ((MORE, CONTRA), (MORE, LESS))]
     results = evaluated(run, tmp_path, C + "en", metadata={"judge": judges})
     split = [sample["no_majority"] == 1.0 for sample in results["samples"][C + "en"]]
@@ -379,9 +379,7 @@ def test_answers_without_a_majority_are_in_the_bounds(run, serve, tmp_path):
     (model,) = read_models([tmp_path])
     (task,) = model.tasks
     for metric, labelled in (("contradictory", 0.0), ("more_comprehensive", 1.0)):
-        for right in (True, False):
-            bound = read_as(task, metric, right=right)
-            assert bound is not None
-            unread = float(right == (metric == "more_comprehensive"))
-            values = dict(zip(task.ids, bound.columns[metric].sums[:, 0]))
-            assert [*values.values()] == [unread if open_ else labelled for open_ in split]
+        read = measured(task)
+        values = read.columns[metric].sums[:, 0]
+        assert [None if v != v else v for v in values] == [None if s else labelled for s in split]
+        assert unread(read, metric).count == sum(split)
