@@ -115,6 +115,14 @@ def served_rate(rates: Mapping[str, float | None]) -> float:
     return min(1.0, max(0.0, useful))
 
 
+def percent(rate: float) -> str:
+    """A rate in words, never as all or nothing where it is not."""
+    shown = f"{rate:.0%}"
+    if shown == "100%" and rate < 1:
+        return "more than 99%"
+    return "less than 1%" if shown == "0%" and rate > 0 else shown
+
+
 def _share(value: Any) -> float | None:
     if isinstance(value, (list, tuple)) and len(value) == 2:
         return value[0] / value[1] if value[1] else None

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.mark.slow
-def test_every_command_of_the_pages_runs(tmp_path):
+def test_every_command_of_the_pages_runs(tmp_path, monkeypatch):
     docs_commands.prepare(tmp_path)
     ran = {}
     for command in docs_commands.commands():
@@ -32,6 +32,7 @@ def test_every_command_of_the_pages_runs(tmp_path):
     demo = next(done for words, done in ran.items() if "--tasks xlinghealth_demo " in words)
     assert "xlinghealth_verifiability_demo_hi" in demo.stdout
     assert {"lm_eval", "xling"} <= {shlex.split(words)[0] for words in ran} and len(ran) >= 7
+    monkeypatch.chdir(tmp_path)  # where the commands have left their results
     for block in docs_commands.python_blocks():
         exec(compile(block, "docs", "exec"), {})
 

@@ -8,7 +8,7 @@ from xling_metrics.stats.bounded import least_for_same
 
 from xling_tasks.criteria import CRITERIA, Metric
 from xling_tasks.languages import language_name
-from xling_tasks.outcomes import NOT_SERVED
+from xling_tasks.outcomes import NOT_SERVED, percent
 from xling_tasks.report.conclusions import DIFFERENT, HIDDEN, LEANS, RARE, TOO_FEW
 from xling_tasks.report.model import Conclusion
 
@@ -221,14 +221,6 @@ def _size(number: float) -> str:
     """A number of a hundred: whole, with a decimal where it is small."""
     text = f"{number:.0f}" if abs(number) >= 0.95 else f"{number:.1f}"
     return text.replace("-0.0", "0").replace("0.0", "0").replace("-", "\u2212")
-
-
-def percent(rate: float) -> str:
-    """A rate in words, never as all or nothing where it is not."""
-    shown = f"{rate:.0%}"
-    if shown == "100%" and rate < 1:
-        return "more than 99%"
-    return "less than 1%" if shown == "0%" and rate > 0 else shown
 
 
 def _of_100(value: float, english: float) -> tuple[str, str]:

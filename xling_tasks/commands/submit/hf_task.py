@@ -17,8 +17,7 @@ from xling_tasks.data.prompt_sets import SMALL
 from xling_tasks.data.records import RECORDS
 from xling_tasks.languages import language_name
 from xling_tasks.logs.results import Results, TaskResults
-from xling_tasks.outcomes import RATES, SERVICE_RATES, not_measured, served_rate
-from xling_tasks.report.sentences import percent
+from xling_tasks.outcomes import RATES, SERVICE_RATES, not_measured, percent, served_rate
 
 HUB = {"xlinghealth": RECORDS["liveqa"].hub_id, "mmedbench": RECORDS["mmedbench"].hub_id}
 """The published datasets on the Hub."""
