@@ -99,10 +99,10 @@ class ReadingTask(XlingTask):
         """Whether the first question is put in the language of its data."""
         return bool(self.used_prompts()[self.prompt_name].language == self.language)
 
-    def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+    def process_results(self, doc: dict[str, Any], results: list[Any]) -> Mapping[str, Any]:
         """Scores of the first replies; second ones stand behind them."""
         seconds = self.second_turn.per_question[str(doc["question_id"])]
-        return dict(super().process_results(doc, results[: len(results) - seconds]))
+        return super().process_results(doc, results[: len(results) - seconds])
 
     def check_run(self) -> None:
         """Reach the reader before anything is generated."""
