@@ -288,7 +288,10 @@ def more_questions(item: Conclusion) -> str:
     rounded = math.ceil(needed / 10**digits) * 10**digits
     if rounded <= item.n:
         return "ask more questions"
-    return f"ask more questions: about {rounded:,} would show {100 * item.margin:g} per 100"
+    told = CRITERIA[item.criterion].metric(item.metric).told
+    counts = told is not None and told.unit == "answers"
+    shown = f"{100 * item.margin:g} per 100" if counts else f"a difference of {item.margin:g}"
+    return f"ask more questions: about {rounded:,} would show {shown}"
 
 
 # What is concluded
