@@ -231,7 +231,8 @@ def test_many_at_a_time_with_a_seed_each(run, faulty):
     def answer(number, sent):
         with contextlib.suppress(threading.BrokenBarrierError):  # nobody is held any more
             rounds.append(together.wait(120) == 0)
-        return said(f"Answer {sent['seed']}.")
+        words = "".join(chr(ord("a") + int(digit)) for digit in str(sent["seed"]))
+        return said(f"Answer {words}.")  # by numbers alone they would be one sentence of a service
 
     server = faulty(answer)
     server.args["num_concurrent"] = 32

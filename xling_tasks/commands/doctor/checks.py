@@ -44,7 +44,7 @@ _GIVES = {
     "view": "`xling view`: every sample in the browser",
     "th": "word metrics and sentences of Thai",
 }
-_DEVELOPMENT = ("dev", "test")
+_DEVELOPMENT = ("dev", "docs", "test")
 
 T = TypeVar("T")
 
