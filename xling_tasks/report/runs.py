@@ -31,9 +31,7 @@ class Rows(list[Row]):
         Raises:
             ImportError: If pandas is not installed.
         """
-        import pandas  # type: ignore[import-untyped]
-
-        return pandas.DataFrame(list(self))
+        return self.to_arrow().to_pandas()
 
     def to_arrow(self) -> Any:
         """A `pyarrow.Table`.
