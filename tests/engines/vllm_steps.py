@@ -47,11 +47,12 @@ FAMILIES = [
 
 
 def run(model: Any, tasks: str | list[str], metadata: dict[str, Any], **options: Any) -> Any:
-    """A run through the harness, without journal."""
+    """A run through the harness, without journal; what is recorded stands with the scores."""
     import lm_eval
     from lm_eval.tasks import TaskManager
 
     from xling_tasks.discovery import task_folder
+    from xling_tasks.logs.results import with_bookkeeping
 
     metadata = {"xling_resume": False, **metadata}
     manager = TaskManager(
@@ -59,9 +60,10 @@ def run(model: Any, tasks: str | list[str], metadata: dict[str, Any], **options:
     )
     options = {"gen_kwargs": "max_gen_toks=16", "limit": 1, "bootstrap_iters": 0, **options}
     names = [tasks] if isinstance(tasks, str) else tasks
-    return lm_eval.simple_evaluate(
+    found = lm_eval.simple_evaluate(
         model=model, tasks=names, task_manager=manager, apply_chat_template=True, **options
     )
+    return with_bookkeeping(found or {})
 
 
 def sampled(model: Any, **options: Any) -> list[list[str]]:
