@@ -44,14 +44,17 @@ def test_report_compare_board_submit_and_replay(run, serve, outs, tmp_path, caps
     first, second, path = outs
     assert main(["report", str(first), "--no-pictures", "--to", str(tmp_path / "rep")]) == 0
     told = json.loads((tmp_path / "rep" / "report.json").read_text("utf-8"))
-    (found,) = [each for each in told["conclusions"] if each["metric"] == "rubric_score"]
+    # Of usable answers `rubric_score`; the endpoint is of all questions, and here all are usable.
+    (found,) = [each for each in told["conclusions"] if each["metric"] == "helped"]
     # Of 24 conversations 18 lack 4 of 10 points: 0.4 * 0.75.
     assert (found["language"], found["verdict"], found["n"]) == ("es", "worse", N)
     assert found["estimate"] == pytest.approx(-0.3)
     tables = {table["key"]: table for table in told["tables"]} if "tables" in told else {}
     assert found["judge_error_in_interval"] is False
     markdown = (tmp_path / "rep" / "report.md").read_text("utf-8")
-    assert "Answers earn 70% of the points of their rubrics, 100% in English" in markdown
+    assert (
+        "Points of the rubrics earned by usable answers, by this judge: 70% in Spanish" in markdown
+    )
     assert "Rubrics: the judge's own error is not in the intervals" in markdown
     assert "themes and axes" in markdown and "theme context seeking" in markdown
     assert not tables or {"rubric_clinic", "rubric_clinic_parts"} <= tables.keys()

@@ -197,7 +197,7 @@ def test_multiple_choice_is_reported_as_shares_of_the_same_questions(run, tmp_pa
     assert main(["report", str(out), "--no-pictures", "--to", str(tmp_path / "rep")]) == 0
     markdown = (tmp_path / "rep" / "report.md").read_text("utf-8")
     # Wrong are 1 and 10 to 19. Guessing is not taken off: the questions are the same.
-    assert "13 of 24 answers choose all right options and no other, 24 in English" in markdown
+    assert "Exam questions answered rightly: 13 of 24 in Portuguese, 24 in English" in markdown
     assert "beyond guessing is" not in markdown
     assert "Multiple choice, quiz: languages" in markdown
     (row,) = re.findall(r"\| pt \| Chooses \| 0\.542 \|.*", markdown)
@@ -238,6 +238,6 @@ def test_every_endpoint_has_words():
     for criterion in CRITERIA.values():
         for endpoint in criterion.endpoints:
             told = criterion.metrics[endpoint.metric].told
-            assert told is not None and told.heading and told.sentence and told.brief
-            # Of answers so many do; of anything else a value stands in the sentence.
-            assert ("{}" in told.sentence) == (told.unit != "answers")
+            assert told is not None and told.heading and told.brief
+            # They begin a sentence and stand in one.
+            assert told.heading[0].isupper() and not told.brief.endswith(".")
