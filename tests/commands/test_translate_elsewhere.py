@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from builders import evaluated, lm_eval
+from builders import evaluated, lm_eval, with_all
 
 from xling_tasks.cli import main
 from xling_tasks.commands.translate.texts import Text
@@ -71,7 +71,7 @@ def test_round_trip_through_the_command_line(tmp_path, capsys, monkeypatch):
     translator = {"translator": {"model": "file", "model_args": {"path": "ready.jsonl"}}}
     lm_eval(tmp_path, *again, *words, json.dumps(quick | translator))
     (results,) = (tmp_path / "scored").rglob("results_*.json")
-    scores = json.loads(results.read_text(encoding="utf-8"))["results"]
+    scores = with_all(json.loads(results.read_text(encoding="utf-8")))["results"]
     for code in ("es", "hi"):
         assert scores[T + code]["translation_failed_rate_t1.0,none"] == 0.0
         assert 0.5 < scores[T + code]["sim_1gram_t1.0,none"] <= 1.0

@@ -219,11 +219,12 @@ def test_answers_logged_without_scores_are_scored_later(logged, replay, run, ser
 
 
 def test_another_judge_scores_the_same_answers(logged, replay, serve, tmp_path):
-    one, two = serve(opinion), serve(lambda p: opinion(p).replace(": ", ": not ", 1))
+    one, two = serve(opinion), serve(lambda p: opinion(p + "."))
     logged(tmp_path, C + "en", metadata={"judge": one.spec()}, limit=3)
     replayed = replay(tmp_path, C + "en", metadata={"judge": two.spec()}, limit=3)
     assert len(one.prompts) == 3 and one.prompts == two.prompts
-    assert replayed["samples"][C + "en"][0]["n_judged"]["reply"].count("not ") == 1
+    replies = [sample["n_judged"]["reply"] for sample in replayed["samples"][C + "en"]]
+    assert replies == [opinion(p + ".") for p in two.prompts] != [opinion(p) for p in two.prompts]
 
 
 def test_a_run_that_crashed_while_scoring_goes_on(logged, replay, monkeypatch, own_cache, tmp_path):
