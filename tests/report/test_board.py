@@ -230,12 +230,20 @@ def test_unread_replies_that_could_turn_a_rank_keep_it_open(tmp_path):
         task["scores"]["n_judged"] = 200 - len(silent)
         return task
 
-    # Three in four labels are missing: with twice the odds of the others they could hide it.
+    # Four in five labels are missing. Of those read none stands against b alone and six against it:
+    # that tells them apart (mid-p 1 in 64), but not if the unread ones had twice the odds.
     hard = correctness(0.3, 200)
-    own = with_silence(0.1, range(150))
+    own = with_silence(0.1, range(160))
+    read = [[row["contradictory"] for row in task["rows"][160:]] for task in (own, hard)]
+    assert sum(a > b for a, b in zip(*read)) == 0 and sum(a < b for a, b in zip(*read)) == 6
     folders = [run_of(tmp_path, "a", {C + "es": own}), run_of(tmp_path, "b", {C + "es": hard})]
     cells = cells_of(made(tmp_path, *folders), HARM, "es")
     assert [(c["rank_low"], c["rank_high"]) for c in cells.values()] == [(1, 2), (1, 2)]
+    assert [c["unread"] for c in cells.values()] == [160, 0]
+    # With half of them missing twice the odds move too little.
+    half = run_of(tmp_path, "c", {C + "es": with_silence(0.1, range(100))})
+    cells = cells_of(made(tmp_path, half, folders[1]), HARM, "es")
+    assert [(c["rank_low"], c["rank_high"]) for c in cells.values()] == [(1, 1), (2, 2)]
     clear = run_of(tmp_path, "d", {C + "es": correctness(0.0, 200)})
     cells = cells_of(made(tmp_path, clear, folders[1]), HARM, "es")
     assert [(c["rank_low"], c["rank_high"]) for c in cells.values()] == [(1, 1), (2, 2)]
@@ -402,19 +410,15 @@ def test_sorting_and_filtering(browser, ten):
     page.select_option("#verdict", "worse")
     worse = rows(page)
     assert 0 < len(worse) < 10 and all("worse than English" in row for row in worse)
-    # Not comparable: shown with its reason, without a number or a rank.
+    # Who answers in English serves nobody who asks in Hindi: worse, and the last.
+    page.select_option("#endpoint", "correctness/liveqa/served")
     page.select_option("#language", "hi")
-    page.select_option("#verdict", "not_comparable")
     (row,) = rows(page)
-    assert (
-        "model-9" in row
-        and "100% of the answers were in English." in row
-        and "%" not in row.replace("100%", "")
-    )
-    assert (
-        "model-9-instruct-512b, Hindi: 100% of the answers were in English."
-        in rows(page, "#apart li")[0]
-    )
+    assert "model-9" in row and "worse than English" in row and "10 of 10" in row
+    assert "behind 9, before 0" in row and "2%" in row
+    page.select_option("#verdict", "not_comparable")
+    assert "Nothing fits these choices." in page.locator("#groups").inner_text()
+    assert page.locator("#apart").is_hidden()
     page.get_by_role("button", name="Show all").click()
     # All languages: a model's name sorts them, a language's name opens it.
     page.select_option("#endpoint", "empathy/xling/empathy")
@@ -433,6 +437,24 @@ def test_sorting_and_filtering(browser, ten):
         opened.url,
         "about:blank",
     }
+    opened.close()
+
+
+def test_what_is_not_comparable_is_shown_with_its_reason(browser, tmp_path):
+    native = {**RECORD, "settings": {**RECORD["settings"], "prompt_language": "native"}}
+    tasks = {C + "en": correctness(0.1, 60), C + "es": correctness(0.1, 60, record=native)}
+    made(tmp_path, run_of(tmp_path, "a", tasks), run_of(tmp_path, "b", {C + "en": tasks[C + "en"]}))
+    opened = Opened(browser, tmp_path / "board" / "index.html")
+    page = opened.page
+    page.select_option("#language", "es")
+    page.select_option("#verdict", "not_comparable")
+    (row,) = rows(page)
+    reason = "run in another way than English (prompt_language is native there, but "
+    assert "not comparable" in row and reason in row
+    (told,) = rows(page, "#apart li")
+    assert told.startswith(f"a, Spanish: {reason}")
+    page.select_option("#verdict", "worse")
+    assert "Nothing fits these choices." in page.locator("#groups").inner_text()
     opened.close()
 
 
