@@ -268,7 +268,12 @@ def _places(facet: Facet, pitch: float) -> Iterable[tuple[str, str, float]]:
 
 def _row_name(row: str, index: int, pitch: float) -> Markup:
     kind = "end small bold" if is_mean(row) else "end"
-    return label(row_label(row), _LEFT - 0.02, pitch * (index + 0.5), kind)
+    name = row_label(row)
+    mean, sign, group = name.partition(": ")
+    if sign and ":" in row:
+        # Where there is little room the group's name has it; that it is a mean its weight says.
+        name = tag("tspan", Markup(mean + sign), kind="ample") + group
+    return label(name, _LEFT - 0.02, pitch * (index + 0.5), kind)
 
 
 def _rows_panel(
