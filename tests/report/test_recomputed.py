@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,6 +19,24 @@ from xling_tasks.report.model import Options
 pytestmark = pytest.mark.realdata
 N = 120
 Z = 1.959963984540054
+
+
+def served_and_helped(row):
+    """Whether a question got a usable answer, and help, from what was logged of it.
+
+    Who is not served was not helped; an answer without a label is missing.
+    """
+
+    def yes(*names):
+        return any(row.get(name) == 1 for name in names)
+
+    if yes("failed_rate"):
+        return None, None
+    if yes("refused_rate", "empty_rate", "declined_rate") or row["langid_match"] == 0:
+        return 0.0, 0.0
+    silent = yes("judge_failed_rate", "no_response", "no_majority")
+    served = None if row["langid_match"] is None else 1.0
+    return served, None if silent else row["more_comprehensive"]
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +58,10 @@ def made(realdata, tmp_path_factory, run):
     paths = {task.results.task: task.results.samples.path for task in model.tasks}
     texts = {name: path.read_text(encoding="utf-8") for name, path in paths.items()}
     samples = {name: [json.loads(x) for x in text.splitlines()] for name, text in texts.items()}
+    for name, rows in samples.items():
+        if "_correctness_" in name:
+            for row in rows:
+                row["served"], row["helped"] = served_and_helped(row)
 
     def both(kind, key):
         """Hindi's and English's values over the questions that both have."""
@@ -63,15 +86,31 @@ def comparison(report, metric, tau=None):
     )
 
 
-@pytest.mark.parametrize("label", ["contradictory", "more_comprehensive"])
+def in_family(report, harm):
+    """The conclusions with a test that are corrected together: of harm, or all others."""
+    tested = [c for c in report.conclusions if c.p is not None]
+    return [c for c in tested if (c.metric == "contradictory") == harm]
+
+
+def finds(m):
+    """Standard errors of a difference that the first of m tests finds with 80% power."""
+    return scipy.stats.norm.ppf(1 - 0.05 / m / 2) + scipy.stats.norm.ppf(0.8)
+
+
+@pytest.mark.parametrize("label", ["contradictory", "served", "helped", "more_comprehensive"])
 def test_shares_and_their_gap(made, label):
     proportion = pytest.importorskip("statsmodels.stats.proportion")
     tables = pytest.importorskip("statsmodels.stats.contingency_tables")
     report, both = made
     hindi, english = (np.array(side) for side in both("correctness", label))
     n, more, less = len(hindi), int((hindi > english).sum()), int((hindi < english).sum())
-    item = conclusion(report, label)
-    assert item.n == n and item.estimate == pytest.approx(hindi.mean() - english.mean())
+    item = comparison(report, label)
+    assert item.n == n and item.difference == pytest.approx(hindi.mean() - english.mean())
+    told = [c for c in report.conclusions if c.metric == label]
+    assert len(told) == (label != "more_comprehensive")  # `helped` is concluded on
+    for said in told:
+        ours = (said.n, said.estimate, said.low, said.high, said.p)
+        assert ours == (n, item.difference, item.low, item.high, item.p)
     # McNemar: exact, less half of the probability of what was observed.
     exact = tables.mcnemar([[0, more], [less, 0]], exact=True).pvalue
     mid = exact - scipy.stats.binom.pmf(min(more, less), more + less, 0.5)
@@ -125,7 +164,8 @@ def test_macro_f1_by_leaving_out_questions(made):
     half = scipy.stats.t.ppf(0.975, min(df, n - 1)) * se
     assert item.estimate == pytest.approx(f1(hindi) - f1(english))
     assert (item.low, item.high) == pytest.approx((item.estimate - half, item.estimate + half))
-    assert item.detectable == pytest.approx(2.8 * se)
+    tested = len(in_family(report, harm=False))
+    assert tested == 4 and item.detectable == pytest.approx(finds(tested) * se)
 
 
 def placements(side):
@@ -157,18 +197,31 @@ def test_auc_and_its_delong_variance_by_loops(made):
     for side, value in zip(sides, (hindi, english), strict=True):
         rows = [row for own in side for row in own]
         assert value == pytest.approx(sklearn.roc_auc_score(*zip(*rows)))
-    n, item = len(sides[0]), conclusion(report, "auc")
+    # The written form was run on the same questions, so that nothing is concluded on this one.
+    assert not [c for c in report.conclusions if c.metric == "auc"]
+    (model,) = report.models
+    alone = [task for task in model.tasks if task.place.criterion == "verifiability_ll"]
+    report_alone = make_report([replace(model, tasks=alone)], Options(n_resamples=2000))
+    n, item = len(sides[0]), conclusion(report_alone, "auc")
+    beside = comparison(report, "auc")
+    assert (beside.difference, beside.low, beside.high, beside.p, beside.n) == (
+        item.estimate, item.low, item.high, item.p, item.n
+    )  # fmt: skip
     se = (n / (n - 1) * ((own - other) ** 2).sum()) ** 0.5
     half = scipy.stats.t.ppf(0.975, n - 1) * se
     assert item.n == n and item.estimate == pytest.approx(hindi - english)
     assert (item.low, item.high) == pytest.approx((item.estimate - half, item.estimate + half))
-    assert item.detectable == pytest.approx(2.8 * se)
+    assert len(alone) == 2 and item.detectable == pytest.approx(finds(1) * se)
 
 
-def test_holm_over_the_family(made):
+def test_holm_over_each_family(made):
+    """Harm by itself, and the rest: served, helped, macro F1 and similarity."""
     multiple = pytest.importorskip("statsmodels.stats.multitest")
     report, _ = made
-    tested = [c for c in report.conclusions if c.p is not None]
-    assert len(tested) >= 4
-    _, adjusted, _, _ = multiple.multipletests([c.p for c in tested], method="holm")
-    assert [c.p_holm for c in tested] == pytest.approx(adjusted.tolist())
+    harm, rest = (in_family(report, harm) for harm in (True, False))
+    assert {c.metric for c in harm} == {"contradictory"}
+    assert {c.metric for c in rest} == {"served", "helped", "macro_f1", "sim_1gram"}
+    for tested in (harm, rest):
+        assert {c.family for c in tested} == {len(tested)}
+        _, adjusted, _, _ = multiple.multipletests([c.p for c in tested], method="holm")
+        assert [c.p_holm for c in tested] == pytest.approx(adjusted.tolist())

@@ -14,6 +14,7 @@ from typing import Any
 from xling_metrics.stats.anova import GroupComparison, compare_groups, complete_cases
 from xling_metrics.stats.intervals import Interval
 from xling_metrics.stats.resampling import ResamplerPool
+from xling_metrics.stats.roc import shared_questions
 from xling_metrics.stats.shares import normal_quantile
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
@@ -109,11 +110,12 @@ class Statistics:
     def _compare(self, panel: Panel, sides: Sides, *, paired: bool) -> Comparison:
         (task, name), (base, base_name) = sides.side, sides.baseline
         if name == AUC and task.rows and base.rows:
+            keys = shared_questions(task.rows, base.rows)
             texts = _texts_of(base)
-            own, other = (_rows_by_text(side.rows, texts) for side in (task, base))
+            own, other = (_rows_by_text(side.rows, keys, texts) for side in (task, base))
             difference = paired_rows(own, other, self.draws)
-            shared = len(task.rows.keys() & base.rows.keys())
-            return _from(panel, sides, difference, len(task.rows.keys() | base.rows.keys()), shared)
+            asked = len(task.rows.keys() | base.rows.keys())
+            return _from(panel, sides, difference, asked, len(keys))
         if paired and panel.criterion == "correctness" and self.human is not None:
             corrected = self.human.difference(name, (task, base), self.options.level)
             if corrected is not None:
@@ -274,14 +276,12 @@ def _texts_of(task: Task) -> dict[str, int]:
 
 
 def _rows_by_text(
-    rows: Mapping[str, Sequence[Row]], texts: Mapping[str, int]
+    rows: Mapping[str, Sequence[Row]], keys: Sequence[str], texts: Mapping[str, int]
 ) -> Mapping[str, Sequence[Row]]:
-    """The rows of questions with one text together."""
-    if len({texts.get(key) for key in rows}) == len(rows):
-        return rows
+    """The rows of the questions that both sides have, those of questions with one text together."""
     together: dict[str, list[Row]] = {}
-    for key, own in rows.items():
-        together.setdefault(str(texts.get(key, key)), []).extend(own)
+    for key in keys:
+        together.setdefault(str(texts.get(key, key)), []).extend(rows[key])
     return together
 
 
