@@ -188,6 +188,21 @@ def test_auc_has_permutations_enough_for_the_correction(tmp_path):
     assert verdicts == {"hi": "worse", "es": "cannot_tell"}
 
 
+def test_auc_is_over_the_questions_of_both(tmp_path):
+    """Either language has several questions that the other has not."""
+    found = []
+    for n, m in ((40, 43), (43, 40), (40, 40)):
+        tasks = {"en": likelihoods(20, n), "hi": likelihoods(10, m)}
+        folder = write(
+            tmp_path / f"{n}-{m}",
+            {f"xlinghealth_verifiability_ll_liveqa_{c}": t for c, t in tasks.items()},
+        )
+        (item,) = (c for c in report_of(folder).comparisons if c.panel.metric == "auc")
+        assert (item.n, item.left_out) == (40, abs(n - m))
+        found.append((item.value, item.base, item.low, item.high, item.p))
+    assert None not in found[0] and found[0] == found[1] == found[2]
+
+
 def test_an_auc_of_other_samples_is_refused(tmp_path):
     folder = write(tmp_path, {"xlinghealth_verifiability_ll_liveqa_en": likelihoods(9, shift=0.1)})
     with pytest.raises(DataError, match="auc over its samples"):
