@@ -21,3 +21,16 @@ def test_mixed_faults_cost_no_reply(role, monkeypatch):
     assert outcome == services.Found(unscored=0, wrong=0)
     assert stats["replies"] == 120 and stats["twice"] == 0
     assert sum(stats["faults"].values()) > 10
+
+
+@pytest.mark.parametrize("role", ["translator", "model"])
+def test_trouble_in_several_languages_is_never_an_answer(role, monkeypatch):
+    """Also where the second reply is trouble in another language."""
+    monkeypatch.setattr(services, "CALLS", 200)
+    monkeypatch.setattr(services, "LATENCY", 0.0)
+    with services.service(list(WORDS)[:4], 0.4) as url:
+        outcome = services.ROLES[role](url)
+        stats = json.load(urllib.request.urlopen(f"{url}/stats"))
+    assert outcome.wrong == 0 and outcome.unscored <= 200 * 0.4 * 0.4 * 1.5
+    assert min(stats["faults"].values()) > 10, stats
+    assert stats["twice"] == 0, stats

@@ -80,12 +80,10 @@ class Doubt:
 
     def rest(self) -> Iterator[Arrived]:
         """At the end: what to put in the place of replies that were none."""
-        places: dict[str, list[int]] = {}
-        for i, reply in self._said.items():
-            if text := self._text(i, reply):
-                places.setdefault(text, []).append(i)
-        for text, same in places.items():
-            if self._prompts(same) >= PROMPTS:
+        looked_into: set[str] = set()
+        while doubtful := self._doubtful(looked_into):  # second replies may be in trouble, too
+            for text, same in doubtful.items():
+                looked_into.add(text)
                 yield from self._settle(text, same)
                 if text in self._models:
                     log.warning(
@@ -93,6 +91,19 @@ class Doubt:
                         "again: it is the model's own, and counts", self._health.name, len(same),
                         len(self._said), redact_text(self._said[same[0]].text)[:120],
                     )  # fmt: skip
+
+    def _doubtful(self, looked_into: set[str]) -> dict[str, list[int]]:
+        """The texts to look into, with their places."""
+        places: dict[str, list[int]] = {}
+        for i, reply in self._said.items():
+            if text := self._text(i, reply):
+                places.setdefault(text, []).append(i)
+        return {
+            text: same
+            for text, same in places.items()
+            if text in self._health.troubles
+            or (text not in looked_into and self._prompts(same) >= PROMPTS)
+        }
 
     def _text(self, place: int, reply: Reply) -> str:
         """What a reply has in common with others; '' where it may be the same by right."""
@@ -106,6 +117,9 @@ class Doubt:
         if text in self._models:
             return
         shown = redact_text(self._said[same[0]].text)[:120]
+        if text in self._health.troubles:
+            yield self._second(text, same, {}, shown)
+            return
         tried = same[:_TRIED]
         again = self._again(tried)
         stays = sum(self._text(i, again[i]) == text for i in tried)
@@ -137,9 +151,10 @@ class Doubt:
 
     def _second(self, text: str, same: list[int], again: dict[int, Reply], shown: str) -> Arrived:
         """The second replies; those that are the same text once more have failed."""
+        self._health.troubles.add(text)
         again |= self._again(same[len(again) :])
         for i, reply in again.items():
-            if self._text(i, reply) == text:
+            if self._text(i, reply) in self._health.troubles:
                 again[i] = Reply("", FAILED, REPEATED)
         log.warning(
             "%s: %d different requests got one and the same reply (%r), and another one when they "

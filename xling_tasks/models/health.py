@@ -60,11 +60,13 @@ class Health:
 
     Attributes:
         reasons: Why calls failed for good, counted.
+        troubles: Texts that are known to be the service's, and no model's (`doubt`).
     """
 
     def __init__(self, name: str, limits: Limits, concurrent: int) -> None:
         self.name, self.limits = name, limits
         self.reasons: Counter[str] = Counter()
+        self.troubles: set[str] = set()
         self._in_a_row = 0
         self._lately: Counter[str] = Counter()
         self._most_in_a_row = max(10, 2 * concurrent)

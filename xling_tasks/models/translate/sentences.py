@@ -161,7 +161,8 @@ class _Run:
                 rows = self._rows(whole, attempt, again)
                 self._keep(rows)
                 bar.update(len(rows))
-        return again
+        # What a service's trouble stood for first may have got its translation since.
+        return [sentence for sentence in dict.fromkeys(again) if sentence not in self._done]
 
     def _rows(
         self, outcomes: list[Outcome], attempt: int, again: list[str]
