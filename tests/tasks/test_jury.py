@@ -350,12 +350,10 @@ def test_a_jurys_run_is_reported_annotated_and_replayed(run, serve, tmp_path, ca
         counts = csv_rows(tmp_path / "report", "correctness_counts_demo")
         n = sum(int(row[code]) for row in counts)
         assert n == scores["n_judged,none"] == round(24 * (1 - split))
-    # What is not labelled weighs on the conclusion, and is not hidden.
-    for conclusion in report["conclusions"]:
-        assert (
-            conclusion["verdict"] == "not_comparable"
-            and "no label has a majority" in conclusion["reason"]
-        )
+    # What is not labelled is unread, counted beside the conclusion, and settles nothing.
+    judged = [item for item in report["conclusions"] if item["metric"] != "served"]
+    assert judged and all(item["verdict"] == "cannot_tell" for item in judged)
+    assert all(item["unread"] > 0 and item["unread_english"] > 0 for item in judged)
     assert not any("_judge" in conclusion["metric"] for conclusion in report["conclusions"])
     capsys.readouterr()
     assert main(["annotate", str(out), "--n", "8", "--to", str(tmp_path / "page.html")]) == 0
