@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
 import signal
@@ -655,3 +656,19 @@ def test_the_command_serves_until_ctrl_c_and_writes_nothing_into_the_results(tmp
         assert "Traceback" not in first.stderr.read()
     assert before == {p: (p.stat().st_mtime_ns, p.stat().st_size) for p in [out, *out.rglob("*")]}
     assert [p.suffix for p in (own_cache / "view").iterdir()] == [".sqlite"]
+
+
+def test_it_leaves_the_handlers_of_logs_open(tmp_path):
+    """Of this process, whoever set them up: absl's, closed, takes what was its stderr along."""
+    closed = []
+
+    class Kept(logging.Handler):
+        def close(self):
+            closed.append(self)
+            super().close()
+
+    kept = Kept()
+    with viewing(a_run(tmp_path)):
+        assert not closed
+    kept.close()
+    assert closed == [kept]

@@ -126,8 +126,9 @@ def server(index: Index, port: int, token: str) -> Any:
     return uvicorn.Server(
         uvicorn.Config(
             application(index, port, token),
-            log_level="critical", access_log=False, server_header=False, lifespan="off",
-            ws="none", http="h11", loop="asyncio", timeout_graceful_shutdown=1,
+            # uvicorn's own configuration of logs would close every handler of this process.
+            log_config=None, log_level="critical", access_log=False, server_header=False,
+            lifespan="off", ws="none", http="h11", loop="asyncio", timeout_graceful_shutdown=1,
         )
     )  # fmt: skip
 
