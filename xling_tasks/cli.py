@@ -108,6 +108,12 @@ MOVED = {
 }
 """What commands were called before 0.2 -> what they are called; scripts that use it still run."""
 
+MAINTAINERS = {
+    ("annotate", "--form", "texts"): "texts page",
+    ("data", "review"): "texts review",
+}
+"""What left the package -> what maintainers run in a checkout, in `tests/tools`."""
+
 
 def parsed(words: Sequence[str]) -> argparse.Namespace:
     """What a user typed after `xling`; only the command that it names is imported.
@@ -157,6 +163,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words:
         if words[0] in MOVED:
             print(f"xling: {words[0]} is now `xling {MOVED[words[0]]}`", file=sys.stderr)
+        for old, tool in MAINTAINERS.items():
+            if tuple(words[: len(old)]) == old:
+                now = f"now `python -m tests.tools.{tool}` of a checkout (docs/maintainers.md)"
+                print(f"xling: {' '.join(old)} is {now}", file=sys.stderr)
+                return 2
         chosen = parsed(words)
         run = chosen.run
     else:

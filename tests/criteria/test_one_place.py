@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import functools
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tools import measures
 
 import xling_tasks
-from xling_tasks.criteria import CRITERIA
 
 ROOT = Path(xling_tasks.__file__).parent
-NAMES = {*CRITERIA, *(name for criterion in CRITERIA.values() for name in criterion.metrics)}
 
 MAY = {
     "criteria/": "the place itself",
@@ -62,27 +59,9 @@ MAY = {
 """Files (or folders) that may name some, and why."""
 
 
-def literals(path: Path) -> Iterator[str]:
-    """The texts of a module, but for what documents it."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    told = {
-        id(node.value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
-            yield node.value
-
-
 @functools.cache
 def naming() -> dict[str, set[str]]:
-    found = {}
-    for path in sorted(ROOT.rglob("*.py")):
-        named = NAMES.intersection(literals(path))
-        if named:
-            found[path.relative_to(ROOT).as_posix()] = named
-    return found
+    return measures.naming(ROOT)
 
 
 def test_nobody_else_names_a_criterion_or_a_metric():

@@ -9,7 +9,6 @@ from typing import Any
 
 from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.commands.own_texts import described, next_steps, odd_texts
-from xling_tasks.commands.review_texts import add_review
 from xling_tasks.commands.table import Screen, table
 from xling_tasks.data.own import example
 from xling_tasks.data.own.check import ERROR, check
@@ -27,7 +26,7 @@ from xling_tasks.settings import Settings
 
 def add_own(parser: argparse.ArgumentParser) -> None:
     """Add `check` and `new` to `xling data`."""
-    kinds = parser.add_subparsers(title="more", metavar="{check,new,review}")
+    kinds = parser.add_subparsers(title="more", metavar="{check,new}")
     check = kinds.add_parser("check", help="what is understood of a file of yours, and what is odd")
     check.add_argument(
         "file", type=Path, metavar="FILE", help="CSV, XLSX, Parquet or JSONL; or a folder"
@@ -35,7 +34,6 @@ def add_own(parser: argparse.ArgumentParser) -> None:
     check.add_argument("--json", action="store_true", help="JSON instead of text")
     add_metadata(check)
     check.set_defaults(run=check_own)
-    add_review(kinds)
     new = kinds.add_parser("new", help="write an example to fill in, with notes")
     new.add_argument("file", type=Path, metavar="FILE", help="its ending says the format")
     new.add_argument("--long", action="store_true", help="a row per question and language")

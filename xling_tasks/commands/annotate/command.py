@@ -19,14 +19,12 @@ from typing import Any
 from xling_tasks.commands.annotate.draw import allocate, random_key
 from xling_tasks.commands.annotate.needed import needed_in_words
 from xling_tasks.commands.annotate.page import (
-    TEXTS,
     TRANSLATION,
     page_data,
     page_path,
     said_of_page,
     write_page,
 )
-from xling_tasks.commands.annotate.texts import annotate_texts
 from xling_tasks.commands.annotate.translation import annotate_translations
 from xling_tasks.commands.options import add_metadata, chosen
 from xling_tasks.criteria import LABELS, NO_RESPONSE
@@ -52,17 +50,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--form",
-        choices=("judge", TRANSLATION, TEXTS),
+        choices=("judge", TRANSLATION),
         default="judge",
         help="check a judge's labels (judge, the default), or rate translations (translation): "
-        "those of XLingHealth's data, or with OUT_DIR those of a run's answers; texts: our own "
-        "prompts, for native speakers to read",
+        "those of XLingHealth's data, or with OUT_DIR those of a run's answers",
     )
     parser.add_argument("--to", metavar="FILE.html", help="the page to write")
     parser.add_argument(
         "--n",
         type=int,
-        help="items per language (103; translations: 50; texts: the first N of each set, or all)",
+        help="items per language (103; translations: 50)",
     )
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--languages", help="only these, with commas: es,hi")
@@ -93,8 +90,6 @@ def annotate(options: argparse.Namespace) -> str:
         raise SettingError("--to: name the page to write, a file that ends in .html")
     if options.form == TRANSLATION:
         return annotate_translations(options)
-    if options.form == TEXTS:
-        return annotate_texts(options)
     if options.metadata:
         raise SettingError(f"--metadata is for --form {TRANSLATION}; a judge's run has its own")
     if options.out_dir is None:

@@ -72,7 +72,7 @@ VERDICT = {
 """What a native reader says of one of our prompts; the best is the last, as on the scales."""
 
 TEXTS = "texts"
-"""The form on which native speakers read our prompts, and what a page is of, in exports."""
+"""What a page is of on which native speakers read our prompts (`tests/tools/texts.py`)."""
 
 ANSWERS = "answers"
 """What a page is of that rates a run's translations of its answers, in pages and exports."""

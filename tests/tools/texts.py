@@ -1,23 +1,115 @@
-"""`xling data review`: what native speakers said of our prompts, from the page's exports."""
+"""Native speakers read our prompts and posts: the page that they read them on, and what they said.
+
+`python -m tests.tools.texts page --languages hi --to hi.html` makes the page: of each text they say
+whether it is right, unnatural or wrong, and write a better one. `python -m tests.tools.texts review
+FILE.json ...` reads what they export.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from xling_tasks.commands.annotate.page import TEXTS, page_path, rating_data, write_page
+from xling_tasks.commands.options import chosen
 from xling_tasks.commands.table import table
 from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.data.records import PROMPT_SETS
-from xling_tasks.data.text_status import STATUSES, text_digest
-from xling_tasks.errors import DataError
+from xling_tasks.data.text_status import STATUSES, load_cards, text_digest
+from xling_tasks.errors import DataError, SettingError, XlingError
+from xling_tasks.languages import LANGUAGES
 from xling_tasks.logs.annotations import read_content, read_head, read_rows
 from xling_tasks.output import jsonl, writing
 
+_NONE = "no texts of it"
 VERDICTS = ("wrong", "unnatural", "right")
 """What 1, 2 and 3 on the page mean."""
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Carry out one of the two; an error is one line and status 2."""
+    parser = argparse.ArgumentParser(prog="python -m tests.tools.texts", description=__doc__)
+    kinds = parser.add_subparsers(required=True)
+    page = kinds.add_parser("page", help="write the page")
+    page.add_argument("--languages", required=True, help="with commas: es,hi")
+    page.add_argument("--datasets", help="only these, with commas: information")
+    page.add_argument("--n", type=int, help="the first N texts of each set; all without it")
+    page.add_argument("--to", required=True, metavar="FILE.html", help="the page to write")
+    page.set_defaults(run=write)
+    read = kinds.add_parser("review", help="what readers said")
+    read.add_argument("files", type=Path, nargs="+", metavar="FILE.json", help="their exports")
+    read.add_argument(
+        "--to", type=Path, metavar="FILE",
+        help="append the texts that all call right, as native_read",
+    )  # fmt: skip
+    read.add_argument("--json", action="store_true", help="JSON instead of text")
+    read.set_defaults(run=review)
+    options = parser.parse_args(words)
+    try:
+        print(options.run(options))
+    except XlingError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def write(options: argparse.Namespace) -> str:
+    """Write the page, and say what is on it.
+
+    Raises:
+        SettingError: For an option that cannot be.
+    """
+    to = page_path(options.to)
+    codes = chosen(
+        "--languages", options.languages, [code for code in LANGUAGES if code != "en"], _NONE
+    )
+    keys = chosen("--datasets", options.datasets, PROMPT_SETS, _NONE)
+    if options.n is not None and options.n < 1:
+        raise SettingError(f"--n {options.n}: at least 1")
+    items: list[dict[str, Any]] = []
+    texts: dict[str, str] = {}
+    for code in codes:
+        own = [pair for key in keys for pair in islice(_items(key, code), options.n)]
+        items += [item for item, _ in own]
+        texts |= {item["id"]: digest for item, digest in own}
+    made = {
+        "of": TEXTS,
+        "seed": 0,
+        "n": options.n,
+        "set_version": PROMPT_SETS[keys[0]].version,
+        "texts": texts,
+    }
+    data = rating_data(items, made)
+    write_page(to, data)
+    return (
+        f"{to} (page {data['digest']}): {len(items)} texts in {', '.join(codes)}. Send it to "
+        "native speakers; then: python -m tests.tools.texts review FILE.json ..."
+    )
+
+
+def _items(key: str, code: str) -> Iterator[tuple[dict[str, Any], str]]:
+    """A set's texts in a language as the page has them, each with the digest of the text."""
+    cards = load_cards()
+    for prompt in load_prompts(PROMPT_SETS[key]).prompts:
+        card, text = cards.get(prompt["id"], {}), prompt["text"][code]
+        notes = [card[name] for name in ("writer", "card") if card.get(name)]
+        source = prompt["text"]["en"]
+        if notes:
+            source += "\n\nMust not change: " + "; ".join(notes)
+        item = {
+            "id": f"{key}_{code}/{prompt['id']}",
+            "dataset": key,
+            "language": code,
+            "question_id": prompt["id"],
+            "source": source,
+            "translation": text,
+        }
+        yield item, text_digest(text)
 
 
 class Reading(NamedTuple):
@@ -33,24 +125,8 @@ class Reading(NamedTuple):
     text: str
 
 
-def add_review(kinds: Any) -> None:
-    """Add `review` to `xling data`."""
-    parser = kinds.add_parser(
-        "review", help="what native speakers said of our prompts (xling annotate --form texts)"
-    )
-    parser.add_argument("files", type=Path, nargs="+", metavar="FILE.json", help="their exports")
-    parser.add_argument(
-        "--to",
-        type=Path,
-        metavar="FILE",
-        help="append the texts that all call right, as native_read",
-    )
-    parser.add_argument("--json", action="store_true", help="JSON instead of text")
-    parser.set_defaults(run=review)
-
-
 def review(options: argparse.Namespace) -> str:
-    """`xling data review`: verdicts per language, proposed changes, and whom to believe when.
+    """Verdicts per language, proposed changes, and whom to believe when.
 
     Raises:
         DataError: If a file is no export of such a page.
@@ -122,7 +198,7 @@ def _of_file(path: Path) -> Iterator[Reading | None]:
     content = read_content(path)
     digests = content.get("texts")
     if content.get("of") != "texts" or not isinstance(digests, dict):
-        raise DataError(f"{path}: no export of a page of `xling annotate --form texts`")
+        raise DataError(f"{path}: no export of a page of texts")
     reader, _ = read_head(path, content)
     texts = {
         f"{key}_{code}/{prompt['id']}": (key, code, prompt["id"], text)
@@ -151,3 +227,7 @@ def _append(path: Path, right: dict[str, dict[str, str]]) -> None:
     )
     with writing(path), path.open("a", encoding="utf-8", newline="\n") as file:
         file.writelines(jsonl(rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

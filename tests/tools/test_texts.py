@@ -1,4 +1,4 @@
-"""`xling annotate --form texts` and `xling data review`: native speakers read our prompts."""
+"""Native speakers read our prompts: the page, and what they said of it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import json
 
 import pytest
 from browser import Opened, reload_with_its_store
+from tools import texts
 
-from xling_tasks.cli import main
+from xling_tasks import cli
 from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.data.records import RECORDS
 from xling_tasks.data.text_status import statuses
 
 
-def xling(capsys, *words):
-    status = main([str(word) for word in words])
+def tool(capsys, *words):
+    status = texts.main([str(word) for word in words])
     printed = capsys.readouterr()
     return status, printed.out + printed.err
 
@@ -23,9 +24,9 @@ def xling(capsys, *words):
 def made(capsys, tmp_path):
     """A page of three posts in Spanish."""
     path = tmp_path / "es.html"
-    words = ("--form", "texts", "--languages", "es", "--datasets", "empathy", "--n", "3")
-    status, out = xling(capsys, "annotate", *words, "--to", path)
-    assert status == 0 and "3 texts in es" in out and "xling data review" in out
+    words = ("--languages", "es", "--datasets", "empathy", "--n", "3")
+    status, out = tool(capsys, "page", *words, "--to", path)
+    assert status == 0 and "3 texts in es" in out and "tests.tools.texts review" in out
     return path
 
 
@@ -56,7 +57,7 @@ def test_changes_are_listed_and_what_all_call_right_is_native_read(capsys, tmp_p
     )
     eva = export(tmp_path / "b.json", made, "Eva", (3, "", ""), (3, "", ""), (None, "", ""))
     to = tmp_path / "status.jsonl"
-    status, out = xling(capsys, "data", "review", ana, eva, "--to", to)
+    status, out = tool(capsys, "review", ana, eva, "--to", to)
     assert status == 0
     assert f"es empathy/{POSTS[1][0]}: unnatural (Ana)\n  now:    {POSTS[1][1]}" in out
     assert "  better: Mejor así.\n  says:   stiff" in out and f"{to}: 2 texts" in out
@@ -64,7 +65,7 @@ def test_changes_are_listed_and_what_all_call_right_is_native_read(capsys, tmp_p
     counts = statuses(load_prompts(RECORDS["empathy"]), to)
     assert counts["es"] == {"native_read": 2, "author": 98}
     assert counts["hi"] == {"author": 100}
-    status, out = xling(capsys, "data", "review", ana, eva, "--json")
+    status, out = tool(capsys, "review", ana, eva, "--json")
     assert [change["better"] for change in json.loads(out)["changes"]] == ["Mejor así."]
 
 
@@ -73,14 +74,14 @@ def test_readings_of_a_changed_text_count_for_nothing(capsys, tmp_path, made):
     content = json.loads(ana.read_text())
     content["texts"][content["items"][0]["id"]] = "0" * 12
     ana.write_text(json.dumps(content))
-    _, out = xling(capsys, "data", "review", ana, "--to", tmp_path / "s.jsonl")
+    _, out = tool(capsys, "review", ana, "--to", tmp_path / "s.jsonl")
     assert "Left out: 1 readings of texts that were changed" in out and ": 2 texts that" in out
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"of": "answers"}, "no export of a page of `xling annotate --form texts`"),
+        ({"of": "answers"}, "no export of a page of texts"),
         ({"format": "x"}, "a.json"),
         (
             {"items": [{"id": "empathy_es/mother_cancer", "verdict": 4}]},
@@ -91,25 +92,30 @@ def test_readings_of_a_changed_text_count_for_nothing(capsys, tmp_path, made):
 def test_what_is_no_such_export(capsys, tmp_path, made, change, message):
     ana = export(tmp_path / "a.json", made, "Ana", *[(3, "", "")] * 3)
     ana.write_text(json.dumps({**json.loads(ana.read_text()), **change}))
-    status, out = xling(capsys, "data", "review", ana)
+    status, out = tool(capsys, "review", ana)
     assert status == 2 and message in out
-    status, out = xling(capsys, "data", "review", tmp_path / "none.json")
+    status, out = tool(capsys, "review", tmp_path / "none.json")
     assert status == 2 and "none.json" in out
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "--languages: name at least one of ar, bn"),
+        (("--languages", ""), "--languages: name at least one of ar, bn"),
         (("--languages", "sw"), "--languages sw: no texts of it"),
-        (("--languages", "es", "--blind"), "--blind is not for --form texts"),
         (("--languages", "es", "--n", "0"), "--n 0: at least 1"),
     ],
 )
 def test_pages_that_cannot_be(capsys, tmp_path, words, message):
     to = tmp_path / "p.html"
-    status, out = xling(capsys, "annotate", "--form", "texts", "--to", to, *words)
+    status, out = tool(capsys, "page", "--to", to, *words)
     assert status == 2 and message in out
+
+
+@pytest.mark.parametrize(("old", "tool"), cli.MAINTAINERS.items())
+def test_xling_says_where_it_went(capsys, old, tool):
+    assert cli.main([*old, "x"]) == 2
+    assert f"python -m tests.tools.{tool}" in capsys.readouterr().err
 
 
 def test_a_page_read_by_keyboard_exported_and_imported_again(capsys, tmp_path, made, browser):
@@ -141,7 +147,7 @@ def test_a_page_read_by_keyboard_exported_and_imported_again(capsys, tmp_path, m
     other = Opened(browser, made)
     other.page.set_input_files("#import", saved)
     other.page.locator("#status", has_text="Imported ana.json: 2 of 3").wait_for()
-    status, out = xling(capsys, "data", "review", saved)
+    status, out = tool(capsys, "review", saved)
     assert status == 0 and "wrong (Ana)" in out and "better: Otra cosa." in out
     for one in (opened, other):
         one.context.close()
