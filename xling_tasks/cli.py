@@ -20,6 +20,10 @@ GROUPS = {
             "who is served worse, by how much, and is it real: from lm_eval's output",
         ),
         "compare": ("report.compare.command", "is checkpoint B better than checkpoint A?"),
+        "gate": (
+            "report.gate",
+            "GO, NO-GO or INCONCLUSIVE for a checkpoint, by a policy; the exit status for CI",
+        ),
         "view": (
             "commands.view.command",
             "read every sample in the browser: filter, search, languages side by side",

@@ -497,6 +497,8 @@ def line(*, verdict="", **values):
             **{"reason": "", "detectable": None, **said},
         )  # fmt: skip
         given["said"] = of
+        if given["kind"] == "difference":
+            given["non_inferior"] = verdict == "better"
     return Line(panel=Panel("correctness", "demo", "more_comprehensive", None), **given)
 
 

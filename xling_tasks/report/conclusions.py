@@ -83,7 +83,7 @@ class Case:
 
 def conclusions_of(statistics: Statistics, model: Model) -> list[Conclusion]:
     """Every conclusion of a model, in the order of datasets, criteria, languages and endpoints."""
-    cases = list(_cases(statistics, model))
+    cases = list(cases_of(statistics, model))
     return sorted(concluded(cases, statistics.options), key=_place)
 
 
@@ -221,12 +221,31 @@ def _beyond(item: Conclusion, moves: Sequence[tuple[int, AtOdds]], k: float, sig
 
 def _same(item: Conclusion, case: Case, k: float) -> bool:
     """Whether a difference beyond the margin is excluded, a rare collapse included."""
+    return all(_excluded(item, case, k, sign) for sign in (-1, 1))
+
+
+def _excluded(item: Conclusion, case: Case, k: float, sign: int) -> bool:
+    """Whether a difference beyond the margin is excluded to one side, a rare collapse included."""
     assert item.low is not None and item.high is not None
     if case.bounded is None and item.n < least_for_same(min(item.margin, 0.99)):
         return False
     down, up = shifts(case.moves, k)
     ends = [(item.low, item.high), *([] if case.bounded is None else [case.bounded])]
-    return all(-item.margin <= low + down and high + up <= item.margin for low, high in ends)
+    if sign < 0:
+        return all(-item.margin <= low + down for low, _ in ends)
+    return all(high + up <= item.margin for _, high in ends)
+
+
+def rules_out_worse(item: Conclusion, case: Case) -> bool | None:
+    """Whether worse by more than the margin is excluded, as "about the same" is on both sides.
+
+    True of what is better; None where there is no interval, or nothing is compared.
+    """
+    if case.apart or case.against_one or item.low is None or item.high is None:
+        return None
+    return item.verdict == BETTER or _excluded(
+        item, case, _odds_of_same(item), -1 if item.higher_is_better else 1
+    )
 
 
 def _odds_of_same(item: Conclusion) -> float:
@@ -280,13 +299,8 @@ def _looks_same(item: Conclusion) -> bool:
 
 def more_questions(item: Conclusion) -> str:
     """How many questions would show a difference of the margin."""
-    if not item.detectable or not item.n:
-        return "ask more questions"
-    needed = math.ceil(item.n * (item.detectable / item.margin) ** 2)
-    needed = max(needed, least_for_same(min(item.margin, 0.99)))
-    digits = max(0, len(str(needed)) - 2)
-    rounded = math.ceil(needed / 10**digits) * 10**digits
-    if rounded <= item.n:
+    rounded = _questions_for(item, item.margin)
+    if rounded is None:
         return "ask more questions"
     told = CRITERIA[item.criterion].metric(item.metric).told
     counts = told is not None and told.unit == "answers"
@@ -294,10 +308,36 @@ def more_questions(item: Conclusion) -> str:
     return f"ask more questions: about {rounded:,} would show {shown}"
 
 
+def questions_to_decide(item: Conclusion) -> int | None:
+    """About how many questions, in all, would decide whether the side is worse by the margin.
+
+    If the difference stays as it was seen, 80 of 100 such runs rule out a loss of the margin, or
+    show one: whichever of the two is farther from what was seen, at most the margin itself.
+
+    Returns:
+        None where more questions are not what is lacking, or too few were asked to tell.
+    """
+    if item.reason not in (RARE, TOO_FEW, LEANS) or item.estimate is None:
+        return None
+    loss = -item.estimate if item.higher_is_better else item.estimate
+    return _questions_for(item, min(item.margin, max(loss, item.margin - loss)))
+
+
+def _questions_for(item: Conclusion, size: float) -> int | None:
+    """How many questions show a difference of some size, in two digits; None: no more than now."""
+    if not item.detectable or not item.n:
+        return None
+    needed = math.ceil(item.n * (item.detectable / size) ** 2)
+    needed = max(needed, least_for_same(min(item.margin, 0.99)))
+    digits = max(0, len(str(needed)) - 2)
+    rounded = math.ceil(needed / 10**digits) * 10**digits
+    return rounded if rounded > item.n else None
+
+
 # What is concluded
 
 
-def _cases(statistics: Statistics, model: Model) -> Iterator[Case]:
+def cases_of(statistics: Statistics, model: Model) -> Iterator[Case]:
     """Every endpoint of every language but English."""
     concluded_of = exploratory_beside(model)
     read = {id(task): measured(task) for task in model.tasks}

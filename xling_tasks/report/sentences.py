@@ -287,11 +287,12 @@ def _if_unread(item: Conclusion) -> str:
     return f" It holds unless the {lost:,} unread ones had {item.turns_at:.1f} times the odds."
 
 
-def _could_turn(item: Conclusion) -> str:
+def _could_turn(item: Conclusion, sides: tuple[str, str] | None) -> str:
     """What unread replies could do to a difference, or to its absence."""
-    name, lost = language_name(item.language), item.unread
+    own, base = sides or (language_name(item.language), "English")
+    name, lost = own, item.unread
     if item.unread_english > lost:
-        name, lost = "English", item.unread_english
+        name, lost = base, item.unread_english
     odds = "" if item.turns_at is None else f" {max(item.turns_at, 1.1):.1f} times"
     told = "a difference could be there"
     if item.reason == HIDDEN:
@@ -302,10 +303,15 @@ def _could_turn(item: Conclusion) -> str:
     )
 
 
-def why_unsure(item: Conclusion) -> str:
-    """Why nothing can be told, for a reader who knows no statistics."""
+def why_unsure(item: Conclusion, sides: tuple[str, str] | None = None) -> str:
+    """Why nothing can be told, for a reader who knows no statistics.
+
+    Args:
+        item: What was concluded.
+        sides: What the two sides are called; None: the language, and English.
+    """
     if item.reason in (HIDDEN, DIFFERENT):
-        return _could_turn(item)
+        return _could_turn(item, sides)
     if item.reason == RARE:
         least = least_for_same(item.margin)
         return (

@@ -49,6 +49,7 @@ class Line:
         said: Of an endpoint, what is concluded: B against A, or of the shortfall how it changed
             (`value` and `english` are then B's and A's); None of what is exploratory.
         method: How the interval is made; `ppi` where people's labels correct a judge's.
+        non_inferior: Of an endpoint, whether B worse by more than the margin is excluded.
     """
 
     kind: str
@@ -71,14 +72,7 @@ class Line:
     d_z: float | None = None
     said: Conclusion | None = None
     method: str = ""
-
-    @property
-    def non_inferior(self) -> bool | None:
-        """Whether the interval excludes that B is worse by more than the margin; of endpoints."""
-        if self.said is None or self.kind != "difference" or None in (self.low, self.high):
-            return None
-        good = self.low if self.better else -(self.high or 0.0)
-        return (good or 0.0) > -self.said.margin
+    non_inferior: bool | None = None
 
 
 Side: TypeAlias = tuple[Pair, str]

@@ -30,6 +30,7 @@ from xling_tasks.report.conclusions import (
     case_of,
     concluded,
     more_questions,
+    rules_out_worse,
 )
 from xling_tasks.report.human import Human
 from xling_tasks.report.model import Conclusion, Sides
@@ -53,25 +54,29 @@ def with_verdicts(
         pairs: The tasks that they are over, as `measured` makes them.
         statistics: Makes the numbers.
     """
-    sides = {key: side for pair in pairs for key, side in _endpoints(pair)}
-    between = _between_models(sides, statistics)
+    sides = endpoints_of(pairs)
+    cases = between_models(sides, statistics)
+    between = {key: said for key, (_, said) in cases.items()}
     falls = _shortfalls(lines, sides, between, statistics)
     told = []
     for line in lines:
         key = (line.panel, line.language)
         said = (between if line.kind == "difference" else falls).get(key)
-        told.append(line if said is None else replace(line, said=said))
+        if said is not None and line.kind == "difference":
+            told.append(replace(line, said=said, non_inferior=rules_out_worse(said, cases[key][0])))
+        else:
+            told.append(line if said is None else replace(line, said=said))
     return told
 
 
-def _endpoints(pair: Pair) -> Iterator[tuple[Key, tuple[Pair, str]]]:
-    for name in pair.a.endpoints:
-        yield panel_of(pair.a.place, name), (pair, name)
+def endpoints_of(pairs: Sequence[Pair]) -> dict[Key, tuple[Pair, str]]:
+    """Every endpoint in every language, with what it is measured by."""
+    return {panel_of(x.a.place, name): (x, name) for x in pairs for name in x.a.endpoints}
 
 
-def _between_models(
+def between_models(
     sides: Mapping[Key, tuple[Pair, str]], statistics: Statistics
-) -> dict[Key, Conclusion]:
+) -> dict[Key, tuple[Case, Conclusion]]:
     """B against A on every endpoint, English among the languages."""
     cases = {}
     for key, (pair, name) in sides.items():
@@ -79,8 +84,8 @@ def _between_models(
         cases[key] = case_of(statistics, pair.a.endpoints[name], both, "", paired=True)
     said = concluded(list(cases.values()), statistics.options)
     return {
-        key: replace(item, model="B", language=key[1])
-        for key, item in zip(cases, said, strict=True)
+        key: (case, replace(item, model="B", language=key[1]))
+        for (key, case), item in zip(cases.items(), said, strict=True)
     }
 
 

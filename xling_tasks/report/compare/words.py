@@ -60,7 +60,8 @@ def in_words(line: Line) -> str:
     words = (_FALLS if line.kind == "gap" else _BETWEEN)[line.said.verdict]
     if line.said.verdict == "not_comparable":
         return f"{words}: {line.said.reason}"
-    why = f": {why_unsure(line.said)}" if line.said.verdict == "cannot_tell" else ""
+    sides = ("B's", "A's") if line.kind == "difference" else None
+    why = f": {why_unsure(line.said, sides)}" if line.said.verdict == "cannot_tell" else ""
     return f"{words}{why}{_numbers(line)}"
 
 

@@ -1,0 +1,316 @@
+"""`xling gate`: may a checkpoint go out, by a policy fixed beforehand? The exit status says it.
+
+Every answer is a conclusion of `report.conclusions`, as report and compare print it. All rules must
+hold for GO, so that what rules a loss out needs no correction; one failure is enough for NO-GO, so
+that what is shown worse is corrected (Holm), as everywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from xling_metrics.stats.resampling import LEVEL, RESAMPLES
+
+from xling_tasks import languages
+from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, Panel, panel_of
+from xling_tasks.errors import DataError
+from xling_tasks.report.compare.pairs import one_model, paired, shared
+from xling_tasks.report.compare.settings import differences
+from xling_tasks.report.compare.verdicts import between_models, endpoints_of
+from xling_tasks.report.conclusions import (
+    APART,
+    BETTER,
+    WORSE,
+    Case,
+    cases_of,
+    concluded,
+    exploratory_beside,
+    questions_to_decide,
+    rules_out_worse,
+)
+from xling_tasks.report.data import Model
+from xling_tasks.report.model import Conclusion, Options
+from xling_tasks.report.options import checked
+from xling_tasks.report.policy import FORMER, NOTHING, Rule, default, read_policy
+from xling_tasks.report.sentences import why_unsure
+from xling_tasks.report.stats import Statistics
+from xling_tasks.report.tables.table import Table, as_markdown
+from xling_tasks.secrets import without_hosts
+
+GO, NO_GO, INCONCLUSIVE = "GO", "NO-GO", "INCONCLUSIVE"
+STATUS = {GO: 0, NO_GO: 1, INCONCLUSIVE: 3}
+"""Exit status of `xling gate`; 2 is an error, as of every command."""
+
+Key: TypeAlias = tuple[Panel, str]
+"""An endpoint in a language."""
+Concluded: TypeAlias = Mapping[Key, tuple[Case, Conclusion]]
+
+
+class Answer(str):
+    """What is printed, with the exit status."""
+
+    status: int = 0
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a rule says of one endpoint in one language.
+
+    Attributes:
+        rule: Its number in the policy, from 1.
+        against: `A` or `english`.
+        outcome: `GO`, `NO-GO` or `INCONCLUSIVE`.
+        language: A code; empty where nothing fits the rule.
+        criterion: As in results; empty likewise.
+        dataset: The same.
+        metric: The same.
+        why: What the outcome rests on, in words.
+        next: What would decide; empty where it is decided.
+        more: About how many questions more would; None where it is decided or they would not.
+        n: Questions compared.
+        estimate: This checkpoint or language minus what it is held against.
+        low: Lower end of its interval.
+        high: Upper end.
+        p_holm: Corrected p.
+        margin: By how much is allowed.
+        verdict: The engine's; empty where nothing was concluded.
+    """
+
+    rule: int
+    against: str
+    outcome: str
+    language: str
+    criterion: str
+    dataset: str
+    metric: str
+    why: str
+    next: str = ""
+    more: int | None = None
+    n: int = 0
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p_holm: float | None = None
+    margin: float | None = None
+    verdict: str = ""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `xling gate` takes."""
+    parser.add_argument(
+        "folders", nargs="+", metavar="OUT_DIR",
+        help="--output_path of lm_eval, or NAME=FOLDER: A and B, or the checkpoint alone",
+    )  # fmt: skip
+    parser.add_argument(
+        "--policy", type=Path, metavar="FILE",
+        help="YAML with the rules; default: no language worse than in A (of one checkpoint: than "
+        "English) by more than each endpoint's margin",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, help="of bootstrap and permutations")
+    parser.add_argument("--json", action="store_true", help="JSON instead of text")
+    parser.set_defaults(run=gate, to=None, margin=None, n_resamples=RESAMPLES, level=LEVEL)
+
+
+def gate(options: argparse.Namespace) -> Answer:
+    """Hold a checkpoint against a policy; the status is 0 for GO, 1 for NO-GO, 3 for neither.
+
+    Raises:
+        DataError: If a folder does not hold one model's runs, or A and B were not made alike.
+        SettingError: If the policy or an option is wrong.
+    """
+    chosen = checked(options)
+    if len(options.folders) > 2:
+        raise DataError(f"one checkpoint or two, A and B; got {len(options.folders)} folders")
+    two = len(options.folders) == 2
+    policy = default(two=two) if options.policy is None else read_policy(options.policy, two=two)
+    models = [one_model(folder) for folder in options.folders]
+    rows = [row for at, rule in enumerate(policy, 1) for row in _checked(at, rule, models, chosen)]
+    overall = _worst(rows)
+    said = _as_json(overall, models, policy, rows) if options.json else _text(overall, models, rows)
+    answer = Answer(without_hosts(said))
+    answer.status = STATUS[overall]
+    return answer
+
+
+def _worst(rows: Sequence[Checked]) -> str:
+    """NO-GO where one is, GO where all are."""
+    found = {row.outcome for row in rows}
+    return NO_GO if NO_GO in found else GO if found == {GO} else INCONCLUSIVE
+
+
+# One rule
+
+
+def _checked(at: int, rule: Rule, models: Sequence[Model], options: Options) -> Iterator[Checked]:
+    """The rule's answer on every endpoint and language that it is about, and on what it lacks."""
+    statistics = Statistics(Options(**{**asdict(options), "margin": rule.margin})).undescribed()
+    two = rule.against == FORMER
+    found = _against_former(models, statistics) if two else _against_english(models[-1], statistics)
+    there = _endpoints(models if two else models[-1:], english=two)
+    for (panel, language), (endpoint, lacking) in there.items():
+        if rule.wants(endpoint, panel.metric, language):
+            both = found.get((panel, language))
+            if both is None:
+                why = lacking or "no logged samples (--log_samples), or no question of both"
+                yield Checked(
+                    at, rule.against, INCONCLUSIVE, language, panel.criterion, panel.dataset,
+                    panel.title, why, "run both over the same questions, with --log_samples",
+                )  # fmt: skip
+            else:
+                yield _answer(at, rule, panel, *both)
+    yield from _not_there(at, rule, there)
+
+
+Endpoints: TypeAlias = dict[Key, tuple[Endpoint, str]]
+
+
+def _endpoints(models: Sequence[Model], *, english: bool) -> Endpoints:
+    """Every endpoint that results have, and what one side lacks; English only if it is asked."""
+    of_each = []
+    for model in models:
+        beside = exploratory_beside(model)
+        of_each.append(
+            {
+                panel_of(task.place, name): endpoint
+                for task in model.tasks
+                if not beside(task)
+                for name, endpoint in task.endpoints.items()
+            }
+        )
+    every: Endpoints = {}
+    for at, own in enumerate(of_each):
+        other = of_each[1 - at] if len(of_each) == 2 else own
+        for key, endpoint in own.items():
+            lacking = "" if key in other else f"only in {'AB'[at]}"
+            if english or key[1] != ENGLISH:
+                every[key] = (
+                    endpoint,
+                    lacking if english else "no English results to compare with",
+                )
+    return every
+
+
+def _against_former(models: Sequence[Model], statistics: Statistics) -> Concluded:
+    a, b = models
+    both = shared(a, b, None)
+    pairs, changed, _ = paired(both)
+    unlike = [*map(str, differences(both)), *changed]
+    if unlike:
+        raise DataError(
+            f"A and B were not made alike: {'; '.join(unlike)}. Run one again like the other"
+        )
+    return between_models(endpoints_of(pairs), statistics)
+
+
+def _against_english(model: Model, statistics: Statistics) -> Concluded:
+    cases = list(cases_of(statistics, model))
+    said = concluded(cases, statistics.options)
+    return {
+        (case.comparison.panel, case.comparison.side): (case, item)
+        for case, item in zip(cases, said, strict=True)
+    }
+
+
+def _answer(at: int, rule: Rule, panel: Panel, case: Case, item: Conclusion) -> Checked:
+    """GO, NO-GO or neither, from what was concluded."""
+    ruled_out = rules_out_worse(item, case)
+    todo, more = "", None
+    if item.verdict == WORSE and (rule.allow == NOTHING or not ruled_out):
+        outcome, why = NO_GO, "shown to be worse"
+    elif ruled_out:
+        outcome = GO
+        why = "better" if item.verdict == BETTER else "worse by more than the margin is ruled out"
+    else:
+        outcome, todo = INCONCLUSIVE, item.next
+        sides = ("B's", "A's") if rule.against == FORMER else None
+        why = f"not comparable: {item.reason}" if item.verdict == APART else why_unsure(item, sides)
+        if needed := questions_to_decide(item):
+            more = needed - item.n
+            todo = f"about {more:,} more questions ({needed:,} in all) would decide"
+    return Checked(
+        at, rule.against, outcome, item.language, panel.criterion, panel.dataset, panel.title, why,
+        todo, more, item.n, item.estimate, item.low, item.high, item.p_holm, item.margin,
+        item.verdict,
+    )  # fmt: skip
+
+
+def _not_there(at: int, rule: Rule, there: Endpoints) -> Iterator[Checked]:
+    """What a rule names and results lack: nothing that was not measured is GO."""
+    wanted = [(word, code) for word in rule.endpoints or ("",) for code in rule.languages or ("",)]
+    for word, code in wanted:
+        fits = any(
+            (not word or rule.names(word, endpoint, panel.metric)) and code in ("", language)
+            for (panel, language), (endpoint, _) in there.items()
+        )
+        if not fits:
+            known = ", ".join(dict.fromkeys(language for _, language in there)) or "none"
+            what = f"no {word or 'endpoint'} in the results" + (f" in {code!r}" if code else "")
+            why = f"{what}; languages there: {known}"
+            todo = "run the tasks that measure it"
+            yield Checked(at, rule.against, INCONCLUSIVE, code, "", "", word, why, todo)
+
+
+# What is said
+
+
+def _text(overall: str, models: Sequence[Model], rows: Sequence[Checked]) -> str:
+    counts = Counter(row.outcome for row in rows)
+    numbers = ", ".join(f"{counts[x]} {x}" for x in STATUS if counts[x])
+    names = "AB" if len(models) == 2 else [""]
+    heads = [
+        f"- {x}: {m.name} (`{m.full}`)".replace("- :", "-")
+        for x, m in zip(names, models, strict=True)
+    ]
+    parts = [f"# {overall}", "\n".join([*heads, f"- {numbers}"])]
+    order = [NO_GO, INCONCLUSIVE, GO]
+    table = Table(
+        key="gate", section="", title="Every rule, endpoint and language",
+        columns=("outcome", "rule", "against", "language", "measure", "n", "difference", "interval",
+                 "margin", "why", "what would decide"),
+        rows=tuple(_row(row) for row in sorted(rows, key=lambda row: order.index(row.outcome))),
+    )  # fmt: skip
+    return "\n\n".join([*parts, as_markdown(table).rstrip(), _HOW])
+
+
+_HOW = (
+    "GO: worse by more than the margin is ruled out, a rare breakdown and what was not read "
+    "included. NO-GO: shown to be worse (and with `allow: margin` a loss beyond the margin is not "
+    "ruled out). INCONCLUSIVE: neither, or not measured. How many questions would decide: in about "
+    "80 of 100 such runs, if the difference stays as it was seen."
+)
+
+
+def _row(row: Checked) -> tuple[str, ...]:
+    known = CRITERIA.get(row.criterion)
+    measure = f"{known.title}, {row.dataset}: {row.metric}" if known else row.metric or "all"
+    ends = "–"
+    if row.low is not None and row.high is not None:
+        ends = f"{row.low:+.3f} to {row.high:+.3f}"
+    return (
+        row.outcome, str(row.rule), row.against,
+        languages.language_name(row.language) if row.language else "all", measure,
+        f"{row.n:,}", "–" if row.estimate is None else f"{row.estimate:+.3f}", ends,
+        "–" if row.margin is None else f"{row.margin:g}", row.why, row.next or "–",
+    )  # fmt: skip
+
+
+def _as_json(
+    overall: str, models: Sequence[Model], policy: Sequence[Rule], rows: Sequence[Checked]
+) -> str:
+    names = ("A", "B") if len(models) == 2 else ("checkpoint",)
+    content = {
+        "outcome": overall,
+        "status": STATUS[overall],
+        "models": {
+            x: {"name": m.name, "model": m.full} for x, m in zip(names, models, strict=True)
+        },
+        "policy": [asdict(rule) for rule in policy],
+        "checked": [asdict(row) for row in rows],
+    }
+    return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
