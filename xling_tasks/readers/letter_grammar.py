@@ -1,141 +1,208 @@
-"""The grammar of answers to multiple-choice questions: patterns over rows of token kinds.
+"""The grammar of answers to multiple-choice questions: rules over rows of token kinds (`kinds`).
 
-The kinds are told in `lexer` and `lexicon`; no pattern here knows a language. `list` is the group
-of the letters and texts that answer, `core` and `mark` are a label's noun and its colon or verb.
+No rule knows a language. `list` is the group of the letters and texts that answer, `core` and
+`mark` are a label's noun and its colon or verb. `docs/reading.md` tells in which order places are
+looked at. Eight options have letters, so no list has more than twelve items with what stands
+between: the bounds of lists keep reading linear. Other bounds say beside them what they are for.
 """
 
 from __future__ import annotations
 
-import regex
+from xling_tasks.readers.kinds import Grammar
 
-# An item of a list: a letter, perhaps with its own text, or a text.
-_OPEN, _CLOSE = r"[(\[]{0,2}+", r"[)\]]{0,2}"
-_LETTER = rf"[aoOyAPq]{{0,6}}+{_OPEN}L{_CLOSE}o?(?:(?:[:,\-]?a|[.:,\-]?){_OPEN}T{_CLOSE})?"
-_TEXT = rf"[aoOyAPq]{{0,6}}+{_OPEN}T{_CLOSE}(?:[(\[]o?L{_CLOSE}|[:\-]L(?=[np.]|$))?"
-_INLINE = r"(?:[,.]{0,2}&|\.?,{1,2}|;(?=[aoO]*L(?:[;.np]|$))|(?<=L)(?=L))"
-_ENDS = r"[)\].,;]{0,3}+z?(?:[np]|$)"
-_LINES = r"[,.;:]{{0,2}}(?:n|p(?=[^np]{{0,12}}T))[*9]?(?={item}{ends})"
+RULES = Grammar("""
+LINES = [line blank]
+ENDS = [stop query LINES]
+NAMED = [answer answers]
+NOTES = [open open_square]
+LEADS = [article option options both NAMED label]*+
+OPENS = NOTES*+
+CLOSE = [close close_square]
+CLOSES = CLOSE*
+HEAD_OF_LINE = (?:^|(?<=LINES))
 
+# An item of a list: a letter, perhaps with its own text; or a text, perhaps with its letter.
+LETTER = LEADS OPENS letter CLOSES option? (?:(?:[colon comma dash]? article|[stop colon comma
+ dash]?) OPENS text CLOSES)?
+TEXT = LEADS OPENS text CLOSES (?:NOTES option? letter CLOSES|[colon dash] letter (?=[LINES
+ stop]|$))?
+# Items stand in a row, or one a line: then nothing else is on the line.
+JOINED = (?:[comma stop]* and|stop? comma+|semicolon (?=[article option options]* letter
+ (?:[semicolon stop LINES]|$))|(?<=letter)(?=letter))
+ITEM_ENDS = [CLOSE stop comma semicolon]*+ end? (?:LINES|$)
+NEXT_LINE = [comma stop semicolon colon]* (?:line|blank (?=[^LINES]* text)) [bullet number]?
+LETTERS = [bullet number]? LETTER (?:(?:JOINED|NEXT_LINE (?=LETTER ITEM_ENDS)) LETTER){0,11}+
+TEXTS = [bullet number]? TEXT (?:(?:JOINED|NEXT_LINE (?=TEXT ITEM_ENDS)) TEXT){0,11}+
+LIST = (?>LETTERS|TEXTS)
 
-def _list_of(item: str) -> str:
-    """Items in a row or one a line; atomic, so that a list is read whole or not at all."""
-    lines = _LINES.format(item=item, ends=_ENDS)
-    return rf"[*9]?{item}(?:(?:{_INLINE}|{lines}){item}){{0,11}}+"
+# What may follow letters that answer.
+AFTER = [CLOSE end option both]*
+NOT_THAT = (?=open [^open close LINES]* wrong [^open close LINES]* close
+ |[comma open]? and? (?:[not no]|aside) [article option options]* OPENS (?:letter [stop colon]?
+ open?)? [letter text] CLOSES
+ (?:$|[LINES stop]|comma? because))
+REASON = (?=comma [^ENDS letter text prose]* because end* (?:[stop LINES]|$))
+STRICT = AFTER (?:$|(?=tick+ $)|(?=[LINES stop semicolon query])|(?=comma? because)|(?=comma?
+ chosen)|REASON|NOT_THAT) (?!text)
+LOOSE = (?:STRICT|AFTER all (?=$|[LINES stop comma semicolon])|AFTER [is are both each]* right
+ end* (?=$|[LINES stop comma semicolon])
+ |AFTER (?=[comma NOTES]|dash (?!text|letter))|(?<=text CLOSE?) (?=colon))
 
+# Places: what opens a reply, its last lines, all of the options.
+OPENING = (?:tick (?=[^tick cross LINES]* $))? (?P<list>LIST) (?=STRICT|(?<=CLOSE) AFTER
+ (?=capital)|AFTER (?=dash capital))
+OPENING_TEXT = (?P<list>LIST) (?=STRICT|(?<=text CLOSE?) (?=[comma colon open dash]))
+LAST_LINES = HEAD_OF_LINE (?P<list>LIST) [CLOSE end option stop]* $
+EVERY = [article answer]* all (?=STRICT|comma)
+LISTED = (?P<list>LIST) (?=STRICT)
+LISTED_LOOSELY = (?P<list>LIST) (?=LOOSE)
 
-_LIST = rf"(?>{_list_of(_LETTER)}|{_list_of(_TEXT)})"
-# What may follow letters that answer; strictly, after a label, and at the opening of a reply.
-_AFTER = r"[)\]zoy]*"
-_NOT_THAT = (
-    rf"(?=\([^()np]{{0,20}}w[^()np]{{0,6}}\)|[,(]?&?(?:[!0]|u)[aoO]*{_OPEN}(?:L[.:]?[(]?)?[LT][)\]]*"
-    r"(?:$|[np.]|,?b))"
-)
-_REASON = r"(?=,[^.?npLTm]*bz*(?:[.np]|$))"
-_STRICT = rf"{_AFTER}(?:$|(?=t+$)|(?=[np.;?])|(?=,?b)|(?=,?C)|{_REASON}|{_NOT_THAT})(?!T)"
-_LOOSE = (
-    rf"(?:{_STRICT}|{_AFTER}E(?=$|[np.,;])|{_AFTER}[ijyg]*rz*(?=$|[np.,;])"
-    rf"|{_AFTER}(?=[,(\[]|-(?!T|L))|(?<=T[)\]]?)(?=:))"
-)
-_OPENS = rf"(?:{_STRICT}|(?<=[)\]]){_AFTER}(?=U)|{_AFTER}(?=-U))"
-_OPENS_TEXT = rf"(?:{_STRICT}|(?<=T[)\]]?)(?=[,:(\-]))"
-# A label: an answer noun with what makes it the right one, and a colon or a copula.
-_NOUN = r"(?:[afry]*[AP][afroO]*|[afry]*r[af]*[oO][afrA]*|[af]*[oO][af]*r[afr]*|[afr]*f[af]*[oO]?)"
-_COLON = r"(?:[ijz]*\]?[:s]+z?|\]|[ij]?-)[np]*"
-_BEFORE = r"(?<=^|[.,:;?()\[\]np*9sivzl~E&#-]|[xU](?=[arf]))"
-# Labels, and whether a comma may follow the letters after them.
-LABELS = [
-    (
-        regex.compile(
-            rf"{_BEFORE}(?P<core>{_NOUN}|(?<=^|[np*9])[ij]?r+|(?<=^|[np*9,])(?:[afr]*[qo]))"
-            rf"(?P<mark>{_COLON})"
-        ),
-        True,
-    ),
-    (
-        regex.compile(
-            rf"{_BEFORE}(?P<core>{_NOUN}|(?<=^|[.np*9])a?r+)(?P<mark>[ij]+:?[np]*[ij]?)"
-        ),
-        True,
-    ),
-    (regex.compile(r"(?P<core>#)(?P<mark>)"), True),
-    (regex.compile(rf"(?<=^|[.?np*]|[ias],?|s,)(?P<core>{_NOUN})(?P<mark>)"), False),
-    (regex.compile(r"(?<=^|[.np*])(?P<core>a*[ij])(?P<mark>)"), False),
-    (regex.compile(r"(?<=^|[.np*])(?P<core>[ij]?r+(?=[ay]?L))(?P<mark>)"), True),
-    (regex.compile(r"(?<!!|h|y|w)(?P<core>c)(?P<mark>:?)"), True),
-    (regex.compile(r"(?<!!|h|w)(?P<core>W)(?P<mark>:?)"), False),
-    (regex.compile(r"(?<=^|[.,;np*v])(?P<core>s)(?P<mark>[,:]?[ijaoA]*)"), False),
-]  # fmt: skip
+# Labels: an answer's noun with what makes it the right one, and a colon, a verb or nothing.
+NOUN = (?:[article final right both]* NAMED [article final right option options]*
+ |[article final right both]* right [article final]* [option options] [article final right
+ answer]*
+ |[article final]* [option options] [article final]* right [article final right]*
+ |[article final right]* final [article final]* [option options]?)
+COLON = (?:[is are end]* close_square? [colon so]+ end?|close_square|[is are]? dash) LINES*
+VERB = [is are]+ colon? LINES* [is are]?
+EDGE = (?<=^|[stop comma colon semicolon query open close open_square close_square LINES bullet
+ number so is but end also
+ dot all and boxed dash]|[word capital] (?=[article right final]))
+ITEM_HEAD = (?<=^|[LINES bullet number])
+WITH_COLON = EDGE (?P<core>NOUN|ITEM_HEAD [is are]? right+|(?<=^|[LINES bullet number comma])
+ [article final right]* [label option]) (?P<mark>COLON)
+WITH_VERB = EDGE (?P<core>NOUN|(?<=^|[stop LINES bullet number]) article? right+) (?P<mark>VERB)
+BOXED = (?P<core>boxed) (?P<mark>)
+NOUN_ALONE = (?<=^|[ENDS bullet]|[is article so] comma?|so comma) (?P<core>NOUN) (?P<mark>)
+VERB_ALONE = (?<=^|[stop LINES bullet]) (?P<core>article* [is are]) (?P<mark>)
+RIGHT_ALONE = (?<=^|[stop LINES bullet]) (?P<core>[is are]? right+ (?=[article both]? letter))
+ (?P<mark>)
+CHOICE = (?<!not|maybe|both|wrong) (?P<core>choose) (?P<mark>colon?)
+FINDING = (?<!not|maybe|wrong) (?P<core>points) (?P<mark>colon?)
+CONCLUSION = (?<=^|[stop comma semicolon LINES bullet but]) (?P<core>so) (?P<mark>[comma colon]?
+ [is are article option answer]*)
 # 'The false one is C': an answer where the question asks for what is false.
+FALSE_LABEL = EDGE (?P<core>[article final right]* [option options NAMED]? [article final]* wrong
+ [article final]* [option options NAMED]?) (?P<mark>COLON|VERB)
 # A line that is nothing but a label heads what follows it ('### Answer').
-HEADING = regex.compile(rf"(?:^|(?<=[np]))\*?(?:{_NOUN}|[af]*q)(?=[np])")
+HEADING = HEAD_OF_LINE bullet? (?:NOUN|[article final]* label) LINES
 # What a label is followed by where it says what the answer is not.
-DENIAL = regex.compile(r"[aoOij]*(?:[!0][ijaoO]*\(?[LT]|\(?[LT][)az]*!)")
-# A word that takes back what stands before it, at the head of a sentence or clause.
-CORRECTION = regex.compile(r"(?:^|(?<=[.,:;?np*(]))[0w]?[,.]?k")
-# 'Although B is common, ...', 'Bも多いが、...': what is granted ends at the comma.
-GRANTED = regex.compile(
-    r"(?:^|(?<=[.;np]))(?:[Vu][^VuAPcs,.;?np]*,|[^VDAPcs,.;?np]*D)(?=[^.?np]*[xU])"
-)
-FALSE_LABEL = regex.compile(
-    rf"{_BEFORE}(?P<core>[afr]*[oOAP]?[af]*w[af]*[oOAP]?)(?P<mark>{_COLON}|[ij]+:?[np]*[ij]?)"
-)
-STATED = regex.compile(
-    rf"(?<=^i?|[.,:;np*s]i|[.,:;np*svb(]|s,)(?={_OPEN}[aoOyAPqLT])(?P<list>{_LIST}){_AFTER},?"
-    rf"(?:-?[ij]*[yg,]*[afr]*[AP][afr]*z*|-?[ij]+[yg]*(?:[af]*r+[oO]|[afry]*[oO][afy]*r+)z*|C)"
-    r"a*(?=$|[npb.,;:()\-?&])"
-)
-# 'B best explains the findings' (in Japanese they stand before the verb), 'only B explains'.
-EXPLAINS = regex.compile(
-    rf"(?<=^|[.,:;np*sa])(?P<list>{_LIST}){_AFTER},?[ij]?[xU]{{0,4}}B"
-    r"|y(?P<list>[ao]*L)[ij]?x?[IB]"
-)
-TRUE = regex.compile(
-    rf"(?<=^i?|[.,:;np*s]i|[.,:;np*svb(]|s,)(?={_OPEN}[aoOyAPqLT])(?P<list>{_LIST})"
-    rf"{_AFTER}-?[ijyg]*a?r+[oO]?[za]*(?=$|[npb.,;:()\-?])"
-)
-NOT_BUT = regex.compile(
-    rf"(?<=^|[.np*,;]|[AP]i?|[AP]i?a)[ijaoO]*[!0]+[ijaoOAP]*(?P<no>{_LIST})z*,?v"
-    rf"(?P<list>{_LIST})(?={_LOOSE})"
-    rf"|(?<=^|[.np*,;]|[AP]i|i)(?P<no>{_LIST})v,?(?P<list>{_LIST})(?={_STRICT})"
-    rf"|(?<=[AP])[ij]?[!0]+[ijaoO]*(?P<no>{_LIST})[;,.](?=[ai])a?[ij]?(?P<list>{_LIST})(?={_STRICT})"
-)
-OPENING = regex.compile(rf"(?:t(?=[^tFnp]*$))?(?P<list>{_LIST})(?={_OPENS})")
-OPENING_TEXT = regex.compile(rf"(?P<list>{_LIST})(?={_OPENS_TEXT})")
-LAST_LINES = regex.compile(rf"(?:^|(?<=[np]))(?P<list>{_LIST})[)\]zo.]*$")
-EVERY = regex.compile(rf"[aA]*E(?={_STRICT}|,)")
-LISTED = {
-    True: regex.compile(rf"(?P<list>{_LIST})(?={_LOOSE})"),
-    False: regex.compile(rf"(?P<list>{_LIST})(?={_STRICT})"),
-}
+DENIAL = [article option options is are]* (?:[not no] [is are article option options]* open?
+ [letter text]|open? [letter text] [close article end]* not)
+SAYS_ELSE = [^LINES stop semicolon]{0,4} [letter prose text maybe not]
+VERB_ONLY = article* [is are]
 
-# The question asks for what is false: then 'A is true' is no answer.
-FALSE_ONE = regex.compile(r"w[af]*[oOAP]?z*[ij]+:?[aoO]*[LT]")
+# Statements: 'C is the correct answer', 'C is true', 'B best explains it', 'only B explains it'.
+STATES = (?<=^ is?|[stop comma colon semicolon LINES bullet so] is|[stop comma colon semicolon
+ LINES bullet so but because open]|so comma)
+ (?=OPENS [article option options both NAMED label letter text]) (?P<list>LIST) AFTER
+SENTENCE_GOES = $|[LINES because stop comma semicolon colon open close dash query]
+STATED = STATES comma? (?:dash? [is are]* [both each comma]* [article final right]* NAMED
+ [article final right]* end*
+ |dash? [is are]+ [both each]* (?:[article final]* right+ [option options]|[article final right
+ both]* [option options] [article final both]* right+) end*
+ |chosen) article* (?=SENTENCE_GOES|and)
+TRUE = STATES dash? [is are both each]* article? right+ [option options]? [end article]*
+ (?=SENTENCE_GOES)
+# In Japanese, what it explains stands before the verb: a few words.
+EXPLAINS = (?<=^|[stop comma colon semicolon LINES bullet so article]) (?P<list>LIST) AFTER
+ comma? [is are]? [word capital]{0,4} explains_best
+ |both (?P<list>[article option]* letter) [is are]? word? [explains explains_best]
+NOT_BUT = (?<=^|[stop LINES bullet comma semicolon]|NAMED is?|NAMED is? article) [is are article
+ option options]* [not no]+
+ [is are article option options NAMED]* (?P<no>LIST) end* comma? but (?P<list>LIST) (?=LOOSE)
+ |(?<=^|[stop LINES bullet comma semicolon]|NAMED is|is) (?P<no>LIST) but comma? (?P<list>LIST)
+ (?=STRICT)
+ |(?<=NAMED) [is are]? [not no]+ [is are article option options]* (?P<no>LIST) [semicolon comma
+ stop] (?=[article is]) article? [is are]?
+ (?P<list>LIST) (?=STRICT)
 
-# A verdict on one option, and where it must end.
-_MARK = r"(?:(?P<no>[!0]+a?r+|w+|F|0)|(?P<yes>a?r+[oO]?|t|1))"
-_END = r"z*(?=$|[npb.,;:()\-~*]|L|T)"
-_HEAD = rf"{_OPEN}[oO]?(?:L{_CLOSE}o?(?:[.:\-]*{_OPEN}T{_CLOSE})?|T{_CLOSE})"
-# Eight options have letters: no list is longer, and reading stays linear.
-_SOME = r"[aoOyAP]{0,6}+L(?:(?:,?&|,|;)[aoO]{0,3}L){1,7}+o?"
-ROW_AFTER = regex.compile(rf"[*9]?(?P<head>{_SOME}|{_HEAD})[.:\-,(ijgys]*{_MARK}{_END}")
-ROW_BEFORE = regex.compile(rf"[*9]?(?P<mark>[tF])[:\-]?(?P<head>{_HEAD})(?=$|[npb.,;:()\-~*]|[tF])")
-HEAD_LINE = regex.compile(
-    rf"(?:^|(?<=[np]))[*9]?[tF]?{_OPEN}(?:L{_CLOSE}[.:\-)~]|L{_CLOSE},?T|L\(T|T{_CLOSE}[:\-]|T\(L|[tF]L)"
-)
+# What no longer counts: what is corrected, what is only granted ('Although B is common, ...').
+CORRECTION = (?:^|(?<=[stop comma colon semicolon query LINES bullet open])) [no wrong]? [comma
+ stop]? wait
+GRANTED = (?:^|(?<=[stop semicolon LINES])) (?:[concession aside] [^concession aside NAMED choose
+ so comma stop semicolon query LINES]* comma
+ |[^concession granted NAMED choose so comma stop semicolon query LINES]* granted) (?=[^ENDS]*
+ [word capital])
+SAYS = [letter prose text also maybe seems right wrong concession granted]
 
-HEAD_INLINE = regex.compile(r"(?<=[.np])[*9]?(?P<head>L)[.:)]+(?P<rest>[xUa][^.np]*)")
+# A list that says of every option whether it is right.
+MARK = (?:(?P<no>[not no]+ article? right+|wrong+|cross|no)|(?P<yes>article? right+ [option
+ options]?|tick|yes))
+HEAD = OPENS [option options]? (?:letter CLOSES option? (?:[stop colon dash]* OPENS text
+ CLOSES)?|text CLOSES)
+SOME = LEADS letter (?:(?:comma? and|comma|semicolon) [article option options]* letter){1,7}+
+ option?
+ROW_ENDS = [LINES because stop comma semicolon colon open close dash dot bullet]
+ROW_AFTER = [bullet number]? (?P<head>SOME|HEAD) [stop colon dash comma open is are each both
+ so]* MARK end* (?=$|ROW_ENDS|letter|text)
+ROW_BEFORE = [bullet number]? (?P<mark>[tick cross]) [colon dash]? (?P<head>HEAD)
+ (?=$|ROW_ENDS|[tick cross])
+SPOKEN = [is are not no right wrong each both]
+ONE_TICK = tick [^tick cross LINES]*
+HEAD_LINE = HEAD_OF_LINE [bullet number]? [tick cross]? OPENS
+ (?:letter CLOSES [stop colon dash close dot]|letter CLOSES comma? text|letter open text|text
+ CLOSES [colon dash]|text open letter|[tick cross] letter)
+HEAD_INLINE = (?<=[stop LINES]) [bullet number]? (?P<head>letter) [stop colon close]+
+ (?P<rest>[word capital article] [^stop LINES]*)
 # A line that leads to what is said of the other options.
-OF_OTHERS = regex.compile(r"(?:[:?][)*]*$|[uw])")
-NEGATIVE = regex.compile(r"[w!F0N]")
+OF_OTHERS = (?:[colon query] [close bullet]* $|[aside wrong])
+NEGATIVE = [wrong not cross no none]
 
-TAKEN_BACK = regex.compile(r"[)\],;(.\-*z]*(?:&?[|hHl]|[.,;:\-]*0(?![xU]|[aoO]*L)|w(?=[,.;np]|$))")
-# A reason for each letter: 'A, because ...; C, because ...; and E, because ...'.
-REASON_EACH = regex.compile(rf"(?:[;,]&?|&|[.np][*9]?)[aoO]*{_OPEN}L{_CLOSE}(?:\(T\))?,?b")
-OWN_REASON = regex.compile(r"[)\].]*(?:\(T\))?,?b")
+# What stands behind letters and speaks against them.
+TAKEN_BACK = [CLOSE comma semicolon open stop dash bullet end]*
+ (?:and? [or maybe seems also]|[stop comma semicolon colon dash]* no (?![word capital]|[article
+ option options]* letter)|wrong (?=[comma stop semicolon LINES]|$))
+ALSO = [letter prose] [^letter prose word capital]{0,2} also (?!wrong)
+REASON_EACH = (?:[semicolon comma] and?|and|[stop LINES] [bullet number]?) [article option
+ options]* OPENS letter CLOSES (?:open text close)? comma? because
+OWN_REASON = [CLOSE stop]* (?:open text close)? comma? because
+OUTWEIGHED = [stop semicolon comma LINES] but
+DENIES_ANOTHER = [wrong because aside cross]|[not no but] [article option options]* [letter prose]
+AGAINST_TEXT = [not aside] article* $
+TEXT_DENIED = end? not
+HEDGES = [but maybe seems or]
+
+# What stands before a label and denies it, doubts it or makes it another's.
+DENIES = [not no or except wrong seems]
+APART_FROM = except [article option options NAMED labels]* OPENS letter [^stop LINES comma]*
+ comma [^comma]* $
 # 'Many choose A, but ...' says nothing of what follows.
-DOUBT_OF_ANOTHER = regex.compile(r"^(?:v[^v,]*h[^v,]*[Lm][^v,]*,|[^v]*h[^v]*[Lm][^v]*,v)")
-APART_FROM = regex.compile(rf"e[aoOAPQ]*{_OPEN}L[^.np,]*,[^,]*$")
+DOUBT_OF_ANOTHER = ^(?:but [^but comma]* maybe [^but comma]* [letter prose] [^but comma]*
+ comma|[^but]* maybe [^but]* [letter prose] [^but]* comma but)
+# The question asks for what is false: then 'A is true' is no answer.
+FALSE_ONE = wrong [article final]* [option options NAMED]? end* [is are]+ colon? [article option
+ options]* [letter text]
 # 'The best drug is' or 'Therefore', and an option's text.
-CONCLUDED = regex.compile(r"(?<=^|[.?np])[^.?np!w0eu]*(?:r[^.?np!w0eu]*[ij]|s,?a*[ij]*)a*T$")
-ALSO = regex.compile(r"[Lm][^LmxU]{0,2}l(?!w)")
-CONCLUDES = regex.compile(r"[sf]")
+CONCLUDED = (?<=^|ENDS) [^ENDS not wrong no except aside]* (?:right [^ENDS not wrong no except
+ aside]* [is are]|so comma? article* [is are]*) article* text $
+CONCLUDES = [so final]
+
+# Parts of a reply.
+CLAUSES = [stop query comma semicolon colon LINES]
+SENTENCES = [ENDS]
+PARTS = [ENDS semicolon]
+TAILS = (?<=[stop query])|LINES
+BREAKS = LINES+
+LINE_ENDS = [stop CLOSE end]* (?:LINES|$)
+PLAIN_LINE_ENDS = [stop CLOSE]* (?:LINES|$)
+CLOSING = [CLOSE colon stop dash end]*
+
+# Whether a list goes on, or a reply breaks off: behind a comma, a few words at the very end.
+GOES_ON = [CLOSE stop end]* [comma and or colon semicolon NOTES dash] [^ENDS close because not
+ aside]{0,3}
+NEXT_BULLET = stop? LINES bullet
+NEXT_LETTER = stop? LINES (?:bullet $|[bullet number]? [option options]? letter [stop colon close
+ dash dot]|[bullet number]? letter $)
+NOT_OF_LABEL = [^stop colon] line $
+ANNOUNCED = answers [^LINES stop]* $
+FIRST_OF_LINES = line [bullet number]? article* text
+TAIL = [CLOSE stop colon comma dash open]+ (?P<rest>[^stop query]*)
+""")
+
+LABELS = [
+    (RULES.WITH_COLON, True), (RULES.WITH_VERB, True), (RULES.BOXED, True),
+    (RULES.NOUN_ALONE, False), (RULES.VERB_ALONE, False), (RULES.RIGHT_ALONE, True),
+    (RULES.CHOICE, True), (RULES.FINDING, False), (RULES.CONCLUSION, False),
+]  # fmt: skip
+"""Labels, and whether a comma may follow the letters after them."""

@@ -6,18 +6,26 @@ from typing import NamedTuple
 
 import regex
 
-from xling_tasks.readers import letter_grammar as grammar
+from xling_tasks.readers.kinds import KIND, has, row
+from xling_tasks.readers.letter_grammar import RULES
 from xling_tasks.readers.lexer import Tokens
-from xling_tasks.readers.options import Options
+from xling_tasks.readers.options import TELLING, Options
 
 _NO = {*["нет", "no", "non", "否", "いいえ", "false"]}
 _YES_NO = {*["да", "yes", "oui", "sí", "是", "はい", "true"]} | _NO
 
 
+LETTER, TEXT, PROSE, WORD = tuple(row("letter text prose word"))
+WITHIN_ITEM = row("stop colon dash open close open_square close_square option")
+MENTIONS = LETTER + PROSE
+BEFORE_ITEM = row("line blank bullet number comma and stop colon semicolon dash open close")
+LINES, ENDS = row("line blank"), row("stop query line blank")
+
+
 def _without_granted(kinds: str) -> str:
     """The kinds; a clause that only grants something ("Although B is common, ...") is prose."""
-    kinds = grammar.GRANTED.sub(lambda match: regex.sub("[LmTlhHrwVD]", "x", match[0]), kinds)
-    return kinds.replace("V", "v").replace("D", "v")
+    kinds = RULES.GRANTED.sub(lambda match: RULES.SAYS.sub(WORD, match[0]), kinds)
+    return kinds.translate({ord(kind): KIND["but"] for kind in row("concession granted")})
 
 
 class Place(NamedTuple):
@@ -65,14 +73,16 @@ class Reply:
         verbatim: bool,
         asked: str,
     ) -> None:
-        kinds = tokens.kinds.rstrip("np")
+        kinds = RULES.HEADING.sub(lambda match: match[0][:-1] + KIND["colon"], tokens.kinds).rstrip(
+            LINES
+        )
         if asked != "false":  # 'the exception' is then no answer's name
             exceptions = {at for at, words in enumerate(tokens.words) if words == "exception"}
-            kinds = "".join("x" if at in exceptions else kind for at, kind in enumerate(kinds))
+            kinds = "".join(WORD if at in exceptions else kind for at, kind in enumerate(kinds))
         self.tokens, self.kinds = tokens, _without_granted(kinds)
         self.options, self.several, self.cut, self.verbatim = options, several, cut, verbatim
         self.keys, self.asked = options.keys, asked
-        self.heads = [match.end() for match in grammar.HEAD_LINE.finditer(self.kinds)]
+        self.heads = [match.end() for match in RULES.HEAD_LINE.finditer(self.kinds)]
 
     def place(self, match: regex.Match[str] | None) -> Place | None:
         """The letters of a list; None where one is no option's or has another option's text."""
@@ -85,7 +95,7 @@ class Reply:
         texts_alone = 0
         for at in range(start, end):
             kind, value = self.kinds[at], self.tokens.values[at]
-            if kind == "L":
+            if kind == LETTER:
                 texts_only = texts_only and before_text
                 if not value <= set(self.keys) or value & self.options.ambiguous:
                     return None
@@ -95,7 +105,7 @@ class Reply:
                     return None
                 letters += sorted(value)
                 own, own_text = "".join(sorted(value)), False
-            elif kind == "T":
+            elif kind == TEXT:
                 key = "".join(value)
                 before_text = not own
                 if own and key != own:
@@ -104,19 +114,18 @@ class Reply:
                     letters.append(key)
                     texts_alone += 1
                 own, own_text, with_text = "", True, with_text + 1
-            elif kind not in ".:-()[]o":
+            elif kind not in WITHIN_ITEM:
                 own, before_text = "", False
-                line_breaks += kind in "np"
+                line_breaks += kind in LINES
         if line_breaks and not texts_only and letters != sorted(set(letters)):
             return None
         if with_text and with_text < len(letters) and not own_text:
             return None  # the last item has no text where others have one
         if texts_alone and texts_alone < len(letters) and not texts_only:
             return None  # 'C, vitamin A', where vitamin A is another letter's
-        if "9" in self.kinds[start:end] and "T" not in self.kinds[start:end]:
-            return None  # numbered letters: answers to several questions?
-        if "p" in self.kinds[start:end].strip("p") and "T" not in self.kinds[start:end]:
-            return None  # one letter to a paragraph: answers to several questions?
+        items = self.kinds[start:end].strip(KIND["blank"])
+        if TEXT not in items and (KIND["number"] in items or KIND["blank"] in items):
+            return None  # letters by number, or one to a paragraph: answers to several questions?
         return Place(start, match.end(), frozenset(letters), text=texts_only)
 
     def yes_or_no(self) -> bool:
@@ -128,16 +137,14 @@ class Reply:
     def unfinished(self, place: Place) -> bool:
         """Whether a list goes on after what could be read of it, or may have been cut off."""
         after = self.kinds[place.end :]
-        if regex.fullmatch(r"[)\].z]*[,&|:;(\[\-][^.?np)b!u]{0,3}", after):
+        if RULES.GOES_ON.fullmatch(after):
             return True
-        if self.cut and not after.strip(")]z."):
+        if self.cut and not after.strip(row("close close_square end stop")):
             return True
-        if regex.match(r"\.?[np]\*", after) and self.kinds[place.start] in "*T":
+        if RULES.NEXT_BULLET.match(after) and self.kinds[place.start] in row("bullet text"):
             return True
-        if regex.match(r"\.?[np](?:\*$|[*9]?[oO]?L[.:)\-~]|[*9]?L$)", after) and any(
-            head >= place.end for head in self.heads
-        ):
-            following = self.kinds.find("L", place.end)
+        if RULES.NEXT_LETTER.match(after) and any(head >= place.end for head in self.heads):
+            following = self.kinds.find(LETTER, place.end)
             if following >= 0 and min(self.tokens.values[following]) > max(place.letters):
                 return True
         return self._breaks_off(place)
@@ -145,25 +152,24 @@ class Reply:
     def _breaks_off(self, place: Place) -> bool:
         """Whether the reply ends within the text of an option, or within an item's verdict."""
         end = len(self.kinds)
-        line = max(self.kinds.rfind("n"), self.kinds.rfind("p")) + 1
+        line = max(self.kinds.rfind(kind) for kind in LINES) + 1
         if line <= place.end:
-            bare = (
-                self.kinds[place.end - 1] != "T" and "T" not in self.kinds[place.start : place.end]
-            )
-            tail = regex.fullmatch(
-                r"[)\].:,\-(]+([^.?]*)", self.kinds[max(place.end - 1, 0) :].lstrip("LT")
-            )
-            if bare and tail and tail[1] and tail[1][0] in "xUa" and (self.cut or len(tail[1]) < 4):
+            bare = TEXT not in self.kinds[place.start : place.end]
+            tail = RULES.TAIL.fullmatch(self.kinds[max(place.end - 1, 0) :].lstrip(LETTER + TEXT))
+            rest = tail["rest"] if bare and tail else ""
+            if rest and rest[0] in row("word capital article") and (self.cut or len(rest) < 4):
                 return True
-        if self.kinds.rstrip(".)]np")[-1:] == "L" and not (self.cut or place.text):
+        if self.kinds.rstrip(LINES + row("stop close close_square"))[-1:] == LETTER and not (
+            self.cut or place.text
+        ):
             return False  # a letter, not the beginning of a word
         words: list[str] = []
         for at in range(end - 1, place.end - 1, -1):
             here = self.tokens.words[at].split(" ")
-            words = [w for w in here if w[:1].isalnum() or w in "+%-<>=±/°"] + words
+            words = [w for w in here if w[:1].isalnum() or w in TELLING] + words
             if len(words) > self.options.longest_text:
                 return False
-            begins = at == place.end or self.kinds[at - 1] in "np*9,&.:;-()"
+            begins = at == place.end or self.kinds[at - 1] in BEFORE_ITEM
             if begins and words and self.options.begins(words):
                 return True
         return False
@@ -180,11 +186,11 @@ class Reply:
         following = frozenset().union(*named)
         if not (following and place.letters) or min(following) <= max(place.letters):
             return False
-        lines = [regex.split("[np]", self.kinds[head:], maxsplit=1)[0] for head in later]
-        if all(grammar.NEGATIVE.search(line) for line in lines):
+        lines = [RULES.BREAKS.split(self.kinds[head:], maxsplit=1)[0] for head in later]
+        if all(RULES.NEGATIVE.search(line) for line in lines):
             return False
-        between = regex.split("[np]+", self.kinds[place.end : later[0]])
-        if len(between) > 2 and grammar.OF_OTHERS.search(between[-2]):
+        between = RULES.BREAKS.split(self.kinds[place.end : later[0]])
+        if len(between) > 2 and RULES.OF_OTHERS.search(between[-2]):
             return False
         if following | place.letters != set(self.keys):
             return True
@@ -197,20 +203,20 @@ class Reply:
     def mentioned(self, start: int = 0, end: int | None = None) -> set[str]:
         """The letters of options that stand in a span, as answers or in prose."""
         span = range(start, len(self.kinds) if end is None else end)
-        return {key for i in span if self.kinds[i] in "Lm" for key in self.tokens.values[i]}
+        return {key for i in span if self.kinds[i] in MENTIONS for key in self.tokens.values[i]}
 
     def doubted(self, start: int) -> bool:
         """Whether the sentence before a place doubts."""
-        sentence = regex.split(r"[.?np;]", self.kinds[:start])[-1]
-        return "h" in grammar.DOUBT_OF_ANOTHER.sub("", sentence)
+        sentence = RULES.PARTS.split(self.kinds[:start])[-1]
+        return KIND["maybe"] in RULES.DOUBT_OF_ANOTHER.sub("", sentence)
 
     def denied(self, start: int) -> bool:
         """Whether the words before a label deny it, doubt it or make it another's."""
-        clause = regex.split(r"[.?,;:np]", self.kinds[:start])[-1]
-        sentence = regex.split(r"[.?np]", self.kinds[:start])[-1]
+        clause = RULES.CLAUSES.split(self.kinds[:start])[-1]
+        sentence = RULES.SENTENCES.split(self.kinds[:start])[-1]
         # 'Apart from A, the right ones are B and C'
-        apart = self.several and grammar.APART_FROM.search(sentence)
-        return bool(regex.search(r"[!0|ewH]", clause) or apart) or self.doubted(start)
+        apart = self.several and RULES.APART_FROM.search(sentence)
+        return bool(RULES.DENIES.search(clause) or apart) or self.doubted(start)
 
     def stands(self, place: Place) -> bool:
         """Whether nothing after the letters takes them back, adds to them or asks."""
@@ -220,42 +226,45 @@ class Reply:
         if place.text and self._other_texts(place):
             return False
         if place.weak and (
-            regex.search("[.;,np]v", after) or self.mentioned(0, place.start) - place.letters
+            RULES.OUTWEIGHED.search(after) or self.mentioned(0, place.start) - place.letters
         ):
             return False  # 'The pain points to B. However, ...', 'The pain suggests A, the ECG B'
-        if grammar.TAKEN_BACK.match(after) or "k" in after or grammar.ALSO.search(after):
+        if RULES.TAKEN_BACK.match(after) or KIND["wait"] in after or RULES.ALSO.search(after):
             return False
-        each = grammar.OWN_REASON.match(after) and grammar.REASON_EACH.search(after)
+        each = RULES.OWN_REASON.match(after) and RULES.REASON_EACH.search(after)
         if each or self._more_heads(place):
             return False
-        skipped = regex.match(r"[ )\]:.\-z]*", after)
+        skipped = RULES.CLOSING.match(after)
         tail_start = place.end + (skipped.end() if skipped else 0)
-        tail = regex.split(r"(?<=[.?])|[np]", self.kinds[tail_start:])[0]
-        sentence = regex.split(r"[.?np]", self.kinds[: place.start])[-1]
-        if tail.rstrip(")").endswith("?") or after.lstrip(")").startswith("?"):
+        tail = RULES.TAILS.split(self.kinds[tail_start:])[0]
+        sentence = RULES.SENTENCES.split(self.kinds[: place.start])[-1]
+        close, asks = tuple(row("close query"))
+        if tail.rstrip(close).endswith(asks) or after.lstrip(close).startswith(asks):
             return False
-        if "N" in sentence or "N" in tail or "v" in tail[:2]:
+        if has(sentence + tail, "none") or has(tail[:2], "but"):
             return False
         others = self.mentioned(tail_start, tail_start + len(tail)) - place.letters
         if others == {"A"} and place.named and not self.several and self._article(tail_start, tail):
             others = set()
-        wrong = regex.search("[w]", tail)
+        wrong = tail.find(KIND["wrong"])
         denies = self.yes_or_no() and self.options.texts[min(place.letters)][0] in _NO
-        if wrong and not others and not denies and not regex.search("[bu]", tail[: wrong.start()]):
+        if wrong >= 0 and not others and not denies and not has(tail[:wrong], "because aside"):
             return False
-        return not others or bool(regex.search(r"[wbuF]|[!0v][aoO]*[Lm]", tail))
+        return not others or bool(RULES.DENIES_ANOTHER.search(tail))
 
     def _article(self, start: int, tail: str) -> bool:
         """Whether a tail's only A opens a sentence ('The answer is B. A chest CT was done')."""
-        at = [start + i for i, kind in enumerate(tail) if kind in "Lm"]
-        return len(at) == 1 and self.kinds[at[0]] == "m" and self.kinds[at[0] - 1] in "~."
+        at = [start + i for i, kind in enumerate(tail) if kind in MENTIONS]
+        return (
+            len(at) == 1 and self.kinds[at[0]] == PROSE and self.kinds[at[0] - 1] in row("dot stop")
+        )
 
     def _more_heads(self, place: Place) -> bool:
         """Whether a letter that opens a reply is one of several ('A. Reason. C. Reason.')."""
         if place.start or not self.several or len(place.letters) > 1:
             return False
-        later = grammar.HEAD_INLINE.finditer(self.kinds, place.end)
-        heads = [match for match in later if not grammar.NEGATIVE.search(match["rest"])]
+        later = RULES.HEAD_INLINE.finditer(self.kinds, place.end)
+        heads = [match for match in later if not RULES.NEGATIVE.search(match["rest"])]
         return any(self.letters_in(match.span("head")) - place.letters for match in heads)
 
     def _other_texts(self, place: Place) -> bool:
@@ -263,18 +272,18 @@ class Reply:
         sentence_start = place.end
         for at in range(place.end, len(self.kinds)):
             kind = self.kinds[at]
-            if kind in ".?np":
+            if kind in ENDS:
                 sentence_start = at + 1
-            if kind != "T" or self.tokens.values[at] <= place.letters:
+            if kind != TEXT or self.tokens.values[at] <= place.letters:
                 continue
             before = self.kinds[sentence_start:at]
             if (
-                "b" in before
-                or regex.search("[!u]a*$", before)
-                or regex.match("z?!", self.kinds[at + 1 :])
+                KIND["because"] in before
+                or RULES.AGAINST_TEXT.search(before)
+                or RULES.TEXT_DENIED.match(self.kinds, at + 1)
             ):
                 continue
             short = len(self.tokens.words[at]) < 4
-            if not short or not before.strip("*,") or regex.search(r"[vhH|]", before):
+            if not short or not before.strip(row("bullet comma")) or RULES.HEDGES.search(before):
                 return True
         return False

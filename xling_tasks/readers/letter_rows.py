@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import regex
 
-from xling_tasks.readers import letter_grammar as grammar
-from xling_tasks.readers.letter_reply import Reply
+from xling_tasks.readers.kinds import KIND, has
+from xling_tasks.readers.kinds import row as kinds_of
+from xling_tasks.readers.letter_grammar import RULES
+from xling_tasks.readers.letter_reply import TEXT, Reply
+
+BEFORE_ROW = kinds_of(
+    "line blank stop comma semicolon bullet number colon and end because tick cross close open"
+)
 
 
 def row_letters(reply: Reply, answer: frozenset[str]) -> frozenset[str] | None:
@@ -14,24 +20,20 @@ def row_letters(reply: Reply, answer: frozenset[str]) -> frozenset[str] | None:
     Every option must have exactly one verdict. None where the reply is no such list; sentences
     ('A is wrong') are none where an answer stands elsewhere, nor is what is said of the others.
     """
-    for pattern in (grammar.ROW_BEFORE, grammar.ROW_AFTER):
+    for pattern in (RULES.ROW_BEFORE, RULES.ROW_AFTER):
         rows = [
             match
             for match in pattern.finditer(reply.kinds)
-            if not match.start() or reply.kinds[match.start() - 1] in "np.,;*9:&zbtF)("
+            if not match.start() or reply.kinds[match.start() - 1] in BEFORE_ROW
         ]
-        if reply.yes_or_no() and len(rows) == 1 and "T" in rows[0]["head"]:
+        if reply.yes_or_no() and len(rows) == 1 and TEXT in rows[0]["head"]:
             return None  # 'No. That is wrong.' of options that are Yes and No
         spoken = all(_spoken(reply, row) for row in rows)
         if answer and rows and all(_denies(row, reply, answer) for row in rows):
             continue
         if spoken and _one_sentence(reply, rows):
             return _true_rows(reply, rows) or None
-        if (
-            len(rows) == 1
-            and pattern is grammar.ROW_BEFORE
-            and regex.fullmatch(r"t[^tFnp]*", reply.kinds)
-        ):
+        if len(rows) == 1 and pattern is RULES.ROW_BEFORE and RULES.ONE_TICK.fullmatch(reply.kinds):
             return None  # one option with a tick
         if rows and not (spoken and (answer or len(rows) == 1 >= len(reply.heads))):
             return _true_rows(reply, rows)
@@ -40,29 +42,31 @@ def row_letters(reply: Reply, answer: frozenset[str]) -> frozenset[str] | None:
 
 def _denies(row: regex.Match[str], reply: Reply, answer: frozenset[str]) -> bool:
     """Whether a row says of another option than the answer that it is wrong."""
-    false = row["mark"] == "F" if "mark" in row.groupdict() else row["no"]
+    false = row["mark"] == KIND["cross"] if "mark" in row.groupdict() else row["no"]
     return bool(false) and not reply.letters_in(row.span("head")) & answer
 
 
 def _one_sentence(reply: Reply, rows: list[regex.Match[str]]) -> bool:
     """Whether verdicts stand in one sentence ('A is right, B is wrong'): it may be all."""
-    return bool(rows) and not regex.search("[.np]", reply.kinds[rows[0].start() : rows[-1].start()])
+    return bool(rows) and not has(
+        reply.kinds[rows[0].start() : rows[-1].start()], "stop line blank"
+    )
 
 
 def _spoken(reply: Reply, row: regex.Match[str]) -> bool:
     """Whether a verdict is a sentence ('A is wrong'), not a row of a list ('A: wrong')."""
     between = reply.kinds[row.end("head") : row.end()]
-    return row.re is grammar.ROW_AFTER and bool(regex.match(r"[ij!0rwgy]", between))
+    return row.re is RULES.ROW_AFTER and bool(RULES.SPOKEN.match(between))
 
 
 def _true_rows(reply: Reply, rows: list[regex.Match[str]]) -> frozenset[str]:
     verdicts: dict[str, bool] = {}
     for match in rows:
         named = reply.letters_in(match.span("head"))
-        if named & verdicts.keys() or (len(named) > 1 and "T" in match["head"]):
+        if named & verdicts.keys() or (len(named) > 1 and TEXT in match["head"]):
             return frozenset()
         groups = match.groupdict()
-        is_true = bool(groups.get("yes")) or groups.get("mark") == "t"
+        is_true = bool(groups.get("yes")) or groups.get("mark") == KIND["tick"]
         verdicts |= dict.fromkeys(named, is_true)
     true = frozenset(key for key, value in verdicts.items() if value)
     if verdicts.keys() != set(reply.keys) or not (reply.several or len(true) == 1):
@@ -70,13 +74,13 @@ def _true_rows(reply: Reply, rows: list[regex.Match[str]]) -> frozenset[str]:
     all_but_one = len(true) == len(reply.keys) - 1
     if len(true) > 1 and (reply.asked == "false" or (reply.asked and all_but_one)):
         return frozenset()  # 'true' of a statement, or of its being the answer?
-    return frozenset() if regex.search("[kR?]", reply.kinds) else true
+    return frozenset() if has(reply.kinds, "wait refusal query") else true
 
 
 def true_ones(reply: Reply) -> frozenset[str] | None:
     """The options said to be true, if no other option is mentioned."""
     true: set[str] = set()
-    for match in grammar.TRUE.finditer(reply.kinds):
+    for match in RULES.TRUE.finditer(reply.kinds):
         place = reply.place(match)
         if place is None or reply.denied(match.start()):
             return None
@@ -86,7 +90,7 @@ def true_ones(reply: Reply) -> frozenset[str] | None:
         true |= place.letters
     false = {
         key
-        for match in grammar.ROW_AFTER.finditer(reply.kinds)
+        for match in RULES.ROW_AFTER.finditer(reply.kinds)
         if match["no"]
         for key in reply.letters_in(match.span("head"))
     }

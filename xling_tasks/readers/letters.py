@@ -19,8 +19,9 @@ from collections.abc import Iterator, Mapping
 
 import regex
 
-from xling_tasks.readers import letter_grammar as grammar
-from xling_tasks.readers.letter_reply import Place, Reply
+from xling_tasks.readers.kinds import KIND, has, row
+from xling_tasks.readers.letter_grammar import LABELS, RULES
+from xling_tasks.readers.letter_reply import LETTER, LINES, TEXT, Place, Reply
 from xling_tasks.readers.letter_rows import row_letters, true_ones
 from xling_tasks.readers.lexer import lex
 from xling_tasks.readers.lexicon import asks_for
@@ -32,6 +33,8 @@ _LONGEST = 8_000
 
 # Options as the prompt lists them, and nothing else.
 _PROMPT_LIST = regex.compile(r"(?:[A-H][.] [^\n*_]*+(?:\n+|$))++")
+
+NOUNS, SEVERAL = "answer answers", "answers options"
 
 
 def read_letters(
@@ -87,7 +90,8 @@ class _Reader(Reply):
     def read(self) -> frozenset[str] | None:
         """The rules in their order: labels and places, then lists of verdicts."""
         kinds = self.kinds
-        if "R" in kinds and not self._labelled_after(kinds.rindex("R")):
+        refused = kinds.rfind(KIND["refusal"])
+        if refused >= 0 and not self._labelled_after(refused):
             return None
         opening = self._opening()
         labelled = sorted(set(self._labelled()))
@@ -121,13 +125,13 @@ class _Reader(Reply):
 
     def _true_ones_instead(self, place: Place) -> bool:
         """Whether several letters say what is so, where one that is false is asked for."""
-        announced = regex.search(r"P[^np.]*$", self.kinds[: place.start])
+        announced = RULES.ANNOUNCED.search(self.kinds[: place.start])
         one_false = self.asked == "false" and not self.several
         return one_false and len(place.letters) > 1 and not announced
 
     def _corrected(self, labelled: list[Place]) -> int:
         """Where a reply takes back what it said before, if it names an answer behind that; or 0."""
-        starts = [match.end() for match in grammar.CORRECTION.finditer(self.kinds)]
+        starts = [match.end() for match in RULES.CORRECTION.finditer(self.kinds)]
         named = [place.start for place in labelled if place.letters]
         return max((at for at in starts if named and at < named[-1]), default=0)
 
@@ -136,24 +140,24 @@ class _Reader(Reply):
 
     def _opening(self) -> Place | None:
         kinds = self.kinds
-        every = grammar.EVERY.match(kinds)
+        every = RULES.EVERY.match(kinds)
         if every and self.several:
             return Place(0, every.end(), frozenset(self.keys))
-        match = grammar.OPENING.match(kinds)
+        match = RULES.OPENING.match(kinds)
         if match is None:
-            match = grammar.OPENING_TEXT.match(kinds)
-            if match and "L" not in match["list"] and not self.yes_or_no():
+            match = RULES.OPENING_TEXT.match(kinds)
+            if match and LETTER not in match["list"] and not self.yes_or_no():
                 match = None
         place = self.place(match)
         if place is None or self.unfinished(place):
             return None
-        if kinds[0] in "*9" and not regex.match(r"[.)\]]*(?:[np]|$)", kinds[place.end :]):
+        if kinds[0] in row("bullet number") and not RULES.PLAIN_LINE_ENDS.match(kinds, place.end):
             return None  # the first of the options that it goes through
-        if regex.search("[np]", kinds[: place.end]) and self._restated(place):
+        if has(kinds[: place.end], "line blank") and self._restated(place):
             return None
-        if not regex.match(r"[.)\]z]*(?:[np]|$)", kinds[place.end :]) and self._goes_on(place):
+        if not RULES.LINE_ENDS.match(kinds, place.end) and self._goes_on(place):
             return None
-        if "T" in kinds[: place.end] and self.one_of_blocks(place):
+        if TEXT in kinds[: place.end] and self.one_of_blocks(place):
             return None
         return place
 
@@ -165,18 +169,18 @@ class _Reader(Reply):
         """
         if place.letters != frozenset(self.keys):
             return False
-        more = bool(self.kinds[place.end :].strip("."))
-        return self.verbatim or more or "T" not in self.kinds[: place.end]
+        more = bool(self.kinds[place.end :].strip(KIND["stop"]))
+        return self.verbatim or more or TEXT not in self.kinds[: place.end]
 
     def _walks(self, place: Place) -> bool:
         """Whether a label ('To find the diagnosis:') only leads to a walk through all options."""
-        return self.kinds[place.start - 1] in "np" and self.one_of_blocks(place)
+        return self.kinds[place.start - 1] in LINES and self.one_of_blocks(place)
 
     def _from_the_first(self, place: Place) -> bool:
         """Whether a list names three options or more, a line each, from the first one on."""
         letters = sorted(place.letters)
-        lines = regex.search("[np]", self.kinds[place.start : place.end])
-        return bool(lines) and len(letters) > 2 and letters == self.keys[: len(letters)]
+        lines = has(self.kinds[place.start : place.end], "line blank")
+        return lines and len(letters) > 2 and letters == self.keys[: len(letters)]
 
     def _goes_on(self, place: Place) -> bool:
         """Whether a later line begins with a later letter: it goes through the options."""
@@ -188,22 +192,24 @@ class _Reader(Reply):
 
     def _last_lines(self) -> Iterator[Place]:
         """Items that stand alone on the last lines."""
-        match = grammar.LAST_LINES.search(self.kinds)
+        match = RULES.LAST_LINES.search(self.kinds)
         place = self.place(match)
         if place is None or match is None or not match.start():
             return
         if self.cut or self.unfinished(place):
             return
-        if self.kinds[: place.start].rstrip("np").endswith(":"):
+        if self.kinds[: place.start].rstrip(LINES).endswith(KIND["colon"]):
             return  # after a label that is not that of the answer
-        if place.text and regex.search(r"[^.:]n$", self.kinds[: place.start]):
+        if place.text and RULES.NOT_OF_LABEL.search(self.kinds[: place.start]):
             return  # texts, one a line, of which the first could not be read
-        above = self.kinds[: place.start].rstrip("np.")
-        if above.endswith("T") and not self.tokens.values[len(above) - 1] <= place.letters:
+        above = self.kinds[: place.start].rstrip(LINES + KIND["stop"])
+        if above.endswith(TEXT) and not self.tokens.values[len(above) - 1] <= place.letters:
             if place.text:
                 return  # a line that is another option's text
             # The cut beginning of such a line, or at odds with what is concluded above?
-            if self.kinds[: place.start].endswith("Tn") or grammar.CONCLUDED.search(above):
+            if self.kinds[: place.start].endswith(row("text line")) or RULES.CONCLUDED.search(
+                above
+            ):
                 place = place._replace(letters=frozenset())
         before = [
             self.letters_in((max(head - 3, 0), head))
@@ -212,82 +218,84 @@ class _Reader(Reply):
         ]  # fmt: skip
         if before:
             listed = frozenset().union(*before)
-            apart = self.kinds[place.start - 1] == "p"
+            apart = self.kinds[place.start - 1] == KIND["blank"]
             if not apart or listed != frozenset(self.keys):
                 return
-        if len(place.letters) == len(self.keys) > 1 and "n" in self.kinds[place.start : place.end]:
+        if len(place.letters) == len(self.keys) > 1 and has(
+            self.kinds[place.start : place.end], "line"
+        ):
             return  # restates the options
         yield place
 
     def _labelled(self) -> Iterator[Place]:
-        for match in grammar.NOT_BUT.finditer(self.kinds):
+        for match in RULES.NOT_BUT.finditer(self.kinds):
             place = self.place(match)
             refused = self.letters_in(match.span("no"))
             if place and not place.letters & refused and not self.doubted(match.start()):
                 yield place._replace(named=True)
-        false_label = [(grammar.FALSE_LABEL, True)] if self.asked == "false" else []
-        for pattern, loose in [*grammar.LABELS, *false_label]:
+        false_label = [(RULES.FALSE_LABEL, True)] if self.asked == "false" else []
+        for pattern, loose in [*LABELS, *false_label]:
             for match in pattern.finditer(self.kinds):
                 if self.denied(match.start("core")):
                     continue
                 yield from self._after_label(match, loose)
-        for match in grammar.STATED.finditer(self.kinds):
+        for match in RULES.STATED.finditer(self.kinds):
             place = self.place(match)
-            weak = self.asked == "false" and not regex.search(
-                "[AP]", match[0][len(match["list"]) :]
-            )
+            weak = self.asked == "false" and not has(match[0][len(match["list"]) :], NOUNS)
             weak = weak and place is not None and len(place.letters) > 1
-            if weak or grammar.FALSE_ONE.search(self.kinds):
+            if weak or RULES.FALSE_ONE.search(self.kinds):
                 continue
             if place and not self.denied(match.start()):
                 yield place._replace(named=True, text=False)
         yield from self._explaining()
 
     def _explaining(self) -> Iterator[Place]:
-        for match in grammar.EXPLAINS.finditer(self.kinds):
+        for match in RULES.EXPLAINS.finditer(self.kinds):
             place = self.place(match)
             if place and not self.denied(match.start()):
                 yield place._replace(named=True, text=False, weak=True)
 
     def _after_label(self, match: regex.Match[str], loose: bool) -> Iterator[Place]:
         kinds, end = self.kinds, match.end()
-        every = grammar.EVERY.match(kinds, end)
+        every = RULES.EVERY.match(kinds, end)
         place: Place | None
         if every and self.several:
             place = Place(end, every.end(), frozenset(self.keys))
         else:
-            place = self.place(grammar.LISTED[loose].match(kinds, end))
+            place = self.place((RULES.LISTED_LOOSELY if loose else RULES.LISTED).match(kinds, end))
         if place and self.several and len(place.letters) == 1:
-            several = regex.search("[PO]", match["core"]) or "j" in match["mark"]
+            several = has(match["core"], SEVERAL) or has(match["mark"], "are")
             if self.one_of_blocks(place, one_announced=not several):
                 place = None
         if place and place.text and self._first_line(match, place):
             return
         if place is None or self.unfinished(place) or self._half_of(match, place):
-            denied = grammar.DENIAL.match(kinds, end)
-            if loose and not denied and regex.match(r"[^np.;]{0,4}[LmTh!]", kinds[end:]):
+            denied = RULES.DENIAL.match(kinds, end)
+            if loose and not denied and RULES.SAYS_ELSE.match(kinds, end):
                 yield Place(match.start(), match.end(), frozenset())
             return
-        if "L" not in kinds[place.start : place.end] and kinds[place.start - 1] in "oO":
+        if LETTER not in kinds[place.start : place.end] and has(
+            kinds[place.start - 1], "option options"
+        ):
             return
-        true_ones = "r" in match["core"] and not regex.search("[AP]", match["core"])
+        true_ones = has(match["core"], "right") and not has(match["core"], NOUNS)
         if self.asked == "false" and true_ones and len(place.letters) > 1:
             return  # 'the true statements are ...'
         yield place._replace(
-            final=match["core"] in "#" or "f" in match["core"],
+            final=has(match["core"], "boxed final"),
             named=loose,
-            weak="W" in match["core"],
+            weak=has(match["core"], "points"),
         )
 
     def _first_line(self, label: regex.Match[str], place: Place) -> bool:
         """Whether a mere verb ('Il s'agit de') leads to texts of which the next has a line."""
-        verb = regex.fullmatch("a*[ij]", label["core"])
-        return bool(verb and regex.match("n[*9]?a*T", self.kinds[place.end :]))
+        verb = RULES.VERB_ONLY.fullmatch(label["core"])
+        return bool(verb and RULES.FIRST_OF_LINES.match(self.kinds, place.end))
 
     def _half_of(self, label: regex.Match[str], place: Place) -> bool:
         """Whether one letter ends a reply that announced several ('Les réponses sont A')."""
-        announced = regex.search(r"[PO]", label["core"]) and "j" in label["mark"]
-        return bool(announced) and len(place.letters) == 1 and place.end >= len(self.kinds)
+        announced = has(label["core"], SEVERAL) and has(label["mark"], "are")
+        return announced and len(place.letters) == 1 and place.end >= len(self.kinds)
 
     def _last_word(self, places: list[Place]) -> Place | None:
         last = places[-1]
@@ -300,5 +308,5 @@ class _Reader(Reply):
             return final[-1] if final[-1].letters == last.letters else None
         if {place.letters for place in places if place.letters} == {last.letters}:
             return last
-        before = regex.split(r"[.?np]", self.kinds[: last.start])[-1]
-        return last if last.named and grammar.CONCLUDES.search(before) else None
+        before = RULES.SENTENCES.split(self.kinds[: last.start])[-1]
+        return last if last.named and RULES.CONCLUDES.search(before) else None

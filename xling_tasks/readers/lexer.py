@@ -1,14 +1,12 @@
-"""Cut a reply to a multiple-choice question into tokens: letters, option texts, phrases, signs.
+"""Cut a reply into tokens: phrases, signs, line breaks and other words; for letters also options.
 
-A token has a kind of one character, so the kinds of a reply are a string, and rules are patterns
-over that string. Besides the kinds of phrases (`lexicon.KINDS`):
+Kinds of tokens have names (`kinds.KIND`). Besides those of phrases:
 
-    L  letters of options         T  the whole text of an option
-    m  a letter in running prose  x, U  another word (U: capitalised, or Chinese or Japanese)
-    .  end of a sentence          ~  a dot that ends none ('C. difficile')
-    ,  ;  :  ?  (  )  [  ]  /     as they are
-    -  a dash                     n  a new line       p  an empty line
-    *  9  head of a list's item   t  a tick           F  a cross        #  'final answer'
+    letter  letters of options            text     the whole text of an option
+    prose   a letter in running prose     word     another word; capital: Chinese, Japanese, too
+    stop    end of a sentence             dot      a dot that ends none ('C. difficile')
+    line    a new line                    blank    an empty line
+    bullet, number  head of a list's item    tick, cross, boxed ('final answer'), and signs
 
 Quotes and stars leave no token.
 """
@@ -20,20 +18,18 @@ from typing import NamedTuple
 
 import regex
 
-from xling_tasks.readers.letter_grammar import HEADING
-from xling_tasks.readers.lexicon import CHARACTER, WORDS, Lexicon, lexicon, naming, signs
+from xling_tasks.readers.kinds import KIND, Grammar, named, row
+from xling_tasks.readers.lexicon import CHARACTER, SIGNS, WORDS, Lexicon, lexicon, naming
 from xling_tasks.readers.options import LOOK_ALIKE, TELLING, Options, tells, words_of
 from xling_tasks.readers.plain import BULLET
 
-_SIGNS = signs({
-    ",": "،", ";": ";", "(": "〔", ")": "〕", "[": "[【", "]": "]】", "-": "~〜～−", "/": "\\",
-    "&": "&+・·", "s": "→⇒➜∴", "t": "✓√✅✔☑○◯⭕🟢👍", "F": "✗❌✘×✖☒❎☐🔴👎",
-})  # fmt: skip
+LETTER, TEXT, PROSE, WORD, CAPITAL, STOP, DOT, TICK, CROSS = tuple(
+    row("letter text prose word capital stop dot tick cross")
+)
 _CLOTHES = set('*_`#"“”„«»「」『』{}¿¡<>〈〉《》')
 _LETTERS = regex.compile(r"[A-HАВСЕ]{1,8}")
 # 'A) V', 'B: F': true and false in one letter.
-_TRUE_FALSE = {"V": "t", "T": "t", "F": "F"}
-_AFTER_HEAD = r"[LT][.:)\-(]+$"
+_TRUE_FALSE = {"V": TICK, "T": TICK, "F": CROSS}
 _RUSSIAN_LETTERS = {"Б", "Г", "Д"}
 # Words, not rows of letters.
 _WORDS = {"AD", "BE", "BED", "CE", "DE", "ACE", "FACE"}
@@ -51,17 +47,119 @@ _LOWER_JAPANESE = regex.compile(
 _LOWER_BEFORE_TEXT = regex.compile(r"(?m)^[ \ue001*(]*([a-h])(?=(?:[ ]?[.):\-–—]|[ ])[ *]*(\S.*))")
 
 
+_RULES = Grammar("""
+SIGNS = [stop colon close dash open]
+OWN_LETTER = letter SIGNS* $
+HEAD = [letter text] SIGNS+ $
+# Where a row of letters that could be a word ('ACE') stands as an answer does.
+ANSWERS = ^$|[line blank colon boxed open open_square is are number bullet so] $
+# A stop that belongs to an option's text.
+WITHIN_TEXT = (?<=text) stop (?=[not chosen and end or but is are comma])
+""")
+
+
 class Tokens(NamedTuple):
-    """A reply's tokens: the string of kinds and, at the same places, what each stands for."""
+    """A reply's tokens: the row of kinds and, at the same places, what each stands for."""
 
     kinds: str
     values: list[frozenset[str]]
     words: list[str]
 
+    def __str__(self) -> str:
+        return named(self.kinds)
+
+
+class Lexer:
+    """Cuts a reply by a dictionary of phrases; what a word is otherwise, a subclass may say."""
+
+    def __init__(self, text: str, phrases: Lexicon) -> None:
+        self.phrases = phrases
+        self.raw: list[str] = []
+        self.gap: list[bool] = []  # whether a space or clothes stand before
+        self.dressed: list[bool] = []
+        gap = dressed = False
+        for word in WORDS.findall(text):
+            if word in _CLOTHES and word not in TELLING:
+                dressed = True
+            elif word == "\n" or not word.isspace():
+                self.raw.append(word)
+                self.gap.append(gap)
+                self.dressed.append(dressed)
+                gap = dressed = False
+            else:
+                gap = True
+        self.dressed.append(dressed)
+        self.low = [word.casefold() for word in self.raw]
+        self.kinds: list[str] = []
+        self.values: list[frozenset[str]] = []
+        self.spans: list[tuple[int, int]] = []
+
+    def tokens(self) -> Tokens | None:
+        """The tokens; None where the reply cannot be read."""
+        at, size = 0, len(self.raw)
+        while at < size:
+            at = self.next(at)
+            if at < 0:
+                return None
+        self.mend()
+        words = [" ".join(self.low[start:end]) for start, end in self.spans]
+        return Tokens("".join(self.kinds), self.values, words)
+
+    def next(self, at: int) -> int:
+        """Add the token at a word; the place of the word after it, -1 where none can be read."""
+        return self.line(at) or self.phrase(at) or self.sign(at) or self.word(at)
+
+    def mend(self) -> None:
+        """Mend what only the tokens around show."""
+
+    def add(self, kind: str, start: int, end: int, value: frozenset[str] = frozenset()) -> int:
+        """Add a token; where it ends."""
+        self.kinds.append(kind)
+        self.values.append(value)
+        self.spans.append((start, end))
+        return end
+
+    def line(self, at: int) -> int:
+        """Add a line break: where it ends, 0 where there is none. So do the others."""
+        end = at
+        while end < len(self.raw) and self.raw[end] == "\n":
+            end += 1
+        return end > at and self.add(KIND["line" if end - at == 1 else "blank"], at, end)
+
+    def phrase(self, at: int) -> int:
+        """Add the longest phrase."""
+        phrase = self.phrases.longest(self.low, at)
+        return self.add(KIND[phrase[1]], at, at + phrase[0]) if phrase else 0
+
+    def sign(self, at: int) -> int:
+        """Add a sign."""
+        kind = SIGNS.get(self.raw[at])
+        return self.add(KIND[kind], at, at + 1) if kind else 0
+
+    def word(self, at: int) -> int:
+        """Add another word: of one that a script without capitals writes, a run is one token."""
+        word = self.raw[at]
+        if not word[0].isalnum():
+            return at + 1
+        return self.run(KIND["foreign"], at) if word[0] >= "\u0900" else self.add(WORD, at, at + 1)
+
+    def run(self, kind: str, at: int) -> int:
+        """Add a word, to the token before it if that is of its kind."""
+        if self.kinds and self.kinds[-1] == kind and self.spans[-1][1] == at:
+            self.spans[-1] = (self.spans[-1][0], at + 1)
+            return at + 1
+        return self.add(kind, at, at + 1)
+
+    def glued(self, at: int) -> bool:
+        """Whether a token touches the one before it, and one of them is a word."""
+        if not 0 < at < len(self.raw) or self.gap[at] or self.dressed[at]:
+            return False
+        return self.raw[at][0].isalnum() or self.raw[at - 1][0].isalnum()
+
 
 def lex(text: str, options: Options) -> Tokens | None:
     """The tokens of an undressed reply; None where it uses the letters of the Russian alphabet."""
-    return _Lexer(_capitals(text, options), options, lexicon()).tokens()
+    return _Letters(_capitals(text, options), options, lexicon()).tokens()
 
 
 def _capitals(text: str, options: Options) -> str:
@@ -89,125 +187,84 @@ def _raised_before(match: regex.Match[str], options: Options) -> str:
     return _raised(match) if at and at[1] == match[1].upper() else match[0]
 
 
-class _Lexer:
+class _Letters(Lexer):
+    """The lexer of replies to a question with options."""
+
     def __init__(self, text: str, options: Options, phrases: Lexicon) -> None:
-        self.options, self.phrases = options, phrases
-        self.raw: list[str] = []
-        self.gap: list[bool] = []  # whether a space or clothes stand before
-        self.dressed: list[bool] = []
-        gap = dressed = False
-        for word in WORDS.findall(text):
-            if word in _CLOTHES and word not in TELLING:
-                dressed = True
-            elif word == "\n" or not word.isspace():
-                self.raw.append(word)
-                self.gap.append(gap)
-                self.dressed.append(dressed)
-                gap = dressed = False
-            else:
-                gap = True
-        self.dressed.append(dressed)
-        self.low = [word.casefold() for word in self.raw]
+        super().__init__(text, phrases)
+        self.options = options
         # Words without the signs that an option's text is compared without.
         self.kept = [i for i, word in enumerate(self.low) if tells(word)]
         self.place = {i: number for number, i in enumerate(self.kept)}
         self.kept_words = [self.low[i] for i in self.kept]
-        self.kinds: list[str] = []
-        self.values: list[frozenset[str]] = []
-        self.spans: list[tuple[int, int]] = []
 
-    def tokens(self) -> Tokens | None:
-        at, size = 0, len(self.raw)
-        begins = (self.phrases.first_words, self.options.first_words)
-        while at < size:
-            end = at
-            while end < size and self._says_nothing(self.low[end], *begins):
-                end += 1
-            if end > at:  # a run of Chinese or Japanese with which no phrase begins
-                self._add("U", at, end)
-            at = end if end > at else self._next(at)
-            if at < 0:
-                return None
-        self._mend()
-        self._head()
-        words = [" ".join(self.low[start:end]) for start, end in self.spans]
-        return Tokens("".join(self.kinds), self.values, words)
+    def next(self, at: int) -> int:
+        end = at
+        while end < len(self.raw) and self._says_nothing(self.low[end]):
+            end += 1
+        if end > at:  # a run of Chinese or Japanese with which no phrase begins
+            return self.add(CAPITAL, at, end)
+        return self.line(at) or self._option(at) or self._phrase_or_letter(at)
 
-    def _head(self) -> None:
-        """Give a line that is a label alone ('### Answer') the colon that it would have."""
-        for match in reversed([*HEADING.finditer("".join(self.kinds))]):
-            at, place = match.end(), self.spans[match.end()][0]
-            self.kinds.insert(at, ":")
-            self.values.insert(at, frozenset())
-            self.spans.insert(at, (place, place))
+    def _says_nothing(self, word: str) -> bool:
+        begins = word in self.phrases.first_words or word in self.options.first_words
+        return word >= "\u2e80" and not begins and word.isalnum()
 
-    @staticmethod
-    def _says_nothing(word: str, phrases: frozenset[str], texts: frozenset[str]) -> bool:
-        return word >= "\u2e80" and word not in phrases and word not in texts and word.isalnum()
-
-    def _add(self, kind: str, start: int, end: int, value: frozenset[str] = frozenset()) -> int:
-        self.kinds.append(kind)
-        self.values.append(value)
-        self.spans.append((start, end))
-        return end
-
-    def _next(self, at: int) -> int:
-        """Add the token at a word; the place of the word after it, -1 where none can be read."""
-        word, low = self.raw[at], self.low[at]
-        if word == "\n":
-            end = at
-            while end < len(self.raw) and self.raw[end] == "\n":
-                end += 1
-            return self._add("n" if end - at == 1 else "p", at, end)
-        text = self._option_text(at) if low in self.options.first_words else None
+    def _option(self, at: int) -> int:
+        """Add the text of an option, unless a phrase is longer."""
+        if self.low[at] not in self.options.first_words:
+            return 0
+        text = self._option_text(at)
         phrase = self.phrases.longest(self.low, at)
-        if phrase and phrase[0] > 1 and low == "ans" and not self._heads_line(at):
-            phrase = (1, phrase[1])  # '65 ans.' of French, with the end of its sentence
         if text and (phrase is None or text[0] - at >= phrase[0]):
-            return self._add("T", at, text[0], frozenset({text[1]}))
+            return self.add(TEXT, at, text[0], frozenset({text[1]}))
+        return 0
+
+    def _phrase_or_letter(self, at: int) -> int:
+        word = self.raw[at]
+        phrase = self.phrases.longest(self.low, at)
         words = phrase and phrase[0] > 1 and word in "АВСЕ"  # 'В итоге'
         if word[0] < "\u2e80" and word[0].isalnum() and not words:
             end = self._letter_or_number(at)
             if end:
                 return end
         if phrase:
-            return self._add(phrase[1], at, at + phrase[0])
-        if word in _SIGNS:
-            return self._add(_SIGNS[word], at, at + 1)
+            year = phrase[0] > 1 and self.low[at] == "ans" and not self._heads_line(at)
+            return self.add(KIND[phrase[1]], at, at + (1 if year else phrase[0]))
+        return self.sign(at) or self.word(at)
+
+    def word(self, at: int) -> int:
+        """Add another word."""
+        word = self.raw[at]
         if not word[0].isalnum() and word not in TELLING and word != "ー":
-            if unicodedata.category(word[0]) == "Sm":
-                return self._add("x", at, at + 1)  # what relates two letters ('A ≈ B')
-            return at + 1  # an apostrophe, a trade mark, a smile
+            # What relates two letters ('A ≈ B'); else an apostrophe, a trade mark, a smile.
+            relates = unicodedata.category(word[0]) == "Sm"
+            return self.add(WORD, at, at + 1) if relates else at + 1
         if word[0] >= "\u2e80":
-            if self.kinds and self.kinds[-1] == "U" and self.raw[at - 1][0] >= "\u2e80":
-                self.spans[-1] = (self.spans[-1][0], at + 1)
-                return at + 1
-            return self._add("U", at, at + 1)
-        return self._add("U" if word[0].isupper() else "x", at, at + 1)
+            own = self.kinds and self.raw[at - 1][0] >= "\u2e80"
+            return self.run(CAPITAL, at) if own else self.add(CAPITAL, at, at + 1)
+        return self.add(CAPITAL if word[0].isupper() else WORD, at, at + 1)
 
     def _letter_or_number(self, at: int) -> int:
         """Add a letter, or the number of a list's item; 0 where there is none."""
         word = self.raw[at]
-        row = self.options.rows.get(word)
-        if row:
-            own = regex.search(r"L[.:)\-(]*$", "".join(self.kinds[-4:]))
-            if own and self.values[len(self.kinds) - len(own[0])] == {row}:
-                return self._add("T", at, at + 1, frozenset({row}))
-            return self._add("L", at, at + 1, frozenset("?"))
+        before = "".join(self.kinds[-4:])
+        option = self.options.rows.get(word)
+        if option:
+            own = _RULES.OWN_LETTER.search(before)
+            if own and self.values[len(self.kinds) - len(own[0])] == {option}:
+                return self.add(TEXT, at, at + 1, frozenset({option}))
+            return self.add(LETTER, at, at + 1, frozenset("?"))
         mark = _TRUE_FALSE.get(word)
-        if (
-            mark
-            and word not in self.options.keys
-            and regex.search(_AFTER_HEAD, "".join(self.kinds[-3:]))
-        ):
-            return self._add(mark, at, at + 1)
+        if mark and word not in self.options.keys and _RULES.HEAD.search(before):
+            return self.add(mark, at, at + 1)
         number = self._number_head(at)
         if number:
-            return self._add("9", at, number)
+            return self.add(KIND["number"], at, number)
         if word in _RUSSIAN_LETTERS and not self._joined(at):
             return 0 if at and self.low[at - 1].startswith("витамин") else -1
         letters = self._letters(at)
-        return self._add("L", at, at + 1, letters) if letters else 0
+        return self.add(LETTER, at, at + 1, letters) if letters else 0
 
     def _option_text(self, at: int) -> tuple[int, str] | None:
         number = self.place.get(at)
@@ -232,8 +289,8 @@ class _Lexer:
             and self.raw[at] in ".,"
             and self.raw[at - 1][-1].isdigit()
             and self.raw[at + 1][0].isdigit()
-            and self._glued(at)
-            and self._glued(at + 1)
+            and self.glued(at)
+            and self.glued(at + 1)
         )
 
     def _number_head(self, at: int) -> int:
@@ -251,18 +308,12 @@ class _Lexer:
     def _joined(self, at: int) -> bool:
         """Whether a word is glued to another by a hyphen or an apostrophe ('B-cell', "d'A")."""
         raw = self.raw
-        if self._glued(at - 1) and self._glued(at) and raw[at - 1] in "-'":
+        if self.glued(at - 1) and self.glued(at) and raw[at - 1] in "-'":
             return True
-        if self._glued(at + 1) and self._glued(at + 2) and raw[at + 1] in "-'":
+        if self.glued(at + 1) and self.glued(at + 2) and raw[at + 1] in "-'":
             text = self._option_text(at + 2)
             return not (text and text[1] == raw[at].translate(LOOK_ALIKE))
         return False
-
-    def _glued(self, at: int) -> bool:
-        """Whether a token touches the one before it, and one of them is a word."""
-        if not 0 < at < len(self.raw) or self.gap[at] or self.dressed[at]:
-            return False
-        return self.raw[at][0].isalnum() or self.raw[at - 1][0].isalnum()
 
     def _letters(self, at: int) -> frozenset[str] | None:
         word = self.raw[at]
@@ -282,27 +333,35 @@ class _Lexer:
 
     def _stands_alone(self, at: int) -> bool:
         """Whether a row of letters that could be a word ('ACE') stands where an answer does."""
-        before, after = "".join(self.kinds[-1:]), self.raw[at + 1 : at + 2]
-        return before in ("", *"np:#([ij9*s") and not (after and after[0][0].isalnum())
+        after = self.raw[at + 1 : at + 2]
+        answers = _RULES.ANSWERS.search("".join(self.kinds[-1:]))
+        return bool(answers) and not (after and after[0][0].isalnum())
 
-    def _mend(self) -> None:
+    def mend(self) -> None:
         """Letters that are words of the prose, and dots that end no sentence."""
         kinds, spans = self.kinds, self.spans
-        for i in range(len(kinds) - 2, 0, -1):  # a stop that belongs to an option's text
-            inside = kinds[i] == "." and kinds[i - 1] == "T" and kinds[i + 1] in "!C&z|vij,"
-            if inside and self.raw[spans[i][0]] == "。":
+        for match in reversed([*_RULES.WITHIN_TEXT.finditer("".join(kinds))]):
+            i = match.start()
+            if self.raw[spans[i][0]] == "。":
                 del kinds[i], self.values[i], spans[i]
-        for i, kind in enumerate(kinds):
-            after = kinds[i + 1] if i + 1 < len(kinds) else ""
-            if kind == "L":
-                word = after and self.raw[spans[i + 1][0]]
-                close = after and not self.dressed[spans[i + 1][0]]
-                if (after == "x" and close) or (after == "U" and close and CHARACTER.match(word)):
-                    kinds[i] = "m"
-            elif kind == "." and after in ("x", "L") and self.raw[spans[i][0]] == ".":
-                word = self.raw[spans[i + 1][0]]
-                further = kinds[i + 2] if i + 2 < len(kinds) else ""
-                article = word == "A" and i > 1 and kinds[i - 2] not in "np*9"
-                letter = after == "L" and further == "x" and not article
-                if word[0].islower() or word[0].isdigit() or letter:
-                    kinds[i] = "~"
+        for i, kind in enumerate(kinds[:-1]):
+            if kind == LETTER:
+                kinds[i] = PROSE if self._in_prose(i) else LETTER
+            elif kind == STOP and kinds[i + 1] in (WORD, LETTER) and self._ends_none(i):
+                kinds[i] = DOT
+
+    def _in_prose(self, i: int) -> bool:
+        """Whether a word follows a letter closely."""
+        at = self.spans[i + 1][0]
+        close = not self.dressed[at]
+        han = self.kinds[i + 1] == CAPITAL and CHARACTER.match(self.raw[at])
+        return close and bool(self.kinds[i + 1] == WORD or han)
+
+    def _ends_none(self, i: int) -> bool:
+        """Whether a dot stands within a sentence: what follows is no beginning of one."""
+        if self.raw[self.spans[i][0]] != ".":
+            return False
+        word = self.raw[self.spans[i + 1][0]]
+        article = word == "A" and i > 1 and self.kinds[i - 2] not in row("line blank bullet number")
+        letter = self.kinds[i + 1] == LETTER and self.kinds[i + 2 : i + 3] == [WORD]
+        return word[0].islower() or word[0].isdigit() or (letter and not article)

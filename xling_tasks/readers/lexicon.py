@@ -9,42 +9,30 @@ begin so.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
 
 import regex
 import yaml
 
-from xling_tasks.readers.plain import BULLET, FINAL
+from xling_tasks.readers.kinds import PHRASES
+from xling_tasks.readers.plain import BULLET, FINAL, one_form
 
-# Kinds of phrases, as one character each: rules are patterns over a row of kinds.
-KINDS: dict[str, str] = {
-    "answer": "A", "answers": "P", "option": "o", "options": "O", "label": "q", "labels": "Q",
-    "right": "r", "wrong": "w", "is": "i", "are": "j", "and": "&", "or": "|", "both": "y",
-    "each": "g", "all": "E", "none": "N", "not": "!", "but": "v", "except": "e", "because": "b",
-    "so": "s", "choose": "c", "chosen": "C", "maybe": "h", "also": "l", "wait": "k", "refusal": "R",
-    "final": "f", "seems": "H", "article": "a", "end": "z", "aside": "u", "yes": "1", "no": "0",
-    "concession": "V", "granted": "D", "points": "W",
-    "explains_best": "B", "explains": "I",
-}  # fmt: skip
-# Signs of all replies, by kind.
 _SIGNS = {
-    ".": ".。!।…", "?": "?", ",": ",、", ":": ":=|", "(": "(", ")": ")", "-": "-–—―", "/": "/",
-    "*": BULLET, "#": FINAL,
+    "stop": ".。!।…", "query": "?", "comma": ",、،", "semicolon": ";", "colon": ":=|",
+    "open": "(〔", "close": ")〕", "open_square": "[【", "close_square": "]】",
+    "dash": "-–—―~〜～−", "slash": "/\\", "and": "&+・·", "so": "→⇒➜∴",
+    "tick": "✓√✅✔☑○◯⭕🟢👍", "cross": "✗❌✘×✖☒❎☐🔴👎", "bullet": BULLET, "boxed": FINAL,
 }  # fmt: skip
+SIGNS = {sign: kind for kind, signs in _SIGNS.items() for sign in signs}
+"""Sign -> its kind."""
 _NO_SPACES = r"\p{Han}\p{Hiragana}\p{Katakana}ー々〆"
 WORDS = regex.compile(
     rf"[{_NO_SPACES}]|[[\p{{L}}\p{{M}}\p{{N}}]--[{_NO_SPACES}]]+|\n|[^\S\n]+|.", regex.V1
 )
 CHARACTER = regex.compile(rf"[{_NO_SPACES}]")
 _SHORTEST_STEM = 2
-
-
-def signs(more: Mapping[str, str]) -> dict[str, str]:
-    """Sign -> kind: those of all replies, and more (as kind -> signs)."""
-    listed = [*_SIGNS.items(), *more.items()]
-    return {sign: kind for kind, signs in listed for sign in signs}
 
 
 class Entry(NamedTuple):
@@ -97,7 +85,7 @@ def _fit(words: Sequence[str], wanted: Sequence[str]) -> bool:
 def _words_of(phrase: str) -> list[str]:
     """The words of a phrase as it is written in a file; `*` stays with the word before it."""
     words: list[str] = []
-    for word in WORDS.findall(phrase.casefold().replace("\u093c", "")):
+    for word in WORDS.findall(one_form(phrase.casefold())):
         if word == "*" and words:
             words[-1] += "*"
         elif not word.isspace():
@@ -116,36 +104,31 @@ def phrases() -> Mapping[str, Mapping[str, Any]]:
     }
 
 
-def lexicon_of(kinds: Mapping[str, str], part: str = "") -> Lexicon:
-    """The phrases of some kinds, of all languages together.
-
-    Args:
-        kinds: The kind in the files -> the kind in the dictionary.
-        part: The part of a file that has them; its top if empty.
-    """
+def lexicon_of(kinds: Collection[str], part: str = "") -> Lexicon:
+    """The phrases of some kinds, of all languages; of a part of the files, or of their top."""
     merged: dict[str, dict[str, None]] = {}
     for language in phrases().values():
         for kind, texts in (language.get(part, {}) if part else language).items():
             if kind in kinds:
-                merged.setdefault(kinds[kind], {}).update(dict.fromkeys(texts))
+                merged.setdefault(kind, {}).update(dict.fromkeys(texts))
     return Lexicon(merged)
 
 
 @functools.cache
-def lexicon() -> Lexicon:
-    """The dictionary for letters."""
-    return lexicon_of(KINDS)
+def lexicon(part: str = "") -> Lexicon:
+    """The dictionary for letters, or of a part (`verdict`)."""
+    return lexicon_of(PHRASES, part)
 
 
 @functools.cache
 def naming() -> Lexicon:
     """Nouns that a letter names a kind of ('vitamin C', 'type A'): it is no option's then."""
-    return lexicon_of({"lettered": "lettered"})
+    return lexicon_of(["lettered"])
 
 
 @functools.cache
 def _negative() -> Lexicon:
-    return lexicon_of({"asks_false": "false", "asks_not": "not"})
+    return lexicon_of(["asks_false", "asks_not"])
 
 
 @functools.lru_cache(maxsize=4096)
@@ -155,4 +138,5 @@ def asks_for(question: str) -> str:
     last = " ".join(parts[-2:]) if parts and len(parts[-1]) < 30 else "".join(parts[-1:])
     words = [word for word in WORDS.findall(last.casefold()) if not word.isspace()]
     asked = {match[1] for at in range(len(words)) if (match := _negative().longest(words, at))}
-    return min(asked, default="")  # false statements before what is not so
+    # False statements before what is not so.
+    return min(asked, default="").removeprefix("asks_")

@@ -15,8 +15,9 @@ from xling_tasks.readers.thinking import without_thinking
 
 FINAL, BULLET = "\ue000", "\ue001"
 
-# Unseen characters, variation selectors and key caps; private ones, so that ours are ours.
-_UNSEEN = regex.compile(r"[\p{Cf}\p{Co}\u00ad\ufe00-\ufe0f\u20e3]")
+# Unseen characters, variation selectors, key caps, and the dot of Hindi that not all write; private
+# ones, so that ours are ours.
+_UNSEEN = regex.compile(r"[\p{Cf}\p{Co}\u00ad\u093c\ufe00-\ufe0f\u20e3]")
 _BOXED_LETTERS = {
     start + offset: chr(ord("A") + offset)
     for start in (0x1F130, 0x1F150, 0x1F170)  # squared and circled letters without a plain form

@@ -1,0 +1,93 @@
+"""The grammar of Yes and No: rules over rows of token kinds (`kinds`).
+
+No rule knows a language. Bounds keep what they count within one clause: a few words.
+"""
+
+from __future__ import annotations
+
+from xling_tasks.readers.kinds import Grammar
+
+RULES = Grammar("""
+ENDS = [stop query line]
+DENIED = [not no]
+ABOUT = [subject noun]
+
+# One verdict, in words that stand alone; negations before an adjective (en, es) or after it (hi).
+ITEM = (?:(?P<no>DENIED is? [adverb fully]* right|right DENIED is?
+ |wrong (?!DENIED is? (?:[stop comma line]|$)) is?|no|fails)
+ |(?P<yes>yes is?|right is?|wrong DENIED is?|not is? [adverb fully]* wrong))
+LABEL = (?:noun [word ABOUT adverb]{0,4} [colon dash]|[adverb right]* ABOUT noun? [right adverb]*
+ is colon?
+ |boxed|so [comma colon]?|ABOUT colon|is? subject? right colon|noun (?=[yes no] (?:[is stop comma
+ line]|$)))
+BREAK = (?=$|[stop comma colon open close line query dash because bullet])
+EDGE = [bullet boxed stop comma open colon dash slash close]*
+BARE = (?:EDGE LABEL* [adverb comma colon]* ITEM)+ EDGE is? EDGE
+LABELS = ^ EDGE LABEL*
+OPENING = EDGE LABEL* adverb* ITEM (?:[comma stop]* adverb* ITEM)* BREAK
+HEAD = EDGE LABEL* (?:(?P<yes>yes)|(?P<no>no))
+MARKED = (?:^|(?<=[stop comma colon line bullet open ABOUT query opinion]|[word foreign]
+ (?=so|noun)))
+ (?P<label>LABEL) EDGE adverb* ITEM BREAK
+BOTH = EDGE LABEL* [yes no right wrong] [slash or comma line]+ [yes no right wrong] BREAK
+TAKEN_BACK = EDGE LABEL* ITEM (?:[comma stop]? ITEM)*
+ (?:[comma colon dash]* but|[comma stop colon dash]* [offer refusal]|[comma stop] unsure [word
+ foreign]* [stop line]* $)
+OTHERWISE = otherwise comma? (?:(?P<yes>yes)|(?P<no>no))
+WORDS = [yes no right wrong]
+SAYS = [WORDS fine flawed fails]
+SENTENCE = [^ENDS]* ENDS?
+
+# What says nothing: what is granted ('Although the facts are right, ...'), the form that was asked
+# for ('(Yes or No)'), what is polite; a line that is a label alone heads what follows it.
+GRANTED = (?:^|(?<=[stop line comma]))
+ (?:concession [^ENDS comma]* comma|[^ENDS comma granted]* granted) (?=[^ENDS]* [^ENDS])
+GRANTS = [^comma stop line]
+FORM = open? (?P<one>WORDS) comma? [or slash]+ (?!(?P=one)) WORDS (?:close|(?=[stop line]|$))
+HEADING = (?:^|(?<=line)) [adverb right bullet]* ABOUT [ABOUT adverb]* line
+POLITE = ^ [bullet open]* polite+ [comma stop colon dash]* line* (?=.)
+ |^ emphatic comma (?=[subject word foreign is adverb polite opinion so doubt])
+EMPHATIC = ^ [bullet open]* emphatic (?=colon|[stop line]* $|[adverb opinion is]* [yes right])
+
+# 'It does not answer the question', in the order of any language.
+CLAUSE = [^ENDS comma DENIED but concession right wrong]*
+FAILS = (?<=subject CLAUSE|^|[stop line comma but])
+ (?:DENIED CLAUSE [replies ABOUT] CLAUSE question|question CLAUSE DENIED CLAUSE replies|question
+ CLAUSE replies CLAUSE DENIED)
+
+# A sentence that says whether the answer is correct.
+ANSWER = (?:foreign adverb|question adverb?)? subject [ABOUT adverb fully word foreign is
+ question]{0,4}
+STATEMENT = [opinion adverb so comma]* (?P<doubt>doubt?) [opinion adverb]* (?:foreign
+ adverb|question adverb?)?
+ (?:subject [ABOUT adverb fully]{0,2} (?:[word adverb ABOUT question]{0,8}? (?P<n1>DENIED?) is
+ (?P<n2>DENIED?)|(?P<n6>DENIED?))
+ |(?P<n3>DENIED?) is (?P<n4>DENIED?))
+ [adverb fully noun]* (?P<adj>[right wrong]) (?:or adverb* (?P=adj))* ABOUT? adverb*
+ (?P<n5>DENIED?) is? adverb*
+ (?=$|[stop comma colon open close line because dash but query bullet so]|or (?![WORDS not]))
+STARTS = (?:^|(?<=[stop line bullet colon boxed query comma dash])|(?<=[yes no]) (?!is)|(?<=so))
+# What leads to a statement: a word, a label, 'therefore', 'according to the guidelines,'.
+NEUTRAL = [^ENDS comma WORDS unsure flawed fine not]*
+LEAD_IN = bullet? [yes no] comma?|[^comma]{0,12} colon|so comma?|adverb comma|[opinion adverb]*
+ NEUTRAL according NEUTRAL comma
+UNFIT = [opinion adverb so comma]* (?:ANSWER fails|fails)
+PARTLY = [DENIED doubt]
+QUALIFIED = [comma dash] but
+VERB = [is not]
+NO_VERB = no is
+
+# What speaks against a verdict: 'No. You are right', 'My answer, yes', '..., but yes'.
+PRAISED = (?<![not doubt no] [^stop comma line]{0,4}) praise|ABOUT comma yes
+BLAMED = (?<![not doubt no] [^stop comma line]{0,4}) blame|ABOUT comma no
+CONCEDED = comma? but
+CLAUSES = [^stop comma colon query line open close dash]+ (?=[stop comma colon line open close
+ dash]|$)
+UNFIT_ANSWER = (?:^|[stop line comma but]) ANSWER fails
+AGAINST_YES = subject [^ENDS comma doubt no not but]{0,4} wrong (?![not no subject opinion])|but
+ [^stop line]{0,5} no (?=$|[stop comma line])
+AGAINST_NO = but [^stop line]{0,5} yes|(?<![doubt no not]) subject is? adverb* right (?=$|[stop
+ comma line]) (?!comma? but)
+JUDGED = [right ABOUT]
+TELLS = [subject yes no right wrong noun]
+""")
