@@ -137,6 +137,21 @@ def paired_difference(
     )
 
 
+def wins_ties_losses(
+    values: Mapping[K, float | None], baseline: Mapping[K, float | None]
+) -> tuple[int, int, int] | None:
+    """On how many questions of both sides the value is higher, equal or lower; None without any.
+
+    Raises:
+        ValueError: If a value is not finite.
+    """
+    differences = _rounded(*_pairs(values, baseline)[:2])
+    if not len(differences):
+        return None
+    wins, losses = int(np.sum(differences > 0)), int(np.sum(differences < 0))
+    return wins, len(differences) - wins - losses, losses
+
+
 class _Signs(NamedTuple):
     p_wilcoxon: float | None
     rank_biserial: float | None

@@ -90,7 +90,8 @@ class Resampler:
     @cached_property
     def _counts(self) -> _Table:
         rng = np.random.default_rng(self.seed)
-        counts = np.empty((self.n_resamples, self.n), dtype=np.min_scalar_type(self.n))
+        # That one of n questions is drawn 256 times in n draws has a chance below 1e-500.
+        counts = np.empty((self.n_resamples, self.n), dtype=np.uint8)
         for part in self._slices(self.n_resamples):
             rows = part.stop - part.start
             drawn = rng.integers(0, self.n, (rows, self.n))

@@ -6,7 +6,6 @@ of a question go together, so that its variance is over questions (Obuchowski 19
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -19,7 +18,7 @@ K = TypeVar("K", bound=Hashable)
 Rows = Mapping[K, Sequence[tuple[int, float | None]]]
 """Question -> its rows (label 0 or 1, probability of 1 or None, which is left out)."""
 
-_CHUNK = 1 << 22
+_CHUNK = 1 << 19
 
 
 def auc_interval(rows: Rows[K], level: float = LEVEL) -> Range:
@@ -186,46 +185,42 @@ def _ranked(rows: RowsOf) -> RowsOf:
 
 
 class _Table:
-    """Ordered pairs between the questions of two sides, for the AUCs of any mixture."""
+    """The rows of two sides in order, for the AUCs of any mixture of their questions."""
 
     def __init__(self, sides: Sequence[RowsOf]) -> None:
         self.n = sides[0].n
         labels, chances = (np.concatenate([s[i] for s in sides]) for i in (0, 1))
         owner = np.concatenate([side.owner + at * self.n for at, side in enumerate(sides)])
-        positive = labels == 1
-        size = 2 * self.n
-        self.positives = np.bincount(owner[positive], minlength=size).astype(float)
-        self.negatives = np.bincount(owner[~positive], minlength=size).astype(float)
-        self.pairs = _ordered_pairs(chances, owner, positive, size)
-        # Each question is chosen from one side: the sums of the first, and what a swap changes.
-        self.turns = [
-            (table[: self.n].sum(axis=0), table[self.n :] - table[: self.n])
-            for table in (self.pairs.T, self.pairs)
-        ]
-        self.by_negative = self.pairs.sum(axis=0)
-        self.by_positive = self.pairs.sum(axis=1)
+        higher, lower = ((chances[own], owner[own]) for own in (labels == 1, labels != 1))
+        self.positives, self.negatives = (
+            np.bincount(own, minlength=2 * self.n).astype(float) for _, own in (higher, lower)
+        )
+        # Of each question: chosen negatives below its positives, and positives above its negatives.
+        self.sums = (
+            _Below(higher, lower, 2 * self.n),
+            _Below((-lower[0], lower[1]), (-higher[0], higher[1]), 2 * self.n),
+        )
+        self.of_all = [sums.of(np.ones((1, 2 * self.n))) for sums in self.sums]
+        self.step = max(1, _CHUNK // max(2 * self.n, len(labels)))
 
     def statistics(self, swaps: Floats) -> Floats:
         """Difference of AUCs over its standard error, per row of swaps."""
-        step = max(1, _CHUNK // (2 * self.n))
-        return np.concatenate(
-            [self._of(swaps[at : at + step]) for at in range(0, len(swaps), step)]
-        )
+        starts = range(0, len(swaps), self.step)
+        return np.concatenate([self._of(swaps[at : at + self.step]) for at in starts])
 
     def _of(self, swaps: Floats) -> Floats:
         chosen = np.hstack([1 - swaps, swaps])
-        above, below = (start + swaps @ change for start, change in self.turns)
-        first, own = self._side(chosen, above, below, swaps)
-        rest = self.by_positive - above, self.by_negative - below
-        second, other = self._side(1 - chosen, *rest, 1 - swaps)
+        sums = [item.of(chosen) for item in self.sums]
+        first, own = self._side(chosen, sums, swaps)
+        rest = [total - part for total, part in zip(self.of_all, sums, strict=True)]
+        second, other = self._side(1 - chosen, rest, 1 - swaps)
         se = np.sqrt(self.n / max(self.n - 1, 1) * ((own - other) ** 2).sum(axis=1))
         return over(first - second, se)
 
-    def _side(
-        self, chosen: Floats, above: Floats, below: Floats, swaps: Floats
-    ) -> tuple[Floats, Floats]:
+    def _side(self, chosen: Floats, sums: Sequence[Floats], swaps: Floats) -> tuple[Floats, Floats]:
         """The AUC of the questions chosen from the two sides, and their influences."""
         m, n = (chosen @ counts for counts in (self.positives, self.negatives))
+        above, below = sums
         with np.errstate(all="ignore"):
             value = (chosen * above).sum(axis=1) / (m * n)
             parts = (above + below) / (m * n)[:, None] - value[:, None] * (
@@ -235,24 +230,41 @@ class _Table:
         return value, parts[:, :half] * (1 - swaps) + parts[:, half:] * swaps
 
 
-def _ordered_pairs(
-    chances: np.ndarray, owner: np.ndarray, positive: np.ndarray, size: int
-) -> Floats:
-    """How many pairs (positive of one question, negative of another) are in the right order."""
-    twice = np.zeros((size, size), dtype=np.int32)
-    higher, lower = (_by_question(chances[own], owner[own], size) for own in (positive, ~positive))
-    for one, other in itertools.product(higher.T, lower.T):
-        # NaN, which fills up the shorter questions, is neither above nor equal.
-        twice += (one[:, None] > other).view(np.int8)
-        twice += (one[:, None] >= other).view(np.int8)
-    return twice / 2
+class _Below:
+    """How many rows lie below others, ties half, where only some questions' rows are chosen.
+
+    Rows are put in order once, and counted by running sums: time and memory grow with the rows,
+    not with their pairs. Counts of halves are exact in floating point.
+
+    Args:
+        upper: Chance and question of the rows that are compared.
+        lower: The same of the rows that are counted.
+        size: Questions.
+    """
+
+    def __init__(
+        self, upper: tuple[Floats, np.ndarray], lower: tuple[Floats, np.ndarray], size: int
+    ) -> None:
+        order, together = np.argsort(lower[0]), np.argsort(upper[1], kind="stable")
+        self.owner = lower[1][order]
+        self.left, self.right = (
+            np.searchsorted(lower[0][order], upper[0][together], side) for side in ("left", "right")
+        )
+        self.stops = np.concatenate([[0], np.cumsum(np.bincount(upper[1], minlength=size))])
+
+    def of(self, chosen: Floats) -> Floats:
+        """Sums by question of the compared rows: of all of them, over the chosen ones below.
+
+        Args:
+            chosen: A row per case, 1 where a question's rows are counted.
+        """
+        there = _running(chosen[:, self.owner])
+        below = _running((there[:, self.left] + there[:, self.right]) / 2)
+        return below[:, self.stops[1:]] - below[:, self.stops[:-1]]
 
 
-def _by_question(chances: np.ndarray, owner: np.ndarray, size: int) -> Floats:
-    """A row per question, as wide as the longest of them, filled up with NaN."""
-    order = np.argsort(owner, kind="stable")
-    counts = np.bincount(owner, minlength=size)
-    first = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    table = np.full((size, int(counts.max(initial=0))), np.nan)
-    table[owner[order], np.arange(len(owner)) - first[owner[order]]] = chances[order]
-    return table
+def _running(table: Floats) -> Floats:
+    """Sums of each row up to every place, from 0."""
+    sums = np.zeros((len(table), table.shape[1] + 1))
+    np.cumsum(table, axis=1, out=sums[:, 1:])
+    return sums

@@ -1,23 +1,27 @@
-"""How long `xling report` takes over a large run, and how much memory.
+"""How long `xling report`, `xling compare` and `xling board` take over large runs, and in what memory.
 
-python tests/benchmarks/report.py [--megabytes 400] [--questions 1000]
+python -m tests.benchmarks.report [--samples 1000 10000 100000] [--kilobytes 2]
 
-writes the output of a run in four languages (consistency at five temperatures and correctness of
-1,000 questions each, with answers long enough for the size), reports it in a process of its own, and prints seconds, the peak of its memory, and the same for reading the file line by line
-with json.loads alone, which nothing that reads it can undercut.
+writes the output of a run in four languages (consistency at five temperatures, correctness, and
+probabilities of Yes for five answers to each question), and the same as another model's; gives
+them to the commands in processes of their own, and prints the seconds of the processor that each
+took, which other work on the machine changes little, and the peak of its memory.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
-import resource
+import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+from typing import Any
+
+from xling_metrics.classification import probability_scores
 
 LANGUAGES = ("en", "es", "zh", "hi")
 TEMPERATURES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -43,7 +47,10 @@ def write_run(folder: Path, megabytes: float, questions: int = 1000) -> int:
     """A run's files; returns the bytes of the samples."""
     folder.mkdir(parents=True)
     rng = random.Random(0)
-    per_line = int(megabytes * 1e6 / (len(LANGUAGES) * 2 * questions))
+    kinds = {
+        "consistency": _consistency, "correctness": _correctness, "verifiability_ll": _likelihoods,
+    }  # fmt: skip
+    per_line = int(megabytes * 1e6 / (len(LANGUAGES) * len(kinds) * questions))
     results: dict[str, dict] = {
         "results": {},
         "configs": {},
@@ -52,15 +59,17 @@ def write_run(folder: Path, megabytes: float, questions: int = 1000) -> int:
     }
     total = 0
     for language in LANGUAGES:
-        for kind, make in (("consistency", _consistency), ("correctness", _correctness)):
+        for kind, make in kinds.items():
             task = f"xlinghealth_{kind}_liveqa_{language}"
             path = folder / f"samples_{task}_{STAMP}.jsonl"
-            values: dict[str, list[float]] = {}
+            values: dict[str, list[Any]] = {}
             with path.open("w", encoding="utf-8") as handle:
                 for index in range(questions):
                     metrics = make(rng)
                     for name, value in metrics.items():
-                        if isinstance(value, (float, list)):
+                        if name == "auc":
+                            values.setdefault(name, []).extend(value)
+                        elif isinstance(value, (float, list)):
                             own = value if isinstance(value, float) else value[0] / value[1]
                             values.setdefault(name, []).append(own)
                     handle.write(json.dumps(_line(index, language, metrics, rng, per_line)) + "\n")
@@ -89,6 +98,10 @@ def _correctness(rng: random.Random) -> dict[str, object]:
     }
 
 
+def _likelihoods(rng: random.Random) -> dict[str, object]:
+    return {"auc": [[int(at == 0), rng.betavariate(3 if at == 0 else 2, 2)] for at in range(5)]}
+
+
 def _text(rng: random.Random, words: int) -> str:
     return " ".join(rng.choices(_WORDS, k=words))
 
@@ -97,7 +110,7 @@ def _line(
     index: int, language: str, metrics: dict[str, object], rng: random.Random, size: int
 ) -> dict[str, object]:
     """A sample as the harness logs it: answers in `resps` and again in `filtered_resps`."""
-    temperatures = TEMPERATURES if "n_judged" not in metrics else (0.0,)
+    temperatures = TEMPERATURES if "length_words_t0.0" in metrics else (0.0,)
     length = max(20, size // (2 * len(temperatures)))
     answer = ((_text(rng, 200) + ". ") * (1 + length // 1000))[:length]
     answers = [[answer] for _ in temperatures]
@@ -120,9 +133,11 @@ def _line(
 
 
 def _record(
-    results: dict, task: str, language: str, values: dict[str, list[float]], questions: int
+    results: dict, task: str, language: str, values: dict[str, list[Any]], questions: int
 ) -> None:
-    means = {f"{name},none": sum(own) / len(own) for name, own in values.items()}
+    means = {f"{name},none": sum(own) / len(own) for name, own in values.items() if name != "auc"}
+    if rows := values.get("auc"):
+        means["auc,none"] = probability_scores(*zip(*rows, strict=True)).auc
     worse = ("contradictory", "no_response", "neither", "judge_failed_rate", "empty_rate")
     results["results"][task] = {"alias": task, **means, "unusable_rows,none": 0}
     results["higher_is_better"][task] = {
@@ -140,32 +155,34 @@ def _record(
     results["configs"][task] = {"task": task, "metadata": {"xling": xling}}
 
 
+def _measured(command: list[str]) -> tuple[float, float]:
+    """Seconds of the processor that `xling` took, and GB at its peak."""
+    main_ = "from xling_tasks.cli import main; raise SystemExit(main())"
+    process = subprocess.Popen([sys.executable, "-c", main_, *command], stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"xling {' '.join(command)}: failed")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1e6
+
+
 def main() -> None:
-    """Make, report, measure, print."""
+    """Make, report, compare, rank, print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--megabytes", type=float, default=400)
-    parser.add_argument("--questions", type=int, default=1000, help="per task")
+    parser.add_argument("--samples", type=int, nargs="+", default=[1000, 10_000, 100_000])
+    parser.add_argument("--kilobytes", type=float, default=2, help="of a sample")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        out = Path(temporary) / "out"
-        size = write_run(out, options.megabytes, options.questions)
-        start = time.perf_counter()
-        for path in out.glob("samples_*.jsonl"):
-            with path.open("rb") as handle:
-                for line in handle:
-                    json.loads(line)
-        floor = time.perf_counter() - start
-        main_ = "from xling_tasks.cli import main; raise SystemExit(main())"
-        command = [sys.executable, "-c", main_, "report", str(out)]
-        start = time.perf_counter()
-        subprocess.run([*command, "--to", str(Path(temporary) / "report")], check=True)
-        seconds = time.perf_counter() - start
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6
-    print(f"| samples | report | json.loads alone | ratio | peak memory |\n|{'---|' * 5}")
-    print(
-        f"| {size / 1e6:.0f} MB | {seconds:.1f} s | {floor:.1f} s | {seconds / floor:.1f}x "
-        f"| {peak:.2f} GB |"
-    )
+    print("| samples of a model | command | s of CPU | GB |\n|---|---|---|---|")
+    for samples in options.samples:
+        with tempfile.TemporaryDirectory() as temporary:
+            place = Path(temporary)
+            write_run(place / "a", samples * options.kilobytes / 1000, round(samples / 12))
+            shutil.copytree(place / "a", place / "b")
+            for path in (place / "b").glob("results_*.json"):
+                path.write_text(path.read_text().replace("made/up", "made/other"))
+            for command, folders in (("report", "a"), ("compare", "ab"), ("board", "ab")):
+                out = [command, *(str(place / name) for name in folders)]
+                seconds, peak = _measured([*out, "--to", str(place / command)])
+                print(f"| {samples:,} | `{command}` | {seconds:.1f} | {peak:.2f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -145,6 +145,8 @@ def _wrong(path: Path, place: str, why: str) -> DataError:
 
 def check_numbers(name: str, value: Any) -> None:
     """Raise a ValueError if a sample's value holds anything but numbers and gaps, at any depth."""
+    if value is None or (type(value) is float and abs(value) <= LARGEST):
+        return  # nearly all are so
     stack = [value]
     while stack:
         item = stack.pop()

@@ -76,6 +76,8 @@ class Column:
 
 def reduced(name: str, value: Any) -> Any:
     """What is kept of a value while the file is read: numbers, never a text."""
+    if value is None or type(value) is float:
+        return value
     if isinstance(value, dict):
         if "n" in value:
             return value["n"]

@@ -78,6 +78,13 @@ class Draws(NamedTuple):
         """The resamples asked for, fewer for so many questions that they would not fit."""
         return max(1000, min(self.options.n_resamples, _CELLS // max(n, 1)))
 
+    def sign_flips(self, differences: Floats) -> float | None:
+        """The p of the sign-flip test of a mean difference; None without a question."""
+        n = len(differences)
+        if not n:
+            return None
+        return sign_flip_p(differences, self.pool.get(n, self.options.seed, self.times(n)))
+
 
 def kind_of(name: str, *columns: Column) -> str:
     """What the values of some columns of one metric are.
@@ -243,8 +250,11 @@ def _simple(kind: str, a: Floats, b: Floats, draws: Draws) -> ScoreDifference:
     if kind == "share":
         difference, times = paired_shares(a.tolist(), b.tolist(), level), 0
     else:
-        flips = draws.pool.get(len(a), draws.options.seed, times)
-        p = sign_flip_p(a - b, flips) if draws.tested else None
+        p = None
+        if draws.tested and detail is not None:
+            p = detail.p_permutation
+        elif draws.tested:
+            p = draws.sign_flips(a - b)
         difference = t_interval(a - b, level)._replace(p=p)
         values = np.concatenate([a, b])
         if kind == "mean" and values.min() >= 0 and values.max() <= 1:

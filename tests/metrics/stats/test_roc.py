@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -127,6 +128,16 @@ def test_swap_test_ranks_and_studentises():
         all_.append(abs(statistic(*sides)))
     p = auc_swap_p(a, b, Resampler(n, 0))
     assert p == pytest.approx(np.mean(np.array(all_) >= all_[0] - 1e-9))
+
+
+def test_memory_grows_with_the_rows_and_not_with_their_pairs():
+    a, b = made(2000, 1), made(2000, 2)  # 4,000 x 4,000 pairs of questions would take 128 MB
+    tracemalloc.start()
+    try:
+        assert auc_swap_p(a, b, Resampler(2000, 0, 20)) is not None
+        assert tracemalloc.get_traced_memory()[1] < 60e6
+    finally:
+        tracemalloc.stop()
 
 
 def test_the_scale_of_one_side_changes_nothing():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from xling_metrics.stats.intervals import scored
 from xling_metrics.stats.jackknife import never_without_width, student
-from xling_metrics.stats.paired import paired_difference
+from xling_metrics.stats.paired import wins_ties_losses
 from xling_metrics.stats.probability_intervals import ece_of_sums
 from xling_metrics.stats.resampling import Floats, number
 from xling_metrics.stats.roc import influences, rows_of, shared_questions
@@ -122,15 +123,18 @@ def _difference(statistics: Statistics, pair: Pair, name: str) -> Line:
 
 def _own(column: Column, task: Task) -> dict[str, float | None]:
     """Each question's own value of a metric: the metric over that question alone."""
-    values = scored(column.score, column.sums)
-    return {key: number(value) for key, value in zip(task.ids, values, strict=True)}
+    values = scored(column.score, column.sums).tolist()
+    return {
+        key: value if math.isfinite(value) else None
+        for key, value in zip(task.ids, values, strict=True)
+    }
 
 
 def _with_wins(line: Line, a: Mapping[str, float | None], b: Mapping[str, float | None]) -> Line:
-    paired = paired_difference(b, a, seed=0, n_resamples=1)
-    if paired.wins is None or paired.ties is None or paired.losses is None:
+    counts = wins_ties_losses(b, a)
+    if counts is None:
         return line
-    more, ties, less = (round(s * paired.n) for s in (paired.wins, paired.ties, paired.losses))
+    more, ties, less = counts
     wins, losses = (less, more) if line.better is False else (more, less)
     return replace(line, wins=wins, ties=ties, losses=losses)
 
@@ -169,7 +173,8 @@ def gap_change(statistics: Statistics, own: Side, english: Side) -> Line:
     if first is None or second is None:
         return line
     if pair.a.place.parallel:
-        both = [key for key in first.keys if key in set(second.keys)]
+        shared = set(second.keys)
+        both = [key for key in first.keys if key in shared]
         first, second = _changes(own, both), _changes(english, both)
         if not both or first is None or second is None:
             return line
@@ -276,12 +281,7 @@ def _parallel(
         return interval
     # A question's own double difference, back from the jackknife: p of sign flips.
     values = change - (own.parts - english.parts) * np.sqrt((n - 1) * n)
-    none = dict.fromkeys(own.keys, 0.0)
-    again = paired_difference(
-        dict(zip(own.keys, values.tolist(), strict=True)), none, seed=statistics.options.seed,
-        n_resamples=statistics.draws.times(n), level=level, pool=statistics.draws.pool,
-    )  # fmt: skip
-    return interval._replace(p=again.p_permutation)
+    return interval._replace(p=statistics.draws.sign_flips(values))
 
 
 def _apart(level: float, own: _Change, english: _Change) -> Range:
