@@ -88,6 +88,8 @@ class Settings:
             alone, where its reply is unread.
         detect_errors: Whether a server's error text in the place of an answer of the model under
             test is a failed call.
+        batch: Whether the model under test is asked by its service's batch interface: its answers
+            come within a day, at about half the price.
         second_identifier: Another identifier of language than langid, whose columns stand beside
             langid's: `py3langid`, `lingua` or the file of a fastText model.
     """
@@ -122,6 +124,7 @@ class Settings:
     rubric_batch: int = 1
     detect_errors: bool = True
     ask_again: bool = False
+    batch: bool = False
     second_identifier: str | None = None
     given: frozenset[str] = field(default=frozenset(), repr=False)
     jury: tuple[Juror, ...] = ()
@@ -365,5 +368,6 @@ _CHECKS: dict[str, Any] = {
     "rubric_batch": lambda key, value: _count(key, value, MOST_CRITERIA),
     "ask_again": _switch,
     "detect_errors": _switch,
+    "batch": _switch,
     "second_identifier": lambda key, value: checked(f"--metadata {key}", value),
 }

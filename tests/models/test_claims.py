@@ -272,8 +272,9 @@ def test_long_lists_are_checked_in_parts_of_one_pass():
 
 def test_a_judge_that_repeats_what_it_reads_says_nothing():
     prompts = Prompts()
-    support = fill_support(prompts.get("support", "en"), ("A is.", "B is."), "A is.", CODE, common)
-    assert read_support(support, 2, CODE) == [None, None]
+    template = prompts.get("support", "en")
+    support, code = fill_support(template, ("A is.", "B is."), "A is.", FENCES, common)
+    assert read_support(support, 2, code) == [None, None]
     claims = fill_claims(prompts.get("claims", "en"), "Some text.", CODE, common)
     assert read_claims(claims, CODE).claims is None
 

@@ -97,9 +97,10 @@ def ask(
     """Whether the judge finds a mechanism in each response: 1, 0, or None for no answer."""
     inert = judge.inert
     asked: list[tuple[str, str]] = []
+    texts = [text for example, _ in shown for text in (example.seeker, example.response)]
     for pair in pairs:
-        texts = [text for example, _ in shown for text in (example.seeker, example.response)]
-        code = codes.code(name, pair.seeker, pair.response, *texts)
+        # By the examples, so that all prompts begin alike.
+        code = codes.code(name, *texts, apart_from=(pair.seeker, pair.response))
         blocks = [
             f"[BEGIN POST {code}]\n{inert(example.seeker)}\n[END POST {code}]\n"
             f"[BEGIN RESPONSE {code}]\n{inert(example.response)}\n[END RESPONSE {code}]\n"

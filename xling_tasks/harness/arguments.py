@@ -30,7 +30,7 @@ TRANSPORT = "transport"
 _TABLE = {
     TRANSPORT: """
         batch_size max_batch_size micro_batch_size
-        num_concurrent timeout max_retries deadline
+        num_concurrent timeout max_retries deadline batch
 
         verify_certificate ca_cert_path header headers extra_headers default_headers api_version
         watsonx_credentials organization

@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.errors import say_when_interrupted
+from xling_tasks.harness.backends import unwrapped
 from xling_tasks.harness.run import current
 from xling_tasks.lm.journaled_model import Journaled, Part
 from xling_tasks.logs.answers import doc_digest
+from xling_tasks.models.batches import batches_of
 from xling_tasks.replies.place import journal_for, key_of_request
 
 _current: Journaled | None = None
@@ -32,6 +34,7 @@ def watch(
     *,
     error_texts: bool = True,
     reads: Callable[[str], bool] | None = None,
+    batch: bool = False,
 ) -> None:
     """Keep the answers to a task's requests in a journal, from now until the run is scored.
 
@@ -43,12 +46,18 @@ def watch(
         resume: The setting `xling_resume`.
         error_texts: The setting `detect_errors`.
         reads: Whether a reply holds what the task asks for, where that is one of few things.
+        batch: Whether the model is asked by its service's batch interface.
+
+    Raises:
+        BackendError: For `batch`, if the model has no such interface.
     """
     global _current
     if _current is not None and (_current.run is not current() or _current.part(task)):
         end()
     if _current is None:
-        _current = Journaled(lm, error_texts=error_texts)
+        kept = None if resume is False else cache
+        batches = batches_of("the model under test", unwrapped(lm), kept) if batch else None
+        _current = Journaled(lm, error_texts=error_texts, batches=batches)
     keys = _keys(task, instances)
     journal = None
     folder = Path(resume).expanduser() if isinstance(resume, str) else cache

@@ -27,6 +27,7 @@ from xling_tasks.models.health import ServiceDown
 from xling_tasks.models.rounds import own_transport
 from xling_tasks.replies.journal import Journal, Kept, Place
 from xling_tasks.replies.place import key_of_request
+from xling_tasks.replies.store import ReplyStore
 from xling_tasks.unanswered import Unanswered, failed
 
 _KINDS = ("generate_until", "loglikelihood")
@@ -93,9 +94,10 @@ class Journaled:
     Args:
         lm: The running model.
         error_texts: Whether error texts that come in an answer's place are failures.
+        batches: Where batches are noted, if the model is asked by its service's batch interface.
     """
 
-    def __init__(self, lm: Any, *, error_texts: bool) -> None:
+    def __init__(self, lm: Any, *, error_texts: bool, batches: ReplyStore | None = None) -> None:
         self.run = current()
         self._lm = lm
         self._stay = uses_answer_cache(lm)
@@ -109,7 +111,7 @@ class Journaled:
             args = self.run.model_args
             self._service = Service(
                 unwrapped(lm), args, self._is_ours, error_texts=error_texts, reads=self._reads,
-                take_back=self._take_back,
+                take_back=self._take_back, batches=batches,
             )  # fmt: skip
         methods = {kind: self._method(kind) for kind in _KINDS}
         self._watch = Watch(lm, methods, self._told)

@@ -19,6 +19,7 @@ from xling_tasks.models.calls import stream
 from xling_tasks.models.failures import FAILED, REFUSED, Reply
 from xling_tasks.models.health import Health, Limits
 from xling_tasks.models.rounds import Call, concurrency
+from xling_tasks.replies.store import ReplyStore
 from xling_tasks.unanswered import Unanswered
 
 _NAME = "generate_until"
@@ -34,6 +35,7 @@ class Service:
         error_texts: Whether error texts that come in an answer's place are failures.
         reads: Whether a reply holds what a request asks for, where that is one of few things.
         take_back: Told the requests whose reply turned out to be none.
+        batches: Where batches are noted, if it is asked by its service's batch interface.
     """
 
     def __init__(
@@ -45,9 +47,10 @@ class Service:
         error_texts: bool,
         reads: Callable[[Any, str], bool] = lambda request, reply: False,
         take_back: Callable[[Any], None] = lambda request: None,
+        batches: ReplyStore | None = None,
     ) -> None:
         self._lm, self._ours, self._before = lm, ours, lm.generate_until
-        self._reads, self._take_back = reads, take_back
+        self._reads, self._take_back, self._batches = reads, take_back, batches
         self._concurrent = lm._concurrent
         # Several prompts in one request are as many requests at a time here.
         lm._concurrent = max(concurrency(lm), int(getattr(lm, "_batch_size", 1) or 1))
@@ -80,7 +83,7 @@ class Service:
         ]
         bar = tqdm(total=len(calls), desc="Asking the model", disable=disable_tqdm or not calls)
         with bar, contextlib.closing(
-            stream(self._lm, calls, self._limits, self._health)
+            stream(self._lm, calls, self._limits, self._health, self._batches)
         ) as arriving:  # fmt: skip
             for arrived in arriving:
                 for i, reply in arrived:

@@ -17,6 +17,7 @@ from xling_tasks.harness.arguments import files_of, identity_of
 from xling_tasks.harness.backends import class_name, sent_temperature
 from xling_tasks.harness.run import current
 from xling_tasks.log import log
+from xling_tasks.models.batches import batches_of
 from xling_tasks.models.building import build, under_test, wants_chat
 from xling_tasks.models.calls import Stream, stream
 from xling_tasks.models.control_tokens import inert_for
@@ -48,7 +49,9 @@ class Backend:
         tally: What it did so far.
     """
 
-    def __init__(self, role: str, spec: ModelSpec, cache: str | bool | None = None) -> None:
+    def __init__(
+        self, role: str, spec: ModelSpec, cache: str | bool | None = None, *, keeps: bool = True
+    ) -> None:
         self.role = role
         self.spec = spec
         self.lm, self._named = under_test(role) if spec.model == SELF else build(role, spec)
@@ -70,7 +73,8 @@ class Backend:
                 self.temperature,
             )
         folder = cache_folder(cache) if self.identity is not None else None
-        self._store = store_of(role, folder)
+        self._store = store_of(role, folder if keeps else None)
+        self._batches = batches_of(role, self.lm, folder) if spec.batch else None
 
     @property
     def signature(self) -> str:
@@ -197,7 +201,7 @@ class Backend:
     def stream(self, calls: Sequence[Call]) -> Stream:
         """Replies of calls as they arrive, uncached; see `calls.stream`."""
         self.tally.asked += len(calls)
-        return stream(self.lm, calls, self._limits, self._health)
+        return stream(self.lm, calls, self._limits, self._health, self._batches)
 
     def calls(self, prompts: Iterable[str], gen_kwargs: dict[str, Any]) -> list[Call]:
         """Prompts as calls of `stream`."""
@@ -267,21 +271,33 @@ def _identities(role: str, named: tuple[str, dict[str, Any]] | None) -> tuple[An
     return (name, told), named if told != args else None
 
 
-def backend(role: str, spec: ModelSpec, cache: str | bool | None = None) -> Backend:
-    """The backend for a role; the same one for the same spec, so that tasks share it."""
+def backend(
+    role: str, spec: ModelSpec, cache: str | bool | None = None, *, keeps: bool = True
+) -> Backend:
+    """The backend for a role; the same one for the same spec, so that tasks share it.
+
+    Args:
+        role: What it is for.
+        spec: What was asked for.
+        cache: The setting `xling_cache`.
+        keeps: Whether it keeps replies; False for a role that keeps what it makes of them.
+    """
+    told = json.dumps(spec.__dict__, sort_keys=True, default=str)
     if spec.model == SELF:
-        return _shared_self(role, json.dumps(spec.__dict__, sort_keys=True), cache, run_token())
-    return _shared(role, json.dumps(spec.__dict__, sort_keys=True, default=str), cache)
+        return _shared_self(role, told, cache, keeps, run_token())
+    return _shared(role, told, cache, keeps)
 
 
 @functools.lru_cache(maxsize=16)  # a jury of nine, a reader, a translator
-def _shared(role: str, spec: str, cache: str | bool | None) -> Backend:
-    return Backend(role, ModelSpec(**json.loads(spec)), cache)
+def _shared(role: str, spec: str, cache: str | bool | None, keeps: bool) -> Backend:
+    return Backend(role, ModelSpec(**json.loads(spec)), cache, keeps=keeps)
 
 
 @functools.lru_cache(maxsize=2)
-def _shared_self(role: str, spec: str, cache: str | bool | None, lm: _ByIdentity) -> Backend:
-    return Backend(role, ModelSpec(**json.loads(spec)), cache)
+def _shared_self(
+    role: str, spec: str, cache: str | bool | None, keeps: bool, lm: _ByIdentity
+) -> Backend:
+    return Backend(role, ModelSpec(**json.loads(spec)), cache, keeps=keeps)
 
 
 class _ByIdentity:

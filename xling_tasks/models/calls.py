@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
@@ -16,10 +17,12 @@ from typing import Any
 from xling_tasks.harness.backends import clean_reply
 from xling_tasks.log import log
 from xling_tasks.models import failures
+from xling_tasks.models.batches import batch_round
 from xling_tasks.models.doubt import Doubt
 from xling_tasks.models.failures import FAILED, CallFailed, Reply
 from xling_tasks.models.health import Health, Limits
 from xling_tasks.models.rounds import Arrived, Call, concurrency, one_round, own_transport
+from xling_tasks.replies.store import ReplyStore
 from xling_tasks.unanswered import Unanswered
 
 CHUNK = 64
@@ -30,7 +33,13 @@ Stream = Generator[Arrived, None, None]
 """Replies as they arrive; close it to end the requests under way."""
 
 
-def stream(lm: Any, calls: Sequence[Call], limits: Limits, health: Health) -> Stream:
+def stream(
+    lm: Any,
+    calls: Sequence[Call],
+    limits: Limits,
+    health: Health,
+    batches: ReplyStore | None = None,
+) -> Stream:
     """Replies as they arrive, each request once; those that failed come last.
 
     Use it with `contextlib.closing`, so that an interruption ends the requests under way.
@@ -40,6 +49,7 @@ def stream(lm: Any, calls: Sequence[Call], limits: Limits, health: Health) -> St
         calls: What to ask.
         limits: How long to go on.
         health: What is known of the service.
+        batches: Where batches are noted, if the service is asked by its batch interface.
 
     Yields:
         The replies that are there: never an empty list except as a sign of life.
@@ -51,7 +61,7 @@ def stream(lm: Any, calls: Sequence[Call], limits: Limits, health: Health) -> St
         return
     health.start()
     if own_transport(lm):
-        yield from _apis(lm, calls, limits, health)
+        yield from _apis(lm, calls, limits, health, batches)
     else:
         yield from _batches(lm, calls, health)
 
@@ -104,11 +114,14 @@ def _answer(reply: Reply) -> str:
 # API backends
 
 
-def _apis(lm: Any, calls: Sequence[Call], limits: Limits, health: Health) -> Stream:
+def _apis(
+    lm: Any, calls: Sequence[Call], limits: Limits, health: Health, batches: ReplyStore | None
+) -> Stream:
     """Two rounds: what failed is asked again once the rest is there, if the service works."""
     late: dict[int, CallFailed] = {}
+    ask = one_round if batches is None else functools.partial(batch_round, noted=batches)
     doubt = Doubt(lm, calls, limits, health) if limits.doubt and limits.error_texts else None
-    for arrived in one_round(lm, calls, range(len(calls)), limits, health):
+    for arrived in ask(lm, calls, range(len(calls)), limits, health):
         good: Arrived = []
         for i, reply in arrived:
             if isinstance(reply, CallFailed):
@@ -122,8 +135,10 @@ def _apis(lm: Any, calls: Sequence[Call], limits: Limits, health: Health) -> Str
     if doubt is not None:
         yield from doubt.rest()
     once_more = [i for i, failed in late.items() if failed.again]
-    if once_more and len(late) < len(calls) and not limits.strict:
-        for arrived in one_round(lm, calls, once_more, limits, health):
+    # Of a batch, this is a request's second attempt; else it has had as many as a user allows.
+    may = not limits.strict or (batches is not None and limits.attempts > 1)
+    if once_more and len(late) < len(calls) and may:
+        for arrived in ask(lm, calls, once_more, limits, health):
             for i, reply in arrived:
                 if isinstance(reply, CallFailed):
                     late[i] = reply

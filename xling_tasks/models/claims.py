@@ -223,11 +223,8 @@ def verify(
     distinct = dict.fromkeys(pair for pair in pairs if pair[0] and pair[1].strip())
     parts = {pair: list(_chunks(pair[0])) for pair in distinct}
     asked = [(part, reference) for (_, reference), chunks in parts.items() for part in chunks]
-    codes = [fences.code(listed(part), reference) for part, reference in asked]
-    prompts = [
-        fill_support(prompt, part, reference, code, judge.inert)
-        for (part, reference), code in zip(asked, codes, strict=True)
-    ]
+    filled = [fill_support(prompt, *each, fences, judge.inert) for each in asked]
+    prompts, codes = [text for text, _ in filled], [code for _, code in filled]
     code_in = dict(zip(prompts, codes, strict=True))
 
     def reads(prompt: str, reply: str) -> bool:
@@ -282,10 +279,26 @@ def listed(claims: Sequence[str]) -> str:
 
 
 def fill_support(
-    prompt: Prompt, claims: Sequence[str], reference: str, code: str, inert: Callable[[str], str]
-) -> str:
-    """The prompt that checks claims against a reference; `inert` breaks up control tokens."""
-    return prompt.fill(claims=inert(listed(claims)), reference=inert(reference), code=code)
+    prompt: Prompt,
+    claims: Sequence[str],
+    reference: str,
+    fences: Fences,
+    inert: Callable[[str], str],
+) -> tuple[str, str]:
+    """The prompt that checks claims against a reference, and the code of the lines that count.
+
+    The code follows from the reference, against which many lists of claims are checked.
+
+    Args:
+        prompt: The prompt `support`.
+        claims: The claims.
+        reference: The text they are checked against.
+        fences: Where codes come from.
+        inert: What breaks up control tokens in a text.
+    """
+    code = fences.code("reference", reference, apart_from=claims)
+    text = prompt.fill(claims=inert(listed(claims)), reference=inert(reference), code=code)
+    return text, code
 
 
 def read_support(reply: str | None, count: int, code: str) -> list[bool | None]:

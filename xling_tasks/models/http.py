@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import email.utils
 import json
 import math
@@ -51,16 +52,13 @@ async def post(lm: Any, session: Any, messages: list[Any], gen_kwargs: dict[str,
     Raises:
         CallFailed: With the reason, and whether to ask again.
     """
-    if not _is_plain(lm):
+    if not is_plain(lm):
         return await _through_backend(lm, messages, gen_kwargs)
     import aiohttp
 
-    extra = {"eos": lm.eos_string} if lm.tokenizer is not None else {}
-    payload = lm._create_payload(
-        lm.create_message(messages), generate=True, gen_kwargs=gen_kwargs, seed=lm._seed, **extra
-    )
+    asked = payload(lm, messages, gen_kwargs)
     try:
-        async with session.post(lm.base_url, json=payload, headers=lm.header) as response:
+        async with session.post(lm.base_url, json=asked, headers=lm.header) as response:
             data = await response.read()
             status, headers = response.status, response.headers
     except asyncio.TimeoutError as error:
@@ -72,15 +70,29 @@ async def post(lm: Any, session: Any, messages: list[Any], gen_kwargs: dict[str,
     except (aiohttp.ClientError, OSError) as error:
         raise CallFailed(f"no connection ({type(error).__name__})", down=True) from error
     if status >= 400:
-        return _refused(status, headers, data.decode("utf-8", "replace"))
+        return refused(status, headers, data.decode("utf-8", "replace"))
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
         raise CallFailed("no JSON in the body" if data.strip() else "empty body") from error
 
 
-def _refused(status: int, headers: Mapping[str, str], text: str) -> Reply:
-    """What an error status means: a filter's refusal, or a failure."""
+def payload(lm: Any, messages: list[Any], gen_kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """What the backend sends for one request."""
+    extra = {"eos": lm.eos_string} if lm.tokenizer is not None else {}
+    own = copy.deepcopy(dict(gen_kwargs))  # a payload takes its arguments out of the mapping
+    asked: dict[str, Any] = lm._create_payload(
+        lm.create_message(messages), generate=True, gen_kwargs=own, seed=lm._seed, **extra
+    )
+    return asked
+
+
+def refused(status: int, headers: Mapping[str, str], text: str) -> Reply:
+    """What an error status means: a filter's refusal, or a failure.
+
+    Raises:
+        CallFailed: For a failure.
+    """
     if status in (400, 403, 422) and any(word in text.lower() for word in _FILTERED):
         return Reply("", REFUSED, "content filter")
     shown = " ".join(redact_log(text).split())[:200]
@@ -112,7 +124,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return None
 
 
-def _is_plain(lm: Any) -> bool:
+def is_plain(lm: Any) -> bool:
     """Whether a backend posts by itself what `_create_payload` says (LiteLLM's does not)."""
     return is_own(lm, "model_call", "amodel_call")
 
@@ -131,7 +143,7 @@ async def _through_backend(lm: Any, messages: list[Any], gen_kwargs: dict[str, A
         status = getattr(error, "status_code", None)
         if isinstance(status, int) and status >= 400:
             headers = getattr(getattr(error, "response", None), "headers", None) or {}
-            return _refused(status, headers, str(error))
+            return refused(status, headers, str(error))
         raise CallFailed(type(error).__name__, down=True) from error
     if hasattr(body, "model_dump"):
         body = body.model_dump()

@@ -209,22 +209,29 @@ class _Work:
 
     async def _ask(self, session: Any, call: Call) -> Reply:
         lm = self._lm
-        # A payload takes its arguments out of the mapping that it is given.
         body = await http.post(lm, session, messages(lm, call), copy.deepcopy(call.gen_kwargs))
         if isinstance(body, Reply):
             return body
-        reply = failures.read_body(body) or Reply("?")
-        if reply.outcome == failures.ANSWER:
-            reply = parsed(lm, body)
-        if reply.failed:
-            raise CallFailed(reply.reason)
-        wrong = failures.error_text(reply.text) if self._limits.error_texts else None
-        if wrong is not None:
-            log.debug("%s: %s: %.200s", self._health.name, wrong, reply.text)
-            raise CallFailed(wrong)
-        if not reply.failed:
-            lm.cache_hook.add_partial("generate_until", (call.context, call.gen_kwargs), reply.text)
-        return reply
+        return reply_in(lm, call, body, self._limits.error_texts)
+
+
+def reply_in(lm: Any, call: Call, body: Any, error_texts: bool) -> Reply:
+    """What a body says to a request; the backend's cache is told.
+
+    Raises:
+        CallFailed: If it says that the request failed.
+    """
+    reply = failures.read_body(body) or Reply("?")
+    if reply.outcome == failures.ANSWER:
+        reply = parsed(lm, body)
+    if reply.failed:
+        raise CallFailed(reply.reason)
+    wrong = failures.error_text(reply.text) if error_texts else None
+    if wrong is not None:
+        log.debug("%s: %.200s", wrong, reply.text)
+        raise CallFailed(wrong)
+    lm.cache_hook.add_partial("generate_until", (call.context, call.gen_kwargs), reply.text)
+    return reply
 
 
 def _wait(state: Any) -> float:

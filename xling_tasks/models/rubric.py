@@ -2,7 +2,8 @@
 
 Answer, conversation and criteria are untrusted texts. Every criterion has a code of its own, under
 a key that no writer of a text knows (see `readers.fences`), and only a line with that code says
-anything about it.
+anything about it. The fences of conversation and answer have one code in all prompts on that
+answer, so that these differ from the first criterion on.
 """
 
 from __future__ import annotations
@@ -140,16 +141,17 @@ def again(codes: Sequence[str], new: Sequence[str]) -> str:
 
 def questions_of(case: Graded, fences: Fences, batch: int) -> Iterator[Question]:
     """The calls for a case: as many criteria in each as may be, each with a code of its own."""
+    about = (case.conversation, case.answer)
+    fence = fences.code(*about, apart_from=case.criteria)
     rest = iter(case.criteria)
     while part := tuple(islice(rest, batch)):
-        texts = (case.conversation, case.answer, *part)
-        codes: list[str] = []
-        place = 0
+        codes = [fence]
+        place = 1
         while len(codes) < len(part) + 1:
-            code = fences.code(f"{place}", *texts)
+            code = fences.code(f"{place}", *about, *part)
             codes += [] if code in codes else [code]
             place += 1
-        yield Question(case, part, codes[0], tuple(codes[1:]))
+        yield Question(case, part, fence, tuple(codes[1:]))
 
 
 def fill(prompt: Prompt, question: Question, inert: Callable[[str], str]) -> str:

@@ -44,9 +44,16 @@ class Fences:
     kind: str
     key: bytes = field(repr=False)
 
-    def code(self, *texts: str) -> str:
-        """Six letters that follow from the key and the texts, and occur in none of the texts."""
-        held = skeleton("\n".join(texts))
+    def code(self, *texts: str, apart_from: Sequence[str] = ()) -> str:
+        """Six letters that follow from the key and the texts, and occur in none of them.
+
+        Args:
+            texts: What the code is about.
+            apart_from: Other texts of the prompt, which must not hold the code either. But for one
+                code in millions they do not change it, so that prompts over the same `texts`
+                begin in the same way, whatever stands behind.
+        """
+        held = skeleton("\n".join((*texts, *apart_from)))
         content = json.dumps(texts).encode()
         for attempt in range(1000):
             message = b"%d\0" % attempt + content

@@ -204,10 +204,10 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         if lm is not None and replayed(lm) is None:
             folder = cache_folder(self.settings.xling_cache)
             task, resume = str(self.config.task), self.settings.xling_resume
-            errors = self.settings.detect_errors
             journaled.watch(
-                task, lm, self.instances, folder, resume, error_texts=errors, reads=self.as_asked
-            )
+                task, lm, self.instances, folder, resume, reads=self.as_asked,
+                error_texts=self.settings.detect_errors, batch=self.settings.batch,
+            )  # fmt: skip
 
     def as_asked(self, reply: str) -> bool:
         """Whether a reply holds what was asked for, where that is one of few things.

@@ -135,8 +135,9 @@ class InformationTask(MultilingualTask):
         if spec is None or "varies" in doc:
             return []
         prompts, role = self.used_prompts(), self.settings.judge_role(0)
-        code = NO_FENCES.code(STAND_IN)
-        support = fill_support(prompts["support"], _STAND_IN_CLAIMS, STAND_IN, code, common)
+        support, code = fill_support(
+            prompts["support"], _STAND_IN_CLAIMS, STAND_IN, NO_FENCES, common
+        )
         claims = fill_claims(prompts["claims"], STAND_IN, code, common)
         room = max(spec.max_gen_toks, EXTRACTION_TOKENS)
         requests = []

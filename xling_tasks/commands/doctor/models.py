@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from xling_tasks.data.prompts import Prompts
 from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import BackendError, DataError, XlingError
 from xling_tasks.models.backend import Backend, backend
-from xling_tasks.models.claims import extract, fill_support, listed, read_support
+from xling_tasks.models.claims import extract, fill_support, read_support
 from xling_tasks.models.encoders import DEFAULTS, EncoderSpec
 from xling_tasks.models.fence_key import fences
 from xling_tasks.models.identifiers import labels_for, second_identifier
@@ -124,7 +125,7 @@ def judge(settings: Settings, offline: bool, number: int = 0) -> Iterator[Line]:
     if line is not None:
         yield line
         return
-    model = Backend("judge", spec, False)
+    model = Backend("judge", replace(spec, batch=False), False)
     _connect("judge", model.lm)
     model.check()
     if model.temperature == 0:
@@ -148,7 +149,7 @@ def reader(settings: Settings, offline: bool) -> Iterator[Line]:
     if line is not None:
         yield line
         return
-    model = Backend("reader", spec, False)
+    model = Backend("reader", replace(spec, batch=False), False)
     _connect("reader", model.lm)
     model.check()
     prompt = Prompts(settings.prompts).get("read_verdict", "en")
@@ -186,8 +187,8 @@ def _claims(prompts: Prompts, model: Backend, codes: Fences, name: str) -> Line:
 
 def _support(prompts: Prompts, model: Backend, codes: Fences, name: str) -> Line:
     """A true and a false claim checked."""
-    code = codes.code(listed(_CLAIMS), _TEXT)
-    prompt = fill_support(prompts.get("support", "en"), _CLAIMS, _TEXT, code, model.inert)
+    template = prompts.get("support", "en")
+    prompt, code = fill_support(template, _CLAIMS, _TEXT, codes, model.inert)
     (reply,) = model.ask([prompt], until=("[BEGIN REFERENCE",))
     verdicts = read_support(reply, len(_CLAIMS), code)
     if None in verdicts:
@@ -221,6 +222,7 @@ def translator(settings: Settings, offline: bool) -> Iterator[Line]:
         yield line
         return
     prompt = Prompts(settings.prompts).get("translate", "en")
+    spec = replace(spec, batch=False)
     engine = build_translator(spec, False, prompt)
     if spec.model not in (FILE, SEQ2SEQ):
         _connect("translator", backend("translator", spec, False).lm)

@@ -67,9 +67,9 @@ class HarnessModel:
 
     any_language = True
 
-    def __init__(self, spec: ModelSpec, prompt: Prompt) -> None:
-        # Without a cache of its own: the translator keeps outcomes, not replies.
-        self._backend = backend("translator", spec, False)
+    def __init__(self, spec: ModelSpec, prompt: Prompt, cache: str | bool | None = False) -> None:
+        # It keeps no replies: the translator keeps outcomes.
+        self._backend = backend("translator", spec, cache, keeps=False)
         self._prompt = prompt
         self.detects_errors = spec.detect_errors and is_hosted(self._backend.lm)
         rest = (self._backend.chat, prompt.digest, spec.max_gen_toks, CLEANING)

@@ -82,5 +82,5 @@ def _shared(
     spec = ModelSpec(**json.loads(spec_))
     if spec.model == FILE:
         return FileTranslator(spec)
-    engine: Engine = Seq2Seq(spec) if prompt is None else HarnessModel(spec, prompt)
+    engine: Engine = Seq2Seq(spec) if prompt is None else HarnessModel(spec, prompt, cache)
     return SentenceTranslator(engine, cache, dict(names))

@@ -1,0 +1,383 @@
+"""The batch interface, against a service on loopback that speaks OpenAI's form and goes wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import re
+import signal
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from xling_tasks.errors import BackendError, SettingError
+from xling_tasks.models import batches
+from xling_tasks.models.backend import Backend
+from xling_tasks.models.calls import stream
+from xling_tasks.models.failures import ANSWER, FAILED, REFUSED
+from xling_tasks.models.health import Health, Limits, ServiceDown
+from xling_tasks.models.rounds import Call
+from xling_tasks.models.spec import ModelSpec
+from xling_tasks.replies.role import store_of
+
+
+class Batches:
+    """A service with files and batches; what it does to a request stands in `fate`.
+
+    Attributes:
+        fate: Prompt and attempt -> a reply; a status with a body; 'expired'; None for no line.
+        polls: How often a batch is asked about until it is over.
+        status: What it is then.
+        lose: How many replies to the submission of a batch are lost on the way.
+        lists: Whether it lists its batches.
+    """
+
+    def __init__(self):
+        self.files, self.batches, self.asked, self.direct = {}, {}, {}, []
+        self.fate = lambda prompt, attempt: f"reply to {prompt}"
+        self.polls, self.status, self.lose, self.lists, self.errors = 1, "completed", 0, True, None
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                if self.path == "/v1/files":
+                    self.tell(outer.upload(body, self.headers["Content-Type"]))
+                elif self.path == "/v1/batches":
+                    made = outer.submit(json.loads(body))
+                    if outer.lose:
+                        outer.lose -= 1
+                        self.connection.close()
+                    else:
+                        self.tell(made)
+                else:
+                    outer.direct.append(json.loads(body)["messages"][-1]["content"])
+                    self.tell(completion("ready"))
+
+            def do_GET(self):
+                path = self.path.partition("?")[0].removeprefix("/v1/")
+                if path == "batches":
+                    self.tell({"data": list(outer.batches.values())} if outer.lists else None)
+                elif path.startswith("batches/"):
+                    self.tell(outer.state(path.removeprefix("batches/")))
+                else:
+                    self.tell(outer.files.get(path.split("/")[1]))
+
+            def tell(self, told):
+                data = told if isinstance(told, bytes) else json.dumps(told).encode()
+                self.send_response(404 if told is None else 200)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *arguments):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}/v1/chat/completions"
+
+    def upload(self, body, kind):
+        mark = b"--" + kind.partition("boundary=")[2].encode()
+        parts = [part.partition(b"\r\n\r\n") for part in body.split(mark)]
+        (content,) = [text[:-2] for head, _, text in parts if b"filename=" in head]
+        assert b"application/json" not in kind.encode()
+        return {"id": self.keep(content)}
+
+    def keep(self, content):
+        self.files[f"file-{len(self.files)}"] = content
+        return f"file-{len(self.files) - 1}"
+
+    def submit(self, asked):
+        assert asked["endpoint"] == "/v1/chat/completions" and asked["completion_window"] == "24h"
+        number = f"batch-{len(self.batches)}"
+        self.batches[number] = {"id": number, "status": "validating", "polled": 0, **asked}
+        return self.batches[number]
+
+    def state(self, number):
+        batch = self.batches.get(number)
+        if batch is None:
+            return None
+        batch["polled"] += 1
+        batch["status"] = "IN_PROGRESS"  # some write it so
+        if batch["polled"] > self.polls:
+            batch["status"] = self.status
+            if "output_file_id" not in batch and self.status != "failed":
+                self.answer(batch)
+            batch["errors"] = self.errors
+        return batch
+
+    def answer(self, batch):
+        lines = [json.loads(line) for line in self.files[batch["input_file_id"]].splitlines()]
+        assert len({line["custom_id"] for line in lines}) == len(lines)
+        out, errors = [], []
+        for line in lines:
+            assert line["method"] == "POST" and line["url"] == "/v1/chat/completions"
+            prompt = line["body"]["messages"][-1]["content"]
+            own = {"id": "x", "custom_id": line["custom_id"], "error": None, "response": None}
+            fate = self.fate(prompt, self.asked.setdefault(prompt, 0))
+            self.asked[prompt] += 1
+            if fate == "expired":
+                errors.append({**own, "error": {"code": "batch_expired", "message": "too late"}})
+            elif isinstance(fate, tuple):
+                response = {"status_code": fate[0], "body": fate[1]}
+                errors.append({**own, "response": response})
+            elif fate is not None:
+                out.append({**own, "response": {"status_code": 200, "body": completion(fate)}})
+        random.Random(7).shuffle(out)
+        for kind, own in (("output_file_id", out), ("error_file_id", errors)):
+            text = b"\n".join(json.dumps(line).encode() for line in own)
+            batch[kind] = self.keep(text) if own else None
+        batch["request_counts"] = {"total": len(lines), "completed": len(out), "failed": 0}
+
+    @property
+    def lines(self):
+        """How many requests were submitted."""
+        return sum(len(self.files[b["input_file_id"]].splitlines()) for b in self.batches.values())
+
+    def spec(self, **more):
+        args = {"model": "m", "base_url": self.url, "max_retries": 3}
+        return {"model": "local-chat-completions", "model_args": args, "batch": True, **more}
+
+
+def completion(text):
+    return {"choices": [{"index": 0, "message": {"content": text}, "finish_reason": "stop"}]}
+
+
+@pytest.fixture
+def service(monkeypatch):
+    monkeypatch.setattr(batches, "_FIRST_WAIT", 0.02)
+    served = Batches()
+    yield served
+    served.server.shutdown()
+    served.server.server_close()
+
+
+@pytest.fixture
+def judge(service, tmp_path):
+    """A judge of a new process each time it is called."""
+    return lambda **more: Backend(
+        "judge", ModelSpec.parse("judge", service.spec(**more)), str(tmp_path / "cache")
+    )
+
+
+def noted(tmp_path):
+    return store_of("batches", tmp_path / "cache").everything()
+
+
+NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+PROMPTS = [f"question {word}" for word in NUMBERS]
+
+
+def test_replies_come_back_by_id_and_are_kept(service, judge, tmp_path):
+    given = judge().replies(PROMPTS)
+    assert [reply.text for reply in given] == [f"reply to {prompt}" for prompt in PROMPTS]
+    assert len(service.batches) == 1 and service.lines == 9 and not service.direct
+    assert judge().replies(PROMPTS) == given
+    assert len(service.batches) == 1 and noted(tmp_path) == {}
+    # The same replies serve a judge that is asked call by call.
+    assert judge(batch=False).replies(PROMPTS) == given and not service.direct
+
+
+def test_what_failed_is_asked_once_more_and_then_fails_alone(service, judge, tmp_path):
+    fates = {
+        "one": lambda attempt: (500, {"error": {"message": "down"}}),
+        "two": lambda attempt: (429, {"error": "slow"}) if attempt == 0 else "two at last",
+        "three": lambda attempt: "expired" if attempt == 0 else "three at last",
+        "four": lambda attempt: None,
+        "five": lambda attempt: (400, {"error": {"code": "content_filter"}}),
+        "six": lambda attempt: (400, {"error": "too long"}),
+    }
+    service.fate = lambda prompt, attempt: fates.get(prompt.split()[1], lambda _: prompt)(attempt)
+    replies = dict(zip(PROMPTS, judge().replies(PROMPTS), strict=True))
+    told = {prompt.split()[1]: (reply.outcome, reply.reason) for prompt, reply in replies.items()}
+    assert told == {
+        "one": (FAILED, "status 500"), "two": (ANSWER, ""), "three": (ANSWER, ""),
+        "four": (FAILED, "not in the completed batch"), "five": (REFUSED, "content filter"),
+        "six": (FAILED, "status 400"), **dict.fromkeys(("seven", "eight", "nine"), (ANSWER, "")),
+    }  # fmt: skip
+    assert replies["question two"].text == "two at last"
+    assert len(service.batches) == 2 and service.lines == 9 + 4 and noted(tmp_path) == {}
+    # The next run asks for what failed, and for nothing else.
+    service.fate = lambda prompt, attempt: "well"
+    judge().replies(PROMPTS)
+    assert service.lines == 9 + 4 + 4
+
+
+def test_an_expired_batch_gives_what_it_has(service, judge):
+    service.status = "expired"
+    service.fate = lambda prompt, n: f"{prompt}!" if n or "o" in prompt.split()[1] else "expired"
+    assert [reply.text for reply in judge().replies(PROMPTS)] == [f"{p}!" for p in PROMPTS]
+    assert len(service.batches) == 2
+
+
+def test_lines_that_are_none_and_replies_to_nobody(service, judge, monkeypatch):
+    """Broken lines are missing replies; a line twice counts once; another's line counts not."""
+    answer = service.answer
+
+    def spoilt(batch):
+        answer(batch)
+        lines = service.files[batch["output_file_id"]].split(b"\n")
+        other = lines[1].replace(b'"custom_id": "', b'"custom_id": "zz')
+        refuted = lines[2].replace(b"reply to", b"a later reply to")
+        bad = [b"{", b"", b"[1]", b'"x"', b"null", lines[0][:-5], other, refuted]
+        service.files[batch["output_file_id"]] = b"\n".join([*lines[1:], *bad])
+
+    service.answer = spoilt
+    texts = [reply.text for reply in judge().replies(PROMPTS)]
+    assert sorted(texts) == sorted(f"reply to {prompt}" if prompt else "" for prompt in PROMPTS)
+    assert service.lines > 9  # what was broken was asked again
+
+
+def killed(work, when):
+    """Run some work in a process, and kill it as soon as something is so."""
+    pid = os.fork()
+    if not pid:
+        with contextlib.suppress(BaseException):
+            work()
+        os._exit(0)
+    until = time.monotonic() + 30
+    while not when() and time.monotonic() < until:
+        time.sleep(0.01)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
+def test_a_kill_while_waiting_costs_nothing(service, judge, tmp_path):
+    service.polls = 10**6
+    killed(
+        lambda: judge().replies(PROMPTS),
+        lambda: any(batch["polled"] > 2 for batch in service.batches.values()),
+    )
+    assert len(noted(tmp_path)) == 1
+    service.polls = 0
+    # With more to ask, only that is new.
+    texts = [reply.text for reply in judge().replies([*PROMPTS, "another"])]
+    assert texts == [f"reply to {prompt}" for prompt in [*PROMPTS, "another"]]
+    assert service.lines == 10 and noted(tmp_path) == {}
+
+
+def test_a_kill_before_the_id_is_known_costs_nothing(service, judge, monkeypatch):
+    def die(*arguments, **more):
+        made(*arguments, **more)
+        raise KeyboardInterrupt
+
+    made = batches._Service.create
+    with monkeypatch.context() as patch:
+        patch.setattr(batches._Service, "create", die)
+        with pytest.raises(KeyboardInterrupt):
+            judge().replies(PROMPTS)
+    assert len(service.batches) == 1
+    assert all(reply.outcome == ANSWER for reply in judge().replies(PROMPTS))
+    assert len(service.batches) == 1
+
+
+def test_part_of_a_batch_leaves_the_rest_for_later(service, judge):
+    """A run of fewer tasks takes its own replies; the others stay noted."""
+    service.polls = 10**6
+    killed(lambda: judge().replies(PROMPTS), lambda: service.batches)
+    service.polls = 0
+    assert judge().replies(PROMPTS[:3])[2].text == "reply to question three"
+    assert judge().replies(PROMPTS)[8].text == "reply to question nine"
+    assert service.lines == 9
+
+
+def test_a_lost_reply_to_a_submission_is_looked_for(service, judge):
+    service.lose = 1
+    assert all(reply.outcome == ANSWER for reply in judge().replies(PROMPTS))
+    assert len(service.batches) == 1
+
+
+def test_a_batch_that_is_gone_is_asked_for_again(service, judge):
+    service.polls = 10**6
+    killed(lambda: judge().replies(PROMPTS), lambda: service.batches)
+    service.batches.clear()
+    service.polls = 0
+    assert all(reply.outcome == ANSWER for reply in judge().replies([*PROMPTS, "another"]))
+
+
+def test_a_refused_batch_says_why_and_is_forgotten(service, judge, tmp_path):
+    service.status = "failed"
+    service.errors = {"data": [{"code": "token_limit_exceeded", "message": "Enqueued too much"}]}
+    with pytest.raises(ServiceDown, match="refused batch batch-0: Enqueued too much"):
+        judge().replies(PROMPTS)
+    assert noted(tmp_path) == {}
+    service.status, service.errors = "completed", None
+    assert all(reply.outcome == ANSWER for reply in judge().replies(PROMPTS))
+
+
+def test_a_service_without_batches_ends_the_run_in_words(serve, tmp_path):
+    spec = ModelSpec.parse("judge", {**serve(lambda prompt: "yes").spec(), "batch": True})
+    with pytest.raises(ServiceDown, match="judge: .*batch interface"):
+        Backend("judge", spec, str(tmp_path)).replies(PROMPTS)
+
+
+def test_files_are_parted(service, judge, monkeypatch):
+    monkeypatch.setattr(batches, "MOST_REQUESTS", 4)
+    judge().replies(PROMPTS)
+    assert len(service.batches) == 3 and service.lines == 9
+    monkeypatch.setattr(batches, "MOST_BYTES", 10)
+    judge().replies([f"{prompt}, once more" for prompt in PROMPTS])
+    assert len(service.batches) == 12
+
+
+def test_equal_requests_have_a_reply_each_also_after_a_kill(service, tmp_path):
+    """Three equal requests; one reply is kept when the run ends, and the others are the other two."""
+    service.fate = lambda prompt, attempt: f"draw {attempt}"
+    store, limits = store_of("batches", tmp_path), Limits(attempts=3, strict=True)
+    lm = Backend("judge", ModelSpec.parse("judge", service.spec()), False).lm
+    context = lm.apply_chat_template([{"role": "user", "content": "draw"}])
+    call = Call(context, {"temperature": 1.0, "until": ["x"]})
+
+    def arriving(n):
+        return stream(lm, [call] * n, limits, Health("the model", limits, 1), store)
+
+    first = arriving(3)
+    came = next(arrived for arrived in first if arrived)
+    kept = next(reply.text for place, reply in came if place == 0)
+    first.close()
+    rest = [reply.text for arrived in arriving(2) for _, reply in arrived]
+    assert sorted([kept, *rest]) == ["draw 0", "draw 1", "draw 2"]
+    assert len(service.batches) == 1 and store.everything() == {}
+    assert [r.text for got in arriving(1) for _, r in got] == ["draw 3"]
+
+
+def test_a_run_by_batches_scores_as_one_by_calls(service, serve, run, tmp_path):
+    """Model under test and judge, through the harness."""
+    task = "xlinghealth_correctness_demo_en"
+
+    def says(prompt, attempt=0):
+        code = re.search("carry the code ([a-z]+)", prompt)
+        option = ("contradictory", "more comprehensive and appropriate")[len(prompt) % 2]
+        return f"Because.\nVERDICT {code[1]}: {option}" if code else f"Rest, and {prompt[-99:]}"
+
+    service.fate = says
+    plain = serve(says)
+    results = []
+    for served, batch in ((plain, False), (service, True)):
+        cache = str(tmp_path / f"{batch}")
+        args = {"model": "m", "base_url": served.url, "num_concurrent": 4, "max_retries": 1}
+        metadata = {"judge": {**served.spec(), "batch": batch}, "batch": batch,
+                    "xling_cache": cache, "fence_key": str(tmp_path / "key")}  # fmt: skip
+        (tmp_path / "key").write_text("0" * 40)
+        results.append(
+            run(task, model="local-chat-completions", model_args=args, metadata=metadata,
+                apply_chat_template=True, limit=6)["results"][task]
+        )  # fmt: skip
+    assert results[0] == results[1]
+    assert len(service.batches) == 2 and service.lines == 12
+    assert service.direct == ["Reply with the word: ready"]
+
+
+def test_who_cannot_be_asked_so_is_refused_before_the_run(tmp_path, run):
+    with pytest.raises(SettingError, match="judge.batch: must be true or false"):
+        ModelSpec.parse("judge", {"model": "hf", "batch": "yes"})
+    spec = ModelSpec.parse("judge", {"model": "xling_baseline", "batch": True})
+    with pytest.raises(BackendError, match="judge: batch=true needs a backend"):
+        Backend("judge", spec, str(tmp_path))
+    with pytest.raises(BackendError, match="the model under test: batch=true needs"):
+        run("xlinghealth_correctness_demo_en", metadata={"batch": True}, limit=1)
