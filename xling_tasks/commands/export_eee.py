@@ -46,7 +46,7 @@ def export_eee(options: argparse.Namespace) -> str:
     Raises:
         DataError: If there are no results, or one model's id is given for several.
     """
-    models = read_models(options.folders)
+    models = read_models(options.folders, ())
     if options.model_id and len(models) > 1:
         raise DataError(f"--model-id {options.model_id}: these are {len(models)} models; name one")
     report = make_report(models, Options())

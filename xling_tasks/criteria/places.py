@@ -52,6 +52,11 @@ class Panel(NamedTuple):
         """Metric and temperature."""
         return self.metric if self.temperature is None else f"{self.metric}, T={self.temperature:g}"
 
+    @property
+    def measured_with(self) -> str:
+        """The dataset, without which part of it: `mmlu_prox` of `mmlu_prox: health`."""
+        return self.dataset.partition(": ")[0]
+
 
 def panel_of(place: Place, name: str) -> tuple[Panel, str]:
     """The panel of one of a task's metrics, and its language.

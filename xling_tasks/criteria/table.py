@@ -14,11 +14,12 @@ from xling_tasks.criteria.exam import EXAMS, MCQA, MCQA_LL
 from xling_tasks.criteria.forms import Criterion
 from xling_tasks.criteria.information import INFORMATION
 from xling_tasks.criteria.rubric import RUBRIC
+from xling_tasks.criteria.task_metric import OTHER_QUESTIONS, TASK_METRIC
 from xling_tasks.criteria.verifiability import VERIFIABILITY, VERIFIABILITY_LL
 
 _ALL = (
     *(CORRECTNESS, CONSISTENCY, VERIFIABILITY, VERIFIABILITY_LL),
-    *(*EXAMS, MCQA, MCQA_LL, RUBRIC, INFORMATION, EMPATHY),
+    *(*EXAMS, MCQA, MCQA_LL, RUBRIC, INFORMATION, EMPATHY, TASK_METRIC, OTHER_QUESTIONS),
 )
 
 _KNOWN = {criterion.key: criterion for criterion in _ALL}

@@ -93,12 +93,20 @@ def ways(task: TaskResults, *, across_languages: bool = False) -> dict[str, Any]
         "apply_chat_template": chat,
         "system_instruction": content.get("system_instruction_sha"),
         "num_fewshot": shots,
-        "filter_list": config.get("filter_list"),
+        "filter_list": _filters(config.get("filter_list"), across_languages),
         # What stands before a question in its own language differs between languages.
         "description": _text_or_whether(config.get("description"), across_languages),
         "fewshot_as_multiturn": bool(chat and shots and content.get("fewshot_as_multiturn")),
         "task version": (config.get("metadata") or {}).get("version"),
     }
+
+
+def _filters(filters: Any, across_languages: bool) -> Any:
+    """Across languages what a filter looks for is the language's; which steps it takes is not."""
+    if not across_languages or not isinstance(filters, list):
+        return filters
+    steps = [(own.get("name"), own.get("filter") or ()) for own in filters]
+    return [[name, [step.get("function") for step in own]] for name, own in steps]
 
 
 def _text_or_whether(text: Any, across_languages: bool) -> Any:

@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,6 +17,7 @@ from xling_tasks.harness.arguments import identity_of
 from xling_tasks.languages import name_languages
 from xling_tasks.logs.by_language import language_names, part_of, split
 from xling_tasks.logs.checked import check_results, reading
+from xling_tasks.logs.foreign import Reading
 from xling_tasks.safe_json import loads, read_lines
 from xling_tasks.secrets import redact
 
@@ -34,12 +35,14 @@ class Samples(NamedTuple):
         stamp: The run's time, as in the names of its files.
         path: The file.
         language: The one language that is read of a task with several; empty for all of it.
+        reading: How a task that is not ours is read; None for ours, and for rows as they are.
     """
 
     task: str
     stamp: str
     path: Path
     language: str = ""
+    reading: Reading | None = None
 
     def stream(
         self, read: Callable[[dict[str, Any]], T], *, hint: str = ""
@@ -85,6 +88,8 @@ class Samples(NamedTuple):
 
     def _own(self, row: dict[str, Any]) -> dict[str, Any]:
         """What a sample has of this language; nothing where it has nothing."""
+        if self.reading is not None:
+            return self.reading.own(row)
         if not self.language:
             return row
         names = self.recorded().get("signatures") or {}
@@ -143,17 +148,18 @@ class Results:
 
 @dataclass(frozen=True)
 class TaskResults:
-    """One task in a results file."""
+    """One task in a results file; `reading` says how one that is not ours is read."""
 
     task: str
     run: Results
+    reading: Reading | None = field(default=None, kw_only=True)
 
     @property
     def samples(self) -> Samples:
         """Its samples; the file is there if they were logged."""
         stamp, part = self.run.stamp, self.xling.get("part_of") or {}
         path = self.run.path.with_name(f"samples_{part.get('task', self.task)}_{stamp}.jsonl")
-        return Samples(self.task, stamp, path, part.get("language", ""))
+        return Samples(self.task, stamp, path, part.get("language", ""), self.reading)
 
     @property
     def config(self) -> Mapping[str, Any]:

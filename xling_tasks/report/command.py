@@ -69,15 +69,16 @@ def report(options: argparse.Namespace) -> str:
     if options.samples < 0:
         raise SettingError(f"--samples: must be an integer from 0, got {options.samples}")
     named = None if options.topics is None else read_topics(options.topics)
-    models = read_models(options.folders)
+    models = read_models(options.folders, options.family)
     human = None if options.human is None else read_human(options.human, models)
     made = make_report(models, statistics, human)
     every = made
     if options.languages is not None:
         made = only(made, wanted_languages(made, options.languages))
     told = [] if human is None else human.notes
-    unused = unused_runs(options.folders)
-    banner = [*told, *differences(made), *unused]
+    unused = unused_runs(options.folders, options.family)
+    others = list(dict.fromkeys(line for model in models for line in model.about_others))
+    banner = [*told, *differences(made), *unused, *others]
     shown = tables(made, published=not options.no_published, topics=named)
     if made.languages:
         shown = [only_of_table(table, made.languages) for table in shown]
@@ -92,7 +93,7 @@ def report(options: argparse.Namespace) -> str:
     text = markdown(made, shown, banner)
     (options.to / "report.md").write_text(without_hosts(text), encoding="utf-8")
     notes = _write_pictures(options.to, [*first, *drawn], [model.name for model in made.models])
-    numbers = _as_json(every, [*told, *differences(every), *unused])
+    numbers = _as_json(every, [*told, *differences(every), *unused, *others])
     (options.to / "report.json").write_text(numbers, encoding="utf-8")
     lines = [f"{options.to / 'report.html'}: {len(shown)} tables, {len(drawn)} pictures."]
     return "\n".join([*said, *(f"Note: {line}" for line in [*banner, *notes]), *lines])

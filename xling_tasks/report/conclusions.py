@@ -90,10 +90,11 @@ def conclusions_of(statistics: Statistics, model: Model) -> list[Conclusion]:
 def concluded(cases: Sequence[Case], options: Options) -> list[Conclusion]:
     """The verdicts of cases of one pair of models or of one model, in their order.
 
-    Harm and the rest of a dataset are corrected each by themselves.
+    Harm and the rest of a dataset are corrected each by themselves; the parts of one that is asked
+    in several tasks (`mmlu_prox: health`) together.
     """
     made: dict[int, Conclusion] = {}
-    about = [(case.comparison.panel.dataset, case.family) for case in cases]
+    about = [(case.comparison.panel.measured_with, case.family) for case in cases]
     for family in dict.fromkeys(about):
         own = [at for at, other in enumerate(about) if other == family]
         adjusted = holm([cases[at].tested for at in own])

@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 import os
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, count
 from pathlib import Path
@@ -24,6 +24,8 @@ from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS, Endpoint, Place
 from xling_tasks.errors import DataError
 from xling_tasks.logs.checked import check_numbers, reading
+from xling_tasks.logs.families import found, given_families, known_families
+from xling_tasks.logs.joined import members, refuse_unmatched, with_families
 from xling_tasks.logs.results import Results, TaskResults, read_results
 from xling_tasks.report.columns import Column, Row, column_of, reduced, soft_column, stem
 from xling_tasks.report.outcomes import Outcomes, derived, outcomes_of
@@ -105,20 +107,26 @@ class Model:
         full: Its name and arguments.
         tasks: The newest result of each task.
         others: Tasks in its results that are not ours.
+        about_others: What to know of them, a line each.
     """
 
     name: str
     full: str
     tasks: list[Task]
     others: list[str]
+    about_others: list[str] = field(default_factory=list, kw_only=True)
 
 
-def read_models(folders: Iterable[Path | str]) -> list[Model]:
+def read_models(
+    folders: Iterable[Path | str], families: Sequence[str] | None = None
+) -> list[Model]:
     """Every model in some output folders; see `each_model`."""
-    return list(each_model(folders))
+    return list(each_model(folders, families))
 
 
-def each_model(folders: Iterable[Path | str]) -> Iterator[Model]:
+def each_model(
+    folders: Iterable[Path | str], families: Sequence[str] | None = None
+) -> Iterator[Model]:
     """Every model in some output folders, each task's newest run, one model after the other.
 
     The samples of a model are read when its turn comes.
@@ -126,6 +134,7 @@ def each_model(folders: Iterable[Path | str]) -> Iterator[Model]:
     Args:
         folders: Folders that `lm_eval --output_path` wrote; `NAME=FOLDER` names the model in it,
             which stays apart from the same model under another name (another judge's labels, say).
+        families: As of `--family`, beside those that are known; None to read tasks of ours alone.
 
     Yields:
         The models.
@@ -134,32 +143,41 @@ def each_model(folders: Iterable[Path | str]) -> Iterator[Model]:
         DataError: If a folder has no results of ours, a file is broken, or samples and results
             contradict each other.
     """
-    for name, full, tasks in newest_results(folders):
-        yield _model(name, full, tasks)
+    for name, full, tasks, about in newest_results(folders, families):
+        yield replace(_model(name, full, tasks), about_others=about)
 
 
 def newest_results(
-    folders: Iterable[Path | str], *, only_ours: bool = True
-) -> list[tuple[str, str, dict[str, TaskResults]]]:
+    folders: Iterable[Path | str], families: Sequence[str] | None = None, *, only_ours: bool = True
+) -> list[tuple[str, str, dict[str, TaskResults], list[str]]]:
     """Of every model in some output folders its short name, its full one, and its newest results.
+
+    With them what to know of tasks that are not ours, a line each.
 
     Args:
         folders: As for `each_model`.
+        families: As for `each_model`.
         only_ours: Whether a folder without tasks of ours is an error.
 
     Raises:
         DataError: If a folder has no results, or results are broken.
     """
+    given = given_families(families or ())
+    known = [] if families is None else [*given, *known_families()]
+    every: list[Results] = []
+    names_of_folders = [str(item) for item in folders]
     newest_by_model: dict[tuple[str, str], dict[str, TaskResults]] = {}
     names: dict[tuple[str, str], str] = {}
-    for item in folders:
-        name, folder = _named(str(item))
+    for item in names_of_folders:
+        name, folder = _named(item)
         runs = read_results(folder)
-        if not runs or (
-            only_ours and not any(place for run in runs for place in run.places.values())
-        ):
+        every += runs
+        if not runs or (only_ours and not any(any(members(run, known).values()) for run in runs)):
+            refuse_unmatched(given, runs, str(folder))
+            others = {task for run in runs for task in run.tasks}
+            told = f"; {found(others)}" if others and families is not None else ""
             raise DataError(
-                f"{folder}: no results of our tasks in it; give lm_eval's --output_path"
+                f"{folder}: no results of our tasks in it; give lm_eval's --output_path{told}"
             )
         if name and len({run.model for run in runs}) > 1:
             raise DataError(f"{folder}: holds several models; a name can stand for one only")
@@ -170,8 +188,12 @@ def newest_results(
             for task in sorted(run.tasks):
                 if task not in newest or run.stamp >= newest[task].run.stamp:
                     newest[task] = TaskResults(task, run)
+    refuse_unmatched(given, every, ", ".join(names_of_folders))
     labels = _distinct(names)
-    return [(labels[key], key[1], tasks) for key, tasks in newest_by_model.items()]
+    return [
+        (labels[key], key[1], *with_families(tasks, known, given))
+        for key, tasks in newest_by_model.items()
+    ]
 
 
 def _model(name: str, full: str, results: Mapping[str, TaskResults]) -> Model:

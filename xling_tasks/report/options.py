@@ -10,8 +10,18 @@ from xling_tasks.errors import SettingError
 from xling_tasks.report.model import Options
 
 
+def add_families(parser: argparse.ArgumentParser) -> None:
+    """Add `--family`."""
+    parser.add_argument(
+        "--family", action="append", default=[], metavar="PATTERN",
+        help="other tasks of the harness that are one in several languages: 'mytask_{language}', "
+        "with settings behind commas (docs/any-task.md)",
+    )  # fmt: skip
+
+
 def add_common(parser: argparse.ArgumentParser, *, intervals: bool = True) -> None:
     """Add `--seed` and `--margin`, and, of a command with intervals of its own, their options."""
+    add_families(parser)
     parser.add_argument("--seed", type=int, default=0, help="of bootstrap and permutations")
     parser.add_argument(
         "--margin",

@@ -6,7 +6,7 @@ import argparse
 import copy
 import functools
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -48,20 +48,21 @@ class Runs:
     """The newest result of each task of each model in some folders."""
 
     def __init__(
-        self, folders: tuple[str, ...], options: Mapping[str, Any], kept: object = None
-    ) -> None:
-        self._folders, self._kept = folders, kept
+        self, folders: tuple[str, ...], options: Mapping[str, Any], families: Sequence[str] = (),
+        kept: object = None,
+    ) -> None:  # fmt: skip
+        self._folders, self._families, self._kept = folders, families, kept
         self._options = checked(argparse.Namespace(**options, to=None))
 
     @functools.cached_property
     def report(self) -> Report:
         """Everything that `xling report` is made of."""
-        return make_report(read_models(self._folders), self._options)
+        return make_report(read_models(self._folders, self._families), self._options)
 
     @functools.cached_property
     def _tasks(self) -> list[tuple[str, str, TaskResults]]:
-        found = newest_results(self._folders)
-        return [(name, task, own) for name, _, tasks in found for task, own in tasks.items()]
+        found = newest_results(self._folders, self._families)
+        return [(name, task, own) for name, _, tasks, _ in found for task, own in tasks.items()]
 
     def tasks(self) -> Rows:
         """A row per model and task: what it is about, and how many questions were asked."""
@@ -147,6 +148,7 @@ def _plain(value: Any) -> float | None:
 
 def read(
     *results: str | Path | Mapping[str, Any],
+    families: Sequence[str] = (),
     seed: int = 0,
     n_resamples: int = 10_000,
     level: float = 0.95,
@@ -157,6 +159,7 @@ def read(
     Args:
         results: Folders that `lm_eval --output_path` wrote (`NAME=FOLDER` names the model), or what
             `simple_evaluate` returned.
+        families: Other tasks of the harness, as of `--family`.
         seed: Of intervals and tests.
         n_resamples: Of intervals and tests.
         level: Coverage of intervals.
@@ -176,7 +179,7 @@ def read(
         else:
             folders.append(str(item))
     options = {"seed": seed, "n_resamples": n_resamples, "level": level, "margin": margin}
-    return Runs(tuple(folders), options, kept)
+    return Runs(tuple(folders), options, families, kept)
 
 
 def _saved(folder: Path, results: Mapping[str, Any]) -> Path:

@@ -38,7 +38,7 @@ from xling_tasks.report.paired import Ends, Paired, bounded_difference, shared_s
 AUC = "auc"
 _CLASSIC = frozenset({"consistency", "correctness"})
 
-_WHOLE_CHANCE = frozenset({"acc", "acc_parsed", "acc_norm", "acc_with_flagged"})
+_WHOLE_CHANCE = frozenset({"acc", "acc_parsed", "acc_norm", "acc_with_flagged", "task_right"})
 """Metrics of multiple choice whose chance is known, so that it can be taken off."""
 
 

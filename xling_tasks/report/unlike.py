@@ -33,6 +33,8 @@ def made_unlike(task: Task, english: Task, panel: Panel) -> str:
     """
     if task is english:
         return ""
+    if reason := (task.results.xling.get("data") or {}).get("apart"):
+        return str(reason)
     found = alike.differences([(english.results, task.results)], across_languages=True)
     texts = [_told(item) for item in found if _counts(item, task, english, panel)]
     if not texts:

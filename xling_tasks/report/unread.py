@@ -57,7 +57,7 @@ def _lost(task: Task, name: str) -> np.ndarray | None:
     if metric.metric in _OF_LABELS:
         return silent(task.columns, suffix)
     unparsed = task.columns.get("unparsed_rate" + suffix)
-    if metric.metric == "acc" and unparsed is not None and unparsed.simple:
+    if unparsed is not None and unparsed.simple:
         lost: np.ndarray = unparsed.sums[:, 0] == 1
         empty = task.columns.get("empty_rate" + suffix)
         return lost if empty is None else lost & (empty.sums[:, 0] != 1)

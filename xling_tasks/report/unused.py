@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from xling_tasks.errors import DataError
+from xling_tasks.logs.families import given_families, known_families
+from xling_tasks.logs.joined import members
 from xling_tasks.logs.results import TaskResults, read_results
 from xling_tasks.report.data import folder_of, name_of
 
@@ -27,17 +29,19 @@ class _Run(NamedTuple):
         return str(self.path.relative_to(self.folder) if inside else self.path)
 
 
-def unused_runs(folders: Iterable[Path | str]) -> list[str]:
+def unused_runs(folders: Iterable[Path | str], families: Sequence[str] = ()) -> list[str]:
     """One line per run and reason: of each task a report shows the newest run of a model.
 
     Runs of one model in several folders are one model's, unless the folders are named.
     """
+    known = [*given_families(families), *known_families()]
     runs: dict[tuple[str, str, str], dict[Path, _Run]] = {}
     for item in folders:
         name, folder = name_of(item), folder_of(item)
         for run in read_results(folder):
+            about = members(run, known)
             for task in sorted(run.tasks):
-                if run.places.get(task) is not None:
+                if about.get(task) is not None:
                     own = runs.setdefault((name, run.model, task), {})
                     own.setdefault(run.path.resolve(), _Run(TaskResults(task, run), folder))
     grouped: dict[tuple[str, str, str], list[str]] = {}

@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote
 from xling_tasks.commands.view.index import Index
 from xling_tasks.commands.view.sources import Sources, find_sources
 from xling_tasks.errors import SettingError, did_you_mean
+from xling_tasks.report.options import add_families
 
 _MISSING = (
     "the viewer needs starlette and uvicorn: pip install 'xling-tasks[view]'; "
@@ -32,6 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--open", metavar="LINK", default="",
         help="the question to show first: TASK/QUESTION or TASK/QUESTION/MODEL, as in a report",
     )  # fmt: skip
+    add_families(parser)
     parser.add_argument("--port", type=int, default=0, help="default: any free one")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.set_defaults(run=view)
@@ -53,7 +55,7 @@ def view(options: argparse.Namespace) -> str:
     from xling_tasks.commands.view.server import server
 
     link = read_link(options.open)
-    sources = find_sources(options.folders)
+    sources = find_sources(options.folders, options.family)
     tasks = {source.task for source in sources.files}
     if link and link[0] not in tasks:
         raise SettingError(

@@ -64,18 +64,20 @@ class Sources:
         return sum(source.size for source in self.files)
 
 
-def find_sources(folders: Sequence[str]) -> Sources:
+def find_sources(folders: Sequence[str], families: Sequence[str] = ()) -> Sources:
     """The newest file of samples of every task in some output folders.
 
     Args:
         folders: As for a report: folders of `lm_eval --output_path`, or `NAME=FOLDER`.
+        families: As of `--family`.
 
     Raises:
         DataError: If a folder has no results, results are broken, or no samples were logged.
     """
     files, models, notes = [], {}, []
-    for name, full, tasks in newest_results(folders, only_ours=False):
+    for name, full, tasks, about in newest_results(folders, families, only_ours=False):
         models[name] = full
+        notes += about
         without = []
         for task, results in tasks.items():
             if results.samples.path.is_file():
@@ -103,7 +105,8 @@ def _source(model: str, results: TaskResults) -> Source:
             ends += file.read(_END)
     except OSError as error:
         raise DataError(f"{samples.path}: {error.strerror or error}") from error
-    parts = (samples.path.resolve(), samples[:2], model, stat.st_size, stat.st_mtime_ns)
+    read = (*samples[:2], samples.reading)
+    parts = (samples.path.resolve(), read, model, stat.st_size, stat.st_mtime_ns)
     digest = hashlib.sha256(repr(parts).encode("utf-8", "surrogateescape") + ends)
     return Source(
         model=model,

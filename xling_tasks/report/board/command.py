@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> str:
     """
     statistics = checked(options)
     _refuse_other_files(options.to)
-    board = make_board(entries(options.folders, statistics), statistics)
+    board = make_board(entries(options.folders, statistics, options.family), statistics)
     if not board.squares:
         raise DataError(
             f"{', '.join(options.folders)}: no result that models are compared by (an endpoint); "
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> str:
         )
     content = content_of(board)
     kept = _write(options.to, content, as_csv(content))
-    notes = [*content["notes"], *unused_runs(options.folders)]
+    notes = [*content["notes"], *unused_runs(options.folders, options.family)]
     models, languages = len(content["models"]), len(content["languages"])
     return "\n".join([
         *(f"Note: {line}" for line in notes),

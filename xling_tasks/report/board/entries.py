@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,13 +20,15 @@ from xling_tasks.report.unread import measured, unread
 from xling_tasks.secrets import publishable
 
 
-def entries(folders: Iterable[Path | str], options: Options) -> Iterator[Entry]:
+def entries(
+    folders: Iterable[Path | str], options: Options, families: Sequence[str] = ()
+) -> Iterator[Entry]:
     """Every model in some output folders, concluded by itself as a report does it.
 
     Raises:
         DataError: As `read_models`.
     """
-    for model in each_model(folders):
+    for model in each_model(folders, families):
         if model.tasks:
             yield _entry(model, options)
 
@@ -41,7 +43,7 @@ def _entry(model: Model, options: Options) -> Entry:
         stamp=max(run.stamp for run in runs),
         tasks=tasks,
         cells=_cells(model, tasks, Statistics(options).undescribed()),
-        notes=tuple(differences(Report((model,), (), (), (), options))),
+        notes=(*differences(Report((model,), (), (), (), options)), *model.about_others),
     )
 
 

@@ -59,7 +59,7 @@ def compare(options: argparse.Namespace) -> str:
     chosen = checked(options)
     if options.to is not None:
         refuse_files(options.to, FILES)
-    a, b = one_model(options.a), one_model(options.b)
+    a, b = (one_model(side, options.family) for side in (options.a, options.b))
     both = shared(a, b, options.metrics)
     pairs, changed, about_questions = paired(both)
     notes = [*remarks(a, b), *missing(a, b), *about_questions]

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple, TypeAlias
 from xling_tasks.criteria import ENGLISH, panel_of
 from xling_tasks.criteria.rates import COVERAGE, SECOND_OPINIONS
 from xling_tasks.errors import DataError, SettingError, did_you_mean
+from xling_tasks.logs.families import given_families, known_families
+from xling_tasks.logs.joined import members
 from xling_tasks.logs.results import read_results, refuse_mixed_models
 from xling_tasks.report.data import Model, Task, read_models
 from xling_tasks.report.stats import AUC
@@ -35,7 +37,7 @@ class Pair(NamedTuple):
         return self.a.directions.get(name)
 
 
-def one_model(item: str) -> Model:
+def one_model(item: str, families: Sequence[str] = ()) -> Model:
     """The one model of a folder.
 
     Raises:
@@ -43,9 +45,10 @@ def one_model(item: str) -> Model:
     """
     _, sign, rest = item.partition("=")
     folder = Path(rest if sign and not os.path.exists(item) else item).expanduser()
-    runs = [run for run in read_results(folder) if any(run.places.values())]
+    known = [*given_families(families), *known_families()]
+    runs = [run for run in read_results(folder) if any(members(run, known).values())]
     refuse_mixed_models(folder, runs)
-    models = [model for model in read_models([item]) if model.tasks]
+    models = [model for model in read_models([item], families) if model.tasks]
     if len(models) != 1:
         raise DataError(f"{folder}: no results of our tasks in it; give lm_eval's --output_path")
     return models[0]
