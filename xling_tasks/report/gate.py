@@ -36,7 +36,7 @@ from xling_tasks.report.conclusions import (
 )
 from xling_tasks.report.data import Model
 from xling_tasks.report.model import Conclusion, Options
-from xling_tasks.report.options import checked
+from xling_tasks.report.options import add_families, checked
 from xling_tasks.report.policy import FORMER, NOTHING, Rule, default, read_policy
 from xling_tasks.report.sentences import why_unsure
 from xling_tasks.report.stats import Statistics
@@ -112,6 +112,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="YAML with the rules; default: no language worse than in A (of one checkpoint: than "
         "English) by more than each endpoint's margin",
     )  # fmt: skip
+    add_families(parser)
     parser.add_argument("--seed", type=int, default=0, help="of bootstrap and permutations")
     parser.add_argument("--json", action="store_true", help="JSON instead of text")
     parser.set_defaults(run=gate, to=None, margin=None, n_resamples=RESAMPLES, level=LEVEL)
@@ -129,7 +130,7 @@ def gate(options: argparse.Namespace) -> Answer:
         raise DataError(f"one checkpoint or two, A and B; got {len(options.folders)} folders")
     two = len(options.folders) == 2
     policy = default(two=two) if options.policy is None else read_policy(options.policy, two=two)
-    models = [one_model(folder) for folder in options.folders]
+    models = [one_model(folder, options.family) for folder in options.folders]
     rows = [row for at, rule in enumerate(policy, 1) for row in _checked(at, rule, models, chosen)]
     overall = _worst(rows)
     said = _as_json(overall, models, policy, rows) if options.json else _text(overall, models, rows)
