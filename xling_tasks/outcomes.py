@@ -24,23 +24,34 @@ NOT_SERVED: Mapping[str, str] = {
 }
 """Answers that are of no use to who asked, with their words."""
 
-CALL_FAILED, TOO_SHORT = "call_failed", "too_short"
+CALL_FAILED, UNREAD, TOO_SHORT, TIED = "call_failed", "unread", "too_short", "tied"
 NOT_MEASURED: Mapping[str, str] = {
     CALL_FAILED: "the call failed",
     "translation_failed": "not translated",
     "judge_failed": "the judge failed",
     "judge_silent": "without a label of the judge",
-    "unread": "unread",
+    UNREAD: "unread",
     TOO_SHORT: "too short to tell the language",
 }
 """Questions of which the instrument learnt nothing, or less than it asked, with their words."""
+
+REMEDIES: Mapping[str, str] = {
+    CALL_FAILED: "start the same command once more, which makes failed calls again",
+    "translation_failed": "start the same command once more, or take another translator",
+    "judge_failed": "start the same command once more, or take another judge",
+    "judge_silent": "take another judge, or have people label what it left (`xling annotate`)",
+    UNREAD: "ask again for the answer alone (`ask_again=true`), or have a model read (`reader`)",
+    TOO_SHORT: "have people read the answers that are too short to tell their language",
+    TIED: "run the written form: asking again changes no tie of probabilities",
+}
+"""What to do about each kind of what was not measured; ties are of forms by log-likelihood."""
 
 RATES: Mapping[str, tuple[str, ...]] = {
     CALL_FAILED: ("failed_rate",),
     "translation_failed": ("translation_failed_rate",),
     "judge_failed": ("judge_failed_rate",),
     "judge_silent": ("no_response", "no_majority"),
-    "unread": ("unscored", "unscored_rate", "unparsed_rate", "unknown_rate"),
+    UNREAD: ("unscored", "unscored_rate", "unparsed_rate", "unknown_rate"),
 }
 """The metrics that count what was not measured."""
 

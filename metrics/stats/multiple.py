@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -32,20 +31,3 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
         highest = max(highest, min(1.0, (len(present) - rank) * p))
         adjusted[index] = highest
     return adjusted
-
-
-@lru_cache(maxsize=512)
-def detectable_errors(m: int, level: float = 0.95, power: float = 0.8) -> float:
-    """Standard errors that are found with some power by one of m tests corrected together.
-
-    `z(1 - (1 - level) / (2 m)) + z(power)`, the first step of `holm`: 2.80, 3.24, 3.61, 3.71 and
-    3.92 for 1, 3, 9, 12 and 24 tests.
-
-    Raises:
-        ValueError: If m is below 1.
-    """
-    from scipy.stats import norm  # type: ignore[import-untyped]
-
-    if m < 1:
-        raise ValueError(f"a family has at least one test, got {m}")
-    return float(norm.isf((1 - level) / (2 * m)) + norm.ppf(power))

@@ -24,7 +24,7 @@ from xling_tasks.report.compare.words import in_words, shown, shown_p, summary
 from xling_tasks.report.conclusions import TOO_FEW
 from xling_tasks.report.data import read_models
 from xling_tasks.report.make import make_report
-from xling_tasks.report.model import Conclusion, Options
+from xling_tasks.report.model import Comparison, Conclusion, Options
 from xling_tasks.report.stats import Statistics
 
 C = "xlinghealth_correctness_demo_"
@@ -485,10 +485,14 @@ def test_f1_of_mean_precision_and_mean_recall_resamples_prompts(tmp_path):
 
 
 def line(*, verdict="", **values):
-    given = {"a": 0.5, "b": 0.531, "difference": 0.031, "low": 0.012, "high": 0.051, "p": 0.001,
-             "n": 100, "better": True, "kind": "difference", "language": "hi"}  # fmt: skip
+    given = {"better": True, "kind": "difference", "language": "hi"}
     said = {key: values.pop(key) for key in ("reason", "detectable", "next") if key in values}
-    given |= values
+    given |= {key: values.pop(key) for key in ("kind", "language") if key in values}
+    numbers = {"base": 0.5, "value": 0.531, "difference": 0.031, "low": 0.012, "high": 0.051}
+    made = Comparison(
+        panel=Panel("correctness", "demo", "more_comprehensive", None), side="B", baseline="A",
+        context="hi", paired=True, relative=None, p=0.001, n=100, left_out=0, **numbers | values,
+    )  # fmt: skip
     if verdict:
         of = Conclusion(
             model="B", dataset="demo", language="hi", criterion="correctness",
@@ -499,7 +503,7 @@ def line(*, verdict="", **values):
         given["said"] = of
         if given["kind"] == "difference":
             given["non_inferior"] = verdict == "better"
-    return Line(panel=Panel("correctness", "demo", "more_comprehensive", None), **given)
+    return Line(made=made, **given)
 
 
 NUMBERS = "difference 0.031, 95% interval 0.012 to 0.051, adjusted p 0.004"
@@ -521,9 +525,9 @@ CHANGE = "change 0.031, 95% interval 0.012 to 0.051, adjusted p 0.004"
          "cannot tell: no interval (no interval)"),
         ({"verdict": "not_comparable", "kind": "gap", "reason": "A: run with another judge"},
          "shortfall not comparable: A: run with another judge"),
-        ({"verdict": "smaller", "kind": "gap", "a": -0.1, "b": -0.069},
+        ({"verdict": "smaller", "kind": "gap", "base": -0.1, "value": -0.069},
          f"shortfall smaller (difference from English -0.100 in A and -0.069 in B, {CHANGE})"),
-        ({"verdict": "levelled_down", "kind": "gap", "a": -0.1, "b": -0.069},
+        ({"verdict": "levelled_down", "kind": "gap", "base": -0.1, "value": -0.069},
          "levelled down: shortfall smaller because English is worse (difference from English "
          f"-0.100 in A and -0.069 in B, {CHANGE})"),
     ],
@@ -541,7 +545,7 @@ def test_the_summary_says_first_how_a_language_is_served_then_each_endpoint():
     lines = [
         line(verdict="better"),
         line(verdict="cannot_tell", reason="few", next="ask more", low=-0.1, language="es"),
-        line(verdict="smaller", kind="gap", a=-0.1, b=-0.069),
+        line(verdict="smaller", kind="gap", base=-0.1, value=-0.069),
         line(),
         line(),
     ]
@@ -1031,10 +1035,10 @@ def test_endpoints_and_languages_are_corrected_together(two):
     statistics = Statistics(Options(n_resamples=1000))
     lines = with_verdicts(all_lines(pairs, statistics), pairs, statistics)
     assert [line.kind for line in lines] == ["difference", "difference", "gap"]
-    low, high = sorted(line.p for line in lines[:2])
+    low, high = sorted(line.made.p for line in lines[:2])
     expected = [min(1, 2 * low), min(1, max(2 * low, high))]
     assert sorted(line.said.p_holm for line in lines[:2]) == pytest.approx(expected)
-    assert lines[2].said.p_holm == lines[2].p
+    assert lines[2].said.p_holm == lines[2].made.p
 
 
 # Through the harness

@@ -9,10 +9,12 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 from builders import task_of, write_run
+from xling_metrics.stats.shares import mcnemar_mid_p
 
 from xling_tasks.cli import main
 from xling_tasks.criteria import Panel
 from xling_tasks.languages import LANGUAGES
+from xling_tasks.outcomes import REMEDIES, TIED
 from xling_tasks.report.data import read_models
 from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Options
@@ -266,11 +268,12 @@ def test_verdicts_from_estimate_interval_and_margin(tmp_path):
     same = by_place["m", "zh", "contradictory"]
     assert same.verdict == "about_the_same" and -0.02 < same.low < 0 < same.high < 0.02
     assert by_place["m", "zh", "served"].verdict == "about_the_same"
-    # Standard errors of Bonett and Price's interval, 2 and 2 of n disagree: z for 0.05 / 2 in two
-    # languages, 2.241, and 0.842 for a power of 80%.
-    p = 3 / (n + 2)
+    # In both languages 100 are harmed, 2 of them and 2 others differ (one more of either in the
+    # interval's spread): power of McNemar's mid-p at 0.05 / 2, of 2,000 drawn data sets.
     assert same.family == 2
-    assert same.detectable == pytest.approx(3.083 * (2 * p / (n + 2)) ** 0.5, rel=1e-3)
+    own, alone, rng = (3 + n * same.detectable) / n, 3 / n, np.random.default_rng(0)
+    drawn = rng.multinomial(n, [own, alone, 1 - own - alone], size=2000)[:, :2].tolist()
+    assert np.mean([mcnemar_mid_p(*own) < 0.025 for own in drawn]) == pytest.approx(0.8, abs=0.05)
     strict = conclusions(folder, margin=0.001)["m", "zh", "contradictory"]
     assert strict.verdict == "cannot_tell" and strict.next.startswith("ask more questions: about")
 
@@ -396,7 +399,7 @@ def test_few_unread_replies_leave_no_harm_about_the_same(tmp_path):
     # Five times as many unread ones in Spanish alone could hide a difference.
     tasks[C + "es"] = correctness(set(range(11)), n, silent=range(20, 220))
     item = conclusions(write_run(tmp_path / "n", tasks))["n", "es", "contradictory"]
-    assert item.verdict == "cannot_tell" and item.next.startswith("ask again")
+    assert item.verdict == "cannot_tell" and item.next.startswith("take another judge")
     assert item.unread == 200 and 1 < item.turns_at < 10
 
 
@@ -411,6 +414,7 @@ def test_ties_of_log_likelihoods_are_not_told_as_replies(tmp_path):
     named = {f"mmedbench_mcqa_ll_{code}": task for code in ("en", "fr")}
     french = conclusions(write_run(tmp_path / "m", named))["m", "fr", "acc"]
     assert french.verdict == "cannot_tell" and french.unread == 30 and french.estimate is None
+    assert french.next == REMEDIES[TIED]
 
 
 def test_languages_that_were_run_in_another_way_are_not_compared(tmp_path):

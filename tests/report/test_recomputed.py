@@ -92,9 +92,9 @@ def in_family(report, harm):
     return [c for c in tested if (c.metric == "contradictory") == harm]
 
 
-def finds(m):
+def finds(m, n):
     """Standard errors of a difference that the first of m tests finds with 80% power."""
-    return scipy.stats.norm.ppf(1 - 0.05 / m / 2) + scipy.stats.norm.ppf(0.8)
+    return scipy.stats.t.ppf(1 - 0.05 / m / 2, n - 1) + scipy.stats.norm.ppf(0.8)
 
 
 @pytest.mark.parametrize("label", ["contradictory", "served", "helped", "more_comprehensive"])
@@ -165,7 +165,7 @@ def test_macro_f1_by_leaving_out_questions(made):
     assert item.estimate == pytest.approx(f1(hindi) - f1(english))
     assert (item.low, item.high) == pytest.approx((item.estimate - half, item.estimate + half))
     tested = len(in_family(report, harm=False))
-    assert tested == 4 and item.detectable == pytest.approx(finds(tested) * se)
+    assert tested == 4 and item.detectable == pytest.approx(finds(tested, n) * se)
 
 
 def placements(side):
@@ -211,7 +211,7 @@ def test_auc_and_its_delong_variance_by_loops(made):
     half = scipy.stats.t.ppf(0.975, n - 1) * se
     assert item.n == n and item.estimate == pytest.approx(hindi - english)
     assert (item.low, item.high) == pytest.approx((item.estimate - half, item.estimate + half))
-    assert len(alone) == 2 and item.detectable == pytest.approx(finds(1) * se)
+    assert len(alone) == 2 and item.detectable == pytest.approx(finds(1, n) * se)
 
 
 def test_holm_over_each_family(made):

@@ -15,11 +15,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from xling_metrics.stats.bounded import least_for_same
-from xling_metrics.stats.multiple import detectable_errors, holm
+from xling_metrics.stats.detectable import (
+    Shares,
+    detectable_errors,
+    detectable_share,
+    questions_for_share,
+)
+from xling_metrics.stats.multiple import holm
 from xling_metrics.stats.odds import ODDS, AtOdds, shifts, turns_at
 
 from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, panel_of
 from xling_tasks.languages import rank
+from xling_tasks.outcomes import REMEDIES
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Comparison, Conclusion, Options, Sides
 from xling_tasks.report.paired import Ends
@@ -39,7 +46,6 @@ NAMED = ("harm", "served")
 """What endpoints stand for whose differences are named however small."""
 ODDS_OF_HARM = 10.0
 """Odds that "about the same" has to stand where the unread answers may do harm."""
-ASK_AGAIN = "ask again what was not read (start the same command once more)"
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,7 @@ class Case:
         moves: Sign and what moves, of every score in the difference, if what was not read had other
             odds.
         unread: Questions or rows that were not read, of the side and of its baseline.
+        why: What most of these were: one of `outcomes.REMEDIES`.
         outcomes: As of `Conclusion`.
         recalls: The same.
         against_one: Whether the value is itself an agreement with English, whose floor (how much
@@ -66,6 +73,7 @@ class Case:
     bounded: Ends | None = None
     moves: tuple[tuple[int, AtOdds], ...] = ()
     unread: tuple[int, int] = (0, 0)
+    why: str = ""
     outcomes: tuple[tuple[str, int], ...] = ()
     recalls: tuple[float, float, float, float] | None = None
     against_one: bool = False
@@ -132,26 +140,24 @@ def _concluded(case: Case, p_holm: float | None, family: int, options: Options) 
     )  # fmt: skip
     if case.apart:
         return base
-    finds = detectable_errors(family)
+    shown, needed = would_show(case, base.margin, family, higher_is_better=better)
     full = replace(
         base, estimate=item.difference, low=item.low, high=item.high, p=item.p, p_holm=p_holm,
-        detectable=None if item.se is None else finds * item.se, value=item.value,
-        english=item.base,
+        detectable=shown, questions=needed, value=item.value, english=item.base,
     )  # fmt: skip
     if item.difference is None or item.low is None or item.high is None:
-        return replace(full, verdict=UNSURE, **_not_measured(full))
+        return replace(full, verdict=UNSURE, **_not_measured(full, case))
     if case.against_one:
         return replace(full, verdict=UNSURE, **_without_floor(full))
     return _judged(full, case)
 
 
-def _not_measured(item: Conclusion) -> dict[str, Any]:
+def _not_measured(item: Conclusion, case: Case) -> dict[str, Any]:
     """Why there is no interval, and what to do."""
     if item.estimate is None:
-        lost = item.unread or item.unread_english
         return {
             "reason": "no question has a score on both sides",
-            "next": ASK_AGAIN if lost else "run it over the same questions in both",
+            "next": REMEDIES.get(case.why, "run it over the same questions in both"),
         }
     if item.n:
         return {"reason": "too few questions for an interval", "next": "ask more questions"}
@@ -257,6 +263,38 @@ def _within(item: Conclusion) -> str:
     return f"the interval lies within {item.margin:g} on both sides"
 
 
+# What so many questions would show
+
+
+def would_show(
+    case: Case, margin: float, family: int, *, higher_is_better: bool
+) -> tuple[float | None, int | None]:
+    """The difference that these questions show, and how many show one of the margin.
+
+    Both for the worse, at 80% power, as the first of the family. It has to be shown at other odds
+    of what is unread, too, which is as much again as these can move it.
+    """
+    item = case.comparison
+    if item.se is None or item.n < 2:
+        return None, None
+    down, up = shifts(case.moves, ODDS)
+    alpha, hidden = ALPHA / family, up if higher_is_better else -down
+    goal = max(margin - hidden, 1e-9)
+    if item.binary and item.value is not None and item.base is not None:
+        sides = Shares(item.n, item.value, item.base, item.n * item.se**2)
+        # Where nothing can be worse than English, what could be better.
+        falls = higher_is_better if 0 < item.base < 1 else item.base == 1
+        found = detectable_share(sides, alpha, up=not falls)
+        needed = questions_for_share(sides, -goal if falls else goal, alpha)
+    else:
+        found = detectable_errors(family, df=item.n - 1) * item.se
+        needed = item.n * (found / goal) ** 2
+    return (
+        None if found is None else found + hidden,
+        math.ceil(needed) if margin > hidden else None,
+    )
+
+
 # Why nothing can be told, and what to do
 
 
@@ -265,10 +303,10 @@ def _unsure(item: Conclusion, case: Case, *, shown: bool, same_read: bool) -> di
     if shown:
         sign = 1 if (item.estimate or 0) > 0 else -1
         turns = turns_at(lambda k: _beyond(item, case.moves, k, sign))
-        return {"reason": HIDDEN, "turns_at": turns, "next": ASK_AGAIN}
+        return {"reason": HIDDEN, "turns_at": turns, "next": REMEDIES[case.why]}
     if same_read:
         turns = turns_at(lambda k: _same(item, case, k))
-        return {"reason": DIFFERENT, "turns_at": turns, "next": ASK_AGAIN}
+        return {"reason": DIFFERENT, "turns_at": turns, "next": REMEDIES[case.why]}
     least = least_for_same(min(item.margin, 0.99))
     if _looks_same(item):
         return {
@@ -326,9 +364,9 @@ def questions_to_decide(item: Conclusion) -> int | None:
 
 def _questions_for(item: Conclusion, size: float) -> int | None:
     """How many questions show a difference of some size, in two digits; None: no more than now."""
-    if not item.detectable or not item.n:
+    if item.questions is None:
         return None
-    needed = math.ceil(item.n * (item.detectable / size) ** 2)
+    needed = math.ceil(item.questions * (item.margin / size) ** 2)
     needed = max(needed, least_for_same(min(item.margin, 0.99)))
     digits = max(0, len(str(needed)) - 2)
     rounded = math.ceil(needed / 10**digits) * 10**digits
@@ -388,7 +426,8 @@ def case_of(
     served = statistics.outcomes(sides) if endpoint.meaning == "served" else {}
     return Case(
         endpoint, made, apart, bounded, ((1, lost[0].moves), (-1, lost[1].moves)),
-        (lost[0].count, lost[1].count), tuple(served.items()), statistics.recalls(sides),
+        (lost[0].count, lost[1].count), max(lost, key=lambda own: own.count).why,
+        tuple(served.items()), statistics.recalls(sides),
     )  # fmt: skip
 
 
@@ -397,5 +436,5 @@ def _agreement(
 ) -> Case:
     """An endpoint that is itself an agreement with English, where its floor was not measured."""
     panel, language = panel_of(task.place, name)
-    made = statistics.below_one(model, task, panel, language, name)
-    return Case(endpoint, made, against_one=True, unread=(unread(task, name).count, 0))
+    made, lost = statistics.below_one(model, task, panel, language, name), unread(task, name)
+    return Case(endpoint, made, against_one=True, unread=(lost.count, 0), why=lost.why)

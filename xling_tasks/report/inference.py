@@ -206,6 +206,7 @@ class ScoreDifference(NamedTuple):
         base: The baseline's.
         n_permutations: Swaps or flips of the test; 0 for one that has none.
         detail: Effect sizes, for metrics with a value per question.
+        binary: Whether each question's value is 0 or 1.
     """
 
     range: Range
@@ -213,6 +214,7 @@ class ScoreDifference(NamedTuple):
     base: float | None
     n_permutations: int = 0
     detail: PairedDifference | None = None
+    binary: bool = False
 
 
 _CLUSTERED = {"share": "rows", "mean": "jackknife", "count": "resampled"}
@@ -225,6 +227,7 @@ def paired(name: str, own: Column, other: Column, both: Paired, draws: Draws) ->
     if not len(a):
         return ScoreDifference(Range(None, None, None, None, None, 0, "none"), None, None)
     kind = kind_of(name, own, other)
+    binary = kind == "share"
     kind = _CLUSTERED.get(kind, kind) if both.clustered else kind
     value, base = (_number(scored(own.score, x.sum(axis=0, keepdims=True))[0]) for x in (a, b))
     if value is None or base is None:
@@ -235,7 +238,7 @@ def paired(name: str, own: Column, other: Column, both: Paired, draws: Draws) ->
     if kind in ("share", "mean", "count"):
         return _simple(kind, a[:, 0], b[:, 0], draws)
     difference, times = _paired(kind, own.score, a, b, draws)
-    return ScoreDifference(difference, value, base, times)
+    return ScoreDifference(difference, value, base, times, binary=binary)
 
 
 def _simple(kind: str, a: Floats, b: Floats, draws: Draws) -> ScoreDifference:
@@ -259,7 +262,8 @@ def _simple(kind: str, a: Floats, b: Floats, draws: Draws) -> ScoreDifference:
         values = np.concatenate([a, b])
         if kind == "mean" and values.min() >= 0 and values.max() <= 1:
             difference = never_without_width(difference, level, difference=True)
-    return ScoreDifference(difference, float(a.mean()), float(b.mean()), times, detail)
+    means = float(a.mean()), float(b.mean())
+    return ScoreDifference(difference, *means, times, detail, kind == "share")
 
 
 def _paired(kind: str, score: Score, a: Floats, b: Floats, draws: Draws) -> tuple[Range, int]:

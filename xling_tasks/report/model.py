@@ -84,6 +84,7 @@ class Comparison:
         role: `endpoint`, fixed beforehand, or `exploratory`; empty between models.
         veto: Why the two are not comparable; empty if they are.
         detail: Wilcoxon, effect sizes and wins, for metrics with a value per question.
+        binary: Whether each question's value is 0 or 1.
     """
 
     panel: Panel
@@ -107,6 +108,7 @@ class Comparison:
     method: str = ""
     role: str = ""
     veto: str = ""
+    binary: bool = False
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,8 @@ class Conclusion:
         p: Two-sided p, not corrected; None without a test.
         n: Questions compared.
         margin: Differences up to this are about the same.
-        detectable: The difference that this many questions show with 80% power, after correction.
+        detectable: The difference for the worse that so many questions show with 80% power, after
+            correction and at twice or half the odds of what was not read; None where none is.
         p_holm: p corrected over its family.
         temperature: At which; None where there is only one.
         value: The metric in the language, over the questions compared.
@@ -164,6 +167,8 @@ class Conclusion:
         turns_at: The odds from which the verdict no longer holds, if what was not read had so many
             times the odds of the rest; None if it holds up to 1,000, or has none.
         next: What to do where nothing can be told.
+        questions: How many would show a difference of the margin with 80% power; None where no
+            number would, because of what is not read.
         outcomes: What became of the questions in the language, with how many, where each has one.
         recalls: Of verdicts on right and wrong answers the shares of right ones called right and of
             wrong ones called wrong, in the language, then in English.
@@ -195,6 +200,7 @@ class Conclusion:
     unread_english: int = 0
     turns_at: float | None = None
     next: str = ""
+    questions: int | None = None
     outcomes: tuple[tuple[str, int], ...] = ()
     recalls: tuple[float, float, float, float] | None = None
 

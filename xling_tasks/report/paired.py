@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -43,16 +43,23 @@ def shared_sums(sides: tuple[Sums, Sums], texts: Mapping[str, int]) -> Paired:
     """
     keys = [k for k, row in sides[1].items() if row is not None and sides[0].get(k) is not None]
     arrays = [np.array([side[key] for key in keys], dtype=np.float64) for side in sides]
+    a, b = by_text(arrays, keys, texts)
+    return Paired(a, b, len(keys))
+
+
+def by_text(
+    arrays: Sequence[Floats], keys: Sequence[str], texts: Mapping[str, int]
+) -> Sequence[Floats]:
+    """Rows of sums, a question each, with those of one text added up, in the order of the first."""
     _, first, place = np.unique(
         [texts.get(key, at) for at, key in enumerate(keys)], return_index=True, return_inverse=True
     )
-    if len(first) < len(keys):
-        merged = [np.zeros((len(first), own.shape[1])) for own in arrays]
-        for total, own in zip(merged, arrays, strict=True):
-            np.add.at(total, place, own)
-        order = np.argsort(first)
-        arrays = [total[order] for total in merged]
-    return Paired(arrays[0], arrays[1], len(keys))
+    if len(first) == len(keys):
+        return arrays
+    merged = [np.zeros((len(first), own.shape[1])) for own in arrays]
+    for total, own in zip(merged, arrays, strict=True):
+        np.add.at(total, place, own)
+    return [total[np.argsort(first)] for total in merged]
 
 
 def bounded_difference(own: Column, other: Column, both: Paired, level: float) -> Ends | None:

@@ -111,8 +111,8 @@ class Statistics:
         (task, name), (base, base_name) = sides.side, sides.baseline
         if name == AUC and task.rows and base.rows:
             keys = shared_questions(task.rows, base.rows)
-            texts = _texts_of(base)
-            own, other = (_rows_by_text(side.rows, keys, texts) for side in (task, base))
+            texts = texts_of(base)
+            own, other = (rows_by_text(side.rows, keys, texts) for side in (task, base))
             difference = paired_rows(own, other, self.draws)
             asked = len(task.rows.keys() | base.rows.keys())
             return _from(panel, sides, difference, asked, len(keys))
@@ -122,7 +122,7 @@ class Statistics:
                 return _from(panel, sides, *corrected)
         column, base_column = task.columns.get(name), base.columns.get(base_name)
         if column is None or base_column is None:
-            return _values_only(panel, sides, paired)
+            return _values_only(panel, sides, paired=paired)
         if not paired:
             return _unpaired(panel, sides, column, base_column, self.options.level)
         return self._paired(panel, sides, column, base_column)
@@ -267,15 +267,15 @@ def _both(sides: Sides, own: Column, other: Column) -> tuple[Paired, int]:
     """The sums of both over the questions that both have, and how many one or the other has."""
     (task, _), (base, _) = sides.side, sides.baseline
     sums = own.by_question(task.ids), other.by_question(base.ids)
-    return shared_sums(sums, _texts_of(base)), len(sums[0].keys() | sums[1].keys())
+    return shared_sums(sums, texts_of(base)), len(sums[0].keys() | sums[1].keys())
 
 
-def _texts_of(task: Task) -> dict[str, int]:
+def texts_of(task: Task) -> dict[str, int]:
     """Question -> number of its text: in every language the baseline's text tells which are one."""
     return dict(zip(task.ids, task.texts, strict=True)) if len(task.texts) else {}
 
 
-def _rows_by_text(
+def rows_by_text(
     rows: Mapping[str, Sequence[Row]], keys: Sequence[str], texts: Mapping[str, int]
 ) -> Mapping[str, Sequence[Row]]:
     """The rows of the questions that both sides have, those of questions with one text together."""
@@ -295,7 +295,7 @@ def _from(
         _values_only(panel, sides, paired=True), difference=own.value, low=own.low, high=own.high,
         value=tested.value, base=tested.base, relative=relative(own.value, tested.base), p=own.p,
         n=n, left_out=asked - n, n_permutations=tested.n_permutations, se=own.se,
-        method=own.method, detail=tested.detail,
+        method=own.method, detail=tested.detail, binary=tested.binary,
     )  # fmt: skip
 
 
@@ -322,28 +322,24 @@ def _unpaired(panel: Panel, sides: Sides, own: Column, other: Column, level: flo
     )  # fmt: skip
 
 
-def _values_only(panel: Panel, sides: Sides, paired: bool) -> Comparison:
+def _values_only(panel: Panel, sides: Sides, *, paired: bool) -> Comparison:
     """No samples were logged, or the metric has no parts: the harness's numbers, untested."""
     (task, name), (base, base_name) = sides.side, sides.baseline
     value, reference = task.scores.get(name), base.scores.get(base_name)
     known = value is not None and reference is not None
     difference = value - reference if known else None  # type: ignore[operator]
-    return Comparison(
-        panel=panel,
-        side=sides.side_name,
-        baseline=sides.baseline_name,
-        context=sides.context,
-        paired=paired,
-        difference=difference,
-        low=None,
-        high=None,
-        value=value,
-        base=reference,
+    return replace(
+        nothing(panel, sides, paired=paired), difference=difference, value=value, base=reference,
         relative=relative(difference, reference),
-        p=None,
-        n=0,
-        left_out=0,
-    )
+    )  # fmt: skip
+
+
+def nothing(panel: Panel, sides: Sides, *, paired: bool = True) -> Comparison:
+    """A comparison without any number."""
+    return Comparison(
+        panel, sides.side_name, sides.baseline_name, sides.context, paired, difference=None,
+        low=None, high=None, value=None, base=None, relative=None, p=None, n=0, left_out=0,
+    )  # fmt: skip
 
 
 def relative(difference: float | None, base: float | None) -> float | None:

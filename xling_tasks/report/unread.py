@@ -7,13 +7,14 @@ other odds (`xling_metrics.stats.odds`).
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
 from xling_metrics.stats.odds import AtOdds, share_at_odds, tilted
 
 from xling_tasks.criteria import panel_of
-from xling_tasks.outcomes import SERVED
+from xling_tasks.outcomes import NOT_MEASURED, RATES, SERVED, TIED, UNREAD
 from xling_tasks.report.columns import Column
 from xling_tasks.report.data import Task
 from xling_tasks.report.outcomes import silent
@@ -28,10 +29,12 @@ class Unread:
     Attributes:
         count: Questions, or rows of questions.
         moves: How the side's score moves if they have k times the odds of those that were read.
+        why: What it was, mostly: one of `outcomes.REMEDIES`; empty where all was read.
     """
 
     count: int
     moves: AtOdds
+    why: str = ""
 
 
 def measured(task: Task) -> Task:
@@ -66,6 +69,28 @@ def _lost(task: Task, name: str) -> np.ndarray | None:
 
 def unread(task: Task, name: str) -> Unread:
     """What was not read behind a metric of a task that `measured` made."""
+    found = _unread(task, name)
+    return replace(found, why=_why(task, name)) if found.count else found
+
+
+def _why(task: Task, name: str) -> str:
+    """What most of it was: by the outcomes of answers, or by the rates that count them."""
+    if task.place.criterion.endswith("_ll") or "acc_norm" in task.scores:
+        return TIED
+    code = panel_of(task.place, name)[1]
+    kinds = Counter(own for own in task.outcomes.get(code, ()) if own in NOT_MEASURED)
+    if kinds:
+        return kinds.most_common(1)[0][0]
+    rates = {kind: 0.0 for kind in RATES}
+    for own, score in task.scores.items():
+        panel, language = panel_of(task.place, own)
+        for kind, names in RATES.items():
+            if language == code and panel.metric in names:
+                rates[kind] = max(rates[kind], score or 0.0)
+    return max(rates, key=rates.__getitem__) if any(rates.values()) else UNREAD
+
+
+def _unread(task: Task, name: str) -> Unread:
     column = task.columns.get(name)
     if name == "auc" and task.rows:
         rows = [row for own in task.rows.values() for row in own]

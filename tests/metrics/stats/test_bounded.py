@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import scipy.stats
 from xling_metrics.stats.bounded import gaffke, least_for_same
-from xling_metrics.stats.multiple import detectable_errors
 from xling_metrics.stats.odds import share_at_odds, shifts, tilted, turns_at
 
 
@@ -102,11 +101,3 @@ def test_the_odds_at_which_a_verdict_turns():
     # 0.1 (0.5 - 1 / (1 + k)) = 0.02: 1 / (1 + k) = 0.3, k = 7/3.
     assert turns_at(holds) == pytest.approx(7 / 3, rel=1e-6)
     assert turns_at(lambda k: True) is None and turns_at(lambda k: False) == pytest.approx(1)
-
-
-def test_standard_errors_that_a_family_finds():
-    """Of the normal quantiles in tables: 2.394 + 0.842 for three tests."""
-    found = [round(detectable_errors(m), 2) for m in (1, 3, 9, 12, 24)]
-    assert found == [2.80, 3.24, 3.61, 3.71, 3.92]
-    with pytest.raises(ValueError, match="family"):
-        detectable_errors(0)

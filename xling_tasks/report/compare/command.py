@@ -116,21 +116,26 @@ def _content(
     }
 
 
+_MADE = ("difference", "low", "high", "p", "n", "left_out", "se", "method")
 _SAID = (
-    *("p_holm", "verdict", "reason", "next", "margin", "detectable", "turns_at"),
+    *("p_holm", "verdict", "reason", "next", "margin", "detectable", "questions", "turns_at"),
     "judge_error_in_interval",
 )
 
 
 def _plain(line: Line) -> dict[str, Any]:
-    values = asdict(line)
-    kind, said = values.pop("kind"), values.pop("said") or {}
-    del values["panel"]
-    role = "endpoint" if said else "exploratory"
-    told = {"role": role, "non_inferior": line.non_inferior}
-    return {"kind": kind, **line.panel._asdict(), **values, **told} | {
-        name: said.get(name) for name in _SAID
-    }
+    made, said = line.made, {} if line.said is None else asdict(line.said)
+    wins = dict.fromkeys(("wins", "ties", "losses"))
+    if line.wins is not None:
+        wins = dict(zip(wins, line.wins, strict=True))
+    return {
+        "kind": line.kind, **line.panel._asdict(), "language": line.language,
+        "better": line.better, "a": made.base, "b": made.value,
+        **{name: getattr(made, name) for name in _MADE}, **wins,
+        "d_z": None if made.detail is None else made.detail.d_z, "n_english": line.n_english,
+        "role": "endpoint" if said else "exploratory", "non_inferior": line.non_inferior,
+        **{name: said.get(name) for name in _SAID},
+    }  # fmt: skip
 
 
 def _page(content: Mapping[str, Any], lines: Sequence[Line]) -> str:

@@ -12,16 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xling_metrics.stats.bounded import least_for_same
-from xling_metrics.stats.multiple import detectable_errors, holm
 from xling_metrics.stats.odds import ODDS, AtOdds, shifts
 
 from xling_tasks.criteria import ENGLISH, Panel, panel_of
+from xling_tasks.outcomes import REMEDIES
 from xling_tasks.report.compare.numbers import Line
 from xling_tasks.report.compare.pairs import Pair
 from xling_tasks.report.conclusions import (
     ALPHA,
     APART,
-    ASK_AGAIN,
     BETTER,
     SAME,
     UNSURE,
@@ -123,56 +122,48 @@ def _shortfalls(
         for line in lines
         if line.kind == "gap" and (line.panel, line.language) in a
     }
+    cases = {key: _change(line, a[key][0], b[key][0]) for key, line in changes.items()}
+    told = concluded(list(cases.values()), statistics.options)
     said: dict[Key, Conclusion] = {}
-    about = {key: (key[0].dataset, a[key][0].family) for key in changes}
-    for family in dict.fromkeys(about.values()):
-        own = [key for key in changes if about[key] == family]
-        tested = [None if a[k][0].apart or b[k][0].apart else changes[k].p for k in own]
-        adjusted = holm(tested)
-        size = max(1, sum(p is not None for p in adjusted))
-        for key, p_holm in zip(own, adjusted, strict=True):
-            change = _change(changes[key], a[key][1], b[key][1], p_holm, size)
-            moves = (*b[key][0].moves, *((-sign, m) for sign, m in a[key][0].moves))
-            english = between.get((key[0], ENGLISH))
-            told = _fall(change, a[key][1], b[key][1], moves)
-            said[key] = _levelled(told, between.get(key), english)
+    for (key, case), item in zip(cases.items(), told, strict=True):
+        item = replace(item, model="B", language=key[1], higher_is_better=False, turns_at=None)
+        change = item if case.apart else _as_shortfall(item, case, a[key][1], b[key][1])
+        said[key] = _levelled(change, between.get(key), between.get((key[0], ENGLISH)))
     return said
 
 
-def _change(
-    line: Line, a: Conclusion, b: Conclusion, p_holm: float | None, family: int
-) -> Conclusion:
-    """The numbers of a change: B's shortfall minus A's, below 0 where it became smaller."""
-    down = -1 if b.higher_is_better else 1
-    ends = sorted(down * end for end in (line.low, line.high) if end is not None)
-    finds = detectable_errors(family)
-    return replace(
-        b, verdict=UNSURE, reason="; ".join(filter(None, (
-            f"A: {a.reason}" if a.verdict == APART else "",
-            f"B: {b.reason}" if b.verdict == APART else "",
-        ))),
-        estimate=None if line.difference is None else down * line.difference,
+def _change(line: Line, a: Case, b: Case) -> Case:
+    """The case of a change: B's shortfall and A's, with what was not read of all four sides."""
+    apart = "; ".join(f"{name}: {case.apart}" for name, case in (("A", a), ("B", b)) if case.apart)
+    moves = (*b.moves, *((-sign, moved) for sign, moved in a.moves))
+    unread = a.unread[0] + b.unread[0], a.unread[1] + b.unread[1]
+    return Case(b.endpoint, line.made, apart, moves=moves, unread=unread, why=b.why or a.why)
+
+
+def _as_shortfall(item: Conclusion, case: Case, a: Conclusion, b: Conclusion) -> Conclusion:
+    """How far B's language lies below its English, less A's: below 0 where it became smaller."""
+    down, made = -1 if b.higher_is_better else 1, case.comparison
+    ends = sorted(down * end for end in (made.low, made.high) if end is not None)
+    values = [None if x is None else down * x for x in (made.difference, made.value, made.base)]
+    moves = [(down * sign, moved) for sign, moved in case.moves]
+    told = replace(
+        item, verdict=UNSURE, estimate=values[0], value=values[1], english=values[2], next="",
         low=ends[0] if len(ends) == 2 else None, high=ends[1] if len(ends) == 2 else None,
-        value=None if line.b is None else down * line.b,
-        english=None if line.a is None else down * line.a,
-        p=line.p, p_holm=p_holm, n=line.n, family=family, higher_is_better=False,
-        detectable=None if line.se is None else finds * line.se, turns_at=None, next="",
-        unread=a.unread + b.unread, unread_english=a.unread_english + b.unread_english,
     )  # fmt: skip
+    return _fall(told, a, b, moves, REMEDIES.get(case.why, ""))
 
 
 def _fall(
-    item: Conclusion, a: Conclusion, b: Conclusion, moves: Sequence[tuple[int, AtOdds]]
-) -> Conclusion:
+    item: Conclusion, a: Conclusion, b: Conclusion, moves: Sequence[tuple[int, AtOdds]],
+    remedy: str,
+) -> Conclusion:  # fmt: skip
     """Smaller, larger, about the same or neither, by the rule.
 
     `value` and `english` of the conclusion are B's and A's shortfall, its estimate B's minus A's.
     """
-    if APART in (a.verdict, b.verdict):
-        return replace(item, verdict=APART, estimate=None, low=None, high=None, p=None)
     if item.estimate is None or item.low is None or item.high is None:
         return replace(item, reason="no question has a score on all four sides")
-    down, up = shifts([(-sign if b.higher_is_better else sign, m) for sign, m in moves], ODDS)
+    down, up = shifts(moves, ODDS)
     low, high = item.low + down, item.high + up
     enough = item.n >= least_for_same(min(item.margin, 0.99))
     if enough and -item.margin <= low and high <= item.margin:
@@ -180,17 +171,16 @@ def _fall(
     real = item.p_holm is not None and item.p_holm < ALPHA
     if real and item.high < 0 and a.verdict == WORSE:
         said = replace(item, verdict=SMALLER, reason="A's shortfall is shown, and B's is smaller")
-        return said if high < 0 else _hidden(item)
+        return said if high < 0 else replace(item, reason=_HIDDEN, next=remedy)
     if real and item.low > 0 and b.verdict == WORSE:
         said = replace(item, verdict=LARGER, reason="B's shortfall is shown, and A's is smaller")
-        return said if low > 0 else _hidden(item)
+        return said if low > 0 else replace(item, reason=_HIDDEN, next=remedy)
     if WORSE not in (a.verdict, b.verdict):
         return replace(item, reason="neither model has a shortfall that is shown")
     return replace(item, reason="the change may be chance", next=more_questions(item))
 
 
-def _hidden(item: Conclusion) -> Conclusion:
-    return replace(item, reason="unread replies could hide the change", next=ASK_AGAIN)
+_HIDDEN = "unread replies could hide the change"
 
 
 def _levelled(item: Conclusion, own: Conclusion | None, english: Conclusion | None) -> Conclusion:

@@ -67,15 +67,17 @@ def in_words(line: Line) -> str:
 
 def _numbers(line: Line) -> str:
     """Difference, interval, adjusted p."""
-    if line.difference is None:
+    made = line.made
+    if made.difference is None:
         return " (not defined)"
-    if line.low is None or line.high is None:
+    if made.low is None or made.high is None:
         return " (no interval)"
     change = "difference"
     if line.kind == "gap":
-        change = f"difference from English {shown(line.a)} in A and {shown(line.b)} in B, change"
-    text = f"{change} {shown(line.difference)}, {LEVEL:.0%} interval {shown(line.low)} to "
-    text += shown(line.high)
+        own, base = shown(made.value), shown(made.base)
+        change = f"difference from English {base} in A and {own} in B, change"
+    text = f"{change} {shown(made.difference)}, {LEVEL:.0%} interval {shown(made.low)} to "
+    text += shown(made.high)
     p_holm = None if line.said is None else line.said.p_holm
     adjusted = "" if p_holm is None else f", adjusted p {shown_p(p_holm)}"
     return f" ({text}{adjusted})"
@@ -122,7 +124,7 @@ def summary(lines: Sequence[Line]) -> list[str]:
     judged = [
         (x.panel.criterion, x.said.judge_error_in_interval)
         for x in own
-        if x.said is not None and x.low is not None
+        if x.said is not None and x.made.low is not None
     ]
     sentences += judge_sentence(judged, "compare")
     rest = len(lines) - len(own)
@@ -216,14 +218,15 @@ def _table(kind: str, criterion: str, dataset: str, lines: Sequence[Line]) -> Ta
 
 def _row(line: Line) -> tuple[Value, ...]:
     arrow = {True: " ↑", False: " ↓", None: ""}[line.better]
-    numbers = [shown(value) for value in (line.a, line.b, line.difference)]
-    wins = "–" if line.wins is None else f"{line.wins}/{line.ties}/{line.losses}"
-    size = str(line.n) if line.n_english is None else f"{line.n}, en {line.n_english}"
-    extra = [] if line.kind == "gap" else [wins, shown(line.d_z)]
+    made, detail = line.made, line.made.detail
+    numbers = [shown(value) for value in (made.base, made.value, made.difference)]
+    wins = "–" if line.wins is None else "/".join(map(str, line.wins))
+    size = str(made.n) if line.n_english is None else f"{made.n}, en {line.n_english}"
+    extra = [] if line.kind == "gap" else [wins, shown(None if detail is None else detail.d_z)]
     start = [line.panel.title + arrow, line.language, *numbers]
     return (
         *start,
-        shown_p(line.p),
+        shown_p(made.p),
         shown_p(line.said.p_holm if line.said else None),
         size,
         *extra,
