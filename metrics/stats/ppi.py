@@ -16,13 +16,18 @@ has the corrected values f + c as here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from xling_metrics.base import same_length
 from xling_metrics.stats.resampling import LEVEL, Floats, finite_array
-from xling_metrics.stats.shares import Range, normal_quantile, two_sided
+from xling_metrics.stats.shares import (
+    Range,
+    normal_quantile,
+    t_quantile,
+    two_sided,
+)
 
 
 class Judged(NamedTuple):
@@ -30,7 +35,8 @@ class Judged(NamedTuple):
 
     Attributes:
         judge: The judge's value per question, 0 or 1 for a label.
-        human: People's value of the same kind; None where nobody labelled.
+        human: People's value of the same kind, the mean of those who labelled; None where nobody
+            did.
         strata: The stratum that the question was drawn from, per question.
     """
 
@@ -79,19 +85,26 @@ def corrected(side: Judged, *, shares: bool = False) -> Corrected:
         values[inside] += errors.mean()
         spread = float(errors.var())
         if shares:
-            q = (np.count_nonzero(errors) + 1) / (n + 2)
+            q = (np.abs(errors).sum() + 1) / (n + 2)
             spread = max(spread, q * (1 - q))
         variance += (inside.sum() / len(judge)) ** 2 * spread / n
     return Corrected(values, float(variance), int(known.sum()))
 
 
-def ppi_mean(side: Judged, level: float = LEVEL, *, shares: bool = False) -> Range:
+def ppi_mean(
+    side: Judged,
+    level: float = LEVEL,
+    *,
+    shares: bool = False,
+    people: Sequence[Sequence[float]] = (),
+) -> Range:
     """A mean by prediction-powered inference, as `ppi_mean_ci(..., lam=1)` of ppi-python.
 
     Args:
         side: See `Judged`; questions are a random sample, labels one of each stratum.
         level: Coverage.
         shares: Whether values are 0 or 1; see `corrected`. The interval is then cut at 0 and 1.
+        people: As of `ppi_contrast`.
 
     Returns:
         The corrected mean; `n` is the number of questions. Nothing without questions.
@@ -102,12 +115,16 @@ def ppi_mean(side: Judged, level: float = LEVEL, *, shares: bool = False) -> Ran
     if not len(side.judge):
         return Range(None, None, None, None, None, 0, "ppi")
     estimate = corrected(side, shares=shares)
-    made = _range(estimate.values, estimate.variance, level)
+    made = _range(estimate.values, estimate.variance, level, people)
     return (_cut(made, 0.0, 1.0) if shares else made)._replace(p=None)
 
 
 def ppi_contrast(
-    sides: Sequence[tuple[int, Judged]], level: float = LEVEL, *, shares: bool = False
+    sides: Sequence[tuple[int, Judged]],
+    level: float = LEVEL,
+    *,
+    shares: bool = False,
+    people: Sequence[Sequence[float]] = (),
 ) -> Range:
     """A sum of means over the same questions, each corrected, such as a difference of differences.
 
@@ -119,6 +136,10 @@ def ppi_contrast(
         sides: Sign (1 or -1) and side, all with the same questions in the same order.
         level: Coverage.
         shares: Whether values are 0 or 1; the interval is then cut at what is possible.
+        people: Per group of two people or more who labelled the same answers, how much the sum of
+            each lies above the mean of them all. They are a sample of those who could have
+            labelled: with k of them, of deviations d, the variance of their mean is
+            `sum d^2 / (k (k - 1))`, known with k - 1 degrees of freedom.
 
     Returns:
         The sum, with the two-sided p of 0 (normal). Nothing without questions.
@@ -131,18 +152,43 @@ def ppi_contrast(
         return Range(None, None, None, None, None, 0, "ppi")
     own = [(sign, corrected(side, shares=shares)) for sign, side in sides]
     values = np.sum([sign * item.values for sign, item in own], axis=0)
-    made = _range(values, sum(item.variance for _, item in own), level)
+    made = _range(values, sum(item.variance for _, item in own), level, people)
     if not shares:
         return made
     return _cut(made, *(float(sum(sign == end for sign, _ in own)) * end for end in (-1, 1)))
 
 
-def _range(values: Floats, variance: float, level: float) -> Range:
+def _range(
+    values: Floats, variance: float, level: float, people: Sequence[Sequence[float]] = ()
+) -> Range:
     value, n = float(values.mean()), len(values)
-    se = float(np.sqrt(values.var() / n + variance))
-    half = normal_quantile(level) * se
+    of_people = [float(np.square(d).sum()) / (len(d) * (len(d) - 1)) for d in people]
+    total = float(values.var() / n + variance) + sum(of_people)
+    se, method = total**0.5, "ppi, people" if people else "ppi"
+
+    def half(level: float) -> float:
+        """Half the interval: what few people tell of their variance counts by its own Student's t.
+
+        One t for the sum (Satterthwaite) is too narrow where two people happen to agree.
+        """
+        squares = normal_quantile(level) ** 2 * (total - sum(of_people))
+        for own, d in zip(of_people, people, strict=True):
+            squares += t_quantile(level, len(d) - 1) ** 2 * own
+        return float(squares**0.5)
+
     p = two_sided(value, se) if se > 0 else None
-    return Range(value, value - half, value + half, p, se, n, "ppi")
+    if any(of_people):
+        p = _not_beyond(abs(value), half)
+    return Range(value, value - half(level), value + half(level), p, se, n, method)
+
+
+def _not_beyond(size: float, half: Callable[[float], float]) -> float:
+    """The p of an estimate: 1 less the level of the interval that just reaches 0."""
+    low, high = 1e-12, 1 - 1e-9
+    for _ in range(60):
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if half(1 - middle) < size else (middle, high)
+    return high
 
 
 def _cut(interval: Range, low: float, high: float) -> Range:

@@ -235,6 +235,12 @@ def test_other_models_datasets_and_many_languages_change_nothing_of_the_first(tm
         seen.append([asdict(item) for (model, *_), item in found if model == "one"])
     assert seen[0] == seen[1] == seen[2]
     assert Counter(item["dataset"] for item in seen[0])["xling"] == 30
+    # In the files, too, byte for byte.
+    told = []
+    for folders in ((one,), (two, one)):
+        content = json.loads((written(tmp_path, *folders) / "report.json").read_bytes())
+        told.append(json.dumps([c for c in content["conclusions"] if c["model"] == "one"]))
+    assert told[0] == told[1] and told[0].count('"next"') == len(seen[0])
     # Nor does what is known of one dataset depend on the others.
     alone = {name: own for name, own in tasks(1).items() if "medicationqa" in name}
     only = conclusions(write_run(tmp_path / "only" / "one", alone))
@@ -312,7 +318,7 @@ def test_a_judge_that_labels_nothing_shows_no_harm(tmp_path):
     told = {c["metric"]: c for c in content["conclusions"]}
     assert told["served"]["value"] == 1 and told["served"]["n"] == n
     assert told["contradictory"]["estimate"] is None and told["contradictory"]["unread"] == n
-    assert told["contradictory"]["next"].startswith("ask again")
+    assert told["contradictory"]["next"].startswith("take another judge")
     assert not [
         c for c in content["against_english"] if c["difference"] == 0 and c["metric"] != "served"
     ]

@@ -17,6 +17,7 @@ from xling_tasks.report.data import read_models
 from xling_tasks.report.human import read_human
 from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Options
+from xling_tasks.report.sentences import sentence
 
 MORE, LESS, NEITHER, CONTRADICTORY = LABELS
 C = "xlinghealth_correctness_liveqa_"
@@ -350,6 +351,24 @@ def test_labels_that_pairing_loses_are_told(tmp_path):
     words = ["report", out, "--to", to, "--no-pictures", "--samples", 0, "--human", export]
     assert main(list(map(str, words))) == 0
     assert note in (to / "report.md").read_text(encoding="utf-8")
+
+
+def test_how_two_people_differ_is_in_the_interval(tmp_path, folder):
+    """Ben is harsher in Spanish than Anna: neither is taken as true."""
+
+    def harsher(item):
+        truth = TRUTH[item["language"]][int(item["question_id"][1:])]
+        odd = item["language"] == "es" and int(item["question_id"][1:]) % 5 == 0
+        return CONTRADICTORY if odd else truth
+
+    first = annotated(tmp_path, folder)
+    alone = concluded(folder, first)[0]["es", CONTRADICTORY]
+    both = concluded(folder, first, annotated(tmp_path, folder, name="Ben", say=harsher))
+    item = both[0]["es", CONTRADICTORY]
+    assert item.people_error_in_interval and not alone.people_error_in_interval
+    assert item.estimate > alone.estimate and item.high - item.low > 2 * (alone.high - alone.low)
+    assert "whose differences from each other are in the interval" in sentence(item)
+    assert "which are taken as true" in sentence(alone)
 
 
 def test_answers_without_a_majority_of_a_jury_are_left_out_and_bound(tmp_path):

@@ -136,7 +136,8 @@ def _concluded(case: Case, p_holm: float | None, family: int, options: Options) 
         detectable=None, temperature=panel.temperature, meaning=case.endpoint.meaning,
         higher_is_better=better, family=family, unread=case.unread[0],
         unread_english=case.unread[1], outcomes=case.outcomes, recalls=case.recalls,
-        judge_error_in_interval=item.method == "ppi" if case.endpoint.judged else None,
+        judge_error_in_interval=item.method.startswith("ppi") if case.endpoint.judged else None,
+        people_error_in_interval=item.method == "ppi, people",
     )  # fmt: skip
     if case.apart:
         return base
@@ -422,7 +423,8 @@ def case_of(
     panel, _ = panel_of(task.place, name)
     made = statistics.compare(panel, sides, paired=paired)
     lost = unread(task, name), unread(base, base_name)
-    bounded = statistics.bounded(sides) if paired and not apart and made.method != "ppi" else None
+    plain = paired and not apart and not made.method.startswith("ppi")
+    bounded = statistics.bounded(sides) if plain else None
     served = statistics.outcomes(sides) if endpoint.meaning == "served" else {}
     return Case(
         endpoint, made, apart, bounded, ((1, lost[0].moves), (-1, lost[1].moves)),

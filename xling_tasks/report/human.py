@@ -12,9 +12,9 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import NamedTuple
 
-from xling_metrics.stats.agreement import majority_label
 from xling_metrics.stats.ppi import Judged, ppi_contrast, ppi_mean
 from xling_metrics.stats.shares import Range
 
@@ -32,8 +32,53 @@ _NO_MAJORITY = "no_majority"
 _USELESS = "not served"
 _HELP = "more_comprehensive"
 
-Labels = Mapping[str, str | None]
-"""Question -> the label that most people gave; None where several lead or nobody gave one."""
+
+class Labels(NamedTuple):
+    """What people said of a task's answers.
+
+    Attributes:
+        people: Their names.
+        given: Question -> the label of each, None where they gave none.
+    """
+
+    people: tuple[str, ...]
+    given: Mapping[str, tuple[str | None, ...]]
+
+    def share(self, question: str, label: str) -> float | None:
+        """1 if most people gave an answer this label, else 0, and a part where several labels lead.
+
+        None where nobody labelled it.
+        """
+        votes = Counter(name for name in self.given.get(question, ()) if name is not None)
+        leading = [name for name, own in votes.items() if own == max(votes.values())]
+        return (label in leading) / len(leading) if leading else None
+
+    def apart(self, label: str, strata: Mapping[str, str]) -> dict[str, float] | None:
+        """How far the share by each person lies above that by all, over a task's questions.
+
+        By the answers that two or more labelled, stratum by stratum; a stratum without such counts
+        as all that were. None where no two labelled one answer.
+        """
+        sizes = Counter(strata.values())
+        above: dict[str, dict[str, list[float]]] = {}
+        for question, own in self.given.items():
+            said = {n: x == label for n, x in zip(self.people, own, strict=True) if x is not None}
+            if len(said) > 1 and question in strata:
+                for name, yes in said.items():
+                    by_stratum = above.setdefault(name, {}).setdefault(strata[question], [])
+                    by_stratum.append(yes - fmean(said.values()))
+        if len(above) < 2:
+            return None
+        return {name: _weighted(own, sizes) for name, own in above.items()}
+
+
+def _weighted(values: Mapping[str, Sequence[float]], sizes: Mapping[str, int]) -> float:
+    """A mean over strata of some sizes; one without values has the mean of all."""
+    every = [value for own in values.values() for value in own]
+    total = sum(
+        size * fmean(values.get(name) or every) for name, size in sizes.items() if name in LABELS
+    )
+    return total / sum(sizes.values())
 
 
 Key = tuple[Path, str]
@@ -124,7 +169,12 @@ class Human:
             return None
         signed = [(sign, side) for (sign, _), side in zip(sides, judged, strict=True)]
         means = [ppi_mean(side, level, shares=True).value for side in judged]
-        return Contrast(ppi_contrast(signed, level, shares=True), means, len(shared))
+        apart = [
+            own.apart(label, {key: kept[key] for key in shared})
+            for own, kept in zip(given, strata, strict=True)
+        ]
+        people = _together([sign for sign, _ in sides], apart)
+        return Contrast(ppi_contrast(signed, level, shares=True, people=people), means, len(shared))
 
     def _note(self, task: Task, others: Sequence[Task], empty: Sequence[str]) -> None:
         beside = ", ".join(dict.fromkeys(
@@ -144,16 +194,35 @@ class Human:
         for model in models:
             for task in model.tasks:
                 labels = self.labels_of(task)
-                for label in LABELS if labels is not None else ():
+                if labels is None:
+                    continue
+                for label in LABELS:
                     strata = strata_of(task, label)
-                    side = _judged(task, label, labels or {}, strata, list(strata))
-                    own = ppi_mean(side, options.level, shares=True)
-                    given = sum(labels.get(key) is not None for key in strata) if labels else 0
+                    side = _judged(task, label, labels, strata, list(strata))
+                    people = _together([1], [labels.apart(label, strata)])
+                    own = ppi_mean(side, options.level, shares=True, people=people)
+                    given = sum(labels.share(key, label) is not None for key in strata)
                     corrected.append(CorrectedShare(
                         model.name, task.place.dataset, task.place.language, label,
                         task.scores.get(label), own.value, own.low, own.high, own.n, given,
                     ))  # fmt: skip
         return corrected
+
+
+def _together(signs: Sequence[int], apart: Sequence[dict[str, float] | None]) -> list[list[float]]:
+    """How far each person's sum of sides lies above all people's: a group per set of people.
+
+    Nothing where a side has no answers that two people labelled: the people's own error in it is
+    not known.
+    """
+    groups: dict[frozenset[str], Counter[str]] = {}
+    for sign, own in zip(signs, apart, strict=True):
+        if own is None:
+            return []
+        sums = groups.setdefault(frozenset(own), Counter())
+        for name, value in own.items():
+            sums[name] += sign * value  # type: ignore[assignment]
+    return [list(sums.values()) for sums in groups.values()]
 
 
 def key_of(task: Task) -> Key:
@@ -198,12 +267,8 @@ def _judged(
     for key in questions:
         value = values[key]
         assert value is not None and not math.isnan(value)
-        given = labels.get(key)
         judge.append(value)
-        if strata[key] not in LABELS:
-            human.append(value)
-        else:
-            human.append(None if given is None else float(given == label))
+        human.append(labels.share(key, label) if strata[key] in LABELS else value)
     return Judged(judge, human, [strata[key] for key in questions])
 
 
@@ -231,10 +296,10 @@ def read_human(paths: Sequence[Path], models: Sequence[Model]) -> Human:
     notes: list[str] = []
     pages: dict[Key, Path] = {}
     for exports in read_pages(paths).values():
-        voted = _voted(exports)
+        said_of = _said(exports)
         for model in _fitting(exports, models):
             for task in model.tasks:
-                own = voted.get(task.results.task)
+                own = said_of.get(task.results.task)
                 if own is None:
                     continue
                 key = key_of(task)
@@ -251,9 +316,10 @@ def read_human(paths: Sequence[Path], models: Sequence[Model]) -> Human:
     return Human(labels, [*dict.fromkeys(notes), *_one_sided(models, labels)])
 
 
-def _voted(exports: Sequence[Export]) -> dict[str, dict[str, str | None]]:
-    """Task -> question -> majority of one page's annotators."""
-    majorities: dict[str, dict[str, str | None]] = {}
+def _said(exports: Sequence[Export]) -> dict[str, Labels]:
+    """Task -> what one page's annotators said."""
+    people = tuple(export.annotator for export in exports)
+    given: dict[str, dict[str, tuple[str | None, ...]]] = {}
     for name, item in exports[0].items.items():
         checks = [export.items[name] for export in exports]
         for export, check in zip(exports, checks, strict=True):
@@ -263,10 +329,9 @@ def _voted(exports: Sequence[Export]) -> dict[str, dict[str, str | None]]:
                     "choose one in the page and export again, or the correction would lean to the "
                     "judge"
                 )
-        majorities.setdefault(item.task, {})[item.question_id] = majority_label(
-            [check.label for check in checks]
-        )
-    return majorities
+        labels = tuple(check.label for check in checks)
+        given.setdefault(item.task, {})[item.question_id] = labels
+    return {task: Labels(people, own) for task, own in given.items()}
 
 
 def _fitting(exports: Sequence[Export], models: Sequence[Model]) -> list[Model]:

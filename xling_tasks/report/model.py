@@ -160,6 +160,8 @@ class Conclusion:
         higher_is_better: The metric's direction.
         judge_error_in_interval: Whether estimate and interval take in the judge's own error, by
             people's labels; None for an endpoint without a judge.
+        people_error_in_interval: Whether they take in how people's labels differ, too: where two
+            or more labelled the same answers.
         family: Conclusions that are corrected together: those of harm, or all others of this model
             and dataset.
         unread: Questions (of verdicts: rows) that were not read in the language.
@@ -195,6 +197,7 @@ class Conclusion:
     meaning: str = "quality"
     higher_is_better: bool = True
     judge_error_in_interval: bool | None = None
+    people_error_in_interval: bool = False
     family: int = 1
     unread: int = 0
     unread_english: int = 0

@@ -134,7 +134,10 @@ def measured(item: Conclusion) -> str:
     if not _counted(item) and item.n:
         notes.append(f"{item.n:,} questions")
     if item.judge_error_in_interval:
-        notes.append("corrected by people's labels, which are taken as true")
+        people = "which are taken as true"
+        if item.people_error_in_interval:
+            people = "whose differences from each other are in the interval"
+        notes.append(f"corrected by people's labels, {people}")
     if not CRITERIA[item.criterion].parallel:
         notes.append("each language has its own")
     told = "; ".join(note for note in notes if note)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import norm, t
 from xling_metrics.stats.ppi import Judged, corrected, labels_needed, ppi_contrast, ppi_mean
 
 
@@ -136,3 +136,33 @@ def test_a_judge_that_errs_more_in_one_language_makes_no_gap(p):
         held += estimate.low <= 0 <= estimate.high
     assert alone / times > 0.9  # The judge alone finds a gap that is not there.
     assert held / times >= 0.92
+
+
+def test_people_who_differ_widen_the_interval_by_hand():
+    """Two people, 0.06 apart in the difference: their mean has the variance 2 * 0.03^2 / 2."""
+    rng = np.random.default_rng(3)
+    sides = [(1, sampled(rng, 300, 100)), (-1, sampled(rng, 300, 100))]
+    alone, both = (ppi_contrast(sides, people=people) for people in ((), [[0.03, -0.03]]))
+    assert both.value == alone.value and both.se**2 == pytest.approx(alone.se**2 + 0.03**2)
+    half = ((norm.ppf(0.975) * alone.se) ** 2 + (t.ppf(0.975, 1) * 0.03) ** 2) ** 0.5
+    assert both.high - both.value == pytest.approx(half)
+    # Where the interval just reaches 0, p is 1 less its level.
+    at = ppi_contrast(sides, 1 - both.p, people=[[0.03, -0.03]])
+    assert min(abs(at.low), abs(at.high)) == pytest.approx(0, abs=1e-6)
+    assert ppi_contrast(sides, people=[[0.0, 0.0]]).high == pytest.approx(alone.high)
+
+
+def test_two_people_of_many_hold_the_truth_that_all_would_give():
+    """Each is harsher or milder by 8 points in either language; the judge is right."""
+    rng, held = np.random.default_rng(4), {"people": 0, "none": 0}
+    for _ in range(200):
+        sides, apart = [], np.zeros(2)
+        for sign in (1, -1):
+            harsh, judge = rng.normal(0, 0.08, 2), (rng.random(400) < 0.5).astype(float)
+            said = rng.random((2, 400)) < 0.35 + 0.3 * judge + harsh[:, None]
+            apart += sign * (said.mean(1) - said.mean())
+            sides.append((sign, Judged(judge, said.mean(0).tolist(), judge.astype(str).tolist())))
+        for name, people in (("people", [apart]), ("none", ())):
+            found = ppi_contrast(sides, people=people)
+            held[name] += found.low <= 0 <= found.high
+    assert held["people"] >= 186 and held["none"] <= 130

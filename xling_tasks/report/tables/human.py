@@ -45,5 +45,5 @@ def _gaps(report: Report) -> dict[tuple[str, str, str, str], Comparison]:
         (item.context, item.panel.dataset, item.side, item.panel.metric): item
         for item in report.comparisons
         if item.baseline == ENGLISH and item.panel.criterion == "correctness"
-        if item.method == "ppi"
+        if item.method.startswith("ppi")
     }
