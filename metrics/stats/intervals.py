@@ -7,8 +7,6 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from xling_metrics.stats.resampling import (
-    LEVEL,
-    RESAMPLES,
     Floats,
     ResamplerPool,
     check_level,
@@ -51,39 +49,6 @@ class Interval(NamedTuple):
     seed: int
     n_resamples: int
     n_undefined: int = 0
-
-
-def mean_interval(
-    values: Sequence[float | None],
-    *,
-    seed: int,
-    n_resamples: int = RESAMPLES,
-    level: float = LEVEL,
-    pool: ResamplerPool | None = None,
-) -> Interval:
-    """The mean over questions with its percentile bootstrap interval.
-
-    Equals `scipy.stats.bootstrap(..., method="percentile")` with `default_rng(seed)`.
-
-    Args:
-        values: One per question; None where there is none, which is left out and counted.
-        seed: Seed of the draws.
-        n_resamples: How many times the questions are drawn.
-        level: Coverage.
-        pool: Draws to share with other calls.
-
-    Returns:
-        The interval; no value without a question, and no ends with one question.
-
-    Raises:
-        ValueError: If a value is not finite, or `level`, `seed` or `n_resamples` is impossible.
-    """
-    present = finite_array([value for value in values if value is not None], "values")
-    sums = np.column_stack([present, np.ones(len(present))])
-    left_out = len(values) - len(present)
-    return interval_of_sums(
-        sums, {"mean": ratio}, left_out, seed=seed, n_resamples=n_resamples, level=level, pool=pool
-    )["mean"]
 
 
 def interval_of_sums(

@@ -1,4 +1,4 @@
-"""Rankings of several systems: points, their means with intervals, and agreement with metrics.
+"""Rankings of several systems: their points, and agreement with metrics.
 
 A ranking is a row of ranks, one per system, 1 for the best, without ties. Several rankings, one
 per question, are rows over the same systems in the same order.
@@ -12,26 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import kendalltau, rankdata  # type: ignore[import-untyped]
 from xling_metrics.base import same_length
-from xling_metrics.stats import intervals
-
-RESAMPLES = 2000
-"""Bootstrap resamples of an interval."""
-
-
-class Estimate(NamedTuple):
-    """A mean over questions with its 95% bootstrap interval.
-
-    Attributes:
-        mean: The arithmetic mean; None without values.
-        low: Lower end of the percentile interval; None with fewer than two values.
-        high: Its upper end; None with fewer than two values.
-        n: How many values were averaged.
-    """
-
-    mean: float | None
-    low: float | None
-    high: float | None
-    n: int
 
 
 def points(ranks: Sequence[int]) -> list[int]:
@@ -46,43 +26,6 @@ def points(ranks: Sequence[int]) -> list[int]:
     if sorted(ranks) != list(range(1, n + 1)):
         raise ValueError(f"ranks must be 1 to {n}, each once; got {list(ranks)}")
     return [n + 1 - rank for rank in ranks]
-
-
-def mean_points(
-    rows: Sequence[Sequence[float]], n_systems: int, *, seed: int, resamples: int = RESAMPLES
-) -> list[Estimate]:
-    """The mean points of every system, with intervals from one resampling of the questions.
-
-    All systems share the resampled questions, as they share the questions.
-
-    Args:
-        rows: Points, one row per question, one column per system.
-        n_systems: The number of columns, so that no rows at all still give one result each.
-        seed: Seed of the bootstrap.
-        resamples: How many times the questions are drawn.
-
-    Returns:
-        One estimate per system, in the order of the columns.
-
-    Raises:
-        ValueError: If a row has another length.
-    """
-    for index, row in enumerate(rows):
-        if len(row) != n_systems:
-            raise ValueError(f"row {index} has {len(row)} values for {n_systems} systems")
-    columns = np.asarray(rows, dtype=float).reshape(len(rows), n_systems).T
-    return [mean_interval(list(column), seed=seed, resamples=resamples) for column in columns]
-
-
-def mean_interval(values: Sequence[float], *, seed: int, resamples: int = RESAMPLES) -> Estimate:
-    """The mean with its 95% percentile bootstrap interval over the values.
-
-    Equals `scipy.stats.bootstrap(..., method="percentile")` with the same generator and seed; the
-    same seed and number of values draw the same positions. Unlike there, one value alone is no
-    error but has no interval.
-    """
-    interval = intervals.mean_interval(values, seed=seed, n_resamples=resamples)
-    return Estimate(interval.value, interval.low, interval.high, interval.n)
 
 
 def kendall_per_question(

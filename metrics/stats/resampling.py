@@ -37,9 +37,8 @@ class Resampler:
     """The draws of one bootstrap and one permutation test over n questions.
 
     The bootstrap draws as `default_rng(seed).integers(0, n, (n_resamples, n))` does, as
-    `scipy.stats.bootstrap` with that generator and `ranking.mean_interval`; the permutations come
-    from a stream of their own (`default_rng([seed, 1])`). Nothing is drawn before it is asked
-    for, and what was drawn is kept.
+    `scipy.stats.bootstrap` with that generator; the permutations come from a stream of their own
+    (`default_rng([seed, 1])`). Nothing is drawn before it is asked for, and what was drawn is kept.
 
     Attributes:
         n: Number of questions.

@@ -106,6 +106,8 @@ def test_points_taus_and_files(tmp_path, serve):
         for name, mean in (("alpha", 3.0), ("beta", 2.0), ("gamma", 1.0)):
             row = pick(ranking["points"], rater="judge", language=language, model=name)
             assert (row["mean"], row["low"], row["high"], row["n"]) == (mean, mean, mean, n)
+            # Flips of 4 questions show nothing after correction; of 8 all three are apart.
+            assert row["places"] == ("1 to 3" if n == 4 else f"{4 - mean:.0f}")
         assert pick(ranking["tau"], language=language, metric="bleu1")["mean"] == 1.0
         assert pick(ranking["tau"], language=language, metric="rouge1")["mean"] == -1.0
         tied = pick(ranking["tau"], language=language, metric="rouge2")
@@ -120,7 +122,7 @@ def test_points_taus_and_files(tmp_path, serve):
     digest = Prompts().get("rank", "en").digest
     assert ranking["signature"].startswith("relative_rating|judge:local-chat-completions(")
     assert (
-        f"|prompt:{digest}|models:3|order:shuffled|seed:3|tau:b|bootstrap:2000|numpy:"
+        f"|prompt:{digest}|models:3|order:shuffled|seed:3|tau:b|intervals:student|numpy:"
         in (ranking["signature"])
     )
     assert (tmp_path / "out/summary.md").read_text() == page + "\n"

@@ -240,7 +240,7 @@ def test_other_models_datasets_and_many_languages_change_nothing_of_the_first(tm
     for folders in ((one,), (two, one)):
         content = json.loads((written(tmp_path, *folders) / "report.json").read_bytes())
         told.append(json.dumps([c for c in content["conclusions"] if c["model"] == "one"]))
-    assert told[0] == told[1] and told[0].count('"next"') == len(seen[0])
+    assert told[0] == told[1] and told[0].count('"next"') >= len(seen[0])
     # Nor does what is known of one dataset depend on the others.
     alone = {name: own for name, own in tasks(1).items() if "medicationqa" in name}
     only = conclusions(write_run(tmp_path / "only" / "one", alone))

@@ -52,7 +52,7 @@ from xling_tasks.report.paired import Paired
 AUC_RESAMPLES = 2000
 """Swaps of AUC, each of which takes all pairs of questions."""
 
-_COUNTS = ("n_claims", "length_words", "distinct_answers", "chrf")
+_COUNTS = ("n_claims", "length_words", "distinct_answers", "chrf", "points", "tau")
 _CELLS = 50_000_000
 _STUDENTISED = (VERDICT_SCORES["macro_f1"], VERDICT_SCORES["macro_precision"])
 _HALF_A_ROW = np.eye(4) / 2

@@ -1,4 +1,4 @@
-"""Points, means with intervals, and Kendall's tau: literals, and parity with scipy."""
+"""Points, and Kendall's tau: literals, and parity with scipy."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ from statistics import fmean
 
 import numpy as np
 import pytest
-from scipy import stats
 from scipy.stats import kendalltau, linregress
 from xling_metrics.stats.ranking import (
-    Estimate,
     kendall_per_question,
-    mean_interval,
-    mean_points,
     points,
     pooled_agreement,
     score_points,
@@ -30,42 +26,6 @@ def test_points_run_from_n_to_one():
 def test_ties_and_gaps_are_no_ranking(ranks):
     with pytest.raises(ValueError, match="each once"):
         points(ranks)
-
-
-def test_mean_points_by_hand():
-    # First system: (2 + 2 + 1 + 2) / 4; the points of a question sum to 3, so the other has 3 - it.
-    first, second = mean_points([[2, 1], [2, 1], [1, 2], [2, 1]], 2, seed=0)
-    assert (first.mean, second.mean, first.n) == (1.75, 1.25, 4)
-    # Both share the resamples, so that their intervals mirror each other.
-    assert first.low + second.high == pytest.approx(3) and first.high == 2.0
-
-
-def test_no_question_one_question_and_all_alike():
-    assert mean_points([], 2, seed=0) == [Estimate(None, None, None, 0)] * 2
-    assert mean_points([[3, 1]], 2, seed=0)[0] == Estimate(3.0, None, None, 1)
-    assert mean_interval([2.0] * 5, seed=0) == Estimate(2.0, 2.0, 2.0, 5)
-
-
-def test_same_seed_same_interval_another_seed_another():
-    values = list(np.random.default_rng(5).normal(size=40))
-    assert mean_interval(values, seed=3) == mean_interval(values, seed=3)
-    assert mean_interval(values, seed=3) != mean_interval(values, seed=4)
-
-
-@pytest.mark.parametrize("n", [2, 7, 300])
-def test_interval_equals_scipy(n):
-    values = np.random.default_rng(n).integers(1, 7, n).astype(float)
-    expected = stats.bootstrap(
-        (values,), np.mean, n_resamples=500, method="percentile", rng=np.random.default_rng(11)
-    ).confidence_interval
-    interval = mean_interval(list(values), seed=11, resamples=500)
-    assert interval.mean == pytest.approx(values.mean(), abs=1e-12)
-    assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
-
-
-def test_uneven_rows_are_an_error():
-    with pytest.raises(ValueError, match="row 1 has 1 values for 2 systems"):
-        mean_points([[1, 2], [1]], 2, seed=0)
 
 
 def test_kendall_by_hand():

@@ -40,16 +40,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--human", help="CSV of people's ranks: question_id, model, rank")
     parser.add_argument("--n", type=int, help="questions per language (the paper: 50); all if left")
     parser.add_argument("--prompts", help="a YAML file whose prompt `rank` replaces ours")
-    parser.add_argument("--seed", type=int, default=0, help="of the order and the bootstrap")
+    parser.add_argument("--seed", type=int, default=0, help="of the order and the tests")
     parser.add_argument("--to", required=True, help="folder for ranking.csv and the summary")
     parser.set_defaults(run=rank)
 
 
 def rank(options: argparse.Namespace) -> str:
     """`xling rank`: rank, write the files, and return the summary."""
-    from xling_metrics.stats.ranking import RESAMPLES  # both with scipy
-
-    from xling_tasks.commands.rank.report import summarise, write
+    from xling_tasks.commands.rank.report import summarise, write  # brings scipy with it
 
     if not options.judge and not options.human:
         raise SettingError("give a --judge, a --human file of rankings, or both")
@@ -82,7 +80,7 @@ def rank(options: argparse.Namespace) -> str:
         order="shuffled",
         seed=options.seed,
         tau="b",
-        bootstrap=RESAMPLES,
+        intervals="student",
         libraries=("numpy",),
     )
     summary["models"] = {run.name: str(run.folder) for run in runs}

@@ -5,24 +5,30 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from xling_metrics.aggregate import MEAN
+from xling_metrics.stats.rank_intervals import rank_intervals
 from xling_metrics.stats.ranking import (
-    RESAMPLES,
     kendall_per_question,
-    mean_interval,
-    mean_points,
     points,
     pooled_agreement,
     score_points,
 )
+from xling_metrics.stats.resampling import ResamplerPool
 
 from xling_tasks.commands.rank.questions import METRICS, Question, Run, differing_ways
 from xling_tasks.commands.table import table
 from xling_tasks.data.published import published
 from xling_tasks.markdown import escaped
 from xling_tasks.output import jsonl
+from xling_tasks.report.columns import Column
+from xling_tasks.report.inference import Draws, column_interval, paired
+from xling_tasks.report.model import Options
+from xling_tasks.report.paired import Paired
 from xling_tasks.safe_csv import csv_text
 
 _ALL = "all"
@@ -31,7 +37,9 @@ _PUBLISHED_MODELS = 6
 NOTES = (
     "Points: n for the best of n models, 1 for the last; the mean over the ranked questions. "
     "'all' pools the questions of all languages.",
-    f"Intervals: 95%, percentile bootstrap over questions, {RESAMPLES:,} resamples.",
+    "Intervals: 95%, Student's over questions. Places: the best and the worst that a model can "
+    "have; every two models are compared over the questions (sign flips, Holm's correction), so "
+    "that all places of one rater and language hold together with 95%.",
     "Invalid rankings and missing replies are counted and left out; they are nobody's last place.",
     "Empty rationales are shown to the judge as they are, and ranked where the judge puts them; "
     "questions that the service of a model did not answer are left out (failed_call).",
@@ -57,7 +65,7 @@ def summarise(
     summary: dict[str, Any] = {
         key: [] for key in ("counts", "points", "positions", "metric_points", "pooled", "tau")
     }
-    languages = list(left_out)
+    languages, draws = list(left_out), Draws(Options(seed=seed), ResamplerPool(), described=False)
     differing = _differing_metrics(runs)
     for language in [*languages, _ALL]:
         own = [q for q in questions if language in (q.language, _ALL)]
@@ -69,9 +77,9 @@ def summarise(
             rated = [q for q in own if rater in q.ranks]
             if any(rater in q.ranks for q in questions):
                 start = {"rater": rater, "language": language}
-                _add_points(summary, start, [run.name for run in runs], rated, seed)
-                summary["tau"] += [start | row for row in _taus(rater, rated, differing, seed)]
-        _add_metric_points(summary, language, [run.name for run in runs], own, differing, seed)
+                _add_points(summary, start, [run.name for run in runs], rated, draws)
+                summary["tau"] += [start | row for row in _taus(rater, rated, differing)]
+        _add_metric_points(summary, language, [run.name for run in runs], own, differing)
     for rater in ("human", "judge"):
         summary["pooled"] += _pooled(rater, questions, differing)
     summary["published_points"] = _published_points() if len(runs) == _PUBLISHED_MODELS else []
@@ -86,27 +94,60 @@ def _add_points(
     start: dict[str, str],
     names: Sequence[str],
     rated: Sequence[Question],
-    seed: int,
+    draws: Draws,
 ) -> None:
     rows = [points(q.ranks[start["rater"]]) for q in rated]
-    for name, estimate in zip(names, mean_points(rows, len(names), seed=seed), strict=True):
-        summary["points"].append(start | {"model": name} | estimate._asdict())
+    means = _means_of(rows, len(names))
+    for name, mean, places in zip(names, means, _places(rows, len(names), draws), strict=True):
+        summary["points"].append(start | {"model": name} | mean | {"places": places})
     if start["rater"] == "judge":
         shown = [[row[index] for index in q.order] for q, row in zip(rated, rows, strict=True)]
-        for place, estimate in enumerate(mean_points(shown, len(names), seed=seed), start=1):
-            summary["positions"].append(start | {"position": place} | estimate._asdict())
+        for place, mean in enumerate(_means_of(shown, len(names)), start=1):
+            summary["positions"].append(start | {"position": place} | mean)
 
 
 def _add_metric_points(
     summary: dict[str, Any], language: str, names: Sequence[str], own: Sequence[Question],
-    differing: Mapping[str, list[str]], seed: int,
+    differing: Mapping[str, list[str]],
 ) -> None:  # fmt: skip
     for metric in METRICS:
         rows = [score_points(_scores(q, metric)) for q in own if _usable(q, metric, differing)]
-        estimates = mean_points(rows, len(names), seed=seed) if rows else []
-        for name, estimate in zip(names, estimates, strict=False):
+        for name, mean in zip(names, _means_of(rows, len(names)) if rows else (), strict=False):
             start = {"metric": metric, "language": language, "model": name}
-            summary["metric_points"].append(start | estimate._asdict())
+            summary["metric_points"].append(start | mean)
+
+
+_DRAWS = Draws(Options(), ResamplerPool())
+
+
+def _columns(rows: Sequence[Sequence[float]], n_models: int) -> list[Column]:
+    """Points as a report has its values: a question each, a column per model."""
+    table = np.asarray(rows, dtype=np.float64).reshape(len(rows), n_models)
+    return [Column(MEAN, np.column_stack([own, np.ones(len(own))])) for own in table.T]
+
+
+def _means_of(rows: Sequence[Sequence[float]], n_models: int) -> list[dict[str, Any]]:
+    """Mean points of every model, with Student's interval within what is possible."""
+    columns = _columns(rows, n_models)
+    return [_mean("points", column, (1, n_models)) for column in columns]
+
+
+def _mean(name: str, column: Column, bounds: tuple[float, float]) -> dict[str, Any]:
+    interval = column_interval(name, column, _DRAWS)
+    assert interval is not None
+    ends = [None if x is None else min(max(x, bounds[0]), bounds[1]) for x in interval[1:3]]
+    return {"mean": interval.value, "low": ends[0], "high": ends[1], "n": interval.n}
+
+
+def _places(rows: Sequence[Sequence[float]], n_models: int, draws: Draws) -> list[str]:
+    """The best and the worst place that each model can have, as a board ranks."""
+    columns, tests = _columns(rows, n_models), {}
+    for i, j in combinations(range(n_models), 2):
+        both = Paired(columns[i].sums, columns[j].sums, len(rows))
+        found = paired("points", columns[i], columns[j], both, draws).range
+        tests[i, j] = (found.value or 0.0, found.p)
+    ranks = rank_intervals(n_models, tests, draws.options.level)
+    return [f"{own.low}" if own.low == own.high else f"{own.low} to {own.high}" for own in ranks]
 
 
 def _pooled(
@@ -166,18 +207,18 @@ def _published_points() -> list[dict[str, Any]]:
 
 
 def _taus(
-    rater: str, rated: Sequence[Question], differing: Mapping[str, list[str]], seed: int
+    rater: str, rated: Sequence[Question], differing: Mapping[str, list[str]]
 ) -> Iterable[dict[str, Any]]:
     """Agreement of a rater with each metric, and of people with the judge."""
     for name in METRICS:
         usable = [q for q in rated if _usable(q, name, differing)]
         scores = [_scores(q, name) for q in usable]
         if usable:
-            yield _tau_row(name, [q.ranks[rater] for q in usable], scores, len(rated), seed)
+            yield _tau_row(name, [q.ranks[rater] for q in usable], scores, len(rated))
     both = [q for q in rated if "judge" in q.ranks]
     if rater == "human" and both:
         judged = [points(q.ranks["judge"]) for q in both]
-        yield _tau_row("judge", [q.ranks["human"] for q in both], judged, len(rated), seed)
+        yield _tau_row("judge", [q.ranks["human"] for q in both], judged, len(rated))
 
 
 def _tau_row(
@@ -185,12 +226,12 @@ def _tau_row(
     ranks: Sequence[Sequence[int]],
     scores: Sequence[Sequence[float]],
     n_rated: int,
-    seed: int,
 ) -> dict[str, Any]:
     taus = kendall_per_question(ranks, scores)
     known = [tau for tau in taus if tau is not None]
     counts = {"undefined": len(taus) - len(known), "not_scored": n_rated - len(taus)}
-    return {"metric": name} | mean_interval(known, seed=seed)._asdict() | counts
+    (column,) = _columns([[tau] for tau in known], 1)
+    return {"metric": name} | _mean("tau", column, (-1, 1)) | counts
 
 
 def _differing_metrics(runs: Sequence[Run]) -> dict[str, list[str]]:
