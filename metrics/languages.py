@@ -60,6 +60,7 @@ class Language(NamedTuple):
             with one of its own; empty where no prompt has it.
         answer: The same for 'Answer:'.
         declines: A pattern that whoever declines in it uses; empty where none was written.
+        negates: A pattern of its words for no, not, without, except; empty likewise.
     """
 
     code: str
@@ -82,6 +83,7 @@ class Language(NamedTuple):
     question: str = ""
     answer: str = ""
     declines: str = ""
+    negates: str = ""
 
     @property
     def aliases(self) -> tuple[str, ...]:

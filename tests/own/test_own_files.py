@@ -359,7 +359,7 @@ def test_a_question_is_not_asked_where_guessing_is_easier(tmp_path):
         "the same answer in English and Portuguese: question 1",
         "the answer in Portuguese is a stand-in such as 'N/A'",
         "options without right letters in 'correct': question 2",
-        "two options are the same in English: question 2",
+        "two options read alike in English: question 2",
         "fewer options in Portuguese than in another language: question 1",
     ):
         assert part in said

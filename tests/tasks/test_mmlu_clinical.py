@@ -38,7 +38,8 @@ class Reader(LM):
     loglikelihood_rolling = loglikelihood
 
 
-def publish(folder, codes=("en", "ts", "zu"), kind="human", flawed=(5, 25), change=None):
+def publish(folder, codes=("en", "ts", "zu"), kind="human", flawed=(5, 25), change=None,
+            changed=("ts", "virology")):  # fmt: skip
     """The publisher's files, with made-up questions; in some, Tsonga has one word for two terms."""
     for code in codes:
         for subject, count in SUBJECTS.items():
@@ -49,7 +50,7 @@ def publish(folder, codes=("en", "ts", "zu"), kind="human", flawed=(5, 25), chan
                 if code == "ts" and subject == "virology" and n in flawed:
                     options[1] = options[0].upper() + " "
                 rows.append([f"{word} number {n}?", *options, "A"])
-            if change and (code, subject) == ("ts", "virology"):
+            if change and (code, subject) == changed:
                 change(rows)
             where = folder / ("human" if code == "en" else kind)
             where.mkdir(parents=True, exist_ok=True)
@@ -86,6 +87,52 @@ def test_a_known_gap_and_the_questions_that_translation_damaged(ll, kind, run, t
     assert verdicts == {"ts": "worse", "zu": "about_the_same"}
     text = (to / "report.md").read_text()
     assert "2 of 604 questions are flagged" in text and "with flagged questions" in text
+
+
+def translate(rows):
+    """What translators do: 40 questions are left in English, and 20 lose a number."""
+    for n, row in enumerate(rows):
+        row[0] += " Give 25 mg." if n >= 20 else " Give twenty mg."
+        if 20 <= n < 60:
+            row[0] = f"Which of these is number {n}? Give 25 mg."
+
+
+def in_english(rows):
+    for n, row in enumerate(rows):
+        row[0] = f"Which of these is number {n}? Give 25 mg."
+
+
+class Damaged(Reader):
+    """Reads Tsonga well, but what is damaged there: not where it lost its number."""
+
+    @staticmethod
+    def right(prompt):
+        return "B" if "twenty mg" in prompt else "A"
+
+
+def test_the_gap_without_what_translation_damaged_and_all_kinds_in_one_table(run, tmp_path):
+    folder = tmp_path / "data"
+    for kind, change in (("human", translate), ("mt", None), ("bt", in_english)):
+        publish(folder, codes=("ts",), kind=kind, change=change, flawed=())
+    publish(folder, codes=("en",), change=in_english, changed=("en", "virology"))
+    names = [
+        f"mmlu_clinical_mcqa{kind}_{code}" for kind in ("", "_mt", "_bt") for code in ("en", "ts")
+    ]
+    evaluated(run, tmp_path / "out", names, model=Damaged(), metadata={"data_dir": str(folder)})
+    to = tmp_path / "to"
+    assert main(["report", str(tmp_path / "out"), "--to", str(to), "--no-pictures"]) == 0
+    [path] = (to / "tables").glob("translation_*.csv")
+    human, back, machine = csv.DictReader(path.open(encoding="utf-8"))
+    assert [x["texts"][:7] for x in (human, back, machine)] == ["by peop", "the hum", "by mach"]
+    signs = {key: human[key] for key in ("numbers", "untranslated", "units", "coincide")}
+    assert signs == {"numbers": "20", "untranslated": "40", "units": "0", "coincide": "0"}
+    # All that is wrong is in the 20 questions that lost their number; 544 have no sign at all.
+    assert float(human["gap"]) == pytest.approx(-20 / 604) and float(human["gap without"]) == 0
+    assert (human["any of these"], human["n without"]) == ("60", "544")
+    # A back-translation is English: it may be equal, and its numbers are there.
+    assert (back["untranslated"], back["any of these"], float(back["gap"])) == ("0", "0", 0)
+    # In the machine's texts every 25 mg of virology is missing, but in question 25; no harm came of it.
+    assert (machine["numbers"], float(machine["gap"])) == ("165", 0)
 
 
 def test_groups_by_kind_have_every_language():

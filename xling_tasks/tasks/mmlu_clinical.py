@@ -63,6 +63,7 @@ class _Clinical(FlaggedChoices):
             "questions": len(questions),
             "subjects": dict(Counter(each.subject for each in questions)),
             "translation": self.record.translation,
+            **({"texts_in": "en"} if self.record.file == "bt" else {}),
             "unusable_rows": 0,
             "unusable_reasons": {},
             "unusable_questions": [],

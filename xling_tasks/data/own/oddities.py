@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
 from xling_tasks.data.cells import natural
+from xling_tasks.data.choices import SIGNS, Asked, coincide, plain, signs
 from xling_tasks.data.own.rows import LETTERS, Item
 from xling_tasks.data.own.tongues import Tongue
 
@@ -124,22 +125,46 @@ def _about_options(items: Sequence[Item], tongues: Mapping[str, Tongue]) -> Iter
     lone = [item.id for item in items if not item.correct and letters_of(item)]
     if lone:
         yield f"options without right letters in 'correct': {listed(lone)}"
-    twice: dict[str, list[str]] = {}
     fewer: dict[str, list[str]] = {}
     for item in items:
         for code, own in item.texts.items():
             options = [own[kind] for kind in own if kind.startswith("option_")]
-            if len({text.casefold() for text in options}) < len(options):
-                twice.setdefault(code, []).append(item.id)
             if options and len(options) < len(letters_of(item)):
                 fewer.setdefault(code, []).append(item.id)
-    for code, ids in twice.items():
-        yield f"two options are the same in {tongues[code].name}: {listed(ids)}"
+    yield from _about_translations(items, tongues)
     for code, ids in fewer.items():
         yield (
             f"fewer options in {tongues[code].name} than in another language: {listed(ids)}; "
             "guessing would be easier there, so it is not asked in it"
         )
+
+
+def _about_translations(items: Sequence[Item], tongues: Mapping[str, Tongue]) -> Iterator[str]:
+    """What of questions of multiple choice should be looked at, beside the English ones."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for item in items:
+        asked = {code: _asked(own) for code, own in item.texts.items()}
+        for code, own in asked.items():
+            english = asked.get("en")
+            there = frozenset({"coincide"}) if coincide(own) else frozenset()
+            if (
+                code != "en"
+                and english
+                and english.options
+                and english.options.keys() == own.options.keys()
+            ):
+                there = signs(english, own, code)
+                if plain(english.question) == plain(own.question):
+                    there -= {"untranslated"}  # said of questions in every language
+            for sign in there:
+                found.setdefault((sign, code), []).append(item.id)
+    for (sign, code), ids in found.items():
+        yield f"{SIGNS[sign]} in {tongues[code].name}: {listed(ids)}"
+
+
+def _asked(own: Mapping[str, str]) -> Asked:
+    options = {kind: text for kind, text in own.items() if kind.startswith("option_")}
+    return Asked(own.get("question", ""), options)
 
 
 def letters_of(item: Item) -> str:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,6 +16,7 @@ from xling_tasks.logs.families import given_families, known_families
 from xling_tasks.logs.joined import members
 from xling_tasks.logs.results import read_results, refuse_mixed_models
 from xling_tasks.report.data import Model, Task, read_models
+from xling_tasks.report.over import over
 from xling_tasks.report.stats import AUC
 from xling_tasks.report.unread import measured
 
@@ -124,7 +123,7 @@ def paired(both: Sequence[Shared]) -> tuple[list[Pair], list[str], list[str]]:
         for note in left_out:
             notes.setdefault(note, []).append(name)
         if ids:
-            pairs.append(Pair(measured(_aligned(a, ids)), measured(_aligned(b, ids)), names))
+            pairs.append(Pair(measured(over(a, ids)), measured(over(b, ids)), names))
     return pairs, _grouped(changed), _grouped(notes)
 
 
@@ -167,24 +166,6 @@ def contents(task: Task, languages: set[str]) -> dict[str, str]:
         return (str(doc["question_id"]), digest) if sample.get("filter", "none") == "none" else None
 
     return dict(item for _, item in task.results.samples.stream(read) if item is not None)
-
-
-def _aligned(task: Task, ids: Sequence[str]) -> Task:
-    """A task over some of its questions in a given order."""
-    place = {key: index for index, key in enumerate(task.ids)}
-    order = [place[key] for key in ids]
-    return replace(
-        task,
-        ids=list(ids),
-        offsets=array("q", (task.offsets[index] for index in order)),
-        columns={
-            name: replace(column, sums=column.sums[order]) for name, column in task.columns.items()
-        },
-        rows={key: task.rows[key] for key in ids if key in task.rows},
-        unread={name: own[order] for name, own in task.unread.items()},
-        outcomes={code: [own[at] for at in order] for code, own in task.outcomes.items()},
-        texts=array("q", (task.texts[index] for index in order)),
-    )
 
 
 def remarks(a: Model, b: Model) -> Iterable[str]:

@@ -18,6 +18,7 @@ from xling_tasks.report.tables.multilingual import multilingual_tables
 from xling_tasks.report.tables.significance import significance_tables
 from xling_tasks.report.tables.table import Table
 from xling_tasks.report.tables.topics import topic_tables
+from xling_tasks.report.tables.translation import translation_tables
 from xling_tasks.report.tables.xlinghealth import (
     consistency_tables,
     filtered_tables,
@@ -60,6 +61,7 @@ def tables(
     made += headline_tables(report)
     for part in _CRITERIA:
         made += part(grid, remarks, published)
+    made += translation_tables(report)
     made += human_tables(report)
     made += topic_tables(report, topics)
     return [*made, *significance_tables(report, remarks, published)]
