@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -11,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from xling_tasks.data.mmlu_clinical import SUBJECTS
 from xling_tasks.data.sources import SAMPLE_FOLDER
 
 SHA = "1234567890" * 4
@@ -27,10 +31,14 @@ except DataError as error:
 """
 
 
+def sample() -> dict[str, bytes]:
+    """A repository of LiveQA with two questions."""
+    lines = (SAMPLE_FOLDER / "xlinghealth_demo.jsonl").read_bytes().splitlines(keepends=True)
+    return {"README.md": b"", "data/LiveQA.jsonl": b"".join(lines[:10])}
+
+
 class Hub:
-    def __init__(self, gated: bool) -> None:
-        lines = (SAMPLE_FOLDER / "xlinghealth_demo.jsonl").read_bytes().splitlines(keepends=True)
-        content = b"".join(lines[:10])  # two questions
+    def __init__(self, gated: bool = False, **repositories: dict[str, bytes]) -> None:
         asked = self.asked = []
 
         class Handler(BaseHTTPRequestHandler):
@@ -44,17 +52,21 @@ class Hub:
                 asked.append(self.path)
                 headers = {"X-Repo-Commit": SHA}
                 status, data = 200, b""
+                files = next(
+                    (own for name, own in repositories.items() if f"/{name}/" in f"{self.path}/"),
+                    {} if repositories else sample(),
+                )
                 if self.path.startswith("/api/datasets/"):
-                    files = [{"rfilename": "README.md"}, {"rfilename": "data/LiveQA.jsonl"}]
-                    data = json.dumps(
-                        {"id": "claws-lab/XLingHealth", "sha": SHA, "siblings": files, "tags": []}
-                    ).encode()
+                    siblings = [{"rfilename": name} for name in files]
+                    told = {"id": "claws-lab/XLingHealth", "sha": SHA, "siblings": siblings}
+                    data = json.dumps({**told, "tags": []}).encode()
                 elif gated:
                     status, headers = 403, {"X-Error-Code": "GatedRepo"}
                     data = b'{"error": "Access to this dataset is restricted"}'
                 else:
-                    headers |= {"ETag": '"abc"', "Accept-Ranges": "bytes"}
-                    data = content
+                    name = self.path.partition(f"/resolve/{SHA}/")[2]
+                    status, data = (200, files[name]) if name in files else (404, b"")
+                    headers |= {"ETag": f'"{hash(data)}"', "Accept-Ranges": "bytes"}
                 self.send_response(status)
                 for key, value in {**headers, "Content-Length": str(len(data))}.items():
                     self.send_header(key, value)
@@ -70,8 +82,9 @@ class Hub:
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
 
 
-def ask(url: str, folder: Path, *arguments: str, offline: bool = False) -> str:
-    import os
+def ask(
+    url: str, folder: Path, *arguments: str, offline: bool = False, script: str = SCRIPT
+) -> str:
 
     env = {
         **os.environ,
@@ -81,7 +94,7 @@ def ask(url: str, folder: Path, *arguments: str, offline: bool = False) -> str:
     }
     env |= {"HF_HUB_DISABLE_XET": "1", "HF_TOKEN": ""}
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, *arguments],
+        [sys.executable, "-c", script, *arguments],
         env=env,
         cwd=folder,
         capture_output=True,
@@ -126,3 +139,62 @@ def test_offline_says_how_to_use_a_folder(tmp_path):
     said = ask("http://127.0.0.1:9", tmp_path, offline=True)
     assert said.startswith("DataError: LiveQA could not be fetched")
     assert "data_dir=FOLDER" in said and len(said.splitlines()) == 1
+
+
+# MMLU-Clinical: the publisher's repository, and MMLU's own for English
+
+RUN = """
+from pathlib import Path
+from builders import lm_eval
+lm_eval(Path("."), "--model", "xling_baseline", "--tasks", "mmlu_clinical_mcqa_en,mmlu_clinical_mcqa_ts",
+        "--output_path", "out", "--log_samples")
+"""
+
+
+def clinical() -> dict[str, dict[str, bytes]]:
+    """Both repositories, in the form in which their publishers write them."""
+    import pyarrow
+    import pyarrow.parquet
+
+    translated, english = {"README.md": b""}, {}
+    for subject, count in SUBJECTS.items():
+        texts = [[f"Xitsonga {n}?", *(f"{letter}{n}" for letter in "wxyz")] for n in range(count)]
+        file = io.StringIO(newline="")
+        writer = csv.writer(file)
+        writer.writerow(["Question", "OptionA", "OptionB", "OptionC", "OptionD", "Answer"])
+        writer.writerows([*row, "ABCD"[n % 4]] for n, row in enumerate(texts))
+        for split in ("dev", "test", "val"):
+            path = f"mmlu_{subject}/{subject}_{split}_ts.csv"
+            translated[path] = file.getvalue().encode() if split == "test" else b"not read"
+        rows = [
+            {"question": f"Which {n}?", "subject": subject, "choices": row[1:], "answer": n % 4}
+            for n, row in enumerate(texts)
+        ]
+        table = io.BytesIO()
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), table)
+        english[f"{subject}/test-00000-of-00001.parquet"] = table.getvalue()
+    return {"Institute-Disease-Modeling/mmlu-winogrande-afr": translated, "cais/mmlu": english}
+
+
+def test_clinical_questions_come_from_two_repositories_through_the_harness(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    hub = Hub(**clinical())
+    try:
+        ask(hub.url, tmp_path, script=RUN)
+    finally:
+        hub.server.shutdown()
+        hub.server.server_close()
+    [results] = (tmp_path / "out").rglob("results_*.json")
+    content = json.loads(results.read_text())
+    for code in ("en", "ts"):
+        task = f"mmlu_clinical_mcqa_{code}"
+        assert content["n-samples"][task]["effective"] == 604
+        data = content["configs"][task]["metadata"]["xling"]["data"]
+        assert (data["kind"], data["revision"]) == ("hub", SHA)
+        assert data["name"] == "Institute-Disease-Modeling/mmlu-winogrande-afr"
+        assert data["english"] == f"cais/mmlu@{SHA}" and {*data["flagged_by"]} == {"en", "ts"}
+    [samples] = (tmp_path / "out").rglob("samples_mmlu_clinical_mcqa_ts_*")
+    doc = json.loads(samples.read_text().splitlines()[266])["doc"]
+    assert (doc["question_id"], doc["question"]) == ("college_medicine-1", "Xitsonga 1?")
+    assert (doc["options"]["D"], doc["answer"]) == ("z1", ["B"])
+    assert not any("_dev_" in path or "_val_" in path for path in hub.asked)

@@ -208,9 +208,11 @@ def _on_the_hub(
         for file, key in _names(record, "human"):
             if key[0] != "en" and file in listed:
                 files[key] = Path(fetch(name, listed[file], revision=info.sha))
+        english = huggingface_hub.HfApi().dataset_info(_ENGLISH_HUB).sha
         for subject in SUBJECTS:
             part = f"{subject}/test-00000-of-00001.parquet"
-            files["en", subject] = Path(fetch(_ENGLISH_HUB, part))
+            files["en", subject] = Path(fetch(_ENGLISH_HUB, part, revision=english))
     except Exception as error:  # the HTTP library beneath has errors of its own when offline
         raise DataError(no_access(record, name, error, _ADVICE)) from None
-    return files, {"kind": "hub", "name": name, "revision": info.sha}
+    named = {"kind": "hub", "name": name, "revision": info.sha}
+    return files, {**named, "english": f"{_ENGLISH_HUB}@{english}"}
