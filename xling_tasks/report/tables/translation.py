@@ -62,7 +62,7 @@ class _Set(NamedTuple):
 
 
 def translation_tables(report: Report) -> Iterator[Table]:
-    """A table per criterion and set of English questions; none where no text has a sign."""
+    """A table per criterion and set of English questions; none where one form has no sign."""
     groups: dict[tuple[str, str], list[_Set]] = {}
     for model in report.models:
         for one in _sets(model):
@@ -82,9 +82,10 @@ def translation_tables(report: Report) -> Iterator[Table]:
         )
         for one, task, found in lines:
             rows.add(*_line(statistics, one, task, found))
-        if any(found.values() for *_, found in lines):
-            dataset = min((one.english.place.dataset for one in sets), key=len)
-            several = len({one.english.place.dataset for one in sets}) > 1
+        datasets = {one.english.place.dataset for one in sets}
+        several = len(datasets) > 1
+        if several or any(any(found.values()) for *_, found in lines):
+            dataset = min(datasets, key=len)
             title = f"{heading(criterion, dataset)}: what translation did"
             notes = [_NOTE, _GAPS, *([_SEVERAL] if several else [])]
             yield rows.table(f"translation_{criterion}_{dataset}", criterion, title, notes)
