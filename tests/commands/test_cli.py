@@ -54,6 +54,28 @@ def test_cost_follows_limit_and_temperatures(capsys):
     assert one["prompt_tokens"] > 30 * 100
 
 
+def test_cost_in_dollars_by_calls_and_by_batches(capsys):
+    sample = Path(__file__).parents[2] / "xling_tasks/data/sample/rubric_demo.jsonl"
+    metadata = json.dumps({"data_dir": str(sample), "judge": {"model": "xling_baseline"}})
+    words = ["cost", "--tasks", "xling_own_rubric", "--metadata", metadata, "--price"]
+    rows = json.loads(xling(capsys, *words, "judge=2.5/10", "--shared-from", "128", "--json"))
+    model, judge = (
+        next(r for r in rows if r["task"] == "total" and r["role"] == role)
+        for role in ("model", "judge")
+    )
+    sent, shared, back = (judge[f"{k}_tokens"] for k in ("prompt", "shared", "max_output"))
+    assert judge["dollars"] == pytest.approx((2.5 * sent + 10 * back) / 1e6)
+    assert judge["dollars_batch"] == pytest.approx(judge["dollars"] / 2)
+    assert judge["dollars_shared"] == pytest.approx(judge["dollars"] - 0.9 * 2.5 * shared / 1e6)
+    assert 0.7 < shared / sent < 0.9 and model["dollars"] is None
+    # Services that bill long beginnings alone see none here.
+    rows = json.loads(xling(capsys, *words, "judge=2.5/10", "--json"))
+    assert {row["shared_tokens"] for row in rows} == {0}
+    for price, said in (("judge=2.5", "write ROLE=IN/OUT"), ("reader=1/2", "no such role here")):
+        assert main([*words, price]) == 2
+        assert said in capsys.readouterr().err
+
+
 def test_cost_with_a_real_tokenizer(capsys, tiny_hf):
     words = ["cost", "--tasks", "xlinghealth_verifiability_ll_demo_hi", "--json", "--limit", "1"]
     estimated, exact = (

@@ -22,6 +22,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--exact", action="store_true", help="count every prompt, not those of 250 questions a task"
     )
+    parser.add_argument(
+        "--price", action="append", default=[], metavar="ROLE=IN/OUT",
+        help="dollars for a million tokens sent and received, such as judge=2.5/10 model=0.15/0.6 "
+        "(again for each role): prices of calls and of batches stand beside the tokens",
+    )  # fmt: skip
+    parser.add_argument(
+        "--shared-from", type=int, default=1024, metavar="N",
+        help="tokens from which on your service bills a beginning as cached input; default 1,024",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="JSON instead of a table")
     add_metadata(parser)
     parser.set_defaults(run=cost)
@@ -29,15 +38,32 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def cost(options: argparse.Namespace) -> str:
     """`xling cost`: a table of requests and tokens per task, with totals per model."""
-    from xling_tasks.commands.estimate import SAMPLE, as_rows, costs, tokenizer_count, totals
+    from xling_tasks.commands.estimate import (
+        BATCH_PRICE,
+        SAMPLE,
+        SHARED_PRICE,
+        as_rows,
+        costs,
+        tokenizer_count,
+        totals,
+    )
 
     if options.limit is not None and options.limit < 1:
         raise SettingError(f"--limit {options.limit}: must be at least 1")
     count = tokenizer_count(options.tokenizer) if options.tokenizer else None
+    prices = dict(map(_price, options.price))
     tasks = load_tasks(options.tasks, read_metadata(options.metadata))
     sample = None if options.exact else SAMPLE
-    entries = costs(tasks, limit=options.limit, count=count, sample=sample)
-    rows = as_rows([*entries, *totals(entries)])
+    entries = costs(
+        tasks, limit=options.limit, count=count, sample=sample, shared_from=options.shared_from
+    )
+    whole = totals(entries)
+    roles = {entry.role for entry in whole}
+    if unknown := prices.keys() - roles:
+        raise SettingError(
+            f"--price {unknown.pop()}: no such role here; there are {', '.join(sorted(roles))}"
+        )
+    rows = as_rows([*entries, *whole], prices)
     if options.json:
         return json.dumps(rows, indent=2)
     note = options.tokenizer or "estimated from characters; --tokenizer NAME counts exactly"
@@ -45,7 +71,30 @@ def cost(options: argparse.Namespace) -> str:
     if sample and min(most, options.limit or most) > sample:
         note += f"; of larger tasks the prompts of {sample} questions stand for all (--exact: all)"
     said = f"{table(rows)}\n\nTokens: {note}. max_output_tokens is a limit, not a forecast."
-    return "\n".join([said, *_foreseen(tasks, entries), *_sets_of_prompts(tasks)])
+    lines = [
+        said,
+        "shared_tokens: those of prompts that begin as the one before did, where that is "
+        f"{options.shared_from:,} tokens or more (--shared-from).",
+    ]
+    if prices:
+        lines.append(
+            "dollars: of calls, if all comes back that may; dollars_shared: if shared tokens cost "
+            f"{SHARED_PRICE:g} of others; dollars_batch: with batch=true at {BATCH_PRICE:g} of "
+            "calls. Your service's own terms count."
+        )
+    return "\n".join([*lines, *_foreseen(tasks, entries), *_sets_of_prompts(tasks)])
+
+
+def _price(given: str) -> tuple[str, tuple[float, float]]:
+    role, _, numbers = given.partition("=")
+    sent, _, received = numbers.partition("/")
+    try:
+        prices = float(sent), float(received)
+    except ValueError:
+        prices = -1.0, -1.0
+    if not all(0 <= price < 1e6 for price in prices):
+        raise SettingError(f"--price {given}: write ROLE=IN/OUT, such as judge=2.5/10")
+    return role, prices
 
 
 def _foreseen(tasks: list[Any], entries: list[Any]) -> Iterator[str]:

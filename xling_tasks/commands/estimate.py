@@ -20,6 +20,12 @@ A rough average over current tokenizers; `--tokenizer` counts with a real one in
 """
 
 
+SHARED_PRICE = 0.1
+"""What cached input costs at many services, of the price of input."""
+
+BATCH_PRICE = 0.5
+"""What batches cost at most services, of the price of calls."""
+
 SAMPLE = 250
 """Questions of a task whose prompts are made and counted, unless all are asked for."""
 
@@ -38,6 +44,7 @@ class Cost:
         kind: `generate_until` or `loglikelihood`.
         requests: Number of requests.
         prompt_tokens: Tokens sent.
+        shared_tokens: Those of the tokens sent that begin a prompt as the one before began.
         max_output_tokens: The most tokens that may come back.
     """
 
@@ -47,6 +54,7 @@ class Cost:
     kind: str
     requests: int = 0
     prompt_tokens: int = 0
+    shared_tokens: int = 0
     max_output_tokens: int = 0
 
 
@@ -56,6 +64,7 @@ def costs(
     limit: int | None = None,
     count: Callable[[str], int] | None = None,
     sample: int | None = SAMPLE,
+    shared_from: int = 1024,
 ) -> list[Cost]:
     """The cost of each task, one entry per task, role, language and kind of request.
 
@@ -66,21 +75,26 @@ def costs(
         sample: Of a task with more questions, the prompts of this many, evenly spread, are made
             and counted, and stand for all. The requests to the model are counted over all
             questions. None for the prompts of all.
+        shared_from: Tokens of a shared beginning below which it does not count as shared.
     """
     count = count or _estimate
     made: list[Cost] = []
     for task in tasks:
         docs = task.eval_docs if limit is None else islice(task.eval_docs, limit)
-        made.extend(_of_task(task, list(docs), count, sample))
+        made.extend(_of_task(task, list(docs), count, sample, shared_from))
     return made
 
 
 def _of_task(
-    task: XlingTask, docs: Sequence[Any], count: Callable[[str], int], sample: int | None
+    task: XlingTask,
+    docs: Sequence[Any],
+    count: Callable[[str], int],
+    sample: int | None,
+    shared_from: int,
 ) -> list[Cost]:
     n = len(docs) if sample is None else min(sample, len(docs))
     chosen = [docs[i * len(docs) // n] for i in range(n)]
-    entries = _counted(task, chosen, count)
+    entries = _counted(task, chosen, count, shared_from)
     if n < len(docs):
         _scale(entries, task, docs, n)
     return list(entries.values())
@@ -90,15 +104,24 @@ AGAIN = "asked again, at most"
 """The kind of a second request: of a judge or a reader, where its reply is not in form."""
 
 
-def _counted(task: XlingTask, docs: Iterable[Any], count: Callable[[str], int]) -> dict[_Key, Cost]:
+def _counted(
+    task: XlingTask, docs: Iterable[Any], count: Callable[[str], int], shared_from: int
+) -> dict[_Key, Cost]:
     """What some documents cost."""
     entries: dict[_Key, Cost] = {}
+    before: dict[_Key, str] = {}
     name = str(task.config.task)
 
     def add(role: str, kind: str, language: str, text: str, output: int, times: int) -> None:
         entry = entries.setdefault((role, kind, language), Cost(name, role, language, kind))
         entry.requests += times
-        entry.prompt_tokens += times * count(text)
+        tokens = count(text)
+        entry.prompt_tokens += times * tokens
+        begins = shared_beginning(before.get((role, kind, language), ""), text)
+        before[role, kind, language] = text
+        shared = count(text[:begins]) if begins else 0
+        entry.shared_tokens += shared * (shared >= shared_from)
+        entry.shared_tokens += (times - 1) * tokens * (tokens >= shared_from)
         entry.max_output_tokens += times * output
 
     for doc in docs:
@@ -148,6 +171,7 @@ def _scale(entries: dict[_Key, Cost], task: XlingTask, docs: Sequence[Any], n: i
         times = requests[key] / entry.requests if key in requests else len(docs) / n
         entry.requests = round(entry.requests * times)
         entry.prompt_tokens = round(entry.prompt_tokens * times)
+        entry.shared_tokens = round(entry.shared_tokens * times)
         entry.max_output_tokens = round(entry.max_output_tokens * times)
 
 
@@ -179,13 +203,40 @@ def totals(entries: Iterable[Cost]) -> list[Cost]:
         total.role, total.kind = entry.role, entry.kind
         total.requests += entry.requests
         total.prompt_tokens += entry.prompt_tokens
+        total.shared_tokens += entry.shared_tokens
         total.max_output_tokens += entry.max_output_tokens
     return list(sums.values())
 
 
-def as_rows(entries: Iterable[Cost]) -> list[Mapping[str, Any]]:
-    """Plain mappings, for tables and JSON."""
-    return [asdict(entry) for entry in entries]
+def as_rows(
+    entries: Iterable[Cost], prices: Mapping[str, tuple[float, float]] | None = None
+) -> list[Mapping[str, Any]]:
+    """Plain mappings, for tables and JSON.
+
+    Args:
+        entries: What is asked.
+        prices: Role -> dollars for a million tokens sent and received; with them each row of that
+            role has the price of calls, and that of batches.
+    """
+    return [{**asdict(entry), **(_priced(entry, prices) if prices else {})} for entry in entries]
+
+
+def _priced(entry: Cost, prices: Mapping[str, tuple[float, float]]) -> dict[str, float | None]:
+    if entry.role not in prices:
+        return {"dollars": None, "dollars_shared": None, "dollars_batch": None}
+    sent, received = (price / 1e6 for price in prices[entry.role])
+    plain = entry.prompt_tokens * sent + entry.max_output_tokens * received
+    shared = plain - (1 - SHARED_PRICE) * entry.shared_tokens * sent
+    return {"dollars": plain, "dollars_shared": shared, "dollars_batch": BATCH_PRICE * plain}
+
+
+def shared_beginning(a: str, b: str) -> int:
+    """How many characters two texts have in common from their beginning on."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if a[low:middle] == b[low:middle] else (low, middle - 1)
+    return low
 
 
 def _estimate(text: str) -> int:
