@@ -29,7 +29,16 @@ manager.TaskIndex._iter_yaml_files = staticmethod(lambda root: () if root == own
 """
 """Code for a fresh interpreter: the harness's own 16,000 task files are not read (seconds)."""
 
-COMMAND = f"{ONLY_OURS}\nfrom lm_eval.__main__ import cli_evaluate\ncli_evaluate()\n"
+ASKED_ONCE = """
+try:
+    from torch.utils import collect_env
+    collect_env.get_pretty_env_info = lambda: "not asked"
+except ImportError:
+    pass
+"""
+"""Code for a fresh interpreter: the harness does not ask pip and the machine for their parts (seconds)."""
+
+COMMAND = f"{ONLY_OURS}{ASKED_ONCE}\nfrom lm_eval.__main__ import cli_evaluate\ncli_evaluate()\n"
 """Code for `python -c CODE WORDS`, where the process itself is what is tested."""
 
 

@@ -193,7 +193,7 @@ def test_parity_on_generated_text(language, package, google) -> None:
 def test_parity_on_real_text(language, package, google, realdata) -> None:
     if language == "ja":
         pytest.importorskip("janome", reason="the extra ja is not installed")
-    _assert_parity(_pairs(_real(realdata, language), language, 210), package, google)
+    _assert_parity(_pairs(_real(realdata, language), language, 60), package, google)
 
 
 def _assert_parity(pairs, package, google) -> None:

@@ -276,8 +276,7 @@ def test_notes_stand_once_and_tables_below_are_folded(written, looked):
     assert notes and opened.page.locator("h2#glossary").count() == 1
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, PHONE])
+@pytest.mark.parametrize(("size", "scheme"), [(WIDE, "dark"), (PHONE, "light")])
 def test_axe_finds_nothing_folded_or_unfolded(written, looked, size, scheme):
     runs = {"one": FOUR, "two": FOUR | {C.format("liveqa") + "hi": judged(2, 100, inside=0.01)}}
     opened = looked(written(runs), size, color_scheme=scheme)

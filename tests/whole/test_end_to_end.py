@@ -25,11 +25,10 @@ def opinion(prompt: str) -> str:
     return f"Reasons.\nVERDICT {code}: {list(OPTIONS.values())[len(prompt) % 4]}"
 
 
-def check(results, limit=None):
+def check(results, limit):
     for task in TASKS:
         scores, samples = results["results"][task], results["samples"][task]
-        usable = 244 if task.endswith("_en") else 246
-        assert len(samples) == (limit or usable)
+        assert len(samples) == limit
         assert scores["unusable_rows,none"] == (10 if task.endswith("_en") else 0)
         if "_ll_" in task:
             gold, chance = zip(*chain.from_iterable(s["auc"] for s in samples))
@@ -62,11 +61,12 @@ def check(results, limit=None):
 def test_liveqa_with_the_baseline_and_a_judge_over_http(run, serve, realdata):
     served = serve(opinion)
     metadata = {"data_dir": str(realdata / "xlinghealth"), "judge": served.spec()}
-    results = run(TASKS, metadata=metadata)
-    check(results)
+    # All questions: test_report.py::test_liveqa_in_four_languages.
+    results = run(TASKS, metadata=metadata, limit=20)
+    check(results, limit=20)
     # Equal answers to one question aside, every answer was judged once.
-    assert len(served.prompts) == len(set(served.prompts)) == 244 + 3 * 246
-    again = run(TASKS, metadata=metadata)
+    assert len(served.prompts) == len(set(served.prompts)) == 4 * 20
+    again = run(TASKS, metadata=metadata, limit=20)
     assert again["results"] == results["results"]
 
 

@@ -37,6 +37,9 @@ PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 FIXED = {"README.md", ".eval_results"}
 UNNAMED = ("empty", "half a letter")
 """What no version of ours wrote, and no page can show."""
+FEW = ("climbs", "absolute", "NUL", "half a letter", "script", "empty")
+SLOW = ("merge", "board")
+"""Commands whose names of files come from the same function as the report's, seconds each."""
 TASKS = [f"xlinghealth_correctness_demo_{code}" for code in ("en", "es")]
 
 
@@ -93,6 +96,8 @@ COMMANDS = {
 def test_a_dataset_of_any_name_stays_in_the_folder(command, whole, tmp_path, capsys):
     wrong = {}
     for kind, name in HOSTILE.items():
+        if command in SLOW and kind not in FEW:
+            continue
         place = tmp_path / kind.replace(" ", "_")
         out = named(whole, place / "in" / "out", name)
         # Where climbing out of `--to` would write, if folders are made on the way.

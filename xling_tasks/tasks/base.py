@@ -2,59 +2,42 @@
 
 A document is a question (so that `--limit` cuts whole questions). A task turns it into one or
 more *views*, one prompt each, and each view into one or more requests. All costly scoring happens
-in `score`, once per task over all replies; `process_results` only looks values up.
+in `score`, once per task over all replies; what follows from it is in `tasks.scored`.
 """
 
 from __future__ import annotations
 
-import functools
 import time
-import weakref
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from lm_eval.api.instance import Instance
-from lm_eval.api.task import ConfigurableTask
 from xling_metrics.language import deciding_scripts
 
-from xling_tasks import __version__
-from xling_tasks.criteria import CRITERIA, about
 from xling_tasks.data.prompts import Prompt, Prompts
-from xling_tasks.data.records import DatasetRecord
-from xling_tasks.data.there import check_there
-from xling_tasks.discovery import task_folder
 from xling_tasks.errors import DataError
 from xling_tasks.harness.backends import clean_reply, replayed
 from xling_tasks.harness.run import all_ranks, bind, current, use_own_standard_errors
-from xling_tasks.languages import unknown_names
 from xling_tasks.lm import journaled
 from xling_tasks.log import log
 from xling_tasks.log_filter import clean_saved_results
-from xling_tasks.logs.answers import answer_lines, new_run, noting
+from xling_tasks.logs.answers import noting
 from xling_tasks.models.fence_key import fences
-from xling_tasks.models.tally import by_role, told
-from xling_tasks.outcomes import OUTCOME, SERVED, outcome_of
+from xling_tasks.models.tally import told
 from xling_tasks.readers.fences import Fences
 from xling_tasks.readers.thinking import holds_thinking
-from xling_tasks.replies.folder import cache_folder, save_answers
+from xling_tasks.replies.folder import cache_folder
 from xling_tasks.scorers.answered import (
-    ANSWER_METRICS,
-    ANSWERED_SIGNATURE,
-    about_answers,
-    outcomes_by_language,
     unanswered_again,
 )
-from xling_tasks.scorers.values import replies_of
-from xling_tasks.secrets import redact, remember
+from xling_tasks.secrets import remember
 from xling_tasks.settings import Settings
-from xling_tasks.tasks import said
-from xling_tasks.tasks.before_run import check_before_run
-from xling_tasks.tasks.metric import Aggregation, DocumentValues, Metric
+from xling_tasks.tasks import said, saving
+from xling_tasks.tasks.before_run import check_before_run, check_data
+from xling_tasks.tasks.scored import ScoredTask
 from xling_tasks.tasks.second import SecondOpinion
 from xling_tasks.tasks.seeds import Request, with_seeds
 from xling_tasks.tasks.side_requests import SideRequest
@@ -71,15 +54,13 @@ class Docs(list[dict[str, Any]]):
         return dict.fromkeys(self[0])
 
 
-class XlingTask(ConfigurableTask):  # type: ignore[misc]
+class XlingTask(ScoredTask):
     """Base of all our tasks; a leaf YAML names the dataset and the language.
 
     A family of tasks defines `load_docs` and `coverage`; a task defines `prompt_name`,
     `doc_to_text`, `requests_for`, `metrics` and `values`, and may define `views` and `score`.
     """
 
-    criterion: str
-    """What it measures, a key of `CRITERIA`."""
     prompt_name: str
     native_as_published = False
     """Whether the paper's instructions are in the question's language rather than in English."""
@@ -91,8 +72,6 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     """Whether replies are scored as they are, rather than read for a verdict or letters."""
     reads_keys: frozenset[str] = frozenset({"generation_kwargs", "description"})
     """The keys of a YAML that it reads, beside those that all tasks do."""
-    record: DatasetRecord
-    provenance: Mapping[str, Any]
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         kind = config.get("class", type(self))
@@ -113,7 +92,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         self._gaps = False
         self._recorded: dict[str, Any] = {}
         self._second: dict[str, SecondOpinion] = {}
-        self._untemplated: dict[str, str] | None = None
+        self.untemplated = None
         self._name = str(config.get("task"))
         self.prompts = Prompts(self.settings.prompts)
         self.prompt_language = self.instruction_language(self.language)
@@ -147,8 +126,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     def download(self, dataset_kwargs: Any = None, **kwargs: Any) -> None:
         """Load the data; the harness calls this from its constructor."""
         if (manager := current().task_manager) is not None:
-            names = _ours(manager, current().tasks)
-            _check_once(names, self.settings.data_dir, self.settings.dataset, id(manager))
+            check_data(manager, current().tasks, self.settings)
         docs = self.load_docs(str((dataset_kwargs or {})["record"]))
         if not docs:
             raise DataError(
@@ -187,16 +165,16 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         if self.scores_texts and not self.predict_only:
             self.load_second()
         self.check_run()
-        if self._coded():
+        if self.coded:
             _ = self.fences  # a key that cannot be read is an error now, not after the answers
-        self._untemplated = None
+        self.untemplated = None
         if kwargs.get("chat_template") is not None:
-            self._untemplated = {}
-            kwargs["chat_template"] = noting(kwargs["chat_template"], self._untemplated)
+            self.untemplated = {}
+            kwargs["chat_template"] = noting(kwargs["chat_template"], self.untemplated)
         super().build_all_requests(cache_requests=False, **kwargs)
         self._keep_a_journal()
         said.say_next(self.predict_only)
-        _unsaved.append(weakref.ref(self))
+        saving.remember(self)
 
     def _keep_a_journal(self) -> None:
         """Keep every answer from now on, and take those that an earlier start left."""
@@ -280,7 +258,9 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
         """Where the codes of this run's prompts for other models come from."""
         return fences(self.settings.xling_cache, self.settings.fence_key)
 
-    def _coded(self) -> bool:
+    @property
+    def coded(self) -> bool:
+        """Whether a prompt for another model holds a code."""
         return any("code" in prompt.fields for prompt in self.used_prompts().values())
 
     def units(self, doc: dict[str, Any]) -> Iterable[tuple[XlingTask, dict[str, Any]]]:
@@ -301,7 +281,7 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
             if instance.request_type == "generate_until":
                 instance.resps = [clean_reply(reply) for reply in instance.resps]
         self.__dict__.pop("_bookkeeping", None)
-        _save_all_answers()
+        saving.save_all()
         self._say_thinking()
         if self.config.filter_list is None:
             for instance in self.instances:
@@ -341,202 +321,6 @@ class XlingTask(ConfigurableTask):  # type: ignore[misc]
     def score(self) -> None:
         """Batched scoring over all replies (translate, encode, judge); nothing by default."""
 
-    def save_answers(self, run: str) -> Path | None:
-        """Put the answers on disk: the harness writes only at the very end.
-
-        Args:
-            run: The run's name, the same for all tasks and processes.
-
-        Returns:
-            The file; None where there is nothing to save or it could not be.
-        """
-        folder, lm = cache_folder(self.settings.xling_cache), current().lm
-        whole = self.instances and all(item.resps for item in self.instances)
-        if folder is None or not whole or replayed(lm) is not None:
-            return None
-        task = str(self.config.task)
-        lines = answer_lines(task, run, self.instances, self._untemplated)
-        try:
-            path = save_answers(folder, task, getattr(lm, "rank", 0), lines)
-            journaled.saved(task, path)
-            return path
-        except (OSError, TypeError, ValueError) as error:
-            log.warning("%s: answers could not be saved (%s)", task, error)
-            return None
-
-    def override_metric(self, metric_name: str) -> None:
-        """The harness calls this for `--predict_only`."""
-        self.predict_only = metric_name == "bypass"
-        super().override_metric(metric_name)
-
-    # Results
-
-    @abstractmethod
-    def metrics(self) -> list[Metric]:
-        """The metrics of this run; every document has a value for each."""
-
-    @abstractmethod
-    def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
-        """A document's value for every metric."""
-
-    def process_results(self, doc: dict[str, Any], results: list[Any]) -> Mapping[str, Any]:
-        """A document's values; a metric that is missing here would corrupt the harness's counts."""
-        if self.predict_only:
-            return {"bypass": None}
-        # The record has one value for each name; with filters of the user's there is one for each.
-        kept = () if self.config.filter_list is not None else self._bookkeeping
-        return DocumentValues(self.all_values(doc, results), kept)
-
-    @functools.cached_property
-    def _bookkeeping(self) -> frozenset[str]:
-        """The metrics that are recorded and no scores; asked for after all is scored."""
-        return frozenset(metric.name for metric in self.all_metrics() if metric.bookkeeping)
-
-    def all_values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
-        """A document's values for the task's metrics and those that every task has."""
-        values = self.values(doc, results)
-        if self.generates:
-            replies = [reply for result in results for reply in replies_of(result)]
-            if all(map(failed, replies)):
-                values = {k: v if isinstance(v, dict) else None for k, v in values.items()}
-            values |= about_answers([replies_of(result) for result in results])
-            if SERVED in CRITERIA[self.criterion].metrics:
-                values["n_answered"][OUTCOME] = self._outcomes_of(doc, values)
-        values["unusable_rows"] = 0
-        return values
-
-    def _outcomes_of(self, doc: dict[str, Any], values: Mapping[str, Any]) -> dict[str, str]:
-        """What became of a document's question, by language."""
-        several = CRITERIA[self.criterion].several_languages
-        suffixes = {code: f"_{code}" for code in doc["text"]} if several else {self.language: ""}
-        found = {}
-        for code, suffix in suffixes.items():
-            inside = values.get(f"langid_match{suffix}")
-            told = None if inside is None else bool(inside)
-            found[code] = outcome_of(values, suffix, inside=told)
-        return found
-
-    def _counted(self, values: list[dict[str, Any]]) -> int:
-        """How many answers there are; the harness has all documents' records here, of all ranks."""
-        self._outcomes = outcomes_by_language(values)
-        return sum(value["asked"] - len(value["missing"]) for value in values)
-
-    @property
-    def generates(self) -> bool:
-        """Whether the model writes answers, rather than scores given text."""
-        return bool(self.OUTPUT_TYPE == "generate_until")
-
-    def aggregation(self) -> dict[str, Callable[[list[Any]], Any]]:
-        """The aggregations by metric name."""
-        if self.predict_only:
-            return dict(super().aggregation())
-        gaps = self.leaves_out
-        return {item.name: Aggregation(item, gaps, self._keep) for item in self.all_metrics()}
-
-    @property
-    def leaves_out(self) -> bool:
-        """Whether there may be documents without a value, which are left out of every score."""
-        return self._gaps
-
-    def _keep(self, values: dict[str, list[Any]]) -> None:
-        """Record what is no score, of all documents of all processes."""
-        known = {metric.name: metric for metric in self.all_metrics()}
-        self._recorded = {
-            name: Aggregation(known[name], self.leaves_out)(own) for name, own in values.items()
-        }
-        said.incomplete(str(self.config.task), self._recorded)
-
-    def higher_is_better(self) -> dict[str, bool | None]:
-        """The directions by metric name."""
-        if self.predict_only:
-            return dict(super().higher_is_better())
-        return {metric.name: metric.higher_is_better for metric in self.all_metrics()}
-
-    def all_metrics(self) -> list[Metric]:
-        """The task's metrics, and those about answers and data that every task has."""
-        count = self.coverage()["unusable_rows"]
-        unusable = Metric("unusable_rows", lambda _: count, None, "count|whole_file:yes")
-        own = self.metrics()
-        about = [Metric(*item) for item in ANSWER_METRICS] if self.generates else []
-        if about:
-            about.append(Metric("n_answered", self._counted, None, ANSWERED_SIGNATURE))
-        criterion, every = CRITERIA[self.criterion], [*own, *about, unusable]
-        kept = {item.name for item in every if criterion.of(item.name).bookkeeping}
-        return [replace(item, bookkeeping=True) if item.name in kept else item for item in every]
-
-    def dump_config(self) -> dict[str, Any]:
-        """The configuration for the results: settings, data, prompt and signatures, no secrets."""
-        config: dict[str, Any] = redact(super().dump_config())
-        config["metadata"] = {**config.get("metadata", {}), "xling": self.recorded()}
-        return config
-
-    def about(self, metrics: Iterable[str]) -> dict[str, Any]:
-        """What the results are about, for whoever reads them."""
-        return about(self.criterion, self.record.dataset, self.languages, metrics)
-
-    def recorded(self) -> dict[str, Any]:
-        """What the results are about, and what makes the scores reproducible."""
-        replay = replayed(current().lm)
-        metrics = [] if self.predict_only else self.all_metrics()
-        signatures = {metric.name: metric.signature for metric in metrics}
-        names = unknown_names(self.record.language_names)
-        return {
-            "version": __version__,
-            "about": self.about(signatures),
-            **({"fence_codes": self.fences.kind} if self._coded() else {}),
-            **({"outcomes": self._outcomes} if self._outcomes else {}),
-            **({"bookkeeping": self._recorded} if self._recorded else {}),
-            **({"unanswered": by_role(self._unanswered)} if self._unanswered else {}),
-            **({} if replay is None else {"replay": replay.origin(str(self.config.task))}),
-            "settings": redact(self.settings.dump()),
-            "data": {
-                "dataset": self.record.title,
-                "language": self.language,
-                "licence": self.record.licence,
-                "citation": self.record.citation,
-                **self.provenance,
-                **({"language_names": dict(names)} if names else {}),
-                **self.coverage(),
-            },
-            "prompts": {
-                name: {
-                    "language": prompt.language,
-                    "digest": prompt.digest,
-                    **({"form": form} if (form := prompt.form.changed()) else {}),
-                }
-                for name, prompt in self.used_prompts().items()
-            },
-            "generation_kwargs": redact(self.generation_arguments),
-            "signatures": signatures,
-        }
-
     def used_prompts(self) -> dict[str, Prompt]:
         """The prompts that this task uses, by name."""
         return {self.prompt_name: self.prompts.get(self.prompt_name, self.prompt_language)}
-
-
-def _ours(manager: Any, tasks: Any) -> tuple[str, ...]:
-    """The names among a run's tasks that stand for files of ours."""
-    folder, index = task_folder(), getattr(manager, "task_index", {})
-    known = {name for name in tasks or () if isinstance(name, str) and name in index}
-    places = {name: getattr(index[name], "yaml_path", None) for name in sorted(known)}
-    return tuple(name for name, path in places.items() if path and folder in path.parents)
-
-
-@functools.lru_cache(maxsize=8)
-def _check_once(names: Iterable[str], data_dir: str | None, dataset: str | None, run: int) -> None:
-    """Look for the data of all tasks of a run when the first of them is built."""
-    check_there(names, data_dir, dataset)
-
-
-_unsaved: list[weakref.ref[XlingTask]] = []
-
-
-def _save_all_answers() -> None:
-    """Save the answers of all our tasks in the run before the first of them is scored."""
-    run = all_ranks(new_run())[0] if _unsaved else ""
-    tasks = [task for reference in _unsaved if (task := reference()) is not None]
-    _unsaved.clear()
-    saved = [path for task in tasks if (path := task.save_answers(run)) is not None]
-    if saved:
-        log.info("Answers of %d tasks are saved in %s", len(saved), saved[0].parent)

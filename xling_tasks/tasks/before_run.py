@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from typing import Any
 
+from xling_tasks.data.there import check_there
+from xling_tasks.discovery import task_folder
 from xling_tasks.errors import SettingError
 from xling_tasks.harness.backends import replayed, sent_temperature
 from xling_tasks.harness.run import current
@@ -70,3 +74,25 @@ def _check_temperatures(task: str, temperatures: Sequence[float]) -> None:
                 f"Run it with --gen_kwargs temperature={sent}, so that the results say what was "
                 "used, or use another backend"
             )
+
+
+def check_data(manager: Any, tasks: Any, settings: Settings) -> None:
+    """Look for the data of all tasks of a run when the first of them is built.
+
+    Args:
+        manager: The harness's task manager.
+        tasks: What the run asks for, as the harness has it.
+        settings: Where the data may be.
+    """
+    folder, index = task_folder(), getattr(manager, "task_index", {})
+    known = {name for name in tasks or () if isinstance(name, str) and name in index}
+    places = {name: getattr(index[name], "yaml_path", None) for name in sorted(known)}
+    names = tuple(name for name, path in places.items() if path and folder in path.parents)
+    _check_once(names, settings.data_dir, settings.dataset, id(manager))
+
+
+@functools.lru_cache(maxsize=8)
+def _check_once(
+    names: tuple[str, ...], data_dir: str | None, dataset: str | None, run: int
+) -> None:
+    check_there(names, data_dir, dataset)

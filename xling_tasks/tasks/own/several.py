@@ -250,23 +250,20 @@ class OwnTask(XlingTask):
 
     # Results
 
-    def all_values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+    def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """Every part's values, each with its language; None in languages without the question."""
-        scored: dict[str, Any] = {
-            f"{metric.name}_{code}": None
-            for code, part in self.parts.items()
-            for metric in part.all_metrics()
-        }
+        scored: dict[str, Any] = {metric.name: None for metric in self.metrics()}
         for code, own in self._shares(doc, results):
             values = self.parts[code].all_values(doc["languages"][code], own)
             scored |= {f"{name}_{code}": value for name, value in values.items()}
+        return scored
+
+    def all_values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """These and what every task has; what became of an answer, its part has said."""
+        scored = self.values(doc, results)
         if self.generates:
             scored |= about_answers([replies_of(result) for result in results])
         return {**scored, "unusable_rows": 0}
-
-    def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
-        """Not used: the parts have them."""
-        raise NotImplementedError
 
     def metrics(self) -> list[Metric]:
         """Every part's metrics, each with its language."""
