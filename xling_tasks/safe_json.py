@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from xling_tasks.errors import DataError
 
-_LONGEST = 20_000_000
+LONGEST = 20_000_000
 """Bytes of a line in a user's file: far above any text, far below what fills a memory."""
 
 
@@ -75,7 +75,7 @@ def read_lines(path: Path, longest: int = -1) -> Iterator[Line]:
                 if 0 <= longest < len(line.content):
                     raise DataError(
                         f"{path}, line {line.number}: longer than {longest // 10**6} MB, which is "
-                        "no single question or conversation; write one JSON object a line"
+                        "no single question or conversation; are line breaks missing?"
                     )
                 yield line
     except OSError as error:
@@ -104,7 +104,7 @@ def json_objects(
         DataError: If the file cannot be read; naming the line, if it holds no object.
     """
     if content is None:
-        lines = read_lines(Path(path), _LONGEST if whole else -1)
+        lines = read_lines(Path(path), LONGEST if whole else -1)
     else:
         lines = numbered(content.split(b"\n"))
     for line in lines:

@@ -29,7 +29,7 @@ Floats: TypeAlias = NDArray[np.float64]
 _Table: TypeAlias = NDArray[np.unsignedinteger[Any]]
 
 _CHUNK_CELLS = 1 << 15  # products this small stay on one core, where BLAS is fastest
-_POOL_BYTES = 256 << 20
+_POOL_BYTES = 128 << 20
 _ROUNDING = 1e-12
 
 
@@ -120,7 +120,7 @@ class ResamplerPool:
     """Resamplers that calls share, so that a report draws once per number of questions.
 
     It changes no result, only the time: the same (n, seed, n_resamples) draw the same anyway. The
-    least recently used are dropped beyond 256 MB.
+    least recently used are dropped beyond 128 MB.
     """
 
     def __init__(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,12 @@ import pytest
 from tests_of_own import FEW, write_csv
 
 from xling_tasks.cli import main
+from xling_tasks.data.files import read_tables
 from xling_tasks.data.own.load import load
 from xling_tasks.errors import DataError, XlingError
 from xling_tasks.logs.results import newest_samples
 from xling_tasks.report.data import read_models
+from xling_tasks.safe_json import json_objects
 
 
 def test_a_workbook_that_unpacks_without_end_is_refused_by_load_and_check(tmp_path, capsys):
@@ -114,23 +117,29 @@ def test_every_damage_of_samples_is_ours(whole, tmp_path):
         assert "\n" not in str(error.value) and "samples_" in str(error.value), kind
 
 
-def test_a_line_of_many_megabytes_is_refused_before_it_is_read(tmp_path):
-    import tracemalloc
-
-    from xling_tasks.errors import DataError
-    from xling_tasks.safe_json import json_objects
-
-    path = tmp_path / "long.jsonl"
+@pytest.mark.parametrize(("name", "read", "begins", "said"), [
+    ("long.jsonl", lambda path: list(json_objects(path, whole=True)),
+     b'{"question": "a"}\n{"question": "', "line 2: longer than 20 MB"),
+    ("long.csv", read_tables, b"question\n", "line 2: longer than 20 MB"),
+])  # fmt: skip
+def test_a_line_of_many_megabytes_is_refused_before_it_is_read(tmp_path, name, read, begins, said):
+    path = tmp_path / name
     with path.open("wb") as file:
-        file.write(b'{"question": "a"}\n{"question": "')
+        file.write(begins)
         for _ in range(100):
             file.write(b"x" * 1_000_000)
         file.write(b'"}\n')
     tracemalloc.start()
     try:
-        with pytest.raises(DataError, match="line 2: longer than 20 MB"):
-            list(json_objects(path, whole=True))
+        with pytest.raises(DataError, match=said):
+            read(path)
         assert tracemalloc.get_traced_memory()[1] < 60e6
     finally:
         tracemalloc.stop()
-    assert len(list(json_objects(path))) == 2
+
+
+def test_a_cell_of_many_megabytes_and_lines_is_refused(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_bytes(b'question\n"' + (b"x" * 999 + b"\n") * 21_000 + b'"\n')
+    with pytest.raises(DataError, match="a text longer than 20 MB"):
+        read_tables(path)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.errors import DataError, did_you_mean
-from xling_tasks.safe_json import json_objects
+from xling_tasks.safe_json import LONGEST, json_objects, read_lines
 
 _LARGEST_WORKBOOK = 200 * 2**20
 _LARGEST_PARQUET = 8 * 2**30
@@ -200,7 +200,7 @@ def _is_title(header: list[str]) -> str:
 
 
 def _read_csv(path: Path) -> Iterator[Table]:
-    csv.field_size_limit(2**31 - 1)
+    csv.field_size_limit(LONGEST)
     text = decoded(path)
     lines = io.StringIO(text, newline="")
     grid: list[tuple[str, ...]] = []
@@ -212,8 +212,9 @@ def _read_csv(path: Path) -> Iterator[Table]:
     try:
         grid += (tuple(cells) for cells in reader)
     except csv.Error as error:
+        why = f"a text longer than {LONGEST // 10**6} MB" if "limit" in str(error) else error
         raise DataError(
-            f"{path}, line {before + reader.line_num}: not valid CSV ({error}); is a quotation "
+            f"{path}, line {before + reader.line_num}: not valid CSV ({why}); is a quotation "
             "mark not closed, or not doubled inside a text?"
         ) from error
     first, header = header_in(iter(grid))
@@ -240,6 +241,8 @@ def decoded(path: Path) -> str:
     Raises:
         DataError: If it is in another encoding, naming the line.
     """
+    for _ in read_lines(path, LONGEST):
+        pass  # a line that is too long ends it here, before it is taken in several times
     content = path.read_bytes()
     encoding = _codec(content)
     what_to_do = "save it as 'CSV UTF-8', or as XLSX"

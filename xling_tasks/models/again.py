@@ -61,7 +61,12 @@ def ask_again(
             asked[Conversation(prompt, said, request(prompt, codes))] = (prompt, codes)
     if not asked:
         return {}
-    replies = backend.replies(list(asked), **how)
+
+    def reads(prompt: str, reply: str) -> bool:
+        return any(code in reply for code in codes_of[prompt])
+
+    codes_of: dict[str, tuple[str, ...]] = {asking: codes for asking, (_, codes) in asked.items()}
+    replies = backend.replies(list(asked), reads=reads, **how)
     return {
         prompt: Second(reply, codes)
         for (prompt, codes), reply in zip(asked.values(), replies, strict=True)

@@ -21,7 +21,8 @@ from xling_tasks.models.batches import batches_of
 from xling_tasks.models.building import build, under_test, wants_chat
 from xling_tasks.models.calls import Stream, stream
 from xling_tasks.models.control_tokens import inert_for
-from xling_tasks.models.failures import ANSWER, FAILED, REPEATED, Reply, repeated
+from xling_tasks.models.doubt import PROMPTS
+from xling_tasks.models.failures import ANSWER, FAILED, Reply, repeated
 from xling_tasks.models.health import Health, Limits
 from xling_tasks.models.rounds import Call, concurrency
 from xling_tasks.models.spec import SELF, ModelSpec
@@ -30,9 +31,6 @@ from xling_tasks.models.turns import messages_of
 from xling_tasks.replies.folder import cache_folder, key_of
 from xling_tasks.replies.role import store_of
 from xling_tasks.secrets import redact
-
-_REPEATED = 3
-"""Prompts with one reply that none can be read from: an error of the service."""
 
 
 class Backend:
@@ -59,11 +57,9 @@ class Backend:
         self.chat = wants_chat(self.lm, spec)
         self.tally = Tally()
         self._checked = False
-        # A judge's replies are the same by right; those that cannot be read are looked into later.
         self._limits = Limits.of(
-            self._args, deadline=spec.deadline, error_texts=spec.detect_errors,
-            doubt=role == "translator",
-        )  # fmt: skip
+            self._args, deadline=spec.deadline, error_texts=spec.detect_errors, doubt=True
+        )
         self._health = Health(role, self._limits, concurrency(self.lm))
         if self.temperature != 0:
             log.warning(
@@ -156,8 +152,8 @@ class Backend:
             prompts: What to ask.
             until: Texts at which a reply ends.
             at_least: Tokens that a reply must have room for, where the setting gives it less.
-            reads: Whether a reply to a prompt can be read. A text that several prompts got for a
-                reply, and that can be read for none of them, is a service's error.
+            reads: Whether a reply to a prompt holds what was asked for. Others that many prompts
+                got are looked into (`doubt`); without it, replies may be the same by right.
 
         Raises:
             ServiceDown: If the service stays down; what arrived is cached.
@@ -173,30 +169,43 @@ class Backend:
         def known(there: dict[str, str]) -> None:
             replies.update({prompt: Reply(text) for prompt, text in there.items()})
 
-        self._store.share(key, known, lambda open_: self._ask(open_, gen_kwargs, key, replies))
+        def ask(open_: list[str]) -> None:
+            calls = [
+                Call(self._context(prompt), gen_kwargs, functools.partial(reads or _any, prompt))
+                for prompt in open_
+            ]
+            self._ask(open_, calls, key, replies)
+
+        self._store.share(key, known, ask)
         if reads is not None and self._limits.error_texts:
-            self._take_back_repeated(replies, key, reads)
+            # The model's own, it seems; if it was the service's after all, the next start knows.
+            odd = [
+                (prompt, reply.text)
+                for prompt, reply in replies.items()
+                if reply.outcome == ANSWER and not reads(prompt, reply.text)
+            ]
+            self._store.forget(key[prompt] for prompt in repeated(odd, PROMPTS))
         self._say_missing(replies)
         return [replies[prompt] for prompt in prompts]
 
     def _ask(
         self,
         prompts: list[str],
-        gen_kwargs: dict[str, Any],
+        calls: list[Call],
         key: Mapping[str, str],
         replies: dict[str, Reply],
     ) -> None:
-        """Ask for some prompts, and keep each reply as it arrives."""
-        calls = self.calls(prompts, gen_kwargs)
+        """Ask for some prompts, and keep each reply as it arrives; some turn out to be none."""
         bar = tqdm(total=len(calls), desc=f"Asking the {self.role}")
         with bar, contextlib.closing(self.stream(calls)) as arriving:
             for arrived in arriving:
-                for i, reply in arrived:
-                    replies[prompts[i]] = reply
-                bar.update(len(arrived))
-                self._store.put_many(
-                    {key[prompts[i]]: r.text for i, r in arrived if r.outcome == ANSWER}
-                )
+                last = dict(arrived)
+                known = {i for i in last if prompts[i] in replies}
+                replies.update({prompts[i]: reply for i, reply in last.items()})
+                bar.update(len(last) - len(known))
+                answers = {i: reply.text for i, reply in last.items() if reply.outcome == ANSWER}
+                self._store.put_many({key[prompts[i]]: answers[i] for i in answers}, replace=True)
+                self._store.forget(key[prompts[i]] for i in known - answers.keys())
 
     def stream(self, calls: Sequence[Call]) -> Stream:
         """Replies of calls as they arrive, uncached; see `calls.stream`."""
@@ -204,34 +213,8 @@ class Backend:
         return stream(self.lm, calls, self._limits, self._health, self._batches)
 
     def calls(self, prompts: Iterable[str], gen_kwargs: dict[str, Any]) -> list[Call]:
-        """Prompts as calls of `stream`."""
+        """Prompts as calls of `stream`, to which anything may be said."""
         return [Call(self._context(prompt), gen_kwargs) for prompt in prompts]
-
-    def _take_back_repeated(
-        self,
-        replies: dict[str, Reply],
-        key: Mapping[str, str],
-        reads: Callable[[str, str], bool],
-    ) -> None:
-        """Make failures of what a service says to many prompts and nobody can read."""
-        odd = [
-            (prompt, reply.text)
-            for prompt, reply in replies.items()
-            if reply.outcome == ANSWER and not reads(prompt, reply.text)
-        ]
-        wrong = repeated(odd, _REPEATED)
-        if not wrong:
-            return
-        shown = replies[next(iter(wrong))].text
-        for prompt in wrong:
-            replies[prompt] = Reply("", FAILED, REPEATED)
-        self._store.forget(key[prompt] for prompt in wrong)
-        log.warning(
-            "%s: %d different prompts got one and the same reply, which can be read for none of "
-            "them (%r): taken for an error of the service, unscored and not cached. If it is what "
-            "the model says, set detect_errors=false in the setting",
-            self.role, len(wrong), redact(shown)[:120],
-        )  # fmt: skip
 
     def _say_missing(self, replies: Mapping[str, Reply]) -> None:
         reasons = Counter(reply.reason for reply in replies.values() if reply.outcome != ANSWER)
@@ -258,6 +241,11 @@ class Backend:
             "until": list(until) or ["<|endoftext|>"],
             "max_gen_toks": self.spec.max_gen_toks,
         }
+
+
+def _any(prompt: str, reply: str) -> bool:
+    """Nothing is known of what was asked for: any reply may hold it."""
+    return True
 
 
 def _identities(role: str, named: tuple[str, dict[str, Any]] | None) -> tuple[Any, Any]:
