@@ -11,17 +11,21 @@ from typing import Any
 
 import pytest
 import yaml
-from tasks_of_others import SAYS, chosen, docs, right, run, written, wrong
+from builders import saved
+from tasks_of_others import SAYS, chosen, docs, right, written, wrong
+from tasks_of_others import run as run_tasks
+from viewing import viewing
 
 import xling_tasks
 from xling_tasks.cli import main
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.families import known_families, member, name_of, proposals
+from xling_tasks.report.data import read_models
 
 
 def gap(code: str, number: int) -> str:
-    """85% in English and Swahili, the same in a copy of English; 50% in Hindi."""
-    told = {"fr": "en"}.get(code, code)
+    """85% in English; the same questions in Swahili, and in a copy of English; 50% in Hindi."""
+    told = {"fr": "en", "sw": "en"}.get(code, code)
     chance = random.Random(f"{told}{number}").random()
     return right(number) if chance < (0.5 if code == "hi" else 0.85) else wrong(number)
 
@@ -31,7 +35,12 @@ def exact(tmp_path_factory) -> Path:
     """MMLU-ProX's form: written answers that a filter of each language's own reads."""
     tasks = [(written(code, f"mmlu_prox_{code}_health"), docs(code, question_id=lambda i: 1000 + i))
              for code in ("en", "hi", "sw")]  # fmt: skip
-    return run(tmp_path_factory.mktemp("exact"), tasks, lambda c, i: f"{SAYS[c]} ({gap(c, i)})")
+
+    def says(code: str, number: int) -> str:
+        unread = code == "sw" and number % 10 == 0
+        return "I think it is plain." if unread else f"{SAYS[code]} ({gap(code, number)})"
+
+    return run_tasks(tmp_path_factory.mktemp("exact"), tasks, says)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +58,7 @@ def likely(tmp_path_factory) -> Path:
         (chosen(code, f"belebele_{name}"), docs(code, **links)) for code, name in names.items()
     ]
     tasks += [(chosen(code, f"mytask_{code}"), docs(code)) for code in ("en", "hi")]
-    return run(tmp_path_factory.mktemp("likely"), tasks, gap)
+    return run_tasks(tmp_path_factory.mktemp("likely"), tasks, gap)
 
 
 def verdicts(*folders: Any, **options: Any) -> dict[str, Any]:
@@ -102,25 +111,25 @@ def test_languages_that_nobody_has_are_named_or_shown_by_their_code(likely, tmp_
     assert "Task of lm_eval" in page and "--family &#39;mytask_{language}&#39;" in page
 
 
-def test_a_filter_that_reads_nothing_is_not_the_models_fault(exact, tmp_path):
-    """One reply in ten goes unread in one language: the harness calls these wrong."""
-
-    def unread(rows):
-        for row in rows[::10]:
-            row |= {"resps": [["I think it is plain."]], "filtered_resps": ["[invalid]"],
-                    "exact_match": 0.0}  # fmt: skip
-        return rows
-
-    found = verdicts(edited(exact, tmp_path / "o", "mmlu_prox_sw_health", unread))
-    swahili = found["mmlu_prox: health sw"]
+def test_a_filter_that_reads_nothing_is_not_the_models_fault(exact):
+    """One reply in ten goes unread in Swahili: the harness calls these wrong."""
+    swahili = verdicts(exact)["mmlu_prox: health sw"]
     assert swahili["verdict"] != "worse" and swahili["unread"] == 12 and swahili["n"] == 108
-    assert found["mmlu_prox: health hi"]["verdict"] == "worse"
+    read = [i for i in range(120) if i % 10]
+    assert swahili["estimate"] == 0 == sum(gap("sw", i) != gap("en", i) for i in read)
+    (value,) = [row["value"] for row in xling_tasks.read(exact).scores()
+                if (row["language"], row["metric"]) == ("sw", "task_right")]  # fmt: skip
+    assert value == pytest.approx(sum(gap("sw", i) == right(i) for i in read) / 120)
 
 
 def test_an_empty_reply_is_wrong_whatever_the_filter_says(exact, tmp_path):
     def empty(rows):
-        for row in rows[::2]:
-            row |= {"resps": [[" \n"]], "filtered_resps": ["[invalid]"], "exact_match": 0.0}
+        for row in rows:
+            row |= (
+                {}
+                if row["doc_id"] % 2
+                else {"resps": [[" \n"]], "filtered_resps": ["[invalid]"], "exact_match": 0.0}
+            )
         return rows
 
     found = verdicts(edited(exact, tmp_path / "o", "mmlu_prox_sw_health", empty))
@@ -220,6 +229,175 @@ def test_a_document_that_stands_there_twice_is_an_error(exact, tmp_path):
     folder = edited(exact, tmp_path / "o", "mmlu_prox_hi_health", lambda rows: [*rows, rows[5]])
     with pytest.raises(DataError, match=r"row 121: document 5 stands there twice"):
         verdicts(folder)
+
+
+def test_numbers_of_rows_are_no_names(likely, tmp_path):
+    """`test-17` is in every file, whatever stands there."""
+
+    def numbered(rows):
+        for row in rows:
+            row["doc"]["uid"], row["target"] = f"test-{row['doc_id']}", "some words"
+        return rows
+
+    folder = edited(likely, tmp_path / "a", "mytask_hi", lambda rows: numbered(shuffled(rows)))
+    found = verdicts(edited(folder, tmp_path / "b", "mytask_en", numbered), families=MINE)[
+        "mytask hi"
+    ]
+    assert found["verdict"] == "not_comparable"
+
+
+@pytest.mark.parametrize("join", ["nofield", "answer"])
+def test_a_field_that_a_user_names_is_the_only_one_tried(likely, join):
+    found = verdicts(likely, families=[f"mytask_{{language}},join={join}"])["mytask hi"]
+    assert found["verdict"] == "not_comparable"
+    assert (
+        f"{join} does not tell English's apart (its documents have: question, answer)"
+        in found["reason"]
+    )
+
+
+# What else a folder may hold
+
+
+def test_without_samples_there_are_values_and_no_verdict(likely, tmp_path):
+    folder = Path(shutil.copytree(likely, tmp_path / "o"))
+    for path in folder.rglob("samples_belebele_hin_Deva*"):
+        path.unlink()
+    found = verdicts(folder)
+    assert found["belebele hi"]["verdict"] == "cannot_tell"
+    assert "no samples were logged" in found["belebele hi"]["reason"]
+    assert found["belebele fr"]["estimate"] == 0
+
+
+def test_a_newer_run_of_a_model_counts_and_the_older_is_named(exact, tmp_path, capsys):
+    folder = edited(exact, tmp_path / "o", "mmlu_prox_hi_health", lambda rows: rows[:40])
+    for path in folder.rglob("*202*"):
+        path.rename(path.with_name(path.name.replace("_202", "_203")))
+    shutil.copytree(exact, folder, dirs_exist_ok=True)
+    assert verdicts(folder)["mmlu_prox: health hi"]["n"] == 40
+    assert main(["report", str(folder), "--to", str(tmp_path / "r"), "--no-pictures"]) == 0
+    assert "is not used for mmlu_prox_en_health" in capsys.readouterr().out
+
+
+def test_english_and_another_language_may_lie_in_two_folders(exact, tmp_path):
+    """Of one model: whether their questions are the same is told over both."""
+    english, other = (Path(shutil.copytree(exact, tmp_path / name)) for name in "ab")
+    for folder, gone in ((english, ("hi", "sw")), (other, ("en", "sw"))):
+        (path,) = folder.rglob("results_*.json")
+        content = json.loads(path.read_text("utf-8"))
+        for code in gone:
+            for table in ("results", "configs", "n-samples", "higher_is_better"):
+                content[table].pop(f"mmlu_prox_{code}_health")
+        path.write_text(json.dumps(content), encoding="utf-8")
+    assert verdicts(english, other)["mmlu_prox: health hi"]["verdict"] == "worse"
+    assert verdicts(other) == {}
+
+
+def test_ours_and_others_in_one_folder(exact, tmp_path, run):
+    folder = Path(shutil.copytree(exact, tmp_path / "o"))
+    saved(folder, run(["xlinghealth_verifiability_demo_en", "xlinghealth_verifiability_demo_hi"]))
+    found = xling_tasks.read(folder, n_resamples=1000).tasks()
+    assert {row["criterion"] for row in found} == {"verifiability", "task_metric"}
+
+
+def test_compare_and_board_and_view(exact, tmp_path, capsys):
+    """A better model in Hindi, and one whose documents are others, which is never compared."""
+
+    def better(rows):
+        for row in rows:
+            row["exact_match"] = float(gap("en", row["doc_id"]) == right(row["doc_id"]))
+        return rows
+
+    b = edited(exact, tmp_path / "b", "mmlu_prox_hi_health", better)
+    assert main(["compare", str(exact), str(b)]) == 0
+    assert "B serves Hindi better than A, and Hindi's shortfall to English is smaller." in (
+        capsys.readouterr().out
+    )
+    assert main(["board", f"a={exact}", f"b={b}", "--to", str(tmp_path / "board")]) == 0
+    assert "Questions answered rightly" in (tmp_path / "board" / "index.html").read_text("utf-8")
+
+    def other(rows):
+        for row in rows:
+            row["doc"]["question"] += " And why?"
+        return rows
+
+    c = edited(exact, tmp_path / "c", "mmlu_prox_hi_health", other)
+    assert main(["compare", str(exact), str(c)]) != 0
+    assert "120 of 120 questions with the same id have another content" in capsys.readouterr().err
+    with viewing(exact) as viewer:
+        shown = viewer.get("list")["items"]
+        assert len(shown) and {e["language"] for e in shown[0]["entries"]} == {"en", "hi", "sw"}
+
+
+def test_a_loss_is_worse_where_it_is_larger(likely, tmp_path):
+    folder = Path(shutil.copytree(likely, tmp_path / "o"))
+    (path,) = folder.rglob("results_*.json")
+    content = json.loads(path.read_text("utf-8"))
+    for task in ("mytask_en", "mytask_hi"):
+        content["higher_is_better"][task]["acc"] = False
+    path.write_text(json.dumps(content), encoding="utf-8")
+    found = verdicts(folder, families=MINE)["mytask hi"]
+    assert found["metric"] == "task_loss" and found["verdict"] == "better"
+
+
+def test_numbers_between_right_and_wrong_are_a_score(likely, tmp_path):
+    def halved(rows):
+        for row in rows:
+            row["acc"] = row["acc"] / 2 + 0.1
+        return rows
+
+    found = verdicts(edited(likely, tmp_path / "o", "mytask_hi", halved), families=MINE)[
+        "mytask hi"
+    ]
+    assert found["metric"] == "task_score" and found["verdict"] == "worse"
+
+
+@pytest.mark.parametrize("value", [None, "x", [1, 2], float("nan"), {}])
+def test_values_that_are_no_numbers_are_told(likely, tmp_path, value):
+    def odd(rows):
+        rows[3]["acc"] = value
+        return rows
+
+    folder = Path(shutil.copytree(likely, tmp_path / "o"))
+    (samples,) = folder.rglob("samples_mytask_hi_*.jsonl")
+    rows = odd([json.loads(line) for line in samples.read_text("utf-8").splitlines()])
+    samples.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    with pytest.raises(DataError, match=r"mytask_hi.*row 4 of its samples.*acc"):
+        verdicts(folder, families=MINE)
+    assert "belebele hi" in verdicts(folder)
+
+
+def test_samples_of_another_filter_alone_are_told(exact, tmp_path):
+    folder = Path(shutil.copytree(exact, tmp_path / "o"))
+    for path in folder.rglob("samples_*"):
+        path.write_text(path.read_text("utf-8").replace('"custom-extract"', '"other"'), "utf-8")
+    with pytest.raises(DataError, match=r"has no row after custom-extract"):
+        verdicts(folder, families=["mmlu_prox_{language}_health,filter=custom-extract"])
+    with pytest.raises(
+        DataError, match=r"nothing in it can be read: .*no row after custom-extract"
+    ):
+        verdicts(folder)
+
+
+@pytest.mark.parametrize("name", ["../x_{}", "a/b_{}", "x\x00_{}", "x" * 250 + "_{}"])
+def test_hostile_names_of_tasks_lead_nowhere(likely, tmp_path, name):
+    folder = Path(shutil.copytree(likely, tmp_path / "o"))
+    (path,) = folder.rglob("results_*.json")
+    text = path.read_text("utf-8")
+    for code in ("en", "hi"):
+        text = text.replace(f'"mytask_{code}"', json.dumps(name.format(code)))
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises((DataError, SettingError)):
+        verdicts(folder, families=[name.format("{language}")])
+
+
+def test_guessing_in_english_is_said_and_no_english_too(tmp_path):
+    tasks = [(chosen(c, f"xcopa_{c}"), docs(c, n=40, idx=lambda i: i)) for c in ("et", "it")]
+    tasks += [(chosen(c, f"headqa_{c}"), docs(c, n=40)) for c in ("en", "es")]
+    out = run_tasks(tmp_path, tasks, lambda code, number: "A")
+    (model,) = read_models([out], ())
+    assert any("xcopa: there are no results in English" in note for note in model.about_others)
+    assert any("headqa: English is not shown to be above guessing" in n for n in model.about_others)
 
 
 # Patterns

@@ -44,8 +44,8 @@ def check_results(path: Path, content: Any) -> dict[str, Any]:
         config = _mapping(path, configs.get(task), f"configs.{task}")
         scores = _mapping(path, results.get(task), f"results.{task}")
         if own := _recorded(path, task, config):
-            _check_name(path, task)
-            _check_name(path, (own.get("part_of") or {}).get("task", task))
+            check_name(path, task)
+            check_name(path, (own.get("part_of") or {}).get("task", task))
             _check_count(path, task, counts[task])
             _check_scores(path, task, scores)
     for name, own in (whole.get("higher_is_better") or {}).items():
@@ -78,8 +78,12 @@ def _arguments_in(text: str) -> dict[str, Any]:
         return {"model_args": text}
 
 
-def _check_name(path: Path, task: Any) -> None:
-    """A task's name is part of its samples' file name: it must not lead to another folder."""
+def check_name(path: Path, task: Any) -> None:
+    """A task's name is part of its samples' file name: it must not lead to another folder.
+
+    Raises:
+        DataError: If it could, or is too long for a file.
+    """
     if not isinstance(task, str) or len(task) > _LONGEST or re.search(r"[/\\\0]", task):
         raise _wrong(path, f"configs.{task!r:.60}", "no name of a task that the harness could run")
 

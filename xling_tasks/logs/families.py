@@ -37,6 +37,7 @@ class Family(NamedTuple):
         filter: After which filter; empty for the only one.
         chance: What guessing earns; None where it is not known.
         parallel: Whether the questions are the same in every language.
+        given: Whether a user named it, and nothing else is to be tried.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Family(NamedTuple):
     filter: str = ""
     chance: float | None = None
     parallel: bool = True
+    given: bool = False
 
 
 class Member(NamedTuple):
@@ -148,7 +150,7 @@ def _given(word: str) -> Family:
         name, _, value = setting.partition("=")
         made[name] = _setting(word, name, value)
     name = re.sub(r"([_.-])[_.-]+", r"\1", _PART.sub("", pattern)).strip("_.-")
-    return Family(name or "task", pattern, **made)
+    return Family(name or "task", pattern, **made, given=True)
 
 
 def _setting(word: str, name: str, value: str) -> Any:

@@ -69,7 +69,8 @@ class Reading(NamedTuple):
         name = self.identity(row) + (f" [{key}]" if key else "") + self.apart
         made = {each: row[each] for each in _COPIED & row.keys()}
         right = row.get("target")
-        doc = {"question_id": name, "question": _text(row["doc"], self.join, right)}
+        doc: dict[str, Any] = {"question_id": name}
+        doc["question"] = _text(row["doc"], self.join, right)
         doc |= {"fields": row["doc"], "right": right, "options": [""] * self._options(row)}
         if self.written:
             made |= self.rates(row)

@@ -8,10 +8,13 @@ or a letter. Nothing is joined on trust: what does not agree is refused, in word
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+from xling_metrics.stats.shares import wilson
 
 from xling_tasks.criteria import ENGLISH, about
 from xling_tasks.criteria.task_metric import (
@@ -25,8 +28,8 @@ from xling_tasks.criteria.task_metric import (
     UNREAD,
 )
 from xling_tasks.errors import DataError
-from xling_tasks.languages import language_name, name_languages
-from xling_tasks.logs.checked import check_results
+from xling_tasks.languages import name_languages
+from xling_tasks.logs.checked import check_name, check_results, reading
 from xling_tasks.logs.families import Family, Member, found, left_out, member, name_of, proposals
 from xling_tasks.logs.foreign import Reading, key_of, told
 from xling_tasks.logs.results import Results, TaskResults
@@ -53,10 +56,13 @@ class _Side:
     fields: dict[str, list[Any]] = field(default_factory=dict)
     values: list[float] = field(default_factory=list)
     rates: Counter[str] = field(default_factory=Counter)
+    guessed: float = 0.0
 
     @property
-    def language(self) -> str:
-        return language_name(self.member.language)
+    def chance(self) -> float:
+        """What guessing earns; 0 where it is not known."""
+        known = self.member.family.chance
+        return self.guessed / max(1, len(self.values)) if known is None else known
 
     def ids(self, join: Sequence[str]) -> list[str]:
         """What tells each question; empty where it does not tell them apart.
@@ -74,14 +80,13 @@ class _Side:
 
 
 def with_families(
-    tasks: Mapping[str, TaskResults], families: Sequence[Family], given: Sequence[Family]
+    tasks: Mapping[str, TaskResults], families: Sequence[Family]
 ) -> tuple[dict[str, TaskResults], list[str]]:
     """The newest tasks of one model, those of families read as ours.
 
     Args:
         tasks: All of them by name.
-        families: Given ones first.
-        given: Those that a user named, of which nothing may be left out in silence.
+        families: Those that a user named first, of which nothing may be left out in silence.
 
     Returns:
         The tasks in their order, and what to know of the others, a line each.
@@ -94,21 +99,43 @@ def with_families(
         own = member(name, families) if task.place is None else None
         if own is None:
             continue
+        check_name(task.run.path, name)
         try:
-            sides.append(_scanned(_Side(task, own, _reading(task, own.family))))
+            with reading(task.run.path):
+                side = _Side(task, own, _reading(task, own.family))
+            with reading(task.samples.path):
+                sides.append(_scanned(side))
         except _NotCounted as error:
-            if own.family in given:
+            if own.family.given:
                 raise DataError(f"{task.run.path}, {name}: {error}") from None
             notes.append(f"{name} is not read: {error}")
     groups: dict[tuple[str, str], list[_Side]] = {}
     for side in sides:
         groups.setdefault((side.member.family.name, side.member.dataset), []).append(side)
+    notes += [note for group in groups.values() for note in _about_english(group)]
     made = {each.task: each for group in groups.values() for each in _joined(group)}
     alone = [name for name, own in tasks.items() if own.place is None and name not in made]
     why = {name: left_out(name) for name in alone}
     notes += [f"{name} is not read: {text}" for name, text in why.items() if text]
     notes += proposals(name for name in alone if not why[name] and not member(name, families))
     return {name: made.get(name, own) for name, own in tasks.items()}, notes
+
+
+def _about_english(group: Sequence[_Side]) -> Iterator[str]:
+    """What makes a comparison with English say nothing."""
+    english = next((side for side in group if side.member.language == ENGLISH), None)
+    if english is None:
+        yield (
+            f"{group[0].member.dataset}: there are no results in English, so its languages are "
+            "compared with none"
+        )
+    elif english.values and english.reading.name == RIGHT and (chance := english.chance):
+        right, n = sum(english.values), len(english.values)
+        if wilson(right, n)[0] <= chance:
+            yield (
+                f"{english.member.dataset}: English is not shown to be above guessing "
+                f"({right / n:.2f}, guessing earns {chance:.2f}), so that no gap could show"
+            )
 
 
 def refuse_unmatched(given: Sequence[Family], runs: Sequence[Results], where: str) -> None:
@@ -206,12 +233,15 @@ def _scanned(side: _Side) -> _Side:
         side.keys.append(key_of(row))
         side.values.append(value)
         side.rates.update(reading.rates(row) if reading.written else {})
+        side.guessed += 0.0 if reading.written else 1 / max(1, len(row.get("resps") or ()))
         doc = row["doc"] if isinstance(row["doc"], dict) else {}
         for name, own in doc.items():
             if isinstance(own, (str, int)) and len(str(own)) <= 200:
                 side.fields.setdefault(name, [None] * (len(side.numbers) - 1)).append(own)
         for kept in side.fields.values():
             kept += [None] * (len(side.numbers) - len(kept))
+    if not seen:
+        raise _NotCounted(f"{side.task.samples.path.name} has no row after {reading.filter}")
     return side
 
 
@@ -237,30 +267,37 @@ def _joined(group: Sequence[_Side]) -> Iterator[TaskResults]:
 def _join(english: _Side | None, group: Sequence[_Side]) -> tuple[tuple[str, ...], dict[str, str]]:
     """The fields that tell questions, and language -> why it is not joined with English.
 
-    Of all that might, those that join most languages; the family's own before any other.
+    Of all that might, those that join most languages; the family's own before any other, and alone
+    where a user named them.
     """
-    named = group[0].member.family.join
-    first = english or group[0]
-    ways = [way for way in (named, *((name,) for name in first.fields), ()) if way or way == ()]
-    ways = [way for way in dict.fromkeys(ways) if first.ids(way)]
+    family, first = group[0].member.family, english or group[0]
+    named, others = family.join, [side for side in group if side is not english and side.numbers]
+    ways = [named] if named and (family.given or english is None) else []
+    ways = ways or [*([named] if named else []), *((name,) for name in first.fields), ()]
+    usable = [way for way in dict.fromkeys(ways) if first.ids(way)]
     if english is None:
-        return (ways[0] if ways and ways[0] == named else ()), {}
-    others = [side for side in group if side is not english and side.numbers]
+        return (named if named in usable else ()), {}
+    if not usable:
+        fields = ", ".join(first.fields) or "none"
+        reason = f"{_what(named)} does not tell English's apart (its documents have: {fields})"
+        return (), {side.member.language: reason for side in others} if english.numbers else {}
     tried: list[tuple[int, int, tuple[str, ...], dict[str, str]]] = []
-    for at, way in enumerate(ways):
+    for at, way in enumerate(usable):
         reasons = {o.member.language: _unlike(english, o, way, way == named != ()) for o in others}
         tried.append((sum(map(bool, reasons.values())), at, way, reasons))
-    if not tried:
-        return (), {}
     best = min(tried)
     # Where nothing joins, what is said is of the family's own fields, else of the number.
     best = best if best[0] < len(others) else next((t for t in tried if t[2] == named), tried[-1])
     return best[2], {code: reason for code, reason in best[3].items() if reason}
 
 
+def _what(way: Sequence[str]) -> str:
+    return " and ".join(way) if way else "the document's number"
+
+
 def _unlike(english: _Side, other: _Side, way: tuple[str, ...], named: bool) -> str:
     """Why two languages' questions are not known to be the same; '' where they are."""
-    what = " and ".join(way) if way else "the document's number"
+    what = _what(way)
     own, base = (dict(zip(s.ids(way), s.keys, strict=False)) for s in (other, english))
     if not own:
         return f"{what} does not tell its questions apart"
@@ -287,11 +324,17 @@ def _unlike(english: _Side, other: _Side, way: tuple[str, ...], named: bool) -> 
         )
     if unlike:
         return f"{len(unlike)} of {len(both)} questions at one place have another key{example}"
-    if way and all(not key.lstrip("-").isdigit() for key in own):
-        return ""  # names, not numbers of rows
+    if not (way == () or _counted(list(own))):
+        return ""
     if not _tells_order(list(base.values())):
         return "its right answers do not say whether its questions stand in the order of English's"
     return ""
+
+
+def _counted(ids: Sequence[str]) -> bool:
+    """Whether ids number rows, as in `test-17`, so that they are the same whatever stands there."""
+    numbers = sorted(int(re.sub(r"\D", "", each)[:18] or -1) for each in ids)
+    return numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
 def _tells_order(keys: Sequence[str]) -> bool:

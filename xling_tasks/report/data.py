@@ -190,10 +190,14 @@ def newest_results(
                     newest[task] = TaskResults(task, run)
     refuse_unmatched(given, every, ", ".join(names_of_folders))
     labels = _distinct(names)
-    return [
-        (labels[key], key[1], *with_families(tasks, known, given))
+    read = [
+        (labels[key], key[1], *with_families(tasks, known))
         for key, tasks in newest_by_model.items()
     ]
+    if only_ours and not any(own.place for _, _, tasks, _ in read for own in tasks.values()):
+        told = "; ".join(dict.fromkeys(note for *_, notes in read for note in notes))
+        raise DataError(f"{', '.join(names_of_folders)}: nothing in it can be read: {told}")
+    return read
 
 
 def _model(name: str, full: str, results: Mapping[str, TaskResults]) -> Model:
