@@ -84,6 +84,8 @@ class Settings:
         wrong_answers_seed: What wrong answers to the user's own questions are drawn with, where
             the file gives none.
         rubric_batch: Criteria of a rubric that a judge is asked about in one call.
+        english_again: Whether tasks that compare with the English answer have English answered
+            twice, for what two English answers share.
         ask_again: Whether the model under test is asked a second time, for the letters or the word
             alone, where its reply is unread.
         detect_errors: Whether a server's error text in the place of an answer of the model under
@@ -123,6 +125,7 @@ class Settings:
     wrong_answers_seed: int = 0
     rubric_batch: int = 1
     detect_errors: bool = True
+    english_again: bool = True
     ask_again: bool = False
     batch: bool = False
     second_identifier: str | None = None
@@ -369,5 +372,6 @@ _CHECKS: dict[str, Any] = {
     "ask_again": _switch,
     "detect_errors": _switch,
     "batch": _switch,
+    "english_again": _switch,
     "second_identifier": lambda key, value: checked(f"--metadata {key}", value),
 }

@@ -86,25 +86,25 @@ def test_every_request_is_made_once(run, settings):
     replies = {
         c: [s["resps"][i][0] for s in samples] for i, c in enumerate(("en", "es", "zh", "hi"))
     }
-    # English once per question; every distinct English text is taken apart once.
-    texts = set(replies["en"]) | {
-        s[f"n_claims_{c}"]["english"] for s in samples for c in ("es", "zh", "hi")
-    }
+    # English twice per question, the second time sampled; every distinct text is taken apart once.
+    own_of = [
+        (s["n_claims_en"], own)
+        for s in samples
+        for own in (s["n_claims_en"]["again"], *(s[f"n_claims_{c}"] for c in ("es", "zh", "hi")))
+    ]
+    texts = set(replies["en"]) | {own["english"] for _, own in own_of}
     assert kinds["claims"] == len(texts)
     # Two verifications per question and language, fewer only where texts coincide.
     pairs = {
         pair
-        for i, sample in enumerate(samples)
-        for code in ("es", "zh", "hi")
-        for own in [sample[f"n_claims_{code}"]]
-        for other in [sample["n_claims_en"]]
+        for other, own in own_of
         for pair in (
             (tuple(own["claims"]), other["english"]),
             (tuple(other["claims"]), own["english"]),
         )
     }
-    assert kinds["support"] == len(pairs) <= 2 * 3 * 24
-    assert sum(len(s["resps"]) for s in samples) == 4 * 24
+    assert kinds["support"] == len(pairs) <= 2 * 4 * 24
+    assert sum(len(s["resps"]) for s in samples) == 5 * 24
 
 
 def test_a_second_run_asks_nobody(run, settings):
@@ -121,7 +121,7 @@ def test_languages_restrict_what_is_generated(run, settings):
     results = run(DEMO, metadata={**metadata, "languages": ["hi", "es"]}, limit=2)
     for sample in results["samples"][DEMO]:
         assert list(sample["doc"]["text"]) == ["en", "es", "hi"]
-        assert len(sample["resps"]) == 3
+        assert len(sample["resps"]) == 4
     scores = results["results"][DEMO]
     assert "information_f1_zh,none" not in scores
     recorded = results["configs"][DEMO]["metadata"]["xling"]
@@ -381,7 +381,7 @@ def test_a_users_prompt_frames_every_language(run, tmp_path):
     rows = [{"id": "a", "en": "salt", "es": "sal"}]
     metadata = {"prompts": str(own), "prompts_file": _file(tmp_path, rows)}
     run("xling_information", model=Replies(answer), metadata=metadata)
-    assert seen == ["Answer in English: salt", "Answer in Spanish: sal"]
+    assert seen == ["Answer in English: salt", "Answer in Spanish: sal", "Answer in English: salt"]
 
 
 def test_the_small_set_and_the_whole(run):
@@ -480,12 +480,12 @@ def test_cost_counts_what_the_judge_and_the_model_are_asked(run, settings, capsy
     requests = {(row["role"], row["language"]): row["requests"] for row in rows}
     results = run(DEMO, metadata=metadata, limit=4)
     samples = results["samples"][DEMO]
-    assert requests["model", "all"] == sum(len(sample["resps"]) for sample in samples) == 16
-    # Per language an answer is taken apart and two lists of claims are checked; English once.
-    assert [requests["judge", code] for code in ("en", "es", "zh", "hi")] == [4, 12, 12, 12]
+    assert requests["model", "all"] == sum(len(sample["resps"]) for sample in samples) == 20
+    # Per language an answer is taken apart and two lists of claims are checked; English has two.
+    assert [requests["judge", code] for code in ("en", "es", "zh", "hi")] == [16, 12, 12, 12]
     asked = sum("[BEGIN TEXT" in prompt or "[BEGIN CLAIMS" in prompt for prompt in served.prompts)
     # At most that: equal texts and lists are asked about once.
-    assert 0.8 * 40 <= asked <= requests["judge", "all"] == 40
+    assert 0.8 * 52 <= asked <= requests["judge", "all"] == 52
     assert requests["translator", "all"] > 0 and ("translator", "en") not in requests
 
 

@@ -129,7 +129,7 @@ def _counted(
             contexts = unit.fewshot_context(own, num_fewshot=0)
             for view, context in zip(unit.views(own), contexts, strict=True):
                 language = view.get("language", unit.language)
-                for kind, arguments, repeats in unit.requests_for(own, context, False):
+                for kind, arguments, repeats in unit.requests_for(view, context, False):
                     generated = kind == "generate_until"
                     text = context if generated else context + arguments[1]
                     output = int(arguments[1].get("max_gen_toks", 0)) if generated else 0
@@ -163,7 +163,7 @@ def _scale(entries: dict[_Key, Cost], task: XlingTask, docs: Sequence[Any], n: i
                 own_requests: Counter[_Key] = Counter()
                 for view in unit.views(own):
                     language = view.get("language", unit.language)
-                    for kind, _, repeats in unit.requests_for(own, "", False):
+                    for kind, _, repeats in unit.requests_for(view, "", False):
                         own_requests["model", kind, language] += repeats
                 forms[form] = own_requests
             requests += forms[form]

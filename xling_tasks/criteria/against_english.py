@@ -32,6 +32,8 @@ def parts_of_several(
     texts = mapping(mapping(sample.get("doc")).get("text"))
     codes = [str(code) for code in texts]
     said = list(answers(sample, language, codes.index(language) if language in codes else -1))
+    if language == ENGLISH:
+        said += answers(sample, language, len(codes))  # the second one, where it was asked
     compared: list[Passage] = []
     if language != ENGLISH and record:
         compared = field(record, "english", ENGLISH)
@@ -42,7 +44,7 @@ def parts_of_several(
 
 
 def agreement(sample: Mapping[str, Any], language: str, *names: str) -> float | None:
-    """By how much an answer agrees with the English one, which is the measure itself."""
+    """By how much an answer agrees with the English one, in English a second answer's with it."""
     values = (number(sample.get(f"{name}_{language}")) for name in names)
     known = (value for value in values if value is not None)
-    return 1.0 if language == ENGLISH else next(known, None)
+    return next(known, 1.0 if language == ENGLISH else None)

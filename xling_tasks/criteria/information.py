@@ -45,19 +45,22 @@ def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
     if varies := mapping(sample.get("doc")).get("varies"):
         why = f"right answers differ by {as_text(varies)}"
         return [*parts, Part("Not compared", [Passage("", "", why, "unsure")])]
+    base = mapping(sample.get(f"n_claims_{ENGLISH}"))
     if language == ENGLISH:
-        plain = [Passage(as_text(claim), ENGLISH) for claim in listing(own.get("claims"))]
-        return [*parts, Part("Claims", plain)]
+        own = mapping(base.get("again"))
+        if not own:
+            plain = [Passage(as_text(claim), ENGLISH) for claim in listing(base.get("claims"))]
+            return [*parts, Part("Claims", plain)]
     if own.get("unscored"):
         parts.append(Part("Not scored", [Passage("", "", as_text(own["unscored"]), "unsure")]))
-    base = mapping(sample.get(f"n_claims_{ENGLISH}"))
+    which = "the second answer" if language == ENGLISH else "this answer"
     return [
         *parts,
-        Part("Claims of this answer", supported(own.get("claims"), own.get("supported")),
+        Part(f"Claims of {which}", supported(own.get("claims"), own.get("supported")),
              "Does the English answer support them?"),
         Part("Claims of the English answer",
              supported(base.get("claims"), own.get("reference_supported")),
-             "Does this answer support them?"),
+             f"Does {which} support them?"),
     ]  # fmt: skip
 
 
@@ -139,7 +142,8 @@ INFORMATION = Criterion(
     note="Agreement with the English answer to the same prompt: precision is the share of the "
     "answer's claims that the English answer supports, recall the reverse; F1 is the harmonic mean "
     "of mean precision and mean recall over prompts, as published. F1 by prompt is the mean of "
-    "each prompt's own F1, which is lower.",
+    "each prompt's own F1, which is lower. The row of English is a second English answer beside "
+    "the first, where one was asked.",
     papers_form=True,
     submitted=Submitted(("information_f1",), RATES),
     glossary={"information_f1": "How much of the claims two answers share, from 0 to 1."},

@@ -168,7 +168,7 @@ def _not_measured(item: Conclusion, case: Case) -> dict[str, Any]:
 def _without_floor(item: Conclusion) -> dict[str, Any]:
     return {
         "reason": "how much two English answers agree was not measured, and they differ too",
-        "next": "have the English prompts answered twice",
+        "next": "have the English prompts answered twice (english_again), by a model that samples",
     }
 
 
@@ -186,8 +186,10 @@ def _judged(item: Conclusion, case: Case) -> Conclusion:
     if same and not (stands and item.meaning in NAMED):
         turns = turns_at(lambda k: _same(item, case, k))
         return replace(item, verdict=SAME, reason=_within(item), turns_at=turns)
+    worse = (item.estimate < 0) == item.higher_is_better
+    if stands and case.endpoint.agreement and not worse:
+        return replace(item, verdict=SAME, reason=NO_LESS)
     if stands:
-        worse = (item.estimate < 0) == item.higher_is_better
         turns = turns_at(lambda k: _beyond(item, case.moves, k, sign))
         reason = "the interval excludes 0, and the corrected p is small"
         if same:
@@ -325,6 +327,7 @@ def _unsure(item: Conclusion, case: Case, *, shown: bool, same_read: bool) -> di
     }
 
 
+NO_LESS = "no less is shared than by two English answers"
 HIDDEN = "it is shown, but not if what was not read had other odds"
 DIFFERENT = "about the same, but not if what was not read had other odds"
 RARE = "no gap was seen, but a rare breakdown could stay hidden"

@@ -16,6 +16,7 @@ from xling_tasks.languages import in_order, language_name
 from xling_tasks.outcomes import ANOTHER_LANGUAGE
 from xling_tasks.report.model import Conclusion
 from xling_tasks.report.sentences import (
+    against_one,
     agreement,
     measured,
     metric_of,
@@ -113,7 +114,8 @@ class Line(NamedTuple):
         if not self.evidence:
             return self.lead.reason
         own, base = shown_values(self.lead)
-        beside = "" if agreement(self.lead) else f", English {base}"
+        other = "two English answers" if agreement(self.lead) else "English"
+        beside = "" if against_one(self.lead) else f", {other} {base}"
         told = metric_of(self.lead).told
         return f"{own} {told.brief if told else self.lead.metric}{beside}"
 

@@ -83,6 +83,16 @@ def agreement(item: Conclusion) -> bool:
     return CRITERIA[item.criterion].agreement(item.metric)
 
 
+def against_one(item: Conclusion) -> bool:
+    """Whether it is so, and what two English answers share is not known."""
+    return item.english == 1 and agreement(item)
+
+
+def english_side(item: Conclusion) -> str:
+    """Whose the value beside the language's is."""
+    return "between two English answers" if agreement(item) else "in English"
+
+
 def _order(
     key: tuple[str, str, str, str], about: Sequence[tuple[str, str, str, str]]
 ) -> tuple[int, ...]:
@@ -121,7 +131,7 @@ def measured(item: Conclusion) -> str:
     """The values of both with their difference: counts where a share has them."""
     if item.value is None or item.english is None:
         return "" if item.verdict == "not_comparable" else f"{_about(item)}: nothing was measured."
-    if agreement(item) and item.english == 1:
+    if against_one(item):
         return f"{_about(item)}: {percent(item.value)} ({item.n:,} questions)."
     if item.meaning == "served":
         text = _unserved(item)
@@ -129,7 +139,8 @@ def measured(item: Conclusion) -> str:
         text = _recognised(item)
     else:
         own, base = shown_values(item)
-        text = f"{_about(item)}: {own} in {language_name(item.language)}, {base} in English"
+        name = language_name(item.language)
+        text = f"{_about(item)}: {own} in {name}, {base} {english_side(item)}"
     notes = [_difference(item)] if item.recalls is None else []
     if not _counted(item) and item.n:
         notes.append(f"{item.n:,} questions")

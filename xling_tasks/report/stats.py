@@ -231,21 +231,24 @@ def english_pairs(model: Model) -> Iterable[tuple[Task, Task, str, str]]:
             base = english.get((task.place.criterion, task.place.dataset))
             names = [(name, name) for name in task.scores if base and name in base.scores]
         else:
-            base = task
+            base, scores = task, task.scores
             names = [
                 (name, twin)
-                for name in task.scores
-                if (twin := _english_twin(task, name)) is not None
+                for name in scores
+                if (twin := _english_twin(task, name, scores)) is not None
             ]
         if base is not None:
             yield from ((base, task, name, twin) for name, twin in names)
 
 
-def _english_twin(task: Task, name: str) -> str | None:
-    """The English metric beside a metric of a task with all languages; English has no gap."""
+def _english_twin(task: Task, name: str, scores: Mapping[str, float | None]) -> str | None:
+    """The English metric beside a metric of a task with all languages; English has no gap.
+
+    Of agreement with the English answers it is what two English answers share, where that is known.
+    """
     panel, language = panel_of(task.place, name)
     twin = f"{panel.metric}_{ENGLISH}"
-    if language in (ENGLISH, AVERAGE) or ":" in language or twin not in task.scores:
+    if language in (ENGLISH, AVERAGE) or ":" in language or scores.get(twin) is None:
         return None
     return twin
 

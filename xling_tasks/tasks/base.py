@@ -227,7 +227,7 @@ class XlingTask(ScoredTask):
         requests = [
             item
             for view, context in zip(self.views(doc), ctx, strict=True)
-            for request in self.requests_for(doc, context, chat)
+            for request in self.requests_for(view, context, chat)
             for item in self._seeded(request, view)
         ]
         return [

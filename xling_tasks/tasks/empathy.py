@@ -16,7 +16,7 @@ from xling_tasks.log import warn_once
 from xling_tasks.models.empathy.classifier import EmpathyClassifier, load_classifier
 from xling_tasks.models.empathy.data import MECHANISMS
 from xling_tasks.tasks.metric import Metric
-from xling_tasks.tasks.multilingual import Key, MultilingualTask
+from xling_tasks.tasks.multilingual import AGAIN, Key, MultilingualTask
 from xling_tasks.tasks.side_requests import SideRequest
 
 Profile = tuple[bool, bool, bool]
@@ -97,13 +97,16 @@ class EmpathyTask(MultilingualTask):
             text, profile = responses.get(code, (None, None))
             for i, name in enumerate(MECHANISMS):
                 values[f"{name}_present_{code}"] = None if profile is None else float(profile[i])
-            values[f"profile_{code}"] = {"english": text, "profile": profile and list(profile)}
-            if code != "en":
-                both = profile is not None and reference is not None
-                equal[code] = float(profile == reference) if both else None
-                values |= _agreement(code, profile, reference)
-                absent = code not in responses
-                values[f"unscored_{code}"] = None if absent else float(not both)
+            values[f"profile_{code}"] = _record(text, profile)
+        for code, reply in self.compared().items():
+            text, profile = responses.get(reply, (None, None))
+            both = profile is not None and reference is not None
+            equal[code] = float(profile == reference) if both else None
+            values |= _agreement(code, profile, reference)
+            if reply != AGAIN:
+                values[f"unscored_{code}"] = None if reply not in responses else float(not both)
+            elif reply in responses:
+                values[f"profile_{code}"][AGAIN] = _record(text, profile)
         values |= {f"empathy_{code}": value for code, value in equal.items()}
         return values | self.group_values("empathy", equal)
 
@@ -119,17 +122,23 @@ class EmpathyTask(MultilingualTask):
             for name in MECHANISMS:
                 metrics.append(Metric(f"{name}_present_{code}", MEAN, None, name + own))
             metrics.append(Metric(f"profile_{code}", _count, None, "profile" + own))
-            if code == "en":
-                continue
+        for code, reply in self.compared().items():
+            own = f"|language:{code}|{sign}{self.floor_signature if reply == AGAIN else ''}"
             metrics.append(Metric(f"empathy_{code}", MEAN, True, "empathy" + own))
             for name in MECHANISMS:
                 label = f"{name}_agreement"
                 metrics.append(Metric(f"{label}_{code}", MEAN, True, label + own))
             label = "both_absent"
             metrics.append(Metric(f"{label}_{code}", MEAN, None, label + own))
-            unscored = signature("unscored", language=code, of="all_posts")
-            metrics.append(Metric(f"unscored_{code}", MEAN, False, unscored))
+            if reply != AGAIN:
+                unscored = signature("unscored", language=code, of="all_posts")
+                metrics.append(Metric(f"unscored_{code}", MEAN, False, unscored))
         return metrics
+
+
+def _record(text: str | None, profile: Profile | None) -> dict[str, Any]:
+    """What the samples keep of a response."""
+    return {"english": text, "profile": profile and list(profile)}
 
 
 def _agreement(

@@ -33,7 +33,7 @@ from xling_tasks.models.claims import (
 from xling_tasks.models.control_tokens import common
 from xling_tasks.readers.fences import STAND_IN as NO_FENCES
 from xling_tasks.tasks.metric import Metric
-from xling_tasks.tasks.multilingual import Key, MultilingualTask
+from xling_tasks.tasks.multilingual import AGAIN, Key, MultilingualTask
 from xling_tasks.tasks.side_requests import STAND_IN, SideRequest
 from xling_tasks.unanswered import failed
 
@@ -144,7 +144,10 @@ class InformationTask(MultilingualTask):
         for code in doc["text"]:
             requests += self.translation_requests(code)
             requests.append(SideRequest(role, claims, room, code))
-            if code != "en":
+        for code, reply in self.compared().items():
+            if reply == AGAIN:
+                requests.append(SideRequest(role, claims, room, code))
+            if code in doc["text"]:
                 requests += [SideRequest(role, support, spec.max_gen_toks, code)] * 2
         return requests
 
@@ -213,6 +216,7 @@ class InformationTask(MultilingualTask):
         kept_out = doc.get("varies")
         compared = {} if kept_out else self._compared[self.key(doc, results)]
         pairs = {code: _pair(item.scores) for code, item in compared.items()}
+        again = self._again.get(self.key(doc, results), {})
         values |= self.group_values("information_f1", pairs)
         if self.not_compared():
             values["not_compared"] = float(kept_out is not None)
@@ -220,17 +224,21 @@ class InformationTask(MultilingualTask):
             item = compared.get(code)
             values[f"n_claims_{code}"] = None if item is None else item.record()
             known = item is not None and item.claims is not None
-            values[f"{ASKED_AGAIN}_{code}"] = self._again.get(self.key(doc, results), {}).get(code)
+            values[f"{ASKED_AGAIN}_{code}"] = again.get(code)
             values[f"abstained_{code}"] = float(not item.claims) if item and known else None
-            if code == "en":
-                continue
+        for code, reply in self.compared().items():
+            item = compared.get(reply)
+            if item is not None and reply == AGAIN:
+                values["n_claims_en"][AGAIN] = item.record()
+                values[f"{ASKED_AGAIN}_en"] = _added(again["en"], again[AGAIN])
             scores = item.scores if item is not None else ClaimScores(None, None, None)
             own = _pair(scores)
             values[f"information_f1_{code}"] = own
             values[f"information_f1_by_prompt_{code}"] = scores.f1
             values[f"information_precision_{code}"] = own and own["precision"]
             values[f"information_recall_{code}"] = own and own["recall"]
-            values[f"unscored_{code}"] = None if item is None else float(scores.f1 is None)
+            if reply != AGAIN:
+                values[f"unscored_{code}"] = None if item is None else float(scores.f1 is None)
             if item is None:
                 unverified = None
             else:
@@ -260,14 +268,16 @@ class InformationTask(MultilingualTask):
             metrics.append(Metric(f"abstained_{code}", MEAN, False, "abstained" + own))
             again = f"{ASKED_AGAIN}|of:claim_lists_and_comparisons{own}"
             metrics.append(Metric(f"{ASKED_AGAIN}_{code}", RATIO, None, again))
-            if code == "en":
-                continue
-            whole = f"information_f1|language:{code}|{mean}"
+        for code, reply in self.compared().items():
+            floor = self.floor_signature if reply == AGAIN else ""
+            own = f"|language:{code}|{sign}{floor}"
+            whole = f"information_f1|language:{code}|{mean}{floor}"
             metrics.append(Metric(f"information_f1_{code}", HARMONIC, True, whole))
             for name in ("information_f1_by_prompt", *_SHARES):
                 metrics.append(Metric(f"{name}_{code}", MEAN, True, name + own))
-            unscored = signature("unscored", language=code, of="compared_prompts")
-            metrics.append(Metric(f"unscored_{code}", MEAN, False, unscored))
+            if reply != AGAIN:
+                unscored = signature("unscored", language=code, of="compared_prompts")
+                metrics.append(Metric(f"unscored_{code}", MEAN, False, unscored))
             unverified = signature("unverified", language=code, of="all_claims")
             metrics.append(Metric(f"unverified_{code}", RATIO, False, unverified))
             unparsed = signature("unparsed", language=code, of="parts_of_claim_lists")
@@ -307,6 +317,13 @@ def _asked_again(
         claims[text].asked_again + sum(pair in again for pair in asked),
         bool(text.strip()) + len(asked),
     ]
+
+
+def _added(first: list[int] | None, second: list[int] | None) -> list[int] | None:
+    """Both counts of what was asked again, where there are two."""
+    if first is None or second is None:
+        return first or second
+    return [first[0] + second[0], first[1] + second[1]]
 
 
 def _alone(text: str | None, claims: Mapping[str | None, Extraction]) -> Compared:

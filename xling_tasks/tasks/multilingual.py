@@ -2,13 +2,14 @@
 
 arXiv:2505.21999: the model answers each language once (English once, not once per language), the
 other answers are translated to English, and an English evaluator compares them with the English
-answer.
+answer. Two English answers differ, too: English is answered a second time, sampled, and compared
+with the first in the same way. What these two share is the floor against which a language counts.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from xling_metrics.aggregate import MEAN, Aggregate, mean_over
@@ -19,17 +20,26 @@ from xling_tasks.data.prompt_sets import PromptSet, load_prompts
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import SettingError
+from xling_tasks.harness.backends import replayed, sent_temperature
+from xling_tasks.harness.run import all_ranks, current
 from xling_tasks.languages import BRANCH_GROUPS, FAMILY_GROUPS, SCRIPT_GROUPS, unknown_names
-from xling_tasks.log import log
+from xling_tasks.log import log, warn_once
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, translator
 from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
+from xling_tasks.tasks.seeds import Request
 from xling_tasks.tasks.side_requests import STAND_IN, SideRequest, translation_requests
 from xling_tasks.unanswered import empty, failed, refused
 
 Replies = dict[str, str]
-"""A document's reply in each language."""
+"""A document's reply in each language, and under `AGAIN` the second one in English."""
+
+AGAIN = "again"
+"""Where the second English answer stands among those by language."""
+
+SAMPLED = 1.0
+"""The temperature of the second English answer of a greedy run, which would only repeat itself."""
 
 Key = tuple[str, tuple[str, ...]]
 """A question's id with its replies in the order of the languages."""
@@ -101,11 +111,31 @@ class MultilingualTask(GreedyTask):
     # Prompts and requests
 
     def views(self, doc: dict[str, Any]) -> list[dict[str, Any]]:
-        """The prompt in one language after the other."""
-        return [
-            {"question_id": doc["question_id"], "language": code, "text": doc["text"]}
-            for code in doc["text"]
-        ]
+        """The prompt in one language after the other; at the end in English once more."""
+        same = {"question_id": doc["question_id"], "text": doc["text"]}
+        views = [{**same, "language": code} for code in doc["text"]]
+        again = [{**same, "language": "en", "answer_id": AGAIN}] if self.english_again else []
+        return [*views, *again]
+
+    @property
+    def english_again(self) -> bool:
+        """Whether English is answered twice; a replay has the answers that its run had."""
+        if not self.settings.english_again or replayed(current().lm) is None:
+            return self.settings.english_again
+        return bool((self.replayed_run.get("settings") or {}).get("english_again"))
+
+    def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
+        """One reply to a view."""
+        ((kind, (context, arguments), repeats),) = super().requests_for(doc, context, chat)
+        if doc.get("answer_id") == AGAIN and not arguments["temperature"]:
+            lm = current().lm
+            tau = SAMPLED if lm is None else sent_temperature(lm, SAMPLED)
+            arguments = {**arguments, "temperature": tau, "do_sample": tau > 0}
+        return [(kind, (context, arguments), repeats)]
+
+    def codes(self, doc: Mapping[str, Any]) -> list[str]:
+        """What each of a document's replies is to: its languages, then `AGAIN`."""
+        return [*doc["text"], *([AGAIN] if self.english_again else [])]
 
     def doc_to_text(self, doc: dict[str, Any], doc_to_text: Any = None) -> str:
         """The prompt in the view's language."""
@@ -187,8 +217,24 @@ class MultilingualTask(GreedyTask):
             doc = instances[0].doc
             for name in instances[0].filtered_resps:
                 key = self.key(doc, [instance.filtered_resps[name] for instance in instances])
-                by_key[key] = dict(zip(doc["text"], key[1], strict=True))
+                by_key[key] = dict(zip(self.codes(doc), key[1], strict=True))
+        if self.english_again and not self._two_answers(by_key.values()):
+            return {key: {c: own[c] for c in own if c != AGAIN} for key, own in by_key.items()}
         return by_key
+
+    def _two_answers(self, answers: Iterable[Replies]) -> bool:
+        """Whether any second English answer of all processes is another text than the first.
+
+        If none is, the model was not sampled, and a text compared with itself is no floor.
+        """
+        if any(all_ranks(any(own["en"] != own[AGAIN] for own in answers))):
+            return True
+        warn_once(
+            f"{self.config.task}: every second English answer is the first one word for word, so "
+            "that this model was not sampled and what two English answers share is not known: no "
+            "language is called worse. Use a backend that takes a temperature"
+        )
+        return False
 
     def in_english(self, answers: Mapping[Key, Replies]) -> dict[tuple[str, str], str | None]:
         """(language, reply) -> the reply in English; None where it could not be translated.
@@ -197,11 +243,11 @@ class MultilingualTask(GreedyTask):
         are None.
         """
         english_of: dict[tuple[str, str], str | None] = {}
-        for code in self.languages:
+        for code in (*self.languages, AGAIN):
             texts = list(dict.fromkeys(r[code] for r in answers.values() if code in r))
             english_of |= {(code, text): None for text in texts}
             texts = [text for text in texts if not failed(text)]
-            if code == "en":
+            if code in ("en", AGAIN):
                 english: Sequence[str | None] = texts
             elif self._translator is not None:
                 english = self._translator.translate(texts, code, "en")
@@ -228,7 +274,7 @@ class MultilingualTask(GreedyTask):
 
     def about_replies(self, doc: dict[str, Any], results: Sequence[Any]) -> dict[str, Any]:
         """Whether there is a reply, and in the prompt's language; by language."""
-        replies = dict(zip(doc["text"], self.key(doc, results)[1], strict=True))
+        replies = dict(zip(self.codes(doc), self.key(doc, results)[1], strict=True))
         values: dict[str, Any] = {}
         for code in self.languages:
             reply = replies.get(code)
@@ -254,6 +300,16 @@ class MultilingualTask(GreedyTask):
             metrics.append(Metric(f"langid_match_{code}", MEAN, True, sign))
             metrics += second.metrics(f"_{code}")
         return metrics
+
+    def compared(self) -> dict[str, str]:
+        """Language -> which of the replies is compared with the English one: of English `AGAIN`."""
+        english = {"en": AGAIN} if self.english_again else {}
+        return english | {code: code for code in self.languages[1:]}
+
+    @property
+    def floor_signature(self) -> str:
+        """The field of a signature that says what the value of English is."""
+        return f"|second_answer:t{self.temperature or SAMPLED:g}"
 
     def groups(self) -> dict[str, tuple[str, ...]]:
         """Suffix -> the languages of this run in each group; '' is all of them."""

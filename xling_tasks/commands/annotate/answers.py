@@ -142,7 +142,8 @@ def _translated(row: Mapping[str, Any], record: str) -> tuple[str, list[_Answer]
     """A sample's filter and its answers; none of them where the run did not score."""
     doc, results = row["doc"], row["filtered_resps"]
     answers = []
-    for code, result in zip(doc["text"], results, strict=True):
+    # A second English answer, if there is one, stands behind those by language.
+    for code, result in zip(doc["text"], results[: len(doc["text"])], strict=True):
         logged = row.get(f"{record}_{code}")
         if code == "en" or logged is None:
             continue

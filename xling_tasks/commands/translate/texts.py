@@ -83,6 +83,7 @@ def _in_sample(row: Mapping[str, Any], place: Place) -> Iterator[Text]:
     codes = [place.language] * len(results)
     if CRITERIA[place.criterion].several_languages:
         codes = list(row["doc"]["text"])
+        codes += [ENGLISH] * (len(results) == len(codes) + 1)  # English, answered again
     for code, result in zip(codes, results, strict=True):
         for reply in replies_of(result):
             if code != ENGLISH and reply.strip():

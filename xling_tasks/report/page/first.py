@@ -10,6 +10,7 @@ from xling_tasks.report.lines import SEVERITY, Line, answer, lines
 from xling_tasks.report.model import Conclusion, Report
 from xling_tasks.report.sentences import (
     about_the_judge,
+    against_one,
     agreement,
     metric_of,
     points,
@@ -169,12 +170,13 @@ def _group(group: Sequence[Line]) -> Group:
     bases = {base for _, base in values}
     about = metric_of(first.lead).heading
     about += f", {first.dataset}" if first.dataset else ""
-    alone = agreement(first.lead)
+    alone = against_one(first.lead)
+    english = "two English answers" if agreement(first.lead) else "English"
     if len(bases) == 1 and not alone:
-        about += f" (English {bases.pop()})"
+        about += f" ({english} {bases.pop()})"
         alone = True
     items = [
-        f"{line.name} {value}" + ("" if alone else f" (English {base})")
+        f"{line.name} {value}" + ("" if alone else f" ({english} {base})")
         for line, (value, base) in zip(group, values, strict=True)
     ]
     return Group(verdict, items, first.verdict, f"{about}; {_basis(verdict, group)}")

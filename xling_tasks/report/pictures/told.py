@@ -9,7 +9,7 @@ from xling_tasks.report.model import Conclusion
 from xling_tasks.report.pictures.style import LOOKS
 from xling_tasks.report.pictures.svg import clean
 from xling_tasks.report.pictures.words import questions
-from xling_tasks.report.sentences import agreement, metric_of
+from xling_tasks.report.sentences import against_one, metric_of
 from xling_tasks.report.tables.grid import dataset_title
 
 _MOST_NAMED = 4
@@ -22,11 +22,6 @@ def oriented(item: Conclusion) -> tuple[float | None, float | None, float | None
         return tuple(None if end is None else 100 * end for end in ends)  # type: ignore[return-value]
     ends = (item.estimate, item.high, item.low)
     return tuple(None if end is None else -100 * end for end in ends)  # type: ignore[return-value]
-
-
-def against_one(item: Conclusion) -> bool:
-    """Whether the value is itself an agreement with English."""
-    return item.english == 1 and agreement(item)
 
 
 def values_of(item: Conclusion) -> str:

@@ -27,7 +27,7 @@ from xling_tasks.report.pictures.svg import (
     tag,
 )
 from xling_tasks.report.pictures.told import note, oriented, said, told, values_of
-from xling_tasks.report.sentences import agreement, metric_of
+from xling_tasks.report.sentences import against_one, metric_of
 
 LEFT = 0.32
 """Share of a panel's width that names of languages take."""
@@ -101,7 +101,7 @@ def _axis(
 ) -> tuple[list[Markup], list[Markup]]:
     """Margin, zero and ticks behind the rows; and the words at both ends of the axis."""
     margin = 100 * own[0].margin
-    alike = agreement(own[0])  # With English: there is no better than all.
+    alike = against_one(own[0])  # With English: there is no better than all.
     per_100 = metric_of(own[0]).per_100
     start, end = scale.at(-margin), scale.at(0 if alike else margin)
     back = [box(start, 0, end - start, bottom, "margin")]

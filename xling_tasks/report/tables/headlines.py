@@ -38,8 +38,8 @@ def headline_tables(report: Report) -> list[Table]:
         "it is a conjecture). Cannot tell: neither; detectable is the difference that so many "
         "questions show with 80% power after the correction. Not comparable: run in another way "
         "than English. Turns at: the odds from which the verdict no longer holds. Information and "
-        "empathy are agreement "
-        "with the English answers themselves: 1 is no gap. Temperature: the highest for "
+        "empathy are agreement with the English answers; English is what a second English answer "
+        "shares with the first, and 1 where there is none. Temperature: the highest for "
         "consistency, the lowest elsewhere."
     )
     return [

@@ -31,6 +31,7 @@ _TITLES = {
     "train:in": "trained languages",
     "train:out": "other languages",
 }
+_FLOOR = "its values are what a second English answer shares with the first, where one was asked"
 _PAPER = (
     "Published rows ({sources}) are over 30 languages and the paper's prompts, which are not "
     "published (150 from categories of MMLU; ours ask about health), with its judge, classifiers "
@@ -44,7 +45,7 @@ def multilingual_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) 
         for dataset in grid.datasets(known.key) if known.several_languages else ():
             notes = notes_about(remarks, known.key, dataset)
             if has_columns(grid, known, dataset):
-                texts = [known.note, f"{ENGLISH} is the reference.", *notes]
+                texts = [known.note, f"{ENGLISH} is the reference: {_FLOOR}.", *notes]
                 yield languages_table(grid, known, dataset, texts, "_languages")
                 yield _by_group(grid, known.key, dataset, notes, shown)
 

@@ -1,0 +1,143 @@
+"""What two English answers share: the floor against which agreement with English counts."""
+
+from __future__ import annotations
+
+import random
+import zlib
+
+import pytest
+import scripted
+from builders import evaluated
+
+from xling_tasks.languages import LANGUAGES
+from xling_tasks.report.conclusions import conclusions_of
+from xling_tasks.report.data import read_models
+from xling_tasks.report.model import Options
+from xling_tasks.report.stats import Statistics
+
+TASK = "xling_information"
+FIELDS = {"id": "ind"}
+OTHERS = [code for code in LANGUAGES if code != "en"]
+
+
+class Facts:
+    """A model that says 8 of 12 facts in English, other ones in every answer; fewer of LOST."""
+
+    def __new__(cls, lost=(), sampled=True):
+        from lm_eval.api.model import LM
+
+        class Model(LM):
+            asked: list = []
+
+            def generate_until(self, requests, disable_tqdm=False):
+                return [self.answer(request) for request in requests]
+
+            def answer(self, request):
+                prompt, arguments = request.args
+                self.asked.append((prompt, arguments))
+                tau = arguments["temperature"] if sampled else 0.0
+                number, code = prompt.split()[-2:]
+                rng = random.Random(zlib.crc32(f"{prompt} {tau}".encode()))
+                said = rng.sample(range(12), 2 if code in lost else 8)
+                return " ".join(f"Fact {fact} of {number} is what matters here." for fact in said)
+
+            loglikelihood = loglikelihood_rolling = None
+
+        return Model()
+
+
+def coin(prompt):
+    """Claims as they are, each supported by a coin."""
+    if "[BEGIN CLAIMS" not in prompt:
+        return scripted.reply(prompt)
+    plain = scripted.between(prompt, "CLAIMS") + scripted.between(prompt, "REFERENCE")
+    rng = random.Random(zlib.crc32(plain.encode()))
+    n = len(scripted.between(prompt, "CLAIMS").splitlines())
+    lines = (f"{i}: {rng.choice(['SUPPORTED', 'NOT SUPPORTED'])}" for i in range(1, n + 1))
+    return scripted.with_code(prompt, "\n".join(lines))
+
+
+@pytest.fixture
+def asked(run, serve, tmp_path):
+    """`asked(model, codes, n, judge)`: a run and the conclusions on information F1 by language."""
+
+    def asked_(model, codes, n, judge=scripted.reply, **more):
+        import json
+
+        rows = [
+            {
+                "id": str(i),
+                **{FIELDS.get(c, c): f"Say what is known of {i} {c}" for c in ("en", *codes)},
+            }
+            for i in range(n)
+        ]
+        path = tmp_path / "prompts.jsonl"
+        path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        metadata = {"judge": serve(judge).spec(), "translator": "none", "prompts_file": str(path)}
+        results = evaluated(run, tmp_path / "out", TASK, model=model, metadata=metadata | more)
+        (model,) = read_models([tmp_path / "out"])
+        said = conclusions_of(Statistics(Options(n_resamples=1000)).undescribed(), model)
+        found = {c.language: c for c in said if c.metric == "information_f1"}
+        return results, found
+
+    return asked_
+
+
+def test_a_judge_by_coin_finds_no_language_worse(asked):
+    results, found = asked(Facts(), OTHERS, 8, coin)
+    assert len(found) == 30
+    assert not any(item.verdict == "worse" for item in found.values())
+    assert {item.english for item in found.values()} == {found["hi"].english}
+    assert 0.35 < found["hi"].english < 0.65  # half of the claims
+    assert all(len(sample["resps"]) == 32 for sample in results["samples"][TASK])
+
+
+def test_a_real_loss_is_found_and_told_beside_two_english_answers(asked):
+    from xling_tasks.report.sentences import sentence
+
+    model = Facts(lost=("hi",))
+    results, found = asked(model, ["es", "hi"], 30)
+    assert {code: item.verdict for code, item in found.items()} == {
+        "hi": "worse", "es": "cannot_tell"
+    }  # fmt: skip
+    scores = results["results"][TASK]
+    # 8 of 12 facts each: two answers share 8 * 8 / 12, which is 2/3 of either's claims.
+    assert scores["information_f1_en,none"] == pytest.approx(2 / 3, abs=0.05)
+    assert found["hi"].english == pytest.approx(scores["information_f1_en,none"])
+    # 2 facts, 2/3 of which English has, and a sixth of the English claims: 2 * 2/3 * 1/6 / (5/6).
+    assert found["hi"].value == pytest.approx(4 / 15, abs=0.05)
+    assert "between two English answers" in sentence(found["hi"])
+    again = [arguments for prompt, arguments in model.asked if prompt.endswith("en")]
+    assert [a["temperature"] for a in again[:2]] == [0.0, 1.0] and again[1]["do_sample"] is True
+    recorded = results["configs"][TASK]["metadata"]["xling"]
+    assert "|second_answer:t1" in recorded["signatures"]["information_f1_en"]
+    assert recorded["settings"]["english_again"] is True
+    sample = results["samples"][TASK][0]
+    assert sample["n_claims_en"]["again"]["english"] == sample["resps"][-1][0]
+
+
+def test_a_model_that_repeats_itself_gives_no_floor(asked, caplog):
+    results, found = asked(Facts(lost=("es",), sampled=False), ["es"], 6)
+    assert results["results"][TASK]["information_f1_en,none"] is None
+    assert found["es"].verdict == "cannot_tell" and found["es"].english == 1
+    assert "two English answers" in found["es"].reason and "english_again" in found["es"].next
+    assert "word for word" in caplog.text
+
+
+def test_without_a_second_answer_all_is_as_it_was(asked):
+    results, found = asked(Facts(), ["es"], 3, english_again=False)
+    assert "information_f1_en,none" not in results["results"][TASK]
+    assert all(len(sample["resps"]) == 2 for sample in results["samples"][TASK])
+    assert found["es"].english == 1
+
+
+def test_a_replay_has_the_answers_that_its_run_had(asked, run, tmp_path):
+    """With a second answer, the same scores; without one it is not asked for."""
+    for again in (True, False):
+        results, _ = asked(Facts(), ["es"], 4, english_again=again)
+        metadata = results["configs"][TASK]["metadata"]
+        settings = {key: metadata[key] for key in ("judge", "translator", "prompts_file")}
+        path = {"path": str(tmp_path / "out")}
+        replayed = run(TASK, model="xling_replay", model_args=path, metadata=settings)
+        assert replayed["results"][TASK] == results["results"][TASK]
+        assert len(replayed["samples"][TASK][0]["resps"]) == 2 + again
