@@ -6,6 +6,7 @@ The form is HealthBench's (arXiv:2505.08775).
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -51,6 +52,49 @@ def rubric_bounds(met: Sequence[bool | None], points: Sequence[float]) -> Bounds
     low = math.fsum([*earned, *(each for each in open_ if each < 0)])
     high = math.fsum([*earned, *(each for each in open_ if each > 0)])
     return Bounds(low / possible, high / possible)
+
+
+_PER_CHARACTER = 2.94e-5
+_CENTRE = 2000
+
+
+def length_adjusted(score: float | None, characters: int) -> float | None:
+    """A score as if the answer had 2,000 characters: `score - 2.94e-5 * (characters - 2000)`.
+
+    HealthBench Professional's (arXiv:2604.27470, section 4.1), about 0.0147 per 500 characters; a
+    shorter answer gains. The slope was fitted to answers in English, so that it compares within a
+    language only: the same text has other lengths in other scripts.
+
+    Args:
+        score: Of an answer; None if it has none.
+        characters: Of the answer, in Unicode code points.
+    """
+    return None if score is None else score - _PER_CHARACTER * (characters - _CENTRE)
+
+
+def worst_at(scores: Sequence[float | None], k: int) -> float | None:
+    """The worst of k answers, as expected from n: the mean of the minima of all subsets of size k.
+
+    HealthBench's worst-at-k (arXiv:2505.08775, section 6.4): unbiased; at k = 1 it is the mean.
+
+    Args:
+        scores: Of n independent answers to one conversation.
+        k: From 1 to n.
+
+    Returns:
+        None if an answer has no score: the worst one may be it.
+
+    Raises:
+        ValueError: If k is not from 1 to n.
+    """
+    if not 1 <= k <= len(scores):
+        raise ValueError(f"worst of {k} from {len(scores)} answers")
+    known = sorted(score for score in scores if score is not None)
+    if len(known) < len(scores):
+        return None
+    # The i-th lowest is the lowest of every subset with k - 1 of those above it.
+    ways = [math.comb(len(known) - 1 - at, k - 1) for at in range(len(known))]
+    return math.fsum(map(operator.mul, known, ways)) / math.comb(len(known), k)
 
 
 class RaterScores(NamedTuple):

@@ -26,6 +26,7 @@ from xling_tasks.models.spec import Juror, ModelSpec, jury
 from xling_tasks.models.translate.translator import translator_spec
 
 _MOST = 10_000
+_MOST_ANSWERS = 64
 """More answers to a question, or seeds, than memory and time would allow."""
 
 MOST_CRITERIA = 20
@@ -84,6 +85,8 @@ class Settings:
         wrong_answers_seed: What wrong answers to the user's own questions are drawn with, where
             the file gives none.
         rubric_batch: Criteria of a rubric that a judge is asked about in one call.
+        rubric_answers: Answers to each conversation with a rubric; of several, which are sampled,
+            the expected worst of 1, 2, ... is scored, too.
         english_again: Whether tasks that compare with the English answer have English answered
             twice, for what two English answers share.
         ask_again: Whether the model under test is asked a second time, for the letters or the word
@@ -124,6 +127,7 @@ class Settings:
     scripts: dict[str, tuple[str, str]] | None = None
     wrong_answers_seed: int = 0
     rubric_batch: int = 1
+    rubric_answers: int = 1
     detect_errors: bool = True
     english_again: bool = True
     ask_again: bool = False
@@ -184,6 +188,8 @@ class Settings:
             plain.pop("judge_order")
         if not self.hdp:  # likewise
             plain.pop("hdp")
+        if self.rubric_answers == 1:  # likewise
+            plain.pop("rubric_answers")
         for key in ("encoder", "source_encoder"):
             if isinstance(plain[key], dict):
                 plain[key] = json.loads(plain[key]["arguments"])
@@ -369,6 +375,7 @@ _CHECKS: dict[str, Any] = {
     "scripts": lambda key, value: None if value is None else stated_scripts(key, value),
     "wrong_answers_seed": _seed,
     "rubric_batch": lambda key, value: _count(key, value, MOST_CRITERIA),
+    "rubric_answers": lambda key, value: _count(key, value, _MOST_ANSWERS),
     "ask_again": _switch,
     "detect_errors": _switch,
     "batch": _switch,

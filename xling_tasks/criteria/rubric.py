@@ -69,17 +69,18 @@ RUBRIC = Criterion(
     "conversation whether the answer meets it; the points of those that it meets are set "
     "against all that could be earned.",
     metrics(
-        (SERVED, _HELPED, _SCORE, *IN_LANGUAGE),
+        (SERVED, _HELPED, _SCORE, "length_adjusted", *IN_LANGUAGE),
         ("unscored_rate",),
         counts=("n_scored", "asked_again_rate", "length_words", "declined_rate", AGREE),
         failures=("criteria_unscored", "judge_failed_rate", "empty_rate"),
-        within=("length_words",),
+        within=("length_words", "length_adjusted"),
     ),
     (SERVICE, Endpoint("helped", "help", judged=True, instead=("rubric_score",))),
-    settings=("judge", "rubric_batch"),
+    settings=("judge", "rubric_batch", "rubric_answers"),
     shown=Shown(_parts, ("n_scored",), read=_READ),
     columns=(
         Column("rubric_score", "score", bounds=True, points=True),
+        Column("length_adjusted", "length-adjusted"),
         Column("criteria_unscored", "criteria unscored"),
         Column("unscored_rate", "answers unscored"),
         Column("judge_failed_rate", "judge failed"),
@@ -88,10 +89,11 @@ RUBRIC = Criterion(
     "over the answers of which every criterion has a verdict, clipped to 0..1. Differences "
     "between languages are of the means before clipping.",
     parts=(
-        ("theme_", "axis_"),
-        "themes and axes",
-        "A theme is a part of the conversations, an axis a part of the criteria: with few of "
-        "either, read them as hints.",
+        ("theme_", "category_", "axis_", "level_", "worst_at_"),
+        "themes, axes and repeated answers",
+        "A theme or category is a part of the conversations, an axis or level a part of the "
+        "criteria: with few of either, read them as hints. Worst at k: the expected worst of k "
+        "answers to a conversation.",
     ),
     submitted=Submitted(
         ("rubric_score",), ("criteria_unscored", "unscored_rate", "judge_failed_rate", "empty_rate")

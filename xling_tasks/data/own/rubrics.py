@@ -45,6 +45,7 @@ class Rubric:
         turns: Language -> turns; the last is the user's.
         places: Language -> where its turns stand.
         themes: Its themes, without the `theme:` of its tags.
+        categories: What physicians agreed of it (`physician_agreed_category:` in its tags).
         canary: What its publisher asks to keep with the data; empty for none.
     """
 
@@ -54,6 +55,7 @@ class Rubric:
     turns: dict[str, tuple[Turn, ...]] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
     themes: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
     canary: str = ""
 
 
@@ -207,7 +209,7 @@ def _row(
             f"{where}: these are physicians' labels of answers (HealthBench's meta evaluation); "
             "`xling check judge FILE --metadata judge=...` compares a judge with them"
         )
-    themes = after("theme", _texts(where, row, "example_tags"))
+    tags = _texts(where, row, "example_tags")
     canary = row.get("canary")
     turns, tongues = turns_of(where, row, of_file, stated)
     rubric = Rubric(
@@ -216,7 +218,8 @@ def _row(
         criteria_in(where, row.get("rubrics")),
         turns,
         dict.fromkeys(turns, where),
-        themes,
+        after("theme", tags),
+        after("physician_agreed_category", tags),
         canary if isinstance(canary, str) else "",
     )
     return Row(rubric, tongues)
@@ -270,7 +273,7 @@ class Gathered:
         if not known.criteria or (english and new.criteria):
             known.criteria, known.place = new.criteria, new.place
         if not known.themes or (english and new.themes):
-            known.themes = new.themes
+            known.themes, known.categories = new.themes, new.categories
         known.turns |= new.turns
         known.places |= new.places
         known.canary = known.canary or new.canary

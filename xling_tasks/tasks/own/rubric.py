@@ -14,7 +14,7 @@ from dataclasses import asdict
 from typing import Any
 
 from xling_metrics.aggregate import CLIPPED_MEAN, MEAN, RATIO
-from xling_metrics.rubric import rubric_bounds, rubric_score
+from xling_metrics.rubric import length_adjusted, rubric_bounds, rubric_score, worst_at
 from xling_metrics.stats.standard_errors import mean_error
 
 from xling_tasks.data.own.load import OwnData
@@ -37,14 +37,20 @@ from xling_tasks.tasks import any_answer
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.own.part import OwnPart
 from xling_tasks.tasks.own.several import OwnTask
-from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
+from xling_tasks.tasks.sampling import GreedyTask, forced_temperature, generation_arguments
 from xling_tasks.tasks.seeds import Request
 from xling_tasks.tasks.side_requests import STAND_IN as ANSWER_STAND_IN
 from xling_tasks.tasks.side_requests import SideRequest
 from xling_tasks.unanswered import refused
 
+_OF_ROWS = {"theme": "themes", "category": "categories"}
+"""Tags of conversations that have a score each, with the field that holds them."""
+
+_OF_CRITERIA = ("axis", "level")
+"""Tags of criteria; `level:cluster` are those of HealthBench Consensus."""
+
 _MOST_GROUPS = 40
-"""Themes or axes with a metric each; a file with more of them has tags of another kind."""
+"""Groups of a kind with a metric each; a file with more of them has tags of another kind."""
 
 _TURN_ENDS = tuple(f"\n{name}:" for name in ROLES.values())
 
@@ -84,6 +90,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
             "turns": [dict(turn) for turn in rubric.turns[self.language]],
             "criteria": [{**asdict(each), "tags": list(each.tags)} for each in rubric.criteria],
             "themes": list(rubric.themes),
+            **({"categories": list(rubric.categories)} if rubric.categories else {}),
             **({"canary": rubric.canary} if rubric.canary else {}),
         }
 
@@ -93,6 +100,11 @@ class OwnRubricPart(OwnPart, GreedyTask):
         return {**super().coverage(), **({"canary": canaries} if canaries else {})}
 
     # The conversation
+
+    @property
+    def temperature(self) -> float:
+        """Greedy for one answer; 1 for several; else what `--gen_kwargs temperature=` says."""
+        return super().temperature or float(self.settings.rubric_answers > 1)
 
     def doc_to_text(self, doc: dict[str, Any], doc_to_text: Any = None) -> str:
         """The conversation to read."""
@@ -122,8 +134,9 @@ class OwnRubricPart(OwnPart, GreedyTask):
         return [f"{said}\n\n{ROLES['assistant']}:"]
 
     def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
-        """One reply; a transcript's also ends where the model goes on for the user."""
-        ((kind, (context, arguments), repeats),) = super().requests_for(doc, context, chat)
+        """As many replies as are asked for; a transcript's end where the model speaks for others."""
+        ((kind, (context, arguments), _),) = super().requests_for(doc, context, chat)
+        repeats = self.settings.rubric_answers
         if not chat:
             until = arguments.get("until") or []
             until = [until] if isinstance(until, str) else list(until)
@@ -142,6 +155,11 @@ class OwnRubricPart(OwnPart, GreedyTask):
             raise SettingError(
                 f"{self.config.task}: --num_fewshot {self.config.num_fewshot}: conversations have "
                 "no examples; leave it out"
+            )
+        if self.settings.rubric_answers > 1 and forced_temperature(self) == 0:
+            raise SettingError(
+                f"{self.config.task}: at --gen_kwargs temperature=0 the "
+                f"{self.settings.rubric_answers} answers of rubric_answers would be copies of one"
             )
         generation_arguments(self, self.temperature)
         if self.predict_only:
@@ -186,46 +204,69 @@ class OwnRubricPart(OwnPart, GreedyTask):
         return [
             SideRequest(self.settings.judge_role(0), fill(prompt, each, common), most)
             for each in questions_of(case, STAND_IN, batch)
-        ]
+        ] * self.settings.rubric_answers
 
     # Values
 
     def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """The answer's score, also by theme and axis, and what it could not be scored for."""
-        answer = replies_of(results[0])[0]
+        answers = [reply for result in results for reply in replies_of(result)]
+        answer = answers[0]
         values: dict[str, Any] = {
             **any_answer.values(answer, self.language, self.second()),
             **self.second().values(answer),
         }
         if self._judge is None:
             return values
-        rulings = self._rulings.get((doc["question_id"], answer))
-        if rulings is None:  # a failed call: the base makes its values None
-            rulings = (Ruling(None, None),) * len(doc["criteria"])
-        met = [each.met for each in rulings]
         points = [each["points"] for each in doc["criteria"]]
+        rulings = self._rulings_of(doc, answer)
+        met = [each.met for each in rulings]
         score = rubric_score(met, points)
         values |= {
             "rubric_score": score,
+            "length_adjusted": length_adjusted(score, len(answer)),
             "criteria_unscored": [met.count(None), len(met)],
             "unscored_rate": float(None in met),
             "judge_failed_rate": float(any(each.reason for each in rulings)),
             ASKED_AGAIN: [sum(each.again is not None for each in rulings), len(rulings)],
             "n_scored": _record(met, points, rulings, score),
         }
-        own = {_slug(theme) for theme in doc["themes"]}
-        values |= {f"theme_{slug}": score if slug in own else None for slug in self._groups[0]}
-        return values | {
-            f"axis_{slug}": _on_axis(slug, met, doc["criteria"]) for slug in self._groups[1]
-        }
+        if len(answers) > 1:
+            graded = [[each.met for each in self._rulings_of(doc, reply)] for reply in answers]
+            scores = [rubric_score(each, points) for each in graded]
+            values |= {f"worst_at_{k}": worst_at(scores, k) for k in self._worst}
+        for kind, slugs in self._groups.items():
+            own = set(map(_slug, doc.get(_OF_ROWS[kind], ()))) if kind in _OF_ROWS else None
+            for slug in slugs:
+                if own is None:
+                    values[f"{kind}_{slug}"] = _tagged(kind, slug, met, doc["criteria"])
+                else:
+                    values[f"{kind}_{slug}"] = score if slug in own else None
+        return values
+
+    def _rulings_of(self, doc: Mapping[str, Any], answer: str) -> tuple[Ruling, ...]:
+        """What the judge says of an answer; nothing of a failed call, whose values become None."""
+        unknown = (Ruling(None, None),) * len(doc["criteria"])
+        return self._rulings.get((doc["question_id"], answer), unknown)
+
+    @property
+    def _worst(self) -> range:
+        """Of how many answers the worst is scored; none where one answer is asked for."""
+        n = self.settings.rubric_answers
+        return range(1, n + 1) if n > 1 else range(0)
 
     @functools.cached_property
-    def _groups(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The themes and the axes of the file, as metrics are called."""
+    def _groups(self) -> dict[str, tuple[str, ...]]:
+        """Themes, categories, axes and levels of the file, as metrics are called."""
         rubrics = self.own.rubrics.values()
-        themes = {_slug(theme) for rubric in rubrics for theme in rubric.themes}
-        axes = {_slug(axis) for r in rubrics for each in r.criteria for axis in each.axes}
-        return self._few("themes", themes), self._few("axes", axes)
+        found = {
+            "theme": {_slug(theme) for rubric in rubrics for theme in rubric.themes},
+            "category": {_slug(each) for rubric in rubrics for each in rubric.categories},
+        }
+        for kind in _OF_CRITERIA:
+            tags = (after(kind, each.tags) for rubric in rubrics for each in rubric.criteria)
+            found[kind] = {_slug(tag) for own in tags for tag in own}
+        return {kind: self._few(_OF_ROWS.get(kind, kind), own) for kind, own in found.items()}
 
     def _few(self, what: str, slugs: Iterable[str]) -> tuple[str, ...]:
         named = sorted(filter(None, slugs))
@@ -243,11 +284,12 @@ class OwnRubricPart(OwnPart, GreedyTask):
         if self._judge is None:
             return metrics
         judge = f"|batch:{self.settings.rubric_batch}|judge:{self._judge.signature}"
-        scores = ["rubric_score", *(f"theme_{s}" for s in self._groups[0])]
+        scores = ["rubric_score", "length_adjusted", *(f"worst_at_{k}" for k in self._worst)]
+        scores += [f"{kind}_{slug}" for kind, slugs in self._groups.items() for slug in slugs]
         metrics += [
             Metric(name, CLIPPED_MEAN, True, f"{name}|of:scored_answers|mean:clipped{judge}",
                    mean_error)
-            for name in [*scores, *(f"axis_{s}" for s in self._groups[1])]
+            for name in scores
         ]  # fmt: skip
         return [
             *metrics,
@@ -284,14 +326,14 @@ def _count_scored(values: list[dict[str, Any]]) -> int:
     return sum(bool(value.get("scored")) for value in values)
 
 
-def _on_axis(
-    slug: str, met: Sequence[bool | None], criteria: Sequence[Mapping[str, Any]]
+def _tagged(
+    kind: str, slug: str, met: Sequence[bool | None], criteria: Sequence[Mapping[str, Any]]
 ) -> float | None:
-    """The score over the criteria of one axis."""
+    """The score over the criteria of one axis or level."""
     own = [
         (known, each["points"])
         for known, each in zip(met, criteria, strict=True)
-        if slug in map(_slug, after("axis", each["tags"]))
+        if slug in map(_slug, after(kind, each["tags"]))
     ]
     known, points = [met for met, _ in own], [worth for _, worth in own]
     score: float | None = rubric_score(known, points)
