@@ -115,11 +115,33 @@ def tell(
         if verdict is not None:
             told[text] = verdict
         elif not known or not letters_of(SCRIPTS[KNOWN[code].script]).search(text):
-            told[text] = _by_common_words(_readable(text), second)
+            told[text] = _by_common_words(_readable(text), code, second)
         else:
             within.append(text)
     told |= zip(within, _within_script(within, code, own, second), strict=True)
     return [told[text] for text in texts]
+
+
+def not_checked(language: str, scripts: Sequence[str] = ()) -> str:
+    """What stays unseen of answers in a language, in words; empty where langid knows it.
+
+    Args:
+        language: Its code.
+        scripts: As for `tell`.
+    """
+    code = language_code(language)
+    own = tuple(scripts) or (KNOWN[code].unicode_scripts if code in KNOWN else ())
+    alone = bool(own) and own != _LATIN and len(_sharing(own)) < 2
+    if alone or (code in langid_batches.known_labels() and not scripts):
+        return ""
+    if _near_english(code):
+        return "whether answers are in the language or in English is not checked"
+    return "whether answers are in a third language is not checked, only whether in English"
+
+
+def _near_english(code: str) -> bool:
+    """Whether the commonest words of a language are English's."""
+    return code in KNOWN and ENGLISH in KNOWN[code].near
 
 
 def rule(scripts: Sequence[str] = (), second: str = "") -> str:
@@ -239,11 +261,13 @@ def _chances(texts: Sequence[str], rivals: tuple[str, ...], asked: str) -> NDArr
     return chances
 
 
-def _by_common_words(text: str, second: Second | None) -> AnswerLanguage:
+def _by_common_words(text: str, code: str, second: Second | None) -> AnswerLanguage:
     """What can be told where langid does not know the language."""
     if len(_WORD.findall(text)) < _ENGLISH_WORDS:
         return _UNTOLD
     opinion = None if second is None else second([text])[0]
+    if _near_english(code):
+        return _USERS if opinion else _UNTOLD
     if is_english(text):
         return _UNTOLD if opinion is True else AnswerLanguage(Told.ANOTHER, ENGLISH)
     return _UNTOLD if opinion is False else _USERS

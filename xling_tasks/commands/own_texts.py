@@ -112,7 +112,7 @@ def _script(data: OwnData, texts: Texts) -> str:
 def _language(data: OwnData, texts: Texts) -> str:
     (told,) = read_as(data, [" ".join(list(dict.fromkeys(texts.of.values()))[:_MOST])], texts.code)
     if told is None:
-        return TOO_SHORT
+        return TOO_SHORT if knows(texts.code) else "not checked"
     return "not English" if told == texts.code and not knows(texts.code) else language_or(told)
 
 

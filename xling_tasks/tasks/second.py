@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xling_metrics.aggregate import MEAN, RATIO
-from xling_metrics.answer_language import in_users_language, rule, tell
+from xling_metrics.answer_language import in_users_language, not_checked, rule, tell
 from xling_metrics.base import signature
 from xling_metrics.language import (
     Confusion,
@@ -40,6 +40,11 @@ class SecondOpinion:
         self._language, self._scripts = language, tuple(scripts)
         self._identifier, self._wanted = None, frozenset[str]()
         if name is None:
+            if unseen := not_checked(language, scripts):
+                warn_once(
+                    f"{language_name(language)}: langid does not know it as it is written here, so "
+                    f"{unseen}; second_identifier=... may know it"
+                )
             return
         self._identifier = second_identifier(name)
         self._wanted = labels_for(self._identifier.labels, language, scripts)

@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from xling_metrics.answer_language import not_checked
+
 from xling_tasks.data.files import Table, decoded, delimiter, encoding_of, read_tables
-from xling_tasks.data.own.columns import Columns, understood
+from xling_tasks.data.own.columns import CONVERSATIONS, Columns, understood
 from xling_tasks.data.own.load import (
     OwnData,
     has_questions,
@@ -22,6 +24,7 @@ from xling_tasks.data.own.load import (
     other_sheets,
     own_data,
     same_texts,
+    scripts_that_decide,
     the_table,
 )
 from xling_tasks.data.own.oddities import listed, notes
@@ -150,14 +153,28 @@ def _without_errors(
     return good, problems
 
 
+def _english_of(data: OwnData) -> str:
+    """How English comes beside other languages."""
+    if data.columns.shape != CONVERSATIONS:
+        return "gaps and verdicts need question_en"
+    return (
+        "put the English file into one folder with this one and give the folder as data_dir (or "
+        "both files, parted by a comma): rows with one prompt_id are one conversation. Or write "
+        "the English of each turn as 'content_en' beside it"
+    )
+
+
 def odd(data: OwnData) -> Iterator[Problem]:
     """What is odd in data that is read: look at it."""
     if data.columns.unused:
         yield Problem(LOOK, f"columns that are not used: {', '.join(data.columns.unused)}")
     if "en" not in data.tongues:
-        yield Problem(
-            LOOK, "no English: there is nothing to compare with; gaps and verdicts need question_en"
-        )
+        yield Problem(LOOK, f"no English: there is nothing to compare with; {_english_of(data)}")
+    for code, own in data.tongues.items():
+        if unseen := not_checked(code, scripts_that_decide(data, code)):
+            yield Problem(
+                LOOK, f"{own.name}: langid does not know it as it is written here, so {unseen}"
+            )
     for code in data.tongues:
         name = data.tongues[code].name
         there = [item for item in data.items if "question" in item.texts.get(code, {})]

@@ -34,12 +34,15 @@ _OTHER_FORMS = {
 _TEXT = re.compile(r"question|answer|wrong_answer(?:_\d+)?|options?_[a-h]|options|correct")
 
 
+CONVERSATIONS = "conversations"
+
+
 @dataclass(frozen=True)
 class Columns:
     """The columns of a table, understood.
 
     Attributes:
-        shape: `wide` or `long`.
+        shape: `wide` or `long`, or `conversations` for HealthBench's form.
         once: Kind -> column, of `ONCE` and `OF_ROW`.
         texts: Language code -> kind (`question`, `answer`, `wrong_answer`, `option_a`, ...) ->
             column; in the long shape under the code `*`.

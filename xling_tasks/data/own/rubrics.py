@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.data.own.columns import Columns
+from xling_tasks.data.own.columns import CONVERSATIONS, Columns
 from xling_tasks.data.own.load import OwnData, Stated, dataset_name, load, own_data
 from xling_tasks.data.own.rows import Item
 from xling_tasks.data.own.rubric_cells import Criterion, after, criteria_in
@@ -294,7 +294,7 @@ class Gathered:
             code: self.tongues[code] for code in sorted(self.tongues, key=lambda c: c != "en")
         }
         plain = own_data(
-            source.files[0], Columns("conversations", {}, {}),
+            source.files[0], Columns(CONVERSATIONS, {}, {}),
             [_item(rubric) for rubric in self.rubrics.values()], ordered,
         )  # fmt: skip
         return _with_rubrics(plain, self.rubrics, source)

@@ -12,11 +12,18 @@ from xling_tasks.errors import SettingError, did_you_mean
 from xling_tasks.languages import LANGUAGES, OTHER_LANGUAGES, known_language, nameless
 
 _CODE = re.compile(r"[a-z]{2,8}(-[a-z0-9]{2,8})*")
-_BY_OTHER_NAME = {
-    word: row.code
-    for row in reversed((LANGUAGES | OTHER_LANGUAGES).values())
-    for word in (row.name.lower().replace(" ", "_"), row.nllb[:3], *row.others)
-}
+_BY_OTHER_NAME = (
+    {
+        word: row.code
+        for row in (LANGUAGES | OTHER_LANGUAGES).values()
+        for word in row.members  # `swa`: of a macrolanguage
+    }
+    | {
+        word: row.code
+        for row in reversed((LANGUAGES | OTHER_LANGUAGES).values())
+        for word in (row.name.lower().replace(" ", "_"), row.nllb[:3], *row.others)
+    }
+)
 
 
 @dataclass(frozen=True)

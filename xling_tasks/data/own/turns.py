@@ -65,6 +65,8 @@ def turns_of(
     beside = any(isinstance(turn, Mapping) and "translated_content" in turn for turn in given)
     if of_row is not None and not beside and word is None:
         of_file = of_row  # a file whose contents themselves are the translation
+    if word is None:
+        of_file, of_row = _original(where, given, of_file, of_row, stated)
     if isinstance(of_file, DataError):
         raise of_file
     texts: dict[str, list[Turn]] = {}
@@ -97,6 +99,35 @@ def turns_of(
                 f"{where}: the last turn ({code}) must be the user's; the model answers it"
             )
     return whole, tongues
+
+
+def _original(
+    where: str,
+    given: Sequence[Any],
+    of_file: Tongue | DataError,
+    of_row: Tongue | None,
+    stated: Mapping[str, tuple[str, str]],
+) -> tuple[Tongue | DataError, Tongue | None]:
+    """The languages of `content` and `translated_content`, where rows do not state the former.
+
+    Where a translation stands beside 'content', the file is called after the translation, and
+    'content' is the English that was translated.
+    """
+    named = {name for turn in given if isinstance(turn, Mapping) for name in turn}
+    beside = {
+        tongue_of(where, name, name.removeprefix("content_"), stated).code
+        for name in named - {"content_id"}
+        if isinstance(name, str) and name.startswith("content_")
+    }
+    if "translated_content" in named:
+        if of_row is None and isinstance(of_file, Tongue) and of_file.code != "en":
+            of_row = of_file
+        beside |= {of_row.code} if of_row is not None else set()
+    after_it = isinstance(of_file, DataError) or of_file.code in beside
+    english = tongue("en", {})
+    if beside and "en" not in beside and after_it and english is not None:
+        return english, of_row
+    return of_file, of_row
 
 
 def _contents(

@@ -134,7 +134,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
         return [f"{said}\n\n{ROLES['assistant']}:"]
 
     def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
-        """As many replies as are asked for; a transcript's end where the model speaks for others."""
+        """The replies asked for; a transcript's also end where the model goes on for the user."""
         ((kind, (context, arguments), _),) = super().requests_for(doc, context, chat)
         repeats = self.settings.rubric_answers
         if not chat:
