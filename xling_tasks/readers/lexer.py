@@ -14,6 +14,7 @@ Quotes and stars leave no token.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import regex
@@ -72,6 +73,9 @@ class Tokens(NamedTuple):
 class Lexer:
     """Cuts a reply by a dictionary of phrases; what a word is otherwise, a subclass may say."""
 
+    signs: Mapping[str, str] = {sign: KIND[kind] for sign, kind in SIGNS.items()}
+    blank = KIND["blank"]
+
     def __init__(self, text: str, phrases: Lexicon) -> None:
         self.phrases = phrases
         self.raw: list[str] = []
@@ -107,7 +111,9 @@ class Lexer:
 
     def next(self, at: int) -> int:
         """Add the token at a word; the place of the word after it, -1 where none can be read."""
-        return self.line(at) or self.phrase(at) or self.sign(at) or self.word(at)
+        if self.raw[at] == "\n":
+            return self.line(at)
+        return self.phrase(at) or self.sign(at) or self.word(at)
 
     def mend(self) -> None:
         """Mend what only the tokens around show."""
@@ -120,21 +126,21 @@ class Lexer:
         return end
 
     def line(self, at: int) -> int:
-        """Add a line break: where it ends, 0 where there is none. So do the others."""
-        end = at
+        """Add a line break; where it ends."""
+        end = at + 1
         while end < len(self.raw) and self.raw[end] == "\n":
             end += 1
-        return end > at and self.add(KIND["line" if end - at == 1 else "blank"], at, end)
+        return self.add(KIND["line"] if end - at == 1 else self.blank, at, end)
 
     def phrase(self, at: int) -> int:
-        """Add the longest phrase."""
+        """Add the longest phrase; where it ends, 0 where there is none."""
         phrase = self.phrases.longest(self.low, at)
         return self.add(KIND[phrase[1]], at, at + phrase[0]) if phrase else 0
 
     def sign(self, at: int) -> int:
         """Add a sign."""
-        kind = SIGNS.get(self.raw[at])
-        return self.add(KIND[kind], at, at + 1) if kind else 0
+        kind = self.signs.get(self.raw[at])
+        return self.add(kind, at, at + 1) if kind else 0
 
     def word(self, at: int) -> int:
         """Add another word: of one that a script without capitals writes, a run is one token."""
@@ -204,7 +210,9 @@ class _Letters(Lexer):
             end += 1
         if end > at:  # a run of Chinese or Japanese with which no phrase begins
             return self.add(CAPITAL, at, end)
-        return self.line(at) or self._option(at) or self._phrase_or_letter(at)
+        if self.raw[at] == "\n":
+            return self.line(at)
+        return self._option(at) or self._phrase_or_letter(at)
 
     def _says_nothing(self, word: str) -> bool:
         begins = word in self.phrases.first_words or word in self.options.first_words

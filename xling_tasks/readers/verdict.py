@@ -228,20 +228,19 @@ def _said(match: regex.Match[str]) -> int:
     return value if turns % 2 == 0 else 1 - value
 
 
-_USED = row("stop query comma colon open close dash slash line bullet boxed or")
-_SAME = {
-    "semicolon": "comma", "open_square": "open", "close_square": "close", "and": "or",
-}  # fmt: skip
+_SAME = {"semicolon": "comma", "open_square": "open", "close_square": "close", "and": "or"}
+_USED = "stop query comma colon open close dash slash line bullet boxed or".split()  # noqa: SIM905
 
 
 class _Lexer(Lexer):
     """The lexer of verdicts: fewer signs; a hyphen within a word is none."""
 
-    def line(self, at: int) -> int:
-        end = super().line(at)
-        if end:
-            self.kinds[-1] = KIND["line"]
-        return end
+    signs = {
+        sign: KIND[_SAME.get(kind, kind)]
+        for sign, kind in SIGNS.items()
+        if _SAME.get(kind, kind) in _USED
+    } | {"】": KIND["colon"]}
+    blank = KIND["line"]
 
     def phrase(self, at: int) -> int:
         found = self.phrases.longest(self.low, at)
@@ -251,17 +250,13 @@ class _Lexer(Lexer):
         return self.add(KIND[found[1]], at, at + found[0]) if found else 0
 
     def sign(self, at: int) -> int:
-        word = self.raw[at]
-        kind = "colon" if word == "】" else SIGNS.get(word, "")
-        kind = _SAME.get(kind, kind)
-        hyphen = word == "-" and self.glued(at) and self.glued(at + 1)
-        used = kind and not hyphen and KIND[kind] in _USED
-        return self.add(KIND[kind], at, at + 1) if used else 0
+        hyphen = self.raw[at] == "-" and self.glued(at) and self.glued(at + 1)
+        return 0 if hyphen else super().sign(at)
 
     def mend(self) -> None:
         """是 joins an answer and what it is, or says Yes; 不是 before what is wrong denies it."""
         kinds, about_it = self.kinds, row("noun subject")
-        for i in range(len(kinds) - 1):
+        for i in range(len(kinds) - 1 if "是" in self.raw else 0):
             said = self.raw[self.spans[i][0] : self.spans[i][1]]
             about = i and kinds[i - 1] in about_it
             colon = about and kinds[i + 1] == KIND["colon"]
@@ -274,25 +269,43 @@ class _Lexer(Lexer):
                 kinds[i] = KIND["not"]
 
 
+def _as_one(kinds: str, words: list[str], rule: regex.Pattern[str]) -> str:
+    """The kinds, where what a rule finds is one token of its meaning."""
+    for match in reversed([*rule.finditer(kinds)]):
+        start, end = match.span()
+        kind = "fails" if rule is RULES.FAILS else "fine"
+        if rule is RULES.AGREES:
+            denied = RULES.DENIED.search(match["before"] + match["after"])
+            if not has(match[0], "subject"):
+                continue
+            kind = "flawed" if has(match["what"], "disagree") != bool(denied) else "fine"
+        kinds = kinds[:start] + KIND[kind] + kinds[end:]
+        words[start:end] = [" ".join(words[start:end])]
+    return kinds
+
+
 def lex_verdict(text: str) -> Tokens:
     """The tokens of an undressed reply; what is granted, polite or a form's choice says nothing."""
     tokens = _Lexer(text, lexicon("verdict")).tokens()
     assert tokens is not None
     kinds, words = tokens.kinds, tokens.words
-    word, query, colon, fails = tuple(row("word query colon fails"))
+    word, query, colon = tuple(row("word query colon"))
     kinds = RULES.GRANTED.sub(
         lambda match: KIND["according"] + RULES.GRANTS.sub(word, match[0])[1:], kinds
     )
     kinds = RULES.FORM.sub(lambda match: query * len(match[0]), kinds)
     kinds = kinds.translate({ord(kind): KIND["but"] for kind in row("concession granted")})
-    for match in reversed([*RULES.FAILS.finditer(kinds)]):
-        kinds = kinds[: match.start()] + fails + kinds[match.end() :]
-        words[match.start() : match.end()] = [" ".join(words[match.start() : match.end()])]
+    if has(kinds, "question"):
+        kinds = _as_one(kinds, words, RULES.FAILS)
+        kinds = _as_one(kinds, words, RULES.MEETS)
+    if has(kinds, "agree disagree"):
+        kinds = _as_one(kinds, words, RULES.AGREES)
     kinds = RULES.HEADING.sub(lambda match: match[0][:-1] + colon, kinds)
-    polite = RULES.POLITE.match(kinds)
-    if polite:
-        kinds = kinds[polite.end() :]
-        del words[: polite.end()]
+    for rule in (RULES.POLITE, RULES.ASKED):
+        before = rule.match(kinds)
+        if before:
+            kinds = kinds[before.end() :]
+            del words[: before.end()]
     # 'Absolutely.' as the whole reply, before a colon or before a word of verdict
     kinds = RULES.EMPHATIC.sub(KIND["yes"], kinds).replace(KIND["emphatic"], KIND["adverb"])
     kinds = kinds.translate({ord(kind): word for kind in row("replies polite")})

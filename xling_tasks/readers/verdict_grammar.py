@@ -16,23 +16,25 @@ ABOUT = [subject noun]
 ITEM = (?:(?P<no>DENIED is? [adverb fully]* right|right DENIED is?
  |wrong (?!DENIED is? (?:[stop comma line]|$)) is?|no|fails)
  |(?P<yes>yes is?|right is?|wrong DENIED is?|not is? [adverb fully]* wrong))
-LABEL = (?:noun [word ABOUT adverb]{0,4} [colon dash]|[adverb right]* ABOUT noun? [right adverb]*
- is colon?
+EDGE = [bullet boxed stop comma open colon dash slash close]*
+LABEL = (?:noun [word ABOUT adverb]{0,4} [colon dash]
+ |[adverb right]* ABOUT (?:[word foreign adverb]? question)? noun? [right adverb]* is colon?
  |boxed|so [comma colon]?|ABOUT colon|is? subject? right colon|noun (?=[yes no] (?:[is stop comma
  line]|$)))
+# What leads to a verdict: 'In short, ', 'I think '.
+LEAD = (?:[opinion adverb]+ [comma colon]?)?
+START = EDGE LEAD LABEL*
 BREAK = (?=$|[stop comma colon open close line query dash because bullet])
-EDGE = [bullet boxed stop comma open colon dash slash close]*
-BARE = (?:EDGE LABEL* [adverb comma colon]* ITEM)+ EDGE is? EDGE
-LABELS = ^ EDGE LABEL*
-OPENING = EDGE LABEL* adverb* ITEM (?:[comma stop]* adverb* ITEM)* BREAK
-HEAD = EDGE LABEL* (?:(?P<yes>yes)|(?P<no>no))
-MARKED = (?:^|(?<=[stop comma colon line bullet open ABOUT query opinion]|[word foreign]
- (?=so|noun)))
+BARE = LEAD (?:EDGE LABEL* [adverb comma colon]* ITEM)+ EDGE is? EDGE
+LABELS = ^ START
+OPENING = START adverb* fully? ITEM (?:[comma stop]* adverb* ITEM)* [adverb opinion]* BREAK
+HEAD = START (?:(?P<yes>yes)|(?P<no>no))
+MARKED = (?:^|(?<=[stop comma colon line bullet open ABOUT query opinion question]
+ |[word foreign] (?=so|noun)|foreign adverb (?=ABOUT)))
  (?P<label>LABEL) EDGE adverb* ITEM BREAK
 BOTH = EDGE LABEL* [yes no right wrong] [slash or comma line]+ [yes no right wrong] BREAK
-TAKEN_BACK = EDGE LABEL* ITEM (?:[comma stop]? ITEM)*
- (?:[comma colon dash]* but|[comma stop colon dash]* [offer refusal]|[comma stop] unsure [word
- foreign]* [stop line]* $)
+TAKEN_BACK = START ITEM (?:[comma stop]? ITEM)* (?:[comma colon dash]* but
+ |[comma stop colon dash]* [offer refusal]|[comma stop] unsure [word foreign]* [stop line]* $)
 OTHERWISE = otherwise comma? (?:(?P<yes>yes)|(?P<no>no))
 WORDS = [yes no right wrong]
 SAYS = [WORDS fine flawed fails]
@@ -55,22 +57,34 @@ FAILS = (?<=subject CLAUSE|^|[stop line comma but])
  (?:DENIED CLAUSE [replies ABOUT] CLAUSE question|question CLAUSE DENIED CLAUSE replies|question
  CLAUSE replies CLAUSE DENIED)
 
+# 'It correctly answers the question', 'I agree with the answer', and not.
+MEETS = (?<=subject [adverb fully]*) (?:right replies question|replies right question|question
+ right foreign? replies)
+ is? (?=$|[ENDS comma because]) (?!comma? but)
+ABOUT_IT = [word foreign adverb fully opinion subject is so offer]
+AGREES = (?<=^|[stop line comma]) (?P<before>[ABOUT_IT DENIED]*) (?P<what>agree|disagree)
+ (?P<after>[ABOUT_IT DENIED]*)
+ (?=$|[ENDS comma colon because dash]) (?!comma? but)
+# 'Is the answer correct? No, ...'
+ASKED = ^ [^ENDS wrong DENIED]* right [^ENDS wrong DENIED]* query line* (?=.)
+
 # A sentence that says whether the answer is correct.
 ANSWER = (?:foreign adverb|question adverb?)? subject [ABOUT adverb fully word foreign is
  question]{0,4}
-STATEMENT = [opinion adverb so comma]* (?P<doubt>doubt?) [opinion adverb]* (?:foreign
+STATEMENT = [opinion agree adverb so comma]* (?P<doubt>doubt?) [opinion adverb]* (?:foreign
  adverb|question adverb?)?
  (?:subject [ABOUT adverb fully]{0,2} (?:[word adverb ABOUT question]{0,8}? (?P<n1>DENIED?) is
  (?P<n2>DENIED?)|(?P<n6>DENIED?))
- |(?P<n3>DENIED?) is (?P<n4>DENIED?))
+ |(?P<n3>DENIED?) is (?P<n4>DENIED?)) (?:comma [opinion adverb so]+ comma)?
  [adverb fully noun]* (?P<adj>[right wrong]) (?:or adverb* (?P=adj))* ABOUT? adverb*
  (?P<n5>DENIED?) is? adverb*
  (?=$|[stop comma colon open close line because dash but query bullet so]|or (?![WORDS not]))
 STARTS = (?:^|(?<=[stop line bullet colon boxed query comma dash])|(?<=[yes no]) (?!is)|(?<=so))
 # What leads to a statement: a word, a label, 'therefore', 'according to the guidelines,'.
 NEUTRAL = [^ENDS comma WORDS unsure flawed fine not]*
-LEAD_IN = bullet? [yes no] comma?|[^comma]{0,12} colon|so comma?|adverb comma|[opinion adverb]*
- NEUTRAL according NEUTRAL comma
+LEAD_IN = bullet? [yes no] comma?|[^comma]{0,12} colon|so comma?|(?:adverb|[word foreign offer]?
+ agree is?) comma|[opinion adverb]*
+ NEUTRAL according NEUTRAL comma but?
 UNFIT = [opinion adverb so comma]* (?:ANSWER fails|fails)
 PARTLY = [DENIED doubt]
 QUALIFIED = [comma dash] but
