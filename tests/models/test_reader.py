@@ -161,6 +161,28 @@ def test_unread_letters_are_read_and_counted_apart(run, serve, own_cache):
     assert "read_by_model_rate,none" not in without
 
 
+def test_what_rules_and_reader_both_read_is_compared_and_changes_no_score(run, serve):
+    """The reader always says A or YES here; the model says so in a part of its replies."""
+    task, verdicts = "mmedbench_mcqa_demo_en", "xlinghealth_verifiability_demo_en"
+    served = serve(reading)
+    for name, said, suffix in (
+        (task, ["A\n\nIt comes first.", "B\n\nIt comes first."], ""),
+        (verdicts, ["Yes. All agreed.", "No. All agreed.", "Yes, all agreed."], "_t0.0"),
+    ):
+        of_runs = []
+        for reader in ({"reader": served.spec()}, {}):
+            replies = iter(said * 10_000)
+            model = Says(lambda _, replies=replies: next(replies))
+            of_runs.append(run(name, model=model, limit=4, metadata=reader))
+        scores, without = (results["results"][name] for results in of_runs)
+        rows = [row for s in of_runs[0]["samples"][name] for row in s.get("acc_t0.0", [])]
+        expected = sum(verdict for _, verdict in rows) / len(rows) if rows else 0.5
+        assert 0 < expected < 1
+        assert scores[f"reader_agreement{suffix},none"] == pytest.approx(expected)
+        assert scores[f"read_by_model_rate{suffix},none"] == 0
+        assert scores[f"acc{suffix},none"] == without[f"acc{suffix},none"]
+
+
 def test_unread_verdicts_are_read_and_bounds_count_all(run, serve):
     served = serve(reading)
     task = "xlinghealth_verifiability_demo_en"

@@ -171,7 +171,8 @@ def _mcqa(key: str, title: str, asks: str, reader: bool = True) -> Criterion:
         asks,
         metrics(
             (_BEYOND, *_CHOICES[1:]), ("unparsed_rate",), _AGAIN,
-            counts=("read_by_model_rate",), failures=("empty_rate",), chance=_CHOICES,
+            counts=("read_by_model_rate", "reader_agreement", "reader_asked_again_rate"),
+            failures=("empty_rate",), chance=_CHOICES,
         ),
         (Endpoint("acc"),),
         settings=("reader",) if reader else (),
@@ -192,7 +193,7 @@ def _rationale(key: str, title: str) -> Criterion:
             (*(_BEYOND, *_CHOICES[1:]), *_OVERLAPS, SENTENCES, "second_language_consistency"),
             ("unparsed_rate",),
             _AGAIN,
-            counts=("read_by_model_rate", AGREE),
+            counts=("read_by_model_rate", "reader_agreement", "reader_asked_again_rate", AGREE),
             failures=("empty_rate", "no_end_rate"),
             within=_NAMES,
             chance=_CHOICES,

@@ -185,7 +185,7 @@ VERIFIABILITY = Criterion(
         ("macro_precision", "macro_recall", _MACRO_F1, _ACC, "acc_all", "auc_hard"),
         (UNKNOWN,),
         ("asked_again_rate", "contradicted_rate", "acc_asked_again"),
-        counts=("read_by_model_rate",),
+        counts=("read_by_model_rate", "reader_agreement", "reader_asked_again_rate"),
         failures=("empty_rate",),
     ),
     (Endpoint("macro_f1", at="lowest"),),

@@ -64,12 +64,14 @@ class Reader:
 
     Attributes:
         signature: The model and its arguments.
+        asked_again: What it was asked about a second time, for the line alone.
     """
 
     def __init__(self, backend: Backend, prompt: Prompt, fences: Fences, language: str) -> None:
         self._backend, self._prompt = backend, prompt
         self._fences, self._language = fences, language
         self.signature = backend.signature
+        self.asked_again: set[Choice | Opinion] = set()
 
     def check(self) -> None:
         """Ask for one short reply."""
@@ -112,6 +114,7 @@ class Reader:
             self._fences,
             until=UNTIL,
         )
+        self.asked_again |= {each for each, prompt in prompts.items() if prompt in second}
         readings: dict[_Asked, _T | None] = {}
         for each, prompt in prompts.items():
             later = second.get(prompt)

@@ -43,13 +43,14 @@ NOT_THAT = (?=open [^open close LINES]* wrong [^open close LINES]* close
  (?:$|[LINES stop]|comma? because))
 REASON = (?=comma [^ENDS letter text prose]* because end* (?:[stop LINES]|$))
 STRICT = AFTER (?:$|(?=tick+ $)|(?=[LINES stop semicolon query])|(?=comma? because)|(?=comma?
- chosen)|REASON|NOT_THAT) (?!text)
+ chosen)|(?=dash article* aside)|REASON|NOT_THAT) (?!text)
 LOOSE = (?:STRICT|AFTER all (?=$|[LINES stop comma semicolon])|AFTER [is are both each]* right
  end* (?=$|[LINES stop comma semicolon])
  |AFTER (?=[comma NOTES]|dash (?!text|letter))|(?<=text CLOSE?) (?=colon))
 
 # Places: what opens a reply, its last lines, all of the options.
-OPENING = (?:tick (?=[^tick cross LINES]* $))? (?P<list>LIST) (?=STRICT|(?<=CLOSE) AFTER
+OPENING = (?:[article so]+ comma)? (?:tick (?=[^tick cross LINES]* $))? (?P<list>LIST)
+ (?=STRICT|(?<=CLOSE) AFTER
  (?=capital)|AFTER (?=dash capital))
 OPENING_TEXT = (?P<list>LIST) (?=STRICT|(?<=text CLOSE?) (?=[comma colon open dash]))
 LAST_LINES = HEAD_OF_LINE (?P<list>LIST) [CLOSE end option stop]* $
@@ -71,7 +72,9 @@ EDGE = (?<=^|[stop comma colon semicolon query open close open_square close_squa
 ITEM_HEAD = (?<=^|[LINES bullet number])
 WITH_COLON = EDGE (?P<core>NOUN|ITEM_HEAD [is are]? right+|(?<=^|[LINES bullet number comma])
  [article final right]* [label option]) (?P<mark>COLON)
-WITH_VERB = EDGE (?P<core>NOUN|(?<=^|[stop LINES bullet number]) article? right+) (?P<mark>VERB)
+WITH_VERB = EDGE (?P<core>NOUN|(?<=^|[stop LINES bullet number]|article comma) article* right+
+ article?)
+ (?P<mark>VERB)
 BOXED = (?P<core>boxed) (?P<mark>)
 NOUN_ALONE = (?<=^|[ENDS bullet]|[is article so] comma?|so comma) (?P<core>NOUN) (?P<mark>)
 VERB_ALONE = (?<=^|[stop LINES bullet]) (?P<core>article* [is are]) (?P<mark>)
@@ -79,6 +82,8 @@ RIGHT_ALONE = (?<=^|[stop LINES bullet]) (?P<core>[is are]? right+ (?=[article b
  (?P<mark>)
 CHOICE = (?<!not|maybe|both|wrong) (?P<core>choose) (?P<mark>colon?)
 FINDING = (?<!not|maybe|wrong) (?P<core>points) (?P<mark>colon?)
+# 'The best fit is B' before the letter; 'most likely has T (option B)'.
+BEST = (?<!not|maybe|wrong|none) (?P<core>explains_best) (?P<mark>colon? [is are]?)
 CONCLUSION = (?<=^|[stop comma semicolon LINES bullet but]) (?P<core>so) (?P<mark>[comma colon]?
  [is are article option answer]*)
 # 'The false one is C': an answer where the question asks for what is false.
@@ -105,6 +110,10 @@ STATED = STATES comma? (?:dash? [is are]* [both each comma]* [article final righ
 TRUE = STATES dash? [is are both each]* article? right+ [option options]? [end article]*
  (?=SENTENCE_GOES)
 # In Japanese, what it explains stands before the verb: a few words.
+# 'Option A seems the most fitting.'
+SEEMS = STATES article* seems is? article* right+ [option options]? end* (?=$|[stop LINES])
+PROBABLE = (?<=right [word article is points]*) (?P<list>text (?:NOTES option? letter CLOSE|comma
+ [is article]* option letter)) (?=$|[stop LINES comma])
 EXPLAINS = (?<=^|[stop comma colon semicolon LINES bullet so article]) (?P<list>LIST) AFTER
  comma? [is are]? [word capital]{0,4} explains_best
  |both (?P<list>[article option]* letter) [is are]? word? [explains explains_best]
@@ -134,8 +143,8 @@ HEAD = OPENS [option options]? (?:letter CLOSES option? (?:[stop colon dash]* OP
 SOME = LEADS letter (?:(?:comma? and|comma|semicolon) [article option options]* letter){1,7}+
  option?
 ROW_ENDS = [LINES because stop comma semicolon colon open close dash dot bullet]
-ROW_AFTER = [bullet number]? (?P<head>SOME|HEAD) [stop colon dash comma open is are each both
- so]* MARK end* (?=$|ROW_ENDS|letter|text)
+ROW_AFTER = [bullet number]? (?P<head>SOME|HEAD) [stop colon dash comma open is are each both so
+ also]* MARK end* also? (?=$|ROW_ENDS|letter|text)
 ROW_BEFORE = [bullet number]? (?P<mark>[tick cross]) [colon dash]? (?P<head>HEAD)
  (?=$|ROW_ENDS|[tick cross])
 SPOKEN = [is are not no right wrong each both]
@@ -203,6 +212,6 @@ TAIL = [CLOSE stop colon comma dash open]+ (?P<rest>[^stop query]*)
 LABELS = [
     (RULES.WITH_COLON, True), (RULES.WITH_VERB, True), (RULES.BOXED, True),
     (RULES.NOUN_ALONE, False), (RULES.VERB_ALONE, False), (RULES.RIGHT_ALONE, True),
-    (RULES.CHOICE, True), (RULES.FINDING, False), (RULES.CONCLUSION, False),
+    (RULES.CHOICE, True), (RULES.FINDING, False), (RULES.BEST, False), (RULES.CONCLUSION, False),
 ]  # fmt: skip
 """Labels, and whether a comma may follow the letters after them."""

@@ -126,7 +126,8 @@ class Reply:
         items = self.kinds[start:end].strip(KIND["blank"])
         if TEXT not in items and (KIND["number"] in items or KIND["blank"] in items):
             return None  # letters by number, or one to a paragraph: answers to several questions?
-        return Place(start, match.end(), frozenset(letters), text=texts_only)
+        text = LETTER not in self.kinds[start:end]
+        return Place(start, match.end(), frozenset(letters), text=text)
 
     def yes_or_no(self) -> bool:
         """Whether the options are a Yes and a No, with which a sentence may go on after a comma."""

@@ -33,6 +33,9 @@ def row_letters(reply: Reply, answer: frozenset[str]) -> frozenset[str] | None:
             continue
         if spoken and _one_sentence(reply, rows):
             return _true_rows(reply, rows) or None
+        some = frozenset().union(*(reply.letters_in(row.span("head")) for row in rows))
+        if spoken and rows and not reply.several and some < set(reply.keys):
+            return None  # 'A is wrong. B is wrong, too. C is right.'
         if len(rows) == 1 and pattern is RULES.ROW_BEFORE and RULES.ONE_TICK.fullmatch(reply.kinds):
             return None  # one option with a tick
         if rows and not (spoken and (answer or len(rows) == 1 >= len(reply.heads))):

@@ -250,10 +250,11 @@ class _Reader(Reply):
         yield from self._explaining()
 
     def _explaining(self) -> Iterator[Place]:
-        for match in RULES.EXPLAINS.finditer(self.kinds):
-            place = self.place(match)
-            if place and not self.denied(match.start()):
-                yield place._replace(named=True, text=False, weak=True)
+        for rule in (RULES.EXPLAINS, RULES.SEEMS, RULES.PROBABLE):
+            for match in rule.finditer(self.kinds):
+                place = self.place(match)
+                if place and not self.denied(match.start()):
+                    yield place._replace(named=True, text=False, weak=True)
 
     def _after_label(self, match: regex.Match[str], loose: bool) -> Iterator[Place]:
         kinds, end = self.kinds, match.end()

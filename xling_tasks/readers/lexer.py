@@ -362,6 +362,10 @@ class _Letters(Lexer):
         """Whether a word follows a letter closely."""
         at = self.spans[i + 1][0]
         close = not self.dressed[at]
+        # 'The answer is B. A CT scan was done.'
+        article = self.raw[self.spans[i][0]] == "A" and i and self.kinds[i - 1] == STOP
+        if article and close and self.kinds[i + 1 : i + 3] in ([CAPITAL, WORD], [CAPITAL, CAPITAL]):
+            return True
         han = self.kinds[i + 1] == CAPITAL and CHARACTER.match(self.raw[at])
         return close and bool(self.kinds[i + 1] == WORD or han)
 

@@ -18,18 +18,18 @@ ITEM = (?:(?P<no>DENIED is? [adverb fully]* right|right DENIED is?
  |(?P<yes>yes is?|right is?|wrong DENIED is?|not is? [adverb fully]* wrong))
 EDGE = [bullet boxed stop comma open colon dash slash close]*
 LABEL = (?:noun [word ABOUT adverb]{0,4} [colon dash]
- |[adverb right]* ABOUT (?:[word foreign adverb]? question)? noun? [right adverb]* is colon?
+ |[adverb right]* ABOUT noun? [right adverb]* is colon?
  |boxed|so [comma colon]?|ABOUT colon|is? subject? right colon|noun (?=[yes no] (?:[is stop comma
  line]|$)))
-# What leads to a verdict: 'In short, ', 'I think '.
-LEAD = (?:[opinion adverb]+ [comma colon]?)?
+# What leads to a verdict: 'In short, ', 'definitely '; 'I think not' says less than No.
+LEAD = (?:adverb+|[opinion adverb]+ [comma colon])?
 START = EDGE LEAD LABEL*
 BREAK = (?=$|[stop comma colon open close line query dash because bullet])
 BARE = LEAD (?:EDGE LABEL* [adverb comma colon]* ITEM)+ EDGE is? EDGE
 LABELS = ^ START
 OPENING = START adverb* fully? ITEM (?:[comma stop]* adverb* ITEM)* [adverb opinion]* BREAK
 HEAD = START (?:(?P<yes>yes)|(?P<no>no))
-MARKED = (?:^|(?<=[stop comma colon line bullet open ABOUT query opinion question]
+MARKED = (?:^|(?<=[stop comma colon line bullet open ABOUT query opinion]
  |[word foreign] (?=so|noun)|foreign adverb (?=ABOUT)))
  (?P<label>LABEL) EDGE adverb* ITEM BREAK
 BOTH = EDGE LABEL* [yes no right wrong] [slash or comma line]+ [yes no right wrong] BREAK

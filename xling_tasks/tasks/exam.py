@@ -22,7 +22,7 @@ from xling_tasks.readers.letters import named_letters
 from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks.exam_replies import letters_of, stated_letters
 from xling_tasks.tasks.metric import Metric
-from xling_tasks.tasks.reading import ReadingTask
+from xling_tasks.tasks.reading import AGREEMENT, READER_AGAIN, ReadingTask
 from xling_tasks.tasks.sampling import GreedyTask
 from xling_tasks.tasks.second_turn import ACC, ASKED, CONTRADICTED
 from xling_tasks.tasks.side_requests import SideRequest
@@ -127,14 +127,15 @@ class ExamTask(ReadingTask, GreedyTask):
             )
         if not self.has_reader:
             return
-        unread = []
+        unread: list[Choice] = []
+        read: list[Choice] = []
         for instance in self.instances:
             for result in instance.filtered_resps.values():
                 for reply in replies_of(result):
                     letters, cut = self.by_rules(reply, instance.doc, after_marker=after_marker)
-                    if letters is None and not cut and readable(reply):
-                        unread.append(_choice(reply, instance.doc))
-        self.ask_reader(unread)
+                    if not cut and readable(reply):
+                        (unread if letters is None else read).append(_choice(reply, instance.doc))
+        self.ask_reader(unread, read)
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
         """The reader's prompt, with the options standing in for the reply to come."""
@@ -148,9 +149,15 @@ class ExamTask(ReadingTask, GreedyTask):
         again = self._again_values(reply, doc, chosen) if self.asks_again else {}
         if not self.has_reader:
             return self.choice_values(chosen, doc) | again
-        by_model = self.read_by_model.get(_choice(reply, doc)) if chosen is None else None
+        by_model = self.read_by_model.get(_choice(reply, doc))
         values = self.choice_values(by_model if chosen is None else chosen, doc)
-        return values | {"read_by_model_rate": float(by_model is not None)} | again
+        both = chosen is not None and by_model is not None
+        by_reader = {
+            "read_by_model_rate": float(chosen is None and by_model is not None),
+            AGREEMENT: float(by_model == chosen) if both else None,
+            READER_AGAIN: self.asked_twice(_choice(reply, doc)),
+        }
+        return values | by_reader | again
 
     def _again_values(
         self, reply: str, doc: Mapping[str, Any], chosen: Collection[str] | None
@@ -211,6 +218,9 @@ class ExamTask(ReadingTask, GreedyTask):
         if self.has_reader:
             sign = signature("read_by_model_rate", of="all_questions") + self.reader_signature
             metrics.append(Metric("read_by_model_rate", MEAN, None, sign))
+            for name, of in ((AGREEMENT, "read_by_both"), (READER_AGAIN, "put_to_the_reader")):
+                sign = signature(name, of=of) + self.reader_signature
+                metrics.append(Metric(name, MEAN, None, sign))
         return metrics
 
 

@@ -26,6 +26,16 @@ from xling_tasks.tasks.second_turn import SecondTurn
 from xling_tasks.tasks.side_requests import SideRequest
 
 _Asked = TypeVar("_Asked", Choice, Opinion)
+AGREEMENT = "reader_agreement"
+"""The metric of how often the reader says what the rules read, where both read a reply."""
+
+READER_AGAIN = "reader_asked_again_rate"
+"""The metric of how often the reader was asked again for its line, of what it was asked about."""
+
+_COMPARED = 100
+"""Replies, of those that the rules read, that a task's reader is asked about too: enough for an
+agreement to within ten points (95%), and no second bill for every reply."""
+
 AGAIN = {
     "read_letters": {"en": "Write only the letter or letters of your answer, and nothing else."},
     "read_verdict": {
@@ -134,16 +144,27 @@ class ReadingTask(XlingTask):
         """Whether a model reads what the rules leave."""
         return self._reader is not None
 
-    def ask_reader(self, asked: list[_Asked]) -> None:
-        """Have the reader read replies, each once; its words are in `read_by_model`."""
+    def ask_reader(self, unread: list[_Asked], read: list[_Asked]) -> None:
+        """Have the reader read replies, each once; its words are in `read_by_model`.
+
+        Args:
+            unread: What the rules leave: what the reader says counts.
+            read: What they read: of some it is asked too, so that the two can be compared.
+        """
         if self._reader is None:
             return
-        distinct = list(dict.fromkeys(asked))
+        distinct = list(dict.fromkeys([*unread, *list(dict.fromkeys(read))[:_COMPARED]]))
         if self.reader_prompt == "read_letters":
             readings: list[Any] = list(self._reader.letters(distinct))  # type: ignore[arg-type]
         else:
             readings = list(self._reader.verdicts(distinct))  # type: ignore[arg-type]
         self.read_by_model = dict(zip(distinct, readings, strict=True))
+
+    def asked_twice(self, asked: Choice | Opinion) -> float | None:
+        """1 where the reader was asked again about a reply, 0 where once, None where never."""
+        if self._reader is None or asked not in self.read_by_model:
+            return None
+        return float(asked in self._reader.asked_again)
 
     def foreseen_readings(self, asked: list[_Asked]) -> list[SideRequest]:
         """What the reader is asked at most: every reply, as if the rules read none."""

@@ -39,7 +39,7 @@ from xling_tasks.models.reader import Opinion, readable
 from xling_tasks.readers.verdict import named_verdicts, read_verdict
 from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks.metric import Metric
-from xling_tasks.tasks.reading import ReadingTask
+from xling_tasks.tasks.reading import AGREEMENT, READER_AGAIN, ReadingTask
 from xling_tasks.tasks.sampling import SweepTask, generation_arguments
 from xling_tasks.tasks.second_turn import ACC, ASKED, CONTRADICTED
 from xling_tasks.tasks.seeds import Request
@@ -117,17 +117,17 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
             )
         if not self.has_reader:
             return
-        self.ask_reader(
-            [
-                Opinion(reply, answer)
-                for instance in self.instances
-                if instance.idx < len(instance.doc["answers"]) * taus
-                for answer in [instance.doc["answers"][instance.idx // taus]["text"]]
-                for result in instance.filtered_resps.values()
-                for reply in replies_of(result)
-                if read_verdict(reply, answer) is None and readable(reply)
-            ]
-        )
+        said = [
+            Opinion(reply, answer)
+            for instance in self.instances
+            if instance.idx < len(instance.doc["answers"]) * taus
+            for answer in [instance.doc["answers"][instance.idx // taus]["text"]]
+            for result in instance.filtered_resps.values()
+            for reply in replies_of(result)
+            if readable(reply)
+        ]
+        unread = [each for each in said if read_verdict(*each) is None]
+        self.ask_reader(unread, [each for each in said if read_verdict(*each) is not None])
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
         """The reader's prompts, with the judged text standing in for the reply to come."""
@@ -145,10 +145,7 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
             triples = zip(labels, answers, replies[offset :: len(taus)], strict=True)
             told = [triple for triple in triples if not failed(triple[2])]
             by_rules = [read_verdict(reply, answer) for _, answer, reply in told]
-            by_model = [
-                self.read_by_model.get(Opinion(reply, answer)) if verdict is None else None
-                for (_, answer, reply), verdict in zip(told, by_rules, strict=True)
-            ]
+            by_model = [self.read_by_model.get(Opinion(reply, answer)) for _, answer, reply in told]
             rows = [
                 [label, model if verdict is None else verdict]
                 for (label, _, _), verdict, model in zip(told, by_rules, by_model, strict=True)
@@ -160,8 +157,14 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
             if self.asks_again:
                 values |= self._again_values(str(doc["question_id"]), told, by_rules, tau)
             if self.has_reader:
-                read = sum(verdict is not None for verdict in by_model)
+                pairs = list(zip(by_rules, by_model, strict=True))
+                read = sum(rules is None and model is not None for rules, model in pairs)
+                both = [rules == model for rules, model in pairs if None not in (rules, model)]
                 values[f"read_by_model_rate_t{tau}"] = [read, len(rows)]
+                values[f"{AGREEMENT}_t{tau}"] = [sum(both), len(both)]
+                put = [self.asked_twice(Opinion(reply, answer)) for _, answer, reply in told]
+                twice = [each for each in put if each is not None]
+                values[f"{READER_AGAIN}_t{tau}"] = [int(sum(twice)), len(twice)]
         return values
 
     def _again_values(
@@ -194,7 +197,7 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
                 metrics.append(_hard(name, f"{name}_t{tau}", sign))
             rates: dict[str, bool | None] = {"acc_all": True, **dict.fromkeys(_RATES, False)}
             if self.has_reader:
-                rates["read_by_model_rate"] = None
+                rates |= dict.fromkeys(("read_by_model_rate", AGREEMENT, READER_AGAIN))
             if self.asks_again:
                 rates |= dict.fromkeys((ACC, ASKED, CONTRADICTED))
             for name, better in rates.items():

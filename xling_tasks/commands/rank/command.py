@@ -68,8 +68,9 @@ def rank(options: argparse.Namespace) -> str:
         for language in sorted({question.language for question in questions}):
             prompts.check_used("rank", language, "en")
         template = prompts.get("rank", "en")
-        judge, codes = ask(questions, template, read_judge(options.judge))
+        judge, codes, again_rate = ask(questions, template, read_judge(options.judge))
         summary["judge"], summary["fence_codes"] = judge, codes
+        summary["asked_again_rate"] = again_rate
         summary["prompt"] = {"language": template.language, "digest": template.digest}
     summary["signature"] = signature(
         "relative_rating",
@@ -98,8 +99,12 @@ def read_judge(text: str) -> Any:
         raise SettingError(f"--judge: not valid JSON ({error}): {text!r:.80}") from error
 
 
-def ask(questions: Sequence[Question], template: Prompt, spec: Any) -> tuple[str, str]:
-    """Ask a judge about every question; returns its signature and where the codes' key is from."""
+def ask(questions: Sequence[Question], template: Prompt, spec: Any) -> tuple[str, str, float]:
+    """Ask a judge about every question.
+
+    Returns:
+        Its signature, where the codes' key is from, and the share that it was asked again about.
+    """
     judge = backend("judge", spec)
     judge.check()
     codes = fences(None)
@@ -126,7 +131,7 @@ def ask(questions: Sequence[Question], template: Prompt, spec: Any) -> tuple[str
             question.read(said)
         else:
             question.read(said, later.reply.text, later.codes[0])
-    return judge.signature, codes.kind
+    return judge.signature, codes.kind, len(second) / len(prompts) if prompts else 0.0
 
 
 def again(code: str) -> str:
