@@ -32,6 +32,10 @@ GROUPS = {
             "report.board.command",
             "many models by many languages on one page, with ranks that are intervals",
         ),
+        "next": (
+            "commands.next",
+            "what is decided after a part of the questions, and which to ask next (--samples)",
+        ),
         "rank": ("commands.rank.command", "rank the rationales of several models by a judge"),
     },
     "before a run": {

@@ -47,7 +47,7 @@ def merge(options: argparse.Namespace) -> str:
     if options.to.exists() and any(options.to.iterdir()):
         raise SettingError(f"--to {options.to}: is not empty; name a new folder")
     parts = _parts(options.parts, options.tasks)
-    settings = _settings(parts) | read_metadata(options.metadata)
+    settings = settings_of(parts) | read_metadata(options.metadata)
     samples = {task: _documents(task, own) for task, own in parts.items()}
     _score(options, parts, settings, samples)
     lines = [_joined(task, own, len(samples[task])) for task, own in parts.items()]
@@ -106,7 +106,7 @@ def _parts(folders: Sequence[Path], names: str | None) -> dict[str, list[TaskRes
     return parts
 
 
-def _settings(parts: Mapping[str, Sequence[TaskResults]]) -> dict[str, Any]:
+def settings_of(parts: Mapping[str, Sequence[TaskResults]]) -> dict[str, Any]:
     """What was given with `--metadata`, the same in all parts.
 
     Raises:
