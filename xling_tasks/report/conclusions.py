@@ -343,7 +343,7 @@ def _looks_same(item: Conclusion) -> bool:
 def more_questions(item: Conclusion) -> str:
     """How many questions would show a difference of the margin."""
     rounded = _questions_for(item, item.margin)
-    if rounded is None:
+    if rounded is None or rounded <= item.n:
         return "ask more questions"
     told = CRITERIA[item.criterion].metric(item.metric).told
     counts = told is not None and told.unit == "answers"
@@ -351,8 +351,8 @@ def more_questions(item: Conclusion) -> str:
     return f"ask more questions: about {rounded:,} would show {shown}"
 
 
-def questions_to_decide(item: Conclusion) -> int | None:
-    """About how many questions, in all, would decide whether the side is worse by the margin.
+def more_to_decide(item: Conclusion) -> int | None:
+    """About how many questions more would decide whether the side is worse by the margin.
 
     If the difference stays as it was seen, 80 of 100 such runs rule out a loss of the margin, or
     show one: whichever of the two is farther from what was seen, at most the margin itself.
@@ -363,18 +363,22 @@ def questions_to_decide(item: Conclusion) -> int | None:
     if item.reason not in (RARE, TOO_FEW, LEANS) or item.estimate is None:
         return None
     loss = -item.estimate if item.higher_is_better else item.estimate
-    return _questions_for(item, min(item.margin, max(loss, item.margin - loss)))
+    needed = _questions_for(item, min(item.margin, max(loss, item.margin - loss)))
+    return None if needed is None or needed <= item.n else _rounded(needed - item.n)
 
 
 def _questions_for(item: Conclusion, size: float) -> int | None:
-    """How many questions show a difference of some size, in two digits; None: no more than now."""
-    if item.questions is None:
+    """How many questions show a difference of some size, rounded; None where that is not known."""
+    if not item.detectable or not item.n:
         return None
-    needed = math.ceil(item.questions * (item.margin / size) ** 2)
-    needed = max(needed, least_for_same(min(item.margin, 0.99)))
-    digits = max(0, len(str(needed)) - 2)
-    rounded = math.ceil(needed / 10**digits) * 10**digits
-    return rounded if rounded > item.n else None
+    needed = math.ceil(item.n * (item.detectable / size) ** 2)
+    return _rounded(max(needed, least_for_same(min(item.margin, 0.99))))
+
+
+def _rounded(questions: int) -> int:
+    """Upwards, to two digits."""
+    digits = max(0, len(str(questions)) - 2)
+    return math.ceil(questions / 10**digits) * 10**digits
 
 
 # What is concluded

@@ -11,9 +11,9 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from xling_metrics.stats.resampling import LEVEL, RESAMPLES
 
@@ -31,14 +31,14 @@ from xling_tasks.report.conclusions import (
     cases_of,
     concluded,
     exploratory_beside,
-    questions_to_decide,
+    more_to_decide,
     rules_out_worse,
 )
 from xling_tasks.report.data import Model
 from xling_tasks.report.model import Conclusion, Options
 from xling_tasks.report.options import add_families, checked
 from xling_tasks.report.policy import FORMER, NOTHING, Rule, default, read_policy
-from xling_tasks.report.sentences import why_unsure
+from xling_tasks.report.sentences import of_another_exam, other_exam, why_unsure
 from xling_tasks.report.stats import Statistics
 from xling_tasks.report.tables.table import Table, as_markdown
 from xling_tasks.secrets import without_hosts
@@ -66,39 +66,34 @@ class Checked:
         rule: Its number in the policy, from 1.
         against: `A` or `english`.
         outcome: `GO`, `NO-GO` or `INCONCLUSIVE`.
-        language: A code; empty where nothing fits the rule.
-        criterion: As in results; empty likewise.
-        dataset: The same.
-        metric: The same.
+        panel: The metric; None where nothing in the results fits the rule.
+        language: A code; empty likewise.
         why: What the outcome rests on, in words.
         next: What would decide; empty where it is decided.
         more: About how many questions more would; None where it is decided or they would not.
-        n: Questions compared.
-        estimate: This checkpoint or language minus what it is held against.
-        low: Lower end of its interval.
-        high: Upper end.
-        p_holm: Corrected p.
-        margin: By how much is allowed.
-        verdict: The engine's; empty where nothing was concluded.
+        said: What was concluded; None where nothing was.
     """
 
     rule: int
     against: str
     outcome: str
+    panel: Panel | None
     language: str
-    criterion: str
-    dataset: str
-    metric: str
     why: str
     next: str = ""
     more: int | None = None
-    n: int = 0
-    estimate: float | None = None
-    low: float | None = None
-    high: float | None = None
-    p_holm: float | None = None
-    margin: float | None = None
-    verdict: str = ""
+    said: Conclusion | None = None
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """As plain values, with the numbers of the conclusion."""
+        values = {**asdict(self), **(self.panel._asdict() if self.panel else {})}
+        for name in ("panel", "said"):
+            del values[name]
+        return values | {name: getattr(self.said, name, None) for name in _NUMBERS}
+
+
+_NUMBERS = ("verdict", "n", "estimate", "low", "high", "p_holm", "margin")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -159,10 +154,8 @@ def _checked(at: int, rule: Rule, models: Sequence[Model], options: Options) -> 
             both = found.get((panel, language))
             if both is None:
                 why = lacking or "no logged samples (--log_samples), or no question of both"
-                yield Checked(
-                    at, rule.against, INCONCLUSIVE, language, panel.criterion, panel.dataset,
-                    panel.title, why, "run both over the same questions, with --log_samples",
-                )  # fmt: skip
+                todo = "run both over the same questions, with --log_samples"
+                yield Checked(at, rule.against, INCONCLUSIVE, panel, language, why, todo)
             else:
                 yield _answer(at, rule, panel, *both)
     yield from _not_there(at, rule, there)
@@ -221,24 +214,20 @@ def _against_english(model: Model, statistics: Statistics) -> Concluded:
 def _answer(at: int, rule: Rule, panel: Panel, case: Case, item: Conclusion) -> Checked:
     """GO, NO-GO or neither, from what was concluded."""
     ruled_out = rules_out_worse(item, case)
-    todo, more = "", None
+    told = Checked(at, rule.against, GO, panel, item.language, "", said=item)
+    judged = ", by this judge" if item.judge_error_in_interval is False else ""
     if item.verdict == WORSE and (rule.allow == NOTHING or not ruled_out):
-        outcome, why = NO_GO, "shown to be worse"
-    elif ruled_out:
-        outcome = GO
+        exam = rule.against != FORMER and of_another_exam(item)
+        but = f", but {other_exam(item)}" if exam else ""
+        return replace(told, outcome=NO_GO, why=f"shown to be worse{judged}{but}")
+    if ruled_out:
         why = "better" if item.verdict == BETTER else "worse by more than the margin is ruled out"
-    else:
-        outcome, todo = INCONCLUSIVE, item.next
-        sides = ("B's", "A's") if rule.against == FORMER else None
-        why = f"not comparable: {item.reason}" if item.verdict == APART else why_unsure(item, sides)
-        if needed := questions_to_decide(item):
-            more = needed - item.n
-            todo = f"about {more:,} more questions ({needed:,} in all) would decide"
-    return Checked(
-        at, rule.against, outcome, item.language, panel.criterion, panel.dataset, panel.title, why,
-        todo, more, item.n, item.estimate, item.low, item.high, item.p_holm, item.margin,
-        item.verdict,
-    )  # fmt: skip
+        return replace(told, why=why + judged)
+    sides = ("B's", "A's") if rule.against == FORMER else None
+    why = f"not comparable: {item.reason}" if item.verdict == APART else why_unsure(item, sides)
+    more = more_to_decide(item)
+    todo = item.next if more is None else f"about {more:,} more questions would decide"
+    return replace(told, outcome=INCONCLUSIVE, why=why, next=todo, more=more)
 
 
 def _not_there(at: int, rule: Rule, there: Endpoints) -> Iterator[Checked]:
@@ -254,7 +243,7 @@ def _not_there(at: int, rule: Rule, there: Endpoints) -> Iterator[Checked]:
             what = f"no {word or 'endpoint'} in the results" + (f" in {code!r}" if code else "")
             why = f"{what}; languages there: {known}"
             todo = "run the tasks that measure it"
-            yield Checked(at, rule.against, INCONCLUSIVE, code, "", "", word, why, todo)
+            yield Checked(at, rule.against, INCONCLUSIVE, None, code, why, todo)
 
 
 # What is said
@@ -283,22 +272,24 @@ _HOW = (
     "GO: worse by more than the margin is ruled out, a rare breakdown and what was not read "
     "included. NO-GO: shown to be worse (and with `allow: margin` a loss beyond the margin is not "
     "ruled out). INCONCLUSIVE: neither, or not measured. How many questions would decide: in about "
-    "80 of 100 such runs, if the difference stays as it was seen."
+    "80 of 100 such runs, if the difference stays as it was seen; fewer where it is larger than "
+    "the margin."
 )
 
 
 def _row(row: Checked) -> tuple[str, ...]:
-    known = CRITERIA.get(row.criterion)
-    measure = f"{known.title}, {row.dataset}: {row.metric}" if known else row.metric or "all"
-    ends = "–"
-    if row.low is not None and row.high is not None:
-        ends = f"{row.low:+.3f} to {row.high:+.3f}"
-    return (
-        row.outcome, str(row.rule), row.against,
-        languages.language_name(row.language) if row.language else "all", measure,
-        f"{row.n:,}", "–" if row.estimate is None else f"{row.estimate:+.3f}", ends,
-        "–" if row.margin is None else f"{row.margin:g}", row.why, row.next or "–",
-    )  # fmt: skip
+    panel, said = row.panel, row.said
+    measure, numbers = "–", ("0", "–", "–", "–")
+    if panel is not None:
+        measure = f"{CRITERIA[panel.criterion].title}, {panel.dataset}: {panel.title}"
+    if said is not None:
+        known = said.low is not None and said.high is not None
+        ends = f"{said.low:+.3f} to {said.high:+.3f}" if known else "–"
+        size = "–" if said.estimate is None else f"{said.estimate:+.3f}"
+        numbers = (f"{said.n:,}", size, ends, f"{said.margin:g}")
+    language = languages.language_name(row.language) if row.language else "all"
+    start = (row.outcome, str(row.rule), row.against, language, measure)
+    return (*start, *numbers, row.why, row.next or "–")
 
 
 def _as_json(
@@ -312,6 +303,6 @@ def _as_json(
             x: {"name": m.name, "model": m.full} for x, m in zip(names, models, strict=True)
         },
         "policy": [asdict(rule) for rule in policy],
-        "checked": [asdict(row) for row in rows],
+        "checked": [row.plain for row in rows],
     }
     return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
