@@ -10,8 +10,8 @@ cases of one family changes its verdicts: neither other models nor other dataset
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from xling_metrics.stats.bounded import least_for_same
@@ -24,15 +24,13 @@ from xling_metrics.stats.detectable import (
 from xling_metrics.stats.multiple import holm
 from xling_metrics.stats.odds import ODDS, AtOdds, shifts, turns_at
 
-from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, panel_of
+from xling_tasks.criteria import CRITERIA
 from xling_tasks.languages import rank
 from xling_tasks.outcomes import REMEDIES
-from xling_tasks.report.data import Model, Task
-from xling_tasks.report.model import Comparison, Conclusion, Options, Sides
-from xling_tasks.report.paired import Ends
-from xling_tasks.report.stats import Statistics, english_pairs
-from xling_tasks.report.unlike import made_unlike
-from xling_tasks.report.unread import measured, unread
+from xling_tasks.report.cases import Case, cases_of
+from xling_tasks.report.data import Model
+from xling_tasks.report.model import Conclusion, Options
+from xling_tasks.report.stats import Statistics
 
 WORSE, BETTER, SAME = "worse", "better", "about_the_same"
 UNSURE, APART = "cannot_tell", "not_comparable"
@@ -46,47 +44,6 @@ NAMED = ("harm", "served")
 """What endpoints stand for whose differences are named however small."""
 ODDS_OF_HARM = 10.0
 """Odds that "about the same" has to stand where the unread answers may do harm."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """Two sides on one endpoint, before it is concluded.
-
-    Attributes:
-        endpoint: What is known of it beforehand.
-        comparison: The difference, with interval and p.
-        apart: Why the two are not comparable; empty if they are.
-        bounded: The interval that "about the same" rests on; None where the scores have no bounds.
-        moves: Sign and what moves, of every score in the difference, if what was not read had other
-            odds.
-        unread: Questions or rows that were not read, of the side and of its baseline.
-        why: What most of these were: one of `outcomes.REMEDIES`.
-        outcomes: As of `Conclusion`.
-        recalls: The same.
-        against_one: Whether the value is itself an agreement with English, whose floor (how much
-            two English answers agree) was not measured.
-    """
-
-    endpoint: Endpoint
-    comparison: Comparison
-    apart: str = ""
-    bounded: Ends | None = None
-    moves: tuple[tuple[int, AtOdds], ...] = ()
-    unread: tuple[int, int] = (0, 0)
-    why: str = ""
-    outcomes: tuple[tuple[str, int], ...] = ()
-    recalls: tuple[float, float, float, float] | None = None
-    against_one: bool = False
-
-    @property
-    def family(self) -> str:
-        """`harm`, or `rest`: what is corrected together."""
-        return "harm" if self.endpoint.meaning == "harm" else "rest"
-
-    @property
-    def tested(self) -> float | None:
-        """p, where it is one of a family."""
-        return None if self.apart or self.against_one else self.comparison.p
 
 
 def conclusions_of(statistics: Statistics, model: Model) -> list[Conclusion]:
@@ -369,9 +326,9 @@ def more_to_decide(item: Conclusion) -> int | None:
 
 def _questions_for(item: Conclusion, size: float) -> int | None:
     """How many questions show a difference of some size, rounded; None where that is not known."""
-    if not item.detectable or not item.n:
+    if item.questions is None:
         return None
-    needed = math.ceil(item.n * (item.detectable / size) ** 2)
+    needed = math.ceil(item.questions * (item.margin / size) ** 2)
     return _rounded(max(needed, least_for_same(min(item.margin, 0.99))))
 
 
@@ -379,71 +336,3 @@ def _rounded(questions: int) -> int:
     """Upwards, to two digits."""
     digits = max(0, len(str(questions)) - 2)
     return math.ceil(questions / 10**digits) * 10**digits
-
-
-# What is concluded
-
-
-def cases_of(statistics: Statistics, model: Model) -> Iterator[Case]:
-    """Every endpoint of every language but English."""
-    concluded_of = exploratory_beside(model)
-    read = {id(task): measured(task) for task in model.tasks}
-    paired_with: set[tuple[int, str]] = set()
-    for english, task, name, base_name in english_pairs(model):
-        endpoint = task.endpoints.get(name)
-        if endpoint is None or concluded_of(task):
-            continue
-        paired_with.add((id(task), name))
-        panel, language = panel_of(task.place, name)
-        own, base = read[id(task)], read[id(english)]
-        sides = Sides((own, name), (base, base_name), language, ENGLISH, model.name)
-        apart = made_unlike(task, english, panel)
-        yield case_of(statistics, endpoint, sides, apart, paired=task.place.parallel)
-    for task in model.tasks:
-        for name, endpoint in task.endpoints.items():
-            language = panel_of(task.place, name)[1]
-            alone = (id(task), name) not in paired_with and language != ENGLISH
-            if alone and endpoint.agreement:
-                yield _agreement(statistics, model, read[id(task)], name, endpoint)
-
-
-def exploratory_beside(model: Model) -> Callable[[Task], bool]:
-    """Whether another form of a task's criterion, which counts, was run on the same questions.
-
-    Probabilities of Yes (`_ll`) are another view of the verdicts that the model writes: where both
-    were run, those that users would read are concluded on.
-    """
-    there = {task.place for task in model.tasks}
-
-    def beside(task: Task) -> bool:
-        key = task.place.criterion.removesuffix("_ll")
-        return key != task.place.criterion and task.place._replace(criterion=key) in there
-
-    return beside
-
-
-def case_of(
-    statistics: Statistics, endpoint: Endpoint, sides: Sides, apart: str, *, paired: bool
-) -> Case:
-    """The case of two sides, whose tasks `measured` made."""
-    (task, name), (base, base_name) = sides.side, sides.baseline
-    panel, _ = panel_of(task.place, name)
-    made = statistics.compare(panel, sides, paired=paired)
-    lost = unread(task, name), unread(base, base_name)
-    plain = paired and not apart and not made.method.startswith("ppi")
-    bounded = statistics.bounded(sides) if plain else None
-    served = statistics.outcomes(sides) if endpoint.meaning == "served" else {}
-    return Case(
-        endpoint, made, apart, bounded, ((1, lost[0].moves), (-1, lost[1].moves)),
-        (lost[0].count, lost[1].count), max(lost, key=lambda own: own.count).why,
-        tuple(served.items()), statistics.recalls(sides),
-    )  # fmt: skip
-
-
-def _agreement(
-    statistics: Statistics, model: Model, task: Task, name: str, endpoint: Endpoint
-) -> Case:
-    """An endpoint that is itself an agreement with English, where its floor was not measured."""
-    panel, language = panel_of(task.place, name)
-    made, lost = statistics.below_one(model, task, panel, language, name), unread(task, name)
-    return Case(endpoint, made, against_one=True, unread=(lost.count, 0), why=lost.why)

@@ -20,6 +20,7 @@ from xling_metrics.stats.resampling import LEVEL, RESAMPLES
 from xling_tasks import languages
 from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, Panel, panel_of
 from xling_tasks.errors import DataError
+from xling_tasks.report.cases import Case, cases_of, exploratory_beside
 from xling_tasks.report.compare.pairs import one_model, paired, shared
 from xling_tasks.report.compare.settings import differences
 from xling_tasks.report.compare.verdicts import between_models, endpoints_of
@@ -27,10 +28,7 @@ from xling_tasks.report.conclusions import (
     APART,
     BETTER,
     WORSE,
-    Case,
-    cases_of,
     concluded,
-    exploratory_beside,
     more_to_decide,
     rules_out_worse,
 )
@@ -107,6 +105,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="YAML with the rules; default: no language worse than in A (of one checkpoint: than "
         "English) by more than each endpoint's margin",
     )  # fmt: skip
+    add_families(parser)
     add_families(parser)
     parser.add_argument("--seed", type=int, default=0, help="of bootstrap and permutations")
     parser.add_argument("--json", action="store_true", help="JSON instead of text")

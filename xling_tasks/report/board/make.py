@@ -14,8 +14,9 @@ from xling_tasks.criteria import CRITERIA, Endpoint, Panel, Place
 from xling_tasks.languages import in_order
 from xling_tasks.report.board.groups import groups_of
 from xling_tasks.report.board.model import Board, Entry, Group, Rank, Square
+from xling_tasks.report.cases import case_of
 from xling_tasks.report.compare.pairs import contents
-from xling_tasks.report.conclusions import case_of, stands
+from xling_tasks.report.conclusions import stands
 from xling_tasks.report.data import Task
 from xling_tasks.report.model import Options, Sides
 from xling_tasks.report.stats import Statistics

@@ -16,6 +16,7 @@ from xling_metrics.stats.odds import ODDS, AtOdds, shifts
 
 from xling_tasks.criteria import ENGLISH, Panel, panel_of
 from xling_tasks.outcomes import REMEDIES
+from xling_tasks.report.cases import Case, case_of
 from xling_tasks.report.compare.numbers import Line
 from xling_tasks.report.compare.pairs import Pair
 from xling_tasks.report.conclusions import (
@@ -25,8 +26,6 @@ from xling_tasks.report.conclusions import (
     SAME,
     UNSURE,
     WORSE,
-    Case,
-    case_of,
     concluded,
     more_questions,
     rules_out_worse,
