@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from xling_tasks.replies import file, role
+from xling_tasks.replies import durable, file, role
 from xling_tasks.replies import store as stores
 from xling_tasks.replies.role import store_of
 from xling_tasks.replies.store import ReplyStore
@@ -164,7 +164,7 @@ def test_a_store_that_is_removed_while_it_is_used_is_made_again(tmp_path):
     store = ReplyStore(tmp_path / "x.sqlite")
     store.put_many({"a": "x"})
     file.remove(store.path)
-    time.sleep(2 * stores._LOOK)
+    time.sleep(2 * durable._LOOK)
     store.put_many({"b": "y"})
     assert ReplyStore(store.path).everything() == {"b": "y"}
 

@@ -14,12 +14,13 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from xling_tasks.log import log
 from xling_tasks.replies import file
+from xling_tasks.replies.durable import Durable
 
 T = TypeVar("T", bound=Hashable)
 
@@ -30,13 +31,10 @@ _POLL = 0.5
 """Seconds between looks for replies that another process is asking for."""
 
 _SYNC_SECONDS = 1.0
-_LOOK = 0.05
-"""Seconds between looks whether the file is still the one that was opened."""
-
 _CHUNK = 500
 
 
-class ReplyStore:
+class ReplyStore(Durable):
     """A store of replies, which are texts.
 
     Args:
@@ -45,23 +43,19 @@ class ReplyStore:
 
     Attributes:
         damaged: Replies found whose checksum was wrong; they are asked for again.
-        failed: Why nothing is written any more; '' while it is.
     """
 
     def __init__(self, path: Path | None, *, remember: bool = True) -> None:
-        self.path = path or Path(os.devnull)
-        self.damaged, self.failed = 0, ""
+        super().__init__(path or Path(os.devnull), writes=path is not None)
+        self.damaged = 0
         self._remember = remember and path is not None
         self._memory: dict[str, str] = {}
-        self._guard = threading.RLock()
-        self._db: sqlite3.Connection | None = None
-        self._process, self._inode, self._looked = 0, 0, 0.0
-        self._busy = self._dirty = False
+        self._busy = False
         self._beat: threading.Thread | None = None
         self._closed = threading.Event()
         self._since = time.time()
         self._owner = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex}"
-        self._writes = self._reads = path is not None
+        self._reads = path is not None
         if path is not None:
             self._reads = self._attempt("opened", self._opened)
 
@@ -351,102 +345,6 @@ class ReplyStore:
                 signed = time.monotonic()
                 with suppress(sqlite3.Error, OSError), self._transaction() as db:
                     self._sign(db)
-
-    @contextmanager
-    def _transaction(self, *, begin: bool = True) -> Iterator[sqlite3.Connection]:
-        """The connection, alone in this process; all that is done with it, or nothing."""
-        with self._guard:
-            db = self._opened()
-            begin = begin and not db.in_transaction
-            if begin:
-                db.execute("BEGIN IMMEDIATE")
-            try:
-                yield db
-                if begin:
-                    db.execute("COMMIT")
-            except BaseException:
-                if begin and db.in_transaction:
-                    with suppress(sqlite3.Error):
-                        db.execute("ROLLBACK")
-                raise
-            self._dirty = True
-
-    def _opened(self) -> sqlite3.Connection:
-        """The connection of this process to the file that is there now."""
-        now = time.monotonic()
-        if self._db is not None and self._process == os.getpid() and now < self._looked + _LOOK:
-            return self._db
-        try:
-            inode = self.path.stat().st_ino
-        except FileNotFoundError:
-            inode = 0
-        self._looked = now
-        if self._db is None or self._process != os.getpid() or inode != self._inode:
-            if self._process == os.getpid():
-                self._let_go()
-            self._db = None
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = file.connect(self.path)
-            self._process, self._inode = os.getpid(), self.path.stat().st_ino
-        return self._db
-
-    def _let_go(self) -> None:
-        if self._db is not None and self._process == os.getpid():
-            with suppress(sqlite3.Error):
-                self._db.close()
-        self._db = None
-
-    def _attempt(self, what: str, work: Callable[[], Any]) -> bool:
-        """Do something with the file; whether it could be done."""
-        try:
-            work()
-            return True
-        except (sqlite3.Error, OSError, ValueError, TypeError) as first:
-            why: Exception = first
-        if file.is_damage(self.path, why):
-            try:
-                self._mend(why)
-                work()
-                return True
-            except (sqlite3.Error, OSError, ValueError, TypeError) as second:
-                why = second
-        if what != "read":
-            self._writes, self.failed = False, str(why)
-        lost = (
-            "replies known before are asked for again"
-            if what == "read"
-            else "new replies are kept for this run only, and a later start asks for them again"
-        )
-        log.warning(
-            "the cache %s cannot be %s (%s); the run goes on without: %s. Free space or name "
-            "another folder with --metadata xling_cache=FOLDER",
-            self.path, what, why, lost,
-        )  # fmt: skip
-        # What is there can still be read from a store that cannot be written to.
-        return what == "opened" and self._is_readable()
-
-    def _is_readable(self) -> bool:
-        try:
-            with self._guard:
-                db = sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, check_same_thread=False)
-                db.text_factory = bytes
-                db.execute("SELECT key, reply, sum FROM replies LIMIT 1").fetchone()
-                self._db, self._process = db, os.getpid()
-                self._inode = self.path.stat().st_ino
-            return True
-        except (sqlite3.Error, OSError):
-            return False
-
-    def _mend(self, error: Exception) -> None:
-        """A new file with all that can be read of a damaged one, which is kept beside it."""
-        with self._guard:
-            self._let_go()
-            target, saved = file.mended(self.path)
-        log.warning(
-            "the cache %s is damaged (%s): it is set aside as %s; %d replies could be read and are "
-            "taken over, what is missing is asked for again",
-            self.path, error, target.name, saved,
-        )  # fmt: skip
 
 
 def _row(key: str, reply: str) -> tuple[str, bytes, int]:
