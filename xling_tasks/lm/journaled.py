@@ -17,7 +17,8 @@ from typing import Any
 from xling_tasks.errors import say_when_interrupted
 from xling_tasks.harness.backends import unwrapped
 from xling_tasks.harness.run import current
-from xling_tasks.lm.journaled_model import Journaled, Part
+from xling_tasks.lm.journaled_model import Journaled
+from xling_tasks.lm.part import Part
 from xling_tasks.logs.answers import doc_digest
 from xling_tasks.models.batches import batches_of
 from xling_tasks.replies.place import journal_for, key_of_request

@@ -24,6 +24,7 @@ from xling_tasks.secrets import redact
 T = TypeVar("T")
 
 _TEXTS = frozenset({"doc", "target", "arguments", "resps", "filtered_resps"})
+_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
 SAMPLES = re.compile(r"samples_(.+?)_(\d{4}-.*)\.jsonl")
 
 
@@ -323,7 +324,7 @@ def model_line(model: object, args: Mapping[str, Any]) -> str:
 
 def as_json(value: object) -> str:
     """One line of JSON, the same for equal values."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return _JSON.encode(value)
 
 
 def _object(line: bytes) -> dict[str, Any]:

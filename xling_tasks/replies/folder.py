@@ -21,6 +21,8 @@ JOURNALS = "journals"
 
 ENDING = ".sqlite"
 
+_JSON = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str)
+
 
 def cache_folder(setting: str | bool | None) -> Path | None:
     """The folder for caches: the setting, else `XLING_CACHE`, else `~/.cache/xling_tasks`.
@@ -55,7 +57,7 @@ def named_folder(setting: str | bool | None) -> Path | None:
 
 def key_of(*parts: Any) -> str:
     """A content key: the digest of the parts' canonical JSON."""
-    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, default=str)
+    text = _JSON.encode(parts)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -1,0 +1,61 @@
+"""One task's share in a run: its requests on this process, and the journal of their answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xling_tasks.replies.journal import Journal, Kept, Place
+from xling_tasks.unanswered import Unanswered, failed
+
+
+class Part:
+    """One task's requests on this process, and the journal of their answers."""
+
+    def __init__(
+        self,
+        instances: Sequence[Any],
+        journal: Journal | None,
+        keys: list[str],
+        reads: Callable[[str], bool] | None = None,
+    ) -> None:
+        self.journal, self.reads = journal, reads
+        self.keys = {id(item): key for item, key in zip(instances, keys, strict=True)}
+        self.allowed = Counter[str]()
+        for item, key in zip(instances, keys, strict=True):
+            self.allowed[key] += item.repeats
+        self.scored = False
+        self.failed = 0
+
+    @property
+    def there(self) -> int:
+        """How many of its answers are kept."""
+        return 0 if self.journal is None else self.journal.number
+
+    def place(self, request: Any, seen: Counter[Place]) -> Place | None:
+        """Which of the task's requests it is; None for one that only fills up a batch."""
+        key = self.keys.get(id(request))
+        if key is None:
+            return None
+        number = seen[key, 0]
+        seen[key, 0] += 1
+        return (key, number) if number < self.allowed[key] else None
+
+    def keep(self, place: Place, reply: Any, *, again: bool = False) -> None:
+        """Put an answer into the journal; a failed call is none, and is asked for again.
+
+        Args:
+            place: Which request.
+            reply: What came.
+            again: Whether the journal has it already, but otherwise.
+        """
+        if failed(reply):
+            self.failed += 1
+            if again and self.journal is not None:
+                self.journal.forget(place)
+            return
+        outcome = (reply.outcome, reply.reason) if isinstance(reply, Unanswered) else ("", "")
+        kept = Kept(str(reply) if isinstance(reply, str) else reply, *outcome)
+        if self.journal is not None:
+            self.journal.put(place, kept, again=again)
