@@ -106,7 +106,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "English) by more than each endpoint's margin",
     )  # fmt: skip
     add_families(parser)
-    add_families(parser)
     parser.add_argument("--seed", type=int, default=0, help="of bootstrap and permutations")
     parser.add_argument("--json", action="store_true", help="JSON instead of text")
     parser.set_defaults(run=gate, to=None, margin=None, n_resamples=RESAMPLES, level=LEVEL)
