@@ -95,9 +95,9 @@ class Journaled:
         return sum(p.there for p in parts), sum(sum(p.allowed.values()) for p in parts)
 
     def where(self) -> str:
-        """The folder of the journals; '' if none is written."""
+        """The file with the journals; '' if none is written."""
         paths = [p.journal.path for p in self._parts.values() if p.journal and not p.journal.failed]
-        return str(paths[0].parent) if paths else ""
+        return str(paths[0]) if paths else ""
 
     # Asking
 
@@ -269,7 +269,7 @@ class Journaled:
         again = max(starts, default=1)
         if not rest or again < 2:
             return
-        names = sorted(str(p.journal.path.name) for p in self._parts.values() if p.journal)
+        names = sorted(p.journal.name for p in self._parts.values() if p.journal)
         reseed(int(key_of_request(names, again)[:8], 16) % 2**31)
         go_on = getattr(unwrapped(self._lm), "continue_after", None)
         if go_on is not None:  # our own models draw by the number of the repeat
