@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import sqlite3
@@ -222,8 +223,16 @@ def test_chat_template_on_and_off(run, chat):
 # Correctness
 
 
+def unsure(prompt: str) -> str:
+    """The same judge, which has other words each time it is asked for the line alone."""
+    if "under a new code" not in prompt:
+        return by_length(prompt)
+    digest = hashlib.sha256(prompt.encode()).hexdigest()
+    return "I cannot say: " + digest.translate(str.maketrans("0123456789", "ghijklmnop"))
+
+
 def test_correctness_with_a_judge_over_http(run, serve, own_cache):
-    served = serve(by_length)
+    served = serve(unsure)
     tasks = [C + code for code in ("en", "es", "zh", "hi")]
     results = run(tasks, metadata={"judge": served.spec()})
     for task in tasks:

@@ -23,7 +23,7 @@ from xling_tasks.models import failures, http
 from xling_tasks.models.failures import FAILED, CallFailed, Reply
 from xling_tasks.models.health import Health, Limits, ServiceDown
 
-_TOGETHER = 0.02  # seconds
+_TOGETHER = 0.02
 
 Arrived = list[tuple[int, Reply]]
 """Replies with the places of their requests, in the order of arrival."""
