@@ -13,6 +13,7 @@ from stored import journals_in
 
 from xling_tasks.errors import BackendError
 from xling_tasks.lm import journaled
+from xling_tasks.replies.journal import Journal
 
 C = "xlinghealth_correctness_demo_en"
 T = "xlinghealth_consistency_demo_en"
@@ -294,3 +295,33 @@ def test_a_service_that_says_one_thing_only_ends_the_run_and_none_of_it_is_kept(
     busy[0], before = False, len(server.bodies)
     assert rates(ask(run, server)) == [0, 0, 0]
     assert len(server.bodies) - before == 18
+
+
+def test_trouble_that_was_kept_when_the_run_was_killed_is_asked_again(run, faulty, own_cache):
+    """What came before the kill was never looked into: the next start does."""
+    busy = [True]
+    server = faulty(
+        lambda number, sent: said("系统维护中") if busy[0] and number % 2 else apart(sent)
+    )
+
+    class Killed(BaseException):
+        """No handler for exceptions sees it."""
+
+    keep = Journal.put
+
+    def put(self, place, kept, **options):
+        keep(self, place, kept, **options)
+        if len(journals_in(own_cache)[0].answers) == 12:
+            raise Killed
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Journal, "put", put)
+        with pytest.raises(Killed):
+            ask(run, server, limit=16)
+    journaled.end()
+    (there,) = journals_in(own_cache)
+    assert [kept.answer for kept in there.answers.values()].count("系统维护中") >= 3
+    busy[0] = False
+    results = ask(run, server, limit=16)
+    texts = [sample["resps"][0][0] for task in results["samples"].values() for sample in task]
+    assert len(texts) == 16 and "系统维护中" not in texts

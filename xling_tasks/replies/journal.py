@@ -54,6 +54,7 @@ class Journal:
         header: What it says of itself.
         start: The number of this run among those that have had it open.
         there: How many answers were in it when it was opened.
+        settled: Whether what was in it was looked through to the end (`models.doubt`).
     """
 
     def __init__(self, path: Path, name: str, header: Mapping[str, Any]) -> None:
@@ -61,9 +62,10 @@ class Journal:
         self._store = ReplyStore(path, f"{MODEL}/{name}", remember=False)
         self._store.sign_in()
         self.there = max(0, len(self._store) - bool(self._about()))
+        self.settled = bool(self._about().get("settled"))
         about = self._change(lambda told: {
             "header": dict(header), **told, "starts": int(told.get("starts", 0)) + 1,
-            "finished": None, "opened": time.time(),
+            "finished": None, "opened": time.time(), "settled": False,
         })  # fmt: skip
         self.header, self.start = about["header"], int(about["starts"])
 
@@ -110,9 +112,13 @@ class Journal:
         """
         self._store.put_many({_key(place): json.dumps(kept)}, replace=again)
 
-    def forget(self, place: Place) -> None:
-        """Take back an answer that turned out to be none."""
-        self._store.forget([_key(place)])
+    def forget(self, *places: Place) -> None:
+        """Take back answers that turned out to be none."""
+        self._store.forget(map(_key, places))
+
+    def note_settled(self) -> None:
+        """Note that all that was asked for has come, and was looked through."""
+        self._change(lambda told: {**told, "settled": True})
 
     def put_former(self, answers: Mapping[Place, Kept], starts: int, saved: str | None) -> None:
         """Add what a journal of 0.2 holds."""
