@@ -181,7 +181,7 @@ def test_reported(kept, made):
         shown = {shown_as(row): row["value"] for row in told["values"] if row["model"] == model}
         before = kept_scores(kept / name)
         assert {key: value for key, value in shown.items() if key in before} == pytest.approx(
-            before, rel=1e-8
+            before, rel=1e-8, abs=1e-9
         )
         # What follows from the samples of that version too: who was served, and helped.
         more = {key: value for key, value in shown.items() if key not in before}
