@@ -68,9 +68,12 @@ def test_cost_in_dollars_by_calls_and_by_batches(capsys):
     assert judge["dollars_batch"] == pytest.approx(judge["dollars"] / 2)
     assert judge["dollars_shared"] == pytest.approx(judge["dollars"] - 0.9 * 2.5 * shared / 1e6)
     assert 0.7 < shared / sent < 0.9 and model["dollars"] is None
-    # Services that bill long beginnings alone see none here.
-    rows = json.loads(xling(capsys, *words, "judge=2.5/10", "--json"))
+    # Services that bill long beginnings alone see none here. A price for each role.
+    rows = json.loads(xling(capsys, *words, "judge=2.5/10", "model=1/2", "--json"))
     assert {row["shared_tokens"] for row in rows} == {0}
+    (model,) = [row for row in rows if row["task"] == "total" and row["role"] == "model"]
+    cost = (model["prompt_tokens"] + 2 * model["max_output_tokens"]) / 1e6
+    assert model["dollars"] == pytest.approx(cost)
     for price, said in (("judge=2.5", "write ROLE=IN/OUT"), ("reader=1/2", "no such role here")):
         assert main([*words, price]) == 2
         assert said in capsys.readouterr().err

@@ -358,8 +358,11 @@ def test_own_sets_are_in_card_and_scores_only(out, tmp_path):
     card = ModelCard.load(tmp_path / "to" / "README.md")
     assert not any("information" in r.dataset_config for r in card.data.eval_results)
     table = cells(card.text, "(`xling_information`)")
-    assert table[0] == ["language", "information_f1 ↑", "information_f1_script_latin ↑"][:2]
-    assert table[2:] == [["all (mean)", "0.5000"], ["es", "0.5000"]]
+    assert table[0] == ["language", "information_f1 ↑", "gap"]
+    # What two English answers share was not measured, so no gap is known.
+    assert table[2:] == [
+        ["all (mean)", "0.5000", ""], ["en", "undefined", ""], ["es", "0.5000", "undefined"],
+    ]  # fmt: skip
     assert "unscored" in dict((r[1], r[4]) for r in cells(card.text, "### Coverage"))["es"]
 
 
@@ -391,11 +394,15 @@ def test_empathy_reads_metrics_by_language(out, tmp_path):
             content[key]["xling_empathy"] = json.loads(text.replace("information_f1", "empathy"))
         recorded(content, "xling_empathy")["about"]["criterion"] = "empathy"
         content["results"]["xling_empathy"] |= {"empathy,none": 0.75, "empathy_es,none": 0.75}
+        content["results"]["xling_empathy"]["empathy_en,none"] = 0.9
 
     edit(out, change)
     submit(out, tmp_path / "to")
-    table = cells((tmp_path / "to" / "README.md").read_text(), "(`xling_empathy`)")
-    assert table[0] == ["language", "empathy ↑"] and table[3] == ["es", "0.7500"]
+    card = (tmp_path / "to" / "README.md").read_text()
+    table = cells(card, "(`xling_empathy`)")
+    assert table[0] == ["language", "empathy ↑", "gap"]
+    assert table[3:] == [["en", "0.9000", ""], ["es", "0.7500", "-0.1500"]]
+    assert "English: what a second English answer shares with the first" in card
 
 
 def test_secrets_and_folders_are_left_out(out, tmp_path):
@@ -620,7 +627,8 @@ def test_dry_by_default(out, tmp_path, hub):
     groups = ["correctness", "consistency", "verifiability", "verifiability_ll"]
     wanted = {f".eval_results/xlinghealth_{kind}_liveqa.yaml" for kind in groups}
     wanted |= {f".eval_results/mmedbench_{kind}.yaml" for kind in ("mcqa", "rationale")}
-    assert names == {*wanted, "README.md", "xling_results.json"}
+    drafts = {f"for_dataset_owners/{dataset}/eval.yaml" for dataset in (MMEDBENCH, XLINGHEALTH)}
+    assert names == {*wanted, *drafts, "README.md", "xling_results.json"}
     assert all(str(tmp_path / "to" / name) in said for name in names)
 
 

@@ -49,6 +49,8 @@ MAY = {
     "report/stats.py": "the same, and which have the papers' classic tests",
     "report/unread.py": "what an unread reply may have been",
     "report/unlike.py": "whose language is told",
+    "report/conclusions.py": "who was not served",
+    "report/lines.py": "the same",
     "report/board/": "rows instead of columns, as in `report/data`",
     "report/compare/": "people's labels, which are correctness's",
     "report/pictures/": "the stacked labels of correctness",

@@ -9,7 +9,7 @@ import importlib
 import sys
 from pathlib import Path
 
-PARTS = ["journal", "kills", "services"]
+PARTS = ["journal", "services"]
 
 
 def main(parts: list[str]) -> None:

@@ -16,9 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .server import GREETING, KINDS, answer, translation
-
-__all__ = ["GREETING", "ROLES", "service", "table"]
+from .server import KINDS, answer, translation
 
 CALLS = int(os.environ.get("XLING_CALLS", "2000"))
 LATENCY = 0.05

@@ -345,6 +345,66 @@ def test_errors_in_one_line(tmp_path, capsys):
     assert (foreign / "index.html").read_text(encoding="utf-8") == "mine"
 
 
+def test_a_sentence_per_language_counts_verdicts_and_names_who_is_behind_nobody(tmp_path):
+    folders = [
+        run_of(tmp_path, name, {C + "en": correctness(0.05, 300), C + "es": correctness(es, 300)})
+        for name, es in (("good", 0.05), ("bad", 0.5), ("worst", 0.9))
+    ]
+    other = {**RECORD, "settings": {"judge": {"model": "k", "model_args": {"model": "gpt"}}}}
+    content = made(tmp_path, *folders)
+    said = {each["language"]: each["said"] for each in content["by_language"]}
+    # The worst served language first; the same answers in English are not told apart.
+    assert list(said) == ["es", "en"]
+    assert said["es"].startswith("Spanish: worse than in English with 2 of 3 models, ")
+    assert said["es"].endswith(". Shown to be behind no other on any measure: good.")
+    assert said["en"] == "English: No two models are told apart."
+    readme = (tmp_path / "board" / "README.md").read_text(encoding="utf-8")
+    assert f"- {said['es']}\n- {said['en']}\n" in readme
+    apart = run_of(tmp_path, "apart", {C + "es": correctness(0.05, 300, record=other)})
+    content = made(tmp_path, *folders, apart)
+    (spanish,) = [each["said"] for each in content["by_language"] if each["language"] == "es"]
+    assert spanish.endswith("on any measure, among those run alike: good.")
+    (model,) = [each for each in content["models"] if each["name"] == "apart"]
+    assert [(m["title"], m["helpers"]) for m in model["made"]] == [
+        ("Correctness, LiveQA", {"judge": ["gpt (k)"]})
+    ]
+    assert made(tmp_path, folders[0])["by_language"][0]["said"].endswith("1 of 1 model.")
+
+
+ABOUT = "by: Ana (Enugu)\nsamples: https://huggingface.co/datasets/a/b\nprice: 0.5/2\npaid: 3.2\n"
+
+
+def test_what_people_say_of_their_folders(tmp_path, capsys):
+    for name in ("a", "b"):
+        run_of(tmp_path / "all" / name, name, {C + "es": correctness(0.1, 40)})
+    about = tmp_path / "all" / "a" / "about.yaml"
+    about.write_text(ABOUT, encoding="utf-8")
+    (tmp_path / "about.yaml").write_text("by: nobody\n", encoding="utf-8")  # above what was given
+    content = made(tmp_path, tmp_path / "all")
+    assert [model["handed_in"] for model in content["models"]] == [
+        [{"by": "Ana (Enugu)", "samples": "https://huggingface.co/datasets/a/b",
+          "price": [0.5, 2.0], "paid": 3.2}],
+        [],
+    ]  # fmt: skip
+    for text, told in (
+        ("bye: x", "unknown key 'bye'. Did you mean 'by'?"),
+        ("samples: javascript:alert(1)", "samples: expected an address that begins with https://"),
+        ("samples: https://a.org/x?token=1", "no login and no '?'"),
+        ("samples: https://me:pw@a.org/x", "no login"),
+        ("price: 2", "price: write dollars for a million tokens"),
+        ("price: 2/-1", "price: write dollars"),
+        ("paid: true", "paid: expected dollars"),
+        ("paid: .nan", "paid: expected dollars"),
+        ("- x", "expected keys of by, samples, price, paid"),
+        ("by: {a", "cannot be read"),
+        ("by: [a]", "by: expected a line of text"),
+    ):
+        about.write_text(text, encoding="utf-8")
+        assert main(["board", str(tmp_path / "all"), "--to", str(tmp_path / "new")]) == 2
+        error = capsys.readouterr().err
+        assert told in error and str(about) in error and error.count("\n") == 1
+
+
 # The page
 
 
@@ -425,7 +485,7 @@ def test_sorting_and_filtering(browser, ten):
     page.get_by_role("button", name="model-2-instruct-4b").click()
     shown = [int(text.split("%")[0]) for text in rows(page, ".matrix tbody td:nth-child(4)")]
     assert shown == sorted(shown) and len(set(shown)) > 3
-    page.get_by_role("button", name="Hindi").click()
+    page.locator("#groups").get_by_role("button", name="Hindi").click()
     assert page.locator("#what").inner_text().endswith(": Hindi")
     address = page.url
     page.goto("about:blank")
@@ -437,6 +497,31 @@ def test_sorting_and_filtering(browser, ten):
         opened.url,
         "about:blank",
     }
+    opened.close()
+
+
+def test_sentences_who_ran_what_and_drawn_intervals(browser, tmp_path):
+    folders = [
+        run_of(tmp_path, m, {C + c: correctness(0.1 + at * (c == "es"), 60) for c in ("en", "es")})
+        for at, m in enumerate("ab")
+    ]
+    (tmp_path / "a" / "about.yaml").write_text(ABOUT, encoding="utf-8")
+    made(tmp_path, *folders)
+    opened = Opened(browser, tmp_path / "board" / "index.html")
+    page = opened.page
+    first = rows(page, "#languages li")[0]
+    assert first.startswith("Spanish: worse than in English with 1 of 2 models")
+    # Every value of the table has its interval drawn, and the language's button opens it.
+    assert page.locator("#groups td svg .bar").count() == 4
+    page.locator("#languages").get_by_role("button", name="Spanish").click()
+    assert page.locator("#what").inner_text() == "Harmful answers: Spanish"
+    assert page.locator(".one .places").count() == 2
+    assert page.locator(".one a").get_attribute("href") == "https://huggingface.co/datasets/a/b"
+    opened.unfold()
+    one, other = rows(page, "#made tbody tr")
+    assert "Ana (Enugu)" in one and "$0.5 / $2 a million tokens" in one and "$3.2" in one
+    assert "judge: j" in one and "xling-tasks 0.2.0" in one and "$" not in other
+    assert axe(page) == [] and opened.well()
     opened.close()
 
 

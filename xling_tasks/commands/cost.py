@@ -23,9 +23,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--exact", action="store_true", help="count every prompt, not those of 250 questions a task"
     )
     parser.add_argument(
-        "--price", action="append", default=[], metavar="ROLE=IN/OUT",
+        "--price", action="extend", nargs="+", default=[], metavar="ROLE=IN/OUT",
         help="dollars for a million tokens sent and received, such as judge=2.5/10 model=0.15/0.6 "
-        "(again for each role): prices of calls and of batches stand beside the tokens",
+        "(once for each role): prices of calls and of batches stand beside the tokens",
     )  # fmt: skip
     parser.add_argument(
         "--shared-from", type=int, default=1024, metavar="N",

@@ -5,7 +5,10 @@
   const page = JSON.parse(document.getElementById("page").textContent);
   const $ = (id) => document.getElementById(id);
   const ALL = "*";
-  const state = { endpoint: page.endpoints[0].key, language: ALL, models: "", verdict: ALL, sort: "", down: false };
+  // It opens where a language is shown to be worse: harm before help, as the measures stand.
+  const worse = new Set(page.cells.filter((cell) => cell.verdict === "worse").map((cell) => cell.endpoint));
+  const opened = page.endpoints.find((endpoint) => worse.has(endpoint.key)) ?? page.endpoints[0];
+  const state = { endpoint: opened.key, language: ALL, models: "", verdict: ALL, sort: "", down: false };
   const endpoints = new Map(page.endpoints.map((endpoint) => [endpoint.key, endpoint]));
   const squares = new Map();
   for (const cell of page.cells) squares.set(JSON.stringify([cell.endpoint, cell.model, cell.language]), cell);
@@ -35,6 +38,57 @@
     const shown = make("span", look.sign);
     shown.setAttribute("aria-hidden", "true");
     return put(made, shown, make("span", `${look.words} `, "heard"));
+  }
+
+  const handed = (name) => page.models.find((model) => model.name === name)?.handed_in ?? [];
+
+  // Only addresses that were checked when the board was made, and checked again here.
+  function link(address, text, kind = "") {
+    if (!address.startsWith("https://")) return make("span", address, kind);
+    const made = make("a", text, kind);
+    made.href = address;
+    made.rel = "noopener noreferrer";
+    return made;
+  }
+
+  // Each language in a sentence; how each model was run
+
+  function said_of_languages() {
+    const list = $("languages").querySelector("ul");
+    for (const { language, said } of page.by_language) {
+      const button = make("button", name(language));
+      button.type = "button";
+      button.addEventListener("click", () => { choose({ language, sort: "", down: false }, language); $("what").focus(); });
+      put(list, put(make("li"), button, make("span", said.slice(name(language).length))));
+    }
+  }
+
+  function how_made() {
+    const head = make("tr"), body = make("tbody");
+    for (const text of ["Model", "Handed in by", "Measured", "Price", "Newest run", "Samples"]) {
+      const cell = put(make("th", text));
+      cell.scope = "col";
+      put(head, cell);
+    }
+    const lines = (texts) => put(make("td"), ...texts.map((text) => make("span", text, "small")));
+    for (const model of page.models) {
+      const first = put(make("th", model.name), make("span", model.model, "small"));
+      first.scope = "row";
+      first.dir = "auto";
+      const measured = model.made.map(({ title, versions, helpers }) => {
+        const by = Object.entries(helpers).map(([role, names]) => `${role}: ${names.join(", ")}`);
+        return [`${title} ${versions.join(", ")}`, ...by].join("; ");
+      });
+      const packages = Object.entries(model.versions).map(([key, versions]) => `${key} ${versions.join(", ")}`);
+      const given = model.handed_in;
+      const prices = given.flatMap(({ price, paid }) => [
+        ...(price ? [`$${price[0]} / $${price[1]} a million tokens sent / received`] : []),
+        ...(paid === null ? [] : [`$${paid} for the run`]),
+      ]);
+      const samples = put(make("td"), ...given.filter((said) => said.samples).map((said) => link(said.samples, said.samples, "small")));
+      put(body, put(make("tr"), first, lines(given.map((said) => said.by || "not said")), lines([...measured, ...packages]), lines(prices), lines([model.newest_run.slice(0, 10)]), samples));
+    }
+    put($("made").querySelector("div"), put(make("table"), put(make("thead"), head), body));
   }
 
   // What is shown
@@ -88,6 +142,7 @@
     put(head, heading("Language", "language", state.sort === "language", false));
     for (const model of models) put(head, heading(model, model, state.sort === model, endpoint.higher_is_better === false));
     const body = make("tbody");
+    const scale = scaleOf(endpoint);
     for (const code of codes) {
       const row = make("tr");
       const first = make("th");
@@ -96,7 +151,7 @@
       button.type = "button";
       button.addEventListener("click", () => { choose({ language: code, sort: "", down: false }); $("what").focus(); });
       put(row, put(first, button));
-      for (const model of models) put(row, matrixCell(endpoint, at(endpoint, model, code)));
+      for (const model of models) put(row, matrixCell(endpoint, at(endpoint, model, code), scale));
       put(body, row);
     }
     const table = put(make("table"), put(make("thead"), head), body);
@@ -118,11 +173,12 @@
     return made;
   }
 
-  function matrixCell(endpoint, cell) {
+  function matrixCell(endpoint, cell, scale) {
     const made = make("td");
     if (!cell || !fits(cell)) return put(made, make("span", cell ? "\u00b7" : "not run", "soft small"));
     const first = put(make("span", "", "value"), make("span", `${cell.shown} `), sign(cell));
     put(made, first, make("span", cell.interval_shown, "small"));
+    if (cell.value !== null) put(made, picture(endpoint, cell, scale));
     if (cell.rank_low !== null) put(made, make("span", `rank ${place(cell)}`, "small rank"));
     return made;
   }
@@ -162,7 +218,7 @@
     put(head, shown);
     if (state.language !== "en") put(head, heading("Against English", "verdict", key === "verdict", false));
     [...head.children].slice(0, 3).forEach((cell, index) => { cell.className = ["rank", "name", "number"][index]; });
-    const scale = scaleOf(endpoint, cells);
+    const scale = scaleOf(endpoint);
     const body = make("tbody");
     for (const cell of cells) put(body, oneRow(endpoint, group, cell, scale));
     return put(make("table", "", "one"), make("caption", explained(endpoint, group)), put(make("thead"), head), body);
@@ -174,12 +230,13 @@
     if (cell.rank_low === null) put(rank, make("span", "not ranked", "small"));
     else {
       put(rank, make("span", place(cell), "value"), make("span", ` of ${cell.ranked}`, "soft"));
-      put(rank, make("span", `behind ${cell.better.length}, before ${cell.worse.length}`, "small"));
+      put(rank, places(cell), make("span", `behind ${cell.better.length}, before ${cell.worse.length}`, "small"));
       rank.title = `Shown to be better: ${cell.better.join(", ") || "none"}. Shown to be worse: ${cell.worse.join(", ") || "none"}.`;
     }
     const first = make("th", cell.model, "name");
     first.scope = "row";
     first.dir = "auto";
+    for (const said of handed(cell.model)) if (said.samples) put(first, link(said.samples, "its samples", "small"));
     const value = make("td", "", "number");
     put(value, make("span", cell.shown, "value"), make("span", cell.interval_shown, "small"), make("span", `${cell.n} questions`, "small"));
     if (cell.unread) put(value, make("span", `${cell.unread} not read`, "small"));
@@ -201,7 +258,9 @@
     return put(made, make("span", cell.in_words, "small"));
   }
 
-  function scaleOf(endpoint, cells) {
+  // One scale for all groups and choices of models, so that pictures can be held against each other.
+  function scaleOf(endpoint) {
+    const cells = page.cells.filter((cell) => cell.endpoint === endpoint.key && (state.language === ALL || cell.language === state.language));
     const english = cells.map((cell) => at(endpoint, cell.model, "en")?.value ?? null);
     const known = [...english, ...cells.flatMap((cell) => [cell.low, cell.high, cell.value])].filter((x) => x !== null);
     const low = Math.min(...known, 1), high = Math.max(...known, 0);
@@ -209,22 +268,37 @@
     return { low: low - room, high: high + room };
   }
 
-  function picture(endpoint, cell, { low, high }) {
+  function canvas() {
     const SVG = "http://www.w3.org/2000/svg";
     const svg = document.createElementNS(SVG, "svg");
     svg.setAttribute("viewBox", "0 0 200 18");
     svg.setAttribute("preserveAspectRatio", "none");
     svg.setAttribute("aria-hidden", "true");
-    const x = (value) => (200 * (value - low)) / (high - low);
     const add = (tag, kind, numbers) => {
       const made = document.createElementNS(SVG, tag);
       made.setAttribute("class", kind);
       for (const [key, value] of Object.entries(numbers)) made.setAttribute(key, value);
       svg.append(made);
     };
+    return { svg, add };
+  }
+
+  // The places that a model can have, the best at the left.
+  function places(cell) {
+    const { svg, add } = canvas();
+    const step = 200 / cell.ranked;
+    svg.classList.add("places");
+    add("line", "rail", { x1: 0, x2: 200, y1: 9, y2: 9 });
+    add("rect", "span", { x: step * (cell.rank_low - 1), y: 5, width: step * (cell.rank_high - cell.rank_low + 1), height: 8 });
+    return svg;
+  }
+
+  function picture(endpoint, cell, { low, high }) {
+    const { svg, add } = canvas();
+    const x = (value) => (200 * (value - low)) / (high - low);
     add("line", "rail", { x1: 0, x2: 200, y1: 9, y2: 9 });
     const english = at(endpoint, cell.model, "en");
-    if (state.language !== "en" && english && english.value !== null) {
+    if (cell.language !== "en" && english && english.value !== null) {
       add("line", "english", { x1: x(english.value), x2: x(english.value), y1: 1, y2: 17 });
     }
     if (cell.low !== null) add("line", "bar", { x1: x(cell.low), x2: x(cell.high), y1: 9, y2: 9 });
@@ -240,7 +314,7 @@
     $("what").textContent = `${endpoint.title}: ${language}`;
     $("direction").textContent = `${endpoint.place}. ${endpoint.higher_is_better ? "More is better." : "Fewer is better."}` +
       (endpoint.same_questions_in_every_language ? "" : " The languages have different questions.") +
-      (state.language === "en" || state.language === ALL ? "" : " The dashed line is the model's own value in English, where it has one.");
+      (state.language === "en" ? "" : " The dashed line is the model's own value in English, where it has one.");
     const place = $("groups");
     place.replaceChildren();
     let count = 0;
@@ -280,8 +354,12 @@
     }));
   }
 
-  function choose(changes) {
+  // A language that the measure lacks brings the first measure that has it.
+  function choose(changes, language = "") {
     Object.assign(state, changes);
+    if (language && !endpoints.get(state.endpoint).languages.includes(language)) {
+      state.endpoint = page.endpoints.find((endpoint) => endpoint.languages.includes(language)).key;
+    }
     fill();
     draw();
   }
@@ -344,6 +422,8 @@
       ...page.about.map((text) => make("p", text)),
       ...Object.values(page.looks).map((look) => put(make("p"), make("span", look.sign, `verdict verdict-${look.kind}`), make("span", ` ${look.words}`))),
     );
+    said_of_languages();
+    how_made();
     for (const id of ["endpoint", "language", "verdict"]) {
       $(id).addEventListener("change", () => choose({ [id]: $(id).value, ...(id === "verdict" ? {} : { sort: "", down: false }) }));
     }

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from xling_tasks.commands.submit.hf_benchmark import OWNERS, write_drafts
 from xling_tasks.commands.submit.hf_files import CARD, RESULTS, require_hub, write_files
 from xling_tasks.commands.submit.hf_parts import Submission, gather
 from xling_tasks.errors import DataError
@@ -26,6 +27,9 @@ def add_hf(commands: Any) -> None:
     parser = commands.add_parser("hf", help="results for the model's repository on the Hub")
     parser.add_argument("out_dir", metavar="OUT_DIR", help="the --output_path of lm_eval")
     parser.add_argument("--model-id", required=True, metavar="ORG/NAME", help="on the Hub")
+    parser.add_argument(
+        "--dataset-id", metavar="ORG/NAME", help="your own questions (xling_own_*) on the Hub"
+    )
     parser.add_argument("--to", required=True, metavar="DIR", help="folder to write to")
     parser.add_argument(
         "--card",
@@ -53,19 +57,23 @@ def run(options: argparse.Namespace) -> str:
     from xling_tasks.commands.submit.hf_words import in_words  # with numpy
 
     require_hub()
-    _check_id(options.model_id)
+    _check_id("--model-id", options.model_id)
+    if options.dataset_id is not None:
+        _check_id("--dataset-id", options.dataset_id)
     to, uploads = Path(options.to), options.push or options.pull_request
     token = _token() if uploads else None
     refuse_files(to, [CARD, RESULTS])
     out = Path(options.out_dir)
-    submission = gather(out, options.force)
+    submission = gather(out, options.force, options.dataset_id)
     submission = submission._replace(words=in_words(out))
     if uploads:
         api, head, card = _repository(options.model_id, token)
     else:
         card = _read(options.card) if options.card else None
     names = write_files(to, submission, options.model_id, card)
-    lines = [str(to / name) for name in names]
+    # What is for owners of datasets is written, and never uploaded to the model.
+    drafts = write_drafts(to / OWNERS, submission)
+    lines = [str(to / name) for name in names] + [str(path) for path in drafts]
     if uploads:
         place = _upload(api, options.model_id, to, names, head, options.pull_request)
         lines.append(f"Uploaded to {options.model_id}: {place}")
@@ -74,16 +82,16 @@ def run(options: argparse.Namespace) -> str:
     return "\n".join([*lines, *_remarks(submission, options.model_id)])
 
 
-def _check_id(model_id: str) -> None:
+def _check_id(option: str, given: str) -> None:
     from huggingface_hub.utils import HFValidationError, validate_repo_id
 
     try:
-        validate_repo_id(model_id)
-        good = model_id.count("/") == 1
+        validate_repo_id(given)
+        good = given.count("/") == 1
     except HFValidationError:
         good = False
     if not good:
-        raise DataError(f"--model-id {model_id}: not of the form ORG/NAME")
+        raise DataError(f"{option} {given}: not of the form ORG/NAME")
 
 
 def _read(path: str) -> str:
@@ -117,11 +125,16 @@ def _remarks(submission: Submission, model_id: str) -> list[str]:
     if silent := sorted({part.group for part in parts if not part.main}):
         remarks.append(f"No main metric, so no entries: {', '.join(silent)} (see {RESULTS})")
     if own := sorted({part.group for part in parts if part.hub_dataset is None}):
-        remarks.append(f"No dataset on the Hub, so in {CARD} and {RESULTS} only: {', '.join(own)}")
+        hint = " (--dataset-id says where your own questions lie)"
+        told = hint if any(part.data.get("kind") == "own" for part in parts) else ""
+        remarks.append(
+            f"No dataset on the Hub, so in {CARD} and {RESULTS} only: {', '.join(own)}{told}"
+        )
     if ids := sorted({part.hub_dataset for part in parts if part.hub_dataset and part.main}):
         remarks.append(
             f"The Hub lists entries on a leaderboard only where the dataset ({', '.join(ids)}) is "
-            "a registered benchmark whose eval.yaml has these task ids; that is its owners' to do."
+            "a registered benchmark whose eval.yaml has these task ids; that is its owners' to do, "
+            f"and {OWNERS}/ has a draft for them."
         )
     args = submission.newest.model_args
     name = str(args.get("pretrained") or args.get("model") or "")

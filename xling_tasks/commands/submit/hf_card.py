@@ -35,6 +35,11 @@ _JUDGE = """\
 (`xling annotate`) correct shares and gaps in `xling report --human`, not here."""
 _SIGNATURE = 160
 
+_FLOOR = (
+    "English: what a second English answer shares with the first, from which the gaps are "
+    "counted; undefined where none was asked."
+)
+
 
 def section(submission: Submission) -> str:
     """The section, markers included; what was covered comes before the scores."""
@@ -131,8 +136,10 @@ def _scores(group: Sequence[HubTask]) -> list[str]:
     first = group[0]
     lines = [f"#### {first.criterion}, {first.data['dataset']} (`{first.group}`)", ""]
     if first.hub_dataset is None:
-        lines += ["Prompts of xling-tasks' own, without a dataset on the Hub.", ""]
+        lines += ["The questions lie in no dataset on the Hub.", ""]
     scores = {(s.language, s.label): s for part in group for s in part.main}
+    if any(each.agreement for each in CRITERIA[first.about.criterion].endpoints):
+        lines += [_FLOOR, ""]
     judged = any(each.judged for each in CRITERIA[first.about.criterion].endpoints)
     if scores and judged:
         lines += [_JUDGE, ""]

@@ -78,7 +78,7 @@ def _entries(submission: Submission, group: Sequence[HubTask], model_id: str) ->
     return [
         EvalResultEntry(
             dataset_id=part.hub_dataset,
-            task_id=f"{part.task}_{score.metric}",
+            task_id=task_id(part, score),
             value=score.value,
             dataset_revision=part.revision,
             date=part.date,
@@ -86,11 +86,16 @@ def _entries(submission: Submission, group: Sequence[HubTask], model_id: str) ->
             source_name="xling-tasks with lm-evaluation-harness",
             notes=_notes(submission, part, score),
         )
-        for part, score in _on_the_hub(group)
+        for part, score in on_the_hub(group)
     ]
 
 
-def _on_the_hub(parts: Sequence[HubTask]) -> Iterator[tuple[HubTask, Score]]:
+def task_id(part: HubTask, score: Score) -> str:
+    """What an entry and the dataset's eval.yaml call a value."""
+    return f"{part.task}_{score.metric}"
+
+
+def on_the_hub(parts: Sequence[HubTask]) -> Iterator[tuple[HubTask, Score]]:
     """The defined values of tasks whose data is on the Hub."""
     for part in parts:
         if part.hub_dataset is not None:
@@ -142,7 +147,7 @@ def index_results(submission: Submission) -> list[Any]:
 
     warning = "; CAUTION, see the card" if submission.cautions else ""
     entries = []
-    for part, score in _on_the_hub(submission.parts):
+    for part, score in on_the_hub(submission.parts):
         of_all = score.language == ALL
         language = "all languages" if of_all else language_name(score.language)
         alone = part.language is not None or of_all

@@ -55,20 +55,30 @@ class Submission(NamedTuple):
         return max((part.run for part in self.parts), key=lambda run: run.stamp)
 
 
-def gather(out: Path, force: bool) -> Submission:
+def gather(out: Path, force: bool, own_dataset: str | None = None) -> Submission:
     """The newest run of each of our tasks, checked.
+
+    Args:
+        out: The folder of runs.
+        force: Whether what is wrong with them becomes a caution.
+        own_dataset: Where the user's own questions lie on the Hub.
 
     Raises:
         DataError: If there is none; or, unless forced, listing all that is wrong.
     """
     runs = read_results(out)
     newest = {task: run for run in runs for task in sorted(run.tasks)}
-    ours = [part for task, run in newest.items() if (part := hub_task(task, run)) is not None]
+    ours = [part for task, run in newest.items() if (part := hub_task(task, run, own_dataset))]
     if not ours:
         raise DataError(f"{out}: no results of xling-tasks' own tasks in it")
     parts = sorted(ours, key=lambda part: (part.group, part.language != "en", part.task))
     submission = Submission(parts, [], sorted(set(newest) - {part.task for part in parts}))
     submission.cautions.extend(_cautions(out, submission))
+    if own_dataset and not any(part.hub_dataset == own_dataset for part in parts):
+        raise DataError(
+            f"--dataset-id {own_dataset}: it is where questions of your own lie on the Hub, and "
+            f"{out} has no result over such questions (xling_own_*)"
+        )
     if submission.cautions and not force:
         raise DataError(
             f"{out}: not ready to submit: {'; '.join(submission.cautions)}. Run again without "

@@ -19,9 +19,6 @@ from xling_tasks.languages import language_name
 from xling_tasks.logs.results import Results, TaskResults
 from xling_tasks.outcomes import RATES, SERVICE_RATES, not_measured, percent, served_rate
 
-HUB = {"xlinghealth": RECORDS["liveqa"].hub_id, "mmedbench": RECORDS["mmedbench"].hub_id}
-"""The published datasets on the Hub."""
-
 ALL = "all"
 """Stands for the mean over a task's languages."""
 
@@ -52,9 +49,15 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True)
 class HubTask(TaskResults):
-    """One of our tasks in the newest run that has it; `about` is what it is about."""
+    """One of our tasks in the newest run that has it.
+
+    Attributes:
+        about: What it is about.
+        own_dataset: Where the user's own questions lie on the Hub; None if they do not.
+    """
 
     about: Place
+    own_dataset: str | None = None
 
     @property
     def criterion(self) -> str:
@@ -79,12 +82,14 @@ class HubTask(TaskResults):
 
     @property
     def hub_dataset(self) -> str | None:
-        """The dataset on the Hub; None for sets of our own, and for the user's."""
-        if self.about.dataset in ("xling", "demo") or self.data.get("kind") == "own":
-            return None
-        if self.data.get("kind") == "hub":
+        """The dataset on the Hub; None for what is bundled, and for what lies nowhere there."""
+        kind = self.data.get("kind")
+        if kind == "own":
+            return self.own_dataset
+        if kind == "hub":
             return str(self.data["name"])
-        return HUB["xlinghealth" if self.about.parallel else "mmedbench"]
+        record = RECORDS.get(self.about.dataset)
+        return None if kind == "bundled" or record is None else record.hub_id
 
     @property
     def revision(self) -> str | None:
@@ -205,7 +210,9 @@ class HubTask(TaskResults):
                     yield f"model of {name}", model[1]
 
 
-def hub_task(task: str, run: Results) -> HubTask | None:
+def hub_task(task: str, run: Results, own_dataset: str | None = None) -> HubTask | None:
     """The task in a run; None if it is not one of ours."""
     part = TaskResults(task, run)
-    return HubTask(task, run, part.place) if part.place is not None and part.xling else None
+    if part.place is None or not part.xling:
+        return None
+    return HubTask(task, run, part.place, own_dataset)

@@ -9,6 +9,7 @@ from typing import Any
 from xling_tasks import __version__
 from xling_tasks.criteria import CRITERIA, Panel
 from xling_tasks.languages import language_name
+from xling_tasks.report.board.by_language import by_language
 from xling_tasks.report.board.model import Board, Square
 from xling_tasks.report.board.words import (
     HOW_GROUPS,
@@ -46,6 +47,7 @@ def content_of(board: Board) -> dict[str, Any]:
         ],
         "notes": [publishable_text(note) for note in board.notes],
         "verdicts": VERDICTS,
+        "by_language": by_language(board.squares),
         "languages": {code: language_name(code) for code in sorted(languages)},
         "models": [
             {
@@ -53,13 +55,18 @@ def content_of(board: Board) -> dict[str, Any]:
                 "model": entry.model,
                 "versions": {package: list(versions) for package, versions in entry.versions},
                 "newest_run": entry.stamp,
+                "made": [asdict(each) for each in entry.made],
             }
             for entry in board.entries
         ],
         "endpoints": [_endpoint(board, panel) for panel in board.endpoints],
         "cells": [_cell(square) for square in board.squares],
     }
-    return dict(publishable(made))
+    content = dict(publishable(made))
+    # Links are for everyone: what keeps hosts of servers out is not for them.
+    for each, entry in zip(content["models"], board.entries, strict=True):
+        each["handed_in"] = [asdict(said) for said in entry.handed_in]
+    return content
 
 
 def key_of(panel: Panel) -> str:

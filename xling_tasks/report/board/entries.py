@@ -10,9 +10,11 @@ from pathlib import Path
 
 from xling_tasks.criteria import Panel, Place, panel_of
 from xling_tasks.logs.results import as_json
+from xling_tasks.report.board.handed_in import handed_in
+from xling_tasks.report.board.how_made import how_made
 from xling_tasks.report.board.model import EndpointCell, Entry
 from xling_tasks.report.conclusions import conclusions_of
-from xling_tasks.report.data import Model, Task, each_model
+from xling_tasks.report.data import Model, Task, each_model, folder_of
 from xling_tasks.report.model import Options, Report
 from xling_tasks.report.stats import Statistics
 from xling_tasks.report.tables.differences import differences
@@ -28,12 +30,13 @@ def entries(
     Raises:
         DataError: As `read_models`.
     """
-    for model in each_model(folders, families):
+    given = [str(item) for item in folders]
+    for model in each_model(given, families):
         if model.tasks:
-            yield _entry(model, options)
+            yield _entry(model, options, [folder_of(item) for item in given])
 
 
-def _entry(model: Model, options: Options) -> Entry:
+def _entry(model: Model, options: Options, folders: Sequence[Path]) -> Entry:
     runs = [task.results.run for task in model.tasks]
     tasks = {task.place: _slim(measured(task)) for task in model.tasks}
     return Entry(
@@ -44,6 +47,8 @@ def _entry(model: Model, options: Options) -> Entry:
         tasks=tasks,
         cells=_cells(model, tasks, Statistics(options).undescribed()),
         notes=(*differences(Report((model,), (), (), (), options)), *model.about_others),
+        made=how_made(model),
+        handed_in=handed_in(dict.fromkeys(run.path for run in runs), folders),
     )
 
 

@@ -105,13 +105,18 @@ def _notes(
         if len(by_version) > 1:
             listed = "; ".join(f"{v}: {', '.join(names)}" for v, names in by_version.items())
             notes.append(f"The models were run with several versions of {package} ({listed})")
-    several = len(entries) > 1
-    notes += [
-        f"{entry.name}: {note}" if several and not note.startswith(entry.name) else note
-        for entry in entries
-        for note in entry.notes
-    ]
-    return notes
+    return [*notes, *_of_entries(entries)]
+
+
+def _of_entries(entries: Sequence[Entry]) -> list[str]:
+    """What to know of single models; what is so of several is said once."""
+    if len(entries) == 1:
+        return list(entries[0].notes)
+    by_note: dict[str, list[str]] = {}
+    for entry in entries:
+        for note in entry.notes:
+            by_note.setdefault(note.replace(f"{entry.name}: ", "", 1), []).append(entry.name)
+    return [f"{', '.join(names)}: {note}" for note, names in by_note.items()]
 
 
 # One group of models

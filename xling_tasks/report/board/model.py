@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from xling_metrics.stats.intervals import Interval
 
 from xling_tasks.criteria import Endpoint, Panel, Place
+from xling_tasks.report.board.handed_in import HandedIn
+from xling_tasks.report.board.how_made import Made
 from xling_tasks.report.data import Task
 from xling_tasks.report.model import Conclusion, Options
 
@@ -45,6 +47,8 @@ class Entry:
         tasks: Place -> task, with the endpoints' values alone.
         cells: (panel, language) -> the endpoint there, English included.
         notes: What to know of its runs.
+        made: How its results were made.
+        handed_in: What people say of them.
     """
 
     name: str
@@ -54,6 +58,8 @@ class Entry:
     tasks: dict[Place, Task]
     cells: dict[tuple[Panel, str], EndpointCell]
     notes: tuple[str, ...]
+    made: tuple[Made, ...] = ()
+    handed_in: tuple[HandedIn, ...] = ()
 
 
 @dataclass(frozen=True)
