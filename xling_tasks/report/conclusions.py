@@ -334,5 +334,5 @@ def _questions_for(item: Conclusion, size: float) -> int | None:
 
 def _rounded(questions: int) -> int:
     """Upwards, to two digits."""
-    digits = max(0, len(str(questions)) - 2)
-    return math.ceil(questions / 10**digits) * 10**digits
+    unit: int = 10 ** max(0, len(str(questions)) - 2)
+    return math.ceil(questions / unit) * unit

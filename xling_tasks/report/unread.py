@@ -78,7 +78,7 @@ def _why(task: Task, name: str) -> str:
     if task.place.criterion.endswith("_ll") or "acc_norm" in task.scores:
         return TIED
     code = panel_of(task.place, name)[1]
-    kinds = Counter(own for own in task.outcomes.get(code, ()) if own in NOT_MEASURED)
+    kinds = Counter(own for own in task.outcomes.get(code, ()) if own and own in NOT_MEASURED)
     if kinds:
         return kinds.most_common(1)[0][0]
     rates = {kind: 0.0 for kind in RATES}

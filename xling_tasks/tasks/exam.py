@@ -211,9 +211,9 @@ class ExamTask(ReadingTask, GreedyTask):
             for name, (span, aggregate, better) in spans.items()
         ]
         if self.asks_again:
-            of = {ACC: "all_questions", ASKED: "all_questions", CONTRADICTED: "asked_again"}
+            asked = {ACC: "all_questions", ASKED: "all_questions", CONTRADICTED: "asked_again"}
             metrics += [
-                Metric(name, MEAN, None, signature(name, of=span)) for name, span in of.items()
+                Metric(name, MEAN, None, signature(name, of=span)) for name, span in asked.items()
             ]
         if self.has_reader:
             sign = signature("read_by_model_rate", of="all_questions") + self.reader_signature
