@@ -56,7 +56,7 @@ def test_report_compare_board_submit_and_replay(run, serve, outs, tmp_path, caps
         "Points of the rubrics earned by usable answers, by this judge: 70% in Spanish" in markdown
     )
     assert "Rubrics: the judge's own error is not in the intervals" in markdown
-    assert "themes and axes" in markdown and "theme context seeking" in markdown
+    assert "themes, axes and repeated answers" in markdown and "theme context seeking" in markdown
     assert not tables or {"rubric_clinic", "rubric_clinic_parts"} <= tables.keys()
 
     # The answers with the widest gaps are there to read, with their criteria.
