@@ -16,12 +16,17 @@ from typing import Any
 
 import builders
 import pytest
+from tqdm import tqdm
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 if "PYTEST_XDIST_WORKER" in os.environ:
     # A worker per core: more threads than that wait for each other, and waiting is work for them.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# The lock of tqdm's bars is one for a process and its forks: a fork that is killed while it draws would
+# keep it for ever.
+os.register_at_fork(after_in_child=lambda: tqdm.set_lock(threading.RLock()))
 
 DATA = Path(__file__).with_name("cases")
 

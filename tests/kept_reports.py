@@ -231,7 +231,8 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help=f"write {KEPT.name} anew")
     parser.add_argument("--dump", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    # Threads of the store may still write into its cache.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         (work := Path(folder) / "work").mkdir()
         with mock.patch.dict(os.environ, {"XLING_CACHE": str(Path(folder) / "cache")}):
             made = texts(work)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.errors import DataError
+from xling_tasks.errors import DataError, SettingError
 
 _PLAIN = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,98}[a-z0-9_])?")
 _MARKED = re.compile(r".*-[0-9a-f]{12}")
@@ -54,6 +54,21 @@ def refuse_file(path: Path) -> None:
     """
     if path.expanduser().exists():
         raise DataError(f"--to {path}: is there already; name a new file")
+
+
+def refuse_others(folder: Path, own: str, what: str) -> None:
+    """Refuse to write into a folder with other things; what is ours in it may be replaced.
+
+    Args:
+        folder: To write into; may be missing.
+        own: A file that shows that the folder is ours.
+        what: What it then holds, in words.
+
+    Raises:
+        SettingError: If it holds other things.
+    """
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / own).is_file():
+        raise SettingError(f"--to {folder}: is not empty and holds no {what}; name a new folder")
 
 
 def refuse_files(folder: Path, names: Iterable[str]) -> None:

@@ -76,7 +76,7 @@ class Settings:
         empathy_classifier: Folder of a classifier made with `xling empathy train`.
         xling_cache: Folder for judge verdicts and answers waiting to be scored; None for the
             default (`XLING_CACHE`, else `~/.cache/xling_tasks`), False for no cache.
-        xling_resume: False to ask everything afresh; a folder with the journals to go on from;
+        xling_resume: False to ask everything afresh; a folder with the store to go on from;
             None for those in the cache.
         fence_key: A file whose content is the key of the codes in a judge's prompts, where a run
             must be repeated to the letter; None for the cache folder's key.

@@ -12,6 +12,7 @@ import subprocess
 import time
 
 import pytest
+from stored import journals_in, saved_in
 
 from xling_tasks.cli import main
 from xling_tasks.commands.shard import cut
@@ -200,7 +201,8 @@ def test_the_cache_and_what_is_removed(run, own_cache, capsys):
     run(V, limit=2, metadata=dict(QUICK))
     journaled.end()
     journal = Journal(
-        own_cache / "journals" / "t-1-2-rank0of1.sqlite",
+        own_cache / "replies.sqlite",
+        "1-2-3-rank0of1",
         {"task": "t", "requests": 9, "model": "hf"},
     )
     journal.put(("k", 0), Kept("x"))
@@ -211,12 +213,12 @@ def test_the_cache_and_what_is_removed(run, own_cache, capsys):
         ("answers", V),
     }
     assert main(["cache", "--prune", "--days", "0"]) == 0
-    assert journal.path.exists() and not list((own_cache / "answers").glob("*.jsonl"))
+    assert len(journals_in(own_cache)) == 1 and not saved_in(own_cache)
     journal.close()
     assert main(["cache"]) == 0
     assert "unfinished" in capsys.readouterr().out
     assert main(["cache", "--prune", "--max-mb", "0"]) == 0
-    assert not journal.path.exists()
+    assert not journals_in(own_cache)
     assert main(["cache", "--days", "-1"]) == 2
     assert main(["cache", "--folder", str(own_cache / "none")]) == 2
 

@@ -130,7 +130,7 @@ def check_families(found: Any) -> None:
 
 def kill(folder: Path) -> None:
     """SIGKILL once some answers are in the journal; the same command asks for the rest."""
-    from xling_tasks.replies.journal import read_journal
+    from xling_tasks.replies.journal import journals, read_journal
 
     with tempfile.TemporaryDirectory() as home:
         args = ",".join(f"{name}={value}" for name, value in ENGINE.items())
@@ -143,10 +143,12 @@ def kill(folder: Path) -> None:
         ]  # fmt: skip
 
         def kept() -> dict[Any, str]:
-            paths = Path(home).glob("cache/journals/*.sqlite")
+            path = Path(home, "cache", "replies.sqlite")
             return {
-                key: item.answer for path in paths for key, item in read_journal(path).answers.items()
-            }  # fmt: skip
+                key: item.answer
+                for name in (journals(path) if path.exists() else ())
+                for key, item in read_journal(path, name).answers.items()
+            }
 
         for _ in range(3):  # a busy machine may look too late, when all answers are there
             shutil.rmtree(f"{home}/cache", ignore_errors=True)

@@ -9,7 +9,7 @@ import importlib
 import sys
 from pathlib import Path
 
-PARTS = ["journal", "services"]
+PARTS = ["journal", "kills", "services"]
 
 
 def main(parts: list[str]) -> None:

@@ -15,6 +15,7 @@ import json
 import random
 import re
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,7 @@ class Faulty:
         self.attempts: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
         self.whole: Counter[str] = Counter()
+        self.sent: list[tuple[str, float]] = []
         self.dead = False
         self.now = self.most = 0
 
@@ -107,6 +109,7 @@ class Faulty:
         }
         if kind is None:
             self.whole[prompt] += 1
+            self.sent.append((prompt, time.monotonic()))
             return web.json_response(body)
         self.faults[kind] += 1
         return await self.fail(kind, request, json.dumps(body))
@@ -167,6 +170,9 @@ class Faulty:
             "twice": sum(n > 1 for prompt, n in self.whole.items() if prompt != GREETING),
         })  # fmt: skip
 
+    async def told(self, request: web.Request) -> web.Response:
+        return web.json_response(self.sent)
+
     async def die(self, request: web.Request) -> web.Response:
         self.dead = True
         return web.Response()
@@ -189,6 +195,7 @@ async def serve(port_file: Path, options: dict[str, Any]) -> None:
     app = web.Application(client_max_size=2**26)
     app.router.add_post("/v1/chat/completions", faulty.chat)
     app.router.add_get("/stats", faulty.stats)
+    app.router.add_get("/sent", faulty.told)
     app.router.add_post("/die", faulty.die)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()

@@ -16,7 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .server import KINDS, answer, translation
+from .server import GREETING, KINDS, answer, translation
+
+__all__ = ["GREETING", "ROLES", "service", "table"]
 
 CALLS = int(os.environ.get("XLING_CALLS", "2000"))
 LATENCY = 0.05

@@ -123,7 +123,7 @@ TEXTS = {
     "ru": "Расслоение аорты|Инфаркт миокарда|Тромбоэмболия лёгочной артерии|Перикардит|Пневмоторакс",
     "es": "Disección aórtica|Infarto de miocardio|Embolia pulmonar|Pericarditis|Neumotórax",
 }
-"""The options that replies in `letter_fresh_replies.jsonl` are about."""
+"""The options of replies in `letter_fresh_replies.jsonl` that bring no `texts` of their own."""
 
 
 def fresh(kind: str, case: Mapping[str, Any]) -> Said:
@@ -131,8 +131,8 @@ def fresh(kind: str, case: Mapping[str, Any]) -> Said:
     language, reply, means = case["language"], case["reply"], case["means"]
     if kind == "verdict":
         return Said(kind, language, reply, VERDICTS[means or "none"], read_verdict(reply))
-    options = dict(zip("ABCDE", TEXTS[language].split("|"), strict=True))
-    read = read_letters(reply, options, several=False)
+    options = dict(zip("ABCDE", case.get("texts", TEXTS[language]).split("|"), strict=True))
+    read = read_letters(reply, options, several=case.get("several", False))
     return Said(kind, language, reply, means and frozenset(means), read)
 
 

@@ -19,6 +19,8 @@ from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError, SettingError, XlingError
 from xling_tasks.lm.replay import ReplayLM
 from xling_tasks.logs.results import read_results
+from xling_tasks.replies.file import remove
+from xling_tasks.replies.saved import forget_saved, save_answers, saved_places, saved_rows
 
 V = "xlinghealth_verifiability_demo_"
 LL = "xlinghealth_verifiability_ll_demo_"
@@ -122,9 +124,9 @@ def test_every_family_gives_the_same_numbers(logged, replay, serve, tmp_path, ow
     metadata = {**QUICK, "judge": served.spec()}
     first = logged(tmp_path / "out", EVERYTHING, metadata=metadata, limit=4)
     same(first, replay(tmp_path / "out", EVERYTHING, metadata=metadata, limit=4), but=())
-    # The files of answers, which are there before the run is scored, do as well.
-    same(first, replay(own_cache / "answers", EVERYTHING, metadata=metadata, limit=4), but=())
-    assert len(list((own_cache / "answers").glob("*.jsonl"))) == len(EVERYTHING)
+    # The answers in the store, which are there before the run is scored, do as well.
+    same(first, replay(own_cache, EVERYTHING, metadata=metadata, limit=4), but=())
+    assert len(saved_places(own_cache / "replies.sqlite")) == len(EVERYTHING)
 
 
 def test_greedy_repeats_and_standard_errors(logged, replay, tmp_path):
@@ -160,7 +162,7 @@ def test_a_chat_service_with_its_own_seeds(logged, replay, serve, tmp_path, own_
     assert len(first["samples"][T + "en"][0]["resps"]) == 6
     asked = len(served.requests)
     same(first, replay(tmp_path, tasks, apply_chat_template=template, **options))
-    same(first, replay(own_cache / "answers", tasks, apply_chat_template=template, **options))
+    same(first, replay(own_cache, tasks, apply_chat_template=template, **options))
     assert len(served.requests) == asked
 
 
@@ -179,7 +181,7 @@ def test_a_chat_template_in_text(logged, replay, tiny_hf, tmp_path, own_cache, t
         **options,
     )
     same(first, replay(tmp_path, tasks, apply_chat_template=template, **options))
-    same(first, replay(own_cache / "answers", tasks, apply_chat_template=template, **options))
+    same(first, replay(own_cache, tasks, apply_chat_template=template, **options))
 
 
 def test_examples_as_turns_need_the_template_again(logged, replay, tmp_path, own_cache):
@@ -190,7 +192,7 @@ def test_examples_as_turns_need_the_template_again(logged, replay, tmp_path, own
     options = {"num_fewshot": 2, "limit": 2, "system_instruction": "Be brief.", "metadata": data}
     first = logged(tmp_path, task, apply_chat_template=True, fewshot_as_multiturn=True, **options)
     chat = {"apply_chat_template": True, "fewshot_as_multiturn": True}
-    for path in (tmp_path, own_cache / "answers"):
+    for path in (tmp_path, own_cache):
         same(first, replay(path, task, **chat, **options))
         with pytest.raises(DataError, match="add --apply_chat_template"):
             replay(path, task, **options)
@@ -368,22 +370,46 @@ def test_runs_of_different_models_are_refused(logged, replay, own_cache, tmp_pat
 
 
 def split(folder: Path) -> list[Path]:
-    """One process's file as two processes would have written it."""
-    (path,) = folder.glob("*_rank0.jsonl")
-    header, *rows = path.read_text(encoding="utf-8").splitlines()
+    """One process's answers as two processes of version 0.2 would have written them."""
+    store = folder / "replies.sqlite"
+    (place,) = saved_places(store)
+    (_, header), *rows = saved_rows(place)
     made = []
     for rank in (0, 1):
-        head = {**json.loads(header), "rank": rank, "world_size": 2}
-        made.append(path.with_name(path.name.replace("_rank0", f"9_rank{rank}")))
-        made[-1].write_text("\n".join([json.dumps(head), *rows[rank::2], ""]), encoding="utf-8")
-    path.unlink()
+        lines = [{**header, "rank": rank, "world_size": 2}, *(row for _, row in rows[rank::2])]
+        name = f"{header['task']}_2026-01-01T00-00-00_9_9_rank{rank}.jsonl"
+        made.append(folder / "answers" / name)
+        made[-1].parent.mkdir(exist_ok=True)
+        made[-1].write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return made
 
 
-def test_the_files_of_all_processes_form_the_run(logged, replay, own_cache, tmp_path):
+def halved(folder: Path) -> list[Path]:
+    """The same in the store."""
+    (place,) = saved_places(folder / "replies.sqlite")
+    (_, header), *rows = saved_rows(place)
+    for rank in (0, 1):
+        head = {**header, "rank": rank, "world_size": 2}
+        save_answers(folder, header["task"], rank, [head, *(row for _, row in rows[rank::2])])
+    forget_saved(str(place))
+    return sorted(saved_places(folder / "replies.sqlite"))
+
+
+def test_the_answers_of_all_processes_form_the_run(logged, replay, own_cache, tmp_path):
     options = {"metadata": QUICK, "limit": 5}
     first = logged(tmp_path, T + "en", **options)
-    files = split(own_cache / "answers")
+    places = halved(own_cache)
+    same(first, replay(own_cache, T + "en", **options), but=())
+    forget_saved(str(places[1]))
+    with pytest.raises(DataError, match=f"of {T}en the files of rank 1 are missing"):
+        replay(own_cache, T + "en", **options)
+
+
+def test_the_files_of_0_2_of_all_processes_form_the_run(logged, replay, own_cache, tmp_path):
+    options = {"metadata": QUICK, "limit": 5}
+    first = logged(tmp_path, T + "en", **options)
+    files = split(own_cache)
+    remove(own_cache / "replies.sqlite")
     same(first, replay(own_cache, T + "en", **options), but=())
     files[1].unlink()
     with pytest.raises(DataError, match=f"of {T}en the files of rank 1 are missing"):
@@ -398,7 +424,7 @@ def ready(logged, tmp_path, own_cache):
     """A small log, as samples and as answers."""
     tasks = [V + "en", LL + "en", T + "en"]
     logged(tmp_path / "out", tasks, metadata=QUICK, limit=2)
-    return [tmp_path / "out", own_cache / "answers"]
+    return [tmp_path / "out", own_cache]
 
 
 def test_what_was_not_logged_is_an_error_that_says_what_differs(ready, replay, tmp_path):

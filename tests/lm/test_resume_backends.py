@@ -7,10 +7,10 @@ import json
 
 import pytest
 from lm_eval.api.model import LM
+from stored import journals_in
 
 from xling_tasks.harness import watch
 from xling_tasks.lm import journaled, journaled_model
-from xling_tasks.replies.journal import read_journal
 
 T = "xlinghealth_consistency_demo_en"
 V = "xlinghealth_verifiability_demo_en"
@@ -45,9 +45,8 @@ def killed_after(monkeypatch):
 
 
 def answers(cache):
-    paths = (cache / "journals").glob("*.sqlite")
     return {
-        place: kept.answer for path in paths for place, kept in read_journal(path).answers.items()
+        place: kept.answer for there in journals_in(cache) for place, kept in there.answers.items()
     }
 
 

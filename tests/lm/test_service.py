@@ -9,10 +9,11 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from stored import journals_in
 
 from xling_tasks.errors import BackendError
 from xling_tasks.lm import journaled
-from xling_tasks.replies.journal import read_journal
+from xling_tasks.replies.journal import Journal
 
 C = "xlinghealth_correctness_demo_en"
 T = "xlinghealth_consistency_demo_en"
@@ -164,7 +165,7 @@ def test_what_came_back_is_told_apart(run, faulty, own_cache):
         }
         assert rates(results) == expected[outcome], outcome
         journaled.end()
-        kept = [read_journal(p) for p in (own_cache / "journals").glob("*.sqlite")]
+        kept = journals_in(own_cache)
         assert len(kept) == (outcome == "failed")
         if kept:
             assert len(kept[0].answers) == 16 - n
@@ -174,7 +175,7 @@ def test_what_came_back_is_told_apart(run, faulty, own_cache):
             assert rates(ask(run, server, limit=16)) == [0, 0, 0]
             assert len(server.bodies) == before + n
             journaled.end()
-            assert not list((own_cache / "journals").iterdir())
+            assert not journals_in(own_cache)
 
 
 def test_error_texts_may_be_answers(run, faulty):
@@ -189,8 +190,8 @@ def test_a_server_that_is_gone_ends_the_run_and_nothing_is_lost(run, faulty, own
         BackendError, match=r"model under test.*6 of 24 answers are kept in .*same command"
     ):
         ask(run, server)
-    (path,) = (own_cache / "journals").glob("*.sqlite")
-    assert len(read_journal(path).answers) == 6
+    (kept,) = journals_in(own_cache)
+    assert len(kept.answers) == 6
 
 
 def test_it_goes_on_when_the_server_is_back(run, faulty):
@@ -288,9 +289,39 @@ def test_a_service_that_says_one_thing_only_ends_the_run_and_none_of_it_is_kept(
     )
     with pytest.raises(BackendError, match="whatever is asked, it says '系统维护中'.* are kept in"):
         ask(run, server)
-    (path,) = (own_cache / "journals").glob("*.sqlite")
-    answers = [kept.answer for kept in read_journal(path).answers.values()]
+    (there,) = journals_in(own_cache)
+    answers = [kept.answer for kept in there.answers.values()]
     assert len(answers) == 6 and all(answer.startswith("Drink") for answer in answers)
     busy[0], before = False, len(server.bodies)
     assert rates(ask(run, server)) == [0, 0, 0]
     assert len(server.bodies) - before == 18
+
+
+def test_trouble_that_was_kept_when_the_run_was_killed_is_asked_again(run, faulty, own_cache):
+    """What came before the kill was never looked into: the next start does."""
+    busy = [True]
+    server = faulty(
+        lambda number, sent: said("系统维护中") if busy[0] and number % 2 else apart(sent)
+    )
+
+    class Killed(BaseException):
+        """No handler for exceptions sees it."""
+
+    keep = Journal.put
+
+    def put(self, place, kept, **options):
+        keep(self, place, kept, **options)
+        if len(journals_in(own_cache)[0].answers) == 12:
+            raise Killed
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Journal, "put", put)
+        with pytest.raises(Killed):
+            ask(run, server, limit=16)
+    journaled.end()
+    (there,) = journals_in(own_cache)
+    assert [kept.answer for kept in there.answers.values()].count("系统维护中") >= 3
+    busy[0] = False
+    results = ask(run, server, limit=16)
+    texts = [sample["resps"][0][0] for task in results["samples"].values() for sample in task]
+    assert len(texts) == 16 and "系统维护中" not in texts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +12,15 @@ from xling_tasks.models.backend import Backend, backend
 from xling_tasks.models.calls import CHUNK
 from xling_tasks.models.health import ServiceDown
 from xling_tasks.models.spec import ModelSpec
-from xling_tasks.replies.folder import cache_folder, key_of, named_folder, save_answers
+from xling_tasks.replies.folder import cache_folder, key_of, named_folder
 from xling_tasks.replies.role import store_of
+from xling_tasks.replies.saved import (
+    forget_saved,
+    save_answers,
+    saved_places,
+    saved_row,
+    saved_rows,
+)
 
 
 def spec(served, **more):
@@ -26,7 +34,7 @@ def test_replies_in_order_equal_prompts_once_and_cached(serve, own_cache):
     assert sorted(served.prompts) == ["a", "b"]
     assert Backend("judge", spec(served)).ask(["a", "c"]) == ["re: a", "re: c"]
     assert sorted(served.prompts) == ["a", "b", "c"]
-    assert (own_cache / "replies" / "judge.sqlite").is_file()
+    assert (own_cache / "replies.sqlite").is_file()
 
 
 def test_another_model_or_other_arguments_share_nothing(serve):
@@ -45,7 +53,7 @@ def test_no_cache(serve, own_cache):
     for _ in range(2):
         Backend("judge", spec(served), cache=False).ask(["a"])
     assert len(served.prompts) == 2
-    assert not (own_cache / "replies" / "judge.sqlite").exists()
+    assert not (own_cache / "replies.sqlite").exists()
 
 
 def test_greedy_chat_messages(serve):
@@ -137,9 +145,17 @@ def test_keys_differ_by_every_part_and_not_by_order_of_arguments():
     assert len({key_of("a", "b"), key_of("ab", ""), key_of("a", None), key_of("A", "b")}) == 4
 
 
-def test_answers_are_saved_as_jsonl(tmp_path):
-    path = save_answers(tmp_path, "task", 1, [{"question_id": "0", "answer": "नमस्ते\n"}])
-    assert path.read_text(encoding="utf-8") == '{"question_id": "0", "answer": "नमस्ते\\n"}\n'
+def test_answers_are_saved_and_forgotten(tmp_path):
+    rows = [{"task": "a/b"}, {"question_id": "0", "answer": "नमस्ते\n\ud800"}]
+    place = save_answers(tmp_path, "a/b", 1, rows)
+    assert saved_places(tmp_path / "replies.sqlite") == {Path(place): rows[0]}
+    assert list(saved_rows(Path(place))) == [*enumerate(rows)]
+    assert saved_row(Path(place), 1) == rows[1]
+    forget_saved(place)
+    assert not saved_places(tmp_path / "replies.sqlite") and saved_row(Path(place), 1) == {}
+    (tmp_path / "of_0_2.jsonl").touch()
+    forget_saved(str(tmp_path / "of_0_2.jsonl"))
+    assert not (tmp_path / "of_0_2.jsonl").exists()
 
 
 # The cache never ends a run
@@ -156,10 +172,9 @@ def nonsense(path):
 @pytest.mark.parametrize("spoil", [damaged, nonsense])
 def test_a_damaged_cache_is_set_aside(serve, own_cache, caplog, spoil):
     served = serve(lambda prompt: f"re: {prompt}")
-    (own_cache / "replies").mkdir()
-    spoil(own_cache / "replies" / "judge.sqlite")
+    spoil(own_cache / "replies.sqlite")
     assert Backend("judge", spec(served)).ask(["a"]) == ["re: a"]
-    assert "is damaged" in caplog.text and list(own_cache.glob("replies/judge.sqlite.damaged-*"))
+    assert "is damaged" in caplog.text and list(own_cache.glob("replies.sqlite.damaged-*"))
     assert Backend("judge", spec(served)).ask(["a"]) == ["re: a"] and served.prompts == ["a"]
 
 
@@ -167,7 +182,7 @@ def test_a_cache_damaged_while_it_runs(serve, own_cache, caplog):
     served = serve(lambda prompt: "x")
     Backend("judge", spec(served)).ask(["a"])
     judge = Backend("judge", spec(served))
-    path = own_cache / "replies" / "judge.sqlite"
+    path = own_cache / "replies.sqlite"
     whole = path.read_bytes()
     path.write_bytes(b"this is no database at all".ljust(100, b".") + whole[100:])
     assert judge.ask(["a", "b"]) == ["x", "x"] and judge.ask(["b"]) == ["x"]
@@ -209,7 +224,7 @@ def test_a_read_only_cache_is_read(serve, own_cache, monkeypatch, caplog):
     served = serve(lambda prompt: "x")
     Backend("judge", spec(served)).ask(["a"])
 
-    def refused(path):
+    def refused(path, *, known):
         raise sqlite3.OperationalError("attempt to write a readonly database")
 
     monkeypatch.setattr("xling_tasks.replies.file.connect", refused)

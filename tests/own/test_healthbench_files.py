@@ -90,7 +90,7 @@ def test_run_report_compare_and_board_by_the_commands(serve, tmp_path, name):
     assert main(["report", str(outs[0]), "--to", str(tmp_path / "report"), "--no-pictures"]) == 0
     told = (tmp_path / "report" / "report.md").read_text("utf-8")
     assert "rubric" in told.lower()
-    assert main(["compare", *map(str, outs)]) == 0
+    assert main(["compare", *map(str, outs), "--to", str(tmp_path / "compare")]) == 0
     assert main(["board", *map(str, outs), "--to", str(tmp_path / "board")]) == 0
 
 

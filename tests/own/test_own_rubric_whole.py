@@ -56,7 +56,7 @@ def test_report_compare_board_submit_and_replay(run, serve, outs, tmp_path, caps
         "Points of the rubrics earned by usable answers, by this judge: 70% in Spanish" in markdown
     )
     assert "Rubrics: the judge's own error is not in the intervals" in markdown
-    assert "themes, axes and repeated answers" in markdown and "theme context seeking" in markdown
+    assert "themes, axes and" in markdown and "theme context seeking" in markdown
     assert not tables or {"rubric_clinic", "rubric_clinic_parts"} <= tables.keys()
 
     # The answers with the widest gaps are there to read, with their criteria.
@@ -64,7 +64,7 @@ def test_report_compare_board_submit_and_replay(run, serve, outs, tmp_path, caps
     assert "canary GUID 0f0f-test" in page
     assert "Descanse hoy" in page and "+4: Names red flags." in page and "not met" in page
 
-    assert main(["compare", str(first), str(second)]) == 0
+    assert main(["compare", str(first), str(second), "--to", str(tmp_path / "cmp")]) == 0
     assert "better" in capsys.readouterr().out.lower()
     assert main(["board", str(first), str(second), "--to", str(tmp_path / "board")]) == 0
     assert (

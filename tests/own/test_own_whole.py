@@ -96,7 +96,7 @@ def test_report_compare_annotate_and_submit_read_each_language(outs, tmp_path, c
     # The answers to read are those of the language and of English.
     assert FEW[0]["answer_sw"] in page and "[wrong]" in page
 
-    assert main(["compare", str(first), str(second)]) == 0
+    assert main(["compare", str(first), str(second), "--to", str(tmp_path / "cmp")]) == 0
     said = capsys.readouterr().out
     assert "Swahili" in said and "better" in said.lower()
 
@@ -222,8 +222,8 @@ def test_languages_have_their_names_in_what_reads_runs(run, serve, tmp_path, cap
         assert languages.language_name("dag") == "dag"
         assert main(["report", str(out), "--no-pictures", "--to", str(tmp_path / "rep")]) == 0
         assert "Correctness, clinic, Dagbani: " in capsys.readouterr().out
-        assert main(["compare", str(out), str(out)]) == 0
-        said = capsys.readouterr().out
+        assert main(["compare", str(out), str(out), "--to", str(tmp_path / "cmp")]) == 0
+        said = (tmp_path / "cmp" / "compare.md").read_text("utf-8")
         # Swahili is none of the languages of our prompts, and no mean over languages either.
         assert "- Dagbani: " in said and "- Swahili: " in said and "mean over sw" not in said
         # What a file says is shown only where it can be a name; known ones keep theirs.

@@ -13,9 +13,9 @@ import sys
 import threading
 import zlib
 from contextlib import closing
-from pathlib import Path
 
 import pytest
+from stored import names_in, saved_in
 
 from xling_tasks.lm import journaled
 from xling_tasks.lm.baseline import BaselineLM
@@ -92,10 +92,6 @@ def plain(results) -> str:
     return json.dumps([results["results"], results["samples"]], sort_keys=True, default=str)
 
 
-def journals(cache: Path) -> list[Path]:
-    return sorted((cache / "journals").glob("*.sqlite"))
-
-
 @pytest.mark.parametrize("tasks", [[V], [LL], [T], [V, LL, T]])
 @pytest.mark.parametrize("lives", [0, 1, 15])
 def test_a_killed_run_goes_on_where_it_was(mortal, own_cache, tasks, lives):
@@ -103,7 +99,7 @@ def test_a_killed_run_goes_on_where_it_was(mortal, own_cache, tasks, lives):
     wanted = len(Mortal.asked)
     journaled.end()
     assert mortal(tasks, lives) is None
-    assert sum(len(read_journal(path).answers) for path in journals(own_cache)) == lives
+    assert sum(len(read_journal(*each).answers) for each in names_in(own_cache)) == lives
     again = mortal(tasks)
     assert len(Mortal.asked) == wanted - lives
     assert plain(again) == plain(whole)
@@ -119,9 +115,8 @@ def test_it_says_what_is_there(mortal, caplog):
 def test_a_finished_run_leaves_saved_answers_and_no_journal(mortal, own_cache):
     mortal([V, LL])
     journaled.end()
-    assert not journals(own_cache)
-    assert not list((own_cache / "journals").iterdir())
-    assert len(list((own_cache / "answers").iterdir())) == 2
+    assert not names_in(own_cache) and len(saved_in(own_cache)) == 2
+    assert [path.name for path in own_cache.iterdir()] == ["replies.sqlite"]
     mortal(V)
     assert len(Mortal.asked) == 40
 
@@ -135,10 +130,10 @@ def test_killed_while_scoring_asks_nothing_again_and_saves_once(mortal, own_cach
     with monkeypatch.context() as patch:
         patch.setattr(VerifiabilityTask, "score", killed)
         assert mortal(V) is None
-    assert len(list((own_cache / "answers").iterdir())) == 1
+    assert len(saved_in(own_cache)) == 1
     mortal(V)
     assert Mortal.asked == []
-    assert len(list((own_cache / "answers").iterdir())) == 1
+    assert len(saved_in(own_cache)) == 1
 
 
 @pytest.mark.parametrize("change", [
@@ -163,12 +158,14 @@ def test_afresh_on_demand(mortal, own_cache):
     mortal(V, metadata=QUICK | {"xling_resume": False})
     assert len(Mortal.asked) == 40
     journaled.end()
-    assert len(list((own_cache / "journals").glob("*.aside-*"))) == 1
+    assert [".aside-" in name for _, name in names_in(own_cache)] == [True]
+    (aside,) = names_in(own_cache)
+    assert len(read_journal(*aside).answers) == 9
 
 
 def test_another_folder_on_demand(mortal, own_cache, tmp_path):
     mortal(V, 9, metadata=QUICK | {"xling_resume": str(tmp_path)})
-    assert journals(tmp_path) and not journals(own_cache)
+    assert names_in(tmp_path) and not names_in(own_cache)
     mortal(V)
     assert len(Mortal.asked) == 40
     mortal(V, metadata=QUICK | {"xling_resume": str(tmp_path)})
@@ -196,12 +193,14 @@ def test_damage_is_asked_again_and_said(mortal, own_cache, caplog):
     whole = plain(mortal(V))
     journaled.end()
     mortal(V, 9)
-    (path,) = journals(own_cache)
+    ((path, _),) = names_in(own_cache)
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        (reply,) = db.execute("SELECT reply FROM replies WHERE key != 'about' LIMIT 1").fetchone()
+        (reply,) = db.execute(
+            "SELECT reply FROM replies WHERE key LIKE 'model/%' AND key NOT LIKE '%about' LIMIT 1"
+        ).fetchone()
     content = path.read_bytes()
-    place = content.index(reply)
+    place = content.rindex(reply)
     path.write_bytes(content[: place + 3] + b"\xff" + content[place + 4 :])
     with caplog.at_level(logging.WARNING):
         again = mortal(V)
@@ -213,12 +212,12 @@ def test_damage_is_asked_again_and_said(mortal, own_cache, caplog):
 def test_what_is_written_comes_back_exactly(tmp_path):
     scores = [(-0.1, True), (float("-inf"), False), (-1e-300, True), (-12345.678901234567, False)]
     path = tmp_path / "x.sqlite"
-    journal = Journal(path, {"task": "x"})
+    made = Journal(path, "x", {"task": "x"})
     for number, score in enumerate([*scores, "a \ud800 \x00 \n ü", ""]):
-        journal.put(("k", number), Kept(score))
-    journal.put(("k", 9), Kept("", "refused", "content filter"))
-    journal.close()
-    content = read_journal(path)
+        made.put(("k", number), Kept(score))
+    made.put(("k", 9), Kept("", "refused", "content filter"))
+    made.close()
+    content = read_journal(path, "x")
     assert [kept.answer for kept in content.answers.values()][:4] == scores
     assert content.answers["k", 4].answer == "a \ud800 \x00 \n ü"
     assert content.answers["k", 9] == Kept("", "refused", "content filter")
@@ -229,8 +228,8 @@ OTHER = """
 import os, sys, time
 from xling_tasks.replies.journal import Journal, Kept
 from pathlib import Path
-path, do = Path(sys.argv[1]), sys.argv[2]
-journal = Journal(path, {})
+path, name, do = Path(sys.argv[1]), sys.argv[5], sys.argv[2]
+journal = Journal(path, name, {})
 places = [tuple(place) for place in eval(sys.argv[3])]
 known, mine = journal.claim(places)
 print(len(known), len(mine), flush=True)
@@ -262,8 +261,9 @@ def places_of(run_):
     return found, results
 
 
-def other_run(path, do, answers):
-    given = [sys.executable, "-c", OTHER, str(path), do, repr(list(answers)), repr(answers)]
+def other_run(where, do, answers):
+    path, name = where
+    given = [sys.executable, "-c", OTHER, str(path), do, repr(list(answers)), repr(answers), name]
     process = subprocess.Popen(given, stdout=subprocess.PIPE)
     return process, process.stdout.readline()
 
@@ -272,8 +272,8 @@ def test_a_second_run_takes_the_first_ones_answers_and_says_so(mortal, own_cache
     """The same command in another terminal: it waits, pays for nothing, and scores the same."""
     answers, whole = places_of(lambda: mortal(V))
     mortal(V, 5)
-    (path,) = journals(own_cache)
-    other, said = other_run(path, "answer", answers)
+    (where,) = names_in(own_cache)
+    other, said = other_run(where, "answer", answers)
     assert said.split() == [b"5", b"35"]
     with caplog.at_level(logging.WARNING):
         again = mortal(V)
@@ -281,14 +281,14 @@ def test_a_second_run_takes_the_first_ones_answers_and_says_so(mortal, own_cache
     assert f"process {other.pid} on " in caplog.text and "waits" in caplog.text
     assert other.wait() == 0
     journaled.end()
-    assert not journals(own_cache)  # the last one that needs it takes it off the disk
+    assert not names_in(own_cache)  # the last one that needs it takes it off the disk
 
 
 def test_when_the_first_one_dies_the_second_asks_for_the_rest(mortal, own_cache, caplog):
     answers, whole = places_of(lambda: mortal(V))
     mortal(V, 5)
-    (path,) = journals(own_cache)
-    other, _ = other_run(path, "hang", answers)
+    (where,) = names_in(own_cache)
+    other, _ = other_run(where, "hang", answers)
     killer = threading.Timer(1.5, lambda: (os.kill(other.pid, signal.SIGKILL), other.wait()))
     killer.start()
     try:
@@ -301,18 +301,18 @@ def test_when_the_first_one_dies_the_second_asks_for_the_rest(mortal, own_cache,
 def test_with_resume_false_a_second_run_asks_for_answers_of_its_own(mortal, own_cache):
     answers, _ = places_of(lambda: mortal(V))
     mortal(V, 5)
-    (path,) = journals(own_cache)
-    other, _ = other_run(path, "hang", answers)
+    (where,) = names_in(own_cache)
+    other, _ = other_run(where, "hang", answers)
     try:
         assert mortal(V, metadata=QUICK | {"xling_resume": False}) is not None
         assert len(Mortal.asked) == 40
         journaled.end()
-        assert journals(own_cache) == [path]
-        assert f"process {other.pid} on " in read_journal(path).running[0]
+        assert names_in(own_cache) == [where]
+        assert f"process {other.pid} on " in read_journal(*where).running[0]
     finally:
         os.kill(other.pid, signal.SIGKILL)
         other.wait()
-    assert read_journal(path).running == []
+    assert read_journal(*where).running == []
 
 
 def test_a_full_disk_does_not_end_the_run(mortal, own_cache, monkeypatch, caplog):
@@ -334,7 +334,7 @@ def test_a_full_disk_does_not_end_the_run(mortal, own_cache, monkeypatch, caplog
 
 
 def test_a_read_only_folder_does_not_end_the_run(mortal, own_cache, caplog):
-    (own_cache / "journals").write_text("a file where the folder should be")
+    (own_cache / "replies.sqlite").mkdir()
     assert mortal(V) is not None
     assert "cannot be opened" in caplog.text
 
@@ -353,8 +353,9 @@ def lines(*records):
 def test_a_journal_of_0_2_is_taken_over_once(mortal, own_cache, caplog):
     answers, whole = places_of(lambda: mortal(V))
     mortal(V, 0)
-    (path,) = journals(own_cache)
-    old = path.with_suffix(".journal")
+    ((path, name),) = names_in(own_cache)
+    old = own_cache / "journals" / f"{V}-{name.partition('-')[2]}.journal"
+    old.parent.mkdir()
     remove(path)
     some = list(answers.items())[:12]
     records = [{"k": key, "r": number, "a": answer} for (key, number), answer in some]
@@ -363,6 +364,6 @@ def test_a_journal_of_0_2_is_taken_over_once(mortal, own_cache, caplog):
     old.write_bytes(lines(*head, *records[:11]) + damaged + lines(*records[:1])[:20])
     assert mortal(V, 3) is None  # killed again, with the new journal
     assert not old.exists() and len(Mortal.asked) == 40 - 11
-    assert read_journal(path).starts == 3
+    assert read_journal(path, name).starts == 3
     again = mortal(V)
     assert len(Mortal.asked) == 40 - 11 - 3 and plain(again) == plain(whole)

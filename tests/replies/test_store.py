@@ -194,8 +194,8 @@ def test_on_a_network_disk_each_machine_writes_its_own_file_and_reads_all(tmp_pa
         monkeypatch.setattr(socket, "gethostname", lambda host=host: host)
         hosts[host] = store_of("judge", tmp_path)
         hosts[host].put_many({host: f"of {host}"})
-    assert sorted(path.name for path in (tmp_path / "replies").iterdir()) == [
-        "judge@node1.sqlite", "judge@node2.sqlite",
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "replies@node1.sqlite", "replies@node2.sqlite",
     ]  # fmt: skip
     both = {"node1": "of node1", "node2": "of node2"}
     assert hosts["node1"].get_many(both) == hosts["node2"].get_many(both) == both

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import csv
+import html
 import itertools
 import json
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +94,16 @@ def write(folder: Path, tasks, *, args=None, change=None, stamp=STAMP) -> Path:
 
 
 def run_compare(a, b, *words) -> str:
+    """What is printed as JSON, else all that is written as Markdown."""
+    if "--json" in words:
+        return shown_by(a, b, *words)
+    with tempfile.TemporaryDirectory() as folder:
+        to = Path(words[words.index("--to") + 1]) if "--to" in words else Path(folder)
+        shown_by(a, b, *words, *(() if "--to" in words else ("--to", folder)))
+        return (to / "compare.md").read_text(encoding="utf-8")
+
+
+def shown_by(a, b, *words) -> str:
     options = parsed(["compare", str(a), str(b), *map(str, words)])
     return options.run(options)
 
@@ -551,8 +563,8 @@ def test_the_summary_says_first_how_a_language_is_served_then_each_endpoint():
     ]
     place = "Correctness, demo, more_comprehensive"
     assert summary(lines) == [
-        "B serves Spanish better or worse than A: cannot tell.",
-        "B serves Hindi better than A, and Hindi's shortfall to English is smaller.",
+        "Spanish: whether B is better or worse than A cannot be told.",
+        "Hindi: B is better than A, and the shortfall to English is smaller.",
         f"Spanish: {place}: cannot tell: few (difference 0.031, 95% interval -0.100 to 0.051, "
         "adjusted p 0.004); B may be inferior by more than 0.05; ask more.",
         f"Hindi: {place}: B better ({NUMBERS}); B is not inferior by more than 0.05.",
@@ -620,9 +632,9 @@ def test_a_model_that_answers_in_english_is_worse(tmp_path):
     content = compared(a, b)
     assert rows(content)["served", "es"]["verdict"] == "worse"
     assert rows(content, "gap")["served", "es"]["verdict"] == "larger"
-    assert content["summary"][0] == (
-        "B serves Spanish worse than A (served), and Spanish's shortfall to English is larger "
-        "(served)."
+    assert content["summary"][0].startswith(
+        "Spanish: B is worse than A (questions with a usable answer), and the shortfall to English "
+        "is larger (questions with a usable answer)."
     )
 
 
@@ -644,7 +656,7 @@ def test_the_shortfall_has_a_rule_of_its_own(tmp_path, a, b, between, fall):
     assert rows(content)["contradictory", "hi"]["verdict"] == between
     assert rows(content, "gap")["contradictory", "hi"]["verdict"] == fall
     if fall == "levelled_down":
-        said = "Levelled down: B's shortfall in Hindi is smaller because its English is worse"
+        said = "Levelled down: the shortfall is smaller because B's English is worse"
         assert said in content["summary"][0]
 
 
@@ -985,6 +997,7 @@ def test_files(two, tmp_path):
     page = run_compare(*two, "--to", to)
     assert sorted(path.name for path in to.iterdir()) == [
         "compare.csv",
+        "compare.html",
         "compare.json",
         "compare.md",
     ]
@@ -998,7 +1011,9 @@ def test_files(two, tmp_path):
         assert row["in_words"] == wanted["in_words"]
         assert float(row["difference"]) == wanted["difference"]
         assert row["temperature"] == ""
-    assert "already there" in refusal(*two, "--to", to)
+    assert run_compare(*two, "--to", to) == page  # Its own files are made again.
+    (to / "compare.json").unlink()
+    assert "holds no comparison; name a new folder" in refusal(*two, "--to", to)
     (tmp_path / "file").write_text("")
     assert "is a file" in refusal(*two, "--to", tmp_path / "file")
 
@@ -1112,3 +1127,61 @@ def test_real_runs_with_other_settings_are_refused(runs, logged, tmp_path):
     content = compared(runs[0][0], out, "--force")
     assert {row["temperature"] for row in content["comparisons"]} == {1.0}
     assert any(note.startswith("only in A: ") and LL + "hi" in note for note in content["notes"])
+
+
+# The answer
+
+
+@pytest.mark.parametrize(
+    ("b", "said"),
+    [
+        ({"en": 70, "hi": 170, "es": 90}, ["B is not worse than A in any language."]),
+        (
+            {"en": 70, "hi": 70, "es": 190},
+            [
+                "B is worse than A in Spanish; B is better than A in Hindi; B is not worse elsewhere.",
+                "The shortfall to English is larger in Spanish, smaller in Hindi.",
+            ],
+        ),
+    ],
+)
+def test_the_answer_comes_first_on_page_terminal_and_markdown(tmp_path, b, said):
+    a = labelled(tmp_path / "a", {"en": 70, "hi": 170, "es": 90})
+    other = labelled(tmp_path / "b", b)
+    to = tmp_path / "to"
+    shown = shown_by(a, other, "--to", to).split("\n")
+    assert shown[1 : 1 + len(said)] == said and len(shown) <= 12
+    assert shown[0] == "A: a; B: b" and shown[-1].startswith(str(to / "compare.html"))
+    assert json.loads((to / "compare.json").read_text("utf-8"))["answer"] == said
+    page = (to / "compare.html").read_text("utf-8")
+    plain = html.unescape(page)
+    assert all(text in plain for text in said) and "<script" not in page
+    assert (to / "compare.md").read_text("utf-8").split("\n")[2] == f"**{said[0]}**"
+
+
+def test_where_one_is_better_and_the_other_open(two, tmp_path):
+    shown = shown_by(*two, "--to", tmp_path / "to").split("\n")
+    assert shown[1] == "B is better than A in Hindi; nothing is shown between A and B elsewhere."
+    assert shown[2:4] == [
+        "Hindi: B is better than A.",
+        "English: whether B is better or worse than A cannot be told.",
+    ]
+
+
+def test_where_nothing_is_shown_languages_alike_share_a_sentence(tmp_path):
+    a, b = (
+        write(tmp_path / name, {C + c: task({"more_comprehensive": noisy(k)}) for c, k in own})
+        for name, own in (("a", (("en", 1), ("hi", 2))), ("b", (("en", 3), ("hi", 4))))
+    )
+    shown = shown_by(a, b, "--to", tmp_path / "to")
+    assert "Nothing is shown between A and B." in shown
+    assert "Hindi, English: whether B is better or worse than A cannot be told." in shown
+
+
+def test_many_languages_stay_within_a_dozen_lines(tmp_path):
+    hits = {code: 60 + 7 * i for i, code in enumerate(("en", "es", "hi", "zh", "fr", "de", "ja"))}
+    a = labelled(tmp_path / "a", hits)
+    b = labelled(
+        tmp_path / "b", {code: n + 40 * (i % 3) for i, (code, n) in enumerate(hits.items())}
+    )
+    assert len(shown_by(a, b, "--to", tmp_path / "to").split("\n")) <= 12

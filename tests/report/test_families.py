@@ -309,8 +309,8 @@ def test_compare_and_board_and_view(exact, tmp_path, capsys):
         return rows
 
     b = edited(exact, tmp_path / "b", "mmlu_prox_hi_health", better)
-    assert main(["compare", str(exact), str(b)]) == 0
-    assert "B serves Hindi better than A, and Hindi's shortfall to English is smaller." in (
+    assert main(["compare", str(exact), str(b), "--to", str(tmp_path / "cmp")]) == 0
+    assert "Hindi: B is better than A, and the shortfall to English is smaller." in (
         capsys.readouterr().out
     )
     assert main(["board", f"a={exact}", f"b={b}", "--to", str(tmp_path / "board")]) == 0

@@ -91,10 +91,18 @@ def test_numbers_stand_beside_the_marks_and_in_the_text_alternative():
     )
 
 
-def test_languages_have_one_order_and_english_no_row():
-    (panel,) = gap_panels(three())
-    names = re.findall(r'class="end">([A-Z]\w+)</text>', panel.body)
-    assert names == ["Spanish", "Chinese", "Hindi"]
+def test_languages_stand_from_the_worst_in_all_panels_alike_and_english_has_no_row():
+    def orders(items):
+        return [re.findall(r'class="end">([A-Z]\w+)</text>', x.body) for x in gap_panels(items)]
+
+    about = {"metric": "more_comprehensive", "higher": True}
+    other = [
+        conclusion("es", "cannot_tell", -0.01, **about),
+        conclusion("zh", estimate=-0.2, **about),
+    ]
+    assert orders(three()) == [["Spanish", "Hindi", "Chinese"]]
+    both = orders([*three(), *other])
+    assert both == [["Chinese", "Spanish", "Hindi"], ["Chinese", "Spanish"]]
 
 
 def test_it_is_markup_without_styles_and_with_a_text_alternative():

@@ -194,8 +194,9 @@ def test_pictures_lie_beside_the_page(two_models, tmp_path, capsys, monkeypatch)
     assert estimates
     for item in estimates:
         side = "worse" if (item["estimate"] < 0) == item["higher_is_better"] else "better"
-        if CRITERIA[item["criterion"]].agreement(item["metric"]):
-            side = "less"
+        agreement = CRITERIA[item["criterion"]].agreement(item["metric"])
+        if agreement and item["english"] == 1:
+            side = "less"  # Than equal; nothing is better than that.
         of_100 = CRITERIA[item["criterion"]].metrics[item["metric"]].per_100
         size = f"{abs(100 * item['estimate']):.1f}" if of_100 else f"{abs(item['estimate']):.3f}"
         told = f"{size}{' points' if of_100 else ''} {side}"

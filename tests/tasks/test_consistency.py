@@ -11,6 +11,7 @@ import pytest
 from lm_eval.api.model import LM
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import jaccard_score
+from stored import saved_in
 
 from xling_tasks.data.records import RECORDS
 from xling_tasks.data.xlinghealth import load
@@ -360,8 +361,7 @@ def test_a_filter_that_drops_answers_is_refused(run, tmp_path):
 
 def test_answers_are_on_disk_before_scoring(run, own_cache):
     run(T + "es", metadata=QUICK, limit=2)
-    (file,) = (own_cache / "answers").glob("*.jsonl")
-    header, *rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    ((header, *rows),) = saved_in(own_cache).values()
     temperatures = [arguments["temperature"] for arguments in header["arguments"]]
     asked = [request for row in rows for request in row["requests"]]
     counts = [(temperatures[item["arguments"]], len(item["answers"])) for item in asked]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import sqlite3
@@ -10,6 +11,7 @@ from itertools import chain
 import pytest
 from lm_eval.api.model import LM
 from sklearn import metrics as sk
+from stored import saved_in
 
 from xling_tasks.criteria import LABELS, OPTIONS
 from xling_tasks.errors import SettingError, XlingError
@@ -221,8 +223,16 @@ def test_chat_template_on_and_off(run, chat):
 # Correctness
 
 
+def unsure(prompt: str) -> str:
+    """The same judge, which has other words each time it is asked for the line alone."""
+    if "under a new code" not in prompt:
+        return by_length(prompt)
+    digest = hashlib.sha256(prompt.encode()).hexdigest()
+    return "I cannot say: " + digest.translate(str.maketrans("0123456789", "ghijklmnop"))
+
+
 def test_correctness_with_a_judge_over_http(run, serve, own_cache):
-    served = serve(by_length)
+    served = serve(unsure)
     tasks = [C + code for code in ("en", "es", "zh", "hi")]
     results = run(tasks, metadata={"judge": served.spec()})
     for task in tasks:
@@ -235,9 +245,8 @@ def test_correctness_with_a_judge_over_http(run, serve, own_cache):
         assert scores["n_judged,none"] == 24 - labels.count("no_response")
         assert all(sample["n_judged"]["reply"] for sample in samples)
         assert "judge-1" in samples[0]["n_judged"]["judge"]
-        saved = list((own_cache / "answers").glob(f"{task}_*.jsonl"))
-        # A header, and a line for each question.
-        assert len(saved) == 1 and len(saved[0].read_text(encoding="utf-8").splitlines()) == 25
+        # A header, and a row for each question.
+        assert len(saved_in(own_cache)[task]) == 25
     # One greeting for all tasks, one call per answer.
     assert len(served.requests) - len(served.prompts) == 1
     assert len(served.prompts) == len(set(served.prompts)) == 96 + asked_again(served)
@@ -365,8 +374,8 @@ def test_a_judge_that_is_gone_ends_the_run_and_what_it_said_is_kept(run, serve, 
     served.reply = dying
     with pytest.raises(XlingError, match="judge: the service does not work .*start the same"):
         run(C + "en", metadata={"judge": served.spec()})
-    with sqlite3.connect(own_cache / "replies" / "judge.sqlite") as db:
-        kept = db.execute("SELECT COUNT(*) FROM replies").fetchone()[0]
+    with sqlite3.connect(own_cache / "replies.sqlite") as db:
+        kept = db.execute("SELECT COUNT(*) FROM replies WHERE key LIKE 'judge:%'").fetchone()[0]
     assert kept == 9
     served.settle()  # what the run that has ended left under way is none of the next one's
     served.fail_with, served.reply = None, by_length
@@ -437,8 +446,7 @@ def test_answers_of_all_tasks_are_on_disk_before_the_first_is_scored(run, own_ca
     monkeypatch.setattr(CorrectnessTask, "score", crash)
     with pytest.raises(RuntimeError, match="while scoring"):
         run([C + "en", V + "en", LL + "en"], limit=2)
-    saved = sorted(path.name.split("_20")[0] for path in (own_cache / "answers").glob("*.jsonl"))
-    assert saved == [C + "en", V + "en", LL + "en"]
+    assert sorted(saved_in(own_cache)) == [C + "en", V + "en", LL + "en"]
 
 
 def test_a_cache_that_cannot_be_made_is_told_and_the_run_goes_on(run, serve, caplog):

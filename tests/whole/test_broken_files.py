@@ -49,8 +49,8 @@ def ready(whole, tmp_path_factory):
 REPORT = ["--n-resamples", "1000", "--no-pictures", "--no-published"]
 COMMANDS = {
     "report": lambda out, to, good: ["report", out, "--to", to / "report", *REPORT],
-    "compare": lambda out, to, good: ["compare", out, good],
-    "compare back": lambda out, to, good: ["compare", good, out],
+    "compare": lambda out, to, good: ["compare", out, good, "--to", to / "compare"],
+    "compare back": lambda out, to, good: ["compare", good, out, "--to", to / "compare"],
     "annotate": lambda out, to, good: ["annotate", out, "--to", to / "page.html", "--n", "4"],
     "submit hf": lambda out, to, good: [
         "submit",

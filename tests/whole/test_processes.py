@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 import scripted
+from stored import names_in
 
 from xling_tasks.replies.journal import read_journal
+from xling_tasks.replies.saved import saved_places
 
 pytest.importorskip("torch")
 
@@ -126,7 +128,7 @@ def status_of(out):
             status = code
             for other in left:
                 os.kill(other, signal.SIGTERM)
-    shutil.copytree(os.environ["XLING_CACHE"] + "/journals", f"{{out}}.journals")
+    shutil.copytree(os.environ["XLING_CACHE"], f"{{out}}.kept")
     return status
 
 warm = TaskManager(
@@ -186,7 +188,8 @@ def test_two_processes_give_the_scores_of_one(tmp_path, own_cache, run, serve):
     settings = {**SETTINGS, "judge": served.spec(), "translator": served.spec()}
     one = alone(run, settings, TASKS, 5)
     two = launched(tmp_path, 2, settings, TASKS, 5)
-    assert len(list((own_cache / "answers").glob("*_rank1.jsonl"))) == len(TASKS)
+    headers = saved_places(own_cache / "replies.sqlite").values()
+    assert sum(header["rank"] == 1 for header in headers) == len(TASKS)
     same(one, two, TASKS, 5)
 
 
@@ -208,7 +211,8 @@ def test_uneven_shares_and_a_process_that_is_killed(tmp_path, own_cache, run):
     said = started(tmp_path, ["-c", FORKED, "3", *MORE], SETTINGS, 7)
     died, whole = json.loads(said.splitlines()[-1])
     assert died != 0 and whole == 0
-    kept = [read_journal(path) for path in (tmp_path / "died.journals").glob("*of3.sqlite")]
+    there = [each for each in names_in(tmp_path / "died.kept") if each[1].endswith("of3")]
+    kept = [read_journal(*each) for each in there]
     assert sum(len(content.answers) for content in kept) >= 20
     same(one, json.loads((tmp_path / "whole.json").read_text()), MORE, 7)
-    assert not list((own_cache / "journals").glob("*of3.sqlite"))
+    assert not [name for _, name in names_in(own_cache) if name.endswith("of3")]

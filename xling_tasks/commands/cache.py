@@ -7,23 +7,27 @@ import json
 import re
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from xling_tasks.commands.table import table
 from xling_tasks.errors import SettingError
 from xling_tasks.replies.file import remove
-from xling_tasks.replies.folder import ENDING, JOURNALS, REPLIES, cache_folder
-from xling_tasks.replies.former import TAKEN
+from xling_tasks.replies.folder import ENDING, cache_folder
+from xling_tasks.replies.former import JOURNALS, TAKEN
 from xling_tasks.replies.journal import read_journal
+from xling_tasks.replies.role import ANSWERS, MODEL, store_files
+from xling_tasks.replies.saved import saved_places
+from xling_tasks.replies.shelves import Shelves
+from xling_tasks.replies.store import ReplyStore
 
 _DAY = 86_400
 _STAMP = re.compile(r"_\d{4}-\d\d-\d\dT.*")
 
 
 class Kept(NamedTuple):
-    """A file in the cache.
+    """A shelf of the store, or a file in the cache.
 
     Attributes:
         path: The file.
@@ -31,6 +35,7 @@ class Kept(NamedTuple):
         about: What it is of.
         size: Bytes.
         changed: When it was written last, in seconds since 1970.
+        shelf: The shelf; '' for all of a file.
     """
 
     path: Path
@@ -38,6 +43,7 @@ class Kept(NamedTuple):
     about: str
     size: int
     changed: float
+    shelf: str = ""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -69,39 +75,68 @@ def cache(options: argparse.Namespace) -> str:
     files = sorted(kept(folder), key=lambda item: item.changed, reverse=True)
     gone = list(old(files, options.days, options.max_mb)) if options.prune else []
     for item in gone:
-        remove(item.path)
+        _remove(item)
+    for path in {item.path for item in gone if item.shelf}:
+        with closing(Shelves(path)) as file:
+            file.shrink()
     rows = [_row(item) for item in files if item not in gone]
     if options.json:
         return json.dumps({"kept": rows, "removed": [_row(item) for item in gone]}, indent=2)
     total = sum(item.size for item in files if item not in gone) / 1e6
-    lines = [f"{folder}: {len(rows)} files, {total:.1f} MB"]
+    lines = [f"{folder}: {total:.1f} MB"]
     if rows:
         lines += ["", table(rows), ""]
     if options.prune:
         freed = sum(item.size for item in gone) / 1e6
-        lines.append(f"Removed {len(gone)} files, {freed:.1f} MB.")
+        lines.append(f"Removed {len(gone)} entries, {freed:.1f} MB.")
     if any(item.kind == "unfinished" for item in files):
         lines.append("An unfinished run goes on when the same command is started again.")
     return "\n".join(lines)
 
 
 def kept(folder: Path) -> Iterator[Kept]:
-    """All files of ours in a cache folder."""
-    for path in folder.glob(f"{JOURNALS}/*{ENDING}"):
-        yield _kept(path, *_about(path))
+    """All that is ours in a cache folder: the store, shelf by shelf, and what lies beside it."""
+    for path in store_files(folder):
+        yield from _shelves(path)
     for path in folder.glob(f"{JOURNALS}/*.journal"):
-        yield _kept(path, "unfinished", f"{path.name.split('-')[0]}: of version 0.2")
-    for pattern in (f"{JOURNALS}/*.aside*", "*/*.damaged-*[0-9]", f"*{TAKEN}"):
+        yield _file(path, "unfinished", f"{path.name.split('-')[0]}: of version 0.2")
+    for pattern in ("*.damaged-*[0-9]", f"*{TAKEN}"):
         for path in folder.glob(pattern):
-            if not path.name.endswith(("-wal", "-shm")):
-                yield _kept(path, "set aside", path.name.split("-")[0])
+            yield _file(path, "set aside", path.name.split("-")[0])
     for path in folder.glob("answers/*.jsonl"):
-        yield _kept(path, "answers", _STAMP.sub("", path.stem))
+        yield _file(path, "answers", _STAMP.sub("", path.stem) + ": of version 0.2")
     for path in folder.glob("view/*.sqlite"):
-        yield _kept(path, "view", "index of samples")
-    for pattern in (f"{REPLIES}/*{ENDING}", f"*{ENDING}"):
-        for path in folder.glob(pattern):
-            yield _kept(path, "replies", path.stem)
+        yield _file(path, "view", "index of samples")
+    for path in set(folder.glob(f"*{ENDING}")) - set(store_files(folder)):
+        yield _file(path, "replies", f"{path.stem}: of version 0.2")
+
+
+def _shelves(path: Path) -> Iterator[Kept]:
+    written = path.stat().st_mtime
+    with closing(Shelves(path)) as file:
+        sizes = file.sizes()
+    saved = {str(place.relative_to(path)): header for place, header in saved_places(path).items()}
+    for shelf, (number, size) in sizes.items():
+        kind, about, changed = "replies", f"{shelf}: {number:,}", written
+        if shelf.startswith(f"{MODEL}/"):
+            kind, about, changed = _journal(path, shelf.removeprefix(f"{MODEL}/"))
+        elif shelf.startswith(f"{ANSWERS}/"):
+            kind, about = "answers", str(saved.get(shelf, {}).get("task", "?"))
+            changed = _time_of(shelf)
+        yield Kept(path, kind, about, size, changed, shelf)
+
+
+def _time_of(shelf: str) -> float:
+    """When answers were saved, by the number in their shelf's name; 0 where there is none."""
+    number = re.search(r"-(\d{15,20})-rank", shelf)
+    return int(number[1]) / 1e9 if number else 0.0
+
+
+def _remove(item: Kept) -> None:
+    if item.shelf:
+        ReplyStore(item.path, item.shelf).close(clear_if_last=True)
+    else:
+        remove(item.path)
 
 
 def old(files: list[Kept], days: float, max_mb: float) -> Iterator[Kept]:
@@ -121,7 +156,7 @@ def old(files: list[Kept], days: float, max_mb: float) -> Iterator[Kept]:
             yield item
 
 
-def _kept(path: Path, kind: str, about: str) -> Kept:
+def _file(path: Path, kind: str, about: str) -> Kept:
     stats = [path.stat()]
     with suppress(FileNotFoundError):
         stats.append(path.with_name(path.name + "-wal").stat())
@@ -129,26 +164,26 @@ def _kept(path: Path, kind: str, about: str) -> Kept:
     return Kept(path, kind, about, size, changed)
 
 
-def _about(path: Path) -> tuple[str, str]:
-    """A journal's state, and its task, model and answers."""
-    content = read_journal(path)
+def _journal(path: Path, name: str) -> tuple[str, str, float]:
+    """A journal's state, its task, model and answers, and when it was opened last."""
+    content = read_journal(path, name)
     header = content.header
     there, wanted = len(content.answers), header.get("requests", "?")
     kind = "running" if content.running else "unfinished"
     if content.finished and kind != "running":
         kind = "finished"
+    if ".aside-" in name:
+        kind = "set aside"
     model = header.get("model", "?")
     args = header.get("model_args") or {}
-    name = args.get("pretrained") or args.get("model") or ""
-    return (
-        kind,
-        f"{header.get('task', '?')}: {there:,} of {wanted} answers of {model} {name}".strip(),
-    )
+    called = args.get("pretrained") or args.get("model") or ""
+    about = f"{header.get('task', '?')}: {there:,} of {wanted} answers of {model} {called}".strip()
+    return kind, about, content.opened
 
 
 def _row(item: Kept) -> dict[str, Any]:
     changed = time.strftime("%Y-%m-%d %H:%M", time.localtime(item.changed))
     return {
         "kind": item.kind, "of": item.about, "MB": f"{item.size / 1e6:.2f}", "changed": changed,
-        "file": f"{item.path.parent.name}/{item.path.name}",
+        "file": f"{item.path.parent.name}/{item.path.name}", "shelf": item.shelf,
     }  # fmt: skip

@@ -78,11 +78,11 @@ def _keys(task: str, instances: Sequence[Any]) -> list[str]:
     return keys
 
 
-def saved(task: str, file: Path) -> None:
-    """The task's answers are in a file of their own now."""
+def saved(task: str, place: str) -> None:
+    """The task's answers are saved now, to be scored."""
     part = None if _current is None else _current.part(task)
     if part is not None and part.journal is not None:
-        part.journal.note_saved(file)
+        part.journal.note_saved(place)
 
 
 def scored(task: str) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from xling_tasks.errors import BackendError
@@ -20,10 +19,10 @@ from xling_tasks.harness.backends import (
 )
 from xling_tasks.harness.run import all_ranks, current, reseed
 from xling_tasks.harness.watch import Watch
+from xling_tasks.lm.hooked import changed_answers, hook_key
 from xling_tasks.lm.part import Part
 from xling_tasks.lm.service import Service
 from xling_tasks.log import log, warn_once
-from xling_tasks.logs.results import as_json
 from xling_tasks.models.health import ServiceDown
 from xling_tasks.models.rounds import own_transport
 from xling_tasks.replies.journal import Kept, Place
@@ -56,7 +55,7 @@ class Journaled:
         self._early: dict[int, Any] = {}
         self._asked: list[Any] = []
         self._places: list[tuple[Part, Place] | None] = []
-        self._service = None
+        self._service, self._error_texts = None, error_texts
         if own_transport(unwrapped(lm)):
             args = self.run.model_args
             self._service = Service(
@@ -95,9 +94,9 @@ class Journaled:
         return sum(p.there for p in parts), sum(sum(p.allowed.values()) for p in parts)
 
     def where(self) -> str:
-        """The folder of the journals; '' if none is written."""
+        """The file with the journals; '' if none is written."""
         paths = [p.journal.path for p in self._parts.values() if p.journal and not p.journal.failed]
-        return str(paths[0].parent) if paths else ""
+        return str(paths[0]) if paths else ""
 
     # Asking
 
@@ -133,6 +132,7 @@ class Journaled:
                 self._fill_up(ask, requests, len(mine), more, options)
                 self._release()
                 if not self._anywhere(bool(open_)):
+                    self._settled()
                     return replies
                 self._wait(open_)
         except KeyboardInterrupt:
@@ -155,12 +155,33 @@ class Journaled:
         for part, numbers in wanted.items():
             assert part.journal is not None
             known, own = part.journal.claim(numbers)
+            if doubtful := self._doubtful(part, known, numbers):
+                part.journal.forget(*doubtful)
+                own |= part.journal.claim(doubtful)[1]
+                known = {place: kept for place, kept in known.items() if place not in doubtful}
             for place, kept in known.items():
                 replies[numbers[place]] = _reply(kept)
             mine += [number for place, number in numbers.items() if place in own]
             theirs = numbers.keys() - known.keys() - own
             left += [numbers[place] for place in theirs]
         return sorted(mine), sorted(left)
+
+    def _doubtful(
+        self, part: Part, known: Mapping[Place, Kept], numbers: Mapping[Place, int]
+    ) -> set[Place]:
+        """Kept answers that a start got which ended before it looked into them."""
+        if self._service is None or not self._error_texts:
+            return set()
+        return part.doubtful(
+            (place, self._asked[numbers[place]], _reply(kept)) for place, kept in known.items()
+        )
+
+    def _settled(self) -> None:
+        """All that was asked for has come, and was looked through."""
+        for part in {id(place[0]): place[0] for place in self._places if place}.values():
+            part.looked_through = True
+            if part.journal is not None:
+                part.journal.note_settled()
 
     def _release(self) -> None:
         for part in self._parts.values():
@@ -188,11 +209,11 @@ class Journaled:
         if not is_engine(self._lm):
             for number in reversed(chunk):
                 if self._places[number] is not None:
-                    key = _hook_key(kind, requests[number].args)
+                    key = hook_key(kind, requests[number].args)
                     self._pending.setdefault(key, []).append(number)
         given = ask([requests[number] for number in chunk], *more, **options)
         early, self._pending, self._early = self._early, {}, {}
-        changed = _changed(early, chunk, given)
+        changed = changed_answers(early, chunk, given)
         for number, reply in zip(chunk, given, strict=True):
             replies[number] = reply
             place = self._places[number]
@@ -203,7 +224,7 @@ class Journaled:
 
     def _told(self, kind: str, request: Any, answer: Any) -> None:
         """The cache hook: an answer is there, while others are still being made."""
-        waiting = self._pending.get(_hook_key(kind, request))
+        waiting = self._pending.get(hook_key(kind, request))
         if waiting:
             number = waiting.pop()
             place = self._places[number]
@@ -269,7 +290,7 @@ class Journaled:
         again = max(starts, default=1)
         if not rest or again < 2:
             return
-        names = sorted(str(p.journal.path.name) for p in self._parts.values() if p.journal)
+        names = sorted(p.journal.name for p in self._parts.values() if p.journal)
         reseed(int(key_of_request(names, again)[:8], 16) % 2**31)
         go_on = getattr(unwrapped(self._lm), "continue_after", None)
         if go_on is not None:  # our own models draw by the number of the repeat
@@ -358,19 +379,3 @@ def _reply(kept: Kept) -> Any:
     if kept.outcome:
         return Unanswered.of(kept.outcome, kept.reason, kept.answer)
     return kept.answer
-
-
-def _hook_key(kind: str, request: Any) -> tuple[Any, ...]:
-    context, argument = request[0], request[1]
-    if not isinstance(context, (str, tuple)):
-        context = as_json(context)
-    # Few arguments among many requests: one text for each.
-    return kind, context, sys.intern(as_json(argument))
-
-
-def _changed(early: dict[int, Any], chunk: Iterable[int], given: Sequence[Any]) -> set[int]:
-    """Answers that the hook told otherwise; equal requests may have changed places among them."""
-    returned = dict(zip(chunk, given, strict=True))
-    if Counter(early.values()) == Counter(returned[number] for number in early):
-        return set()
-    return {number for number, answer in early.items() if returned[number] != answer}

@@ -32,7 +32,7 @@ class ReplayLM(LM):  # type: ignore[misc]
 
     Args:
         path: A folder with the logs of one model anywhere below it: the `--output_path` of a run
-            with `--log_samples`, or the cache's folder `answers`. Several, as a list or with `+`
+            with `--log_samples`, or the cache folder. Several, as a list or with `+`
             between them, are the parts of one run.
         run: Which run, where there are several; None for the newest that has the task. Several
             with `+` between them, or `all`, are joined.
@@ -218,7 +218,7 @@ def _chosen(folder: Path, logs: Sequence[TaskLog], run: str | None) -> dict[str,
     if not logs:
         raise DataError(
             f"{folder}: no logged answers there; give path= the --output_path of a run with "
-            "--log_samples, or the cache's folder of answers"
+            "--log_samples, or the cache folder"
         )
     ordered = sorted(logs, key=lambda log: log.run)
     wanted = None if run is None else set(str(run).split("+"))

@@ -1,9 +1,9 @@
-"""The files of answers that every run writes before it scores: what is in them, made and read.
+"""The answers that every run saves before it scores: what is told of them, made and read.
 
-A file holds one process's part of one task. Its first line is a header: the run, the model, the
-generation arguments in use. Each further line is a document: digests of its content and of its
-prompts, and the answers. Prompts and documents themselves are left out; a digest is enough to
-tell whether a later run asks the same (see `xling_tasks.lm.replay`).
+A shelf of the store (of version 0.2: a file) holds one process's part of one task. What comes first
+is a header: the run, the model, the generation arguments in use. All else is a document each:
+digests of its content and of its prompts, and the answers. Prompts and documents themselves are
+left out; a digest tells whether a later run asks the same (see `xling_tasks.lm.replay`).
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def answer_lines(
     instances: Sequence[Any],
     digests: Mapping[str, str] | None,
 ) -> Iterator[dict[str, Any]]:
-    """The lines of a file of answers.
+    """The header and the documents of a task's answers.
 
     Args:
         task: The task.

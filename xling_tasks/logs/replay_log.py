@@ -1,7 +1,8 @@
 """The logged answers of earlier runs, read again: found, indexed by document, read when needed.
 
 Two kinds of log: the harness's `samples_*.jsonl` (with the `results_*.json` of the same run beside
-it), and the files of answers that our tasks write before they score (`xling_tasks.logs.answers`).
+it), and the answers that our tasks save before they score (`xling_tasks.logs.answers`), in the
+store or, by version 0.2, in files.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from xling_tasks.logs.answers import FORMAT, doc_digest, read_requests
 from xling_tasks.logs.checked import check_results
 from xling_tasks.logs.replay_prompts import Digest, Logged, LoggedPrompt
 from xling_tasks.logs.results import SAMPLES, Results, model_line
+from xling_tasks.replies.saved import STORES, saved_places, saved_row, saved_rows
 from xling_tasks.safe_json import loads, read_lines
 from xling_tasks.unanswered import missing_in
 
@@ -108,9 +110,7 @@ class TaskLog(ABC):
 
     def row(self, entry: Entry) -> dict[str, Any]:
         """A document's line."""
-        with entry.path.open("rb") as file:
-            file.seek(entry.offset)
-            return dict(loads(file.readline()))
+        return _line_at(entry)
 
     def first(self) -> list[LoggedRequest]:
         """The requests of the first document, by which one tells how the run asked."""
@@ -123,13 +123,17 @@ class TaskLog(ABC):
 
     def _entries(self) -> Iterator[tuple[str, str, Entry]]:
         for path in self.paths:
-            for number, offset, row in _lines(path):
+            for number, offset, row in self._rows(path):
                 try:
                     keys = self._keys(row)
                 except (ValueError, LookupError, TypeError, AttributeError) as error:
                     raise _broken(path, number, error) from error
                 if keys is not None:
                     yield (*keys, Entry(self, path, number, offset))
+
+    def _rows(self, path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
+        """A file's rows with their numbers and places."""
+        return _lines(path)
 
     @abstractmethod
     def _keys(self, row: dict[str, Any]) -> tuple[str, str] | None:
@@ -175,7 +179,11 @@ class SamplesLog(TaskLog):
 
 
 class AnswersLog(TaskLog):
-    """The files of answers of one task: one per process of the run."""
+    """The saved answers of one task: one place per process of the run.
+
+    Args:
+        headers: The header of each place: a file of version 0.2, or a shelf behind its store.
+    """
 
     def __init__(self, headers: Mapping[Path, Mapping[str, Any]]) -> None:
         self.paths = sorted(headers, key=lambda path: int(headers[path]["rank"]))
@@ -194,7 +202,13 @@ class AnswersLog(TaskLog):
     def row(self, entry: Entry) -> dict[str, Any]:
         """A document's line, with the arguments in its file's header."""
         header = self._headers[self.paths.index(entry.path)]
-        return {**super().row(entry), "arguments": header["arguments"]}
+        line = _line_at(entry) if entry.path.is_file() else saved_row(entry.path, entry.row)
+        return {**line, "arguments": header["arguments"]}
+
+    def _rows(self, path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
+        if path.is_file():
+            return _lines(path)
+        return ((number, 0, row) for number, row in saved_rows(path))
 
     def _keys(self, row: dict[str, Any]) -> tuple[str, str] | None:
         return None if "xling_answers" in row else (row["doc"], str(row["question_id"]))
@@ -214,7 +228,7 @@ def find_logs(folder: Path) -> list[TaskLog]:
     if not folder.is_dir():
         raise DataError(
             f"{folder}: not a folder; give path= the --output_path of a run with --log_samples, "
-            "or the cache's folder of answers"
+            "or the cache folder"
         )
     return [*_samples(folder), *_answers(folder)]
 
@@ -258,8 +272,18 @@ def _answers(folder: Path) -> Iterator[TaskLog]:
         runs.setdefault((header["task"], header["run"]), {})[path] = header
     if old:
         log.warning("%s: %d files of answers by another version are left out", folder, len(old))
+    for path in sorted(folder.rglob(STORES)):
+        for place, header in saved_places(path).items():
+            if header.get("xling_answers") == FORMAT:
+                runs.setdefault((header["task"], header["run"]), {})[place] = header
     for headers in runs.values():
         yield AnswersLog(headers)
+
+
+def _line_at(entry: Entry) -> dict[str, Any]:
+    with entry.path.open("rb") as file:
+        file.seek(entry.offset)
+        return dict(loads(file.readline()))
 
 
 def _lines(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:

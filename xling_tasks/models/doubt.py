@@ -22,7 +22,7 @@ import math
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from xling_tasks.log import log
 from xling_tasks.models.failures import ANSWER, FAILED, REPEATED, CallFailed, Reply, alike
@@ -30,6 +30,8 @@ from xling_tasks.models.health import Health, Limits
 from xling_tasks.models.rounds import Arrived, Call, one_round
 from xling_tasks.readers.refusals import declines
 from xling_tasks.secrets import redact_text
+
+T = TypeVar("T")
 
 PROMPTS = 3
 """Different prompts with one text above which it is looked into."""
@@ -41,6 +43,30 @@ _TRIED = 12
 _BY_CHANCE = 0.05
 _OTHERS = 3
 _OURS = ("How much is 3 + 4? Reply with the number alone.", "What is the capital of France?")
+
+
+def shared(said: Iterable[tuple[T, str, str]]) -> set[T]:
+    """What got one text that three or more different prompts got, and that does not decline.
+
+    Args:
+        said: Anything, with its prompt and its reply.
+    """
+    places: dict[str, dict[T, str]] = {}
+    for item, prompt, reply in said:
+        if text := _common(reply):
+            places.setdefault(text, {})[item] = alike(prompt)
+    return {
+        item
+        for text, same in places.items()
+        if len(set(same.values())) >= PROMPTS and not declines(text)
+        for item in same
+    }
+
+
+def _common(reply: str) -> str:
+    """What a reply may have in common with others; '' if it says nothing."""
+    text = alike(reply)
+    return text if any(unicodedata.category(c)[0] == "L" for c in text) else ""
 
 
 class Doubt:
@@ -110,8 +136,7 @@ class Doubt:
         reads = self._calls[place].reads
         if reply.outcome != ANSWER or (reads is not None and reads(reply.text)):
             return ""
-        text = alike(reply.text)
-        return text if any(unicodedata.category(c)[0] == "L" for c in text) else ""
+        return _common(reply.text)
 
     def _settle(self, text: str, same: list[int]) -> Iterator[Arrived]:
         if text in self._models:

@@ -13,7 +13,6 @@ import copy
 import queue
 import random
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -22,8 +21,6 @@ from xling_tasks.log import log
 from xling_tasks.models import failures, http
 from xling_tasks.models.failures import FAILED, CallFailed, Reply
 from xling_tasks.models.health import Health, Limits, ServiceDown
-
-_TOGETHER = 0.02  # seconds
 
 Arrived = list[tuple[int, Reply]]
 """Replies with the places of their requests, in the order of arrival."""
@@ -96,11 +93,10 @@ def _drain(
     Returns:
         The error that ended the calls, if one did, and whether all calls are done.
     """
-    together = None
     while True:
-        wait = 1.0 if together is None else max(0.0, together - time.monotonic())
         try:
-            item = results.get(timeout=wait)
+            # What has come is kept at once: a kill loses what waits for more.
+            item = results.get(block=not arrived, timeout=1.0)
         except queue.Empty:
             return None, False
         if item is None:
@@ -108,8 +104,6 @@ def _drain(
         if isinstance(item, BaseException):
             return item, False
         arrived.append(item)
-        if together is None:  # so that what arrives together is written together
-            together = time.monotonic() + _TOGETHER
 
 
 class _Work:

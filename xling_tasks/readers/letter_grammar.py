@@ -23,12 +23,14 @@ HEAD_OF_LINE = (?:^|(?<=LINES))
 
 # An item of a list: a letter, perhaps with its own text; or a text, perhaps with its letter.
 LETTER = LEADS OPENS letter CLOSES option? (?:(?:[colon comma dash]? article|[stop colon comma
- dash]?) OPENS text CLOSES)?
+ dash]?) OPENS text CLOSES (?!open letter))?
 TEXT = LEADS OPENS text CLOSES (?:NOTES option? letter CLOSES|[colon dash] letter (?=[LINES
  stop]|$))?
 # Items stand in a row, or one a line: then nothing else is on the line.
+# A dash joins three ('A - C - D'): two would be a range.
 JOINED = (?:[comma stop]* and|stop? comma+|semicolon (?=[article option options]* letter
- (?:[semicolon stop LINES]|$))|(?<=letter)(?=letter))
+ (?:[semicolon stop LINES]|$))|(?<=letter)(?=letter)
+ |dash (?=letter dash letter)|(?<=letter dash letter) dash)
 ITEM_ENDS = [CLOSE stop comma semicolon]*+ end? (?:LINES|$)
 NEXT_LINE = [comma stop semicolon colon]* (?:line|blank (?=[^LINES]* text)) [bullet number]?
 LETTERS = [bullet number]? LETTER (?:(?:JOINED|NEXT_LINE (?=LETTER ITEM_ENDS)) LETTER){0,11}+
@@ -59,43 +61,44 @@ LISTED = (?P<list>LIST) (?=STRICT)
 LISTED_LOOSELY = (?P<list>LIST) (?=LOOSE)
 
 # Labels: an answer's noun with what makes it the right one, and a colon, a verb or nothing.
-NOUN = (?:[article final right both]* NAMED [article final right option options]*
+NOUN = (?:[article final right both label]* NAMED [article final right option options]*
  |[article final right both]* right [article final]* [option options] [article final right
  answer]*
- |[article final]* [option options] [article final]* right [article final right]*
+ |[article final]* [option options] [article final is are]* right [article final right]*
  |[article final right]* final [article final]* [option options]?)
 COLON = (?:[is are end]* close_square? [colon so]+ end?|close_square|[is are]? dash) LINES*
-VERB = [is are]+ colon? LINES* [is are]?
+VERB = [is are]+ right? colon? LINES* [is are]?
 EDGE = (?<=^|[stop comma colon semicolon query open close open_square close_square LINES bullet
  number so is but end also
  dot all and boxed dash]|[word capital] (?=[article right final]))
 ITEM_HEAD = (?<=^|[LINES bullet number])
 WITH_COLON = EDGE (?P<core>NOUN|ITEM_HEAD [is are]? right+|(?<=^|[LINES bullet number comma])
- [article final right]* [label option]) (?P<mark>COLON)
+ [article final right]* [label option] final?) (?P<mark>COLON)
 WITH_VERB = EDGE (?P<core>NOUN|(?<=^|[stop LINES bullet number]|article comma) article* right+
  article?)
  (?P<mark>VERB)
 BOXED = (?P<core>boxed) (?P<mark>)
 NOUN_ALONE = (?<=^|[ENDS bullet]|[is article so] comma?|so comma) (?P<core>NOUN) (?P<mark>)
-VERB_ALONE = (?<=^|[stop LINES bullet]) (?P<core>article* [is are]) (?P<mark>)
-RIGHT_ALONE = (?<=^|[stop LINES bullet]) (?P<core>[is are]? right+ (?=[article both]? letter))
- (?P<mark>)
-CHOICE = (?<!not|maybe|both|wrong) (?P<core>choose) (?P<mark>colon?)
+VERB_ALONE = (?<=^|[stop LINES bullet]) (?P<core>(?:article+ comma)? article* [is are]+) (?P<mark>)
+RIGHT_ALONE = (?<=^|[stop LINES bullet]) (?P<core>[is are]? right+
+ (?=[article both option]* letter)) (?P<mark>)
+CHOICE = (?<!not|maybe|both|wrong) (?P<core>choose) (?P<mark>[colon dash]?)
 FINDING = (?<!not|maybe|wrong) (?P<core>points) (?P<mark>colon?)
 # 'The best fit is B' before the letter; 'most likely has T (option B)'.
 BEST = (?<!not|maybe|wrong|none) (?P<core>explains_best) (?P<mark>colon? [is are]?)
 CONCLUSION = (?<=^|[stop comma semicolon LINES bullet but]) (?P<core>so) (?P<mark>[comma colon]?
  [is are article option answer]*)
-# 'The false one is C': an answer where the question asks for what is false.
-FALSE_LABEL = EDGE (?P<core>[article final right]* [option options NAMED]? [article final]* wrong
- [article final]* [option options NAMED]?) (?P<mark>COLON|VERB)
+# 'The false one is C': an answer where the question asks for what is false; 'A is false: ...'
+# says why one is.
+FALSE_LABEL = (?<![letter text CLOSE] is) EDGE (?P<core>[article final right]* [option options
+ NAMED]? [article final]* wrong [article final]* [option options NAMED]?) (?P<mark>COLON|VERB)
 # A line that is nothing but a label heads what follows it ('### Answer').
 HEADING = HEAD_OF_LINE bullet? (?:NOUN|[article final]* label) LINES
 # What a label is followed by where it says what the answer is not.
 DENIAL = [article option options is are]* (?:[not no] [is are article option options]* open?
  [letter text]|open? [letter text] [close article end]* not)
 SAYS_ELSE = [^LINES stop semicolon]{0,4} [letter prose text maybe not]
-VERB_ONLY = article* [is are]
+VERB_ONLY = (?:article+ comma)? article* [is are]+
 
 # Statements: 'C is the correct answer', 'C is true', 'B best explains it', 'only B explains it'.
 STATES = (?<=^ is?|[stop comma colon semicolon LINES bullet so] is|[stop comma colon semicolon
@@ -136,7 +139,8 @@ GRANTED = (?:^|(?<=[stop semicolon LINES])) (?:[concession aside] [^concession a
 SAYS = [letter prose text also maybe seems right wrong concession granted]
 
 # A list that says of every option whether it is right.
-MARK = (?:(?P<no>[not no]+ article? right+|wrong+|cross|no)|(?P<yes>article? right+ [option
+MARK = (?:(?P<no>[not no]+ article? right+|wrong+|cross|no (?:article are)?
+ |not (?:article? are not?)? (?=[end article]* [ENDS]))|(?P<yes>article? right+ [option
  options]?|tick|yes))
 HEAD = OPENS [option options]? (?:letter CLOSES option? (?:[stop colon dash]* OPENS text
  CLOSES)?|text CLOSES)
@@ -147,7 +151,7 @@ ROW_AFTER = [bullet number]? (?P<head>SOME|HEAD) [stop colon dash comma open is 
  also]* MARK end* also? (?=$|ROW_ENDS|letter|text)
 ROW_BEFORE = [bullet number]? (?P<mark>[tick cross]) [colon dash]? (?P<head>HEAD)
  (?=$|ROW_ENDS|[tick cross])
-SPOKEN = [is are not no right wrong each both]
+SPOKEN = [is are not no right wrong each both dash]
 ONE_TICK = tick [^tick cross LINES]*
 HEAD_LINE = HEAD_OF_LINE [bullet number]? [tick cross]? OPENS
  (?:letter CLOSES [stop colon dash close dot]|letter CLOSES comma? text|letter open text|text
@@ -167,7 +171,11 @@ REASON_EACH = (?:[semicolon comma] and?|and|[stop LINES] [bullet number]?) [arti
  options]* OPENS letter CLOSES (?:open text close)? comma? because
 OWN_REASON = [CLOSE stop]* (?:open text close)? comma? because
 OUTWEIGHED = [stop semicolon comma LINES] but
-DENIES_ANOTHER = [wrong because aside cross]|[not no but] [article option options]* [letter prose]
+DENIES_ANOTHER = [because aside cross]|(?<![not no] article?) wrong
+ |[not no but] [article option options]* [letter prose]
+ |[letter prose text] CLOSE* [is are article dash]* [not no] (?![also or wrong])
+BUT_NOT_OTHERS = comma? but [article option options letter and comma]* letter
+ [is are dash article both each]* (?:wrong|[not no] (?!wrong))
 AGAINST_TEXT = [not aside] article* $
 TEXT_DENIED = end? not
 HEDGES = [but maybe seems or]

@@ -242,7 +242,9 @@ class Reply:
         close, asks = tuple(row("close query"))
         if tail.rstrip(close).endswith(asks) or after.lstrip(close).startswith(asks):
             return False
-        if has(sentence + tail, "none") or has(tail[:2], "but"):
+        if has(tail[:2], "but") and not RULES.BUT_NOT_OTHERS.match(tail):
+            return False
+        if has(sentence + tail, "none"):
             return False
         others = self.mentioned(tail_start, tail_start + len(tail)) - place.letters
         if others == {"A"} and place.named and not self.several and self._article(tail_start, tail):

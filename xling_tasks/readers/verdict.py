@@ -254,8 +254,14 @@ class _Lexer(Lexer):
         return 0 if hyphen else super().sign(at)
 
     def mend(self) -> None:
-        """是 joins an answer and what it is, or says Yes; 不是 before what is wrong denies it."""
+        """是 joins an answer and what it is, or says Yes; 不是 before what is wrong denies it.
+
+        A semicolon before a statement about the answer ends a sentence.
+        """
         kinds, about_it = self.kinds, row("noun subject")
+        for i, (start, _) in enumerate(self.spans[:-1]):
+            if self.raw[start] == ";" and kinds[i + 1] in row("subject is opinion so"):
+                kinds[i] = KIND["stop"]
         for i in range(len(kinds) - 1 if "是" in self.raw else 0):
             said = self.raw[self.spans[i][0] : self.spans[i][1]]
             about = i and kinds[i - 1] in about_it
@@ -300,6 +306,9 @@ def lex_verdict(text: str) -> Tokens:
         kinds = _as_one(kinds, words, RULES.MEETS)
     if has(kinds, "agree disagree"):
         kinds = _as_one(kinds, words, RULES.AGREES)
+    kinds = RULES.MORE_BLAME.sub(
+        lambda match: KIND["or"] + RULES.DOUBTS.sub(KIND["adverb"], match[0][1:]), kinds
+    )
     kinds = RULES.HEADING.sub(lambda match: match[0][:-1] + colon, kinds)
     for rule in (RULES.POLITE, RULES.ASKED):
         before = rule.match(kinds)

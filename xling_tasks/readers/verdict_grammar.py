@@ -10,19 +10,22 @@ from xling_tasks.readers.kinds import Grammar
 RULES = Grammar("""
 ENDS = [stop query line]
 DENIED = [not no]
+WORDS = [yes no right wrong]
 ABOUT = [subject noun]
 
 # One verdict, in words that stand alone; negations before an adjective (en, es) or after it (hi).
 ITEM = (?:(?P<no>DENIED is? [adverb fully]* right|right DENIED is?
- |wrong (?!DENIED is? (?:[stop comma line]|$)) is?|no|fails)
+ |wrong (?!DENIED is? (?:[stop comma line]|$)) is?|no is?|fails)
  |(?P<yes>yes is?|right is?|wrong DENIED is?|not is? [adverb fully]* wrong))
 EDGE = [bullet boxed stop comma open colon dash slash close]*
 LABEL = (?:noun [word ABOUT adverb]{0,4} [colon dash]
  |[adverb right]* ABOUT noun? [right adverb]* is colon?
- |boxed|so [comma colon]?|ABOUT colon|is? subject? right colon|noun (?=[yes no] (?:[is stop comma
- line]|$)))
+ |noun word{0,2} subject is colon?|boxed|so [comma colon]?|ABOUT colon|is? subject? right is? colon
+ |right? noun (?=[yes no] (?:[is stop comma line]|$)))
 # What leads to a verdict: 'In short, ', 'definitely '; 'I think not' says less than No.
-LEAD = (?:adverb+|[opinion adverb]+ [comma colon])?
+# 'from a doctor's view, '.
+NEUTRAL = [^ENDS comma WORDS unsure flawed fine fails not]*
+LEAD = (?:adverb+|[opinion adverb]+ [comma colon]|NEUTRAL according NEUTRAL comma)?
 START = EDGE LEAD LABEL*
 BREAK = (?=$|[stop comma colon open close line query dash because bullet])
 BARE = LEAD (?:EDGE LABEL* [adverb comma colon]* ITEM)+ EDGE is? EDGE
@@ -31,12 +34,12 @@ OPENING = START adverb* fully? ITEM (?:[comma stop]* adverb* ITEM)* [adverb opin
 HEAD = START (?:(?P<yes>yes)|(?P<no>no))
 MARKED = (?:^|(?<=[stop comma colon line bullet open ABOUT query opinion]
  |[word foreign] (?=so|noun)|foreign adverb (?=ABOUT)))
- (?P<label>LABEL) EDGE adverb* ITEM BREAK
+ (?P<label>LABEL+) EDGE adverb* ITEM BREAK
 BOTH = EDGE LABEL* [yes no right wrong] [slash or comma line]+ [yes no right wrong] BREAK
 TAKEN_BACK = START ITEM (?:[comma stop]? ITEM)* (?:[comma colon dash]* but
- |[comma stop colon dash]* [offer refusal]|[comma stop] unsure [word foreign]* [stop line]* $)
+ |[comma stop colon dash]* [offer refusal]|[comma stop] unsure [word foreign is adverb
+ WORDS]* [stop line]* $)
 OTHERWISE = otherwise comma? (?:(?P<yes>yes)|(?P<no>no))
-WORDS = [yes no right wrong]
 SAYS = [WORDS fine flawed fails]
 SENTENCE = [^ENDS]* ENDS?
 
@@ -46,6 +49,10 @@ GRANTED = (?:^|(?<=[stop line comma]))
  (?:concession [^ENDS comma]* comma|[^ENDS comma granted]* granted) (?=[^ENDS]* [^ENDS])
 GRANTS = [^comma stop line]
 FORM = open? (?P<one>WORDS) comma? [or slash]+ (?!(?P=one)) WORDS (?:close|(?=[stop line]|$))
+# 'It is wrong and may be harmful': the doubt is about more of the same.
+MORE_BLAME = (?<=(?<!DENIED adverb*) wrong is?) [or comma]
+ (?:unsure [word foreign is adverb]* wrong|wrong unsure) (?=is? (?:[ENDS comma]|$))
+DOUBTS = [^wrong]
 HEADING = (?:^|(?<=line)) [adverb right bullet]* ABOUT [ABOUT adverb]* line
 POLITE = ^ [bullet open]* polite+ [comma stop colon dash]* line* (?=.)
  |^ emphatic comma (?=[subject word foreign is adverb polite opinion so doubt])
@@ -53,13 +60,15 @@ EMPHATIC = ^ [bullet open]* emphatic (?=colon|[stop line]* $|[adverb opinion is]
 
 # 'It does not answer the question', in the order of any language.
 CLAUSE = [^ENDS comma DENIED but concession right wrong]*
-FAILS = (?<=subject CLAUSE|^|[stop line comma but])
- (?:DENIED CLAUSE [replies ABOUT] CLAUSE question|question CLAUSE DENIED CLAUSE replies|question
- CLAUSE replies CLAUSE DENIED)
+FAILS = (?:(?<=subject CLAUSE) DENIED CLAUSE right? [replies ABOUT] CLAUSE [no right]? CLAUSE
+ question
+ |(?<=subject CLAUSE|^|[stop line comma but because])
+ (?:DENIED CLAUSE replies CLAUSE no? CLAUSE question|not CLAUSE ABOUT CLAUSE question
+ |question CLAUSE right? ABOUT? DENIED CLAUSE replies|question CLAUSE replies CLAUSE DENIED))
 
 # 'It correctly answers the question', 'I agree with the answer', and not.
-MEETS = (?<=subject [adverb fully]*) (?:right replies question|replies right question|question
- right foreign? replies)
+MEETS = (?<=subject [adverb fully]*) (?:right foreign? [replies ABOUT] adverb? question
+ |replies right [word ABOUT]{0,2} question|question right [foreign ABOUT]? replies)
  is? (?=$|[ENDS comma because]) (?!comma? but)
 ABOUT_IT = [word foreign adverb fully opinion subject is so offer]
 AGREES = (?<=^|[stop line comma]) (?P<before>[ABOUT_IT DENIED]*) (?P<what>agree|disagree)
@@ -75,20 +84,20 @@ STATEMENT = [opinion agree adverb so comma]* (?P<doubt>doubt?) [opinion adverb]*
  adverb|question adverb?)?
  (?:subject [ABOUT adverb fully]{0,2} (?:[word adverb ABOUT question]{0,8}? (?P<n1>DENIED?) is
  (?P<n2>DENIED?)|(?P<n6>DENIED?))
- |(?P<n3>DENIED?) is (?P<n4>DENIED?)) (?:comma [opinion adverb so]+ comma)?
- [adverb fully noun]* (?P<adj>[right wrong]) (?:or adverb* (?P=adj))* ABOUT? adverb*
+ |(?P<n3>DENIED?) is (?P<n4>DENIED?)|(?<=[opinion doubt])|(?<![^comma]) noun)
+ (?:comma [opinion adverb so]+ comma)? [adverb fully noun question]* (?P<adj>[right wrong])
+ (?:or adverb* (?P=adj))* ABOUT? adverb* (?:[word ABOUT]{0,3} question)?
  (?P<n5>DENIED?) is? adverb*
  (?=$|[stop comma colon open close line because dash but query bullet so]|or (?![WORDS not]))
 STARTS = (?:^|(?<=[stop line bullet colon boxed query comma dash])|(?<=[yes no]) (?!is)|(?<=so))
 # What leads to a statement: a word, a label, 'therefore', 'according to the guidelines,'.
-NEUTRAL = [^ENDS comma WORDS unsure flawed fine not]*
-LEAD_IN = bullet? [yes no] comma?|[^comma]{0,12} colon|so comma?|(?:adverb|[word foreign offer]?
- agree is?) comma|[opinion adverb]*
- NEUTRAL according NEUTRAL comma but?
+LEAD_IN = bullet? [yes no] comma?|[^comma]{0,12} colon|(?:[^ENDS]* comma)? so comma?
+ |(?:adverb|[word foreign offer]? agree is?) comma|[opinion adverb]*
+ NEUTRAL according (?:NEUTRAL comma but?|(?=opinion))
 UNFIT = [opinion adverb so comma]* (?:ANSWER fails|fails)
 PARTLY = [DENIED doubt]
 QUALIFIED = [comma dash] but
-VERB = [is not]
+VERB = [is not]|[opinion doubt] adverb* subject? [adverb fully]* [right wrong]
 NO_VERB = no is
 
 # What speaks against a verdict: 'No. You are right', 'My answer, yes', '..., but yes'.

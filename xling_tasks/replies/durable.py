@@ -6,6 +6,7 @@ import os
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,6 +17,8 @@ from xling_tasks.replies import file
 
 _LOOK = 0.05
 """Seconds between looks whether the file is still the one that was opened."""
+
+_all: weakref.WeakSet[Durable] = weakref.WeakSet()
 
 
 class Durable:
@@ -37,6 +40,7 @@ class Durable:
         self._process, self._inode, self._looked = 0, 0, 0.0
         self._dirty = False
         self._writes = writes
+        _all.add(self)
 
     @contextmanager
     def _transaction(self, *, begin: bool = True) -> Iterator[sqlite3.Connection]:
@@ -72,9 +76,15 @@ class Durable:
                 self._let_go()
             self._db = None
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = file.connect(self.path)
+            known = any(other._has_open(self.path, inode) for other in list(_all))
+            self._db = file.connect(self.path, known=known)
             self._process, self._inode = os.getpid(), self.path.stat().st_ino
         return self._db
+
+    def _has_open(self, path: Path, inode: int) -> bool:
+        """Whether this process has a file open here; while it has, no other has its number."""
+        here = self._db is not None and self._process == os.getpid()
+        return here and (path, inode) == (self.path, self._inode)
 
     def _let_go(self) -> None:
         if self._db is not None and self._process == os.getpid():

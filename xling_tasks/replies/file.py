@@ -24,10 +24,14 @@ _PAGE = 4096
 _SCHEMA = f"""
 CREATE TABLE replies (key TEXT PRIMARY KEY, reply BLOB NOT NULL, sum INTEGER NOT NULL);
 CREATE TABLE leases (key TEXT PRIMARY KEY, owner TEXT NOT NULL);
-CREATE TABLE owners (owner TEXT PRIMARY KEY, seen REAL NOT NULL, since REAL NOT NULL);
+CREATE TABLE owners (owner TEXT PRIMARY KEY, shelf TEXT, seen REAL NOT NULL, since REAL NOT NULL);
 PRAGMA user_version = {FORMAT};
 """
-_COLUMNS = {"replies": "key, reply, sum", "owners": "owner, seen, since", "leases": "key, owner"}
+_COLUMNS = {
+    "replies": "key, reply, sum",
+    "owners": "owner, shelf, seen, since",
+    "leases": "key, owner",
+}
 # Of the table, and of the index by which replies are found: a spoilt page may hide many silently.
 _COUNTS = """
 SELECT (SELECT COUNT(*) FROM replies NOT INDEXED), (SELECT COUNT(key) FROM replies WHERE key >= '')
@@ -42,10 +46,14 @@ _NETWORK = (
 )  # fmt: skip
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def connect(path: Path, *, known: bool = False) -> sqlite3.Connection:
     """Open a file, made if need be.
 
     A reply is with the operating system as soon as it is written: no killed process loses one.
+
+    Args:
+        path: The file.
+        known: Whether this process has it open already, so that it was looked through.
 
     Raises:
         sqlite3.Error, OSError: If it cannot be opened, or is of another format.
@@ -69,7 +77,7 @@ def connect(path: Path) -> sqlite3.Connection:
             raise sqlite3.DatabaseError(f"malformed: format {found}, not {FORMAT}")
         for table, columns in _COLUMNS.items():
             db.execute(f"SELECT {columns} FROM {table} LIMIT 0")
-        rows, found = db.execute(_COUNTS).fetchone()
+        rows, found = (0, 0) if known else db.execute(_COUNTS).fetchone()
         if rows != found:
             raise sqlite3.DatabaseError(f"malformed: {found} of {rows} replies can be found")
     except BaseException:
@@ -92,6 +100,20 @@ def on_network(path: Path) -> bool:
         if inside and len(folder) >= len(best):
             best, kind = folder, name
     return kind.startswith(_NETWORK)
+
+
+LAST = "\U0010ffff"
+"""Behind every key."""
+
+
+def before(shelf: str) -> str:
+    """How the keys of a shelf begin."""
+    return f"{shelf}:" if shelf else ""
+
+
+def within(shelf: str) -> tuple[str, str]:
+    """Between which keys a shelf lies: no less than the first, less than the second."""
+    return (f"{shelf}:", f"{shelf};") if shelf else ("", LAST)
 
 
 def checksum(key: bytes, reply: bytes) -> int:

@@ -1,23 +1,17 @@
-"""Where replies are kept, by which key, and the files of answers to be scored."""
+"""Where replies are kept, and by which key."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-import time
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from xling_tasks.log import warn_once
-from xling_tasks.output import file_name
 
 REPLIES = "replies"
-"""Within the cache folder: a file for each role."""
-
-JOURNALS = "journals"
-"""Within the cache folder: a file for each unfinished task of the model under test."""
+"""Within the cache folder: the file of the store, before its ending."""
 
 ENDING = ".sqlite"
 
@@ -59,20 +53,3 @@ def key_of(*parts: Any) -> str:
     """A content key: the digest of the parts' canonical JSON."""
     text = _JSON.encode(parts)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def save_answers(folder: Path, task: str, rank: int, rows: Iterable[Mapping[str, Any]]) -> Path:
-    """Write a task's answers as JSONL before they are scored; returns the new file.
-
-    The harness writes everything at the very end, so a crash while scoring would lose them. A
-    file that is there is whole.
-    """
-    target = folder / "answers"
-    target.mkdir(parents=True, exist_ok=True)
-    stamp = time.strftime("%Y-%m-%dT%H-%M-%S")
-    path = target / f"{file_name(task)}_{stamp}_{time.time_ns()}_{os.getpid()}_rank{rank}.jsonl"
-    unfinished = path.with_suffix(".part")
-    with unfinished.open("x", encoding="utf-8") as handle:
-        for row in rows:
-            handle.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
-    return unfinished.rename(path)

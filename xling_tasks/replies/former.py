@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from xling_tasks.harness.arguments import files_of
 from xling_tasks.log import log
+from xling_tasks.output import file_name
 from xling_tasks.replies.file import rows_of
 from xling_tasks.replies.store import ReplyStore
 from xling_tasks.secrets import is_secret
@@ -23,6 +24,9 @@ except ImportError:  # Windows has none
 
 TAKEN = ".taken-over"
 """Ends the name of a file that was taken over; nothing reads it any more."""
+
+JOURNALS = "journals"
+"""Within a cache folder of 0.2: a file for each unfinished task of the model under test."""
 
 _PREFIX = 18  # two numbers of eight digits, each with a space behind it
 _BATCH = 2000
@@ -66,6 +70,12 @@ class FormerJournal(NamedTuple):
     answers: dict[tuple[str, int], dict[str, Any]]
     starts: int
     saved: str | None
+
+
+def former_journal(cache: Path, task: str, name: str) -> Path:
+    """Where 0.2 kept what now has a shelf."""
+    folder = cache if cache.name == JOURNALS else cache / JOURNALS
+    return folder / f"{file_name(task)}-{name}.journal"
 
 
 def read_former_journal(path: Path) -> FormerJournal:

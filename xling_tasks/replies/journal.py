@@ -1,6 +1,6 @@
 """What one process got from the model under test for one task, until the run has come to its end.
 
-A store with a file for each task and process, which tells beside its answers what it is of. An
+A shelf of the store for each task and process, which tells beside its answers what it is of. An
 answer's key is the key of what was asked, and which of several equal requests it is.
 """
 
@@ -9,10 +9,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from xling_tasks.replies.role import MODEL
+from xling_tasks.replies.saved import forget_saved
+from xling_tasks.replies.shelves import Shelves
 from xling_tasks.replies.store import ReplyStore
 
 Place = tuple[str, int]
@@ -42,23 +45,27 @@ class Journal:
     that is full or read-only does not end a run: it goes on without, and says so once.
 
     Args:
-        path: Its file; the folder is made.
+        path: The store's file; the folder is made.
+        name: Which task's, of which model, asked what.
         header: What it says of itself, where it is new.
 
     Attributes:
+        name: Its name.
         header: What it says of itself.
         start: The number of this run among those that have had it open.
         there: How many answers were in it when it was opened.
+        settled: Whether what was in it was looked through to the end (`models.doubt`).
     """
 
-    def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
-        self.path = path
-        self._store = ReplyStore(path, remember=False)
+    def __init__(self, path: Path, name: str, header: Mapping[str, Any]) -> None:
+        self.path, self.name = path, name
+        self._store = ReplyStore(path, f"{MODEL}/{name}", remember=False)
         self._store.sign_in()
         self.there = max(0, len(self._store) - bool(self._about()))
+        self.settled = bool(self._about().get("settled"))
         about = self._change(lambda told: {
             "header": dict(header), **told, "starts": int(told.get("starts", 0)) + 1,
-            "finished": None,
+            "finished": None, "opened": time.time(), "settled": False,
         })  # fmt: skip
         self.header, self.start = about["header"], int(about["starts"])
 
@@ -79,7 +86,7 @@ class Journal:
 
     @property
     def saved(self) -> str | None:
-        """The file that its answers were saved to, if they were."""
+        """Where its answers were saved, if they were."""
         saved = self._about().get("saved")
         return None if saved is None else str(saved)
 
@@ -105,9 +112,13 @@ class Journal:
         """
         self._store.put_many({_key(place): json.dumps(kept)}, replace=again)
 
-    def forget(self, place: Place) -> None:
-        """Take back an answer that turned out to be none."""
-        self._store.forget([_key(place)])
+    def forget(self, *places: Place) -> None:
+        """Take back answers that turned out to be none."""
+        self._store.forget(map(_key, places))
+
+    def note_settled(self) -> None:
+        """Note that all that was asked for has come, and was looked through."""
+        self._change(lambda told: {**told, "settled": True})
 
     def put_former(self, answers: Mapping[Place, Kept], starts: int, saved: str | None) -> None:
         """Add what a journal of 0.2 holds."""
@@ -116,13 +127,12 @@ class Journal:
         self.start += starts
         self._change(lambda told: {**told, "starts": self.start, "saved": saved})
 
-    def note_saved(self, path: Path) -> None:
-        """Note the file that the answers were saved to; an earlier one is a copy, and goes."""
+    def note_saved(self, place: str) -> None:
+        """Note where the answers were saved; an earlier place has a copy, which goes."""
         earlier = self.saved
-        if earlier is not None and earlier != str(path) and not self.others:
-            with suppress(OSError):
-                Path(earlier).unlink()
-        self._change(lambda told: {**told, "saved": str(path)})
+        if earlier is not None and earlier != place and not self.others:
+            forget_saved(earlier)
+        self._change(lambda told: {**told, "saved": place})
 
     def note_finished(self) -> None:
         """Note that the run came to its end, where the journal is kept nevertheless."""
@@ -132,9 +142,16 @@ class Journal:
         """Let others have it."""
         self._store.close()
 
+    def set_aside(self) -> str:
+        """Put all that is in it under another name, which is returned, and close it."""
+        aside = f"{self.name}.aside-{time.time_ns()}"
+        self._store.move_to(f"{MODEL}/{aside}")
+        self.close()
+        return aside
+
     def remove(self) -> None:
-        """Close it and, unless another run has it open, take it off the disk: it is saved."""
-        self._store.close(remove_if_last=True)
+        """Close it and, unless another run has it open, clear its shelf: it is saved."""
+        self._store.close(clear_if_last=True)
 
     def _about(self) -> dict[str, Any]:
         about: dict[str, Any] = json.loads(self._store.get_many([_ABOUT]).get(_ABOUT, "{}"))
@@ -156,6 +173,7 @@ class Content(NamedTuple):
         starts: How many runs have had it open.
         finished: Whether the run that wrote it came to its end.
         running: Who has it open, in words.
+        opened: When it was opened last, in seconds since 1970.
     """
 
     header: dict[str, Any]
@@ -163,18 +181,27 @@ class Content(NamedTuple):
     starts: int
     finished: bool
     running: list[str]
+    opened: float
 
 
-def read_journal(path: Path) -> Content:
+def journals(path: Path, beginning: str = "") -> list[str]:
+    """The names of the journals in a store's file, of those whose name begins so."""
+    with closing(Shelves(path)) as file:
+        found = file.names(f"{MODEL}/{beginning}")
+    return [shelf.removeprefix(f"{MODEL}/") for shelf in found]
+
+
+def read_journal(path: Path, name: str) -> Content:
     """What a journal holds."""
-    store = ReplyStore(path)
+    store = ReplyStore(path, f"{MODEL}/{name}")
     try:
         there = store.everything()
         about = json.loads(there.pop(_ABOUT, "{}"))
         answers = {_place(key): _kept(text) for key, text in there.items()}
         finished = about.get("finished") is not None
         header, starts = about.get("header") or {}, int(about.get("starts", 0))
-        return Content(header, answers, starts, finished, store.others())
+        opened = float(about.get("opened") or 0)
+        return Content(header, answers, starts, finished, store.others(), opened)
     finally:
         store.close()
 

@@ -12,11 +12,10 @@ from xling_tasks.harness.arguments import files_of, identity_of
 from xling_tasks.harness.backends import class_name
 from xling_tasks.harness.run import current
 from xling_tasks.log import log
-from xling_tasks.output import file_name
-from xling_tasks.replies.file import remove, set_aside
-from xling_tasks.replies.folder import ENDING, JOURNALS, key_of
-from xling_tasks.replies.former import former_identity, in_use, read_former_journal
-from xling_tasks.replies.journal import Journal, Kept
+from xling_tasks.replies.folder import key_of
+from xling_tasks.replies.former import former_identity, former_journal, in_use, read_former_journal
+from xling_tasks.replies.journal import Journal, Kept, journals
+from xling_tasks.replies.role import path_of_task
 from xling_tasks.secrets import redact
 
 _DIGITS = 32
@@ -41,17 +40,17 @@ def journal_for(
         lm: The running model.
         instances: The task's requests on this process.
         keys: Their keys.
-        cache: The cache folder, or one of journals.
+        cache: The folder with the store.
         afresh: Whether to set aside what is there.
     """
     asked = key_of_request([[key, item.repeats] for key, item in zip(keys, instances, strict=True)])
     rank, size = getattr(lm, "rank", 0), getattr(lm, "world_size", 1)
-    folder = cache if cache.name == JOURNALS else cache / JOURNALS
     model, args = current().model, current().model_args
     now, before = _identities(lm, model, args)
-    requests = f"{file_name(task)}-{asked[:_NAME]}-"
-    name, former = (folder / f"{requests}{who[:_NAME]}-rank{rank}of{size}" for who in (now, before))
-    path, former = name.with_name(name.name + ENDING), former.with_name(former.name + ".journal")
+    requests, process = f"{key_of(task)[:_NAME]}-{asked[:_NAME]}-", f"-rank{rank}of{size}"
+    name = f"{requests}{now[:_NAME]}{process}"
+    former = former_journal(cache, task, f"{asked[:_NAME]}-{before[:_NAME]}{process}")
+    path = path_of_task(cache, name)
     header = {
         "task": task,
         "model": model if isinstance(model, str) else class_name(lm),
@@ -60,27 +59,26 @@ def journal_for(
         "created": time.time(),
     }
     if afresh and path.exists():
-        path = _afresh(path, header)
-    journal = Journal(path, header)
+        name = _afresh(path, name, header)
+    journal = Journal(path, name, header)
     if not journal.there and not afresh and former.is_file() and not in_use(former):
         _take_over(former, journal)
     if not journal.there:
-        _say_others(path, requests)
+        _say_others(path, name, requests)
     return journal
 
 
-def _afresh(path: Path, header: dict[str, Any]) -> Path:
-    """Set a journal aside; while another run has it open, this one gets a file of its own."""
-    journal = Journal(path, header)
-    used, there = journal.others, journal.there
-    journal.close()
-    if used:
-        return path.with_name(f"{path.stem}-{os.getpid()}{ENDING}")
-    if there:
-        log.info("%s: set aside as %s", path, set_aside(path, "aside").name)
+def _afresh(path: Path, name: str, header: dict[str, Any]) -> str:
+    """Set a journal aside; while another run has it open, this one gets a name of its own."""
+    journal = Journal(path, name, header)
+    if journal.others:
+        journal.close()
+        return f"{name}-{os.getpid()}"
+    if journal.there:
+        log.info("%s: %d answers are set aside as %s", path, journal.there, journal.set_aside())
     else:
-        remove(path)
-    return path
+        journal.remove()
+    return name
 
 
 def _take_over(former: Path, journal: Journal) -> None:
@@ -101,11 +99,11 @@ def _take_over(former: Path, journal: Journal) -> None:
         log.info("%s: its %d answers are taken over into %s", former, len(answers), journal.path)
 
 
-def _say_others(path: Path, same_requests: str) -> None:
+def _say_others(path: Path, name: str, same_requests: str) -> None:
     """Hint at answers to the same requests by a model that is called otherwise."""
-    for other in path.parent.glob(f"{same_requests}*{ENDING}"):
-        if other != path:
-            log.info("%s: answers to the same requests, of a model with other arguments", other)
+    for other in journals(path, same_requests):
+        if other != name:
+            log.info("%s: %s: answers to the same requests, of other arguments", path, other)
 
 
 def _identities(lm: Any, model: Any, args: Any) -> tuple[str, str]:

@@ -1,5 +1,8 @@
 """Replies by content key in one SQLite file: durable as they arrive, shared by processes.
 
+A file has shelves: one for each role, one for each unfinished task of the model under test, one for
+each task's answers of a run that was scored. A `ReplyStore` is one shelf.
+
 A store never ends a run: what cannot be read is asked again, what cannot be written is kept in
 memory, and both are said once. Several processes may read and write one store. Each asks only for
 what nobody else is asking for (`claim`), so two runs side by side pay for a reply once.
@@ -16,16 +19,14 @@ import uuid
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from xling_tasks.log import log
 from xling_tasks.replies import file
+from xling_tasks.replies.alive import LEASE, is_alive
 from xling_tasks.replies.durable import Durable
 
 T = TypeVar("T", bound=Hashable)
-
-LEASE = 120.0
-"""Seconds after which a process that gives no sign of life asks for nothing any more."""
 
 _POLL = 0.5
 """Seconds between looks for replies that another process is asking for."""
@@ -35,19 +36,23 @@ _CHUNK = 500
 
 
 class ReplyStore(Durable):
-    """A store of replies, which are texts.
+    """A shelf of replies, which are texts.
 
     Args:
         path: Its file, made if need be; None for a store that keeps nothing.
+        shelf: Its name; '' for a file without shelves.
         remember: Whether what cannot be written is kept in memory.
 
     Attributes:
+        shelf: Its name.
         damaged: Replies found whose checksum was wrong; they are asked for again.
     """
 
-    def __init__(self, path: Path | None, *, remember: bool = True) -> None:
+    def __init__(self, path: Path | None, shelf: str = "", *, remember: bool = True) -> None:
         super().__init__(path or Path(os.devnull), writes=path is not None)
-        self.damaged = 0
+        self.shelf, self.damaged = shelf, 0
+        self._before = file.before(shelf)
+        self._within = file.within(shelf)
         self._remember = remember and path is not None
         self._memory: dict[str, str] = {}
         self._busy = False
@@ -83,11 +88,12 @@ class ReplyStore(Durable):
         found: dict[str, str] = {}
 
         def read() -> None:
+            found.clear()
+            select = "SELECT key FROM replies WHERE key >= ? AND key < ? ORDER BY rowid"
             with self._transaction(begin=False) as db:
-                rows = db.execute("SELECT key, reply, sum FROM replies ORDER BY rowid")
-                for key, reply, total in rows:
-                    if file.is_whole((key, reply, total)):
-                        found[key.decode()] = reply.decode("utf-8", "surrogatepass")
+                keys = [self._name(key) for (key,) in db.execute(select, self._within)]
+                there = dict(self._look_up(keys))
+                found.update({key: there[key] for key in keys if key in there})
 
         if self._reads:
             self._attempt("read", read)
@@ -97,7 +103,7 @@ class ReplyStore(Durable):
         """Store replies; those already there stay, unless they are to be replaced."""
         if not replies:
             return
-        rows = [_row(key, reply) for key, reply in replies.items()]
+        rows = [self._row(key, reply) for key, reply in replies.items()]
         insert = f"INSERT OR {'REPLACE' if replace else 'IGNORE'} INTO replies VALUES (?, ?, ?)"
 
         def write() -> None:
@@ -114,8 +120,9 @@ class ReplyStore(Durable):
 
     def forget(self, keys: Iterable[str]) -> None:
         """Take back replies that turned out to be none."""
-        gone = [(key,) for key in keys]
-        for (key,) in gone:
+        wanted = list(keys)
+        gone = [(self._before + key,) for key in wanted]
+        for key in wanted:
             self._memory.pop(key, None)
 
         def delete() -> None:
@@ -137,7 +144,8 @@ class ReplyStore(Durable):
         def write() -> None:
             with self._transaction() as db:
                 made[:] = [how(dict(self._look_up([key])).get(key))]
-                db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", _row(key, made[0]))
+                row = self._row(key, made[0])
+                db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", row)
 
         if not (self._writes and self._attempt("written", write)):
             made = [how(self.get_many([key]).get(key))]
@@ -149,7 +157,9 @@ class ReplyStore(Durable):
 
         def count() -> None:
             with self._transaction(begin=False) as db:
-                counted[0] = db.execute("SELECT COUNT(*) FROM replies").fetchone()[0]
+                counted[0] = db.execute(
+                    "SELECT COUNT(*) FROM replies WHERE key >= ? AND key < ?", self._within
+                ).fetchone()[0]
 
         if self._reads:
             self._attempt("read", count)
@@ -173,7 +183,7 @@ class ReplyStore(Durable):
                 theirs = self._claimed(db)
                 mine.update(key for key in wanted if key not in known and key not in theirs)
                 self._sign(db)
-                rows = [(key, self._owner) for key in mine]
+                rows = [(self._before + key, self._owner) for key in mine]
                 db.executemany("INSERT OR REPLACE INTO leases VALUES (?, ?)", rows)
 
         if not (self._writes and wanted and self._attempt("written", write)):
@@ -237,13 +247,16 @@ class ReplyStore(Durable):
         time.sleep(_POLL)
 
     def others(self) -> list[str]:
-        """Other processes that use this store and live, in words."""
+        """Other processes that use this shelf and live, in words."""
         told: list[str] = []
 
         def look() -> None:
             with self._transaction(begin=False) as db:
-                for owner, seen, since in db.execute("SELECT owner, seen, since FROM owners"):
-                    if owner != self._owner.encode() and _is_alive(owner, seen):
+                rows = db.execute(
+                    "SELECT owner, seen, since FROM owners WHERE shelf = ?", (self.shelf,)
+                )
+                for owner, seen, since in rows:
+                    if owner != self._owner.encode() and is_alive(owner, seen):
                         host, number = owner.decode().split("/")[:2]
                         at = time.strftime("%Y-%m-%d %H:%M", time.localtime(since))
                         told.append(f"process {number} on {host}, since {at},")
@@ -253,7 +266,7 @@ class ReplyStore(Durable):
         return told
 
     def sign_in(self) -> None:
-        """Say that this process uses the store, until `close`."""
+        """Say that this process uses the shelf, until `close`."""
 
         def write() -> None:
             with self._transaction() as db:
@@ -262,23 +275,31 @@ class ReplyStore(Durable):
         if self._writes and self._attempt("written", write):
             self._start_beat()
 
-    def close(self, *, remove_if_last: bool = False) -> None:
-        """Let go of the file; what is in it stays, unless it is not needed and nobody uses it."""
+    def close(self, *, clear_if_last: bool = False) -> None:
+        """Let go of the file; the shelf stays, unless it is not needed and nobody else uses it."""
         self._closed.set()
-        alone = remove_if_last and not self.others()
+        alone = clear_if_last and not self.others()
 
         def leave() -> None:
             with self._transaction() as db:
                 db.execute("DELETE FROM leases WHERE owner = ?", (self._owner,))
                 db.execute("DELETE FROM owners WHERE owner = ?", (self._owner,))
+                if alone:
+                    db.execute("DELETE FROM replies WHERE key >= ? AND key < ?", self._within)
 
         with self._guard:
-            if self._writes and self._db is not None and not alone:
+            if self._writes and self._db is not None:
                 self._attempt("written", leave)
             self._let_go()
-            if alone:
-                with suppress(OSError):
-                    file.remove(self.path)
+
+    def move_to(self, shelf: str) -> None:
+        """Put all that is here on another shelf of the file."""
+        other = ReplyStore(self.path, shelf, remember=False)
+        other.put_many(self.everything())
+        kept = other.keeps
+        other.close()
+        if kept:
+            self.forget(self.everything())
 
     # Inside
 
@@ -287,14 +308,14 @@ class ReplyStore(Durable):
         bad: list[tuple[int]] = []
         with self._transaction(begin=False) as db:
             for start in range(0, len(wanted), _CHUNK):
-                part = wanted[start : start + _CHUNK]
+                part = [self._before + key for key in wanted[start : start + _CHUNK]]
                 marks = ",".join("?" * len(part))
                 rows = db.execute(
                     f"SELECT rowid, key, reply, sum FROM replies WHERE key IN ({marks})", part
                 ).fetchall()
                 for number, key, reply, total in rows:
                     if file.is_whole((key, reply, total)):
-                        yield key.decode(), reply.decode("utf-8", "surrogatepass")
+                        yield self._name(key), reply.decode("utf-8", "surrogatepass")
                     else:
                         bad.append((number,))
             if bad:
@@ -311,18 +332,24 @@ class ReplyStore(Durable):
     def _claimed(self, db: sqlite3.Connection) -> set[str]:
         """What other living processes are asking for."""
         owners = db.execute("SELECT owner, seen FROM owners").fetchall()
-        alive = {owner for owner, seen in owners if _is_alive(owner, seen)}
+        alive = {owner for owner, seen in owners if is_alive(owner, seen)}
         alive.discard(self._owner.encode())
         if not alive:
             return set()
-        rows = db.execute("SELECT key, owner FROM leases")
-        return {key.decode("utf-8", "replace") for key, owner in rows if owner in alive}
+        rows = db.execute("SELECT key, owner FROM leases WHERE key >= ? AND key < ?", self._within)
+        return {self._name(key) for key, owner in rows if owner in alive}
+
+    def _row(self, key: str, reply: str) -> tuple[str, bytes, int]:
+        key, data = self._before + key, reply.encode("utf-8", "surrogatepass")
+        return key, data, file.checksum(key.encode(), data)
+
+    def _name(self, key: bytes) -> str:
+        """A key without its shelf."""
+        return key.decode("utf-8", "replace")[len(self._before) :]
 
     def _sign(self, db: sqlite3.Connection) -> None:
-        now = time.time()
-        db.execute(
-            "INSERT OR REPLACE INTO owners VALUES (?, ?, ?)", (self._owner, now, self._since)
-        )
+        row = self._owner, self.shelf, time.time(), self._since
+        db.execute("INSERT OR REPLACE INTO owners VALUES (?, ?, ?, ?)", row)
 
     def _start_beat(self) -> None:
         if self._beat is None:
@@ -345,24 +372,3 @@ class ReplyStore(Durable):
                 signed = time.monotonic()
                 with suppress(sqlite3.Error, OSError), self._transaction() as db:
                     self._sign(db)
-
-
-def _row(key: str, reply: str) -> tuple[str, bytes, int]:
-    data = reply.encode("utf-8", "surrogatepass")
-    return key, data, file.checksum(key.encode(), data)
-
-
-def _is_alive(owner: bytes, seen: Any) -> bool:
-    """Whether a process may still ask; of other machines only its last sign of life can tell."""
-    if not isinstance(seen, float) or seen < time.time() - LEASE:
-        return False
-    host, _, rest = owner.decode("utf-8", "replace").partition("/")
-    if host != socket.gethostname():
-        return True
-    try:
-        os.kill(int(rest.partition("/")[0]), 0)
-    except (ProcessLookupError, ValueError):
-        return False
-    except OSError:
-        return True
-    return True

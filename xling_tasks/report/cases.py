@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xling_metrics.stats.odds import AtOdds
 
 from xling_tasks.criteria import ENGLISH, Endpoint, panel_of
+from xling_tasks.outcomes import SERVED
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Comparison, Sides
 from xling_tasks.report.paired import Ends
@@ -105,7 +106,7 @@ def case_of(
     lost = unread(task, name), unread(base, base_name)
     plain = paired and not apart and not made.method.startswith("ppi")
     bounded = statistics.bounded(sides) if plain else None
-    served = statistics.outcomes(sides) if endpoint.meaning == "served" else {}
+    served = statistics.outcomes(sides) if endpoint.meaning == SERVED else {}
     return Case(
         endpoint, made, apart, bounded, ((1, lost[0].moves), (-1, lost[1].moves)),
         (lost[0].count, lost[1].count), max(lost, key=lambda own: own.count).why,

@@ -11,7 +11,7 @@ from typing import Any
 
 from xling_tasks.data.topics import read_topics
 from xling_tasks.errors import SettingError
-from xling_tasks.output import file_names
+from xling_tasks.output import file_names, refuse_others
 from xling_tasks.report.data import read_models
 from xling_tasks.report.human import read_human
 from xling_tasks.report.make import make_report
@@ -105,9 +105,8 @@ def _clear(folder: Path) -> None:
     Raises:
         SettingError: If it holds other things, but no report.
     """
+    refuse_others(folder, "report.json", "report")
     folder.mkdir(parents=True, exist_ok=True)
-    if any(folder.iterdir()) and not (folder / "report.json").is_file():
-        raise SettingError(f"--to {folder}: is not empty and holds no report; name a new folder")
     for part, endings in (("tables", (".csv", ".md")), ("pictures", (".png", ".svg"))):
         for path in (folder / part).glob("*"):
             if path.suffix in endings:

@@ -26,7 +26,7 @@ from xling_metrics.stats.odds import ODDS, AtOdds, shifts, turns_at
 
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.languages import rank
-from xling_tasks.outcomes import REMEDIES
+from xling_tasks.outcomes import REMEDIES, SERVED
 from xling_tasks.report.cases import Case, cases_of
 from xling_tasks.report.data import Model
 from xling_tasks.report.model import Conclusion, Options
@@ -40,7 +40,7 @@ FEWEST = 6
 """Questions below which swaps cannot reach p = 0.05: of 5, all sides turned are 2 of 32."""
 SMALL = 30
 """Below so many questions tests of means err (0.085 of 24 skewed ones), so that two must agree."""
-NAMED = ("harm", "served")
+NAMED = ("harm", SERVED)
 """What endpoints stand for whose differences are named however small."""
 ODDS_OF_HARM = 10.0
 """Odds that "about the same" has to stand where the unread answers may do harm."""

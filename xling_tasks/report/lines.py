@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from xling_tasks.languages import in_order, language_name
-from xling_tasks.outcomes import ANOTHER_LANGUAGE
+from xling_tasks.outcomes import ANOTHER_LANGUAGE, SERVED
 from xling_tasks.report.model import Conclusion
 from xling_tasks.report.sentences import (
     against_one,
@@ -26,7 +26,7 @@ from xling_tasks.report.sentences import (
     verdict,
 )
 
-_MEANINGS = ("harm", "served", "help", "quality")
+_MEANINGS = ("harm", SERVED, "help", "quality")
 SEVERITY = ("worse", "not_comparable", "cannot_tell", "about_the_same", "better")
 """Kinds of lines, the gravest first."""
 _COUNTED = {
@@ -165,7 +165,7 @@ def _order(item: Conclusion) -> tuple[int, ...] | tuple[float, ...]:
     # That all are served is no news, and says nothing of what they get.
     meaning = (
         len(_MEANINGS)
-        if (item.meaning == "served" and item.verdict != "worse")
+        if (item.meaning == SERVED and item.verdict != "worse")
         else (_MEANINGS.index(item.meaning))
     )
     severe = SEVERITY.index(item.verdict)
@@ -202,7 +202,8 @@ def answer(own: Sequence[Line]) -> str:
     for kind, (one, several) in _ANSWERS.items():
         group = [line for line in own if _answered(line) == kind]
         if group:
-            said.append((several if len(group) > 1 else one).format(_names(group, len(own))))
+            named = names([line.name for line in group], len(own))
+            said.append((several if len(group) > 1 else one).format(named))
     text = "; ".join(said)
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
@@ -235,8 +236,8 @@ _ANSWERS = {
 }
 
 
-def _names(group: Sequence[Line], of: int) -> str:
+def names(group: Sequence[str], of: int) -> str:
+    """Languages by name, many of so many by their number."""
     if len(group) > _NAMED:
         return f"all {of} languages" if len(group) == of else f"{len(group)} of {of} languages"
-    names = [line.name for line in group]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return group[0] if len(group) == 1 else f"{', '.join(group[:-1])} and {group[-1]}"

@@ -8,7 +8,7 @@ from xling_metrics.stats.bounded import least_for_same
 
 from xling_tasks.criteria import CRITERIA, Metric
 from xling_tasks.languages import language_name
-from xling_tasks.outcomes import NOT_SERVED, percent
+from xling_tasks.outcomes import NOT_SERVED, SERVED, percent
 from xling_tasks.report.conclusions import DIFFERENT, HIDDEN, LEANS, RARE, TOO_FEW
 from xling_tasks.report.model import Conclusion
 
@@ -114,7 +114,7 @@ def _of_criterion(own: Sequence[Conclusion]) -> str:
 
 def unremarkable(item: Conclusion) -> bool:
     """Answers that are all but always of use, and nothing shown."""
-    plain = item.meaning == "served" and item.verdict in ("about_the_same", "cannot_tell")
+    plain = item.meaning == SERVED and item.verdict in ("about_the_same", "cannot_tell")
     return plain and item.value is not None and item.value >= 0.95
 
 
@@ -133,7 +133,7 @@ def measured(item: Conclusion) -> str:
         return "" if item.verdict == "not_comparable" else f"{_about(item)}: nothing was measured."
     if against_one(item):
         return f"{_about(item)}: {percent(item.value)} ({item.n:,} questions)."
-    if item.meaning == "served":
+    if item.meaning == SERVED:
         text = _unserved(item)
     elif item.recalls is not None:
         text = _recognised(item)
@@ -215,7 +215,7 @@ def _difference(item: Conclusion) -> str:
     if item.estimate is None or item.low is None or item.high is None:
         return "no interval"
     estimate, low, high = item.estimate, item.low, item.high
-    if item.meaning == "served":
+    if item.meaning == SERVED:
         estimate, low, high = -estimate, -high, -low
     sign = -1 if estimate < 0 else 1
     low, high = sorted((sign * low, sign * high))

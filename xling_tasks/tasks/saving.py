@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import weakref
-from pathlib import Path
 
 from xling_tasks.harness.backends import replayed
 from xling_tasks.harness.run import all_ranks, current
 from xling_tasks.lm import journaled
 from xling_tasks.log import log
 from xling_tasks.logs.answers import answer_lines, new_run
-from xling_tasks.replies.folder import cache_folder, save_answers
+from xling_tasks.replies.folder import cache_folder
+from xling_tasks.replies.saved import save_answers
 from xling_tasks.tasks.scored import ScoredTask
 
 _unsaved: list[weakref.ref[ScoredTask]] = []
@@ -26,12 +26,12 @@ def save_all() -> None:
     run = all_ranks(new_run())[0] if _unsaved else ""
     tasks = [task for reference in _unsaved if (task := reference()) is not None]
     _unsaved.clear()
-    saved = [path for task in tasks if (path := _save(task, run)) is not None]
+    saved = [place for task in tasks if (place := _save(task, run))]
     if saved:
-        log.info("Answers of %d tasks are saved in %s", len(saved), saved[0].parent)
+        log.info("Answers of %d tasks are saved, the first in %s", len(saved), saved[0])
 
 
-def _save(task: ScoredTask, run: str) -> Path | None:
+def _save(task: ScoredTask, run: str) -> str:
     """Put a task's answers on disk.
 
     Args:
@@ -39,18 +39,19 @@ def _save(task: ScoredTask, run: str) -> Path | None:
         run: The run's name, the same for all tasks and processes.
 
     Returns:
-        The file; None where there is nothing to save or it could not be.
+        Where they are; '' where there is nothing to save or it could not be.
     """
     folder, lm = cache_folder(task.settings.xling_cache), current().lm
     whole = task.instances and all(item.resps for item in task.instances)
     if folder is None or not whole or replayed(lm) is not None:
-        return None
+        return ""
     name = str(task.config.task)
     lines = answer_lines(name, run, task.instances, task.untemplated)
     try:
-        path = save_answers(folder, name, getattr(lm, "rank", 0), lines)
-        journaled.saved(name, path)
-        return path
+        place = save_answers(folder, name, getattr(lm, "rank", 0), lines)
     except (OSError, TypeError, ValueError) as error:
         log.warning("%s: answers could not be saved (%s)", name, error)
-        return None
+        return ""
+    if place:
+        journaled.saved(name, place)
+    return place

@@ -1,4 +1,8 @@
-"""Texts through a model, sentence by sentence: cached, and redone where they degenerate."""
+"""Texts through a model, sentence by sentence: cached, and redone where they degenerate.
+
+What a model says is kept as it arrives. Whether it degenerated takes longer to tell, and is told
+beside: by a kill nothing is lost that had come.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import contextlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from tqdm import tqdm
@@ -99,6 +104,7 @@ class _Run:
         self._pair = source, target
         self._done: dict[str, str | None] = {}
         self._why: Counter[str] = Counter()
+        self._cached: set[str] = set()
 
     def outcomes(self, sentences: list[str]) -> dict[str, str | None]:
         """The translation of each distinct sentence; None if there is none."""
@@ -107,6 +113,8 @@ class _Run:
             former = self._engine.former
             self._store.take_over({self._key(s, former): key[s] for s in sentences})
         self._store.share(key, self._take, self._translate)
+        if self._engine.detects_errors:
+            self._take_back_same(sentences)  # also of an earlier start, which may have been killed
         source, target = (language.code for language in self._pair)
         failed = [sentence for sentence in sentences if self._done.get(sentence) is None]
         self._owner._count(failed=len(failed))
@@ -132,8 +140,6 @@ class _Run:
                     open_ = self._attempt(open_, attempt, bar)
         finally:
             self._why.update(self._failed.values())
-        if self._engine.detects_errors:
-            self._take_back_same(sentences)
 
     def _take(self, there: Mapping[str, str]) -> None:
         """Take what is known."""
@@ -141,28 +147,44 @@ class _Run:
             outcome = json.loads(row)
             self._done[sentence] = outcome.get("text")
             self._why.update([outcome["failed"]] if "failed" in outcome else [])
+        self._cached.update(there)
         self._owner._count(cached=len(there))
 
     def _attempt(self, sentences: list[str], attempt: int, bar: tqdm[Any]) -> list[str]:
         """Translate some sentences; returns those to be tried again."""
-        # What degenerated at this attempt in an earlier start need not be paid for again.
+        # What came at this attempt in an earlier start need not be paid for again.
         key = {self._key(sentence) + f"-{attempt}": sentence for sentence in sentences}
-        again = [key[known] for known in self._store.get_many(key)]
-        sentences = [sentence for sentence in sentences if sentence not in set(again)]
-        if not sentences:
-            return again
-        arriving = self._engine.outcomes(self._engine.order(sentences), *self._pair, attempt)
-        with contextlib.closing(arriving):
-            for outcomes in arriving:
-                self._failed.update({o.sentence: o.failed for o in outcomes if o.failed})
-                bar.update(sum(bool(outcome.failed) for outcome in outcomes))
-                self._take_back([o.sentence for o in outcomes if o.failed])
-                whole = [outcome for outcome in outcomes if not outcome.failed]
-                rows = self._rows(whole, attempt, again)
-                self._keep(rows)
-                bar.update(len(rows))
+        known = {key[k]: _said(row) for k, row in self._store.get_many(key).items()}
+        again = [sentence for sentence, said in known.items() if said is None]
+        there = [said for said in known.values() if said is not None]
+        open_ = [sentence for sentence in sentences if sentence not in known]
+        with _Beside() as beside:
+            beside.do(self._arrived, there, attempt, again, bar)
+            if open_:
+                arriving = self._engine.outcomes(self._engine.order(open_), *self._pair, attempt)
+                with contextlib.closing(arriving):
+                    for outcomes in arriving:
+                        came = [outcome for outcome in outcomes if not outcome.failed]
+                        self._store.put_many(
+                            {self._key(o.sentence) + f"-{attempt}": _row(o) for o in came},
+                            replace=True,
+                        )
+                        beside.do(self._arrived, outcomes, attempt, again, bar)
         # What a service's trouble stood for first may have got its translation since.
         return [sentence for sentence in dict.fromkeys(again) if sentence not in self._done]
+
+    def _arrived(
+        self, outcomes: list[Outcome], attempt: int, again: list[str], bar: tqdm[Any]
+    ) -> None:
+        """Take some outcomes; those to be tried again are added to `again`."""
+        failed = [outcome for outcome in outcomes if outcome.failed]
+        self._failed.update({o.sentence: o.failed for o in failed})
+        bar.update(len(failed))
+        self._take_back([o.sentence for o in failed], attempt)
+        rows = self._rows([o for o in outcomes if not o.failed], attempt, again)
+        self._keep(rows)
+        self._store.forget(self._key(sentence) + f"-{attempt}" for sentence in rows)
+        bar.update(len(rows))
 
     def _rows(
         self, outcomes: list[Outcome], attempt: int, again: list[str]
@@ -178,8 +200,11 @@ class _Run:
                 self._why[why] += 1
             else:
                 again.append(sentence)
-                if why != "empty":  # which may be a hitch of the service
-                    self._store.put_many({self._key(sentence) + f"-{attempt}": why})
+                place = self._key(sentence) + f"-{attempt}"
+                if why == "empty":  # which may be a hitch of the service
+                    self._store.forget([place])
+                else:
+                    self._store.put_many({place: why}, replace=True)
         return rows
 
     def _take_back_same(self, sentences: list[str]) -> None:
@@ -196,7 +221,7 @@ class _Run:
             for sentence in same:
                 self._done[sentence] = None
             self._why[REPEATED] += len(same)
-            self._owner._count(translated=-len(same))
+            self._owner._count(translated=-len(set(same) - self._cached))
             self._store.forget(map(self._key, same))
             log.warning(
                 "translator: %d sentences of %d to %d characters got the same translation (%r): "
@@ -210,8 +235,9 @@ class _Run:
         reasons = iter(degenerate.reasons(whole, *(language.code for language in self._pair)))
         return ["unfinished" if text is None else next(reasons) for text in texts]
 
-    def _take_back(self, sentences: list[str]) -> None:
+    def _take_back(self, sentences: list[str], attempt: int) -> None:
         """What came first turned out to be no translation."""
+        self._store.forget(self._key(sentence) + f"-{attempt}" for sentence in sentences)
         known = [sentence for sentence in sentences if self._done.pop(sentence, None) is not None]
         self._store.forget(map(self._key, known))
         self._owner._count(translated=-len(known))
@@ -230,3 +256,41 @@ class _Run:
     def _key(self, sentence: str, identity: Any = None) -> str:
         pair = [language.code if language.nllb else list(language[:2]) for language in self._pair]
         return key_of(identity or self._engine.identity, degenerate.VERSION, TRIES, pair, sentence)
+
+
+class _Beside:
+    """Work that is done beside, one after the other; all of it is done at the end."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="xling-checks")
+        self._works: list[Future[None]] = []
+
+    def __enter__(self) -> _Beside:
+        return self
+
+    def do(self, work: Any, *arguments: Any) -> None:
+        """Have something done, after what was given before."""
+        self._works = [*self._failed(), self._thread.submit(work, *arguments)]
+
+    def _failed(self) -> list[Future[None]]:
+        """What is not done yet; raises what ended a work."""
+        for work in self._works:
+            if work.done():
+                work.result()
+        return [work for work in self._works if not work.done()]
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        self._thread.shutdown(wait=True)
+        if kind is None:
+            for work in self._works:
+                work.result()
+
+
+def _row(outcome: Outcome) -> str:
+    """What a model said, until it is known whether it is a translation."""
+    return json.dumps([outcome.sentence, outcome.text], ensure_ascii=False)
+
+
+def _said(row: str) -> Outcome | None:
+    """What a row says; None for one that tells why it degenerated."""
+    return Outcome(*json.loads(row)) if row.startswith("[") else None

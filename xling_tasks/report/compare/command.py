@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from xling_tasks.errors import DataError
-from xling_tasks.output import refuse_files, writing
+from xling_tasks.output import refuse_others, writing
+from xling_tasks.report.compare.answer import answers, by_language
 from xling_tasks.report.compare.numbers import Line, all_lines
+from xling_tasks.report.compare.page import compare_page
 from xling_tasks.report.compare.pairs import missing, one_model, paired, remarks, shared
 from xling_tasks.report.compare.settings import differences
 from xling_tasks.report.compare.verdicts import one_model_only, with_verdicts
@@ -24,7 +26,9 @@ from xling_tasks.report.tables.table import as_markdown
 from xling_tasks.safe_csv import csv_text
 from xling_tasks.secrets import without_hosts
 
-FILES = ("compare.md", "compare.csv", "compare.json")
+FILES = ("compare.html", "compare.md", "compare.csv", "compare.json")
+MOST = 6
+"""So many sentences on languages have a line of their own on the terminal."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +37,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             side, metavar=side.upper(), help="--output_path of lm_eval, or NAME=FOLDER: one model"
         )
-    parser.add_argument("--to", type=Path, metavar="DIR", help=f"also write {', '.join(FILES)}")
+    parser.add_argument(
+        "--to", type=Path, metavar="DIR",
+        help=f"folder to write {', '.join(FILES)} (compare; with --json nothing, if not named)",
+    )  # fmt: skip
     add_common(parser, intervals=False)
     parser.add_argument("--force", action="store_true", help="compare runs made differently")
     parser.add_argument(
@@ -49,16 +56,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def compare(options: argparse.Namespace) -> str:
-    """Compare two models' runs; returns the comparison as Markdown or JSON.
+    """Compare two models' runs; returns the answer in a few lines, or all as JSON.
 
     Raises:
         DataError: If a folder does not hold one model's runs of ours, the runs share nothing, or
             they were made differently (unless `--force`).
         SettingError: If an option is impossible, or a metric is unknown.
     """
+    if options.to is None and not options.json:
+        options.to = Path("compare")
     chosen = checked(options)
     if options.to is not None:
-        refuse_files(options.to, FILES)
+        refuse_others(options.to, "compare.json", "comparison")
     a, b = (one_model(side, options.family) for side in (options.a, options.b))
     both = shared(a, b, options.metrics)
     pairs, changed, about_questions = paired(both)
@@ -77,11 +86,14 @@ def compare(options: argparse.Namespace) -> str:
     if human is not None:
         notes += [*human.notes, *one_model_only(human, pairs)]
     content = _content(options, (a, b), unlike, notes, lines)
-    page = _page(content, lines)
     text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
     if options.to is not None:
-        _write(options.to, (page, csv_text(content["comparisons"]), text + "\n"))
-    return text if options.json else page
+        table = csv_text(content["comparisons"])
+        _write(
+            options.to,
+            (compare_page(content, lines), _markdown(content, lines), table, text + "\n"),
+        )
+    return text if options.json else "\n".join(_on_terminal(content, lines, options.to))
 
 
 def _write(folder: Path, texts: Sequence[str]) -> None:
@@ -108,6 +120,7 @@ def _content(
         "seed": options.seed,
         "made_differently": list(unlike),
         "notes": list(notes),
+        "answer": answers(lines),
         "summary": summary(lines),
         "comparisons": [
             {**_plain(line), "outcome": outcome(line), "in_words": in_words(line)} for line in lines
@@ -138,8 +151,23 @@ def _plain(line: Line) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _page(content: Mapping[str, Any], lines: Sequence[Line]) -> str:
-    parts = ["# Comparison: is B better than A?"]
+def _on_terminal(content: Mapping[str, Any], lines: Sequence[Line], to: Path) -> Iterator[str]:
+    """At most a dozen lines: the answer, the languages it is about, where the rest stands."""
+    yield f"A: {content['a']['name']}; B: {content['b']['name']}"
+    yield from content["answer"]
+    said = by_language(lines)
+    yield from (f"{item.languages}: {item.text}" for item in said[:MOST])
+    if len(said) > MOST:
+        yield "What is said of other languages stands in the page."
+    unlike, notes = len(content["made_differently"]), len(content["notes"])
+    if unlike:
+        yield f"A and B were made differently in {unlike} way{'s' * (unlike > 1)} (--force)."
+    counted = f", {notes} note{'s' * (notes > 1)} on the runs" if notes else ""
+    yield f"{to / FILES[0]}: {len(lines)} comparisons{counted}."
+
+
+def _markdown(content: Mapping[str, Any], lines: Sequence[Line]) -> str:
+    parts = ["# Comparison: is B better than A?", *(f"**{text}**" for text in content["answer"])]
     if content["made_differently"]:
         differing = "\n".join(f"> - {line}" for line in content["made_differently"])
         parts.append(f"> **A and B were made differently (--force):**\n>\n{differing}")

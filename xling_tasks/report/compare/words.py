@@ -9,7 +9,7 @@ from xling_metrics.stats.resampling import LEVEL
 from xling_tasks import languages
 from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH
 from xling_tasks.report.compare.numbers import Line
-from xling_tasks.report.sentences import judge_sentence, why_unsure
+from xling_tasks.report.sentences import judge_sentence, metric_of, why_unsure
 from xling_tasks.report.tables.table import Table, Value
 
 NOTES = (
@@ -114,7 +114,10 @@ def summary(lines: Sequence[Line]) -> list[str]:
     """Per language what may be said of B against A, then each endpoint; English last."""
     own = [line for line in lines if line.said is not None]
     codes = sorted({line.language for line in own}, key=lambda x: (x == ENGLISH, len(x) > 2, x))
-    sentences = [headline(code, [x for x in own if x.language == code]) for code in codes]
+    sentences = [
+        f"{language_name(code)}: {headline([x for x in own if x.language == code])}"
+        for code in codes
+    ]
     for code in codes:
         for line in (x for x in own if x.language == code):
             place = f"{CRITERIA[line.panel.criterion].title}, {line.panel.dataset}"
@@ -133,31 +136,30 @@ def summary(lines: Sequence[Line]) -> list[str]:
     return sentences
 
 
-def headline(code: str, own: Sequence[Line]) -> str:
+def headline(own: Sequence[Line]) -> str:
     """What a reader wants to know first of one language: better or worse, and its shortfall."""
-    name = language_name(code)
-    between = _titles(own, "difference")
-    parts = [f"B serves {name} {_both(between)}"]
     falls = _titles(own, "gap")
+    parts = [_both(_titles(own, "difference"))]
     for verdict in ("larger", "smaller"):
         if verdict in falls:
             of = f" ({_listed(falls[verdict])})" if len(falls) > 1 else ""
-            parts.append(f"{name}'s shortfall to English is {verdict}{of}")
+            parts.append(f"the shortfall to English is {verdict}{of}")
     text = f"{', and '.join(parts)}."
     if "levelled_down" in falls:
         text += (
-            f" Levelled down: B's shortfall in {name} is smaller because its English is worse; "
-            f"{name} is not shown to be better ({_listed(falls['levelled_down'])})."
+            " Levelled down: the shortfall is smaller because B's English is worse; the language "
+            f"is not shown to be better ({_listed(falls['levelled_down'])})."
         )
     return text
 
 
 def _titles(own: Sequence[Line], kind: str) -> dict[str, list[str]]:
-    """Verdict -> the endpoints that have it."""
+    """Verdict -> the endpoints that have it, in words."""
     titles: dict[str, list[str]] = {}
     for line in own:
         if line.kind == kind and line.said is not None:
-            titles.setdefault(line.said.verdict, []).append(line.panel.title)
+            heading = metric_of(line.said).heading
+            titles.setdefault(line.said.verdict, []).append(heading[:1].lower() + heading[1:])
     return titles
 
 
@@ -169,12 +171,10 @@ def _both(between: Mapping[str, Sequence[str]]) -> str:
         if verdict in between
     ]
     if told:
-        return ", and ".join(told)
-    return (
-        "about as A does"
-        if set(between) == {"about_the_same"}
-        else "better or worse than A: cannot tell"
-    )
+        return f"B is {', and '.join(told)}"
+    if set(between) == {"about_the_same"}:
+        return "B is about as good as A"
+    return "whether B is better or worse than A cannot be told"
 
 
 def _listed(titles: Sequence[str]) -> str:

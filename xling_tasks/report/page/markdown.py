@@ -50,7 +50,8 @@ def _parts(report: Report, tables: Sequence[Table], banner: Sequence[str]) -> It
             yield as_markdown(replace(item, notes=()))
         if section.notes:
             yield "Notes:\n\n" + _listed(section.notes)
-    yield "## Glossary\n\n" + _listed([f"**{term}**: {text}" for term, text in glossary().items()])
+    terms = [f"**{term}**: {text}" for term, text in glossary(report).items()]
+    yield "## Glossary\n\n" + _listed(terms)
 
 
 def _listed(items: Sequence[str]) -> str:

@@ -53,7 +53,7 @@ def page(
         banner: Notes on the runs; may be empty.
         created: When, as text.
     """
-    style = _style()
+    style = page_style()
     names = [model.name for model in report.models]
     numbers = [item for item in tables if item.section == "summary"]
     rest = [item for item in tables if item not in numbers]
@@ -61,7 +61,7 @@ def page(
         environment()
         .get_template("report.html")
         .render(
-            policy=Markup(_policy(style)),
+            policy=Markup(policy(style)),
             style=Markup(style),
             models=", ".join(names),
             heading=", ".join(names) if len(names) <= MODELS else f"{len(names)} models",
@@ -75,7 +75,7 @@ def page(
             verdicts=[(VERDICTS[key], text) for key, text in VERDICT_MEANINGS.items()],
             banner=list(banner),
             sections=list(sections_of(rest, pictures, samples, banner)),
-            glossary=glossary(),
+            glossary=glossary(report),
             options=report.options,
             made=[_model(number, model) for number, model in enumerate(report.models, start=1)],
             papers=[(item, _address(item)) for item in SOURCES.values()],
@@ -96,14 +96,15 @@ def _asked(report: Report) -> list[str]:
     ]
 
 
-def _policy(style: str) -> str:
+def policy(style: str) -> str:
+    """Of a page that has one style and pictures, loads nothing and sends nothing."""
     return (
         f"default-src 'none'; style-src '{digest(style)}'; img-src data:; base-uri 'none'; "
         "form-action 'none'"
     )
 
 
-def _style() -> str:
+def page_style() -> str:
     """Ours, that of pictures and verdicts, and the fonts by language."""
     return "\n".join([_read("report.css"), css(), _read("fonts.css")])
 

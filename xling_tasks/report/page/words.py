@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.criteria.shared import GLOSSARY as SHARED
+from xling_tasks.report.model import Report
 
 VERDICT_MEANINGS = {
     "worse": "The interval of the difference from English excludes 0, and chance is unlikely even "
@@ -49,7 +50,17 @@ _TERMS_OF_TESTS = {
 }
 
 
-def glossary() -> dict[str, str]:
-    """The terms of tables and pictures, those of a criterion together."""
-    own = {key: text for one in CRITERIA.values() for key, text in (one.glossary or {}).items()}
+def glossary(report: Report) -> dict[str, str]:
+    """The terms of a report's tables and pictures, those of a criterion together.
+
+    Args:
+        report: Its criteria's own terms are given, no others.
+    """
+    used = {cell.panel.criterion for cell in report.cells}
+    own = {
+        key: text
+        for name, one in CRITERIA.items()
+        if name in used
+        for key, text in (one.glossary or {}).items()
+    }
     return {**_TERMS, **own, **SHARED, **_TERMS_OF_TESTS}

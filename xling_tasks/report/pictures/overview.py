@@ -7,12 +7,13 @@ from itertools import groupby
 
 from markupsafe import Markup
 
-from xling_tasks.languages import in_order, language_name
+from xling_tasks.languages import language_name
+from xling_tasks.report.lines import worst_first
 from xling_tasks.report.model import Conclusion
 from xling_tasks.report.pictures.drawing import Drawing, Entry, Panel
 from xling_tasks.report.pictures.style import LOOKS, alone, mark, verdict_mark
 from xling_tasks.report.pictures.svg import clean, join, label, line, placed, tag
-from xling_tasks.report.pictures.told import note, said
+from xling_tasks.report.pictures.told import ENGLISH, called, note, said
 from xling_tasks.report.pictures.verdicts import LEFT, endpoint_of, gap_panels, in_report_order
 from xling_tasks.report.sentences import metric_of
 
@@ -20,17 +21,20 @@ MOST_MODELS = 3
 """With more, the first picture shows signs alone: a column for each model."""
 
 
-def overview(conclusions: Sequence[Conclusion], level: float = 0.95) -> Markup:
+def overview(
+    conclusions: Sequence[Conclusion], level: float = 0.95, beside: str = ENGLISH
+) -> Markup:
     """The report's first picture, as HTML for a page that has `style.css()`.
 
     Args:
         conclusions: Those to show: of a report, or of one language.
         level: Coverage of their intervals.
+        beside: What they are against.
 
     Returns:
         A figure with a text alternative; empty if there is nothing to show.
     """
-    drawing = overview_drawing(conclusions, level)
+    drawing = overview_drawing(conclusions, level, beside)
     return Markup("") if drawing is None else _figure(drawing)
 
 
@@ -38,14 +42,16 @@ def _figure(drawing: Drawing) -> Markup:
     return Markup('<figure class="overview">{}</figure>').format(drawing.html())
 
 
-def overview_drawing(conclusions: Sequence[Conclusion], level: float = 0.95) -> Drawing | None:
+def overview_drawing(
+    conclusions: Sequence[Conclusion], level: float = 0.95, beside: str = ENGLISH
+) -> Drawing | None:
     """The same as a drawing; None if there is nothing to show."""
     if not conclusions:
         return None
     models = list(dict.fromkeys(item.model for item in conclusions))
     signs = len(models) > MOST_MODELS
-    panels = _signs(conclusions, models) if signs else gap_panels(conclusions)
-    entries = legend(conclusions, level, signs=signs)
+    panels = _signs(conclusions, models) if signs else gap_panels(conclusions, beside)
+    entries = legend(conclusions, level, signs=signs, beside=beside)
     if signs:
         entries += [Entry(alone(_number(i)), name) for i, name in enumerate(models, start=1)]
     return Drawing(panels, entries, columns=2)
@@ -56,7 +62,9 @@ def _number(number: int) -> Markup:
     return tag("text", str(number), kind="small soft middle", dy="0.35em")
 
 
-def legend(conclusions: Iterable[Conclusion], level: float, *, signs: bool = False) -> list[Entry]:
+def legend(
+    conclusions: Iterable[Conclusion], level: float, *, signs: bool = False, beside: str = ENGLISH
+) -> list[Entry]:
     """What the marks stand for, of verdicts that there are; and what line and shade are."""
     used = {item.verdict for item in conclusions}
     entries = [Entry(mark(name), look.name) for name, look in LOOKS.items() if name in used]
@@ -67,7 +75,7 @@ def legend(conclusions: Iterable[Conclusion], level: float, *, signs: bool = Fal
     said = (
         (rule, f"{level:.0%} interval"),
         (shade, "counts as the same"),
-        (Markup(""), "right: per 100 or score, vs English"),
+        (Markup(""), f"right: per 100 or score, vs {beside}"),
     )
     return entries + [Entry(alone(what) if what else what, words) for what, words in said]
 
@@ -77,15 +85,17 @@ def legend(conclusions: Iterable[Conclusion], level: float, *, signs: bool = Fal
 
 def _signs(conclusions: Sequence[Conclusion], models: Sequence[str]) -> list[Panel]:
     """A panel per dataset and endpoint: a row for each language, a column for each model."""
-    panels = []
     ordered = in_report_order(conclusions, by_model=False)
+    codes = worst_first(conclusions)
+    panels = []
     for _, group in groupby(ordered, key=lambda c: (c.dataset, *endpoint_of(c))):
-        panels.append(_sign_panel(list(group), models))
+        own = list(group)
+        there = {item.language for item in own}
+        panels.append(_sign_panel(own, models, [code for code in codes if code in there]))
     return panels
 
 
-def _sign_panel(own: Sequence[Conclusion], models: Sequence[str]) -> Panel:
-    codes = in_order({item.language for item in own})
+def _sign_panel(own: Sequence[Conclusion], models: Sequence[str], codes: Sequence[str]) -> Panel:
     step = (1 - LEFT) / len(models)
     parts = [
         label(str(number), LEFT + step * (number - 0.5), 8, "small soft middle")
@@ -103,8 +113,8 @@ def _sign_panel(own: Sequence[Conclusion], models: Sequence[str]) -> Panel:
     counts = [
         f"{name}: "
         + ", ".join(
-            f"{sum(c.verdict == verdict for c in own if c.model == name)} {look.words}"
-            for verdict, look in LOOKS.items()
+            f"{sum(c.verdict == verdict for c in own if c.model == name)} {called(verdict)}"
+            for verdict in LOOKS
             if any(c.verdict == verdict for c in own if c.model == name)
         )
         for name in models

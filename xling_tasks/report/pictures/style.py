@@ -33,7 +33,7 @@ class Look(NamedTuple):
         kind: Its class in pictures; `verdict-KIND` colours text.
         sign: A character for text.
         name: What it is called beside its mark.
-        words: What it is called by itself.
+        words: What it is called by itself; of what it is beside, where `{}` stands.
         path: Its mark, about 11 pixels wide around 0,0.
     """
 
@@ -50,9 +50,9 @@ _SQUARE = "M-4.2,-4.2H4.2V4.2H-4.2Z"
 _CROSS = "M-4,-4L4,4M-4,4L4,-4"
 
 LOOKS = {
-    "worse": Look("worse", "▼", "worse", "worse than English", _DOWN),
-    "better": Look("better", "▲", "better", "better than English", _UP),
-    "about_the_same": Look("same", "■", "about the same", "about the same as English", _SQUARE),
+    "worse": Look("worse", "▼", "worse", "worse than {}", _DOWN),
+    "better": Look("better", "▲", "better", "better than {}", _UP),
+    "about_the_same": Look("same", "■", "about the same", "about the same as {}", _SQUARE),
     "cannot_tell": Look("unsure", "○", "cannot tell", "cannot tell", _CIRCLE),
     "not_comparable": Look("apart", "×", "not comparable", "not comparable", _CROSS),
 }

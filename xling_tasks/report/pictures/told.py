@@ -13,6 +13,8 @@ from xling_tasks.report.sentences import against_one, metric_of
 from xling_tasks.report.tables.grid import dataset_title
 
 _MOST_NAMED = 4
+ENGLISH = "English"
+"""What conclusions are beside, where nothing else is said."""
 
 
 def oriented(item: Conclusion) -> tuple[float | None, float | None, float | None]:
@@ -51,15 +53,20 @@ def note(own: Sequence[Conclusion]) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def said(item: Conclusion) -> str:
+def called(verdict: str, beside: str = ENGLISH) -> str:
+    """A verdict by itself, against English or what else it is beside."""
+    return LOOKS[verdict].words.format(beside)
+
+
+def said(item: Conclusion, beside: str = ENGLISH) -> str:
     """One language in words, for those who point at it."""
-    name, look = language_name(item.language), LOOKS[item.verdict]
+    name, words = language_name(item.language), called(item.verdict, beside)
     if item.estimate is None:
-        return clean(f"{name}: {look.words}: {item.reason}")
+        return clean(f"{name}: {words}: {item.reason}")
     parts = [
         f"{name} {_with_unit(item)}" if values_of(item) else name,
         _difference(item),
-        look.words,
+        words,
     ]
     return clean(f"{'; '.join(part for part in parts if part)}: {item.reason}")
 
@@ -88,10 +95,10 @@ def _points(number: float, per_100: bool) -> str:
     return text.lstrip("−") if not text.strip("−0.") else text
 
 
-def told(own: Sequence[Conclusion]) -> str:
+def told(own: Sequence[Conclusion], beside: str = ENGLISH) -> str:
     """A panel in two sentences: what is worse or better by how much, and what of the others."""
     parts = []
-    for verdict, look in LOOKS.items():
+    for verdict in LOOKS:
         items = [item for item in own if item.verdict == verdict]
         if not items:
             continue
@@ -103,7 +110,7 @@ def told(own: Sequence[Conclusion]) -> str:
             ]
         more = len(names) - _MOST_NAMED
         listed = ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-        parts.append(f"{look.words}: {listed}")
+        parts.append(f"{called(verdict, beside)}: {listed}")
     place = f"{metric_of(own[0]).heading}, {note(own)}"
     said = "; ".join(parts)
     return clean(f"{place}. {said[:1].upper()}{said[1:]}.")

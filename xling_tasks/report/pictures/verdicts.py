@@ -11,10 +11,11 @@ from itertools import groupby
 
 from markupsafe import Markup, escape
 
-from xling_tasks.languages import in_order, language_name
+from xling_tasks.languages import language_name
+from xling_tasks.report.lines import worst_first
 from xling_tasks.report.model import Conclusion
 from xling_tasks.report.pictures.drawing import Panel
-from xling_tasks.report.pictures.style import LOOKS, verdict_mark
+from xling_tasks.report.pictures.style import verdict_mark
 from xling_tasks.report.pictures.svg import (
     Scale,
     box,
@@ -26,7 +27,7 @@ from xling_tasks.report.pictures.svg import (
     placed,
     tag,
 )
-from xling_tasks.report.pictures.told import note, oriented, said, told, values_of
+from xling_tasks.report.pictures.told import ENGLISH, called, note, oriented, said, told, values_of
 from xling_tasks.report.sentences import against_one, metric_of
 
 LEFT = 0.32
@@ -35,8 +36,12 @@ LEFT = 0.32
 _WIDE = 0.42
 
 
-def gap_panels(conclusions: Sequence[Conclusion]) -> list[Panel]:
-    """A panel per model, dataset and endpoint; models are groups if there are several."""
+def gap_panels(conclusions: Sequence[Conclusion], beside: str = ENGLISH) -> list[Panel]:
+    """A panel per model, dataset and endpoint; models are groups if there are several.
+
+    Languages stand in one order in all of them, the worst first, to be compared by eye.
+    """
+    codes = worst_first(conclusions)
     several = len({item.model for item in conclusions}) > 1
     scales = {
         about: _scale([item for item in conclusions if endpoint_of(item) == about])
@@ -45,8 +50,9 @@ def gap_panels(conclusions: Sequence[Conclusion]) -> list[Panel]:
     panels = []
     ordered = in_report_order(conclusions, by_model=True)
     for (model, *_), group in groupby(ordered, key=lambda c: (c.model, c.dataset, *endpoint_of(c))):
-        own = _by_language(list(group))
-        panels.append(_panel(own, scales[endpoint_of(own[0])], clean(model) if several else ""))
+        own = sorted(group, key=lambda item: codes.index(item.language))
+        group_name = clean(model) if several else ""
+        panels.append(_panel(own, scales[endpoint_of(own[0])], group_name, beside))
     return panels
 
 
@@ -63,11 +69,6 @@ def in_report_order(conclusions: Sequence[Conclusion], *, by_model: bool) -> lis
     return sorted(conclusions, key=lambda c: tuple(places[key][getattr(c, key)] for key in keys))
 
 
-def _by_language(own: Sequence[Conclusion]) -> list[Conclusion]:
-    codes = in_order({item.language for item in own})
-    return sorted(own, key=lambda item: codes.index(item.language))
-
-
 def _scale(own: Sequence[Conclusion]) -> Scale:
     """One for all models and datasets of an endpoint; it holds the margins and 0."""
     ends = [end for item in own for end in oriented(item) if end is not None]
@@ -76,10 +77,10 @@ def _scale(own: Sequence[Conclusion]) -> Scale:
     return Scale.over([*ends, *margins, *(-margin for margin in margins)], room=0.1)
 
 
-def _panel(own: Sequence[Conclusion], scale: Scale, group: str) -> Panel:
+def _panel(own: Sequence[Conclusion], scale: Scale, group: str, beside: str) -> Panel:
     pitch = 16 if len(own) <= 14 else 15
     bottom = pitch * len(own)
-    inside = [_row(item, scale, pitch * (i + 0.5)) for i, item in enumerate(own)]
+    inside = [_row(item, scale, pitch * (i + 0.5), beside) for i, item in enumerate(own)]
     measured = any(item.estimate is not None for item in own)
     back, axis = _axis(own, scale, bottom) if measured else ([], [])
     field = tag(
@@ -93,7 +94,8 @@ def _panel(own: Sequence[Conclusion], scale: Scale, group: str) -> Panel:
     values = [_value_label(item, pitch * (i + 0.5)) for i, item in enumerate(own)]
     title = metric_of(own[0]).heading
     height = bottom + (18 if measured else 2)
-    return Panel(title, note(own), join([field, *names, *values, *axis]), height, told(own), group)
+    body = join([field, *names, *values, *axis])
+    return Panel(title, note(own), body, height, told(own, beside), group)
 
 
 def _axis(
@@ -122,13 +124,13 @@ def _axis(
     return back, words
 
 
-def _row(item: Conclusion, scale: Scale, y: float) -> Markup:
+def _row(item: Conclusion, scale: Scale, y: float, beside: str) -> Markup:
     estimate, low, high = oriented(item)
-    parts = [tag("title", said(item))]
+    parts = [tag("title", said(item, beside))]
     if estimate is None:
         parts += [
             placed(verdict_mark(item.verdict), 0.06, y),
-            label(LOOKS[item.verdict].words, 0.14, y, "small halo"),
+            label(called(item.verdict, beside), 0.14, y, "small halo"),
         ]
         return tag("g", *parts)
     if low is not None and high is not None:

@@ -10,7 +10,7 @@ from xling_tasks.data.records import MMEDBENCH, XLINGHEALTH
 from xling_tasks.harness.arguments import identity_in_signature
 from xling_tasks.languages import in_order, language_name
 from xling_tasks.logs import alike
-from xling_tasks.outcomes import NOT_MEASURED
+from xling_tasks.outcomes import NOT_MEASURED, SERVED
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Report
 from xling_tasks.report.outcomes import counted
@@ -155,7 +155,7 @@ def _unmeasured(criterion: str, tasks: Tasks) -> Iterator[str]:
     for name, own in tasks.items():
         others = [task for task in own if task.place.language != ENGLISH] or own
         kinds = {item.meaning for task in others for item in task.endpoints.values()}
-        if needs and not kinds - {"served"}:
+        if needs and not kinds - {SERVED}:
             yield f"{name} ran without {needs}"
 
 
