@@ -64,9 +64,8 @@ def test_the_trouble_of_a_moment_in_any_language_is_no_answer(serve, caplog, tex
     draw = random.Random(3)
     served = serve(
         lambda p: (
-            text.replace("17", str(draw.randrange(99)))
-            if "question" in p and draw.random() < 0.1
-            else own(p)
+            # Whatever is asked: a service in trouble does not look at it.
+            text.replace("17", str(draw.randrange(99))) if draw.random() < 0.1 else own(p)
         )
     )
     lm = model_of(served)
@@ -122,6 +121,22 @@ def test_a_model_with_one_answer_to_its_field_is_left_alone(serve, caplog):
     lm = model_of(served)
     assert {r.text for r in replies_of(lm, asked(lm, 50, 0))} == {"Bitte fragen Sie Ihren Arzt."}
     assert "50 of 50 requests got one and the same reply" in caplog.text
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.95])
+def test_a_sentence_that_a_model_draws_for_any_question_is_its_own(serve, share):
+    """It is never said to sums; to ask for it again would make it rarer than it is."""
+    draw, said = random.Random(4), "Da kann ich dir leider nicht weiterhelfen, frag bitte woanders."
+
+    def says(prompt):
+        return said if "question" in prompt and draw.random() < share else own(prompt)
+
+    served = serve(says)
+    lm = model_of(served)
+    replies = replies_of(lm, asked(lm, 200, 1))
+    assert not any(reply.failed for reply in replies)
+    found = sum(reply.text == said for reply in replies) / 200
+    assert found == pytest.approx(share, abs=0.1)
 
 
 def test_what_was_asked_for_may_be_the_same_and_an_echo_is_not(serve):

@@ -5,8 +5,10 @@ in common. So does a model that declines, or has one way to answer. What tells t
 the text, but what else is said:
 
 1. A few of them are asked again, few at a time. A model says it again to the same prompts; the
-   trouble of a service comes again no more often there than elsewhere. Then all are asked again,
-   the second reply counts, and what is the same text once more has failed.
+   trouble of a service comes again no more often there than elsewhere. So does a sentence that a
+   model draws for any question with the same odds; but it never says it to sums of ours, which
+   trouble meets as often as all else. If it is trouble, all are asked again, the second reply
+   counts, and what is the same text once more has failed.
 2. Where it comes again every time, prompts that got other replies are asked once more, and two
    questions of ours. If all of these get that text now, too, it is the service that says it, and
    the run ends in words; if not, the model does.
@@ -41,8 +43,11 @@ IN_A_ROW = 40
 
 _TRIED = 12
 _BY_CHANCE = 0.05
+_SURELY = 0.001
+_MOST_SUMS = 100
 _OTHERS = 3
-_OURS = ("How much is 3 + 4? Reply with the number alone.", "What is the capital of France?")
+_SUM = "How much is {} + {}? Reply with the number alone."
+_OURS = (_SUM.format(3, 4), "What is the capital of France?")
 
 
 def shared(said: Iterable[tuple[T, str, str]]) -> set[T]:
@@ -67,6 +72,11 @@ def _common(reply: str) -> str:
     """What a reply may have in common with others; '' if it says nothing."""
     text = alike(reply)
     return text if any(unicodedata.category(c)[0] == "L" for c in text) else ""
+
+
+def _odds(hits: range, tried: int, share: float) -> float:
+    """The probability of so many hits."""
+    return sum(math.comb(tried, n) * share**n * (1 - share) ** (tried - n) for n in hits)
 
 
 class Doubt:
@@ -156,7 +166,9 @@ class Doubt:
             if not by_prompt and self._is_the_services(text, same[0]):
                 yield self._failed(same, shown)
                 return
-        elif not self._is_the_models(stays, len(tried), same):
+        elif not (
+            self._is_the_models(stays, len(tried), same) or self._is_drawn(text, same, again)
+        ):
             yield self._second(text, same, again, shown)
             return
         self._models.add(text)
@@ -168,11 +180,27 @@ class Doubt:
         ):
             return True  # drawn again it is no less its answer, and would become rarer
         share = len(same) / len(self._said)
-        by_chance = sum(
-            math.comb(tried, n) * share**n * (1 - share) ** (tried - n)
-            for n in range(stays, tried + 1)
-        )
-        return by_chance < _BY_CHANCE
+        return _odds(range(stays, tried + 1), tried, share) < _BY_CHANCE
+
+    def _is_drawn(self, text: str, same: list[int], again: dict[int, Reply]) -> bool:
+        """Whether a sampled text comes to questions as often as before, and to sums never.
+
+        As many sums as would surely meet trouble of its share; where these are too many, nothing
+        is told. More second replies are added to `again`.
+        """
+        share = len(same) / (2 + len(self._said))
+        number = math.ceil(math.log(_SURELY) / math.log1p(-share))
+        sampled = any(self._calls[i].gen_kwargs.get("temperature") for i in same)
+        if not sampled or number > _MOST_SUMS:
+            return False
+        again |= self._again(same[len(again) : number])
+        stays = sum(self._text(i, reply) == text for i, reply in again.items())
+        if not stays or _odds(range(stays + 1), len(again), share) < _BY_CHANCE:
+            return False  # it has stopped since, as trouble does
+        kwargs = self._calls[same[0]].gen_kwargs
+        sums = [Call(self._context(_SUM.format(n, number)), kwargs) for n in range(number)]
+        said = self._again(range(number), sums).values()
+        return not any(reply.failed or alike(reply.text) == text for reply in said)
 
     def _second(self, text: str, same: list[int], again: dict[int, Reply], shown: str) -> Arrived:
         """The second replies; those that are the same text once more have failed."""

@@ -63,8 +63,10 @@ class Journal:
         self._store.sign_in()
         self.there = max(0, len(self._store) - bool(self._about()))
         self.settled = bool(self._about().get("settled"))
+        # What it says of itself may be damaged: no start may draw an earlier one's numbers again.
+        unknown = int(time.time()) if self.there else 0
         about = self._change(lambda told: {
-            "header": dict(header), **told, "starts": int(told.get("starts", 0)) + 1,
+            "header": dict(header), **told, "starts": int(told.get("starts", unknown)) + 1,
             "finished": None, "opened": time.time(), "settled": False,
         })  # fmt: skip
         self.header, self.start = about["header"], int(about["starts"])
