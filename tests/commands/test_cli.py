@@ -9,6 +9,7 @@ from pathlib import Path
 
 import builders
 import pytest
+import scripted
 
 from xling_tasks.cli import COMMANDS, MOVED, main
 from xling_tasks.commands.options import read_metadata
@@ -24,7 +25,7 @@ def xling(capsys, *words: str) -> str:
 
 
 def test_cost_counts_what_a_run_asks_for(capsys, run, serve):
-    served = serve(lambda prompt: "ready")
+    served = serve(scripted.judged)
     settings = {"judge": served.spec(), "greedy_repeats": "once"}
     judge = json.dumps(settings)
     tasks = "xlinghealth_demo"
