@@ -8,6 +8,10 @@ import pytest
 from conftest import DATA, read_jsonl
 from forms import forms
 
+from xling_tasks.readers.kinds import PHRASES
+from xling_tasks.readers.lexicon import phrases
+from xling_tasks.readers.plain import one_form
+
 
 @pytest.mark.parametrize("kind", forms.KINDS)
 def test_no_form_is_read_wrong(kind):
@@ -45,3 +49,18 @@ def test_replies_written_before_the_rules_were_looked_at_are_never_read_wrong(ki
     unread = Counter(each.language for each in said if each.outcome == "unread")
     shares = [unread[language] / n for language, n in clear.items()]
     assert max(shares) < 0.08 and max(shares) - min(shares) < 0.05
+
+
+def test_no_phrase_stands_twice_in_a_language():
+    """Of two the first kind counts, and the other is dead: whoever changes it wonders."""
+    twice = []
+    for language, kinds in phrases().items():
+        for part in (kinds.get("verdict", {}), {k: v for k, v in kinds.items() if k != "verdict"}):
+            counted = Counter(
+                one_form(text.casefold())
+                for kind, texts in part.items()
+                if kind in PHRASES
+                for text in texts
+            )
+            twice += [(language, text) for text, n in counted.items() if n > 1]
+    assert twice == []

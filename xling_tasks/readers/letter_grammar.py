@@ -139,8 +139,8 @@ GRANTED = (?:^|(?<=[stop semicolon LINES])) (?:[concession aside] [^concession a
 SAYS = [letter prose text also maybe seems right wrong concession granted]
 
 # A list that says of every option whether it is right.
-MARK = (?:(?P<no>[not no]+ article? right+|wrong+|cross|no (?:article are)?
- |not (?:article? are not?)? (?=[end article]* [ENDS]))|(?P<yes>article? right+ [option
+MARK = (?:(?P<no>[not no]+ article? right+|wrong+|cross|no (?:article [is are])?
+ |not (?:article? [is are] not?)? (?=[end article]* [ENDS]))|(?P<yes>article? right+ [option
  options]?|tick|yes))
 HEAD = OPENS [option options]? (?:letter CLOSES option? (?:[stop colon dash]* OPENS text
  CLOSES)?|text CLOSES)
