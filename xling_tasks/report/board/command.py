@@ -104,4 +104,7 @@ def _write(folder: Path, content: Mapping[str, Any], table: str) -> bool:
 
 def _looks() -> dict[str, dict[str, str]]:
     """Signs, classes and words of verdicts, as in every picture and table."""
-    return {verdict: look._asdict() for verdict, look in LOOKS.items()}
+    return {
+        verdict: look._replace(words=look.words.format("English"))._asdict()
+        for verdict, look in LOOKS.items()
+    }
