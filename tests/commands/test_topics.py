@@ -38,7 +38,7 @@ def test_four_tries_then_unclassified_and_counted(serve, tmp_path, capsys):
         kind = sum(map(ord, text)) % 3
         if kind == 0 or (kind == 1 and asked[text] == 3):
             return f"TOPIC {code_of(prompt)}: Pharmacology"
-        return "It is about drugs, I think."
+        return f"It is about drugs, I think: {text}"
 
     to = tmp_path / "topics.jsonl"
     assert topics(serve(judge), to) == 0

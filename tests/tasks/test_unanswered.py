@@ -119,7 +119,7 @@ def test_every_question_has_one_outcome(run):
 
 def test_several_languages(run):
     task = "xling_empathy"
-    settings = {"languages": ["es", "hi"]}
+    settings = {"languages": ["es", "hi"], "english_again": False}
     results = run(task, model=Flaky({1: GONE, 2: HELD, 4: ""}), metadata=settings, limit=2)
     shown = {
         k: rate(results, task, k) for k in ("failed_rate_es", "refused_rate_hi", "empty_rate_es")
