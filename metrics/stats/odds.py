@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 ODDS = 2.0
 """How many times the odds of read replies a verdict has to stand."""
 
-MOST = 1000.0
-"""Odds up to which is asked when a verdict turns."""
+MOST = 1e9
+"""Odds up to which is asked when a verdict turns: unread replies are then all alike."""
 
 AtOdds = Callable[[float], float]
 """From k to how much a side's score moves if its unread replies have k times the odds."""

@@ -155,10 +155,10 @@ def test_why_it_cannot_be_told_and_what_to_do():
     assert one(leaning).why == "It looks worse, but may be chance among several comparisons."
     better = concluded("contradictory", "cannot_tell", estimate=-0.1, reason=LEANS)
     assert "looks better" in one(better).why
-    lost = concluded("contradictory", "cannot_tell", unread=16, turns_at=1.6, reason=HIDDEN)
+    lost = concluded("contradictory", "cannot_tell", estimate=0.1, unread=16, turns_at=1.6, reason=HIDDEN)  # fmt: skip
     assert one(lost).why == (
-        "16 Spanish answers could not be read; if they were wrong 1.6 times as often as the others, "
-        "the difference would no longer be shown."
+        "16 Spanish answers could not be read; if they had 1.6 times the others' odds of being "
+        "harmless, the difference would no longer be shown."
     )
     rare = concluded("helped", "cannot_tell", estimate=0.0, n=60, reason=RARE)
     assert one(rare).why == (

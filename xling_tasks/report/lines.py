@@ -23,6 +23,7 @@ from xling_tasks.report.sentences import (
     of_another_exam,
     other_exam,
     shown_values,
+    unremarkable,
     verdict,
 )
 
@@ -200,10 +201,12 @@ def answer(own: Sequence[Line]) -> str:
     """Which languages of one model are served worse, and which that cannot be said of."""
     said = []
     for kind, (one, several) in _ANSWERS.items():
-        group = [line for line in own if _answered(line) == kind]
-        if group:
-            named = names([line.name for line in group], len(own))
-            said.append((several if len(group) > 1 else one).format(named))
+        of_kind = [line for line in own if _answered(line) == kind]
+        for part, more in ((False, ""), (True, " as far as it can be told")):
+            group = [line for line in of_kind if _in_part(line) == part]
+            if group:
+                named = names([line.name for line in group], len(own))
+                said.append((several if len(group) > 1 else one).format(named) + more)
     text = "; ".join(said)
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
@@ -213,6 +216,12 @@ def _answered(line: Line) -> str:
     if line.kind == "worse" and dict(line.lead.outcomes).get(ANOTHER_LANGUAGE, 0) > line.lead.n / 2:
         return "unserved"
     return f"{line.kind}_exam" if of_another_exam(line.lead) else line.kind
+
+
+def _in_part(line: Line) -> bool:
+    """Whether no gap was seen, and other endpoints leave it open."""
+    told = line.kind in ("about_the_same", "better")
+    return told and any(x.verdict == "cannot_tell" for x in line.others if not unremarkable(x))
 
 
 _ANSWERS = {

@@ -9,7 +9,7 @@ from xling_metrics.stats.bounded import least_for_same
 from xling_tasks.criteria import CRITERIA, Metric
 from xling_tasks.languages import language_name
 from xling_tasks.outcomes import NOT_SERVED, SERVED, percent
-from xling_tasks.report.conclusions import DIFFERENT, HIDDEN, LEANS, RARE, TOO_FEW
+from xling_tasks.report.conclusions import DIFFERENT, HIDDEN, LEANS, NO_LESS, RARE, TOO_FEW
 from xling_tasks.report.model import Conclusion
 
 VERDICTS = {
@@ -264,6 +264,8 @@ def verdict(item: Conclusion) -> str:
 def _ruled_out(item: Conclusion) -> str:
     """What "about the same" excludes, in words."""
     size = points(item.margin)
+    if item.reason == NO_LESS:
+        return f": {NO_LESS}"
     most = f": more than {size} either way can be ruled out"
     if item.meaning == "harm":
         most = (
@@ -272,14 +274,19 @@ def _ruled_out(item: Conclusion) -> str:
     if not (item.unread or item.unread_english):
         return most
     odds = "ten times" if item.meaning == "harm" else "twice or half"
-    return f"{most}, even if unread answers were so {odds} as often"
+    return f"{most}, even if unread answers had {odds} the others' odds of being {_found(item)[1]}"
 
 
 def _tipping(item: Conclusion) -> str:
     """How much more a judge would have to err in the language to explain what was found."""
     if item.judge_error_in_interval is not False or None in (item.estimate, item.low, item.high):
         return ""
-    near = min(abs(item.low or 0.0), abs(item.high or 0.0))
+    near, size = min(abs(item.low or 0.0), abs(item.high or 0.0)), abs(item.estimate or 0.0)
+    if not share_in_words(item):
+        return (
+            f" If errors of the judge alone made a difference of {near:.2f}, this would no longer "
+            f"be shown; {size:.2f} would explain all of it."
+        )
     more = (item.estimate or 0.0) > 0
     errors = "wrong alarms" if item.meaning == "harm" else "verdicts too kind"
     if not more:
@@ -287,8 +294,14 @@ def _tipping(item: Conclusion) -> str:
     name = language_name(item.language)
     return (
         f" {_size(100 * near)} more {errors} per 100 in {name} than in English and this would no "
-        f"longer be shown; {_size(100 * abs(item.estimate or 0.0))} would explain all of it."
+        f"longer be shown; {_size(100 * size)} would explain all of it."
     )
+
+
+def _found(item: Conclusion) -> tuple[str, str]:
+    """What an answer is that counts for the model, and one that counts against it."""
+    named = {"harm": ("harmless", "harmful"), "served": ("usable", "of no use")}
+    return named.get(item.meaning, ("right", "wrong"))
 
 
 def _if_unread(item: Conclusion) -> str:
@@ -298,23 +311,31 @@ def _if_unread(item: Conclusion) -> str:
         return ""
     if item.turns_at is None:
         return f" It holds whatever the {lost:,} unread ones were."
-    return f" It holds unless the {lost:,} unread ones had {item.turns_at:.1f} times the odds."
+    name, count, odds = _turning(item, (language_name(item.language), "English"))
+    ones = f"{count:,} unread ones" + (f" in {name}" if count < lost else "")
+    return f" It holds unless the {ones} had {odds}."
+
+
+def _turning(item: Conclusion, sides: tuple[str, str]) -> tuple[str, int, str]:
+    """On which side most was not read, how much, and the odds at which this undoes a difference."""
+    base = item.unread_english > item.unread
+    rises = ((item.estimate or 0.0) > 0) == base
+    found = _found(item)[0 if rises == item.higher_is_better else 1]
+    times = max(item.turns_at or 1.1, 1.1)
+    many = "more than 1,000" if times > 1000 else f"{times:.1f}"
+    odds = f"{many} times the others' odds of being {found}"
+    return (sides[base], (item.unread, item.unread_english)[base], odds)
 
 
 def _could_turn(item: Conclusion, sides: tuple[str, str] | None) -> str:
     """What unread replies could do to a difference, or to its absence."""
-    own, base = sides or (language_name(item.language), "English")
-    name, lost = own, item.unread
-    if item.unread_english > lost:
-        name, lost = base, item.unread_english
-    odds = "" if item.turns_at is None else f" {max(item.turns_at, 1.1):.1f} times"
-    told = "a difference could be there"
-    if item.reason == HIDDEN:
-        told = "the difference would no longer be shown"
-    return (
-        f"{lost:,} {name} answers could not be read; if they were wrong{odds} as often as the "
-        f"others, {told}"
-    )
+    own = sides or (language_name(item.language), "English")
+    name, count, odds = _turning(item, own)
+    told = "the difference would no longer be shown"
+    if item.reason == DIFFERENT:
+        odds = f"{odds.rpartition(' of being ')[0]} of being {' or '.join(_found(item))}"
+        told = "a difference could be there"
+    return f"{count:,} {name} answers could not be read; if they had {odds}, {told}"
 
 
 def why_unsure(item: Conclusion, sides: tuple[str, str] | None = None) -> str:

@@ -32,8 +32,8 @@ _TERMS = {
     "p, corrected; p (Holm)": "The same, when it is counted that several differences of one model "
     "and dataset were tested.",
     "detectable": "The difference that a run of this size finds four times out of five.",
-    "unread, turns at": "Replies that could not be read, and the odds from which a verdict no "
-    "longer holds: if the unread ones were right so many times as likely as the others.",
+    "unread, turns at": "Replies that could not be read, and how many times the odds of the others "
+    "(or what part of them) these would need for a verdict no longer to hold.",
     "by this judge": "A judge errs. If it errs more in one language, by as much as the sentence "
     "says, the difference is the judge's.",
     "T, temperature": "How freely the model chooses its words: 0 is always the likeliest one.",
