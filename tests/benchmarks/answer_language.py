@@ -30,8 +30,9 @@ def texts() -> dict[str, list[str]]:
     for name in FILES:
         for line in (SAMPLE_FOLDER / name).read_text(encoding="utf-8").splitlines():
             for code, text in json.loads(line).items():
-                if code not in ("id", "category"):
-                    found[known_language("id" if code == "ind" else code).code].append(text)
+                language = known_language("id" if code == "ind" else code)
+                if language is not None and code != "id":  # the prompt's own number
+                    found[language.code].append(text)
     return dict(found)
 
 

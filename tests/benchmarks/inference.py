@@ -9,6 +9,8 @@ at the difference that a report calls detectable (0.8); how often a difference o
 is called about the same, or B not inferior (at most 0.05); and the family-wise error of a model's
 conclusions (at most 0.05). Cells that miss are listed with their setting.
 
+`--only sentences` goes the whole way instead: from answers in files to the printed sentences.
+
 One free core, without --quick about ten minutes. Parts can run one by one: --to keeps a part's cells
 beside its table (FILE.csv), and --join makes one table of several.
 """
@@ -20,6 +22,7 @@ import csv
 import time
 from pathlib import Path
 
+import conclusions
 import inference_coverage as coverage
 import inference_tests as tests
 from inference_data import SIZES, Cell, Plan
@@ -64,14 +67,21 @@ PARTS = {
 }
 
 
+SENTENCES = "sentences"
+"""The part that has a table of its own: answers go by files to what is printed of them."""
+
+
 def main() -> None:
     """Simulate and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a minute: fewer data sets and sizes")
-    parser.add_argument("--only", choices=PARTS, nargs="+", default=list(PARTS))
+    parser.add_argument("--only", choices=[*PARTS, SENTENCES], nargs="+", default=list(PARTS))
     parser.add_argument("--to", type=Path, help="also write the table to this file")
     parser.add_argument("--join", type=Path, nargs="+", help="only join tables' CSV files")
     options = parser.parse_args()
+    if SENTENCES in options.only:
+        conclusions.show(0.1 if options.quick else 6.0)
+        options.only.remove(SENTENCES)
     quick, full = Plan(200, 40, 10, (24, 100), 99), Plan(2000, 1000, 100, SIZES, 199)
     plan, cells = quick if options.quick else full, list[Cell]()
     for path in options.join or ():
@@ -82,7 +92,8 @@ def main() -> None:
         print(f"{name}: {time.process_time() - began:.0f} s", flush=True)
         if options.to:  # What is there stays, should the rest be interrupted.
             write(options.to, cells)
-    print(table(cells))
+    if cells:
+        print(table(cells))
     if options.to:
         write(options.to, cells)
 

@@ -14,7 +14,7 @@ from xling_tasks.cli import main, parsed
 from xling_tasks.criteria import LABELS
 from xling_tasks.errors import DataError
 from xling_tasks.report.data import read_models
-from xling_tasks.report.human import read_human
+from xling_tasks.report.human_pages import read_human
 from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Options
 from xling_tasks.report.sentences import sentence

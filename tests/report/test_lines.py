@@ -186,6 +186,21 @@ def test_one_answer_per_model(verdicts, said):
     assert answer(lines(own, {})) == said
 
 
+def test_an_answer_says_where_other_endpoints_leave_it_open():
+    own = [
+        concluded("contradictory", "about_the_same", language="es"),
+        concluded("helped", "cannot_tell", language="es"),
+        concluded("contradictory", "better", language="zh"),
+        concluded("helped", "about_the_same", language="zh"),
+        concluded("contradictory", "worse", language="hi"),
+        concluded("helped", "cannot_tell", language="hi"),
+    ]
+    assert answer(lines(own, {})) == (
+        "Hindi is served worse than English; Chinese is served better than English; Spanish is about "
+        "the same as far as it can be told."
+    )
+
+
 def test_models_as_they_come_and_the_worst_language_first():
     sizes = {"ta": 0.1, "hi": 0.3, "de": 0.2, "es": 0.2, "zh": 0.0}
     own = [

@@ -13,7 +13,7 @@ from xling_tasks.data.topics import read_topics
 from xling_tasks.errors import SettingError
 from xling_tasks.output import file_names, refuse_others
 from xling_tasks.report.data import read_models
-from xling_tasks.report.human import read_human
+from xling_tasks.report.human_pages import read_human
 from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Cell, Comparison, Report
 from xling_tasks.report.only import only, only_of_table, wanted_languages

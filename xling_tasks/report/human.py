@@ -18,10 +18,7 @@ from typing import NamedTuple
 from xling_metrics.stats.ppi import Judged, ppi_contrast, ppi_mean
 from xling_metrics.stats.shares import Range
 
-from xling_tasks.criteria import ENGLISH, LABELS, NO_RESPONSE
-from xling_tasks.errors import DataError
-from xling_tasks.languages import language_name
-from xling_tasks.logs.annotations import Export, answer_digest, read_pages
+from xling_tasks.criteria import LABELS, NO_RESPONSE
 from xling_tasks.outcomes import HELPED, NOT_SERVED
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.inference import ScoreDifference
@@ -158,17 +155,17 @@ class Human:
             return None
         strata = [strata_of(task, label, column) for _, task in sides]
         shared = [key for key in strata[0] if all(key in own for own in strata)]
-        judged = [
-            _judged(task, label, own, kept, shared, column)
+        made = [
+            judged(task, label, own, kept, shared, column)
             for (_, task), own, kept in zip(sides, given, strata, strict=True)
         ]
-        for (_, task), side in zip(sides, judged, strict=True):
+        for (_, task), side in zip(sides, made, strict=True):
             if empty := unlabelled(side):
                 self._note(task, [other for _, other in sides if other is not task], empty)
-        if not shared or any(map(unlabelled, judged)):
+        if not shared or any(map(unlabelled, made)):
             return None
-        signed = [(sign, side) for (sign, _), side in zip(sides, judged, strict=True)]
-        means = [ppi_mean(side, level, shares=True).value for side in judged]
+        signed = [(sign, side) for (sign, _), side in zip(sides, made, strict=True)]
+        means = [ppi_mean(side, level, shares=True).value for side in made]
         apart = [
             own.apart(label, {key: kept[key] for key in shared})
             for own, kept in zip(given, strata, strict=True)
@@ -198,7 +195,7 @@ class Human:
                     continue
                 for label in LABELS:
                     strata = strata_of(task, label)
-                    side = _judged(task, label, labels, strata, list(strata))
+                    side = judged(task, label, labels, strata, list(strata))
                     people = _together([1], [labels.apart(label, strata)])
                     own = ppi_mean(side, options.level, shares=True, people=people)
                     given = sum(labels.share(key, label) is not None for key in strata)
@@ -257,7 +254,7 @@ def _useless(task: Task) -> set[str]:
     return {key for key, outcome in zip(task.ids, outcomes, strict=False) if outcome in NOT_SERVED}
 
 
-def _judged(
+def judged(
     task: Task, label: str, labels: Labels, strata: Mapping[str, str], questions: Sequence[str],
     column: str = "",
 ) -> Judged:  # fmt: skip
@@ -276,142 +273,3 @@ def unlabelled(side: Judged) -> list[str]:
     """The strata that have answers and no label of people."""
     seen = {name for name, value in zip(side.strata, side.human, strict=True) if value is not None}
     return [name for name in dict.fromkeys(side.strata) if name not in seen]
-
-
-# Reading, and finding whose labels they are
-
-
-def read_human(paths: Sequence[Path], models: Sequence[Model]) -> Human:
-    """People's exports, given to the models whose answers they are about.
-
-    Args:
-        paths: Files that the page of `xling annotate` exported.
-        models: The report's models.
-
-    Raises:
-        DataError: If a file is no export, two pages are about one task, a page is about none of
-            the models' answers as they are now, or somebody disagrees with a label and names none.
-    """
-    labels: dict[Key, Labels] = {}
-    notes: list[str] = []
-    pages: dict[Key, Path] = {}
-    for exports in read_pages(paths).values():
-        said_of = _said(exports)
-        for model in _fitting(exports, models):
-            for task in model.tasks:
-                own = said_of.get(task.results.task)
-                if own is None:
-                    continue
-                key = key_of(task)
-                if key in pages:
-                    raise DataError(
-                        f"--human {pages[key]} and {exports[0].path}: two pages about "
-                        f"{key[1]} of {model.name}; give the exports of one"
-                    )
-                pages[key] = exports[0].path
-                said = _too_few(task, own)
-                if not said:
-                    labels[key] = own
-                notes += [f"{model.name}, {task.results.task}: {said}"] if said else []
-    return Human(labels, [*dict.fromkeys(notes), *_one_sided(models, labels)])
-
-
-def _said(exports: Sequence[Export]) -> dict[str, Labels]:
-    """Task -> what one page's annotators said."""
-    people = tuple(export.annotator for export in exports)
-    given: dict[str, dict[str, tuple[str | None, ...]]] = {}
-    for name, item in exports[0].items.items():
-        checks = [export.items[name] for export in exports]
-        for export, check in zip(exports, checks, strict=True):
-            if check.agree_label is False and check.label is None:
-                raise DataError(
-                    f"{export.path}, item {name!r}: disagrees with the judge and names no label; "
-                    "choose one in the page and export again, or the correction would lean to the "
-                    "judge"
-                )
-        labels = tuple(check.label for check in checks)
-        given.setdefault(item.task, {})[item.question_id] = labels
-    return {task: Labels(people, own) for task, own in given.items()}
-
-
-def _fitting(exports: Sequence[Export], models: Sequence[Model]) -> list[Model]:
-    """The models whose answers a page shows: all with its labels of the judge."""
-    wrong, fitting = [], []
-    for model in models:
-        tasks = {task.results.task: task for task in model.tasks}
-        asked = {item.task for item in exports[0].items.values()} & tasks.keys()
-        said = [text for name in sorted(asked) if (text := _misfit(exports[0], tasks[name]))]
-        if asked and not said:
-            fitting.append(model)
-        wrong += [f"{model.name}: {text}" for text in said[:1]]
-    if not fitting:
-        why = wrong[0] if wrong else "the folders have no results of its tasks"
-        raise DataError(
-            f"--human {exports[0].path}: is about no answers of this report ({why}); give the "
-            "folder that its page was made from"
-        )
-    return fitting
-
-
-def _misfit(export: Export, task: Task) -> str:
-    """What of a page is otherwise in a task's samples; empty if all is the same."""
-    name = task.results.task
-    strata = strata_of(task, LABELS[0])
-    if not strata:
-        return f"{name} has no samples with a judge's labels; run with --log_samples"
-    for item in export.items.values():
-        if item.task == name and strata.get(item.question_id) != item.judge_label:
-            there = strata.get(item.question_id, "not there")
-            return f"{name}, {item.question_id!r} is {item.judge_label} there and {there} here"
-    if changed := _other_answer(export, task):
-        return f"{name}, {changed!r} has another answer here than people read"
-    sizes = Counter(strata.values())
-    for label in LABELS if export.strata else ():
-        own = export.strata.get((name, label))
-        if (0 if own is None else own.population) != sizes[label]:
-            size = 0 if own is None else own.population
-            return f"{name} has {size} answers that are {label} there and {sizes[label]} here"
-    return ""
-
-
-def _other_answer(export: Export, task: Task) -> str:
-    """A question whose answer is not the one that the page showed; empty if there is none."""
-    offsets = dict(zip(task.ids, task.offsets, strict=True))
-    for item in export.items.values():
-        if item.task == task.results.task and item.id in export.answers:
-            sample = task.results.samples.at(offsets[item.question_id])
-            if answer_digest(sample) != export.answers[item.id]:
-                return item.question_id
-    return ""
-
-
-def _too_few(task: Task, labels: Labels) -> str:
-    """Why a task's shares cannot be corrected; empty if they can."""
-    strata = strata_of(task, LABELS[0])
-    empty = unlabelled(_judged(task, LABELS[0], labels, strata, list(strata)))
-    if empty:
-        sizes = Counter(strata.values())
-        listed = " and ".join(f"the {sizes[name]} that the judge calls {name}" for name in empty)
-        return (
-            f"people labelled none of {listed}, so its shares are not corrected; label more, or "
-            "make a page of one dataset (--datasets)"
-        )
-    return ""
-
-
-def _one_sided(models: Sequence[Model], labels: Mapping[Key, Labels]) -> list[str]:
-    """Languages whose gap is not corrected, because English or they have no labels."""
-    notes = []
-    for model in models:
-        tasks = [task for task in model.tasks if task.place.criterion == "correctness"]
-        for dataset in dict.fromkeys(task.place.dataset for task in tasks):
-            own = {t.place.language: key_of(t) for t in tasks if t.place.dataset == dataset}
-            given = {code for code, key in own.items() if key in labels}
-            if given and (lacking := [code for code in own if code not in given]):
-                listed = ", ".join(map(language_name, lacking))
-                what = "no gap" if ENGLISH in lacking else f"the gap of {listed} is not"
-                notes.append(
-                    f"{model.name}, correctness, {dataset}: no usable labels of people for "
-                    f"{listed}: {what} corrected"
-                )
-    return notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from xling_metrics.stats.bounded import least_for_same
@@ -357,11 +358,20 @@ def why_unsure(item: Conclusion, sides: tuple[str, str] | None = None) -> str:
         side = "worse" if ((item.estimate or 0.0) < 0) == item.higher_is_better else "better"
         return f"it looks {side}, but may be chance among several comparisons"
     if item.reason == TOO_FEW and item.detectable is not None:
-        shown = f"{_size(100 * item.detectable)} per 100"
-        if not share_in_words(item):
-            shown = f"{item.detectable:.2f}"
+        size = upwards(item.detectable)
+        shown = f"{100 * size:.3g} per 100" if share_in_words(item) else _score(size)
         return f"{item.n:,} questions would show only a difference of {shown} or more"
     return item.reason
+
+
+def _score(size: float) -> str:
+    return f"{size:.2f}" if size >= 0.0995 else f"{size:.3f}"
+
+
+def upwards(size: float) -> float:
+    """What so many questions would show, to two digits: never less than what was counted out."""
+    step = 0.01 if size >= 0.1 else 0.001
+    return math.ceil(size / step - 1e-6) * step
 
 
 def of_another_exam(item: Conclusion) -> bool:

@@ -19,7 +19,7 @@ from xling_tasks.report.compare.settings import differences
 from xling_tasks.report.compare.verdicts import one_model_only, with_verdicts
 from xling_tasks.report.compare.words import NOTES, in_words, outcome, summary, tables
 from xling_tasks.report.data import Model
-from xling_tasks.report.human import read_human
+from xling_tasks.report.human_pages import read_human
 from xling_tasks.report.options import add_common, checked
 from xling_tasks.report.stats import Statistics
 from xling_tasks.report.tables.table import as_markdown

@@ -21,7 +21,6 @@ from xling_tasks.report.compare.numbers import Line
 from xling_tasks.report.compare.pairs import Pair
 from xling_tasks.report.conclusions import (
     ALPHA,
-    APART,
     BETTER,
     SAME,
     UNSURE,
@@ -36,7 +35,6 @@ from xling_tasks.report.stats import Statistics
 from xling_tasks.report.unlike import made_unlike
 
 SMALLER, LARGER, LEVELLED = "smaller", "larger", "levelled_down"
-SHORTFALLS = (SMALLER, LARGER, LEVELLED, SAME, UNSURE, APART)
 
 Key = tuple[Panel, str]
 """An endpoint in a language."""

@@ -13,9 +13,9 @@ from xling_tasks.report.sentences import (
     against_one,
     agreement,
     metric_of,
-    points,
     shown_values,
     unremarkable,
+    upwards,
 )
 from xling_tasks.report.tables.differences import FLAGS, remarks_of
 from xling_tasks.report.tables.grid import dataset_title
@@ -192,6 +192,6 @@ def _basis(verdict: str, group: Sequence[Line]) -> str:
     if group[0].lead.reason != TOO_FEW or not seen:
         why = group[0].why.removesuffix(".")
         return f"{ends} questions; {why[:1].lower()}{why[1:]}"
-    low, high = points(seen[0]), points(seen[-1])
-    least = low if low == high else f"{low.partition(' ')[0]} to {high}"
-    return f"{ends} questions would show only {least} or more"
+    low, high = (f"{100 * upwards(end):.3g}" for end in (seen[0], seen[-1]))
+    least = low if low == high else f"{low} to {high}"
+    return f"{ends} questions would show only {least} points or more"
