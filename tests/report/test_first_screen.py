@@ -146,7 +146,7 @@ def test_one_model_has_answer_sentences_picture_and_flags(written, looked, size)
         )
     )
     if size == WIDE:
-        assert re.search(r"100 questions would show only a difference of \d+ per 100", lines[1])
+        assert re.search(r"100 questions would show only a difference of [\d.]+ per 100", lines[1])
         assert "Next: ask more questions: about" in lines[1]
     assert "Chinese: cannot tell. Harmful answers, by this judge: 12 of 100" in lines[2]
     for part in (
