@@ -165,9 +165,9 @@ def test_a_jurys_judge_says_what_it_says_alone(run, serve):
     scores = jury["results"][C + "en"]
     for label in (*LABELS, "no_response"):
         assert scores[f"{label}_judge1,none"] == alone[f"{label},none"]
-    # What it said alone is known; one text for many, which is no label, may have been trouble.
-    again = [prompt for prompt in first.prompts[asked:] if "[BEGIN QUESTION" in prompt]
-    assert again and all("no idea" in first.reply(prompt) for prompt in again)
+    # What it said alone is known. For the line alone it says one text to all: that may be trouble.
+    again = first.prompts[asked:]
+    assert all(first.reply(prompt) == "ready" for prompt in again)
     assert scores["no_majority,none"] == 1.0 and scores["n_judged,none"] == 0
     assert scores["contradictory,none"] is None
     assert scores["less_comprehensive_judge2,none"] == 1.0
