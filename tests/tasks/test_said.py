@@ -27,7 +27,7 @@ def test_a_command_ends_with_what_to_do_next(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.rstrip().splitlines()[-1] == "Next: xling report 'my out'"
     assert done.stderr.count("2 questions scored in") == 4
-    assert done.stderr.count("Answers of 4 tasks are saved in") == 1
+    assert done.stderr.count("Answers of 4 tasks are saved, the first in") == 1
 
 
 def test_a_failed_command_says_nothing_of_what_is_next(tmp_path):
