@@ -25,6 +25,9 @@ NOT_SERVED: Mapping[str, str] = {
 """Answers that are of no use to who asked, with their words."""
 
 CALL_FAILED, UNREAD, TOO_SHORT, TIED = "call_failed", "unread", "too_short", "tied"
+UNFILTERED = "unfiltered"
+"""What a task's own filter found nothing in; that task is not ours to ask again."""
+
 NOT_MEASURED: Mapping[str, str] = {
     CALL_FAILED: "the call failed",
     "translation_failed": "not translated",
@@ -42,6 +45,7 @@ REMEDIES: Mapping[str, str] = {
     "judge_silent": "take another judge, or have people label what it left (`xling annotate`)",
     UNREAD: "ask again for the answer alone (`ask_again=true`), or have a model read (`reader`)",
     TOO_SHORT: "have people read the answers that are too short to tell their language",
+    UNFILTERED: "see what the task's filter left (`xling view`), mend its YAML and run it again",
     TIED: "run the written form: asking again changes no tie of probabilities",
 }
 """What to do about each kind of what was not measured; ties are of forms by log-likelihood."""

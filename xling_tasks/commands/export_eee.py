@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from xling_tasks import __version__
-from xling_tasks.criteria import CRITERIA
+from xling_tasks.commands.export_eee_samples import named, rows_of
+from xling_tasks.criteria import CRITERIA, panel_of
 from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
@@ -19,6 +20,8 @@ from xling_tasks.output import all_or_none, file_name, refuse_files
 from xling_tasks.report.data import Model, Task, read_models
 from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Cell, Options, Report
+from xling_tasks.report.options import add_families
+from xling_tasks.report.tables.grid import is_language
 from xling_tasks.secrets import publishable
 
 SCHEMA = "0.3.0"
@@ -31,6 +34,11 @@ def add_eee(parser: argparse.ArgumentParser) -> None:
         "folders", nargs="+", metavar="OUT_DIR", help="--output_path of lm_eval, or NAME=OUT_DIR"
     )
     parser.add_argument("--to", type=Path, required=True, help="the folder to write")
+    add_families(parser)
+    parser.add_argument(
+        "--samples", action="store_true",
+        help="with a file of questions and answers beside each; look whether they may be handed on",
+    )  # fmt: skip
     parser.add_argument("--model-id", help="ORG/NAME on the Hub; of one model only")
     parser.add_argument("--organization", default="unknown", help="who hands the results in")
     parser.add_argument(
@@ -46,38 +54,41 @@ def export_eee(options: argparse.Namespace) -> str:
     Raises:
         DataError: If there are no results, or one model's id is given for several.
     """
-    models = read_models(options.folders, ())
+    models = read_models(options.folders, options.family)
     if options.model_id and len(models) > 1:
         raise DataError(f"--model-id {options.model_id}: these are {len(models)} models; name one")
     report = make_report(models, Options())
-    written = {
-        f"{file_name(model.name)}_{file_name(language)}.json": document
-        for model in models
-        for language, document in _documents(report, model, options)
-    }
+    written: dict[str, str] = {}
+    made = 0
+    for model in models:
+        for language, cells in _by_language(report, model).items():
+            document = _document(model, language, cells, report.options, options)
+            name = f"{file_name(model.name)}_{file_name(language)}.json"
+            rows = [*rows_of(document, cells)] if options.samples else []
+            if rows:
+                name, samples = named(document, rows)
+                written[samples] = "".join(rows)
+            text = json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)
+            written[name], made = f"{text}\n", made + 1
     if not written:
         raise DataError("no endpoint has a value in these results, so there is nothing to export")
     refuse_files(options.to, written)
     with all_or_none(options.to, written) as folder:
-        for name, document in written.items():
-            text = json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)
-            (folder / name).write_text(f"{text}\n", encoding="utf-8", newline="\n")
-    return f"{options.to}: {len(written)} documents of Every Eval Ever, schema {SCHEMA}"
+        for name, text in written.items():
+            (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    return f"{options.to}: {made} documents of Every Eval Ever, schema {SCHEMA}"
 
 
-def _documents(
-    report: Report, model: Model, options: argparse.Namespace
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Language -> its document; the endpoints of all criteria, as far as they have a value."""
+def _by_language(report: Report, model: Model) -> dict[str, list[Cell]]:
+    """Language -> the endpoints of all criteria, as far as they have a value."""
     by_language: dict[str, list[Cell]] = {}
     for cell in report.cells:
-        endpoints = {each.metric for each in CRITERIA[cell.panel.criterion].endpoints}
-        known = len(cell.language) in (2, 3) and cell.language.isalpha() and cell.language != "avg"
-        own = cell.model == model.name and cell.panel.metric in endpoints
-        if own and known and cell.value is not None:
+        if cell.model != model.name or not is_language(cell.language) or cell.value is None:
+            continue
+        place = cell.task.place
+        if cell.panel.metric in {panel_of(place, name)[0].metric for name in cell.task.endpoints}:
             by_language.setdefault(cell.language, []).append(cell)
-    for language, cells in by_language.items():
-        yield language, _document(model, language, cells, report.options, options)
+    return by_language
 
 
 def _document(

@@ -50,6 +50,7 @@ class Metric:
         told: How it is told; None for what is no endpoint.
         bookkeeping: Whether it counts what was asked, came or failed, or describes texts, and is
             no score: it stands in the task's record, not in the harness's table of scores.
+        sized: Whether its unit is known, so that a margin fixed beforehand means something.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Metric:
     share: bool = True
     told: Told | None = None
     bookkeeping: bool = False
+    sized: bool = True
 
     @property
     def per_100(self) -> bool:

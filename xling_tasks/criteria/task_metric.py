@@ -68,7 +68,7 @@ TASK_METRIC = Criterion(
                 told=Told("Questions answered rightly", "right", "answers"),
             ),
             Metric(
-                SCORE, label="The task's score", range="in its own unit", share=False,
+                SCORE, label="The task's score", range="in its own unit", share=False, sized=False,
                 told=Told("The task's score", "score"),
             ),
         ),
@@ -76,7 +76,7 @@ TASK_METRIC = Criterion(
             UNREAD,
             Metric(
                 LOSS, label="The task's loss", range="in its own unit; less is better", share=False,
-                told=Told("The task's loss, of which less is better", "loss"),
+                sized=False, told=Told("The task's loss, of which less is better", "loss"),
             ),
         ),
         failures=(EMPTY,),

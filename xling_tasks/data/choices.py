@@ -83,8 +83,13 @@ def asked_of(doc: Mapping[str, Any]) -> Asked | None:
     """The question of a document: `question`, and options by letter or in a list; None of others.
 
     Lists are called `options` or `choices`, as most tasks of the harness call them; a mapping with
-    a list called `text` in it is one too (ARC).
+    a list called `text` in it is one too (ARC). Of a task that is not ours `asked` says what of its
+    document is what, and a question without options is one too.
     """
+    found = doc.get("asked")
+    if isinstance(found, Mapping):
+        texts = {key: unescape(text) for key, text in found["options"].items()}
+        return Asked(unescape(found["question"]), texts)
     question, options = doc.get("question"), doc.get("options", doc.get("choices"))
     if isinstance(options, Mapping) and isinstance(options.get("text"), list):
         options = options["text"]

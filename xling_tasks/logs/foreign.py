@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xling_tasks.criteria.task_metric import EMPTY, UNREAD
+from xling_tasks.logs.texts import asked
 
 _KEY = re.compile(r"[-+\d.,\s\[\]]{1,40}|[A-Za-z]")
 """A right answer that is the same in every language: a number, several, or a letter."""
+
+_FALLBACK = "[invalid]"
+"""What the harness's filters return of what they cannot read, unless they are told otherwise."""
 
 _COPIED = frozenset({"doc_id", "doc_hash", "target", "arguments", "resps", "filtered_resps"})
 
@@ -71,7 +75,9 @@ class Reading(NamedTuple):
         right = row.get("target")
         doc: dict[str, Any] = {"question_id": name}
         doc["question"] = _text(row["doc"], self.join, right)
-        doc |= {"fields": row["doc"], "right": right, "options": [""] * self._options(row)}
+        n_options = self._options(row)
+        doc |= {"fields": row["doc"], "right": right, "options": [""] * n_options}
+        doc["asked"] = asked(row["doc"], row.get("arguments"), n_options)
         if self.written:
             made |= self.rates(row)
         else:
@@ -80,14 +86,14 @@ class Reading(NamedTuple):
 
     def _options(self, row: Mapping[str, Any]) -> int:
         """As many as make guessing what it is; those that were asked for, where nothing is said."""
-        asked = 0 if self.written else len(row.get("resps") or ())
-        return round(1 / self.chance) if self.chance else 0 if self.chance == 0 else asked
+        candidates = 0 if self.written else len(row.get("resps") or ())
+        return round(1 / self.chance) if self.chance else 0 if self.chance == 0 else candidates
 
     def rates(self, row: Mapping[str, Any]) -> dict[str, float]:
         """Whether the filter could not read a reply that is there, and whether there is none."""
         first = next(_flat(row.get("filtered_resps")), None)
         empty = not any(str(reply).strip() for reply in _flat(row.get("resps")))
-        lost = not empty and isinstance(first, str) and first in self.fallbacks
+        lost = not empty and str(first) in self.fallbacks
         return {UNREAD: float(lost), EMPTY: float(empty)}
 
 
@@ -97,6 +103,25 @@ def _flat(value: Any) -> Iterator[Any]:
             yield from _flat(item)
     else:
         yield value
+
+
+def fallbacks(config: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """What a filter returns of what it cannot read, after its further steps."""
+    named = (own for own in config.get("filter_list") or () if own.get("name") == name)
+    steps = [step for own in named for step in own.get("filter") or ()]
+    left = [(str(step.get("fallback", _FALLBACK)), at) for at, step in enumerate(steps)]
+    return tuple(dict.fromkeys(_through(text, steps[at + 1 :]) for text, at in left))
+
+
+def _through(text: str, steps: Sequence[Mapping[str, Any]]) -> str:
+    """A text as the steps of a filter that change texts leave it."""
+    for step in steps:
+        if step.get("function") == "map":
+            known = {str(key): value for key, value in (step.get("mapping_dict") or {}).items()}
+            text = str(known.get(text, step.get("default_value")))
+        elif step.get("function") in ("lowercase", "uppercase"):
+            text = text.lower() if step["function"] == "lowercase" else text.upper()
+    return text
 
 
 def key_of(row: Mapping[str, Any]) -> str:

@@ -14,8 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from xling_metrics.stats.shares import wilson
-
 from xling_tasks.criteria import ENGLISH, about
 from xling_tasks.criteria.task_metric import (
     EMPTY,
@@ -31,14 +29,13 @@ from xling_tasks.errors import DataError
 from xling_tasks.languages import name_languages
 from xling_tasks.logs.checked import check_name, check_results, reading
 from xling_tasks.logs.families import Family, Member, found, left_out, member, name_of, proposals
-from xling_tasks.logs.foreign import Reading, key_of, told
+from xling_tasks.logs.foreign import Reading, fallbacks, key_of, told
 from xling_tasks.logs.results import Results, TaskResults
-
-_FALLBACK = "[invalid]"
-"""What the harness's filters return of what they cannot read, unless they are told otherwise."""
 
 _UNLIKE = 0.05
 """Right answers may differ in as many of the questions with one id: a key was corrected."""
+
+_LAST_NUMBER = re.compile(r"(.*?)(\d*)(\D*)", re.S)
 
 _CHANCE = 20.0
 """Log of the orders that the keys must tell apart, before equal keys say that the order is one."""
@@ -56,13 +53,6 @@ class _Side:
     fields: dict[str, list[Any]] = field(default_factory=dict)
     values: list[float] = field(default_factory=list)
     rates: Counter[str] = field(default_factory=Counter)
-    guessed: float = 0.0
-
-    @property
-    def chance(self) -> float:
-        """What guessing earns; 0 where it is not known."""
-        known = self.member.family.chance
-        return self.guessed / max(1, len(self.values)) if known is None else known
 
     def ids(self, join: Sequence[str]) -> list[str]:
         """What tells each question; empty where it does not tell them apart.
@@ -112,7 +102,7 @@ def with_families(
     groups: dict[tuple[str, str], list[_Side]] = {}
     for side in sides:
         groups.setdefault((side.member.family.name, side.member.dataset), []).append(side)
-    notes += [note for group in groups.values() for note in _about_english(group)]
+    notes += dict.fromkeys(note for side in sides for note in _about_metric(side))
     made = {each.task: each for group in groups.values() for each in _joined(group)}
     alone = [name for name, own in tasks.items() if own.place is None and name not in made]
     why = {name: left_out(name) for name in alone}
@@ -121,21 +111,14 @@ def with_families(
     return {name: made.get(name, own) for name, own in tasks.items()}, notes
 
 
-def _about_english(group: Sequence[_Side]) -> Iterator[str]:
-    """What makes a comparison with English say nothing."""
-    english = next((side for side in group if side.member.language == ENGLISH), None)
-    if english is None:
-        yield (
-            f"{group[0].member.dataset}: there are no results in English, so its languages are "
-            "compared with none"
-        )
-    elif english.values and english.reading.name == RIGHT and (chance := english.chance):
-        right, n = sum(english.values), len(english.values)
-        if wilson(right, n)[0] <= chance:
-            yield (
-                f"{english.member.dataset}: English is not shown to be above guessing "
-                f"({right / n:.2f}, guessing earns {chance:.2f}), so that no gap could show"
-            )
+def _about_metric(side: _Side) -> Iterator[str]:
+    """Which of several numbers a conclusion is about."""
+    reading, scores = side.reading, side.task.run.content["results"][side.task.task]
+    chosen = (reading.metric, reading.filter)
+    others = [own for own in _measured(scores) if own != chosen]
+    if others:
+        told = [name if own == "none" else f"{name} after {own}" for name, own in (chosen, *others)]
+        yield f"{side.member.family.name}: {told[0]} counts, and not {', '.join(told[1:])}"
 
 
 def refuse_unmatched(given: Sequence[Family], runs: Sequence[Results], where: str) -> None:
@@ -165,7 +148,7 @@ class _NotCounted(Exception):
 def _reading(task: TaskResults, family: Family) -> Reading:
     """What counts of a task."""
     scores = task.run.content["results"][task.task]
-    there = [tuple(key.split(",", 1)) for key, value in scores.items() if _is_score(key, value)]
+    there = _measured(scores)
     listed = {each.get("metric"): each for each in task.config.get("metric_list") or ()}
     metrics = [name for name in listed if name in dict(there)] or [name for name, _ in there]
     metric = family.metric or next(iter(metrics), "")
@@ -181,31 +164,27 @@ def _reading(task: TaskResults, family: Family) -> Reading:
     made = (listed.get(metric) or {}).get("aggregation", "mean")
     if made != "mean":
         raise _NotCounted(f"{metric} is no mean over questions ({made!s:.40})")
-    higher = task.directions.get(metric, (listed.get(metric) or {}).get("higher_is_better", True))
+    recorded = task.directions.get(metric, (listed.get(metric) or {}).get("higher_is_better"))
+    higher = True if recorded is None and metric.startswith(OF_SHARES) else recorded
     if higher is None:
         raise _NotCounted(f"its results do not say whether more of {metric} is better")
     written = task.config.get("output_type") == "generate_until"
     name = LOSS if higher is False else RIGHT if metric.startswith(OF_SHARES) else SCORE
     return Reading(
-        metric, wanted[0], name, _fallbacks(task.config, wanted[0]), family.join, family.chance,
+        metric, wanted[0], name, fallbacks(task.config, wanted[0]), family.join, family.chance,
         written=written,
     )  # fmt: skip
+
+
+def _measured(scores: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Every metric with the filter after which it was measured."""
+    keys = (key.partition(",") for key, value in scores.items() if _is_score(key, value))
+    return [(name, own) for name, _, own in keys]
 
 
 def _is_score(key: str, value: Any) -> bool:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return number and "," in key and "_stderr," not in key
-
-
-def _fallbacks(config: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """What a filter returns of what it cannot read."""
-    steps = [
-        step
-        for own in config.get("filter_list") or ()
-        if own.get("name") == name
-        for step in own.get("filter") or ()
-    ]
-    return tuple(dict.fromkeys(str(step.get("fallback", _FALLBACK)) for step in steps))
 
 
 # What the samples say
@@ -233,7 +212,6 @@ def _scanned(side: _Side) -> _Side:
         side.keys.append(key_of(row))
         side.values.append(value)
         side.rates.update(reading.rates(row) if reading.written else {})
-        side.guessed += 0.0 if reading.written else 1 / max(1, len(row.get("resps") or ()))
         doc = row["doc"] if isinstance(row["doc"], dict) else {}
         for name, own in doc.items():
             if isinstance(own, (str, int)) and len(str(own)) <= 200:
@@ -332,9 +310,16 @@ def _unlike(english: _Side, other: _Side, way: tuple[str, ...], named: bool) -> 
 
 
 def _counted(ids: Sequence[str]) -> bool:
-    """Whether ids number rows, as in `test-17`, so that they are the same whatever stands there."""
-    numbers = sorted(int(re.sub(r"\D", "", each)[:18] or -1) for each in ids)
-    return numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    """Whether ids number rows, as in `test-17`, so that they are the same whatever stands there.
+
+    Several sets of rows may each be counted through: `anatomy/test/0`, `virology/test/0`.
+    """
+    sets: dict[tuple[str, str], list[int]] = {}
+    for each in ids:
+        start, number, end = _LAST_NUMBER.fullmatch(each).groups()  # type: ignore[union-attr]
+        sets.setdefault((start, end), []).append(int(number[:18] or -1))
+    runs = [own for own in map(sorted, sets.values()) if own == [*range(own[0], own[0] + len(own))]]
+    return 2 * sum(len(own) for own in runs if len(own) > 1) > len(ids)
 
 
 def _tells_order(keys: Sequence[str]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xling_metrics.stats.odds import AtOdds
 
-from xling_tasks.criteria import ENGLISH, Endpoint, panel_of
+from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, panel_of
 from xling_tasks.outcomes import SERVED
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Comparison, Sides
@@ -34,6 +34,8 @@ class Case:
         recalls: The same.
         against_one: Whether the value is itself an agreement with English, whose floor (how much
             two English answers agree) was not measured.
+        sized: Whether its margin means something: one of a score whose unit nobody knows does not,
+            unless a user says which difference matters.
     """
 
     endpoint: Endpoint
@@ -46,6 +48,7 @@ class Case:
     outcomes: tuple[tuple[str, int], ...] = ()
     recalls: tuple[float, float, float, float] | None = None
     against_one: bool = False
+    sized: bool = True
 
     @property
     def family(self) -> str:
@@ -107,10 +110,12 @@ def case_of(
     plain = paired and not apart and not made.method.startswith("ppi")
     bounded = statistics.bounded(sides) if plain else None
     served = statistics.outcomes(sides) if endpoint.meaning == SERVED else {}
+    known = CRITERIA[panel.criterion].metric(panel.metric).sized
     return Case(
         endpoint, made, apart, bounded, ((1, lost[0].moves), (-1, lost[1].moves)),
         (lost[0].count, lost[1].count), max(lost, key=lambda own: own.count).why,
         tuple(served.items()), statistics.recalls(sides),
+        sized=known or statistics.options.margin is not None,
     )  # fmt: skip
 
 

@@ -194,6 +194,8 @@ def _same(item: Conclusion, case: Case, k: float) -> bool:
 def _excluded(item: Conclusion, case: Case, k: float, sign: int) -> bool:
     """Whether a difference beyond the margin is excluded to one side, a rare collapse included."""
     assert item.low is not None and item.high is not None
+    if not case.sized:
+        return False
     if case.bounded is None and item.n < least_for_same(min(item.margin, 0.99)):
         return False
     down, up = shifts(case.moves, k)
@@ -267,6 +269,8 @@ def _unsure(item: Conclusion, case: Case, *, shown: bool, same_read: bool) -> di
     if same_read:
         turns = turns_at(lambda k: _same(item, case, k))
         return {"reason": DIFFERENT, "turns_at": turns, "next": REMEDIES[case.why]}
+    if not case.sized:
+        return {"reason": NO_MARGIN, "next": "say which difference matters (--margin)"}
     least = least_for_same(min(item.margin, 0.99))
     if _looks_same(item):
         return {
@@ -288,6 +292,7 @@ NO_LESS = "no less is shared than by two English answers"
 HIDDEN = "it is shown, but not if what was not read had other odds"
 DIFFERENT = "about the same, but not if what was not read had other odds"
 RARE = "no gap was seen, but a rare breakdown could stay hidden"
+NO_MARGIN = "no difference was shown, and what size would matter in this score's unit is not known"
 TOO_FEW = "the questions would show larger differences only"
 LEANS = "the interval excludes 0, but not after the correction for several conclusions"
 

@@ -312,7 +312,7 @@ def _read(task: Task) -> Task:
             unknown.append(_unknown_by_label(sample.get(name)))
         if isinstance(category := sample["doc"].get("category"), str) and category:
             task.categories[question] = category
-        if not task.place.parallel:
+        if not task.place.parallel or task.place.language == ENGLISH:
             task.chances[question] = _chance(sample["doc"])
         if soft and sample.get("auc") is not None:
             task.rows[question] = [(row[0], row[1]) for row in sample["auc"]]
@@ -343,7 +343,7 @@ def _text_number(doc: Mapping[str, Any]) -> int:
     """A number that is the same for questions with the same text, whatever their ids."""
     text = doc.get("text", doc.get("question"))
     text = text.get(ENGLISH) if isinstance(text, Mapping) else text
-    plain = " ".join(str(doc["question_id"] if text is None else text).split()).casefold()
+    plain = " ".join(str(text or doc["question_id"]).split()).casefold()
     digest = hashlib.blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 

@@ -122,16 +122,26 @@ _NESTED = ("outcomes", "recalls")
 
 
 def _samples(model: str, results: TaskResults) -> Iterator[Row]:
+    for row in answers_of(results):
+        del row["right"]
+        yield {"model": model, "task": results.task, **row}
+
+
+def answers_of(results: TaskResults) -> Iterator[Row]:
+    """A row per question of a task: its id, text, the right answer, the answers, and each metric.
+
+    Raises:
+        DataError: If no samples were logged.
+    """
     if not results.samples.path.exists():
         raise DataError(f"{results.samples.path}: is not there; run with --log_samples")
     metrics = tuple(results.xling.get("signatures") or {})
     for _, row in results.samples.stream(dict):
         doc = row.get("doc") or {}
         yield {
-            "model": model,
-            "task": results.task,
             "question_id": doc.get("question_id"),
             "question": doc.get("question"),
+            "right": row.get("target"),
             "answers": [reply for each in row.get("resps") or () for reply in _flat(each)],
             **{name: _plain(row.get(name)) for name in metrics},
         }

@@ -14,7 +14,7 @@ import numpy as np
 from xling_metrics.stats.odds import AtOdds, share_at_odds, tilted
 
 from xling_tasks.criteria import panel_of
-from xling_tasks.outcomes import NOT_MEASURED, RATES, SERVED, TIED, UNREAD
+from xling_tasks.outcomes import NOT_MEASURED, RATES, SERVED, TIED, UNFILTERED, UNREAD
 from xling_tasks.report.columns import Column
 from xling_tasks.report.data import Task
 from xling_tasks.report.outcomes import silent
@@ -77,6 +77,8 @@ def _why(task: Task, name: str) -> str:
     """What most of it was: by the outcomes of answers, or by the rates that count them."""
     if task.place.criterion.endswith("_ll") or "acc_norm" in task.scores:
         return TIED
+    if task.results.reading is not None:
+        return UNFILTERED
     code = panel_of(task.place, name)[1]
     kinds = Counter(own for own in task.outcomes.get(code, ()) if own and own in NOT_MEASURED)
     if kinds:
@@ -121,6 +123,8 @@ def _asked(task: Task, name: str) -> np.ndarray:
     asked = np.ones(len(task.ids), dtype=bool)
     if own is not None:
         asked = np.array([outcome is not None for outcome in own], dtype=bool)
+    flagged = (task.results.xling.get("data") or {}).get("flagged") or ()
+    asked &= np.array([question not in flagged for question in task.ids], dtype=bool)
     kept_out = task.columns.get("not_compared")
     if kept_out is not None and metric.metric != SERVED:
         asked &= kept_out.sums[:, 0] != 1  # compared with nothing, so that nothing is unread

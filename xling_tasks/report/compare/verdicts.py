@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xling_metrics.stats.bounded import least_for_same
-from xling_metrics.stats.odds import ODDS, AtOdds, shifts
+from xling_metrics.stats.odds import ODDS, shifts
 
 from xling_tasks.criteria import ENGLISH, Panel, panel_of
 from xling_tasks.outcomes import REMEDIES
@@ -134,7 +134,8 @@ def _change(line: Line, a: Case, b: Case) -> Case:
     apart = "; ".join(f"{name}: {case.apart}" for name, case in (("A", a), ("B", b)) if case.apart)
     moves = (*b.moves, *((-sign, moved) for sign, moved in a.moves))
     unread = a.unread[0] + b.unread[0], a.unread[1] + b.unread[1]
-    return Case(b.endpoint, line.made, apart, moves=moves, unread=unread, why=b.why or a.why)
+    why, sized = b.why or a.why, b.sized
+    return Case(b.endpoint, line.made, apart, moves=moves, unread=unread, why=why, sized=sized)
 
 
 def _as_shortfall(item: Conclusion, case: Case, a: Conclusion, b: Conclusion) -> Conclusion:
@@ -147,22 +148,20 @@ def _as_shortfall(item: Conclusion, case: Case, a: Conclusion, b: Conclusion) ->
         item, verdict=UNSURE, estimate=values[0], value=values[1], english=values[2], next="",
         low=ends[0] if len(ends) == 2 else None, high=ends[1] if len(ends) == 2 else None,
     )  # fmt: skip
-    return _fall(told, a, b, moves, REMEDIES.get(case.why, ""))
+    return _fall(told, a, b, replace(case, moves=tuple(moves)))
 
 
-def _fall(
-    item: Conclusion, a: Conclusion, b: Conclusion, moves: Sequence[tuple[int, AtOdds]],
-    remedy: str,
-) -> Conclusion:  # fmt: skip
+def _fall(item: Conclusion, a: Conclusion, b: Conclusion, case: Case) -> Conclusion:
     """Smaller, larger, about the same or neither, by the rule.
 
     `value` and `english` of the conclusion are B's and A's shortfall, its estimate B's minus A's.
     """
     if item.estimate is None or item.low is None or item.high is None:
         return replace(item, reason="no question has a score on all four sides")
-    down, up = shifts(moves, ODDS)
+    remedy = REMEDIES.get(case.why, "")
+    down, up = shifts(case.moves, ODDS)
     low, high = item.low + down, item.high + up
-    enough = item.n >= least_for_same(min(item.margin, 0.99))
+    enough = case.sized and item.n >= least_for_same(min(item.margin, 0.99))
     if enough and -item.margin <= low and high <= item.margin:
         return replace(item, verdict=SAME, reason=f"it changed by at most {item.margin:g}")
     real = item.p_holm is not None and item.p_holm < ALPHA

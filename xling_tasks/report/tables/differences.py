@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from xling_metrics.stats.shares import wilson
+
 from xling_tasks.criteria import CRITERIA, ENGLISH
 from xling_tasks.data.records import MMEDBENCH, XLINGHEALTH
 from xling_tasks.harness.arguments import identity_in_signature
@@ -15,6 +17,7 @@ from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Report
 from xling_tasks.report.outcomes import counted
 from xling_tasks.report.tables.grid import dataset_title
+from xling_tasks.report.unread import measured
 
 _VERSIONS = ("lm_eval's version", "xling-tasks' version")
 
@@ -46,6 +49,7 @@ FLAGS = {
     "unjudged": "No judge was set: whether answers are right was not measured",
     "unmeasured": "What a criterion asks was not measured: something that it needs was not set",
     "limited": "Only a part of the questions was run",
+    "guessing": "English may be no better than guessing",
     "missing": "Languages are missing",
     "without_samples": "No samples were logged: no intervals, no tests",
     "questions": "Not everywhere the same questions",
@@ -97,6 +101,7 @@ def remarks_of(report: Report) -> list[Difference]:
         unmeasured = "unjudged" if criterion == "correctness" else "unmeasured"
         texts = {
             "limited": _limited(tasks),
+            "guessing": _guessing(criterion, tasks),
             "missing": _missing(criterion, tasks, report.languages),
             "without_samples": _without_samples(tasks),
             "apart": _apart(report, criterion, dataset),
@@ -205,6 +210,32 @@ def _missing(criterion: str, tasks: Tasks, wanted: Sequence[str]) -> Iterator[st
         lacking = [code for code in codes if not wanted or code in (ENGLISH, *wanted)]
         if lacking:
             yield f"{name} has no results in {', '.join(lacking)}"
+    one = CRITERIA[criterion].parallel and not CRITERIA[criterion].several_languages
+    for name, own in tasks.items():
+        if one and ENGLISH not in {task.place.language for task in own}:
+            yield f"{name} has no results in English, so its languages are compared with none"
+
+
+def _guessing(criterion: str, tasks: Tasks) -> Iterator[str]:
+    """Models whose English could be guessed, so that a difference from it says little."""
+    known = CRITERIA[criterion]
+    for name, own in tasks.items():
+        for task in own:
+            if task.place.language != ENGLISH or not task.chances:
+                continue
+            chance = sum(task.chances.values()) / len(task.chances)
+            for metric in task.endpoints:
+                column = measured(task).columns.get(metric)
+                if not known.of(metric).chance or column is None or not column.simple:
+                    continue
+                values = [sums[0] for sums in column.by_question(task.ids).values() if sums]
+                right, n = sum(values), len(values)
+                if n and wilson(right, n)[0] <= chance:
+                    yield (
+                        f"{name}: English is not shown to be above guessing ({right / n:.2f}, "
+                        f"guessing earns {chance:.2f}), so that a difference from it says little "
+                        "of the language"
+                    )
 
 
 def _without_samples(tasks: Tasks) -> Iterator[str]:

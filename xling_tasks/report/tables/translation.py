@@ -70,7 +70,8 @@ def translation_tables(report: Report) -> Iterator[Table]:
     statistics = Statistics(report.options).untested()
     for (criterion, _), sets in groups.items():
         rows = Rows(_HEADS)
-        lines = [(one, task, _found(one, task)) for one in sets for task in one.others]
+        every = [(one, task, _found(one, task)) for one in sets for task in one.others]
+        lines = [line for line in every if line[-1]]  # Others share no question with English.
         order = in_order({task.place.language for _, task, _ in lines})
         names = [model.name for model in report.models]
         lines.sort(

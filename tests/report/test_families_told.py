@@ -1,0 +1,225 @@
+"""What is told of other people's tasks: what translation did, what a score's unit allows, what next."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from report.test_families import edited, verdicts
+from tasks_of_others import SAYS, chosen, docs, right, written, wrong
+from tasks_of_others import run as run_tasks
+
+import xling_tasks
+from xling_tasks.cli import main
+
+MINE = ["mytask_{language}"]
+OPTIONS = {f"op{at}": lambda number, at=at: f"choice {'abcd'[at - 1]}" for at in range(1, 5)}
+HI = {f"op{at}": lambda number, at=at: f"विकल्प {'कखगघ'[at - 1]}" for at in range(1, 5)}
+
+
+def half(code: str, number: int) -> str:
+    return right(number) if code == "en" or number % 4 else wrong(number)
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory) -> Path:
+    """CareQA's form, whose Hindi is damaged where the model errs; and a task without words of its own."""
+    hindi = docs("hi", exam_id=lambda i: i, year=lambda i: 2020, category=lambda i: "x", **HI)
+    for number, doc in enumerate(hindi):
+        if number % 12 == 0:
+            doc["op1"] = doc["op2"]
+        if number == 6:
+            doc["op3"] = ""
+        doc["question"] += " 250 mg" if number != 7 else " 25 mg"
+    english = docs(
+        "en", exam_id=lambda i: i, year=lambda i: 2020, category=lambda i: "x", **OPTIONS
+    )
+    for doc in english:
+        doc["question"] += " 250 mg"
+    tasks = [(chosen("hi", "careqa_hi"), hindi), (chosen("en", "careqa_en"), english)]
+    tasks += [(chosen(code, f"mytask_{code}"), docs(code)) for code in ("en", "hi")]
+    return run_tasks(tmp_path_factory.mktemp("told"), tasks, half)
+
+
+def test_what_translation_did_is_counted_in_a_family_and_the_gap_is_given_without_it(out):
+    report = xling_tasks.read(out, n_resamples=1000).report
+    from xling_tasks.report.tables.translation import translation_tables
+
+    (table,) = translation_tables(report)
+    row = dict(zip(table.columns, table.rows[0], strict=True))
+    assert row["language"] == "hi" and row["questions"] == 120
+    assert [row[name] for name in ("coincide", "empty", "untranslated")] == [10, 1, 0]
+    assert row["numbers"] == 1 and row["units"] == 0
+    assert row["any of these"] == 12 and row["n without"] == 108
+    assert row["gap"] == pytest.approx(-30 / 120)
+    assert row["gap without"] == pytest.approx(-20 / 108)
+
+
+def scaled(out: Path, to: Path, values: dict[str, tuple[float, float]]) -> Path:
+    """`mytask` with other values for what is right and what is wrong."""
+    for code, (good, bad) in values.items():
+
+        def change(rows, good=good, bad=bad):
+            for row in rows:
+                row["acc"] = good if row["acc"] else bad
+            return rows
+
+        out = edited(out, to / code, f"mytask_{code}", change)
+    return out
+
+
+def test_a_score_in_a_unit_that_nobody_knows_is_the_same_only_by_a_users_margin(
+    out, tmp_path, capsys
+):
+    """It may fall to nothing within 0.05 of its unit."""
+    folder = scaled(out, tmp_path, {"en": (0.011, 0.01), "hi": (0.0103, 0.0102)})
+    own = verdicts(folder, families=MINE)["mytask hi"]
+    assert own["metric"] == "task_score" and own["verdict"] == "worse"
+    alike = scaled(out, tmp_path / "b", {"en": (0.011, 0.01), "hi": (0.011, 0.0101)})
+    found = verdicts(alike, families=MINE)["mytask hi"]
+    assert found["verdict"] != "about_the_same"
+    same = scaled(out, tmp_path / "c", {"en": (0.011, 0.011), "hi": (0.011, 0.011)})
+    found = verdicts(same, families=MINE)["mytask hi"]
+    assert found["verdict"] == "cannot_tell" and "unit is not known" in found["reason"]
+    assert "--margin" in found["next"]
+    assert verdicts(same, families=MINE, margin=0.001)["mytask hi"]["verdict"] == "cannot_tell"
+    assert verdicts(same, families=MINE, margin=0.1)["mytask hi"]["verdict"] == "about_the_same"
+    # A gate never lets through what nobody sized.
+    main(["gate", str(same), "--family", MINE[0], "--json"])
+    rows = {row["dataset"]: row for row in json.loads(capsys.readouterr().out)["checked"]}
+    assert rows["mytask"]["outcome"] == "INCONCLUSIVE"
+
+
+def recorded(out: Path, to: Path, change) -> Path:
+    folder = Path(shutil.copytree(out, to))
+    (path,) = folder.rglob("results_*.json")
+    content = json.loads(path.read_text("utf-8"))
+    change(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return folder
+
+
+def test_a_direction_that_nobody_says_is_not_guessed(out, tmp_path):
+    def undirected(content):
+        for code in ("en", "hi"):
+            task = f"mytask_{code}"
+            content["higher_is_better"][task] = {}
+            content["configs"][task]["metric_list"] = [
+                {"metric": "perplexity", "aggregation": "mean"}
+            ]
+            content["results"][task] = {"perplexity,none": content["results"][task]["acc,none"]}
+
+    with pytest.raises(xling_tasks.errors.DataError, match="do not say whether more of perplexity"):
+        verdicts(recorded(out, tmp_path / "o", undirected), families=MINE)
+
+
+def test_ids_that_number_rows_of_several_subjects_are_no_names(out, tmp_path):
+    """`anatomy/test/0` is in every file, whatever stands there."""
+
+    def numbered(rows):
+        for row in rows:
+            at = row["doc_id"]
+            row["doc"]["uid"] = f"{('anatomy', 'virology')[at % 2]}/test/{at // 2}"
+            row["target"] = "some words"
+        return rows
+
+    def turned(rows):
+        docs_turned = [row["doc"] for row in rows][::-1]
+        return numbered([{**row, "doc": doc} for row, doc in zip(rows, docs_turned, strict=True)])
+
+    folder = edited(out, tmp_path / "a", "mytask_hi", turned)
+    found = verdicts(edited(folder, tmp_path / "b", "mytask_en", numbered), families=MINE)
+    assert found["mytask hi"]["verdict"] == "not_comparable"
+
+
+def test_documents_without_texts_are_questions_of_their_own(out, tmp_path):
+    def bare(rows):
+        for row in rows:
+            row["doc"] = {"a": row["doc_id"], "b": 2}
+        return rows
+
+    folder = edited(out, tmp_path / "a", "mytask_hi", bare)
+    found = verdicts(edited(folder, tmp_path / "b", "mytask_en", bare), families=MINE)["mytask hi"]
+    assert found["n"] == 120 and found["verdict"] == "worse"
+
+
+def test_where_a_filter_reads_nothing_what_to_do_is_about_the_filter(tmp_path):
+    tasks = [(written(code, f"mmlu_prox_{code}_health"), docs(code, n=40, question_id=lambda i: i))
+             for code in ("en", "hi")]  # fmt: skip
+
+    def says(code: str, number: int) -> str:
+        return "Plainly." if code == "hi" else f"{SAYS[code]} ({right(number)})"
+
+    found = verdicts(run_tasks(tmp_path, tasks, says))["mmlu_prox: health hi"]
+    assert found["verdict"] == "cannot_tell" and "filter" in found["next"]
+    assert "ask_again" not in found["next"] and "reader" not in found["next"]
+
+
+# Out again
+
+
+@pytest.mark.realdata
+def test_families_are_exported_in_every_language_and_whatever_their_score_is(tmp_path, realdata):
+    names = {"en": "english", "hi": "hindi", "x": "hin_Latn"}
+    tasks = [(chosen(code, f"mytask_{name}"), docs(code, n=40)) for code, name in names.items()]
+    out = run_tasks(tmp_path, tasks, half)
+    folder = out
+    for name in names.values():
+
+        def halves(rows):
+            for row in rows:
+                row["acc"] = row["acc"] / 2
+            return rows
+
+        folder = edited(folder, tmp_path / name, f"mytask_{name}", halves)
+    to = tmp_path / "eee"
+    assert main(["export", "eee", str(folder), "--to", str(to)]) == 2
+    assert main(["export", "eee", str(folder), "--family", MINE[0], "--to", str(to)]) == 0
+    documents = [json.loads(path.read_text("utf-8")) for path in sorted(to.iterdir())]
+    told = [each["evaluation_results"][0] for each in documents]
+    assert [each["metric_config"]["metric_id"] for each in told] == ["task_score"] * 3
+    languages = {each["score_details"]["details"]["language"] for each in told}
+    assert languages == {"en", "hi", "hin_Latn"}
+    assert unlike_schema(realdata, "eval", documents) == []
+
+
+def unlike_schema(realdata: Path, name: str, documents: list) -> list[str]:
+    """What the published schema has against some documents."""
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = realdata.parent / "reference" / "every_eval_ever" / f"{name}.schema.json"
+    if not schema.exists():
+        pytest.skip("the schema is not beside the data")
+    checker = jsonschema.Draft7Validator(json.loads(schema.read_text("utf-8")))
+    return [error.message for each in documents for error in checker.iter_errors(each)]
+
+
+@pytest.mark.realdata
+def test_questions_are_exported_beside_their_document_and_unread_ones_are_not(tmp_path, realdata):
+    tasks = [(written(code, f"mmlu_prox_{code}_health"), docs(code, n=40, question_id=lambda i: i))
+             for code in ("en", "hi")]  # fmt: skip
+
+    def says(code: str, number: int) -> str:
+        unread = code == "hi" and number < 4
+        return "Plainly." if unread else f"{SAYS[code]} ({half(code, number)})"
+
+    out, to = run_tasks(tmp_path, tasks, says), tmp_path / "eee"
+    assert main(["export", "eee", str(out), "--to", str(to), "--samples", "--model-id", "a/b"]) == 0
+    documents = [json.loads(path.read_text("utf-8")) for path in sorted(to.glob("*.json"))]
+    assert unlike_schema(realdata, "eval", documents) == []
+    sizes = []
+    for document in documents:
+        told = document["detailed_evaluation_results"]
+        text = (to / told["file_path"].rpartition("/")[2]).read_bytes()
+        rows = [json.loads(line) for line in text.splitlines()]
+        assert unlike_schema(realdata, "instance_level_eval", rows) == []
+        assert told["checksum"] == hashlib.sha256(text).hexdigest()
+        assert told["total_rows"] == len(rows)
+        assert {row["evaluation_id"] for row in rows} == {document["evaluation_id"]}
+        right_ones = sum(row["evaluation"]["is_correct"] for row in rows)
+        sizes.append((len(rows), right_ones))
+        assert "Which is right" in rows[0]["input"]["raw"] and rows[0]["output"]["raw"][0]
+    # Of 40 Hindi questions 4 were not read (one of them wrong), and of the others 9 are wrong.
+    assert sorted(sizes) == [(36, 27), (40, 40)]
