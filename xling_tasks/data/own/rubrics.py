@@ -1,9 +1,8 @@
 """Conversations with rubrics: HealthBench's JSONL, its translations, and users' own tables.
 
-A row is a conversation; the text in another language stands beside each turn
-(`translated_content`, with the language in `translation_info.lang`; or `content_sw`), or in a file
-per language, paired by `prompt_id`. The criteria are those of the English row in every language, so
-that every language is graded alike.
+A row is a conversation; another language stands beside each turn (`translated_content`, named in
+`translation_info.lang`; or `content_sw`), or in a file of its own, paired by `prompt_id`. Every
+language is graded by the criteria of the English row.
 """
 
 from __future__ import annotations
