@@ -651,12 +651,21 @@ def test_schemes_differ(tmp_path, opened, scheme):
     assert color == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}[scheme]
 
 
-def test_printed_folded_texts_are_there(tmp_path, opened):
+def test_printed_are_the_sentences_and_what_is_open(tmp_path, opened):
     shown = opened(sights(tmp_path))
     answer = shown.page.locator(".text[lang=ar]").first
-    assert answer.bounding_box() is None or not answer.is_visible()
+    sentence = shown.page.locator("details.printed li, details.printed dd").first
+    assert not sentence.is_visible() and not answer.is_visible()
     shown.page.emulate_media(media="print")
-    assert answer.is_visible() and not shown.page.locator("nav").is_visible()
+    assert sentence.is_visible() and not answer.is_visible()
+    assert shown.page.locator(".paper").is_visible() and not shown.page.locator("nav").is_visible()
+    shown.page.emulate_media(media="screen")
+    assert not shown.page.locator(".paper").is_visible()
+    answer.evaluate(
+        "e => { for (let d = e.closest('details'); d; d = d.parentElement.closest('details')) d.open = true }"
+    )
+    shown.page.emulate_media(media="print")
+    assert answer.is_visible()
 
 
 # Two models on the demo
