@@ -195,6 +195,16 @@ def test_accessible_and_within_the_screen_in_light_and_dark(liveqa, opened):
 
 
 @pytest.mark.realdata
+def test_four_languages_stand_side_by_side_on_a_laptop(liveqa, opened):
+    page = opened(liveqa, f"#/q/{OF}hi/2", size=WIDE)
+    page.question("question 2")
+    assert len(page.columns()) == 4
+    assert page.page.evaluate(
+        "(e => e.scrollWidth <= e.clientWidth)(document.querySelector('#columns'))"
+    )
+
+
+@pytest.mark.realdata
 def test_reading_by_keyboard_alone(liveqa, opened):
     page = opened(liveqa)
     press, ids = page.page.keyboard.press, liveqa.questions()
