@@ -12,6 +12,7 @@ from xling_tasks.models.backend import Backend, backend
 from xling_tasks.models.calls import CHUNK
 from xling_tasks.models.health import ServiceDown
 from xling_tasks.models.spec import ModelSpec
+from xling_tasks.models.turns import Conversation
 from xling_tasks.replies.folder import cache_folder, key_of, named_folder
 from xling_tasks.replies.role import store_of
 from xling_tasks.replies.saved import (
@@ -104,6 +105,16 @@ def test_a_local_model_that_always_fails_ends_the_run(serve):
     with pytest.raises(ServiceDown, match="10 calls in a row failed"):
         local(serve(lambda prompt: "x"), model).ask(prompts)
     assert len(model.sizes) < 40
+
+
+def test_second_questions_that_a_local_model_cannot_take_do_not_end_the_run(serve):
+    """As those of a judge whose first replies fill its context."""
+    first = [f"question {i}" for i in range(12)]
+    second = [Conversation(prompt, "a long reply", "the line alone?") for prompt in first]
+    judge = local(serve(lambda prompt: "x"), Shaky(bad=second))
+    assert judge.ask(first) == ["x"] * 12 and judge.ask(second) == [None] * 12
+    judge.lm = Shaky(bad=second[:3])
+    assert judge.ask(second) == [None] * 3 + ["x"] * 9
 
 
 def test_empty_replies_are_not_cached(serve):

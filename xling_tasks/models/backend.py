@@ -27,7 +27,7 @@ from xling_tasks.models.health import Health, Limits
 from xling_tasks.models.rounds import Call, concurrency
 from xling_tasks.models.spec import SELF, ModelSpec
 from xling_tasks.models.tally import Tally, in_words, tell
-from xling_tasks.models.turns import messages_of
+from xling_tasks.models.turns import Conversation, messages_of
 from xling_tasks.replies.folder import cache_folder, key_of
 from xling_tasks.replies.role import store_of
 from xling_tasks.secrets import redact
@@ -171,7 +171,12 @@ class Backend:
 
         def ask(open_: list[str]) -> None:
             calls = [
-                Call(self._context(prompt), gen_kwargs, functools.partial(reads or _any, prompt))
+                Call(
+                    self._context(prompt),
+                    gen_kwargs,
+                    functools.partial(reads or _any, prompt),
+                    isinstance(prompt, Conversation),
+                )
                 for prompt in open_
             ]
             self._ask(open_, calls, key, replies)

@@ -155,7 +155,11 @@ def _apis(
 
 
 def _batches(lm: Any, calls: Sequence[Call], health: Health) -> Stream:
-    """Batches of calls with equal arguments; one that raises is halved until its cause is alone."""
+    """Batches of calls with equal arguments; one that raises is halved until its cause is alone.
+
+    Where a conversation that the model replied in can't go on, as it fills the model's context, the
+    model is not down.
+    """
     groups: dict[str, list[int]] = {}
     for i, call in enumerate(calls):
         groups.setdefault(json.dumps(call.gen_kwargs, sort_keys=True, default=str), []).append(i)
@@ -176,7 +180,8 @@ def _batches(lm: Any, calls: Sequence[Call], health: Health) -> Stream:
                 arrived = [(part[0], Reply("", FAILED, type(error).__name__))]
             health.reasons.update(reply.reason for _, reply in arrived if reply.failed)
             lost = sum(reply.failed for _, reply in arrived)
-            failed = failed + lost if lost == len(arrived) else 0
+            own = all(calls[i].follows for i in part)
+            failed = failed + lost if lost == len(arrived) and not own else 0
             yield arrived
             if failed >= min(len(calls), 10) and failed >= 3:
                 raise health.down(f"{failed} calls in a row failed")

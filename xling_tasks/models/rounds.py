@@ -34,11 +34,13 @@ class Call(NamedTuple):
         gen_kwargs: Its generation arguments.
         reads: Whether a reply holds what was asked for, where that is one of few things (Yes or
             No, letters), which many prompts have in common; None where anything may be said.
+        follows: Whether it goes on a conversation in which the model replied.
     """
 
     context: Any
     gen_kwargs: dict[str, Any]
     reads: Callable[[str], bool] | None = None
+    follows: bool = False
 
 
 def concurrency(lm: Any) -> int:
