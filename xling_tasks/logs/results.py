@@ -23,6 +23,8 @@ from xling_tasks.secrets import redact
 
 T = TypeVar("T")
 
+_DAMAGED = "The file was cut or changed: copy it again, or run the task again"
+
 _TEXTS = frozenset({"doc", "target", "arguments", "resps", "filtered_resps"})
 _JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
 SAMPLES = re.compile(r"samples_(.+?)_(\d{4}-.*)\.jsonl")
@@ -52,7 +54,7 @@ class Samples(NamedTuple):
 
         Args:
             read: Takes a sample; a ValueError, LookupError or TypeError says that it is none.
-            hint: What to do about a broken file, for the error message.
+            hint: What to do about a broken file, where it is not to copy it or run again.
 
         Raises:
             DataError: Naming file and line, if a line is no sample or the file cannot be read.
@@ -72,8 +74,8 @@ class Samples(NamedTuple):
                 value = read(own)
             except (ValueError, LookupError, TypeError) as error:
                 raise DataError(
-                    f"{self.path}, row {number}: not a sample of {self.task} ({error!r})."
-                    f"{hint and ' '}{hint}"
+                    f"{self.path}, row {number}: not a sample of {self.task} ({error!r}). "
+                    f"{hint or _DAMAGED}"
                 ) from error
             yield number, offset, value
 
