@@ -25,7 +25,6 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import regex
-from xling_metrics import janome_tokens
 from xling_metrics.base import library_version, whole_letters
 from xling_metrics.languages import language_code
 from xling_metrics.words import segmenter
@@ -124,9 +123,11 @@ def _load_nltk() -> Callable[[str], list[str]]:
 @cache
 def _load_janome() -> Callable[[str], list[str]]:
     try:
-        tokenize = janome_tokens.load()
+        janome: Any = import_module("janome.tokenizer")
     except ImportError as error:
         raise ImportError(
             'rationales in Japanese need the package janome: pip install "xling-tasks[ja]"'
         ) from error
-    return lambda text: tokenize(whole_letters(text))
+    # The surfaces of the published code's tokenizer, without loading readings and base forms.
+    tokenize = janome.Tokenizer(wakati=True).tokenize
+    return lambda text: list(tokenize(whole_letters(text)))  # it refuses half a letter

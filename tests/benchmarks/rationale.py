@@ -11,8 +11,7 @@ cutting the texts: ours once for all metrics, the reference by NLTK, jieba and J
 for BLEU, and for Chinese and Japanese once more for ROUGE, as the published code does (with Janome's
 tokenizer built once, where the published code builds it for every pair). `corpus` is sacrebleu's
 corpus BLEU, the same call on both sides. All times are processor seconds over all threads, the wall
-clock stands below. Loading of dictionaries and imports are outside all times; what ours unpacks of
-Janome's dictionary on the way is inside.
+clock stands below. Loading of dictionaries and imports are outside all times.
 """
 
 from __future__ import annotations

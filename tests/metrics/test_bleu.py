@@ -243,6 +243,8 @@ def test_japanese_tokens_equal_the_published_tokenizer() -> None:
     # The well-known sentence: plums and peaches are both peaches.
     plums = ["すもも", "も", "もも", "も", "もも", "の", "うち"]
     assert rationale_tokens("すもももももももものうち", "ja") == plums
+    # One reply that was cut within an emoji must not end a run.
+    assert rationale_tokens("もも\ud83d", "ja") == rationale_tokens("もも\ufffd", "ja")
 
 
 def test_chinese_tokens_equal_jieba() -> None:

@@ -37,7 +37,7 @@ _GIVES = {
     "hf": "models, encoders and translators with local weights",
     "vllm": "the backend vllm",
     "api": "models, judges and translators behind an API",
-    "topics": "faster topics, languages and Japanese rationales; sim_hdp (hdp=true)",
+    "topics": "faster topics and languages; sim_hdp (hdp=true)",
     "ja": "word metrics of Japanese",
     "identifiers": "a second opinion on the language of answers (second_identifier)",
     "report": "the report's pictures also as PNG",
