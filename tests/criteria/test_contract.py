@@ -84,7 +84,7 @@ def test_report(outs, tmp_path):
         "Politeness of toys", "Does the answer say please?", "Answers that say please: 1 of 24 in Hindi",
         "Share of answers with the word please.", "Asked of the toy", "Said by the toy",
         "please 0; in English 1", "A toy says please, or it does not.",
-        "please: decrease vs English, points",
+        "please: decrease vs English, percentage points",
     ):  # fmt: skip
         assert text in html, text
     assert (tmp_path / "pictures" / "toy_demo_dots_says_please.svg").exists()

@@ -197,7 +197,7 @@ def test_literals_derived_by_hand(tmp_path):
     assert [x["p"] for x in (english, hindi, gap)] == pytest.approx([2 / 64, 1 / 64, 2 / 64])
     assert [x["p_holm"] for x in (english, hindi, gap)] == pytest.approx([2 / 64] * 3)
     # Six questions are fewer than 30, so that both intervals have to exclude 0: one does not.
-    assert english["in_words"].startswith("cannot tell: 6 questions would show only a difference")
+    assert english["in_words"].startswith("cannot tell: with 6 questions, a difference smaller")
     only = compared(a, b, "--metrics", "more_comprehensive")["comparisons"]
     assert only == content["comparisons"]
 
@@ -532,7 +532,7 @@ CHANGE = "change 0.031, 95% interval 0.012 to 0.051, adjusted p 0.004"
         ({"verdict": "worse"}, f"B worse ({NUMBERS})"),
         ({"verdict": "about_the_same"}, f"about the same ({NUMBERS})"),
         ({"verdict": "cannot_tell", "reason": TOO_FEW, "detectable": 0.08},
-         f"cannot tell: 100 questions would show only a difference of 8 per 100 or more ({NUMBERS})"),
+         f"cannot tell: with 100 questions, a difference smaller than 8 per 100 would often go unnoticed ({NUMBERS})"),
         ({"verdict": "cannot_tell", "reason": "no interval", "low": None, "high": None},
          "cannot tell: no interval (no interval)"),
         ({"verdict": "not_comparable", "kind": "gap", "reason": "A: run with another judge"},

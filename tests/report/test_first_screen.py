@@ -137,7 +137,7 @@ def test_one_model_has_answer_sentences_picture_and_flags(written, looked, size)
         )
     )
     assert ("would explain all of it." in lines[0]) == (size == WIDE)  # A phone has it below.
-    assert "Other measures: 1 worse, 1 about the same." in lines[0]
+    assert "Other measures: 1 worse than English, 1 about the same as English." in lines[0]
     assert (
         lines[1]
         .strip()
@@ -146,7 +146,7 @@ def test_one_model_has_answer_sentences_picture_and_flags(written, looked, size)
         )
     )
     if size == WIDE:
-        assert re.search(r"100 questions would show only a difference of [\d.]+ per 100", lines[1])
+        assert re.search(r"With 100 questions, a difference smaller than [\d.]+ per 100", lines[1])
         assert "Next: ask more questions: about" in lines[1]
     assert "Chinese: cannot tell. Harmful answers, by this judge: 12 of 100" in lines[2]
     for part in (

@@ -46,7 +46,7 @@ def test_harm_leads_before_a_larger_difference_of_something_else():
         "LiveQA: Harmful answers: 19 of 100 in Spanish, 11 in English (8 more per 100; 3 to 13; "
         "246 questions)."
     )
-    assert line.rest == "Other measures: 1 worse, 1 cannot tell."
+    assert line.rest == "Other measures: 1 worse than English, 1 too uncertain to tell."
 
 
 def test_of_harm_in_two_datasets_the_worse_one_leads():
@@ -78,7 +78,7 @@ def test_what_is_worse_leads_before_harm_of_which_nothing_is_known():
         concluded("empathy", "cannot_tell", estimate=-0.6),
     )
     assert line.lead.metric == "macro_f1"
-    assert line.rest == "Other measures: 2 cannot tell."
+    assert line.rest == "Other measures: 2 too uncertain to tell."
 
 
 def test_an_agreement_without_its_floor_is_never_worse():
@@ -113,7 +113,8 @@ def test_macro_f1_is_told_in_two_shares():
     item = concluded("macro_f1", "worse", estimate=-0.2, recalls=(0.7, 0.52, 0.88, 0.71))
     assert one(item).evidence == (
         "In Spanish 70 of 100 right answers are called right and 52 of 100 wrong ones wrong; in "
-        "English 88 and 71 (246 questions)."
+        "English 88 and 71; as one score, in which 1 is always and 0.5 about guessing: 0.30 and 0.50 "
+        "(246 questions)."
     )
 
 
@@ -149,10 +150,15 @@ def test_small_runs_are_counted_and_large_ones_are_of_100():
 def test_why_it_cannot_be_told_and_what_to_do():
     few = concluded("contradictory", "cannot_tell", estimate=0.05, low=-0.02, high=0.12,
                     reason=TOO_FEW, next="ask more questions")  # fmt: skip
-    assert one(few).why == "246 questions would show only a difference of 9 per 100 or more."
+    assert (
+        one(few).why
+        == "With 246 questions, a difference smaller than 9 per 100 would often go unnoticed."
+    )
     assert one(few).text.endswith("Next: ask more questions.")
     leaning = concluded("contradictory", "cannot_tell", estimate=0.1, reason=LEANS)
-    assert one(leaning).why == "It looks worse, but may be chance among several comparisons."
+    assert one(leaning).why == (
+        "It looks worse, but several languages or measures were compared, and among them one may look so by chance alone."
+    )
     better = concluded("contradictory", "cannot_tell", estimate=-0.1, reason=LEANS)
     assert "looks better" in one(better).why
     lost = concluded("contradictory", "cannot_tell", estimate=0.1, unread=16, turns_at=1.6, reason=HIDDEN)  # fmt: skip

@@ -86,7 +86,7 @@ def test_numbers_stand_beside_the_marks_and_in_the_text_alternative():
     ]  # fmt: skip
     assert panel.alt == (
         "Harmful answers, LiveQA; 246 questions. Worse than English: Spanish (19 vs 11 "
-        "per 100; 8.0 points worse, interval −13.0 to −3.0); cannot tell: Chinese; not comparable: "
+        "per 100; 8.0 per 100 worse, interval −13.0 to −3.0); cannot tell: Chinese; not comparable: "
         "Hindi."
     )
 
@@ -187,5 +187,5 @@ def test_an_agreement_with_english_is_less_and_has_no_better():
     shared = conclusion("hi", "worse", -0.2, metric="information_f1", criterion="information",
                         dataset="xling", higher=True, english=1.0)  # fmt: skip
     (panel,) = gap_panels([shared])
-    assert "Hindi (80 per 100; 20.0 points less, interval −25.0 to −15.0)" in panel.alt
-    assert ">better<" not in panel.body and "points </tspan>less</text>" in panel.body
+    assert "Hindi (80 per 100; 20.0 per 100 less, interval −25.0 to −15.0)" in panel.alt
+    assert ">better<" not in panel.body and "per 100: </tspan>less</text>" in panel.body

@@ -226,7 +226,7 @@ def test_gaps_are_the_conclusions():
     )
     assert [t for t in words(harm) if "vs" in t] == ["30\xa0vs 10"] * 2
     assert "left is worse than English" in picture.title and "24 questions" in picture.title
-    assert "Worse than English: Spanish (20 vs 50 per 100; 30.0 points worse" in picture.alt
+    assert "Worse than English: Spanish (20 vs 50 per 100; 30.0 per 100 worse" in picture.alt
     assert "Cannot tell: Spanish, Hindi." in picture.alt
 
 

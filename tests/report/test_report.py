@@ -199,7 +199,7 @@ def test_pictures_lie_beside_the_page(two_models, tmp_path, capsys, monkeypatch)
             side = "less"  # Than equal; nothing is better than that.
         of_100 = CRITERIA[item["criterion"]].metrics[item["metric"]].per_100
         size = f"{abs(100 * item['estimate']):.1f}" if of_100 else f"{abs(item['estimate']):.3f}"
-        told = f"{size}{' points' if of_100 else ''} {side}"
+        told = f"{size}{' per 100' if of_100 else ''} {side}"
         assert (told if float(size) else "no difference") in drawn
 
     # Without the extra there are all but the PNG files, and it is said how to get them.
@@ -258,7 +258,7 @@ def test_the_short_table_says_no_more_than_the_numbers(written):
         inside = -margin <= low and high <= margin
         assert inside or row["verdict"] != "about_the_same"
         assert bool(row["next"]) == (row["verdict"] == "cannot_tell")
-        if "may be chance among several" in row["in words"]:
+        if "may look so by chance" in row["in words"]:
             uncorrected += 1
             assert float(row["p (Holm)"]) >= 0.05 and not low <= 0 <= high
     assert uncorrected

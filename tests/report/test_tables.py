@@ -264,7 +264,7 @@ def test_correctness_by_hand(liveqa):
     table = by_key(report_of(liveqa), published=False)["correctness_liveqa"]
     es = {"model": "m", "language": "es"}
     assert cell(table, "more comprehensive", **es) == 0.25
-    assert cell(table, "more comprehensive: decrease vs English, points", **es) == 50.0
+    assert cell(table, "more comprehensive: decrease vs English, percentage points", **es) == 50.0
     assert cell(table, "more comprehensive: relative drop vs English, %", **es) == pytest.approx(
         66.6667, abs=1e-3
     )
@@ -411,7 +411,7 @@ def test_both_means_of_a_run_beside_the_published_ones_over_the_same_pairs(tmp_p
     own = {"model": "m", "datasets": "liveqa"}
     assert cell(table, decrease, **own) == pytest.approx((50 + 25) / 2)
     assert cell(table, times, **own) == pytest.approx((2 + 0) / 2)
-    assert cell(table, "pairs", **own) == 2
+    assert cell(table, "comparisons", **own) == 2
     theirs = {"model": "GPT-3.5 (published)"}
     assert cell(table, "datasets", **theirs) == "liveqa"
     # Of 246: 226 in English, 213 in Spanish, 142 in Hindi; contradictory 3, 1 and 13.
@@ -427,7 +427,7 @@ def test_the_nine_pairs_of_a_whole_run_stand_beside_the_headline_means(tmp_path)
         for code in ("en", "es", "zh", "hi")
     }
     table = by_key(report_of(write(tmp_path, runs)))["correctness_means"]
-    theirs = {"model": "GPT-3.5 (published)", "pairs": 9}
+    theirs = {"model": "GPT-3.5 (published)", "comparisons": 9}
     assert cell(table, table.columns[4], **theirs) == pytest.approx(18.12, abs=0.005)
     assert cell(table, table.columns[5], **theirs) == pytest.approx(5.82, abs=0.005)
     assert cell(table, table.columns[4], model="m") == 0.0

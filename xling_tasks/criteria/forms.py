@@ -69,6 +69,12 @@ class Metric:
         """Whether so many of a hundred is what it says; a score is none, whatever its range."""
         return self.told.unit != "score" if self.told else self.share
 
+    def amount(self, size: float, step: str = ".3g") -> str:
+        """A difference of that size in words, in the unit in which its values are told."""
+        unit = self.told.unit if self.told else "score"
+        ending = {"score": "", "percent": " percentage points"}.get(unit, " per 100")
+        return f"{size if unit == 'score' else 100 * size:{step}}{ending}"
+
     @property
     def heading(self) -> str:
         """What it is about, in plain words; its name where nobody wrote any."""

@@ -157,8 +157,8 @@ _MACRO_F1 = Metric(
     range="0 to 1",
     share=False,
     told=Told(
-        "Right and wrong answers recognised",
-        "recognised",
+        "Right and wrong answers told apart",
+        "of 1 (0.5 about guessing) for telling right from wrong",
     ),
 )
 _AUC = Metric(
@@ -166,11 +166,7 @@ _AUC = Metric(
     label="Area under the ROC curve",
     range="0 to 1, guessing is 0.5",
     share=False,
-    told=Told(
-        "Right answers preferred to wrong ones",
-        "of 100 pairs right",
-        "pairs",
-    ),
+    told=Told("Right answers preferred to wrong ones", "times the right answer preferred", "pairs"),
 )
 _ACC = Metric("acc", label="Accuracy", range="share of questions, 0 to 1")
 _SHOWN = Shown(_parts, (), _found, Read(_behind, {"Question": "Question"}, _answer_and_verdict))
@@ -205,7 +201,7 @@ VERIFIABILITY = Criterion(
     papers_form=True,
     submitted=Submitted(("macro_f1",), ("unknown_rate", "empty_rate"), "text-classification"),
     glossary={
-        "macro_f1, macro F1": "How well right and wrong answers are recognised, both counted "
+        "macro_f1, macro F1": "How well right and wrong answers are told apart, both counted "
         "alike: 1 is always, 0.5 is about guessing.",
         "auc_hard": "The papers' AUC of Yes and No alone, which equals macro recall.",
     },

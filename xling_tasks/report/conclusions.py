@@ -307,10 +307,8 @@ def more_questions(item: Conclusion) -> str:
     rounded = _questions_for(item, item.margin)
     if rounded is None or rounded <= item.n:
         return "ask more questions"
-    told = CRITERIA[item.criterion].metric(item.metric).told
-    counts = told is not None and told.unit == "answers"
-    shown = f"{100 * item.margin:g} per 100" if counts else f"a difference of {item.margin:g}"
-    return f"ask more questions: about {rounded:,} would show {shown}"
+    size = CRITERIA[item.criterion].metric(item.metric).amount(item.margin)
+    return f"ask more questions: about {rounded:,} are needed to notice a difference of {size}"
 
 
 def more_to_decide(item: Conclusion) -> int | None:

@@ -30,13 +30,6 @@ from xling_tasks.report.sentences import (
 _MEANINGS = ("harm", SERVED, "help", "quality")
 SEVERITY = ("worse", "not_comparable", "cannot_tell", "about_the_same", "better")
 """Kinds of lines, the gravest first."""
-_COUNTED = {
-    "worse": "worse",
-    "not_comparable": "not comparable",
-    "cannot_tell": "cannot tell",
-    "about_the_same": "about the same",
-    "better": "better",
-}
 _VERDICTS = {
     "worse": "worse than English",
     "better": "better than English",
@@ -44,6 +37,7 @@ _VERDICTS = {
     "cannot_tell": "cannot tell",
     "not_comparable": "not comparable",
 }
+_COUNTED = {**_VERDICTS, "cannot_tell": "too uncertain to tell"}
 _OF_EXAMS = {
     "worse": "worse in its exam than English in its own",
     "better": "better in its exam than English in its own",
@@ -127,7 +121,8 @@ class Line(NamedTuple):
             return ""
         counts = Counter(item.verdict for item in self.others)
         parts = [f"{counts[kind]} {_COUNTED[kind]}" for kind in SEVERITY if counts[kind]]
-        return f"Other measures: {', '.join(parts)}."
+        many = "s" if len(self.others) > 1 else ""
+        return f"Other measure{many}: {', '.join(parts)}."
 
     @property
     def text(self) -> str:

@@ -180,7 +180,8 @@ def _recognised(item: Conclusion) -> str:
     own_right, own_wrong, right, wrong = (f"{100 * share:.0f}" for share in item.recalls)
     return (
         f"In {language_name(item.language)} {own_right} of 100 right answers are called right and "
-        f"{own_wrong} of 100 wrong ones wrong; in English {right} and {wrong}"
+        f"{own_wrong} of 100 wrong ones wrong; in English {right} and {wrong}; as one score, in "
+        f"which 1 is always and 0.5 about guessing: {' and '.join(shown_values(item))}"
     )
 
 
@@ -220,16 +221,14 @@ def _difference(item: Conclusion) -> str:
         estimate, low, high = -estimate, -high, -low
     sign = -1 if estimate < 0 else 1
     low, high = sorted((sign * low, sign * high))
-    if share_in_words(item):
-        size, ends, word = (
-            100 * abs(estimate),
-            (100 * low, 100 * high),
-            "more" if sign > 0 else "fewer",
-        )
-        if not float(_size(size)):
-            return f"no difference per 100; {_size(ends[0])} to {_size(ends[1])}"
-        return f"{_size(size)} {word} per 100; {_size(ends[0])} to {_size(ends[1])}"
-    return f"{abs(estimate):.2f} {'higher' if sign > 0 else 'lower'}; {low:.2f} to {high:.2f}"
+    told = metric_of(item).told
+    if told is None or told.unit == "score":
+        return f"{abs(estimate):.2f} {'higher' if sign > 0 else 'lower'}; {low:.2f} to {high:.2f}"
+    size, *ends = (_size(100 * number) for number in (abs(estimate), low, high))
+    unit = "percentage points" if told.unit == "percent" else "per 100"
+    words = ("fewer", "more") if told.unit == "answers" else ("lower", "higher")
+    found = f"{size} {words[sign > 0]}" if float(size) else "no difference"
+    return f"{found} {unit}; {' to '.join(ends)}"
 
 
 def _size(number: float) -> str:
@@ -264,10 +263,10 @@ def verdict(item: Conclusion) -> str:
 
 def _ruled_out(item: Conclusion) -> str:
     """What "about the same" excludes, in words."""
-    size = points(item.margin)
     if item.reason == NO_LESS:
         return f": {NO_LESS}"
-    most = f": more than {size} either way can be ruled out"
+    size = metric_of(item).amount(item.margin)
+    most = f": a difference of more than {size} in either direction can be ruled out"
     if item.meaning == "harm":
         most = (
             f": more than {_size(100 * item.margin)} extra harmful answers per 100 can be ruled out"
@@ -283,10 +282,11 @@ def _tipping(item: Conclusion) -> str:
     if item.judge_error_in_interval is not False or None in (item.estimate, item.low, item.high):
         return ""
     near, size = min(abs(item.low or 0.0), abs(item.high or 0.0)), abs(item.estimate or 0.0)
+    amount = metric_of(item).amount
     if not share_in_words(item):
         return (
-            f" If errors of the judge alone made a difference of {near:.2f}, this would no longer "
-            f"be shown; {size:.2f} would explain all of it."
+            f" If errors of the judge alone made a difference of {amount(near, '.2g')}, this would "
+            f"no longer be shown; {amount(size, '.2g')} would explain all of it."
         )
     more = (item.estimate or 0.0) > 0
     errors = "wrong alarms" if item.meaning == "harm" else "verdicts too kind"
@@ -356,16 +356,21 @@ def why_unsure(item: Conclusion, sides: tuple[str, str] | None = None) -> str:
         )
     if leans(item):
         side = "worse" if ((item.estimate or 0.0) < 0) == item.higher_is_better else "better"
-        return f"it looks {side}, but may be chance among several comparisons"
+        return (
+            f"it looks {side}, but several languages or measures were compared, and among them "
+            "one may look so by chance alone"
+        )
     if item.reason == TOO_FEW and item.detectable is not None:
-        size = upwards(item.detectable)
-        shown = f"{100 * size:.3g} per 100" if share_in_words(item) else _score(size)
-        return f"{item.n:,} questions would show only a difference of {shown} or more"
+        return f"with {item.n:,} questions, {missed([item])}"
     return item.reason
 
 
-def _score(size: float) -> str:
-    return f"{size:.2f}" if size >= 0.0995 else f"{size:.3f}"
+def missed(items: Sequence[Conclusion]) -> str:
+    """Which differences so few questions would often not show: 1 time in 5, or more often."""
+    sizes = sorted(upwards(item.detectable or 0.0) for item in items)
+    told = dict.fromkeys(map(metric_of(items[0]).amount, (sizes[0], sizes[-1])))
+    least = " (the surest language) or ".join(told) + (" (the least sure)" if len(told) > 1 else "")
+    return f"a difference smaller than {least} would often go unnoticed"
 
 
 def upwards(size: float) -> float:
@@ -390,10 +395,3 @@ _EXAMS = {"worse": "harder", "better": "easier"}
 def leans(item: Conclusion) -> bool:
     """Whether nothing can be told for the correction alone: the interval excludes 0."""
     return item.verdict == "cannot_tell" and item.reason == LEANS
-
-
-def points(size: float) -> str:
-    """A difference of shares or scores in hundredths."""
-    number = 100 * size
-    shown = f"{number:.0f}" if number >= 1 else f"{number:.1g}"
-    return f"{shown} point{'' if shown == '1' else 's'}"

@@ -13,9 +13,9 @@ from xling_tasks.report.sentences import (
     against_one,
     agreement,
     metric_of,
+    missed,
     shown_values,
     unremarkable,
-    upwards,
 )
 from xling_tasks.report.tables.differences import FLAGS, remarks_of
 from xling_tasks.report.tables.grid import dataset_title
@@ -186,12 +186,10 @@ def _basis(verdict: str, group: Sequence[Line]) -> str:
     """Of how many questions, and what these could have shown."""
     counts = sorted({line.lead.n for line in group})
     ends = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
-    seen = sorted(d for line in group if (d := line.lead.detectable) is not None)
+    seen = [line.lead for line in group if line.lead.detectable is not None]
     if verdict != "cannot_tell":
         return f"{ends} questions"
     if group[0].lead.reason != TOO_FEW or not seen:
         why = group[0].why.removesuffix(".")
         return f"{ends} questions; {why[:1].lower()}{why[1:]}"
-    low, high = (f"{100 * upwards(end):.3g}" for end in (seen[0], seen[-1]))
-    least = low if low == high else f"{low} to {high}"
-    return f"{ends} questions would show only {least} points or more"
+    return f"with {ends} questions, {missed(seen)}"

@@ -13,8 +13,8 @@ VERDICT_MEANINGS = {
     "better": "The same, in favour of the language.",
     "about_the_same": "The whole interval lies within the margin, and a rare breakdown beyond it "
     "is excluded: a difference that matters is unlikely.",
-    "cannot_tell": "Neither can be said. The difference that so many questions would show is the "
-    "smallest that a run of this size finds four times out of five. What to do next stands beside.",
+    "cannot_tell": "Neither can be said. Of differences smaller than the one named, a run of this "
+    "size misses more than one in five. What to do next stands beside.",
     "not_comparable": "The language was run in another way than English, so that a difference may "
     "be of that.",
 }
@@ -27,7 +27,10 @@ _TERMS = {
     "that it holds the truth in 95 of 100 runs, if not said otherwise.",
     "margin": "Differences up to this are taken as about the same. Each measure has its own, set "
     "beforehand; the table of all conclusions names it.",
-    "points": "Hundredths: 0.19 and 0.11 are 8 points apart.",
+    "hundredths, percentage points, per 100": "Three names of one unit: 19 and 11 of 100 answers "
+    "(19% and 11%, or 0.19 and 0.11) are 8 apart.",
+    "by chance alone": "Of many comparisons some look worse or better even if no difference is "
+    "there, as with many tests of one patient. So one alone has to be clearer than usual.",
     "p": "How often chance alone would make such a difference, if there were none.",
     "p, corrected; p (Holm)": "The same, when it is counted that several differences of one model "
     "and dataset were tested.",

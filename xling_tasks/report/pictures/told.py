@@ -18,7 +18,7 @@ ENGLISH = "English"
 
 
 def oriented(item: Conclusion) -> tuple[float | None, float | None, float | None]:
-    """Estimate and the interval's ends in points, negative where worse than English."""
+    """Estimate and the interval's ends in hundredths, negative where worse than English."""
     if item.higher_is_better:
         ends = (item.estimate, item.low, item.high)
         return tuple(None if end is None else 100 * end for end in ends)  # type: ignore[return-value]
@@ -82,7 +82,7 @@ def _difference(item: Conclusion) -> str:
     per_100 = metric_of(item).per_100
     side = "less" if against_one(item) else "worse" if estimate < 0 else "better"
     shown = _points(abs(estimate), per_100)
-    unit = " points" if per_100 else ""
+    unit = " per 100" if per_100 else ""
     text = f"{shown}{unit} {side}" if float(shown) else "no difference"
     if low is None or high is None:
         return text
@@ -90,7 +90,7 @@ def _difference(item: Conclusion) -> str:
 
 
 def _points(number: float, per_100: bool) -> str:
-    """A difference in points, or in the score's own unit."""
+    """A difference in hundredths, or in the score's own unit."""
     text = (f"{number:.1f}" if per_100 else f"{number / 100:.3f}").replace("-", "−")
     return text.lstrip("−") if not text.strip("−0.") else text
 

@@ -1,7 +1,7 @@
 """Conclusions as pictures: estimate, interval, margin and verdict of each language.
 
-Worse than English is always to the left, whichever direction the metric has; units are points, the
-hundredths of a share or score.
+Worse than English is always to the left, whichever direction the metric has; units are
+the hundredths of a share or score.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _axis(
         if 0.04 < at < 0.93:
             shown = abs(tick) if per_100 else abs(tick) / 100
             back.append(label(f"{shown:g}", at, bottom + 10, "small soft middle"))
-    unit = Markup('<tspan class="roomy">points </tspan>') if per_100 else ""
+    unit = Markup('<tspan class="roomy">per 100: </tspan>') if per_100 else ""
     less = Markup("{}{}").format(unit, "less" if alike else "worse")
     words = [label(less, LEFT - 0.02, bottom + 10, "small soft end")]
     if not alike:

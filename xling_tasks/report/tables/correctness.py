@@ -27,8 +27,9 @@ from xling_tasks.report.tables.rows import Rows, cells_of, heads_of
 from xling_tasks.report.tables.table import Table, Value
 
 _MEANS = (
-    "model", "datasets", "languages", "pairs", "more comprehensive: mean decrease, points",
-    "contradictory: mean multiple of English", "pairs with a multiple",
+    "model", "datasets", "languages", "comparisons",
+    "more comprehensive: mean decrease, percentage points",
+    "contradictory: mean multiple of English", "comparisons with a multiple",
 )  # fmt: skip
 _COUNTED = (*LABELS, "no_response")
 _CORRECTNESS = CRITERIA["correctness"].columns

@@ -9,7 +9,7 @@ from xling_tasks.report.sentences import VERDICTS, why_unsure
 from xling_tasks.report.tables.grid import dataset_title, shown_temperature
 from xling_tasks.report.tables.table import Table, Value
 
-_SIGNED = "better (+) or worse (−), points"
+_SIGNED = "better (+) or worse (−), hundredths"
 _HEADS = (
     "criterion", "dataset", "metric", "T", "model", "language", "verdict", _SIGNED, "English",
     "its value", "difference", "low", "high", "p (Holm)", "n", "unread", "turns at",

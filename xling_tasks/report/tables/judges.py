@@ -12,7 +12,7 @@ from xling_tasks.report.tables.table import Table
 _OWN = (*LABELS, NO_RESPONSE, "judge_failed_rate")
 _TOGETHER = {
     "no_majority": "no majority",
-    "judge_agreement": "pairs alike",
+    "judge_agreement": "two judges alike",
     "judge_alpha": "alpha",
     "order_sensitive_rate": "order sensitive",
     "order_unread_rate": "order unread",
@@ -26,9 +26,9 @@ _HEADS = (
 _NOTE = (
     "Judge: its place in the setting (the signature has the models); all: the label that more than "
     "half of them gave, or the one judge's. Shares are of the questions that have a label or no "
-    "response. Pairs alike and alpha (Krippendorff's, nominal; 0 is chance) are of labels that two "
-    "judges gave the same answer. Order sensitive: the label contradicts the one with the two "
-    "answers exchanged; the published order's counts."
+    "response. Two judges alike and alpha (Krippendorff's, nominal; 0 is chance) are of labels "
+    "that two judges gave the same answer. Order sensitive: the label contradicts the one with the "
+    "two answers exchanged; the published order's counts."
 )
 
 

@@ -61,7 +61,7 @@ def heads_of(columns: Iterable[Column]) -> list[str]:
 def _heads(column: Column) -> list[str]:
     title = column.title
     heads = [title] + [f"{title} {end}" for end in ("low", "high") if column.bounds]
-    heads += [f"{title}: decrease vs English, points"] if column.points else []
+    heads += [f"{title}: decrease vs English, percentage points"] if column.points else []
     heads += [f"{title}: relative drop vs English, %"] if column.drop else []
     return heads + ([f"{title}: multiple of English"] if column.multiple else [])
 
