@@ -59,6 +59,8 @@ class Language(NamedTuple):
         question: How it writes 'Question:' before a question, in prompts and when a model goes on
             with one of its own; empty where no prompt has it.
         answer: The same for 'Answer:'.
+        only_verdict: What asks for Yes or No and nothing else, where a first reply was unread; in
+            English where it is empty.
         declines: A pattern that whoever declines in it uses; empty where none was written.
         negates: A pattern of its words for no, not, without, except; empty likewise.
     """
@@ -82,6 +84,7 @@ class Language(NamedTuple):
     unspaced: bool = False
     question: str = ""
     answer: str = ""
+    only_verdict: str = ""
     declines: str = ""
     negates: str = ""
 

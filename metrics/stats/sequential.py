@@ -45,7 +45,10 @@ def bounds(times: Sequence[float], alpha: float) -> list[float]:
     """
     if any(b <= a for a, b in zip([0.0, *times], times, strict=False)):
         raise ValueError(f"looks must be at rising shares above 0, got {list(times)}")
-    return list(_bounds(tuple(float(time) for time in times), alpha))
+    looks = tuple(float(time) for time in times)
+    return [
+        _edge(looks[:n], alpha)[0] / float(np.sqrt(looks[n - 1])) for n in range(1, len(looks) + 1)
+    ]
 
 
 def _over(edge: float, places: Floats, density: Floats, step: float, budget: float) -> float:
@@ -55,21 +58,27 @@ def _over(edge: float, places: Floats, density: Floats, step: float, budget: flo
 
 
 @functools.lru_cache(maxsize=4096)
-def _bounds(times: tuple[float, ...], alpha: float) -> tuple[float, ...]:
-    made: list[float] = []
-    places, density = np.zeros(1), np.ones(1)  # of the sum's path, times the width of a step
-    before, used = 0.0, 0.0
-    for time in times:
-        step, far = float(np.sqrt(time - before)), _FARTHEST * float(np.sqrt(time))
-        budget = spent(time, alpha) - used
+def _edge(times: tuple[float, ...], alpha: float) -> tuple[float, float]:
+    """How far the sum's path may be at the last of some looks, and the alpha spent up to it."""
+    places, density, used = _path(times[:-1], alpha)
+    time, before = times[-1], times[-2] if len(times) > 1 else 0.0
+    budget, far = spent(time, alpha) - used, _FARTHEST * float(np.sqrt(time))
+    step = float(np.sqrt(time - before))
+    over = functools.partial(_over, places=places, density=density, step=step, budget=budget)
+    edge = float(brentq(over, 0.0, far, xtol=1e-10)) if over(far) < 0 else far
+    return edge, used + max(0.0, budget)
 
-        over = functools.partial(_over, places=places, density=density, step=step, budget=budget)
-        edge = float(brentq(over, 0.0, far, xtol=1e-10)) if over(far) < 0 else far
-        made.append(edge / float(np.sqrt(time)))
-        grid = np.linspace(-edge, edge, _GRID)
-        moved = norm.pdf((grid[:, None] - places[None, :]) / step) / step
-        weights = np.full(_GRID, grid[1] - grid[0])
-        weights[[0, -1]] /= 2
-        places, density = grid, (moved @ density) * weights
-        before, used = time, used + max(0.0, budget)
-    return tuple(made)
+
+@functools.lru_cache(maxsize=64)
+def _path(times: tuple[float, ...], alpha: float) -> tuple[Floats, Floats, float]:
+    """Where the sum's path may be after some looks, its density times a step, and alpha spent."""
+    if not times:
+        return np.zeros(1), np.ones(1), 0.0
+    places, density, _ = _path(times[:-1], alpha)
+    edge, used = _edge(times, alpha)
+    step = float(np.sqrt(times[-1] - (times[-2] if len(times) > 1 else 0.0)))
+    grid = np.linspace(-edge, edge, _GRID)
+    moved = norm.pdf((grid[:, None] - places[None, :]) / step) / step
+    weights = np.full(_GRID, grid[1] - grid[0])
+    weights[[0, -1]] /= 2
+    return grid, (moved @ density) * weights, used

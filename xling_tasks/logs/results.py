@@ -95,8 +95,7 @@ class Samples(NamedTuple):
             return self.reading.own(row)
         if not self.language:
             return row
-        names = self.recorded().get("signatures") or {}
-        return part_of(row, self.language, names)
+        return part_of(row, self.language, self.recorded().get("signatures") or {})
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from lm_eval.api.instance import Instance
+from xling_metrics.languages import known
 
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.harness.backends import replayed
@@ -36,16 +37,11 @@ _COMPARED = 100
 """Replies, of those that the rules read, that a task's reader is asked about too: enough for an
 agreement to within ten points (95%), and no second bill for every reply."""
 
-AGAIN = {
-    "read_letters": {"en": "Write only the letter or letters of your answer, and nothing else."},
-    "read_verdict": {
-        "en": "Write only the word Yes or the word No, and nothing else.",
-        "es": "Escriba solo la palabra Yes o la palabra No, y nada más.",
-        "zh": "请只写 Yes 或 No 这一个词，不要写其他内容。",
-        "hi": "केवल Yes या No शब्द लिखें, और कुछ नहीं।",
-    },
-}
-"""What the model under test is asked in a second turn, by the reader's prompt and language."""
+ONLY_LETTERS = "Write only the letter or letters of your answer, and nothing else."
+ONLY_VERDICT = "Write only the word Yes or the word No, and nothing else."
+"""What the model under test is asked in a second turn; the latter in other languages' own words
+where their rows have them."""
+
 
 
 class ReadingTask(XlingTask):
@@ -99,9 +95,11 @@ class ReadingTask(XlingTask):
                 journaled.watch(name, lm, instances, folder, resume)
 
         task = str(self.config.task)
-        request = AGAIN[self.reader_prompt]
-        own = request.get(self.language, request["en"]) if self.natively_asked else request["en"]
-        made = self.second_turn.ask(task, self.instances, unread, own, watch)
+        request = ONLY_LETTERS if self.reader_prompt == "read_letters" else ONLY_VERDICT
+        row = known(self.language) if self.natively_asked else None
+        if request == ONLY_VERDICT and row is not None:
+            request = row.only_verdict or request
+        made = self.second_turn.ask(task, self.instances, unread, request, watch)
         self._instances = [*self.instances, *made]
 
     @property
