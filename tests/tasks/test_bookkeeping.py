@@ -28,7 +28,7 @@ def results_in(out):
 def test_the_demo_fits_a_screen_or_two_and_shows_scores(tmp_path, capsys):
     builders.lm_eval(
         tmp_path, "--model", "xling_baseline", "--tasks", "xlinghealth_demo",
-        "--output_path", "out", "--log_samples",
+        "--output_path", "out", "--log_samples", "--metadata", "k=2,topic_seeds=2",
     )  # fmt: skip
     printed = capsys.readouterr().out
     assert 60 < len(printed.splitlines()) <= 120

@@ -30,11 +30,6 @@ def test_a_command_ends_with_what_to_do_next(tmp_path):
     assert done.stderr.count("Answers of 4 tasks are saved, the first in") == 1
 
 
-def test_a_failed_command_says_nothing_of_what_is_next(tmp_path):
-    done = command(tmp_path, "--tasks", V + "en", "--metadata", "temperatures=[0.0,3]")
-    assert done.returncode != 0 and "Next:" not in done.stdout + done.stderr
-
-
 @pytest.mark.parametrize(
     ("samples", "predict_only", "said"),
     [

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import scripted
@@ -72,15 +71,16 @@ from lm_eval.api import registry
 
 registry.model_registry.register("parallel", target=Parallel)
 
-def evaluate(out, tasks, **where):
-    dist.init_process_group("gloo", **where)
-    settings = json.loads(os.environ["SETTINGS"])
-    manager = TaskManager(
+def managed(settings):
+    return TaskManager(
         include_path=str(task_folder()), include_defaults=False, metadata=settings
     )
+
+def evaluate(out, plan, **where):
+    dist.init_process_group("gloo", **where)
     results = lm_eval.simple_evaluate(
-        model="parallel", tasks=tasks, task_manager=manager, limit=int(os.environ["LIMIT"]),
-        bootstrap_iters=0,
+        model="parallel", tasks=plan["tasks"], task_manager=managed(plan["settings"]),
+        limit=plan["limit"], bootstrap_iters=0,
     )
     if results is not None:
         results = with_bookkeeping(results)
@@ -89,37 +89,34 @@ def evaluate(out, tasks, **where):
     dist.destroy_process_group()
 """
 
-LAUNCHED = f"{SCRIPT}\nevaluate(sys.argv[1], sys.argv[2:])\n"
-
 # As torch's launcher, which ends all processes when one dies; but all are forks of one process that
-# has imported and loaded everything. Of the first start one is killed.
+# has imported and loaded everything.
 FORKED = f"""{SCRIPT}
 import atexit, shutil, signal, threading
 from tqdm import tqdm
 from xling_tasks.lm import journaled
 
-size, tasks = int(sys.argv[1]), sys.argv[2:]
-
-def process(out, rank):
+def process(out, plan, rank):
     pid = os.fork()
     if pid:
         return pid
     # The lock of its bars is shared by forks: one that is killed with it would stop all others.
     tqdm.set_lock(threading.RLock())
-    code = 1
+    code, size = 1, plan["processes"]
     try:
-        Parallel.left = 20 if out == "died" else 10**9
+        Parallel.left = plan["left"]
         os.environ |= {{"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(size)}}
         store = f"file://{{os.path.abspath(out)}}.store"
-        evaluate(f"{{out}}.json", tasks, init_method=store, rank=rank, world_size=size)
+        evaluate(f"{{out}}.json", plan, init_method=store, rank=rank, world_size=size)
         atexit._run_exitfuncs()
         code = 0
     finally:
         sys.excepthook(*sys.exc_info()) if code else None
         os._exit(code)
 
-def status_of(out):
-    left = {{process(out, rank) for rank in range(size)}}
+def status_of(out, plan):
+    os.environ["XLING_CACHE"] = plan["cache"]
+    left = {{process(out, plan, rank) for rank in range(plan["processes"])}}
     status = 0
     while left:
         pid, code = os.wait()
@@ -128,49 +125,21 @@ def status_of(out):
             status = code
             for other in left:
                 os.kill(other, signal.SIGTERM)
-    shutil.copytree(os.environ["XLING_CACHE"], f"{{out}}.kept")
+    shutil.copytree(plan["cache"], f"{{out}}.kept")
     return status
 
-warm = TaskManager(
-    include_path=str(task_folder()), include_defaults=False,
-    metadata=json.loads(os.environ["SETTINGS"]) | {{"xling_cache": "warm"}},
-)
-lm_eval.simple_evaluate("xling_baseline", tasks=tasks, task_manager=warm, limit=1, bootstrap_iters=0)
+plans = json.loads(sys.argv[1])
+for plan in plans.values():
+    lm_eval.simple_evaluate(
+        "xling_baseline", tasks=plan["tasks"], limit=1, bootstrap_iters=0,
+        task_manager=managed(plan["settings"] | {{"xling_cache": "warm"}}),
+    )
 journaled.end()
-print(json.dumps([status_of("died"), status_of("whole")]))
+print(json.dumps([status_of(*named) for named in plans.items()]))
 """
 
 
 SETTINGS = {"k": 3, "topic_seeds": 2, "encoder": False, "source_encoder": False}
-
-
-def launched(folder: Path, processes: int, settings: dict, tasks, limit: int) -> dict:
-    """The results of a run of several processes, as people start one."""
-    script = folder / "script.py"
-    script.write_text(LAUNCHED)
-    launcher = ("-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={processes}")
-    started(folder, [*launcher, str(script), "out.json", *tasks], settings, limit)
-    return json.loads((folder / "out.json").read_text())
-
-
-def started(folder: Path, words, settings: dict, limit: int) -> str:
-    """What Python said that was started with these words and ended well."""
-    done = subprocess.run(
-        [sys.executable, *words],
-        cwd=folder,
-        env={
-            **os.environ,
-            "CUDA_VISIBLE_DEVICES": "",
-            "OMP_NUM_THREADS": "1",
-            "SETTINGS": json.dumps(settings),
-            "LIMIT": str(limit),
-        },
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
 
 
 def alone(run, settings: dict, tasks, limit: int) -> dict:
@@ -180,17 +149,41 @@ def alone(run, settings: dict, tasks, limit: int) -> dict:
     return json.loads(json.dumps(whole, default=str))
 
 
-def test_two_processes_give_the_scores_of_one(tmp_path, own_cache, run, serve):
-    """Topic models are fitted on the texts of both; five questions do not divide by two, so the
-    harness pads the shorter rank with its last document, whose extra replies must not count.
+def test_processes_give_the_scores_of_one(tmp_path, run, serve):
+    """Topic models are fitted on the texts of all.
+
+    Five questions do not divide by two, nor seven by three, so the harness pads the shorter ranks
+    with their last document, whose extra replies must not count. One of three is killed, and the
+    next start finds different amounts in their journals.
     """
     served = serve(scripted.reply)
-    settings = {**SETTINGS, "judge": served.spec(), "translator": served.spec()}
-    one = alone(run, settings, TASKS, 5)
-    two = launched(tmp_path, 2, settings, TASKS, 5)
-    headers = saved_places(own_cache / "replies.sqlite").values()
+    pair = {**SETTINGS, "judge": served.spec(), "translator": served.spec()}
+    three = {"processes": 3, "tasks": MORE, "settings": SETTINGS, "limit": 7, "cache": "three"}
+    plans = {
+        "pair": {"processes": 2, "tasks": TASKS, "settings": pair, "limit": 5, "cache": "pair",
+                 "left": 10**9},
+        "died": {**three, "left": 20},
+        "whole": {**three, "left": 10**9},
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED, json.dumps(plans)], cwd=tmp_path, capture_output=True,
+        text=True, timeout=300,
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    two, died, whole = json.loads(done.stdout.splitlines()[-1])
+    assert died != 0 and whole == two == 0, done.stderr[-3000:]
+    headers = saved_places(tmp_path / "pair" / "replies.sqlite").values()
     assert sum(header["rank"] == 1 for header in headers) == len(TASKS)
-    same(one, two, TASKS, 5)
+    there = [each for each in names_in(tmp_path / "died.kept") if each[1].endswith("of3")]
+    kept = [read_journal(*each) for each in there]
+    assert sum(len(content.answers) for content in kept) >= 20
+    assert not [name for _, name in names_in(tmp_path / "three") if name.endswith("of3")]
+    for name in ("pair", "whole"):
+        plan = plans[name]
+        one = alone(run, plan["settings"], plan["tasks"], plan["limit"])
+        both = json.loads((tmp_path / f"{name}.json").read_text())
+        same(one, both, plan["tasks"], plan["limit"])
 
 
 def same(one: dict, two: dict, tasks: list[str], questions: int) -> None:
@@ -203,16 +196,3 @@ def same(one: dict, two: dict, tasks: list[str], questions: int) -> None:
         for key, value in one["results"][task].items():
             if isinstance(value, (int, float)):
                 assert two["results"][task][key] == pytest.approx(value, abs=1e-9), key
-
-
-def test_uneven_shares_and_a_process_that_is_killed(tmp_path, own_cache, run):
-    """Seven questions on three processes, which find different amounts in their journals."""
-    one = alone(run, SETTINGS, MORE, 7)
-    said = started(tmp_path, ["-c", FORKED, "3", *MORE], SETTINGS, 7)
-    died, whole = json.loads(said.splitlines()[-1])
-    assert died != 0 and whole == 0
-    there = [each for each in names_in(tmp_path / "died.kept") if each[1].endswith("of3")]
-    kept = [read_journal(*each) for each in there]
-    assert sum(len(content.answers) for content in kept) >= 20
-    same(one, json.loads((tmp_path / "whole.json").read_text()), MORE, 7)
-    assert not [name for _, name in names_in(own_cache) if name.endswith("of3")]
