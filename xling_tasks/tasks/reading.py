@@ -43,7 +43,6 @@ ONLY_VERDICT = "Write only the word Yes or the word No, and nothing else."
 where their rows have them."""
 
 
-
 class ReadingTask(XlingTask):
     """A task whose replies a reader may read.
 
