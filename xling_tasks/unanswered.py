@@ -15,6 +15,10 @@ FAILED = "failed"
 """The service did not work: this says nothing about the model, and is unscored."""
 
 
+ANSWERED = "n_answered"
+"""Where samples say what became of their answers."""
+
+
 class Unanswered(str):
     """What came in place of an answer.
 
@@ -70,7 +74,7 @@ def missing_in(sample: Any) -> dict[tuple[int, int], Unanswered]:
     Raises:
         ValueError, LookupError, TypeError: If it is not as our tasks log it.
     """
-    answered = sample.get("n_answered") or {"missing": ()}
+    answered = sample.get(ANSWERED) or {"missing": ()}
     return {
         (int(request), int(repeat)): Unanswered.of(str(outcome), str(reason))
         for request, repeat, outcome, reason in answered["missing"]

@@ -17,6 +17,7 @@ from xling_metrics.rubric import rater_scores
 
 from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.commands.table import table
+from xling_tasks.criteria.rubric import RUBRIC
 from xling_tasks.data.own.labels import Labelled, read_labels
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.errors import SettingError
@@ -92,7 +93,7 @@ def _judged(items: Sequence[Labelled], settings: Settings) -> tuple[list[bool | 
         for (conversation, answer, language), own in places.items()
     ]
     codes = fences(settings.xling_cache, settings.fence_key)
-    prompt = Prompts(settings.prompts).get("rubric", "en")
+    prompt = Prompts(settings.prompts).get(RUBRIC.key, "en")
     met: list[bool | None] = [None] * len(items)
     rulings = rule(cases, prompt, judge, codes, settings.rubric_batch)
     for own, said in zip(places.values(), rulings, strict=True):

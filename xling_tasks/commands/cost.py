@@ -112,7 +112,7 @@ def _foreseen(tasks: list[Any], entries: list[Any]) -> Iterator[str]:
             "translator: a request per sentence, so longer answers make more, and so do "
             "translations that fail and are sampled again; equal sentences are asked once."
         )
-    claims = any(task.criterion == "information" for task in tasks)
+    claims = any("claims" in task.used_prompts() for task in tasks)
     if claims and roles - {"translator"}:
         yield (
             "Claims of information: a request per answer, and two to verify, more of each answer "

@@ -15,7 +15,7 @@ from xling_metrics.aggregate import RATIO
 from xling_metrics.base import signature
 
 from xling_tasks.outcomes import OUTCOME, OUTCOMES
-from xling_tasks.unanswered import Unanswered, failed, refused
+from xling_tasks.unanswered import ANSWERED, Unanswered, failed, refused
 
 Aggregate = Callable[[list[Any]], Any]
 
@@ -36,7 +36,7 @@ def about_answers(replies: Sequence[Sequence[str]]) -> dict[str, Any]:
     return {
         "failed_rate": [sum(map(failed, flat)), len(flat)],
         "refused_rate": [sum(map(refused, flat)), len(flat)],
-        "n_answered": {"asked": len(flat), "missing": missing},
+        ANSWERED: {"asked": len(flat), "missing": missing},
     }
 
 
@@ -58,7 +58,7 @@ ANSWER_METRICS: tuple[tuple[str, Aggregate, bool | None, str], ...] = (
 )
 """Name, aggregate, direction and signature."""
 
-ANSWERED_SIGNATURE = signature("n_answered", of="all_answers")
+ANSWERED_SIGNATURE = signature(ANSWERED, of="all_answers")
 
 
 def unanswered_again(instance: Any) -> None:

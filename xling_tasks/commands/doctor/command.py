@@ -21,6 +21,7 @@ from xling_tasks.commands.doctor import checks, models, resources
 from xling_tasks.commands.doctor.checks import FAIL, OFF, OK, WARN, Line, in_words, within
 from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.commands.table import Screen
+from xling_tasks.criteria.empathy import EMPATHY
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.secrets import redact_screen
 from xling_tasks.settings import Settings
@@ -96,7 +97,7 @@ def _checks(settings: Settings) -> Iterator[Check]:
     yield Check("translator", translator, loads(settings.translator))
     for name in ("encoder", "source_encoder"):
         yield Check(name, partial(models.encoder, settings, name, offline), True)
-    yield Check("empathy", partial(models.empathy, settings), True)
+    yield Check(EMPATHY.key, partial(models.empathy, settings), True)
     yield Check("second_identifier", partial(models.second, settings), False)
     yield Check("cache", partial(resources.folders, settings))
     yield Check("memory", resources.memory)

@@ -12,6 +12,7 @@ from typing import Any
 
 from xling_tasks.commands.datasets import counted_datasets
 from xling_tasks.commands.doctor.checks import FAIL, OFF, OK, WARN, Line, in_words, within
+from xling_tasks.criteria.information import INFORMATION
 from xling_tasks.data.mmedbench_files import find_file
 from xling_tasks.data.own.check_rubrics import holds_conversations, is_own_file
 from xling_tasks.data.own.load import load
@@ -47,7 +48,7 @@ def prompt_files(settings: Settings) -> Iterator[Line]:
         Prompts(settings.prompts)
         yield Line("prompts", OK, settings.prompts)
     if settings.prompts_file:
-        prompt_set = load_prompts(RECORDS["information"], settings.prompts_file)
+        prompt_set = load_prompts(RECORDS[INFORMATION.key], settings.prompts_file)
         count = f"{len(prompt_set.prompts)} prompts in {len(prompt_set.languages)} languages"
         yield Line("prompts_file", OK, f"{settings.prompts_file}: {count}")
 

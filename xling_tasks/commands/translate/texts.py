@@ -12,7 +12,7 @@ from xling_tasks.errors import DataError
 from xling_tasks.logs.results import newest_samples
 from xling_tasks.scorers.values import replies_of
 
-TRANSLATED = ("consistency", "information", "empathy")
+TRANSLATED = tuple(key for key, own in CRITERIA.items() if "translator" in own.settings)
 """The criteria whose answers are translated to English."""
 
 _HINT = (

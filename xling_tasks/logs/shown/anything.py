@@ -7,6 +7,7 @@ from typing import Any
 
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.criteria.sample import Part, Passage, answer_part, as_text, mapping, words
+from xling_tasks.unanswered import ANSWERED
 
 SHORT = 300
 """Characters of marks and measured values that are shown; the row itself has the others."""
@@ -49,7 +50,7 @@ def anything(sample: Mapping[str, Any], language: str) -> list[Part]:
 
 def rest(sample: Mapping[str, Any], used: Collection[str] = ()) -> list[Part]:
     """Values with texts in them that no heading of the criterion shows."""
-    hidden = KNOWN | set(used) | {"n_answered"}
+    hidden = KNOWN | set(used) | {ANSWERED}
     return [
         Part(words(name).capitalize(), [Passage(as_text(value))])
         for name, value in sample.items()
