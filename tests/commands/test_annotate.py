@@ -168,12 +168,12 @@ def test_languages_and_datasets(tmp_path):
     for language in ("en", "hi"):
         for dataset in ("liveqa", "healthqa"):
             write(out, [sample(0)], language, dataset)
-    data, _ = page_of(tmp_path, "--languages", "hi", "--datasets", "liveqa, healthqa")
+    data, _ = page_of(tmp_path, "--for", "hi", "--datasets", "liveqa, healthqa")
     assert [(i["language"], i["dataset"]) for i in data["items"]] in (
         [("hi", "liveqa"), ("hi", "healthqa")], [("hi", "healthqa"), ("hi", "liveqa")])  # fmt: skip
     assert len({item["id"] for item in data["items"]}) == 2
-    with pytest.raises(SettingError, match=r"--languages hu: no samples of it.*Known: en, hi"):
-        page_of(tmp_path, "--languages", "en,hu")
+    with pytest.raises(SettingError, match=r"--for hu: no samples of it.*Known: en, hi"):
+        page_of(tmp_path, "--for", "en,hu")
     with pytest.raises(SettingError, match=r"--datasets livqa.*Did you mean 'liveqa'"):
         page_of(tmp_path, "--datasets", "livqa")
     with pytest.raises(SettingError, match=r"--datasets ,"):

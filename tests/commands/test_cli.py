@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import builders
@@ -201,6 +203,40 @@ def test_help_lists_every_command_in_its_group(capsys):
         main(["--help"])
     listed = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert all(any(line.startswith(f"{name} ") for line in listed) for name in COMMANDS)
+
+
+def arguments_of(parser: argparse.ArgumentParser, name: str):
+    """Every argument of a command and of those below it, with the command's name."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for word, below in action.choices.items():
+                yield from arguments_of(below, f"{name} {word}")
+        elif not isinstance(action, argparse._HelpAction):
+            yield name, action
+
+
+@pytest.mark.core
+def test_an_option_means_the_same_in_every_command():
+    forms: dict[str, dict[tuple, list[str]]] = {}
+    for name, (module, _) in COMMANDS.items():
+        parser = argparse.ArgumentParser(prog=name)
+        import_module(f"xling_tasks.{module}").add_options(parser)
+        for command, item in arguments_of(parser, name):
+            told = str(item.help)
+            for word in item.option_strings:
+                metavar = item.metavar
+                if word == "--to":  # what is written is a folder or a file, and its name says so
+                    assert metavar in ("DIR", "FILE"), command
+                    assert ("folder" in told) == (metavar == "DIR"), command
+                    metavar = None
+                form = (type(item), item.type, item.nargs, metavar)
+                forms.setdefault(word, {}).setdefault(form, []).append(command)
+            if not item.option_strings and "--output_path" in told:
+                assert item.metavar in ("OUT", "A", "B"), command  # a run has one name
+            if told.startswith("only these languages"):
+                assert item.option_strings[0] == "--for", command
+    several = {word: list(own.values()) for word, own in forms.items() if len(own) > 1}
+    assert several == {}
 
 
 @pytest.mark.core

@@ -174,7 +174,7 @@ def test_models_that_were_not_run_alike_are_told(tmp_path):
         lines += [f"en-{i},m{place},{place + 1}" for i in range(2)]
     (tmp_path / "h.csv").write_text("\n".join(lines))
     outs = [tmp_path / f"m{place}" for place in range(3)]
-    ranking, _, page = result(tmp_path, *outs, "--human", tmp_path / "h.csv")
+    ranking, _, page = result(tmp_path, *outs, "--human-ranks", tmp_path / "h.csv")
     (line,) = ranking["made_differently"]
     assert line == "generation.max_gen_toks: 512 in m0, 64 in m2 (mmedbench_rationale_en)"
     assert "**The models were not run alike**" in page and line in page
@@ -191,7 +191,7 @@ def test_n_questions_per_language_are_drawn(tmp_path, serve):
     again = result(tmp_path, *reversed(outs), *words)[1]
     assert {row["question_id"] for row in rows} == {row["question_id"] for row in again}
     with pytest.raises(SettingError, match="--n: must be an integer from 1"):
-        xling_rank(*outs, "--human", "x.csv", "--n", 0, "--to", tmp_path / "out")
+        xling_rank(*outs, "--human-ranks", "x.csv", "--n", 0, "--to", tmp_path / "out")
 
 
 def test_six_models_stand_beside_the_published_points(tmp_path):
@@ -201,7 +201,7 @@ def test_six_models_stand_beside_the_published_points(tmp_path):
         outs.append(str(make_run(tmp_path / f"m{place}", rows)))
         lines += [f"en-{i},m{place},{6 - place}" for i in range(2)]
     (tmp_path / "h.csv").write_text("\n".join(lines))
-    ranking, _, _ = result(tmp_path, *outs, "--human", tmp_path / "h.csv")
+    ranking, _, _ = result(tmp_path, *outs, "--human-ranks", tmp_path / "h.csv")
     row = pick(
         ranking["published_points"], rater="human", model="MMedLM (published)", language="ja"
     )
@@ -407,7 +407,7 @@ def test_people_rank_instead_of_or_beside_the_judge(tmp_path, serve):
     for question, ranks in ((0, (1, 2, 3)), (1, (3, 2, 1)), (2, (1, 1, 3)), (9, (1, 2, 3))):
         lines += [f"en-{question},{name},{rank}" for name, rank in zip(QUALITY, ranks)]
     human.write_text("\n".join(lines) + "\n")
-    ranking, rows, _ = result(tmp_path, *outs, "--human", human)
+    ranking, rows, _ = result(tmp_path, *outs, "--human-ranks", human)
     assert {k: ranking["human"][k] for k in ("ranked", "invalid", "no_ranking")} == {
         "ranked": 2, "invalid": 1, "no_ranking": 1}  # fmt: skip
     assert ranking["human"]["unknown_questions"] == 1 and "judge" not in ranking
@@ -415,14 +415,14 @@ def test_people_rank_instead_of_or_beside_the_judge(tmp_path, serve):
     assert (tau["mean"], tau["low"], tau["high"], tau["n"]) == (0.0, -1.0, 1.0, 2)
     assert [row["human_rank"] for row in rows[:3]] == ["1", "2", "3"]
     served = serve(by_name)
-    words = [*outs, "--human", human, "--judge", json.dumps(served.spec())]
+    words = [*outs, "--human-ranks", human, "--judge", json.dumps(served.spec())]
     ranking, _, _ = result(tmp_path, *words)
     both = pick(ranking["tau"], rater="human", language="all", metric="judge")
     assert (both["mean"], both["n"]) == (0.0, 2)  # 1 where they agree, -1 where they do not
     # What was written can be read as a file of rankings.
     copied = tmp_path / "copied.csv"
     copied.write_bytes((tmp_path / "out/ranking.csv").read_bytes())
-    ranking, _, _ = result(tmp_path, *outs, "--human", copied)
+    ranking, _, _ = result(tmp_path, *outs, "--human-ranks", copied)
     assert ranking["human"]["ranked"] == 4
     assert pick(ranking["points"], rater="human", language="en", model="alpha")["mean"] == 3.0
 
@@ -439,7 +439,7 @@ def test_errors_in_a_human_file_name_the_row(tmp_path, row, message):
     outs = make_three(tmp_path)
     (tmp_path / "human.csv").write_text(f"question_id,model,rank\n{row}\n")
     with pytest.raises(DataError, match=re.escape(message)):
-        result(tmp_path, *outs, "--human", tmp_path / "human.csv")
+        result(tmp_path, *outs, "--human-ranks", tmp_path / "human.csv")
 
 
 def test_errors_before_anything_is_asked(tmp_path, serve):
@@ -452,7 +452,7 @@ def test_errors_before_anything_is_asked(tmp_path, serve):
         result(tmp_path, outs[0], outs[0], *judge)
     with pytest.raises(SettingError, match="--judge: not valid JSON"):
         result(tmp_path, *outs, "--judge", "{model}")
-    with pytest.raises(SettingError, match="a --judge, a --human"):
+    with pytest.raises(SettingError, match="a --judge, a --human-ranks"):
         result(tmp_path, *outs)
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="--log_samples"):

@@ -65,7 +65,7 @@ def test_a_list_of_your_own_and_questions_of_several_languages(serve, tmp_path, 
     served = serve(judge)
     tasks = "xlinghealth_verifiability_demo_hi,xlinghealth_verifiability_demo_en"
     to = tmp_path / "t.jsonl"
-    assert topics(served, to, "--topics", tmp_path / "mine.txt", tasks=tasks) == 0
+    assert topics(served, to, "--list", tmp_path / "mine.txt", tasks=tasks) == 0
     assert set(read_topics(to).values()) == {"All else"}
     asked = [item(prompt) for prompt in served.prompts if "[BEGIN" in prompt]
     assert len(asked) == 24 and not any(

@@ -99,7 +99,7 @@ def test_wrong_options_of_translations(tmp_path):
     for words, message in (
         (("--blind",), "--blind is for --form judge"),
         (("--datasets", "livqa"), "--datasets livqa.*Did you mean 'liveqa'"),
-        (("--languages", "en"), "--languages en: no translations.*es, hi, zh|Known"),
+        (("--for", "en"), "--for en: no translations.*es, hi, zh|Known"),
         (("--datasets", ","), "names nothing"),
         (("--datasets", "demo", "--n", 0), "--n 0: at least 1"),
         (("--metadata", "data_dirr=x", "--datasets", "demo"), "data_dir"),
@@ -109,7 +109,7 @@ def test_wrong_options_of_translations(tmp_path):
     assert not to.exists()
     with pytest.raises(SettingError, match="ends in .html"):
         rate(tmp_path / "page.txt", "--datasets", "demo")
-    with pytest.raises(SettingError, match="OUT_DIR is missing"):
+    with pytest.raises(SettingError, match="OUT is missing"):
         xling("annotate", "--to", to)
     with pytest.raises(SettingError, match="--metadata is for --form translation"):
         xling("annotate", tmp_path, "--to", to, "--metadata", "a=1")
@@ -351,10 +351,10 @@ def test_a_run_s_answers_beside_their_translations(run, serve, tmp_path):
     assert asked[0] == asked[1] and "4 of 6" in printed
     assert [scale["key"] for scale in data["scales"]] == ["fidelity"]
     assert data["made"]["of"] == "answers" and "judge-1" in data["made"]["translator"]
-    only, _ = rate_answers(tmp_path / "out", tmp_path / "es.html", "--languages", "es")
+    only, _ = rate_answers(tmp_path / "out", tmp_path / "es.html", "--for", "es")
     assert {item["language"] for item in only["items"]} == {"es"} and len(only["items"]) == 6
     for words, message in (
-        (("--languages", "fr"), "--languages fr: no answers in it"),
+        (("--for", "fr"), "--for fr: no answers in it"),
         (("--datasets", "liveqa"), "--datasets liveqa: no samples of it"),
         (("--n", 0), "--n 0: at least 1"),
         (("--metadata", "a=1"), "--metadata is for the datasets"),

@@ -38,7 +38,7 @@ def test_translate_prompts_makes_a_set_that_loads(capsys, serve, tmp_path):
     lines[0]["zh"] = "已有的译文。"
     source.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     settings = json.dumps({"translator": served.spec()})
-    words = ("translate", "prompts", str(source), "--to", str(target), "--languages", "es,zh")
+    words = ("translate", "prompts", str(source), "--to", str(target), "--for", "es,zh")
     status, out, _ = xling(capsys, *words, "--metadata", settings)
     assert status == 0
     data = load_prompts(RECORDS["information"], str(target))
@@ -74,7 +74,7 @@ def test_translate_prompts_keeps_other_codes_and_placeholders(capsys, serve, tmp
     settings = json.dumps({"translator": served.spec(), "prompts": str(own)})
     status, out, _ = xling(
         capsys, "translate", "prompts", str(source), "--to", str(target),
-        "--languages", "he,zh,es", "--metadata", settings,
+        "--for", "he,zh,es", "--metadata", settings,
     )  # fmt: skip
     assert status == 0
     data = load_prompts(RECORDS["information"], str(target))
@@ -128,7 +128,7 @@ def test_check_translator_by_hand(capsys, serve, tmp_path):
         "translator",
         "--texts",
         str(texts),
-        "--languages",
+        "--for",
         "es",
         "--metadata",
         settings,
@@ -141,5 +141,5 @@ def test_check_translator_by_hand(capsys, serve, tmp_path):
     assert (row["scored"], row["unscored"], row["published"]) == (2, 0, 0.94)
     status, out, _ = xling(capsys, *words)
     assert "| es       | Spanish | 0.75" in out and "Table 1" in out
-    status, _, err = xling(capsys, "check", "translator", "--languages", "es")
+    status, _, err = xling(capsys, "check", "translator", "--for", "es")
     assert status == 2 and "translator and judge" in err

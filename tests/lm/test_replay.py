@@ -527,7 +527,7 @@ def test_the_harness_cache_of_answers_is_refused(ready, replay, tmp_path):
 
 
 def test_wrong_arguments_and_folders(ready, tmp_path):
-    with pytest.raises(SettingError, match="--model_args path=OUT_DIR"):
+    with pytest.raises(SettingError, match="--model_args path=OUT"):
         ReplayLM()
     with pytest.raises(SettingError, match="paht: unknown. Did you mean 'path'"):
         ReplayLM(paht="x")

@@ -206,7 +206,10 @@ def test_questions_are_exported_beside_their_document_and_unread_ones_are_not(tm
         return "Plainly." if unread else f"{SAYS[code]} ({half(code, number)})"
 
     out, to = run_tasks(tmp_path, tasks, says), tmp_path / "eee"
-    assert main(["export", "eee", str(out), "--to", str(to), "--samples", "--model-id", "a/b"]) == 0
+    assert (
+        main(["export", "eee", str(out), "--to", str(to), "--with-samples", "--model-id", "a/b"])
+        == 0
+    )
     documents = [json.loads(path.read_text("utf-8")) for path in sorted(to.glob("*.json"))]
     assert unlike_schema(realdata, "eval", documents) == []
     sizes = []

@@ -192,7 +192,7 @@ def test_too_few_labels_and_only_one_language_are_told(tmp_path, folder):
     assert human.notes[1].endswith(
         "no usable labels of people for Spanish: the gap of Spanish is not corrected"
     )
-    one = annotated(tmp_path, folder, "--languages", "es", name="Ben")
+    one = annotated(tmp_path, folder, "--for", "es", name="Ben")
     by_label, _, human = concluded(folder, one)
     assert by_label["es", CONTRADICTORY].judge_error_in_interval is False
     assert human.notes[0].endswith("no usable labels of people for English: no gap corrected")
@@ -263,7 +263,7 @@ def test_how_many_labels_a_gap_needs(folder, tmp_path):
     for words, message in (
         (["--resolve", "0"], "--resolve 0: a gap between 0 and 1"),
         (["--resolve", "0.1", "--judge-error", "0.5"], "--judge-error 0.5"),
-        (["--resolve", "0.1", "--languages", "es"], "English and another language"),
+        (["--resolve", "0.1", "--for", "es"], "English and another language"),
         ([], "--to: name the page"),
     ):
         with pytest.raises(Exception, match=re.escape(message)):

@@ -28,13 +28,14 @@ from xling_tasks.models.claims import Extraction, extract, verify
 from xling_tasks.models.fence_key import fences
 from xling_tasks.models.translate.translator import Translator, translator
 from xling_tasks.readers.fences import Fences
+from xling_tasks.report.options import add_languages
 from xling_tasks.safe_json import json_objects
 from xling_tasks.settings import Settings
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what `xling check translator` takes."""
-    parser.add_argument("--languages", help="codes with commas; default: all 30")
+    add_languages(parser, "default: all 30")
     parser.add_argument("--texts", type=Path, help="English texts, one per line; default: bundled")
     parser.add_argument("--limit", type=int, help="that many texts")
     parser.add_argument("--json", action="store_true", help="JSON instead of a table")

@@ -17,6 +17,7 @@ from xling_tasks.models.empathy.classifier import trained_on
 from xling_tasks.models.empathy.data import load as load_pairs
 from xling_tasks.models.empathy.held_out import draw, held_out
 from xling_tasks.output import jsonl, write_new
+from xling_tasks.report.options import add_languages, add_to
 from xling_tasks.settings import Settings
 
 KINDS = ("mcqa_ft", "rationale_ft")
@@ -34,14 +35,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     train.add_argument("--prompts", help="the prompt file that the model will be asked with")
     train.add_argument("--kinds", default=",".join(KINDS), help=f"of {', '.join(KINDS)}")
-    train.add_argument("--languages", help="codes with commas; default: all six")
-    train.add_argument("--to", type=Path, required=True, help="the new JSONL file")
+    add_languages(train, "default: all six")
+    add_to(train, "the new JSONL file", file=True)
     add_metadata(train)
     train.set_defaults(run=export_train)
     example = parts.add_parser(
         "trained-prompts", help="an example of a prompt file for trained models"
     )
-    example.add_argument("--to", type=Path, required=True, help="the new YAML file")
+    add_to(example, "the new YAML file", file=True)
     example.set_defaults(run=export_example)
     posts = parts.add_parser(
         "empathy-posts", help="posts that an empathy classifier was not trained on, as prompts"
@@ -50,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     posts.add_argument("--classifier", required=True, help="its folder")
     posts.add_argument("--n", type=int, default=100, help="how many (the paper: 100)")
     posts.add_argument("--seed", type=int, default=0, help="of the draw")
-    posts.add_argument("--to", type=Path, required=True, help="the new JSONL file")
+    add_to(posts, "the new JSONL file", file=True)
     posts.set_defaults(run=export_posts)
     add_eee(parts.add_parser("eee", help="results as documents of Every Eval Ever"))
 
@@ -107,7 +108,7 @@ def export_train(options: argparse.Namespace) -> str:
     settings = Settings.parse(metadata, {})
     record = RECORDS["mmedbench"]
     kinds = _chosen("--kinds", options.kinds, KINDS)
-    codes = _chosen("--languages", options.languages, tuple(record.language_names))
+    codes = _chosen("--for", options.languages, tuple(record.language_names))
     prompts = Prompts(settings.prompts)
     rows: list[dict[str, str]] = []
     counts = []

@@ -7,7 +7,6 @@ import json
 import time
 from collections.abc import Sequence
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import Any
 
 from xling_tasks import __version__
@@ -20,7 +19,7 @@ from xling_tasks.output import all_or_none, file_name, refuse_files
 from xling_tasks.report.data import Model, Task, read_models
 from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Cell, Options, Report
-from xling_tasks.report.options import add_families
+from xling_tasks.report.options import add_families, add_runs, add_to
 from xling_tasks.report.tables.grid import is_language
 from xling_tasks.secrets import publishable
 
@@ -30,16 +29,14 @@ SCHEMA = "0.3.0"
 
 def add_eee(parser: argparse.ArgumentParser) -> None:
     """Add what `xling export eee` takes."""
-    parser.add_argument(
-        "folders", nargs="+", metavar="OUT_DIR", help="--output_path of lm_eval, or NAME=OUT_DIR"
-    )
-    parser.add_argument("--to", type=Path, required=True, help="the folder to write")
+    add_runs(parser)
+    add_to(parser)
     add_families(parser)
     parser.add_argument(
-        "--samples", action="store_true",
+        "--with-samples", action="store_true",
         help="with a file of questions and answers beside each; look whether they may be handed on",
     )  # fmt: skip
-    parser.add_argument("--model-id", help="ORG/NAME on the Hub; of one model only")
+    parser.add_argument("--model-id", metavar="ORG/NAME", help="on the Hub; of one model only")
     parser.add_argument("--organization", default="unknown", help="who hands the results in")
     parser.add_argument(
         "--relationship", default="other", help="of who evaluates to the model's maker",
@@ -64,7 +61,7 @@ def export_eee(options: argparse.Namespace) -> str:
         for language, cells in _by_language(report, model).items():
             document = _document(model, language, cells, report.options, options)
             name = f"{file_name(model.name)}_{file_name(language)}.json"
-            rows = [*rows_of(document, cells)] if options.samples else []
+            rows = [*rows_of(document, cells)] if options.with_samples else []
             if rows:
                 name, samples = named(document, rows)
                 written[samples] = "".join(rows)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-from pathlib import Path
 
 from xling_tasks.commands.cost import load_tasks
 from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.errors import SettingError
+from xling_tasks.report.options import add_to
 
 _SCRIPT = """\
 #!/bin/bash
@@ -45,7 +45,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tasks", required=True, help="names, groups or patterns, with commas")
     parser.add_argument("--parts", type=int, required=True, help="how many")
     parser.add_argument("--limit", type=int, help="as for lm_eval: questions per task")
-    parser.add_argument("--to", type=Path, default=Path("parts"), help="folder to write")
+    add_to(parser, default="parts")
     parser.add_argument(
         "--slurm", metavar="OPTIONS",
         help="also a SLURM array and the merge step; OPTIONS is what comes after lm_eval, without "

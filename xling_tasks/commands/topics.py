@@ -19,6 +19,7 @@ from xling_tasks.models.backend import backend
 from xling_tasks.models.fence_key import fences
 from xling_tasks.output import refuse_file
 from xling_tasks.readers.fences import last_statement, said_lines
+from xling_tasks.report.options import add_to
 from xling_tasks.settings import Settings
 
 TRIES = 4
@@ -28,8 +29,10 @@ TRIES = 4
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what `xling topics` takes."""
     parser.add_argument("--tasks", required=True, help="names, groups or patterns, with commas")
-    parser.add_argument("--topics", type=Path, help="a list of your own: one topic per line")
-    parser.add_argument("--to", type=Path, required=True, help="the new file: question -> topic")
+    parser.add_argument(
+        "--list", type=Path, metavar="FILE", help="a list of your own: one topic per line"
+    )
+    add_to(parser, "the new file: question -> topic", file=True)
     add_metadata(parser)
     parser.set_defaults(run=topics)
 
@@ -47,7 +50,7 @@ def topics(options: argparse.Namespace) -> str:
         raise SettingError(
             'xling topics: set --metadata \'{"judge": {"model": ..., "model_args": {...}}}\''
         )
-    names = TOPICS if options.topics is None else read_list(options.topics)
+    names = TOPICS if options.list is None else read_list(options.list)
     refuse_file(options.to)
     texts = _texts(load_tasks(options.tasks, metadata))
     judge = backend("judge", settings.judge, settings.xling_cache)

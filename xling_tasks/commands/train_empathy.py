@@ -47,7 +47,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what `xling empathy train` takes."""
     parser.add_argument("--data", required=True, help=f"folder with {', '.join(FILES)}")
     parser.add_argument(
-        "--to", "--out", required=True, help="the new folder, for empathy_classifier=FOLDER"
+        "--to",
+        "--out",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="the new folder, for empathy_classifier=FOLDER",
     )
     parser.add_argument("--backend", choices=BACKENDS, default="linear")
     seeds = parser.add_mutually_exclusive_group()
@@ -90,7 +95,7 @@ def train_empathy(options: argparse.Namespace) -> str:
     """
     seeds = _check(options)
     data = load(Path(options.data).expanduser())
-    folder = Path(options.to).expanduser()
+    folder = options.to.expanduser()
     _make(folder)
     card: dict[str, Any] = _about(options, data) | {"published": published_scores(), "seeds": []}
     for seed in seeds:

@@ -16,6 +16,7 @@ from xling_tasks.errors import DataError, SettingError
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.models.translate.translator import translator
 from xling_tasks.output import jsonl, refuse_file, write_new
+from xling_tasks.report.options import add_languages, add_to
 from xling_tasks.safe_json import json_objects
 from xling_tasks.settings import Settings
 
@@ -26,10 +27,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "file", type=Path,
         help="JSONL with id, category (optional) and en; or a file of your own questions",
     )  # fmt: skip
-    parser.add_argument("--to", type=Path, required=True, help="the new file")
-    parser.add_argument(
-        "--languages", help="codes with commas; default: all 30; of your own file, those in it"
-    )
+    add_to(parser, "the new file", file=True)
+    add_languages(parser, "default: all 30; of your own file, those in it")
     add_metadata(parser)
     parser.set_defaults(run=translate_prompts)
 
@@ -55,7 +54,7 @@ def translate_prompts(options: argparse.Namespace) -> str:
         return translate_own(options.file.expanduser(), options.to.expanduser(), settings)
     for code in settings.languages or ():
         if code not in FIELDS:
-            raise SettingError(f"--languages {code}: prompts have {', '.join(FIELDS)} only")
+            raise SettingError(f"--for {code}: prompts have {', '.join(FIELDS)} only")
     rows = _rows(options.file)
     codes = settings.languages or tuple(code for code in LANGUAGES if code != "en")
     prompt = Prompts(settings.prompts).get("translate", "en")

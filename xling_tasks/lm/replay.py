@@ -56,7 +56,7 @@ class ReplayLM(LM):  # type: ignore[misc]
             raise SettingError(f"xling_replay: {key}: unknown.{did_you_mean(key, ('path', 'run'))}")
         if not path:
             raise SettingError(
-                "xling_replay: name the folder of the run to replay: --model_args path=OUT_DIR"
+                "xling_replay: name the folder of the run to replay: --model_args path=OUT"
             )
         folders = folders_of(path)
         self.folder = folders[0]

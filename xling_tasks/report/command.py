@@ -17,7 +17,7 @@ from xling_tasks.report.human_pages import read_human
 from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Cell, Comparison, Report
 from xling_tasks.report.only import only, only_of_table, wanted_languages
-from xling_tasks.report.options import add_common, checked
+from xling_tasks.report.options import add_common, add_languages, add_runs, add_to, checked
 from xling_tasks.report.page.first import answers
 from xling_tasks.report.page.markdown import markdown
 from xling_tasks.report.page.page import page
@@ -32,16 +32,9 @@ from xling_tasks.secrets import without_hosts
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what `xling report` takes."""
-    parser.add_argument(
-        "folders", nargs="+", metavar="OUT_DIR", help="--output_path of lm_eval, or NAME=OUT_DIR"
-    )
-    parser.add_argument(
-        "--to", type=Path, default=Path("report"), metavar="DIR", help="folder to write (report)"
-    )
-    parser.add_argument(
-        "--for", dest="languages", metavar="CODES",
-        help="only these languages beside English, such as es,hi; report.json has all",
-    )  # fmt: skip
+    add_runs(parser)
+    add_to(parser, default="report")
+    add_languages(parser, "those beside English; report.json has all")
     add_common(parser)
     parser.add_argument("--samples", type=int, default=5, help="answers to read per gap; 0: none")
     parser.add_argument(

@@ -34,7 +34,7 @@ from xling_tasks.report.conclusions import (
 )
 from xling_tasks.report.data import Model
 from xling_tasks.report.model import Conclusion, Options
-from xling_tasks.report.options import add_families, checked
+from xling_tasks.report.options import add_families, add_runs, checked
 from xling_tasks.report.policy import FORMER, NOTHING, Rule, default, read_policy
 from xling_tasks.report.sentences import of_another_exam, other_exam, why_unsure
 from xling_tasks.report.stats import Statistics
@@ -96,10 +96,7 @@ _NUMBERS = ("verdict", "n", "estimate", "low", "high", "p_holm", "margin")
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what `xling gate` takes."""
-    parser.add_argument(
-        "folders", nargs="+", metavar="OUT_DIR",
-        help="--output_path of lm_eval, or NAME=FOLDER: A and B, or the checkpoint alone",
-    )  # fmt: skip
+    add_runs(parser, "A and B, or the checkpoint alone")
     parser.add_argument(
         "--policy", type=Path, metavar="FILE",
         help="YAML with the rules; default: no language worse than in A (of one checkpoint: than "

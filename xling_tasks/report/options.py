@@ -1,13 +1,42 @@
-"""The options that `xling report`, `compare` and `board` share."""
+"""The options that commands share, so that each means the same everywhere."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from xling_metrics.stats.resampling import LEVEL, RESAMPLES
 
 from xling_tasks.errors import SettingError
 from xling_tasks.report.model import Options
+
+RUN = "--output_path of lm_eval, or NAME=OUT"
+"""What a run is on every command line: the folder, and the name that it is to have."""
+
+
+def add_runs(parser: argparse.ArgumentParser, which: str = "") -> None:
+    """Add the folders of runs, as `folders`."""
+    told = f"{RUN}: {which}" if which else RUN
+    parser.add_argument("folders", nargs="+", metavar="OUT", help=told)
+
+
+def add_to(
+    parser: argparse.ArgumentParser, what: str = "", *, file: bool = False, default: str = ""
+) -> None:
+    """Add `--to`, where what is made is written: a folder (DIR), or a file (FILE)."""
+    told = what or "folder to write"
+    parser.add_argument(
+        "--to", type=Path, metavar="FILE" if file else "DIR", required=not default,
+        default=Path(default) if default else None, help=f"{told} ({default})" if default else told,
+    )  # fmt: skip
+
+
+def add_languages(parser: argparse.ArgumentParser, which: str) -> None:
+    """Add `--for`, the languages that are asked about; scripts may still call it `--languages`."""
+    parser.add_argument(
+        "--for", "--languages", dest="languages", metavar="CODES",
+        help=f"only these languages, with commas: es,hi; {which}",
+    )  # fmt: skip
 
 
 def add_families(parser: argparse.ArgumentParser) -> None:

@@ -62,7 +62,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pages", nargs="+", default=[], metavar="FILE.html", help="show the texts disagreed about"
     )
-    parser.add_argument("--to", metavar="DIR", help="folder for agreement.json and agreement.md")
+    parser.add_argument(
+        "--to", type=Path, metavar="DIR", help="folder for agreement.json and agreement.md"
+    )
     parser.set_defaults(run=agreement)
 
 
@@ -83,7 +85,7 @@ def agreement(options: argparse.Namespace) -> str:
         row |= {"texts": {key: item[key] for key in TEXTS if key in item}}
     page = as_markdown(report)
     if options.to:
-        _write(Path(options.to).expanduser(), report, page)
+        _write(options.to.expanduser(), report, page)
     return page
 
 
@@ -94,7 +96,7 @@ def _ratings(files: Sequence[Path], options: argparse.Namespace) -> str:
     report = summarise_ratings(read_ratings(files))
     page = ratings_markdown(report)
     if options.to:
-        _write(Path(options.to).expanduser(), report, page)
+        _write(options.to.expanduser(), report, page)
     return page
 
 

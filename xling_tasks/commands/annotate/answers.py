@@ -1,4 +1,4 @@
-"""`xling annotate OUT_DIR --form translation`: people rate a run's translations of its answers.
+"""`xling annotate OUT --form translation`: people rate a run's translations of its answers.
 
 arXiv:2505.21999, Table 3: how faithfully the translator put the answers into English. The items are
 the answers of `xling_information`, `xlinghealth_information_*` and `xling_empathy`, each beside the
@@ -70,12 +70,12 @@ def annotate_answers(options: argparse.Namespace) -> str:
         DataError: If the run has no translated answers, or those of several translators.
     """
     if options.metadata:
-        raise SettingError("--metadata is for the datasets' translations; OUT_DIR has its own")
+        raise SettingError("--metadata is for the datasets' translations; OUT has its own")
     to = page_path(options.to)
     n = N_ITEMS if options.n is None else options.n
     out = Path(options.out_dir).expanduser()
     by_language, translators = _read(out, options.datasets)
-    codes = chosen("--languages", options.languages, by_language, "no answers in it")
+    codes = chosen("--for", options.languages, by_language, "no answers in it")
     datasets = {key for own in by_language.values() for key in own.items}
     if n < len(datasets):
         raise SettingError(f"--n {n}: at least {len(datasets)}, one item of each dataset")

@@ -31,6 +31,7 @@ from xling_tasks.criteria import LABELS, NO_RESPONSE
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.annotations import answer_digest
 from xling_tasks.logs.results import Samples, newest_samples
+from xling_tasks.report.options import add_languages
 from xling_tasks.scorers.values import replies_of
 
 _HINT = (
@@ -45,24 +46,22 @@ JUDGE_ERROR = 0.1
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what `xling annotate` takes."""
-    parser.add_argument(
-        "out_dir", metavar="OUT_DIR", nargs="?", help="the --output_path of lm_eval"
-    )
+    parser.add_argument("out_dir", metavar="OUT", nargs="?", help="--output_path of lm_eval")
     parser.add_argument(
         "--form",
         choices=("judge", TRANSLATION),
         default="judge",
         help="check a judge's labels (judge, the default), or rate translations (translation): "
-        "those of XLingHealth's data, or with OUT_DIR those of a run's answers",
+        "those of XLingHealth's data, or with OUT those of a run's answers",
     )
-    parser.add_argument("--to", metavar="FILE.html", help="the page to write")
+    parser.add_argument("--to", type=Path, metavar="FILE", help="the page to write")
     parser.add_argument(
         "--n",
         type=int,
         help="items per language (103; translations: 50)",
     )
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
-    parser.add_argument("--languages", help="only these, with commas: es,hi")
+    add_languages(parser, "default: all in the run")
     parser.add_argument("--datasets", help="only these, with commas: liveqa")
     parser.add_argument(
         "--blind", action="store_true", help="people choose their label before they see the judge's"
@@ -93,7 +92,7 @@ def annotate(options: argparse.Namespace) -> str:
     if options.metadata:
         raise SettingError(f"--metadata is for --form {TRANSLATION}; a judge's run has its own")
     if options.out_dir is None:
-        raise SettingError("OUT_DIR is missing: name the --output_path of lm_eval")
+        raise SettingError("OUT is missing: name the --output_path of lm_eval")
     if options.resolve is not None:
         return resolve(options)
     to = page_path(options.to)
@@ -110,7 +109,7 @@ def annotate(options: argparse.Namespace) -> str:
         listed = "; ".join(f"{judge} ({path.name})" for judge, path in judges.items())
         raise DataError(
             f"{out}: labels of {len(judges)} judges: {listed}. A check is of one judge: choose "
-            "--languages or --datasets, or run again with one"
+            "--for or --datasets, or run again with one"
         )
     made = {"seed": options.seed, "n": options.n, "blind": options.blind, "judge": min(judges)}
     made |= {"strata": [row for language in drawn.values() for row in language.strata()]}
@@ -296,12 +295,12 @@ def _wanted(out: Path, options: argparse.Namespace) -> list[tuple[Samples, str, 
             f"{out}: no samples of correctness (samples_*_correctness_*.jsonl). {_HINT}"
         )
     files = [(samples, place.dataset, place.language) for place, samples in newest]
-    for place, option in ((1, "datasets"), (2, "languages")):
-        known = [str(file[place]) for file in files]
-        wanted = chosen(f"--{option}", getattr(options, option), known, "no samples of it")
+    named = ((1, "--datasets", options.datasets), (2, "--for", options.languages))
+    for place, option, words in named:
+        wanted = chosen(option, words, (str(file[place]) for file in files), "no samples of it")
         files = [file for file in files if file[place] in wanted]
     if not files:
-        raise SettingError(f"--datasets and --languages: {out} has no run of both together")
+        raise SettingError(f"--datasets and --for: {out} has no run of both together")
     return sorted(files, key=lambda file: (file[2], file[1]))
 
 

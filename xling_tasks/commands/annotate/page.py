@@ -145,13 +145,13 @@ def render(data: Mapping[str, Any]) -> str:
     return offline_page("annotate", data, title=title, digest=data["digest"], styles=("fonts",))
 
 
-def page_path(word: str) -> Path:
+def page_path(word: Path) -> Path:
     """The path of a page to write.
 
     Raises:
         SettingError: If its name is not that of a page.
     """
-    to = Path(word).expanduser()
+    to = word.expanduser()
     if to.suffix.lower() not in (".html", ".htm"):
         raise SettingError(f"--to {to}: name a file that ends in .html")
     return to

@@ -51,7 +51,7 @@ def annotate_translations(options: argparse.Namespace) -> str:
     to = page_path(options.to)
     named = ",".join(_PUBLISHED) if options.datasets is None else options.datasets
     keys = chosen("--datasets", named, XLINGHEALTH, "no translations")
-    codes = chosen("--languages", options.languages, _TARGETS, "no translations")
+    codes = chosen("--for", options.languages, _TARGETS, "no translations")
     n = N_ITEMS if options.n is None else options.n
     if n < len(keys):
         raise SettingError(f"--n {n}: at least {len(keys)}, one item of each dataset")

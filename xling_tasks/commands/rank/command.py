@@ -29,19 +29,23 @@ from xling_tasks.models.failures import ANSWER
 from xling_tasks.models.fence_key import fences
 from xling_tasks.models.judge import UNTIL
 from xling_tasks.models.spec import ModelSpec
+from xling_tasks.report.options import add_runs, add_to
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what `xling rank` takes."""
-    parser.add_argument(
-        "runs", nargs="+", metavar="OUT", help="output folders of lm_eval, or NAME=FOLDER"
-    )
+    add_runs(parser)
     parser.add_argument("--judge", help='JSON: {"model": ..., "model_args": {...}}')
-    parser.add_argument("--human", help="CSV of people's ranks: question_id, model, rank")
+    parser.add_argument(
+        "--human-ranks",
+        dest="human",
+        metavar="FILE",
+        help="CSV of people's ranks: question_id, model, rank",
+    )
     parser.add_argument("--n", type=int, help="questions per language (the paper: 50); all if left")
     parser.add_argument("--prompts", help="a YAML file whose prompt `rank` replaces ours")
     parser.add_argument("--seed", type=int, default=0, help="of the order and the tests")
-    parser.add_argument("--to", required=True, help="folder for ranking.csv and the summary")
+    add_to(parser, "folder for ranking.csv and the summary")
     parser.set_defaults(run=rank)
 
 
@@ -50,12 +54,12 @@ def rank(options: argparse.Namespace) -> str:
     from xling_tasks.commands.rank.report import summarise, write  # brings scipy with it
 
     if not options.judge and not options.human:
-        raise SettingError("give a --judge, a --human file of rankings, or both")
+        raise SettingError("give a --judge, a --human-ranks file, or both")
     if options.seed < 0:
         raise SettingError(f"--seed: must be an integer from 0, got {options.seed}")
     if options.n is not None and options.n < 1:
         raise SettingError(f"--n: must be an integer from 1, got {options.n}")
-    runs = read_runs(options.runs)
+    runs = read_runs(options.folders)
     names = [run.name for run in runs]
     questions, left_out = common_questions(runs, options.seed)
     if options.n is not None:
@@ -86,7 +90,7 @@ def rank(options: argparse.Namespace) -> str:
     )
     summary["models"] = {run.name: str(run.folder) for run in runs}
     summary |= summarise(runs, questions, left_out, options.seed)
-    return write(Path(options.to).expanduser(), names, questions, summary)
+    return write(options.to.expanduser(), names, questions, summary)
 
 
 def read_judge(text: str) -> Any:

@@ -15,6 +15,7 @@ from xling_tasks.commands.submit.hf import add_hf
 from xling_tasks.commands.submit.mmedbench import DESCRIPTION, cautions, write_files
 from xling_tasks.commands.submit.parts import KINDS, checked_parts
 from xling_tasks.output import refuse_files
+from xling_tasks.report.options import add_to
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -26,14 +27,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_mmedbench(commands: Any) -> None:
     parser = commands.add_parser("mmedbench", help="the files of MMedBench's leaderboard")
-    parser.add_argument("out_dir", metavar="OUT_DIR", help="the --output_path of lm_eval")
-    parser.add_argument("--to", required=True, metavar="DIR", help="folder to write to")
+    parser.add_argument("out_dir", metavar="OUT", help="--output_path of lm_eval")
+    add_to(parser)
     parser.add_argument("--only", choices=list(KINDS), help="one half of the submission")
     parser.add_argument(
         "--ft",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="the _ft tasks, or the others; needed only where OUT_DIR holds both",
+        help="the _ft tasks, or the others; needed only where OUT holds both",
     )
     parser.set_defaults(run=run)
 
@@ -42,10 +43,10 @@ def run(options: argparse.Namespace) -> str:
     """`xling submit mmedbench`: write the files, and say what they hold.
 
     Raises:
-        DataError: If the runs in `OUT_DIR` are no full submission; the message says what is
+        DataError: If the runs in `OUT` are no full submission; the message says what is
             missing and the command that gets it.
     """
-    out, to = Path(options.out_dir), Path(options.to)
+    out, to = Path(options.out_dir), options.to
     kinds = [options.only] if options.only else list(KINDS)
     names = [name for kind in kinds for name in (KINDS[kind].results, KINDS[kind].scores)]
     refuse_files(to, [*names, DESCRIPTION])

@@ -18,6 +18,7 @@ from xling_tasks.commands.submit.hf_files import CARD, RESULTS, require_hub, wri
 from xling_tasks.commands.submit.hf_parts import Submission, gather
 from xling_tasks.errors import DataError
 from xling_tasks.output import refuse_files
+from xling_tasks.report.options import add_to
 
 TOKEN = "HF_TOKEN"
 
@@ -25,12 +26,12 @@ TOKEN = "HF_TOKEN"
 def add_hf(commands: Any) -> None:
     """Add `hf` to the commands of `xling submit`."""
     parser = commands.add_parser("hf", help="results for the model's repository on the Hub")
-    parser.add_argument("out_dir", metavar="OUT_DIR", help="the --output_path of lm_eval")
+    parser.add_argument("out_dir", metavar="OUT", help="--output_path of lm_eval")
     parser.add_argument("--model-id", required=True, metavar="ORG/NAME", help="on the Hub")
     parser.add_argument(
         "--dataset-id", metavar="ORG/NAME", help="your own questions (xling_own_*) on the Hub"
     )
-    parser.add_argument("--to", required=True, metavar="DIR", help="folder to write to")
+    add_to(parser)
     parser.add_argument(
         "--card",
         metavar="FILE",
@@ -60,7 +61,7 @@ def run(options: argparse.Namespace) -> str:
     _check_id("--model-id", options.model_id)
     if options.dataset_id is not None:
         _check_id("--dataset-id", options.dataset_id)
-    to, uploads = Path(options.to), options.push or options.pull_request
+    to, uploads = options.to, options.push or options.pull_request
     token = _token() if uploads else None
     refuse_files(to, [CARD, RESULTS])
     out = Path(options.out_dir)

@@ -13,6 +13,7 @@ from xling_tasks.commands import translate_prompts
 from xling_tasks.commands.translate.back import MAY_BE_ACCEPTED, checked, read_texts
 from xling_tasks.commands.translate.texts import texts_of
 from xling_tasks.output import jsonl, refuse_file, write_new
+from xling_tasks.report.options import add_to
 
 NEXT = (
     "Next: fill in `translation` on every line, by any means, and check it: xling translate import "
@@ -33,12 +34,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     export = parts.add_parser("export", help="the texts of a run that scoring translates")
     export.add_argument("out_dir", metavar="OUT", help="--output_path of lm_eval (--log_samples)")
-    export.add_argument("--to", type=Path, required=True, help="the new JSONL file")
+    add_to(export, "the new JSONL file", file=True)
     export.set_defaults(run=run_export)
     back = parts.add_parser("import", help="check translations, and make the translator's file")
     back.add_argument("back", type=Path, metavar="BACK", help="JSONL with id and translation")
     back.add_argument("--of", type=Path, required=True, metavar="TEXTS", help="what `export` wrote")
-    back.add_argument("--to", type=Path, required=True, help="the new file of the translator")
+    add_to(back, "the new file of the translator", file=True)
     back.add_argument(
         "--accept", nargs="+", choices=MAY_BE_ACCEPTED, default=[], metavar="KIND",
         help=f"go on although some are wrong ({', '.join(MAY_BE_ACCEPTED)}): missing and empty "

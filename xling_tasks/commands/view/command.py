@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 from xling_tasks.commands.view.index import Index
 from xling_tasks.commands.view.sources import Sources, find_sources
 from xling_tasks.errors import SettingError, did_you_mean
-from xling_tasks.report.options import add_families
+from xling_tasks.report.options import add_families, add_runs
 
 _MISSING = (
     "the viewer needs starlette and uvicorn: pip install 'xling-tasks[view]'; "
@@ -26,9 +26,7 @@ _MISSING = (
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what `xling view` takes."""
-    parser.add_argument(
-        "folders", nargs="+", metavar="OUT_DIR", help="--output_path of lm_eval, or NAME=OUT_DIR"
-    )
+    add_runs(parser)
     parser.add_argument(
         "--open", metavar="LINK", default="",
         help="the question to show first: TASK/QUESTION or TASK/QUESTION/MODEL, as in a report",

@@ -16,7 +16,7 @@ from xling_tasks.report.board.content import as_csv, content_of
 from xling_tasks.report.board.entries import entries
 from xling_tasks.report.board.make import make_board
 from xling_tasks.report.board.space import space_readme
-from xling_tasks.report.options import add_common, checked
+from xling_tasks.report.options import add_common, add_runs, add_to, checked
 from xling_tasks.report.pictures.style import LOOKS
 from xling_tasks.report.unused import unused_runs
 
@@ -25,10 +25,8 @@ PAGE, DATA, TABLE, SPACE = "index.html", "board.json", "board.csv", "README.md"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what `xling board` takes."""
-    parser.add_argument(
-        "folders", nargs="+", metavar="OUT", help="--output_path of lm_eval, or NAME=OUT"
-    )
-    parser.add_argument("--to", type=Path, required=True, metavar="DIR", help="folder to write")
+    add_runs(parser)
+    add_to(parser, default="board")
     add_common(parser)
     parser.set_defaults(run=run)
 

@@ -20,7 +20,7 @@ from xling_tasks.report.compare.verdicts import one_model_only, with_verdicts
 from xling_tasks.report.compare.words import NOTES, in_words, outcome, summary, tables
 from xling_tasks.report.data import Model
 from xling_tasks.report.human_pages import read_human
-from xling_tasks.report.options import add_common, checked
+from xling_tasks.report.options import RUN, add_common, checked
 from xling_tasks.report.stats import Statistics
 from xling_tasks.report.tables.table import as_markdown
 from xling_tasks.safe_csv import csv_text
@@ -34,9 +34,7 @@ MOST = 6
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what `xling compare` takes."""
     for side in ("a", "b"):
-        parser.add_argument(
-            side, metavar=side.upper(), help="--output_path of lm_eval, or NAME=FOLDER: one model"
-        )
+        parser.add_argument(side, metavar=side.upper(), help=f"{RUN}: one model")
     parser.add_argument(
         "--to", type=Path, metavar="DIR",
         help=f"folder to write {', '.join(FILES)} (compare; with --json nothing, if not named)",
