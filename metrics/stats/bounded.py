@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from xling_metrics.base import same_length
@@ -23,11 +24,11 @@ _CHUNK_CELLS = 1 << 21
 
 
 def gaffke(
-    values: Sequence[float],
+    values: Sequence[float] | Floats,
     low: float,
     high: float,
     *,
-    sizes: Sequence[float] | None = None,
+    sizes: Sequence[float] | Floats | None = None,
     level: float = LEVEL,
     seed: int = 0,
 ) -> tuple[float, float]:
@@ -64,8 +65,20 @@ def gaffke(
         raise ValueError(f"values must lie within {low:g} and {high:g}")
     if not len(sums):
         return low, high
-    seen, unseen = _drawn(sums, counts, np.random.default_rng(seed))
-    tail = (1 - level) / 2
+    kinds, times = np.unique(np.column_stack([sums, counts]), axis=0, return_counts=True)
+    return _ends(
+        tuple(map(tuple, kinds.tolist())), tuple(times.tolist()), (low, high), level, seed
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=4096)  # comparisons of shares have few tables of wins and losses
+def _ends(
+    kinds: tuple[tuple[float, float], ...], times: tuple[int, ...], bounds: tuple[float, float],
+    level: float, seed: int,
+) -> tuple[float, float]:  # fmt: skip
+    """Both ends, by how often each kind of question was seen."""
+    seen, unseen = _drawn(np.array(kinds), np.array(times), np.random.default_rng(seed))
+    (low, high), tail = bounds, (1 - level) / 2
     ends = (
         np.quantile(seen * (1 - unseen) + unseen * low, tail),
         np.quantile(seen * (1 - unseen) + unseen * high, 1 - tail),
@@ -73,11 +86,12 @@ def gaffke(
     return max(low, float(ends[0])), min(high, float(ends[1]))
 
 
-def _drawn(sums: Floats, counts: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _drawn(
+    kinds: Floats, times: np.ndarray, rng: np.random.Generator
+) -> tuple[Floats, Floats]:  # fmt: skip
     """Draws of the weighted mean of what was seen, and of the weight of what was not."""
-    kinds, times = np.unique(np.column_stack([sums, counts]), axis=0, return_counts=True)
     draws = _MANY_DRAWS if len(kinds) <= _FEW else DRAWS
-    n = len(sums)
+    n = int(times.sum())
     # Beta(1, n) in strata, shuffled: little noise in the part that decides where scores are equal.
     unseen = 1 - (1 - (rng.permutation(draws) + 0.5) / draws) ** (1 / n)
     seen = np.empty(draws)

@@ -49,9 +49,9 @@ def normal_quantile(level: float) -> float:
 
 def two_sided(estimate: float, se: float) -> float:
     """Two-sided p of an estimate whose standard error is known, by the normal distribution."""
-    from scipy.stats import norm
+    from scipy.special import ndtr
 
-    return float(2 * norm.sf(abs(estimate) / se))
+    return float(2 * ndtr(-abs(estimate) / se))
 
 
 @lru_cache(maxsize=4096)
@@ -155,7 +155,7 @@ def shrink(parts: Floats, level: float = LEVEL) -> float:
 
 
 def paired_shares(
-    values: Sequence[float], baseline: Sequence[float], level: float = LEVEL
+    values: Sequence[float] | Floats, baseline: Sequence[float] | Floats, level: float = LEVEL
 ) -> Range:
     """How a share differs from a baseline's over the same questions (each 0 or 1).
 
@@ -201,6 +201,7 @@ def bonett_price(
     return max(-1.0, p1 - p2 - half), min(1.0, p1 - p2 + half), se
 
 
+@lru_cache(maxsize=1 << 16)
 def mcnemar_mid_p(only_a: int, only_b: int) -> float:
     """Two-sided mid-p of McNemar's test (Fagerland et al. 2013); 1 without a disagreement."""
     from scipy.stats import binom
@@ -258,7 +259,7 @@ def unpaired_shares(
     return Range(float(raw[0] - raw[1]), centre - half, centre + half, p, se, n, "agresti-caffo")
 
 
-def _zero_or_one(values: Sequence[float]) -> np.ndarray:
+def _zero_or_one(values: Sequence[float] | Floats) -> np.ndarray:
     array = finite_array(values, "values")
     wrong = array[(array != 0) & (array != 1)]
     if len(wrong):

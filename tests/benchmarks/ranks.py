@@ -21,6 +21,7 @@ from xling_metrics.stats.resampling import ResamplerPool
 from xling_tasks.report.columns import Column
 from xling_tasks.report.inference import Draws, paired
 from xling_tasks.report.model import Options
+from xling_tasks.report.paired import shared_sums
 
 MODELS = 10
 TRUTHS = {
@@ -44,10 +45,10 @@ def intervals(values: np.ndarray, draws: Draws) -> list[tuple[int, int]]:
     """The rank intervals as `xling board` makes them."""
     columns = [Column(MEAN, np.column_stack([v, np.ones_like(v)])) for v in values]
     keys = list(map(str, range(values.shape[1])))
-    sums = [column.by_question(keys) for column in columns]
     tests = {}
     for i, j in combinations(range(len(values)), 2):
-        found = paired("m", columns[i], columns[j], (sums[i], sums[j]), draws).range
+        both, _ = shared_sums((keys, columns[i].sums), (keys, columns[j].sums), {})
+        found = paired("m", columns[i], columns[j], both, draws).range
         tests[i, j] = (found.value or 0.0, found.p)
     return [(own.low, own.high) for own in rank_intervals(len(values), tests)]
 

@@ -7,6 +7,7 @@ import json
 import re
 from itertools import combinations
 
+import numpy as np
 import pytest
 import yaml
 from boards import RECORD, C, correctness, empathy, ten_models
@@ -18,6 +19,7 @@ from xling_tasks.cli import main
 from xling_tasks.report.data import read_models
 from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Options
+from xling_tasks.report.paired import shared_sums
 
 HOSTILE = "</script><img src=x onerror=alert(1)>{{data}}\u202e"
 
@@ -559,3 +561,29 @@ def test_hostile_names_and_a_model_without_english(browser, tmp_path):
     assert "not ranked" not in rows(opened.page)[0] and len(rows(opened.page)) == 1
     assert opened.well() and axe(opened.page) == []
     opened.close()
+
+
+def test_sums_of_two_sides_are_those_of_each_question():
+    """In whatever order the sides have them, against a dictionary of each."""
+    rng = np.random.default_rng(5)
+    for turn in range(40):
+        keys = [[f"q{i}" for i in rng.permutation(12)[: rng.integers(1, 12)]] for _ in range(2)]
+        if turn % 2:
+            keys[1] = list(keys[0])
+        sums = [np.column_stack([rng.integers(0, 2, len(k)), np.ones(len(k))]) for k in keys]
+        for each in sums:
+            each[rng.random(len(each)) < 0.2] = np.nan
+        texts = {key: int(rng.integers(0, 8)) for key in keys[1]} if turn % 3 else {}
+        known = [
+            {k: tuple(row) for k, row in zip(own, made.tolist()) if row[0] == row[0]}
+            for own, made in zip(keys, sums)
+        ]
+        both = [key for key in keys[1] if key in known[1] and key in known[0]]
+        groups: dict[object, list[str]] = {}
+        for key in both:
+            groups.setdefault(texts.get(key, key), []).append(key)
+        told, asked = shared_sums((keys[0], sums[0]), (keys[1], sums[1]), texts)
+        assert (told.n, asked) == (len(both), len({*keys[0], *keys[1]}))
+        for made, side in zip((told.a, told.b), known):
+            wanted = [np.sum([side[key] for key in own], axis=0) for own in groups.values()]
+            assert np.array_equal(made, np.array(wanted).reshape(-1, 2))

@@ -206,6 +206,13 @@ class TaskResults:
         """The harness's version."""
         return str(self.run.content.get("lm_eval_version"))
 
+    @functools.cached_property
+    def scores(self) -> dict[str, float | None]:
+        """Every metric's value, as `score` gives it."""
+        values = self.run.content["results"][self.task]
+        names = [name.removesuffix(",none") for name in values if name.endswith(",none")]
+        return {name: self.score(name) for name in names if "_stderr" not in name}
+
     def score(self, metric: str) -> float | None:
         """A metric's value; None where there is none.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,12 @@ class Column:
     def simple(self) -> bool:
         """Whether a question's own value is its first sum, the second being 1."""
         return self.made in (MEAN, CLIPPED_MEAN)
+
+    @cached_property
+    def binary(self) -> bool:
+        """Whether there are values, and each is 0 or 1."""
+        known = self.sums[~np.isnan(self.sums[:, 0]), 0]
+        return bool(len(known)) and bool(((known == 0) | (known == 1)).all())
 
     def whole(self) -> float | None:
         """The metric, as its task made it; None where it is undefined."""

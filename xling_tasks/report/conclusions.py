@@ -10,7 +10,7 @@ cases of one family changes its verdicts: neither other models nor other dataset
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +29,8 @@ from xling_tasks.languages import rank
 from xling_tasks.outcomes import REMEDIES, SERVED
 from xling_tasks.report.cases import Case, cases_of
 from xling_tasks.report.data import Model
-from xling_tasks.report.model import Conclusion, Options
+from xling_tasks.report.model import Comparison, Conclusion, Options
+from xling_tasks.report.paired import Ends
 from xling_tasks.report.stats import Statistics
 
 WORSE, BETTER, SAME = "worse", "better", "about_the_same"
@@ -164,18 +165,19 @@ def _shown(item: Conclusion, case: Case) -> bool:
     return apart and item.p_holm is not None and item.p_holm < ALPHA
 
 
-def stands(case: Case) -> bool:
+def stands(
+    item: Comparison, moves: Sequence[tuple[int, AtOdds]], bounded: Callable[[], Ends | None]
+) -> bool:
     """Whether a difference whose interval excludes 0 does so too with other odds of what is unread.
 
-    Of fewer than 30 questions both intervals have to.
+    Of fewer than 30 questions both intervals have to; `bounded` makes the other one.
     """
-    item = case.comparison
     if item.low is None or item.high is None or item.low <= 0 <= item.high:
         return False
     ends = [(item.low, item.high)]
-    if item.n < SMALL and case.bounded is not None:
-        ends.append(case.bounded)
-    down, up = shifts(case.moves, ODDS)
+    if item.n < SMALL and (other := bounded()) is not None:
+        ends.append(other)
+    down, up = shifts(moves, ODDS)
     return all(low + down > 0 or high + up < 0 for low, high in ends)
 
 

@@ -10,7 +10,7 @@ import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -76,10 +76,12 @@ class Task:
     @property
     def scores(self) -> dict[str, float | None]:
         """The harness's value of each metric, and ours of outcomes; None where it is undefined."""
-        values = self.results.run.content["results"][self.results.task]
-        names = [name.removesuffix(",none") for name in values if name.endswith(",none")]
-        own = {name: self.results.score(name) for name in names if "_stderr" not in name}
-        return own | self.derived
+        return self.results.scores | self.derived
+
+    @cached_property
+    def twins(self) -> bool:
+        """Whether several of its questions have one text."""
+        return len(set(self.texts)) < len(self.texts)
 
     @property
     def endpoints(self) -> dict[str, Endpoint]:

@@ -101,7 +101,7 @@ def kind_of(name: str, *columns: Column) -> str:
     if name.startswith(_COUNTS):
         return "count" if column.simple else "resampled"
     if column.simple:
-        return "share" if all(_zero_or_one(item.sums[:, 0]) for item in columns) else "mean"
+        return "share" if all(item.binary for item in columns) else "mean"
     if column.score is ece_of_sums:
         return "ece"
     if any(column.score is score for score in _STUDENTISED):
@@ -110,11 +110,6 @@ def kind_of(name: str, *columns: Column) -> str:
         return "rows" if all(map(_whole, columns)) else "jackknife"
     of_verdicts = column.score in VERDICT_SCORES.values()
     return "jackknife" if of_verdicts or column.made is HARMONIC else "resampled"
-
-
-def _zero_or_one(values: Floats) -> bool:
-    known = values[~np.isnan(values)]
-    return bool(len(known)) and bool(np.isin(known, (0.0, 1.0)).all())
 
 
 def _whole(column: Column) -> bool:
@@ -229,14 +224,14 @@ def paired(name: str, own: Column, other: Column, both: Paired, draws: Draws) ->
     kind = kind_of(name, own, other)
     binary = kind == "share"
     kind = _CLUSTERED.get(kind, kind) if both.clustered else kind
+    if kind in ("share", "mean", "count"):
+        return _simple(kind, a[:, 0], b[:, 0], draws)
     value, base = (_number(scored(own.score, x.sum(axis=0, keepdims=True))[0]) for x in (a, b))
     if value is None or base is None:
         return ScoreDifference(Range(None, None, None, None, None, len(a), "none"), value, base)
     if kind == "ece":
         gap = Range(value - base, None, None, None, None, len(a), "none")
         return ScoreDifference(gap, value, base)
-    if kind in ("share", "mean", "count"):
-        return _simple(kind, a[:, 0], b[:, 0], draws)
     difference, times = _paired(kind, own.score, a, b, draws)
     return ScoreDifference(difference, value, base, times, binary=binary)
 
@@ -251,7 +246,7 @@ def _simple(kind: str, a: Floats, b: Floats, draws: Draws) -> ScoreDifference:
             seed=draws.options.seed, n_resamples=times, level=level, pool=draws.pool,
         )  # fmt: skip
     if kind == "share":
-        difference, times = paired_shares(a.tolist(), b.tolist(), level), 0
+        difference, times = paired_shares(a, b, level), 0
     else:
         p = None
         if draws.tested and detail is not None:

@@ -11,7 +11,9 @@ from xling_metrics.stats.resampling import Floats
 
 from xling_tasks.report.columns import Column
 
-Sums = Mapping[str, tuple[float, ...] | None]
+Sums = tuple[Sequence[str], Floats]
+"""Questions, and a row of sums for each; NaN where it has none."""
+
 Ends = tuple[float, float]
 
 
@@ -34,23 +36,38 @@ class Paired(NamedTuple):
         return len(self.a) < self.n
 
 
-def shared_sums(sides: tuple[Sums, Sums], texts: Mapping[str, int]) -> Paired:
+def shared_sums(side: Sums, baseline: Sums, texts: Mapping[str, int]) -> tuple[Paired, int]:
     """The questions of both sides; those with the same text are added up.
 
     Args:
-        sides: Question -> sums, of the side and of the baseline.
+        side: Of the side.
+        baseline: Of its baseline, whose order is kept.
         texts: Question -> a number that is the same for the same text; may be empty.
+
+    Returns:
+        Their sums, and how many questions one side or the other has.
     """
-    keys = [k for k, row in sides[1].items() if row is not None and sides[0].get(k) is not None]
-    arrays = [np.array([side[key] for key in keys], dtype=np.float64) for side in sides]
-    a, b = by_text(arrays, keys, texts)
-    return Paired(a, b, len(keys))
+    (own_keys, own), (keys, other) = side, baseline
+    asked = len(set(keys))
+    if own_keys != keys or asked < len(keys):  # Runs over the same questions have one order.
+        own_place, place = ({key: at for at, key in enumerate(each)} for each in (own_keys, keys))
+        asked = len(own_place.keys() | place.keys())
+        keys = [key for key in place if key in own_place]
+        own, other = own[[own_place[key] for key in keys]], other[[place[key] for key in keys]]
+    known = ~(np.isnan(own[:, 0]) | np.isnan(other[:, 0]))
+    if not known.all():
+        keys = [key for key, there in zip(keys, known.tolist(), strict=True) if there]
+        own, other = own[known], other[known]
+    a, b = by_text([own, other], keys, texts)
+    return Paired(a, b, len(keys)), asked
 
 
 def by_text(
     arrays: Sequence[Floats], keys: Sequence[str], texts: Mapping[str, int]
 ) -> Sequence[Floats]:
     """Rows of sums, a question each, with those of one text added up, in the order of the first."""
+    if not texts:
+        return arrays
     _, first, place = np.unique(
         [texts.get(key, at) for at, key in enumerate(keys)], return_index=True, return_inverse=True
     )
@@ -68,8 +85,8 @@ def bounded_difference(own: Column, other: Column, both: Paired, level: float) -
         return None
     if any(_outside(item.sums[:, 0]) for item in (own, other)):
         return None
-    difference = (both.a[:, 0] - both.b[:, 0]).tolist()
-    return gaffke(difference, -1.0, 1.0, sizes=both.a[:, 1].tolist(), level=level)
+    difference = both.a[:, 0] - both.b[:, 0]
+    return gaffke(difference, -1.0, 1.0, sizes=both.a[:, 1], level=level)
 
 
 def _outside(values: Floats) -> bool:

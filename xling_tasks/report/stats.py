@@ -269,8 +269,9 @@ def across_languages(panel: Panel, better: bool | None) -> bool:
 def _both(sides: Sides, own: Column, other: Column) -> tuple[Paired, int]:
     """The sums of both over the questions that both have, and how many one or the other has."""
     (task, _), (base, _) = sides.side, sides.baseline
-    sums = own.by_question(task.ids), other.by_question(base.ids)
-    return shared_sums(sums, texts_of(base)), len(sums[0].keys() | sums[1].keys())
+    return shared_sums(
+        (task.ids, own.sums), (base.ids, other.sums), texts_of(base) if base.twins else {}
+    )
 
 
 def texts_of(task: Task) -> dict[str, int]:
@@ -295,7 +296,7 @@ def _from(
     own = tested.range
     n = own.n if n is None else n
     return replace(
-        _values_only(panel, sides, paired=True), difference=own.value, low=own.low, high=own.high,
+        nothing(panel, sides), difference=own.value, low=own.low, high=own.high,
         value=tested.value, base=tested.base, relative=relative(own.value, tested.base), p=own.p,
         n=n, left_out=asked - n, n_permutations=tested.n_permutations, se=own.se,
         method=own.method, detail=tested.detail, binary=tested.binary,

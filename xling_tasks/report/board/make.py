@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 
 from tqdm import tqdm
+from xling_metrics.stats.odds import AtOdds
 from xling_metrics.stats.rank_intervals import rank_intervals
 from xling_metrics.stats.shares import two_sided
 
@@ -14,13 +14,13 @@ from xling_tasks.criteria import CRITERIA, Endpoint, Panel, Place
 from xling_tasks.languages import in_order
 from xling_tasks.report.board.groups import groups_of
 from xling_tasks.report.board.model import Board, Entry, Group, Rank, Square
-from xling_tasks.report.cases import case_of
 from xling_tasks.report.compare.pairs import contents
 from xling_tasks.report.conclusions import stands
 from xling_tasks.report.data import Task
 from xling_tasks.report.model import Options, Sides
 from xling_tasks.report.stats import Statistics
 from xling_tasks.report.tables.grid import heading
+from xling_tasks.report.unread import unread
 
 _HOPELESS = 0.1
 """Where the interval alone gives such a p, thousands of swaps cannot find one that counts."""
@@ -145,10 +145,19 @@ class _Questions:
     def __init__(self) -> None:
         self.notes: list[str] = []
         self._known: dict[tuple[str, Place], dict[str, str]] = {}
+        self._same: dict[tuple[tuple[str, Place], ...], bool] = {}
 
     def same(self, first: tuple[str, Task], other: tuple[str, Task]) -> bool:
         """Whether the same question never stands for two texts; if it does, a note says so."""
+        pair = tuple((name, task.place) for name, task in (first, other))
+        if pair not in self._same:
+            self._same[pair] = self._compared(first, other)
+        return self._same[pair]
+
+    def _compared(self, first: tuple[str, Task], other: tuple[str, Task]) -> bool:
         a, b = self._of(*first), self._of(*other)
+        if a and a == b:
+            return True
         changed = [key for key in a.keys() & b.keys() if a[key] != b[key]]
         if changed:
             self.notes.append(
@@ -216,12 +225,13 @@ def _ranks(
     statistics: Statistics, asked: _Questions,
 ) -> dict[str, Rank]:  # fmt: skip
     sides = [_side(entry, panel, language) for entry in entries]
-    endpoint = entries[0].cells[panel, language].endpoint
+    moves = [unread(*side).moves for side in sides]
+    quick, full = statistics.untested(), statistics.undescribed()  # they go with the column
     tests: dict[tuple[int, int], Test] = {}
     for i, j in combinations(range(len(entries)), 2):
         if asked.same((entries[i].name, sides[i][0]), (entries[j].name, sides[j][0])):
             pair = Sides(sides[i], sides[j], entries[i].name, entries[j].name, language)
-            tests[i, j] = _test(panel, endpoint, pair, statistics)
+            tests[i, j] = _test(panel, pair, ((1, moves[i]), (-1, moves[j])), quick, full)
     ranks = rank_intervals(len(entries), tests, statistics.options.level)
     names = [entry.name for entry in entries]
     return {
@@ -239,19 +249,23 @@ def _side(entry: Entry, panel: Panel, language: str) -> tuple[Task, str]:
     return next(entry.tasks[place] for place in places if place in entry.tasks), name
 
 
-def _test(panel: Panel, endpoint: Endpoint, sides: Sides, statistics: Statistics) -> Test:
+def _test(
+    panel: Panel, sides: Sides, moves: Sequence[tuple[int, AtOdds]],
+    quick: Statistics, full: Statistics,
+) -> Test:  # fmt: skip
     """The comparison that `xling compare` makes, which has to stand other odds of the unread."""
-    made = statistics.untested().compare(panel, sides, paired=True)
-    likely = two_sided(made.difference or 0.0, made.se) if made.se else 0.0
-    if likely < _HOPELESS:
-        made = statistics.compare(panel, sides, paired=True)
-    else:
-        made = replace(made, p=likely)
-    if made.difference is None or made.p is None:
+    made = quick.compare(panel, sides, paired=True)
+    p = two_sided(made.difference or 0.0, made.se) if made.se else 0.0
+    if p < _HOPELESS:
+        if made.n_permutations:
+            made = full.compare(panel, sides, paired=True)
+        if made.p is None:
+            return 0.0, None
+        p = made.p
+    if made.difference is None:
         return 0.0, None
     better = 1 if CRITERIA[panel.criterion].metrics[panel.metric].higher_is_better else -1
-    p = made.p
-    if p < 1 - statistics.options.level:  # Otherwise nothing is told of the two anyway.
-        case = case_of(statistics, endpoint, sides, "", paired=True)
-        p = p if stands(case) else 1.0
+    # Otherwise nothing is told of the two anyway.
+    if p < 1 - full.options.level and not stands(made, moves, lambda: full.bounded(sides)):
+        p = 1.0
     return better * made.difference, p
