@@ -606,11 +606,11 @@ def test_the_linear_backend_reaches_its_targets(realdata, tmp_path):
     if not (realdata / "epitome").is_dir():
         pytest.skip(f"{realdata / 'epitome'} is not there")
     start = time.process_time()
-    train("--data", realdata / "epitome", "--out", tmp_path / "out", "--seeds", "2")
-    # Measured: 17 s of processor time, more where another process shares the core.
+    train("--data", realdata / "epitome", "--out", tmp_path / "out", "--seeds", "1")
+    # Measured: 9 s of processor time, more where another process shares the core.
     assert time.process_time() - start < 100
     card = scores_of(tmp_path / "out")
-    assert (card["pairs"], card["seeker_posts"], len(card["seeds"])) == (3084, 2979, 2)
+    assert (card["pairs"], card["seeker_posts"], len(card["seeds"])) == (3084, 2979, 1)
     # Rows with level 1 or 2 in the published files: 895 + 152, 114 + 1344, 104 + 376.
     assert card["present"] == dict(zip(MECHANISMS, (1047, 1458, 480)))
     # 2,979 posts: 595.8 and 148.95, rounded, to test and dev.
