@@ -40,7 +40,7 @@ _JOINED = re.compile(r"(?<=\d)[.,\u00a0\u202f٬ ](?=\d{3}(?!\d))")
 _SPOKEN = {
     0: r"\bO\b", 1: r"\b(one|once|another|an?|each|every|per|single|first)\b", 2: r"\b(two|twice|second)\b",
     3: r"\b(three|third|March)\b", 4: r"\b(four(th)?|April)\b", 5: r"\b(five|fifth|May)\b",
-    6: r"\b(six(th)?|June)\b", 7: r"\bseven\b", 8: r"\beight\b", 9: r"\bnine\b", 10: r"\bten\b",
+    6: r"\b(six(th)?|June)\b", 7: r"\b(seven|July)\b", 8: r"\beight\b", 9: r"\bnine\b", 10: r"\bten\b",
     11: r"\b(eleven(th)?|November)\b", 12: r"\b(twelve|twelfth|December)\b", 30: r"\bhalf\b",
 }  # fmt: skip
 _ASKED = {"el": "[;?]", "ja": r"か[。、？]|？|のでしょう"}

@@ -65,7 +65,9 @@ def test_sizes_and_categories():
         for data in (information, empathy):
             assert set(data.languages) == set(LANGUAGES) and data.languages[0] == "en"
             assert not any(map(data.missing, data.languages))
-            assert data.provenance["set_version"] == 5 and data.provenance["prompt_set"] == part
+            assert data.provenance["prompt_set"] == part
+        versions = [data.provenance["set_version"] for data in (information, empathy)]
+        assert versions == [6, 5]
 
 
 @pytest.mark.parametrize("key", SETS)
@@ -135,8 +137,8 @@ def test_what_english_denies_is_denied():
     assert ("de", "refugee") in _lost(DENIED, {"de": "x{99}"})  # the gate sees what is lost
 
 
-SHARED = {"baby", "pain", "exam"}
-"""Concepts whose everyday word says more in some languages: child, hurting, test."""
+SHARED = {"baby", "pain", "exam", "medicine", "disease"}
+"""Concepts whose everyday word says more in some languages: child, hurting, test, any drug, any illness."""
 
 
 @pytest.mark.parametrize("code", sorted(set(LANGUAGES) - {"en"}))
@@ -313,7 +315,7 @@ def test_no_text_is_far_longer_or_shorter_than_its_language_needs(key):
     for code in LANGUAGES:
         ratios = {p["id"]: len(p["text"][code]) / len(p["text"]["en"]) for p in prompts}
         usual = statistics.median(ratios.values())
-        assert all(0.5 < ratio / usual < 1.7 for ratio in ratios.values()), (code, ratios)
+        assert all(0.5 < ratio / usual < 1.8 for ratio in ratios.values()), (code, ratios)
 
 
 @pytest.mark.parametrize("file", ["advice", "xlinghealth_demo"])

@@ -180,14 +180,14 @@ PROMPT_SETS = _by_key(
         title=title,
         file=file,
         language_names=_ALL_LANGUAGES,
-        version=5,
+        version=version,
         n_small=n_small,
         bundled=True,
         **_OURS,
     )
-    for key, title, file, n_small in (
-        ("information", "Information-seeking prompts", "information_prompts.jsonl", 24),
-        ("empathy", "Seeker posts", "seeker_posts.jsonl", 12),
+    for key, title, file, n_small, version in (
+        ("information", "Information-seeking prompts", "information_prompts.jsonl", 24, 6),
+        ("empathy", "Seeker posts", "seeker_posts.jsonl", 12, 5),
     )
 )
 """The bundled sets of prompts by key."""
