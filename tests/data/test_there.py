@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from xling_task_yaml._generate import leaves_of
+from xling_task_yaml._generate import CRITERIA, DATASETS, leaves_of
 
 from xling_tasks.data import xlinghealth
 from xling_tasks.data.there import check_there
@@ -25,11 +25,9 @@ HEADER = "id,label,answer_ids,question_English,answer_English\n"
 
 
 def test_names_groups_and_patterns():
-    assert {leaf.record for leaf in leaves_of(["xlinghealth"]).values()} == {
-        "healthqa", "liveqa", "medicationqa"}  # fmt: skip
+    assert {leaf.record for leaf in leaves_of(["xlinghealth"]).values()} == set(DATASETS)
     assert set(leaves_of(["xlinghealth_*_liveqa_hi", "mmlu"])) == {
-        f"xlinghealth_{kind}_liveqa_hi"
-        for kind in ("correctness", "consistency", "verifiability", "verifiability_ll")
+        f"xlinghealth_{kind}_liveqa_hi" for kind in CRITERIA
     }
     assert {leaf.record for leaf in leaves_of(["mmedbench_ja", "xling_own"]).values()} == {
         "mmedbench", "own"}  # fmt: skip
