@@ -105,8 +105,6 @@ GROUPS = {
 COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 
 MOVED = {
-    "check-identifier": "check identifier",
-    "check-judge": "check judge",
     "check-translator": "check translator",
     "judge-empathy": "empathy judge",
     "merge": "parts merge",
@@ -114,13 +112,7 @@ MOVED = {
     "train-empathy": "empathy train",
     "translate-prompts": "translate prompts",
 }
-"""What commands were called before 0.2 -> what they are called; scripts that use it still run."""
-
-MAINTAINERS = {
-    ("annotate", "--form", "texts"): "texts page",
-    ("data", "review"): "texts review",
-}
-"""What left the package -> what maintainers run in a checkout, in `tests/tools`."""
+"""What commands were called in 0.1.0 -> what they are called; scripts that use it still run."""
 
 
 def parsed(words: Sequence[str]) -> argparse.Namespace:
@@ -171,11 +163,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words:
         if words[0] in MOVED:
             print(f"xling: {words[0]} is now `xling {MOVED[words[0]]}`", file=sys.stderr)
-        for old, tool in MAINTAINERS.items():
-            if tuple(words[: len(old)]) == old:
-                now = f"now `python -m tests.tools.{tool}` of a checkout (docs/maintainers.md)"
-                print(f"xling: {' '.join(old)} is {now}", file=sys.stderr)
-                return 2
         chosen = parsed(words)
         run = chosen.run
     else:
