@@ -49,7 +49,7 @@ def normal_quantile(level: float) -> float:
 
 def two_sided(estimate: float, se: float) -> float:
     """Two-sided p of an estimate whose standard error is known, by the normal distribution."""
-    from scipy.special import ndtr
+    from scipy.special import ndtr  # type: ignore[import-untyped]
 
     return float(2 * ndtr(-abs(estimate) / se))
 
@@ -57,7 +57,7 @@ def two_sided(estimate: float, se: float) -> float:
 @lru_cache(maxsize=4096)
 def t_quantile(level: float, df: float) -> float:
     """Half-width of Student's interval in standard errors."""
-    from scipy.special import stdtrit  # type: ignore[import-untyped]
+    from scipy.special import stdtrit
 
     check_level(level)
     return float(stdtrit(df, (1 + level) / 2))

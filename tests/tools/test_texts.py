@@ -8,7 +8,6 @@ import pytest
 from browser import Opened, reload_with_its_store
 from tools import texts
 
-from xling_tasks import cli
 from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.data.records import RECORDS
 from xling_tasks.data.text_status import statuses
@@ -110,12 +109,6 @@ def test_pages_that_cannot_be(capsys, tmp_path, words, message):
     to = tmp_path / "p.html"
     status, out = tool(capsys, "page", "--to", to, *words)
     assert status == 2 and message in out
-
-
-@pytest.mark.parametrize(("old", "tool"), cli.MAINTAINERS.items())
-def test_xling_says_where_it_went(capsys, old, tool):
-    assert cli.main([*old, "x"]) == 2
-    assert f"python -m tests.tools.{tool}" in capsys.readouterr().err
 
 
 def test_a_page_read_by_keyboard_exported_and_imported_again(capsys, tmp_path, made, browser):

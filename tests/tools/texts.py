@@ -39,7 +39,7 @@ def main(words: Sequence[str] | None = None) -> int:
     page.add_argument("--languages", required=True, help="with commas: es,hi")
     page.add_argument("--datasets", help="only these, with commas: information")
     page.add_argument("--n", type=int, help="the first N texts of each set; all without it")
-    page.add_argument("--to", required=True, metavar="FILE.html", help="the page to write")
+    page.add_argument("--to", type=Path, required=True, metavar="FILE.html", help="the page")
     page.set_defaults(run=write)
     read = kinds.add_parser("review", help="what readers said")
     read.add_argument("files", type=Path, nargs="+", metavar="FILE.json", help="their exports")
