@@ -76,7 +76,11 @@ def texts(folder: Path) -> dict[str, str]:
     if os.environ.get("KEEPMADE"):
         shutil.copytree(folder, os.environ["KEEPMADE"])
     runs = ("one", "demo", "own", "exams", "empathy")
-    made = sorted(path for path in (folder / "made").rglob("*.*") if path.suffix != ".svg")
+    made = sorted(
+        path
+        for path in (folder / "made").rglob("*.*")
+        if path.suffix != ".svg" and path.name != "view.html"
+    )
     return {
         **{path.relative_to(folder / "made").as_posix(): _plain(path) for path in made},
         **{f"viewer/{name}": _as_viewed(folder / name) for name in runs},

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from browser import context_of
+from browser import axe, context_of, reload_with_its_store
 from builders import write_samples
 
 from xling_tasks.cli import parsed
@@ -320,6 +320,72 @@ def test_blind_annotators_in_the_browser(tmp_path, browser):
         tmp_path, annotate_in(browser, path, "Anna", "1vs" "n" "1vf" "n" "4"))  # fmt: skip
     assert [row["agreement_percent"] for row in figures["agreement"]] == [100.0, 0.0, None]
     assert figures["batches"][0]["blind"] is True
+
+
+@pytest.mark.parametrize("words", [(), ("--blind",)])
+def test_two_people_are_settled_in_the_page_without_their_names(tmp_path, browser, words):
+    path = make_page(tmp_path, *words)
+    keys = ("asnd3fnas", "asnasnd1s")
+    if words:
+        keys = ("1vsn3vfn4vs", "1vsn2vsn1vs")
+    anna, bo = (
+        annotate_in(browser, path, name, own) for name, own in zip(("Anna", "Bo"), keys)
+    )  # fmt: skip
+    before, _ = result(tmp_path, anna, bo)
+    context = context_of(browser, viewport={"width": 390, "height": 844}, has_touch=True)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    page.set_input_files("#settle", [anna])
+    page.locator("#problem", has_text="two people or more").wait_for()
+    page.set_input_files("#settle", [bo, anna])
+    page.locator("#status", has_text="2 of 3 items are seen differently").wait_for()
+    assert "item 1 of 2: hindi" in page.inner_text("#place").lower()
+    sides = page.locator("#sides > section")
+    shown = page.inner_text("main")
+    assert sides.count() == 2 and "Anna" not in shown and "Bo" not in shown
+    assert {"more comprehensive" in text for text in sides.all_inner_texts()} == {True, False}
+    assert all(b.bounding_box()["height"] >= 44 for b in page.locator("#sides button").all())
+    assert axe(page) == []
+    page.locator("#sides button", has_text="Decide").nth(
+        ["more comprehensive" in text for text in sides.all_inner_texts()].index(True)
+    ).tap()
+    reload_with_its_store(page)  # what was loaded and decided is there
+    page.locator("#status", has_text="1 of 2 items done").wait_for()
+    page.fill("#annotator", "Chi")
+    with page.expect_download() as download:
+        page.click("#export")
+    settled = path.with_name(download.value.suggested_filename)
+    download.value.save_as(settled)
+    page.click("#leave")
+    assert "of 3" in page.inner_text("#place") and not page.is_visible("#sides")
+    context.close()
+    content, text = result(tmp_path, anna, bo, settled)
+    assert content["agreement"] == before["agreement"]
+    assert {row["language"]: (row["differ"], row["settled"], row["left"], row["labels_after"],
+            row["agreement_percent_after"]) for row in content["settled"]} == {
+        "en": (0, 0, 0, 1, 100.0), "hi": (1, 1, 0, 1, 0.0), "zh": (1, 0, 1, 0, None)}  # fmt: skip
+    assert f"settled as {MORE}" in text and content["settled"][0]["by"] == "Chi"
+    with pytest.raises(DataError, match="settles disagreements of Anna, Bo, but .* by Anna; give"):
+        xling_agreement(anna, settled)
+
+
+def test_what_was_settled_counts_only_where_people_differ(tmp_path):
+    files = [export(tmp_path / f"{name}.json", name, [item(0, LESS), item(1, other)])
+             for name, other in (("Anna", MORE), ("Bo", NEITHER))]  # fmt: skip
+    decided = [item(0, CONTRADICTORY), item(1, NEITHER)]
+    files.append(export(tmp_path / "c.json", "Anna", decided, resolves=["Anna", "Bo"]))
+    content, _ = result(tmp_path, *files)
+    (row,) = content["settled"]
+    assert (row["differ"], row["settled"], row["agreement_percent_after"]) == (1, 1, 50.0)
+    assert (
+        content["agreement"][0]["agreement_percent"] == 0.0 and content["agreement"][0]["ties"] == 1
+    )
+    again = export(tmp_path / "d.json", "Dee", decided, resolves=["Anna", "Bo"])
+    with pytest.raises(DataError, match="settle the same disagreements"):
+        xling_agreement(*files, again)
+    for wrong in ("Anna", ["Anna"], [1, 2]):
+        with pytest.raises(DataError, match="field 'resolves': the names of people"):
+            xling_agreement(*files[:2], export(tmp_path / "e.json", "E", decided, resolves=wrong))
 
 
 def test_wrong_pages(tmp_path):

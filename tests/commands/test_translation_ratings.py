@@ -421,6 +421,35 @@ def test_fidelity_stands_beside_table_3(tmp_path):
         xling("agreement", export(tmp_path / "a.json", "Anna", [rated("es", 0, 6)], **more))
 
 
+def test_ratings_that_were_settled_make_the_mean_after_and_change_no_other(tmp_path):
+    def file(name, values, **more):
+        items = [
+            {"id": f"liveqa_es/{i}", "dataset": "liveqa", "language": "es", "question_id": str(i),
+             "fluency": value, "meaning": None, "comment": ""}
+            for i, value in enumerate(values)
+        ]  # fmt: skip
+        content = {
+            "format": "xling-annotations",
+            "version": 1,
+            "page_digest": "x",
+            "annotator": name,
+        }
+        content |= {"form": "translation", "seed": 0, "n": 1, "source": {}, "items": items, **more}
+        (tmp_path / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+        return tmp_path / f"{name}.json"
+
+    people = [file("Anna", [1, 4, None]), file("Bo", [3, 4, 5])]
+    settled = file("Chi", [3, 1, 1], resolves=["Bo", "Anna"])
+    xling("agreement", *people, settled, "--to", tmp_path / "to")
+    content = json.loads((tmp_path / "to/agreement.json").read_text(encoding="utf-8"))
+    own = [row for row in content["settled"] if row["dataset"] == "all"]
+    figures = ("scale", "differ", "settled", "left", "mean_after")
+    # Items: 1 and 3, settled as 3; 4 and 4, where they agree; 5 by one of them.
+    assert [tuple(row[key] for key in figures) for row in own] == [
+        ("fluency", 1, 1, 0, 4.0), ("meaning", 0, 0, 0, None)]  # fmt: skip
+    assert content["ratings"][0]["mean"] == pytest.approx((2 + 4 + 5) / 3)
+
+
 def test_a_page_of_answers_rated_by_keyboard(tmp_path, browser):
     items = [
         {"id": f"xling_information_hi/{i}", "dataset": "xling_information", "language": "hi",

@@ -31,6 +31,7 @@ from xling_tasks.commands.view.sources import find_sources
 from xling_tasks.criteria import about
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.logs.shown.parts import parts_of
+from xling_tasks.pages.door import write_door
 
 KEPT_RESULTS = Path(__file__).parents[1] / "cases" / "v0_1_0" / "kept.tar.xz"
 OF = "xlinghealth_correctness_liveqa_"
@@ -187,17 +188,18 @@ def test_links_that_lead_nowhere_say_so(made):
 
 
 @pytest.mark.parametrize(
-    ("words", "parts"),
+    ("words", "parts", "query"),
     [
-        ("", []),
-        ("q/a/b", ["a", "b"]),
-        ("#/q/a/b/c", ["a", "b", "c"]),
-        ("a/b%2Fc%20d", ["a", "b/c d"]),
-        ("http://127.0.0.1:1/t/#/q/a/b?text=x", ["a", "b"]),
+        ("", [], ""),
+        ("q/a/b", ["a", "b"], ""),
+        ("#/q/a/b/c", ["a", "b", "c"], ""),
+        ("a/b%2Fc%20d", ["a", "b/c d"], ""),
+        ("http://127.0.0.1:1/t/#/q/a/b?text=x", ["a", "b"], "text=x"),
+        ("#/?language=hi&sort=gap", [], "language=hi&sort=gap"),
     ],
 )
-def test_forms_of_a_link(words, parts):
-    assert read_link(words) == parts
+def test_forms_of_a_link(words, parts, query):
+    assert read_link(words) == (parts, query)
 
 
 @pytest.mark.parametrize("words", ["a", "q/a", "a/b/c/d", "a//b"])
@@ -634,11 +636,16 @@ def test_nothing_can_be_sent_and_no_file_be_asked_for(made):
 # The command
 
 
-def test_the_command_serves_until_ctrl_c_and_writes_nothing_into_the_results(tmp_path, own_cache):
+def test_the_command_serves_until_it_is_ended_and_writes_nothing_into_the_results(
+    tmp_path, own_cache
+):
     out = a_run(tmp_path / "out")
     before = {p: (p.stat().st_mtime_ns, p.stat().st_size) for p in [out, *out.rglob("*")]}
     code = "import sys; from xling_tasks.cli import main; sys.exit(main(sys.argv[1:]))"
-    words = [sys.executable, "-c", code, "view", str(out), "--no-browser"]
+    report = tmp_path / "report"
+    report.mkdir()
+    write_door(report)
+    words = [sys.executable, "-c", code, "view", str(out), "--no-browser", "--report", str(report)]
     env = {**os.environ, "XLING_CACHE": str(own_cache)}
     with subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
@@ -648,12 +655,15 @@ def test_the_command_serves_until_ctrl_c_and_writes_nothing_into_the_results(tmp
         with urllib.request.urlopen(address) as page:
             assert b"Samples" in page.read()
         assert address.startswith("http://127.0.0.1:") and len(address.split("/")[3]) >= 32
+        assert address in (report / "view.html").read_text()  # its links lead here
         port = address.split(":")[2].split("/")[0]
         second = subprocess.run([*words, "--port", port], capture_output=True, text=True, env=env)
         assert second.returncode == 2 and f"--port {port}" in second.stderr
-        first.send_signal(signal.SIGINT)
+        assert address in (report / "view.html").read_text()
+        first.send_signal(signal.SIGTERM)
         assert first.wait(120) == 0  # a second where nothing else runs
         assert "Traceback" not in first.stderr.read()
+    assert "127.0.0.1" not in (report / "view.html").read_text()
     assert before == {p: (p.stat().st_mtime_ns, p.stat().st_size) for p in [out, *out.rglob("*")]}
     assert [p.suffix for p in (own_cache / "view").iterdir()] == [".sqlite"]
 

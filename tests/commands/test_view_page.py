@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import re
 import time
+from urllib.parse import parse_qsl, unquote
 
 import pytest
 import scripted
@@ -66,6 +68,10 @@ class Page(Opened):
     def choose(self, name: str, value: str) -> None:
         self.page.locator("#more-filters").evaluate("(e) => { e.open = true; }")
         self.page.select_option(f"#{name}", value)
+
+    def clear(self) -> None:
+        self.page.locator("#more-filters").evaluate("(e) => { e.open = true; }")
+        self.page.click("#clear")
 
     def columns(self) -> list[str]:
         return self.page.locator("#columns h3").all_inner_texts()
@@ -141,10 +147,8 @@ def test_filters_search_and_links_on_a_real_run(liveqa, opened):
     first.click()
     page.question(f"question {gap[0]}")
     assert page.columns() == ["English", "Hindi", "Spanish", "Chinese"]
-    assert (
-        page.page.locator(".column-head .label").all_inner_texts()[1].startswith("✗ contradictory")
-    )
-    page.page.click("#clear")
+    assert page.page.locator(".column-head .label").all_text_contents()[1] == "✗ bad: contradictory"
+    page.clear()
     page.count(counted(everything))
     page.page.fill("#text", "diabetes")
     page.count(counted(liveqa.questions(text="diabetes")))
@@ -178,6 +182,26 @@ def test_links_of_a_report_lead_to_their_question(liveqa, opened):
     assert page.noise == [
         "Failed to load resource: the server responded with a status of 400 (Bad Request)"
     ]
+
+
+@pytest.mark.realdata
+def test_every_link_of_a_report_leads_to_questions(liveqa, tmp_path):
+    from xling_tasks.cli import parsed
+
+    out = liveqa.index.sources.files[0].samples.path.parent
+    chosen = parsed(["report", str(out), "--to", str(tmp_path / "report"), "--no-pictures"])
+    chosen.run(chosen)
+    page = (tmp_path / "report/report.html").read_text(encoding="utf-8")
+    links = {html.unescape(link) for link in re.findall('href="(view.html[^"]*)"', page)}
+    assert len(links) > 8 and (tmp_path / "report/view.html").is_file()
+    for link in links:
+        path, _, query = link.partition("#/")[2].partition("?")
+        if path:
+            named = dict(zip(("task", "question", "model"), map(unquote, path.split("/")[1:])))
+            assert "id" in liveqa.get("find", **named), link
+        else:
+            found = liveqa.get("list", **dict(parse_qsl(query)))
+            assert found["total"] >= 30, link  # all that it rests on
 
 
 @pytest.mark.realdata
@@ -357,6 +381,62 @@ def test_scripts_and_directions(tmp_path, opened):
             page.count("1 question")
 
 
+def test_a_text_runs_as_most_of_its_letters_do(tmp_path, opened):
+    """Also where it begins with a Latin name, or was to be in another language."""
+    texts = {
+        "1": ("Tylenol (باراسيتامول): 500 ملغ، مرتين يوميًا.", "rtl"),
+        "2": ("Acetaminophen همان پاراستامول است؛ ۵۰۰ میلی‌گرم.", "rtl"),
+        "3": ("Yes. The word is كلى, kidney.", "ltr"),
+        "4": ("39.5 °C?", "ltr"),
+        "5": ("פרצטמול 500 mg, פעמיים.", "rtl"),
+    }
+    answers = {name: text for name, (text, _) in texts.items()}
+    with viewing(made_up(tmp_path / "out", answers, languages=("en", "ar"))) as viewer:
+        page = opened(viewer)
+        for name, (text, direction) in texts.items():
+            page.page.evaluate(f"location.hash = '#/q/{OF}ar/{name}'")
+            page.question(f"question {name}")
+            for node in page.page.locator(".column .text").all()[:3]:
+                assert node.get_attribute("dir") == direction, text
+            # The last sign stands at the end of its line: left of all letters, or right of them.
+            at = page.page.locator(".column .text").first.evaluate(
+                """(node) => { const box = (from) => { const range = document.createRange();
+                  range.setStart(node.firstChild, from); range.setEnd(node.firstChild, from + 1);
+                  return range.getBoundingClientRect().left; };
+                  return [box(0), box(node.firstChild.length - 1)]; }"""
+            )
+            assert (at[1] < at[0]) == (direction == "rtl"), text
+        assert page.good() and page.fits()
+
+
+def test_a_report_leads_to_the_questions_behind_what_it_says(tmp_path, opened, browser):
+    from xling_tasks.pages.door import behind, write_door
+
+    report = tmp_path / "it's a report"
+    report.mkdir()
+    write_door(report)
+    page = Opened(browser, report / "view.html")
+    page.page.goto(f"{page.url}#/?language=ar&sort=gap")
+    asked = page.page.inner_text("#command")
+    assert asked.startswith("xling view OUT --report '") and asked.endswith(
+        "--open '#/?language=ar&sort=gap'"
+    )
+    assert "it'\\''s a report'" in asked and axe(page.page) == [] and page.fits()
+    page.close()
+    out = made_up(tmp_path / "out", {"1": "x", "2": "y"}, languages=("en", "ar"))
+    with viewing(out) as viewer:
+        write_door(report, viewer.url)
+        assert (report / "view.html").stat().st_mode & 0o77 == 0  # the address is a secret
+        way = behind(criterion="correctness", dataset="liveqa", language="ar")
+        (report / "report.html").write_text(f'<a href="{html.escape(way)}">x</a>')
+        page = Opened(browser, report / "report.html")
+        page.page.click("a")
+        page.page.locator("#count", has_text="2 questions").wait_for()
+        page.close()
+    write_door(report)
+    assert "127.0.0.1" not in (report / "view.html").read_text()
+
+
 def test_thirty_languages_stay_readable(tmp_path, opened):
     codes = ["en", "ar", "bn", "cs", "de", "el", "es", "fa", "fr", "gu", "hi", "id", "it", "he", "ja", "kn", "ko", "ml", "nl", "pa", "pl", "pt", "ro", "ru", "ta", "te", "th", "tr", "ur", "vi", "zh"]  # fmt: skip
     doc = {"question_id": "1", "text": {code: f"Question in {code}" for code in codes}}
@@ -367,18 +447,24 @@ def test_thirty_languages_stay_readable(tmp_path, opened):
     with viewing(write_run(tmp_path / "out", {"xling_information": task})) as viewer:
         page = opened(viewer, "#/q/xling_information/1")
         page.question("question 1")
-        # English and those that fare worst.
+        # English and those that fare worst, in rows that are as wide as the screen.
         assert page.columns()[0] == "English" and "Tamil" in page.columns()
-        assert len(page.columns()) == 4 and page.fits()
+        assert len(page.columns()) == 8 and page.fits()
+        page.page.click("#choosing summary")  # folded: 31 choices would fill the screen
         page.page.check("#languages input[value=vi]")
-        page.until("document.querySelectorAll('#columns h3').length === 5")
+        page.until("document.querySelectorAll('#columns h3').length === 9")
         assert "Vietnamese" in page.columns()
-        for code, left in (("en", 4), ("ta", 3)):
+        page.page.click("text=All 31 languages")
+        page.until("document.querySelectorAll('#columns h3').length === 31")
+        assert page.fits() and page.page.evaluate(
+            "[...document.querySelectorAll('.column')].every((e) => e.getBoundingClientRect().right <= innerWidth)"
+        )
+        for code, left in (("en", 30), ("ta", 29)):
             page.page.uncheck(f"#languages input[value={code}]")
             page.until("(n) => document.querySelectorAll('#columns h3').length === n", arg=left)
         assert "English" not in page.columns()
         assert axe(page.page) == [] and page.good()
-        page.page.click("#clear")
+        page.clear()
         page.choose("flag", "off_language")
         page.until("document.querySelector('#items .fits')")  # one question before, too
         page.count("1 question")

@@ -1000,6 +1000,7 @@ def test_files(two, tmp_path):
         "compare.html",
         "compare.json",
         "compare.md",
+        "view.html",
     ]
     assert (to / "compare.md").read_text(encoding="utf-8") == page
     content = json.loads((to / "compare.json").read_text(encoding="utf-8"))

@@ -92,6 +92,26 @@ def concluded(out, *exports):
     return {(c.language, c.metric): c for c in report.conclusions}, report, human
 
 
+def test_labels_that_were_settled_stand_in_place_of_both(tmp_path, folder):
+    wrong = {"es": 0}
+
+    def often_wrong(item):
+        wrong["es"] += item["language"] == "es"
+        truth = TRUTH[item["language"]][int(item["question_id"][1:])]
+        return LABELS[0] if item["language"] == "es" and wrong["es"] % 2 else truth
+
+    people = [annotated(tmp_path, folder), annotated(tmp_path, folder, name="Bo", say=often_wrong)]
+    settled = annotated(tmp_path, folder, name="Chi")
+    content = json.loads(settled.read_text()) | {"resolves": ["Anna", "Bo"]}
+    settled.write_text(json.dumps(content))
+    by_people, _, _ = concluded(folder, people[0])
+    apart, _, _ = concluded(folder, *people)
+    after, _, _ = concluded(folder, *people, settled)
+    key = ("es", CONTRADICTORY)
+    assert after[key].estimate == pytest.approx(by_people[key].estimate)
+    assert apart[key].estimate != pytest.approx(by_people[key].estimate)
+
+
 def test_a_gap_that_is_the_judges_own_goes(tmp_path, folder):
     alone, _, _ = concluded(folder)
     own = alone["es", CONTRADICTORY]

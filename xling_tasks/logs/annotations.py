@@ -8,10 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from xling_tasks.criteria import LABELS
 from xling_tasks.errors import DataError, did_you_mean
@@ -84,6 +84,7 @@ class AnyExport:
         page: The page's digest.
         settings: How the page's sample was drawn.
         items: By id, in the page's order.
+        resolves: Whose disagreements it settles; empty of what somebody said by themselves.
     """
 
     path: Path
@@ -91,6 +92,7 @@ class AnyExport:
     page: str
     settings: Mapping[str, Any]
     items: Mapping[str, Said]
+    resolves: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -111,18 +113,37 @@ class Export(AnyExport):
 E = TypeVar("E", bound=AnyExport)
 
 
-def read_pages(paths: Sequence[Path]) -> dict[str, list[Export]]:
-    """The files by page, in the order given.
+@dataclass(frozen=True)
+class Page(Generic[E]):
+    """The files of one page.
+
+    Attributes:
+        people: What each said, in the order given.
+        settled: What was decided of items that they see differently; None where nothing was.
+    """
+
+    people: list[E]
+    settled: E | None
+
+    def decided(self, item: str, votes: Collection[object]) -> Any:
+        """What was decided of an item on which people gave these votes; None where they agree."""
+        apart = len(set(votes) - {None}) > 1
+        return self.settled.items[item] if self.settled and apart else None
+
+
+def read_pages(paths: Sequence[Path]) -> dict[str, Page[Export]]:
+    """The files by page.
 
     Raises:
         DataError: If a file is no export, two are by one annotator of one page, or those of one
-            page differ in more than what annotators say.
+            page differ in more than what annotators say; or if disagreements were settled of
+            people whose files are not given.
     """
     return by_page(paths, read_export)
 
 
-def by_page(paths: Sequence[Path], read: Callable[[Path], E]) -> dict[str, list[E]]:
-    """Files of either form by page, in the order given; see `read_pages`."""
+def by_page(paths: Sequence[Path], read: Callable[[Path], E]) -> dict[str, Page[E]]:
+    """Files of either form by page; see `read_pages`."""
     pages: dict[str, list[E]] = {}
     for path in paths:
         export = read(path)
@@ -130,12 +151,44 @@ def by_page(paths: Sequence[Path], read: Callable[[Path], E]) -> dict[str, list[
         for other in others:
             _check_together(export, other)
         others.append(export)
-    return pages
+    return {page: _page(exports) for page, exports in pages.items()}
+
+
+def _page(exports: Sequence[E]) -> Page[E]:
+    """People's files and the one that settles what they see differently."""
+    people = [export for export in exports if not export.resolves]
+    settled = [export for export in exports if export.resolves]
+    names = {export.annotator for export in people}
+    for export in settled:
+        if names != set(export.resolves):
+            said, given = (", ".join(sorted(own)) or "nobody" for own in (export.resolves, names))
+            raise DataError(
+                f"{export.path}: settles disagreements of {said}, but the files of this page are "
+                f"by {given}; give exactly the files that were loaded for it"
+            )
+    if len(settled) > 1:
+        raise DataError(
+            f"{settled[0].path} and {settled[1].path} settle the same disagreements: give one"
+        )
+    return Page(people, settled[0] if settled else None)
+
+
+def read_resolves(path: Path, content: Mapping[str, Any]) -> tuple[str, ...]:
+    """Whose disagreements a file settles.
+
+    Raises:
+        DataError: If these are no names of two people or more.
+    """
+    names = content.get("resolves", [])
+    if not isinstance(names, list) or len(names) == 1 or not all(isinstance(n, str) for n in names):
+        raise DataError(f"{path}: field 'resolves': the names of people are expected; {_AGAIN}")
+    return tuple(" ".join(name.split()) for name in names)
 
 
 def _check_together(export: AnyExport, other: AnyExport) -> None:
     """Raise DataError if two files of a page are by one annotator, or unlike otherwise."""
-    if export.annotator.casefold() == other.annotator.casefold():
+    alike = bool(export.resolves) == bool(other.resolves)
+    if alike and export.annotator.casefold() == other.annotator.casefold():
         raise DataError(
             f"{export.path} and {other.path} are both by {export.annotator!r} on page "
             f"{export.page}: give one of them, or change 'annotator' if these are two people"
@@ -222,7 +275,8 @@ def read_export(path: Path) -> Export:
     if not isinstance(answers, dict):
         raise DataError(f"{path}: field 'answers': an object is expected; {_AGAIN}")
     told = {str(name): str(digest) for name, digest in answers.items()}
-    return Export(path, annotator, page, {**made, "strata": strata}, items, strata, told)
+    resolves = read_resolves(path, content)
+    return Export(path, annotator, page, {**made, "strata": strata}, items, resolves, strata, told)
 
 
 def answer_digest(sample: Mapping[str, Any]) -> str:

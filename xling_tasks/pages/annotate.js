@@ -1,125 +1,117 @@
 "use strict";
 (() => {
-  // Texts on this page come from language models and are never markup: they reach the document
-  // through textContent alone (show), and the page's policy forbids markup from strings.
-  const page = JSON.parse(document.getElementById("page").textContent);
-  const KEY = `xling-annotate:${page.digest}`;
+  const { $, element, show, written, keyOf } = reading;
+  const page = JSON.parse($("page").textContent);
+  const STORE = `xling-annotate:${page.digest}`;
   const FORMAT = "xling-annotations";
   const VERSION = 1;
-  const { blind } = page.made;
-  // Another form of the page: two scales for a translation in place of the check of a judge.
+  // Another form of the page: scales for a translation in place of the check of a judge.
   const rating = page.made.form === "translation";
   // Its translations: of a run's answers into English, or of a dataset into another language.
   const answers = page.made.of === "answers";
   // Or our own prompts, which native speakers read and better.
   const texts = page.made.of === "texts";
   const scales = page.scales ?? [];
+  const fields = rating ? scales.map((scale) => scale.key) : ["agree_label", "agree_reasoning", "label"];
+  const remarks = texts ? ["better", "comment"] : ["comment"];
   let active = 0; // the scale that the digits rate
-  const $ = (id) => document.getElementById(id);
   const names = Object.fromEntries(page.languages.map((entry) => [entry.code, entry.name]));
   const labels = page.labels.map((entry) => entry.key);
   const wording = Object.fromEntries(page.labels.map((entry) => [entry.key, entry.wording]));
   const known = new Set(page.items.map((item) => item.id));
+  let settling = null; // the files whose disagreements are settled
+  let shown = page.items; // or those of them that people see differently
   let state = fresh();
   let unsaved = false;
+
+  // Who settles has seen the judge's label: each of the people chose before they did.
+  const blind = () => page.made.blind && !settling;
 
   // State: one entry per item, in the form in which it is exported.
 
   function fresh() {
-    const open = rating ? scales.map((scale) => scale.key) : ["agree_label", "agree_reasoning", "label"];
-    const remarks = texts ? { better: "", comment: "" } : { comment: "" };
-    const nothing = () => ({ ...Object.fromEntries(open.map((key) => [key, null])), ...remarks });
+    const nothing = () => Object.fromEntries([...fields.map((key) => [key, null]), ...remarks.map((key) => [key, ""])]);
     return { annotator: "", at: 0, items: new Map(page.items.map((item) => [item.id, nothing()])) };
   }
 
-  const written = (value) => (typeof value === "string" ? value.slice(0, 2000) : "");
-  const remark = (entry) => written(entry.comment);
-
-  function rated(entry) {
-    const step = (scale) => (Number.isInteger(entry[scale.key]) && scale.steps[entry[scale.key] - 1] ? entry[scale.key] : null);
-    return { ...Object.fromEntries(scales.map((scale) => [scale.key, step(scale)])), ...(texts ? { better: written(entry.better) } : {}), comment: remark(entry) };
-  }
-
   function taken(item, entry) {
-    if (rating) return rated(entry);
+    const said = Object.fromEntries(remarks.map((key) => [key, typeof entry[key] === "string" ? entry[key].slice(0, 2000) : ""]));
+    if (rating) {
+      const step = (scale) => (Number.isInteger(entry[scale.key]) && scale.steps[entry[scale.key] - 1] ? entry[scale.key] : null);
+      return { ...Object.fromEntries(scales.map((scale) => [scale.key, step(scale)])), ...said };
+    }
     const flag = (value) => (typeof value === "boolean" ? value : null);
     const label = labels.includes(entry.label) ? entry.label : null;
     let agrees = flag(entry.agree_label);
-    if (blind) agrees = label === null || agrees === null ? null : label === item.judge_label;
+    if (page.made.blind) agrees = label === null || agrees === null ? null : label === item.judge_label;
     return {
       agree_label: agrees,
       agree_reasoning: flag(entry.agree_reasoning),
-      label: agrees === true ? item.judge_label : !blind && label === item.judge_label ? null : label,
-      comment: remark(entry),
+      label: agrees === true ? item.judge_label : !page.made.blind && label === item.judge_label ? null : label,
+      ...said,
     };
   }
 
-  function restore(annotator, at, items) {
-    const entries = new Map(items.map((entry) => [entry.id, entry]));
-    state = fresh();
-    state.annotator = typeof annotator === "string" ? annotator.slice(0, 80) : "";
-    state.at = Number.isInteger(at) && at >= 0 && at < page.items.length ? at : 0;
-    for (const item of page.items) {
-      if (entries.has(item.id)) state.items.set(item.id, taken(item, entries.get(item.id)));
-    }
+  function entriesOf(items) {
+    const by = new Map(items.map((entry) => [entry?.id, entry]));
+    return new Map(page.items.filter((item) => by.has(item.id)).map((item) => [item.id, taken(item, by.get(item.id))]));
   }
 
+  function restore(annotator, at, items) {
+    state = fresh();
+    state.annotator = typeof annotator === "string" ? annotator.slice(0, 80) : "";
+    state.at = Number.isInteger(at) && at >= 0 && at < shown.length ? at : 0;
+    for (const [id, entry] of entriesOf(items)) state.items.set(id, entry);
+  }
+
+  // What is kept in the browser: one's own labels, and what is settled, each by itself.
+
+  const key = () => (settling ? `${STORE}:settled` : STORE);
+
   function load() {
+    state = fresh();
     try {
-      const saved = JSON.parse(localStorage.getItem(KEY));
+      const saved = JSON.parse(localStorage.getItem(key()));
       if (saved) restore(saved.annotator, saved.at, saved.items);
     } catch (error) {
       problem(`What this browser had saved cannot be read (${error.message}).`);
     }
   }
 
-  function save() {
-    const items = [...state.items].map(([id, entry]) => ({ id, ...entry }));
+  function trying(act) {
     try {
-      localStorage.setItem(KEY, JSON.stringify({ annotator: state.annotator, at: state.at, items }));
-      unsaved = false;
+      act();
+      return true;
     } catch {
-      unsaved = true;
-      problem("This browser does not save what you choose. Export the file before you close it.");
+      return false;
     }
   }
 
-  const here = () => page.items[state.at];
-  const mine = () => state.items.get(here().id);
-  const verdictShown = () => !blind || mine().agree_label !== null;
-
-  function done(item) {
-    const entry = state.items.get(item.id);
-    if (rating) return scales.every((scale) => entry[scale.key] !== null);
-    return entry.agree_label !== null && entry.agree_reasoning !== null && entry.label !== null;
+  // Only the item that was changed is this tab's: of the others, what is kept may be another's.
+  function save(changed = []) {
+    const readable = trying(() => {
+      const kept = entriesOf(JSON.parse(localStorage.getItem(key()))?.items ?? []);
+      for (const [id, entry] of kept) if (!unsaved && !changed.includes(id)) state.items.set(id, entry);
+    });
+    // What cannot be read is put aside, not written over.
+    if (!readable) trying(() => localStorage.setItem(`${key()}:unread`, localStorage.getItem(key())));
+    const items = [...state.items].map(([id, entry]) => ({ id, ...entry }));
+    const saved = JSON.stringify({ annotator: state.annotator, at: state.at, items });
+    unsaved = !trying(() => localStorage.setItem(key(), saved));
+    if (unsaved) problem("This browser does not save what you choose. Export the file before you close it.");
   }
+
+  const here = () => shown[state.at];
+  const mine = () => state.items.get(here().id);
+  const verdictShown = () => !blind() || mine().agree_label !== null;
+  const done = (item) => fields.every((field) => state.items.get(item.id)[field] !== null);
+  const allDone = () => shown.filter(done).length;
 
   // Showing
 
-  const INVISIBLE =
-    /([\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\u{e0000}-\u{e007f}])/u;
-
-  function show(node, text) {
-    node.replaceChildren();
-    text.replaceAll("\r\n", "\n").split(INVISIBLE).forEach((part, index) => {
-      if (index % 2 === 0) return node.append(part);
-      const mark = node.appendChild(document.createElement("span"));
-      mark.className = "control";
-      mark.textContent = `U+${part.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
-    });
-  }
-
-  function text(id, content, language) {
-    if (language) $(id).lang = language;
-    $(id).dir = "auto";
-    show($(id), content);
-  }
-
-  function element(parent, name, content, className) {
-    const node = parent.appendChild(document.createElement(name));
-    if (content) node.textContent = content;
-    if (className) node.className = className;
-    return node;
+  function text(id, content, language = "") {
+    $(id).replaceChildren();
+    written($(id), content, language);
   }
 
   function buildScale(scale) {
@@ -129,56 +121,54 @@
     field.id = `scale-${scale.key}`;
     const legend = element(field, "legend", `${scale.title}: ${scale.question} `);
     element(legend, "kbd", scale.key[0].toUpperCase()).setAttribute("aria-hidden", "true");
-    scale.steps.forEach((step, place) => {
-      const line = element(field, "label");
-      const input = element(line, "input");
-      Object.assign(input, { type: "radio", name: scale.key, value: String(place + 1) });
-      line.append(` ${place + 1} `);
-      element(line, "span", step);
-    });
+    scale.steps.forEach((step, place) => choice(field, scale.key, String(place + 1), `${place + 1} `, step));
+  }
+
+  // A radio button with its words; `wide` is what stands below them.
+  function choice(field, name, value, words, wide) {
+    const line = element(field, "label");
+    Object.assign(element(line, "input"), { type: "radio", name, value });
+    line.append(` ${words}`);
+    if (name === "label") {
+      const digit = String(labels.indexOf(value) + 1);
+      line.firstChild.setAttribute("aria-keyshortcuts", digit);
+      element(line, "kbd", digit).setAttribute("aria-hidden", "true");
+    }
+    element(line, "span", wide, name === "label" ? "soft" : "");
   }
 
   function build() {
-    document.body.classList.toggle("blind", blind);
-    document.body.classList.toggle("translation", rating);
-    document.body.classList.toggle("answers", answers);
-    document.body.classList.toggle("texts", texts);
+    const kinds = { blind: page.made.blind, translation: rating, answers, texts };
+    for (const [name, on] of Object.entries(kinds)) document.body.classList.toggle(name, Boolean(on));
     scales.forEach(buildScale);
     const ofPeople = page.labels.filter((label) => label.people).length;
     document.querySelectorAll(".of-people").forEach((node) => { node.textContent = ofPeople; });
     document.querySelectorAll(".of-judges").forEach((node) => { node.textContent = labels.length - ofPeople; });
     $("last-label").textContent = labels.length;
-    for (const [place, label] of page.labels.entries()) {
+    for (const label of page.labels) {
       element($("meanings"), "dt", label.wording);
       element($("meanings"), "dd", label.meaning);
-      const line = element($("own"), "label");
-      const input = element(line, "input");
-      Object.assign(input, { type: "radio", name: "label", value: label.key });
-      line.append(` ${label.wording} `);
-      input.setAttribute("aria-keyshortcuts", String(place + 1));
-      element(line, "kbd", String(place + 1)).setAttribute("aria-hidden", "true");
-      element(line, "span", label.meaning, "what");
+      choice($("own"), "label", label.key, `${label.wording} `, label.meaning);
     }
     for (const language of page.languages) {
       const button = element($("languages"), "button");
       button.type = "button";
       element(button, "span");
-      const bar = element(button, "progress");
-      bar.setAttribute("aria-hidden", "true");
-      bar.max = page.items.filter((item) => item.language === language.code).length;
+      element(button, "progress").setAttribute("aria-hidden", "true");
       button.addEventListener("click", () => {
         const own = (item) => item.language === language.code;
-        const open = page.items.findIndex((item) => own(item) && !done(item));
-        go(open >= 0 ? open : page.items.findIndex(own));
+        const open = shown.findIndex((item) => own(item) && !done(item));
+        go(open >= 0 ? open : shown.findIndex(own));
       });
     }
-    page.items.forEach(() => element($("jump"), "option"));
-    if (blind) $("verdict").before($("own"), $("reveal-line"));
+    if (page.made.blind) $("verdict").before($("own"), $("reveal-line"));
   }
 
   function render() {
+    document.body.classList.toggle("settling", Boolean(settling));
+    document.body.classList.toggle("blind", Boolean(blind()));
     const item = here();
-    const title = `Item ${state.at + 1} of ${page.items.length}: ${names[item.language]}, `;
+    const title = `Item ${state.at + 1} of ${shown.length}: ${names[item.language]}, `;
     $("place").textContent = `${title}${item.dataset}, question ${item.question_id}`;
     if (rating) {
       text("reference", item.source, answers ? item.language : "en");
@@ -191,14 +181,12 @@
       $("judge-label").textContent = wording[item.judge_label];
       text("reply", item.reply);
     }
-    $("comment").value = mine().comment;
-    if (texts) {
-      $("better").value = mine().better;
-      Object.assign($("better"), { lang: item.language });
-    }
+    for (const name of remarks) $(name).value = mine()[name];
+    if (texts) $("better").lang = item.language;
     $("annotator").value = state.annotator;
     $("previous").disabled = state.at === 0;
-    $("next").disabled = state.at === page.items.length - 1;
+    $("next").disabled = state.at === shown.length - 1;
+    if (settling) sides(item);
     choices();
     progress();
   }
@@ -219,35 +207,39 @@
     pick("label", entry.label ?? "");
     $("verdict").hidden = !verdictShown();
     $("reasoning").hidden = !verdictShown();
-    $("agreement").hidden = blind;
-    $("own").hidden = !blind && entry.agree_label !== false;
-    $("own").disabled = blind && verdictShown();
+    $("agreement").hidden = blind();
+    $("own").hidden = !blind() && entry.agree_label !== false;
+    $("own").disabled = blind() && verdictShown();
     $("reveal").disabled = entry.label === null;
     $("reveal-line").hidden = verdictShown();
     for (const input of document.getElementsByName("label")) {
-      input.parentElement.hidden = !blind && input.value === here().judge_label;
+      input.parentElement.hidden = !blind() && input.value === here().judge_label;
     }
   }
 
   function progress() {
     page.languages.forEach((language, index) => {
-      const own = page.items.filter((item) => item.language === language.code);
-      const [label, bar] = $("languages").children[index].children;
-      bar.value = own.filter(done).length;
-      label.textContent = `${language.name}: ${bar.value} of ${own.length}`;
       const button = $("languages").children[index];
+      const own = shown.filter((item) => item.language === language.code);
+      const [label, bar] = button.children;
+      button.hidden = !own.length;
+      Object.assign(bar, { max: own.length || 1, value: own.filter(done).length });
+      label.textContent = `${language.name}: ${bar.value} of ${own.length}`;
       if (language.code === here().language) button.setAttribute("aria-current", "true");
       else button.removeAttribute("aria-current");
     });
-    page.items.forEach((item, index) => {
+    if ($("jump").length !== shown.length) {
+      $("jump").replaceChildren();
+      shown.forEach(() => element($("jump"), "option"));
+    }
+    shown.forEach((item, index) => {
       const mark = done(item) ? "\u2713 done" : "open";
       const place = `${index + 1}. ${names[item.language]}, ${item.dataset} ${item.question_id}`;
       $("jump").options[index].textContent = `${place} (${mark})`;
     });
     $("jump").selectedIndex = state.at;
-    const all = page.items.filter(done).length;
     const now = done(here()) ? "This item is done" : "This item is open";
-    $("status").textContent = `${now}. ${all} of ${page.items.length} items done.`;
+    $("status").textContent = `${now}. ${allDone()} of ${shown.length} items done.`;
   }
 
   function problem(message) {
@@ -264,24 +256,24 @@
 
   function set(change) {
     state.items.set(here().id, { ...mine(), ...change });
-    save();
+    save([here().id]);
     choices();
     progress();
   }
 
   function agree(yes) {
-    if (blind) return;
+    if (blind()) return;
     const other = mine().label === here().judge_label ? null : mine().label;
     set({ agree_label: yes, label: yes ? here().judge_label : other });
   }
 
   function choose(label) {
-    if (!blind) set({ label, agree_label: label === here().judge_label });
+    if (!blind()) set({ label, agree_label: label === here().judge_label });
     else if (!verdictShown()) set({ label });
   }
 
   function reveal() {
-    if (!blind || mine().label === null || verdictShown()) return;
+    if (!blind() || mine().label === null || verdictShown()) return;
     set({ agree_label: mine().label === here().judge_label });
   }
 
@@ -301,7 +293,7 @@
   }
 
   function go(index) {
-    if (index < 0 || index >= page.items.length) return;
+    if (index < 0 || index >= shown.length) return;
     state.at = index;
     save();
     render();
@@ -309,13 +301,87 @@
     $("place").scrollIntoView({ block: "start" });
   }
 
-  function nextUnfinished() {
-    const n = page.items.length;
-    for (let step = 1; step <= n; step += 1) {
-      const index = (state.at + step) % n;
-      if (!done(page.items[index])) return go(index);
+  function nextOpen() {
+    for (let step = 1; step <= shown.length; step += 1) {
+      const index = (state.at + step) % shown.length;
+      if (!done(shown[index])) return go(index);
     }
-    say(`All ${n} items are done. Export the file.`);
+    say(`All ${shown.length} items are done. Export the file.`);
+  }
+
+  // Settling what people see differently
+
+  // What somebody said in one field: who only disagrees with the judge has another label.
+  function vote(entry, field) {
+    if (field !== "label") return entry[field];
+    return entry.agree_label === null ? null : entry.label ?? "another";
+  }
+
+  function apart(item) {
+    const all = settling.map((file) => file.entries.get(item.id)).filter(Boolean);
+    return fields.some((field) => new Set(all.map((entry) => vote(entry, field)).filter((value) => value !== null)).size > 1);
+  }
+
+  // The order in which people stand changes from item to item, and tells nothing.
+  function mixed(item) {
+    const first = [...item.id].reduce((sum, letter) => (Math.imul(sum, 31) + letter.codePointAt(0)) >>> 0, 7) >>> 9;
+    return settling.map((_, place) => settling[(first + place) % settling.length]);
+  }
+
+  function sides(item) {
+    $("sides").replaceChildren();
+    mixed(item).forEach((file, place) => {
+      const entry = file.entries.get(item.id);
+      const side = element($("sides"), "section");
+      element(side, "h4", `Person ${place + 1}`);
+      for (const line of said(entry)) element(side, "p", line);
+      for (const name of remarks) if (entry[name]) written(element(side, "div", "", "text"), entry[name]);
+      const button = element(side, "button", `Decide as person ${place + 1}`);
+      button.type = "button";
+      button.addEventListener("click", () => set(Object.fromEntries(fields.map((field) => [field, entry[field]]))));
+    });
+  }
+
+  function said(entry) {
+    const step = (scale) => entry[scale.key] === null ? "not rated" : `${entry[scale.key]}, ${scale.steps[entry[scale.key] - 1]}`;
+    if (rating) return scales.map((scale) => `${scale.title}: ${step(scale)}`);
+    const label = { another: "another label than the judge's" }[vote(entry, "label")] ?? wording[entry.label] ?? "no label";
+    const reasoning = entry.agree_reasoning === null ? "not said" : entry.agree_reasoning ? "sound" : "flawed";
+    return [`Answer 2 is ${label}`, `The judge's reasoning: ${reasoning}`];
+  }
+
+  // The files stay in the browser, too: a reload goes on where it was.
+  function settle(files) {
+    const people = files.map((file) => file.annotator.trim().toLowerCase());
+    if (files.length < 2) throw new Error("load the files of two people or more, together");
+    if (files.some((file) => file.resolves)) throw new Error("one of them is of settled disagreements; load those of the people");
+    if (new Set(people).size < people.length) throw new Error("two of them are by one person");
+    files.sort((a, b) => (a.annotator < b.annotator ? -1 : 1));
+    settling = files.map((file) => ({ annotator: file.annotator, items: file.items, entries: entriesOf(file.items) }));
+    shown = page.items.filter(apart);
+    if (shown.length) return;
+    leave();
+    throw new Error("these people see no item differently");
+  }
+
+  function leave() {
+    settling = null;
+    shown = page.items;
+    trying(() => localStorage.removeItem(`${STORE}:people`));
+  }
+
+  async function settleFiles(files) {
+    try {
+      settle(await Promise.all(files.map(readFile)));
+      const kept = settling.map(({ annotator, items }) => ({ annotator, items }));
+      trying(() => localStorage.setItem(`${STORE}:people`, JSON.stringify(kept)));
+      load();
+      render();
+      say(`${shown.length} of ${page.items.length} items are seen differently. ${allDone()} are settled.`);
+      $("place").focus();
+    } catch (error) {
+      problem(`Nothing was loaded: ${error.message}.`);
+    }
   }
 
   // Files
@@ -325,10 +391,13 @@
     return { id, task, language, question_id, judge_label };
   }
 
+  const whose = () => settling.map((file) => file.annotator.trim());
+
   function exported() {
+    const resolves = settling ? { resolves: whose() } : {};
     return {
       format: FORMAT, version: VERSION, page_digest: page.digest,
-      annotator: state.annotator.trim(), ...page.made,
+      annotator: state.annotator.trim(), ...resolves, ...page.made,
       items: page.items.map((item) => ({ ...origin(item), ...state.items.get(item.id) })),
     };
   }
@@ -342,26 +411,34 @@
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([content], { type: "application/json" }));
     const who = [...state.annotator.trim().replace(/[^\p{L}\p{N}]+/gu, "-")].slice(0, 60).join("");
-    link.download = `annotations_${who}_${page.digest}.json`;
+    link.download = `${settling ? "settled" : "annotations"}_${who}_${page.digest}.json`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);
-    const all = page.items.filter(done).length;
-    say(`Exported ${link.download}: ${all} of ${page.items.length} items done.`);
+    say(`Exported ${link.download}: ${allDone()} of ${shown.length} items done.`);
+  }
+
+  async function readFile(file) {
+    const content = JSON.parse(await file.text());
+    if (content?.format !== FORMAT || !Array.isArray(content.items)) throw new Error(`${file.name} is no export of such a page`);
+    if (content.version !== VERSION) throw new Error(`its version is ${content.version}, this page reads ${VERSION}`);
+    if (content.page_digest !== page.digest) throw new Error(`it belongs to page ${content.page_digest}, this is ${page.digest}`);
+    if (content.items.some((item) => !known.has(item?.id))) throw new Error("it has items that this page has not");
+    return { ...content, annotator: String(content.annotator ?? "") };
   }
 
   async function importFile(file) {
     try {
-      const imported = JSON.parse(await file.text());
-      if (imported?.format !== FORMAT || !Array.isArray(imported.items)) throw new Error("it is no export of such a page");
-      if (imported.version !== VERSION) throw new Error(`its version is ${imported.version}, this page reads ${VERSION}`);
-      if (imported.page_digest !== page.digest) throw new Error(`it belongs to page ${imported.page_digest}, this is ${page.digest}`);
-      if (imported.items.some((item) => !known.has(item?.id))) throw new Error("it has items that this page has not");
+      const imported = await readFile(file);
+      if (Boolean(imported.resolves) !== Boolean(settling)) {
+        throw new Error(settling ? "it is of one person; settled disagreements are expected here" : "it is of settled disagreements; load the files of the people first");
+      }
+      if (settling && String(imported.resolves) !== String(whose())) throw new Error(`it settles what ${imported.resolves} said`);
       const started = [...state.items.values()].some((entry) => Object.values(entry).some((value) => value !== null && value !== ""));
       if (started && !confirm("Replace what is chosen here by the file's content?")) return;
       restore(imported.annotator, 0, imported.items);
-      save();
+      save([...known]);
       render();
-      say(`Imported ${file.name}: ${page.items.filter(done).length} of ${page.items.length} items done.`);
+      say(`Imported ${file.name}: ${allDone()} of ${shown.length} items done.`);
     } catch (error) {
       problem(`${file.name} was not imported: ${error.message}.`);
     }
@@ -370,7 +447,7 @@
   function startOver() {
     if (!confirm("Forget all that was chosen on this page? Export first if you want to keep it.")) return;
     state = fresh();
-    save();
+    save([...known]);
     render();
     say("Nothing is chosen now.");
     $("annotator").focus();
@@ -383,7 +460,7 @@
     s: () => judgeReasoning(true), f: () => judgeReasoning(false),
   };
   const KEYS = {
-    ...(rating ? {} : JUDGE_KEYS), c: () => $("comment").focus(), n: () => go(state.at + 1), p: () => go(state.at - 1), u: nextUnfinished,
+    ...(rating ? {} : JUDGE_KEYS), c: () => $("comment").focus(), n: () => go(state.at + 1), p: () => go(state.at - 1), u: nextOpen,
   };
   labels.forEach((label, place) => { KEYS[place + 1] = () => choose(label); });
   scales.forEach((scale, place) => {
@@ -391,22 +468,15 @@
     scale.steps.forEach((_, step) => { KEYS[step + 1] = () => rate(active, step + 1); });
   });
 
-  // The letter of a key, also on keyboards of other scripts, where its place decides.
-  function keyOf(event) {
-    const latin = /^[\x21-\x7e]$/.test(event.key);
-    return latin ? event.key.toLowerCase() : event.code.replace(/^(Key|Digit|Numpad)/, "").toLowerCase();
-  }
-
   document.addEventListener("keydown", (event) => {
     const writing = event.target.matches("textarea, select, input[type=text]");
     if (event.key === "Escape" && writing) return $("place").focus({ preventScroll: true });
     if (writing || !$("keys").checked || event.ctrlKey || event.altKey || event.metaKey) return;
     if (event.isComposing || event.repeat) return;
-    const act = Object.hasOwn(KEYS, keyOf(event)) ? KEYS[keyOf(event)] : null;
-    if (act) {
-      event.preventDefault();
-      act();
-    }
+    const pressed = keyOf(event, KEYS);
+    if (!Object.hasOwn(KEYS, pressed)) return;
+    event.preventDefault();
+    KEYS[pressed]();
   });
 
   $("choices").addEventListener("change", ({ target }) => {
@@ -417,14 +487,12 @@
     if (target.name === "label") choose(target.value);
   });
   $("choices").addEventListener("submit", (event) => event.preventDefault());
-  $("comment").addEventListener("input", () => {
-    mine().comment = $("comment").value;
-    save();
-  });
-  $("better").addEventListener("input", () => {
-    mine().better = $("better").value;
-    save();
-  });
+  for (const name of remarks) {
+    $(name).addEventListener("input", () => {
+      mine()[name] = $(name).value;
+      save([here().id]);
+    });
+  }
   $("annotator").addEventListener("input", () => {
     state.annotator = $("annotator").value;
     problem("");
@@ -436,17 +504,24 @@
   });
   $("previous").addEventListener("click", () => go(state.at - 1));
   $("next").addEventListener("click", () => go(state.at + 1));
-  $("unfinished").addEventListener("click", nextUnfinished);
+  $("unfinished").addEventListener("click", nextOpen);
   $("jump").addEventListener("change", () => go($("jump").selectedIndex));
   $("export").addEventListener("click", exportFile);
-  $("import").addEventListener("change", async () => {
-    const [file] = $("import").files;
-    if (file) await importFile(file);
-    $("import").value = "";
+  for (const [id, act] of [["import", ([file]) => importFile(file)], ["settle", settleFiles]]) {
+    $(id).addEventListener("change", async () => {
+      const files = [...$(id).files];
+      if (files.length) await act(files);
+      $(id).value = "";
+    });
+  }
+  $("leave").addEventListener("click", () => {
+    leave();
+    load();
+    render();
   });
   $("restart").addEventListener("click", startOver);
   addEventListener("storage", (event) => {
-    if (event.key !== KEY) return;
+    if (event.key !== key()) return;
     const { at } = state;
     load();
     state.at = at;
@@ -455,7 +530,10 @@
   addEventListener("beforeunload", (event) => { if (unsaved) event.preventDefault(); });
 
   build();
+  trying(() => {
+    const kept = JSON.parse(localStorage.getItem(`${STORE}:people`));
+    if (kept) settle(kept);
+  });
   load();
   render();
-  $("guide").open = !state.annotator;
 })();

@@ -21,7 +21,13 @@ _UNSAFE = re.compile("[<>&\u007f-\u009f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uff
 
 
 def offline_page(
-    name: str, data: object, *, title: str, digest: str, styles: Sequence[str] = ()
+    name: str,
+    data: object,
+    *,
+    title: str,
+    digest: str = "",
+    shared: Sequence[str] = (),
+    styles: Sequence[str] = (),
 ) -> str:
     """A page as HTML.
 
@@ -30,9 +36,11 @@ def offline_page(
         data: What its script reads.
         title: Its title, plain text of ours.
         digest: What tells it from others of this kind.
+        shared: Names of styles with scripts in this folder that stand before its own.
         styles: Names of further styles in this folder.
     """
-    style, script = "".join(_read(f"{each}.css") for each in (name, *styles)), _read(f"{name}.js")
+    style = "".join(_read(f"{each}.css") for each in (*shared, name, *styles))
+    script = "".join(_read(f"{each}.js") for each in (*shared, name))
     parts = {
         "title": title,
         "policy": _policy(style, script),

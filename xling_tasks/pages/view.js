@@ -1,19 +1,19 @@
 "use strict";
 (() => {
-  // Texts on this page come from language models and are never markup: they reach the document
-  // through textContent alone (show), and the page's policy forbids markup from strings.
-  const $ = (id) => document.getElementById(id);
+  const { $, element, show, written, keyOf } = reading;
   const FILTERS = ["model", "criterion", "dataset", "language", "label", "flag", "gap", "sort"];
   const TITLES = {
     model: "Model", criterion: "Criterion", dataset: "Dataset", language: "Language",
     label: "Label", flag: "What is the matter", gap: "Against English", sort: "Order",
   };
-  const SIDE_BY_SIDE = 4;
+  const AT_FIRST = 8; // two rows of a laptop
   let state = null; // what there is, from the server
   let place = { path: [], query: new URLSearchParams() };
   let list = { total: 0, from: 0, page: 50, items: [] };
   let open = null; // the question that is shown
   let listKey = null;
+  let wasReading = null;
+  const isWide = () => matchMedia("(min-width: 48rem)").matches;
   let asked = 0; // the newest request for a list or question; older answers are dropped
 
   // The server
@@ -43,42 +43,7 @@
     }
   }
 
-  // Showing texts
-
-  const INVISIBLE =
-    /([\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff\u{e0000}-\u{e007f}])/u;
-
-  function show(node, text, words = []) {
-    text.replaceAll("\r\n", "\n").split(INVISIBLE).forEach((part, index) => {
-      if (index % 2 === 0) return marked(node, part, words);
-      element(node, "span", code(part), "control");
-    });
-    return node;
-  }
-
-  const code = (part) => `U+${part.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
-
-  function marked(node, text, words) {
-    const folded = text.toLowerCase();
-    let from = 0;
-    while (words.length && folded.length === text.length) {
-      const hits = words.map((word) => [folded.indexOf(word, from), word]).filter(([at]) => at >= 0);
-      if (!hits.length) break;
-      const [at, word] = hits.sort((a, b) => a[0] - b[0])[0];
-      node.append(text.slice(from, at));
-      node.appendChild(document.createElement("mark")).textContent = text.slice(at, at + word.length);
-      from = at + word.length;
-    }
-    node.append(text.slice(from));
-  }
-
-  function element(parent, name, content = "", className = "") {
-    const node = document.createElement(name);
-    if (content) node.textContent = content;
-    if (className) node.className = className;
-    if (parent) parent.append(node);
-    return node;
-  }
+  // Words
 
   function cleared(id) {
     $(id).replaceChildren();
@@ -90,6 +55,16 @@
   const languageName = (key) => (key ? known("language", key) : "all languages");
   const count = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
   const SIGNS = { good: "\u2713 ", partly: "\u25d0 ", bad: "\u2717 ", unsure: "? " };
+  const SAID = { good: "good", partly: "partly good", bad: "bad", unsure: "not sure" };
+
+  // A label with the sign of its tone, which is spoken, too; the colour comes from the class.
+  function toned(node, tone, text) {
+    if (SIGNS[tone]) {
+      element(node, "span", SIGNS[tone]).setAttribute("aria-hidden", "true");
+      element(node, "span", `${SAID[tone]}: `, "spoken");
+    }
+    return show(node, text);
+  }
 
   function searched() {
     const parts = (place.query.get("text") ?? "").split('"');
@@ -137,7 +112,12 @@
     }
     const active = FILTERS.filter((name) => name !== "sort" && place.query.get(name)).length;
     $("active-filters").textContent = active ? `(${active} set)` : "";
-    document.body.classList.toggle("reading", place.path.length > 0);
+    const reads = place.path.length > 0;
+    // Filters and choices fold where they would push what is read off the first screen.
+    if (document.body.classList.toggle("reading", reads) !== wasReading) {
+      $("more-filters").open = !reads && isWide();
+      wasReading = reads;
+    }
     return trying(async () => {
       problem("");
       await loadList();
@@ -183,12 +163,10 @@
       show(head, `${known("criterion", item.criterion)}${item.dataset ? `, ${item.dataset}` : ""} ${item.question}`);
       if (Object.keys(state.models).length > 1) show(element(head, "span", "", "soft"), ` ${item.model}`);
       const text = element(link, "span", "", "item-text");
-      Object.assign(text, { lang: item.language, dir: "auto" });
-      show(text, item.title, searched());
+      written(text, item.title, item.language, searched());
       if (item.snippet) {
         const part = element(link, "span", "", "item-text snippet");
-        part.dir = "auto";
-        show(part, `\u2026 ${item.snippet} \u2026`, searched());
+        written(part, `\u2026 ${item.snippet} \u2026`, "", searched());
       }
       chips(element(link, "span", "", "chips"), item.entries);
     });
@@ -205,7 +183,7 @@
     const shown = entries.length > 8 ? entries.filter((entry) => entry.fits).slice(0, 8) : entries;
     for (const entry of shown) {
       const chip = element(node, "span", "", `chip ${entry.tone} ${some && entry.fits ? "fits" : ""}`);
-      show(chip, `${entry.language || "?"}${entry.label ? `: ${spaced(entry.label)}` : ""}`);
+      toned(chip, entry.tone, `${entry.language || "?"}${entry.label ? `: ${spaced(entry.label)}` : ""}`);
       for (const flag of entry.flags) show(element(chip, "span", "", "flag"), ` \u26a0 ${known("flag", flag)}`);
     }
     if (shown.length < entries.length) element(node, "span", `${entries.length} languages`, "chip");
@@ -269,6 +247,7 @@
     ({ entries } = await get("question", { id: match.id, languages: codes.join(",") }));
     if (mine !== asked) return;
     open = { ...match, entries, codes };
+    if (fresh) $("choosing").open = isWide() && entries.length <= AT_FIRST;
     if (!list.items.some(isHere)) await showAround(match.id);
     mark();
     drawQuestion();
@@ -293,12 +272,12 @@
     const there = entries.map((entry) => entry.language);
     const chosen = (place.query.get("languages") ?? "").split(",").filter((code) => there.includes(code));
     if (place.query.get("languages")) return chosen.length ? chosen : there.slice(0, 1);
-    const phone = !matchMedia("(min-width: 48rem)").matches && linked && linked !== "en";
-    if (there.length <= SIDE_BY_SIDE && !phone) return there;
+    const phone = !isWide() && linked && linked !== "en";
+    if (there.length <= AT_FIRST && !phone) return there;
     const worst = [...entries].sort((a, b) => (a.score ?? 9) - (b.score ?? 9)).map((entry) => entry.language);
     const first = ["en", place.query.get("language"), linked].filter((code) => there.includes(code));
     const some = new Set([...first, ...(phone ? [] : worst)]);
-    while (some.size > SIDE_BY_SIDE) some.delete([...some].pop());
+    while (some.size > AT_FIRST) some.delete([...some].pop());
     return there.filter((code) => some.has(code));
   }
 
@@ -331,14 +310,25 @@
     const field = $("languages");
     const focused = document.activeElement?.value;
     field.replaceChildren(field.firstElementChild);
-    field.hidden = entries.length < 2;
+    $("choosing").hidden = entries.length < 2;
+    $("beside").textContent = `${open.codes.length} of ${entries.length} shown`;
     for (const entry of entries) {
       const line = element(field, "label", "", `chip ${entry.tone}`);
       const input = element(line, "input");
       Object.assign(input, { type: "checkbox", value: entry.language, checked: open.codes.includes(entry.language) });
-      show(line, ` ${languageName(entry.language)}${entry.label ? `: ${spaced(entry.label)}` : ""}`);
+      toned(element(line, "span"), entry.tone, ` ${languageName(entry.language)}${entry.label ? `: ${spaced(entry.label)}` : ""}`);
       if (field.contains(document.activeElement) || focused === entry.language) input.focus({ preventScroll: true });
     }
+    if (open.codes.length === entries.length) return;
+    const all = element(field, "button", `All ${entries.length} languages`);
+    all.type = "button";
+    all.addEventListener("click", () => beside(entries.map((entry) => entry.language)));
+  }
+
+  function beside(codes) {
+    const query = filters();
+    query.set("languages", codes.join(",") || "en");
+    go(place.path, query);
   }
 
   function drawColumns(entries) {
@@ -353,8 +343,6 @@
     }
     const columns = cleared("columns");
     columns.style.setProperty("--rows", String(titles.length + 2));
-    if (entries.length > 1) columns.tabIndex = 0;
-    else columns.removeAttribute("tabindex");
     columns.setAttribute("role", "region");
     columns.setAttribute("aria-label", "The question in its languages");
     for (const entry of entries) columns.append(column(entry, titles));
@@ -365,7 +353,7 @@
     const head = element(node, "div", "", "column-head");
     const name = element(head, "h3", "", entry.tone);
     show(name, languageName(entry.language));
-    if (entry.label) show(element(head, "p", "", `label ${entry.tone}`), `${SIGNS[entry.tone] ?? ""}${known("label", entry.label)}`);
+    if (entry.label) toned(element(head, "p", "", `label ${entry.tone}`), entry.tone, known("label", entry.label));
     for (const flag of entry.flags) show(element(head, "p", "", "flag"), `\u26a0 ${known("flag", flag)}`);
     for (const title of titles) {
       const number = entry.parts.findIndex((part) => part.title === title);
@@ -385,12 +373,11 @@
     if (part.note) show(element(node, "p", "", "soft"), part.note);
     part.passages.forEach((passage, index) => {
       const box = passage.mark ? element(node, "div", "", `marked ${passage.tone}`) : node;
-      if (passage.mark) show(element(box, "p", "", `label ${passage.tone}`), `${SIGNS[passage.tone] ?? ""}${passage.mark}`);
+      if (passage.mark) toned(element(box, "p", "", `label ${passage.tone}`), passage.tone, passage.mark);
       if (!passage.text && passage.mark) return;
       const text = element(box, "div", "", "text");
-      Object.assign(text, { lang: passage.language, dir: "auto" });
       if (!passage.text) element(text, "span", "empty", "soft");
-      show(text, passage.text, searched());
+      written(text, passage.text, passage.language, searched());
       const more = (from) => get("text", { entry: entry.id, part: number, passage: index, from });
       const sent = [...passage.text].length;
       if (passage.length > sent) longer(box, text, sent, passage.length, more);
@@ -433,7 +420,6 @@
     element(box, "summary", "The row in the file, with the prompt");
     show(element(box, "p", "", "soft"), `${entry.file}, row ${entry.row}`);
     const text = element(box, "div", "", "text row");
-    text.dir = "auto";
     box.addEventListener("toggle", () => trying(async () => {
       if (!box.open || text.firstChild) return;
       const more = (from) => get("row", { entry: entry.id, from });
@@ -518,10 +504,11 @@
 
   function changed() {
     clearTimeout(typing);
-    const link = $("text").value.match(/#?\/?q\/[^\s?]+/);
-    if (link && read(link[0]).path.length) {
+    const [link] = $("text").value.match(/#\/\S*$|\bq\/[^\s?]+/) ?? [];
+    if (link) {
       $("text").value = "";
-      return go(read(link[0]).path, new URLSearchParams());
+      document.activeElement.blur();
+      return go(read(link).path, read(link).query);
     }
     const query = new URLSearchParams();
     for (const name of ["text", ...FILTERS]) if ($(name).value.trim()) query.set(name, $(name).value.trim());
@@ -564,10 +551,7 @@
     $("copied").textContent = "Copied";
   }));
   $("languages").addEventListener("change", () => {
-    const codes = [...$("languages").querySelectorAll("input:checked")].map((input) => input.value);
-    const query = filters();
-    query.set("languages", codes.join(",") || "en");
-    go(place.path, query);
+    beside([...$("languages").querySelectorAll("input:checked")].map((input) => input.value));
   });
   $("help-button").addEventListener("click", () => $("help").showModal());
 
@@ -577,19 +561,12 @@
     Escape: () => { if (place.path.length) leave(); },
   };
 
-  // The letter of a key, also on keyboards of other scripts, where its place decides.
-  function keyOf(event) {
-    if (event.key.length > 1 || /^[\x21-\x7e]$/.test(event.key)) return event.key.length > 1 ? event.key : event.key.toLowerCase();
-    return event.code.replace(/^Key/, "").toLowerCase();
-  }
-
   document.addEventListener("keydown", (event) => {
     if ($("help").open || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
     const writing = event.target.matches("input:not([type=checkbox]), select, textarea");
     if (event.key === "Escape" && writing) return (place.path.length ? $("title") : $("count")).focus();
-    const arrow = event.key.startsWith("Arrow") && event.target.closest("#columns");
-    if (writing || arrow || !$("keys").checked) return;
-    const key = keyOf(event);
+    if (writing || !$("keys").checked) return;
+    const key = keyOf(event, KEYS);
     if (!Object.hasOwn(KEYS, key)) return;
     event.preventDefault();
     trying(async () => KEYS[key]());
@@ -597,7 +574,6 @@
 
   addEventListener("hashchange", moved);
   trying(async () => {
-    $("more-filters").open = matchMedia("(min-width: 48rem)").matches;
     place = read(location.hash);
     await refresh();
     await moved();

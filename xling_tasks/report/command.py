@@ -12,6 +12,7 @@ from typing import Any
 from xling_tasks.data.topics import read_topics
 from xling_tasks.errors import SettingError
 from xling_tasks.output import file_names, refuse_others
+from xling_tasks.pages.door import write_door
 from xling_tasks.report.data import read_models
 from xling_tasks.report.human_pages import read_human
 from xling_tasks.report.make import make_report
@@ -82,6 +83,7 @@ def report(options: argparse.Namespace) -> str:
     said = [*answers(made), *conclusions_in_words(made)]
     html = page(made, shown, drawn, read, banner, created)
     (options.to / "report.html").write_text(without_hosts(html), encoding="utf-8")
+    write_door(options.to)
     _write_tables(options.to, shown)
     text = markdown(made, shown, banner)
     (options.to / "report.md").write_text(without_hosts(text), encoding="utf-8")

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
+from types import MappingProxyType
 from typing import NamedTuple
 
 from xling_metrics.stats.ppi import Judged, ppi_contrast, ppi_mean
@@ -36,16 +37,20 @@ class Labels(NamedTuple):
     Attributes:
         people: Their names.
         given: Question -> the label of each, None where they gave none.
+        settled: Question -> the label that was decided where theirs differ.
     """
 
     people: tuple[str, ...]
     given: Mapping[str, tuple[str | None, ...]]
+    settled: Mapping[str, str] = MappingProxyType({})
 
     def share(self, question: str, label: str) -> float | None:
         """1 if most people gave an answer this label, else 0, and a part where several labels lead.
 
-        None where nobody labelled it.
+        None where nobody labelled it; what was decided where they differ is in place of all.
         """
+        if question in self.settled:
+            return float(self.settled[question] == label)
         votes = Counter(name for name in self.given.get(question, ()) if name is not None)
         leading = [name for name, own in votes.items() if own == max(votes.values())]
         return (label in leading) / len(leading) if leading else None

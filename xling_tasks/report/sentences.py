@@ -26,7 +26,14 @@ VERDICTS = {
 def sentences(
     conclusions: Sequence[Conclusion], datasets: dict[str, str], *, several: bool = False
 ) -> list[str]:
-    """One line per model, dataset, language and criterion.
+    """One line per model, dataset, language and criterion; see `by_criterion`."""
+    return [text for _, text in by_criterion(conclusions, datasets, several=several)]
+
+
+def by_criterion(
+    conclusions: Sequence[Conclusion], datasets: dict[str, str], *, several: bool = False
+) -> list[tuple[Conclusion, str]]:
+    """One line per model, dataset, language and criterion, with the first conclusion in it.
 
     Args:
         conclusions: All of a report.
@@ -41,7 +48,7 @@ def sentences(
         model, dataset, language, criterion = key
         place = f"{CRITERIA[criterion].title}, {datasets.get(dataset, dataset)}"
         start = f"{model}, {place}" if several else place
-        lines.append(f"{start}, {language_name(language)}: {_of_criterion(own)}")
+        lines.append((own[0], f"{start}, {language_name(language)}: {_of_criterion(own)}"))
     return lines
 
 

@@ -21,7 +21,7 @@ from xling_tasks.commands.annotate.ratings import ratings_markdown, summarise_ra
 from xling_tasks.data.published import published
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
-from xling_tasks.logs.annotations import Checked, Export, read_pages
+from xling_tasks.logs.annotations import Checked, Export, Page, read_pages
 from xling_tasks.output import writing
 
 TEXTS = {
@@ -48,6 +48,9 @@ NOTES = (
     "that everybody voted on: the paper's 74.74 is of this kind.",
     "alpha: Krippendorff's, nominal, over annotators' labels; empty where it is undefined (no item "
     "with two labels, or only one label in use). 1 is perfect, 0 is chance.",
+    "settled: of items that people label differently (differ), those of which a label was decided; "
+    "agreement_percent_after has it in place of the majority. All other figures are of what people "
+    "said themselves, before.",
     "published_percent: arXiv:2310.13132, Table A7, batches 1 and 2; other answers and judge.",
     "Annotators who saw the judge's label first tend to agree with it; a blind page shows by how "
     "much.",
@@ -100,10 +103,12 @@ def _ratings(files: Sequence[Path], options: argparse.Namespace) -> str:
     return page
 
 
-def summarise(pages: Mapping[str, Sequence[Export]]) -> dict[str, Any]:
+def summarise(pages: Mapping[str, Page[Export]]) -> dict[str, Any]:
     """Batches, agreement per batch and language, annotators, and disagreements, as plain rows."""
-    report: dict[str, Any] = {"batches": [], "agreement": [], "annotators": [], "disagreements": []}
-    for page, exports in pages.items():
+    report: dict[str, Any] = {"batches": [], "agreement": [], "settled": []}
+    report |= {"annotators": [], "disagreements": []}
+    for page, own_page in pages.items():
+        exports = own_page.people
         first = exports[0]
         files = [export.path.name for export in exports]
         names = [export.annotator for export in exports]
@@ -120,12 +125,16 @@ def summarise(pages: Mapping[str, Sequence[Export]]) -> dict[str, Any]:
             ]
             start = {"batch": page, "language": code}
             report["agreement"].append(start | _figures(units, code))
+            if own_page.settled:
+                report["settled"].append(start | _settled(own_page, units))
             report["annotators"] += [
                 start | {"annotator": name} | _one_annotator([unit[place] for unit in units])
                 for place, name in enumerate(names)
             ]
             report["disagreements"] += [
-                {"batch": page} | row for unit in units for row in _disagreement(unit, names)
+                {"batch": page} | row
+                for unit in units
+                for row in _disagreement(own_page, unit, names)
             ]
     report["notes"] = list(NOTES)
     return report
@@ -168,6 +177,36 @@ def _figures(units: Sequence[Sequence[Checked]], language: str) -> dict[str, Any
     }
 
 
+def _settled(page: Page[Export], units: Sequence[Sequence[Checked]]) -> dict[str, Any]:
+    """How many disagreements were settled, and the judge against labels with what was decided."""
+    votes = [[_vote(check) for check in unit] for unit in units]
+    apart = sum(len(set(own) - {None}) > 1 for own in votes)
+    decided = [_decided(page, unit) for unit in units]
+    labels = [
+        label or metrics.majority_label(own) for label, own in zip(decided, votes, strict=True)
+    ]
+    hits = [
+        label == unit[0].judge_label
+        for label, unit in zip(labels, units, strict=True)
+        if label is not None
+    ]
+    given = sum(label is not None for label in decided)
+    return {
+        "by": page.settled.annotator if page.settled else None,
+        "differ": apart,
+        "settled": given,
+        "left": apart - given,
+        "labels_after": len(hits),
+        "agreement_percent_after": _percent(hits),
+    }
+
+
+def _decided(page: Page[Export], unit: Sequence[Checked]) -> str | None:
+    """The label that was decided of an item; None where people agree, or nothing was decided."""
+    own = page.decided(unit[0].id, [_vote(check) for check in unit])
+    return None if own is None else own.label
+
+
 def _vote(check: Checked) -> str | None:
     """A label; also the unnamed one of somebody who only said that the judge's is wrong."""
     return ANOTHER if check.label is None and check.agree_label is False else check.label
@@ -183,7 +222,9 @@ def _one_annotator(checks: Sequence[Checked]) -> dict[str, Any]:
     return {"labels": given, "disagree_only": only} | figures
 
 
-def _disagreement(unit: Sequence[Checked], names: Sequence[str]) -> list[dict[str, Any]]:
+def _disagreement(
+    page: Page[Export], unit: Sequence[Checked], names: Sequence[str]
+) -> list[dict[str, Any]]:
     """The item as a row, if anybody disagrees with the judge's label or reasoning."""
     item = unit[0]
     if all(c.agree_label is not False and c.agree_reasoning is not False for c in unit):
@@ -200,7 +241,9 @@ def _disagreement(unit: Sequence[Checked], names: Sequence[str]) -> list[dict[st
     ]
     told = {key: getattr(item, key) for key in ("id", "task", "language", "question_id")}
     majority = majority_label(list(map(_vote, unit)))
-    return [told | {"judge_label": item.judge_label, "majority": majority, "said": said}]
+    decided = {"settled": _decided(page, unit)} if page.settled else {}
+    labels = {"judge_label": item.judge_label, "majority": majority}
+    return [told | labels | decided | {"said": said}]
 
 
 def _percent(hits: Sequence[bool]) -> float | None:
@@ -209,7 +252,7 @@ def _percent(hits: Sequence[bool]) -> float | None:
 
 def as_markdown(report: Mapping[str, Any]) -> str:
     """The report to read: figures first, then every item that somebody disagrees about."""
-    keys = ("agreement", "annotators", "batches")
+    keys = [key for key in ("agreement", "settled", "annotators", "batches") if report[key]]
     parts = sections("People's agreement with the judge", report, keys, cell)
     parts.append("## Disagreements")
     if not report["disagreements"]:
@@ -221,7 +264,8 @@ def _as_paragraph(row: Mapping[str, Any]) -> str:
     """One item that is disagreed about."""
     place = f"{language_name(row['language'])}, {cell(row['id'])} (batch {cell(row['batch'])})"
     majority = row["majority"] or "none"
-    lines = [f"**{place}**: judge {row['judge_label']}, majority {majority}"]
+    settled = f", settled as {row['settled']}" if row.get("settled") else ""
+    lines = [f"**{place}**: judge {row['judge_label']}, majority {majority}{settled}"]
     for said in row["said"]:
         flag = {True: "sound", False: "flawed", None: "not said"}[said["agree_reasoning"]]
         comment = f": {cell(said['comment'])}" if said["comment"].strip() else ""

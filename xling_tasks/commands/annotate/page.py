@@ -142,7 +142,9 @@ def render(data: Mapping[str, Any]) -> str:
     title = "Rating of translations" if rating else "Check of a judge"
     if data["made"].get("of") == TEXTS:
         title = "Reading of texts"
-    return offline_page("annotate", data, title=title, digest=data["digest"], styles=("fonts",))
+    return offline_page(
+        "annotate", data, title=title, digest=data["digest"], shared=("reading",), styles=("fonts",)
+    )
 
 
 def page_path(word: Path) -> Path:

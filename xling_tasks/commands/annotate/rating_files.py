@@ -11,9 +11,11 @@ from xling_tasks.commands.annotate.page import TRANSLATION, scales_of
 from xling_tasks.errors import DataError
 from xling_tasks.logs.annotations import (
     AnyExport,
+    Page,
     by_page,
     read_content,
     read_head,
+    read_resolves,
     read_rows,
     read_text,
 )
@@ -68,13 +70,8 @@ def are_ratings(paths: Sequence[Path]) -> bool:
     return True in rates.values()
 
 
-def read_ratings(paths: Sequence[Path]) -> dict[str, list[Ratings]]:
-    """The files by page, in the order given.
-
-    Raises:
-        DataError: If a file is no export, two are by one annotator of one page, or those of one
-            page differ in more than what annotators say.
-    """
+def read_ratings(paths: Sequence[Path]) -> dict[str, Page[Ratings]]:
+    """The files by page, as `read_pages` has those of a judge's check."""
     return by_page(paths, _read)
 
 
@@ -86,7 +83,7 @@ def _read(path: Path) -> Ratings:
     items = {name: _read_item(place, row, scales) for name, (place, row) in rows.items()}
     told = ("of", "translator") if "of" in content else ("source",)
     settings = {key: content.get(key) for key in ("form", "seed", "n", *told)}
-    return Ratings(path, annotator, page, settings, items)
+    return Ratings(path, annotator, page, settings, items, read_resolves(path, content))
 
 
 def _read_item(

@@ -16,6 +16,7 @@ from xling_tasks.commands.annotate.cells import cell, sections
 from xling_tasks.commands.annotate.page import ANSWERS, scales_of
 from xling_tasks.commands.annotate.rating_files import Rated, Ratings
 from xling_tasks.data.published import Figure, published
+from xling_tasks.logs.annotations import Page
 
 ALL = "all"
 
@@ -26,6 +27,8 @@ NOTES = (
     "item with two ratings, or only one rating in use). 1 is perfect, 0 is chance. Where nearly "
     "all ratings are alike it can be low although people agree: read alike_percent beside it "
     "(pairs of ratings of one item that are equal).",
+    "settled: of items that people rate differently (differ), those of which a rating was decided; "
+    "mean_after has it in place of their mean. alpha, mean and alike_percent are of people's own.",
     "dataset all: the page's items, drawn over datasets in proportion to their questions.",
     "published (fluency, meaning): arXiv:2310.13132, Table A2, the mean of each translator it "
     "compares, on other items and with other wording of the scales; published_kappa is Cohen's "
@@ -36,10 +39,12 @@ NOTES = (
 )
 
 
-def summarise_ratings(pages: Mapping[str, Sequence[Ratings]]) -> dict[str, Any]:
+def summarise_ratings(pages: Mapping[str, Page[Ratings]]) -> dict[str, Any]:
     """Ratings per batch, language, dataset and scale, annotators and comments, as plain rows."""
-    report: dict[str, Any] = {"batches": [], "ratings": [], "annotators": [], "comments": []}
-    for page, exports in pages.items():
+    report: dict[str, Any] = {"batches": [], "ratings": [], "settled": []}
+    report |= {"annotators": [], "comments": []}
+    for page, own_page in pages.items():
+        exports = own_page.people
         first = exports[0]
         names = [export.annotator for export in exports]
         report["batches"].append(
@@ -52,9 +57,10 @@ def summarise_ratings(pages: Mapping[str, Sequence[Ratings]]) -> dict[str, Any]:
             for scale in scales:
                 figures = _figures([[said.ratings[scale] for said in unit] for unit in own])
                 beside = _published(scale, start["language"])
-                report["ratings"].append(
-                    {"batch": page, **start, "scale": scale, **figures} | beside
-                )
+                where = {"batch": page, **start, "scale": scale}
+                report["ratings"].append(where | figures | beside)
+                if own_page.settled:
+                    report["settled"].append(where | _settled(own_page, own, scale))
             if start["dataset"] == ALL:
                 report["annotators"] += [
                     {"batch": page, "language": start["language"], "annotator": name}
@@ -100,6 +106,22 @@ def _figures(units: Sequence[Sequence[int | None]]) -> dict[str, Any]:
         "alpha": metrics.krippendorff_alpha_ordinal(units),
         "alike_percent": None if among.percent is None else 100 * among.percent,
     }
+
+
+def _settled(page: Page[Ratings], units: Sequence[Sequence[Rated]], scale: str) -> dict[str, Any]:
+    """How many differences on a scale were settled, and the mean with what was decided."""
+    apart, decided, means = 0, 0, []
+    for unit in units:
+        given = [one for said in unit if (one := said.ratings[scale]) is not None]
+        differ = len(set(given)) > 1
+        own = page.decided(unit[0].id, given)
+        value = own.ratings[scale] if own else None
+        apart += differ
+        decided += value is not None
+        if given:
+            means.append(float(value) if value is not None else statistics.fmean(given))
+    mean = statistics.fmean(means) if means else None
+    return {"differ": apart, "settled": decided, "left": apart - decided, "mean_after": mean}
 
 
 def _published(scale: str, language: str) -> dict[str, Any]:
@@ -156,7 +178,7 @@ def _one_annotator(said: Sequence[Rated], scales: Sequence[str]) -> dict[str, An
 
 def ratings_markdown(report: Mapping[str, Any]) -> str:
     """The report to read."""
-    keys = ("ratings", "annotators", "batches")
+    keys = [key for key in ("ratings", "settled", "annotators", "batches") if report[key]]
     parts = sections("People's ratings of translations", report, keys, _shown)
     if report["comments"]:
         said = (

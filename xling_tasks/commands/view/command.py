@@ -11,11 +11,13 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Mapping
+from pathlib import Path
 from urllib.parse import quote, unquote
 
 from xling_tasks.commands.view.index import Index
 from xling_tasks.commands.view.sources import Sources, find_sources
 from xling_tasks.errors import SettingError, did_you_mean
+from xling_tasks.pages.door import check_door, write_door
 from xling_tasks.report.options import add_families, add_runs
 
 _MISSING = (
@@ -29,7 +31,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_runs(parser)
     parser.add_argument(
         "--open", metavar="LINK", default="",
-        help="the question to show first: TASK/QUESTION or TASK/QUESTION/MODEL, as in a report",
+        help="what to show first, as a report's links say it: TASK/QUESTION, TASK/QUESTION/MODEL "
+        "or '#/?FILTERS'",
+    )  # fmt: skip
+    parser.add_argument(
+        "--report", metavar="DIR", action="append", default=[],
+        help="a folder of `xling report` or `xling compare`: its links lead here while this runs",
     )  # fmt: skip
     add_families(parser)
     parser.add_argument("--port", type=int, default=0, help="default: any free one")
@@ -52,7 +59,10 @@ def view(options: argparse.Namespace) -> str:
     # Not at the top, where a missing extra would end even --help.
     from xling_tasks.commands.view.server import server
 
-    link = read_link(options.open)
+    link, query = read_link(options.open)
+    reports = [Path(folder).expanduser() for folder in options.report]
+    for folder in reports:
+        check_door(folder)
     sources = find_sources(options.folders, options.family)
     tasks = {source.task for source in sources.files}
     if link and link[0] not in tasks:
@@ -66,19 +76,27 @@ def view(options: argparse.Namespace) -> str:
     port = listening.getsockname()[1]
     token = secrets.token_urlsafe(24)
     index = Index(sources, first=link[0] if link else "")
-    address = f"http://127.0.0.1:{port}/{token}/" + _fragment(link)
+    root = f"http://127.0.0.1:{port}/{token}/"
+    address = root + _fragment(link, query)
     print(f"{address}\n{_told(sources)} Only this machine can open it. Ctrl-C ends it.", flush=True)
     threading.Thread(target=index.read_all, daemon=True).start()
     if not options.no_browser and _has_screen():
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
     served = server(index, port, token)
-    before = signal.getsignal(signal.SIGINT)
+    before = {name: signal.getsignal(name) for name in (signal.SIGINT, signal.SIGTERM)}
+    # uvicorn ends on either, and then lets it end this process, before the doors are closed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
+        for folder in reports:
+            write_door(folder, root)
         served.run(sockets=[listening])
     except KeyboardInterrupt:
         pass
     finally:
-        signal.signal(signal.SIGINT, before)
+        for folder in reports:
+            write_door(folder)
+        for name, handler in before.items():
+            signal.signal(name, handler)
         index.close()
         listening.close()
     return "Ended."
@@ -90,23 +108,27 @@ def _told(sources: Sources) -> str:
     return f"{', '.join(shown)}, {sources.size / 1e6:,.0f} MB of samples."
 
 
-def read_link(words: str) -> list[str]:
-    """Task, question and perhaps model of a link; empty where none is given.
+def read_link(words: str) -> tuple[list[str], str]:
+    """Task, question and perhaps model of a link, and its filters; empty where none are given.
 
     Raises:
         SettingError: If it is none.
     """
-    if not words:
-        return []
-    bare = words.strip().rpartition("#")[2].partition("?")[0].lstrip("/").removeprefix("q/")
-    parts = [unquote(part) for part in bare.split("/")]
-    if len(parts) not in (2, 3) or not all(parts):
-        raise SettingError(f"--open {words}: TASK/QUESTION or TASK/QUESTION/MODEL is expected")
-    return parts
+    path, _, query = words.strip().rpartition("#")[2].partition("?")
+    bare = path.lstrip("/").removeprefix("q/")
+    parts = [unquote(part) for part in bare.split("/")] if bare else []
+    if parts and (len(parts) not in (2, 3) or not all(parts)):
+        raise SettingError(
+            f"--open {words}: TASK/QUESTION, TASK/QUESTION/MODEL or '#/?FILTERS' is expected"
+        )
+    return parts, query
 
 
-def _fragment(link: list[str]) -> str:
-    return "#/q/" + "/".join(quote(part, safe="") for part in link) if link else ""
+def _fragment(link: list[str], query: str) -> str:
+    way = "q/" + "/".join(quote(part, safe="") for part in link) if link else ""
+    # Filters are sent as they came: quoted again, `%` would be.
+    asked = f"?{quote(query, safe='=&%+,.~-_')}" if query else ""
+    return f"#/{way}{asked}" if way or asked else ""
 
 
 def bound(port: int) -> socket.socket:

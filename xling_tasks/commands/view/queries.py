@@ -197,8 +197,6 @@ def entries_of(index: Index, question: int) -> list[dict[str, Any]]:
         (question,),
     )
     order = in_order({row[3] for row in rows})
-    shown = (criterion.shown for criterion in CRITERIA.values())
-    tones = {label: tone for own in shown if own for label, tone in own.tones.items()}
     rows.sort(key=lambda row: order.index(row[3]))
     return [
         {
@@ -210,11 +208,18 @@ def entries_of(index: Index, question: int) -> list[dict[str, Any]]:
             "label": label,
             "score": score,
             "right": None if right is None else bool(right),
-            "tone": tones.get(label, {1: "good", 0: "bad"}.get(right, "")),
+            "tone": _tone(index.sources.files[file].criterion, label, right),
             "flags": flag_names(flags),
         }
         for number, file, row, language, title, label, score, right, flags in rows
     ]
+
+
+def _tone(criterion: str, label: str, right: int | None) -> str:
+    """Whether a label is good: as its criterion declares it, else by whether it is right."""
+    known = CRITERIA.get(criterion)
+    told = known.shown.tones if known and known.shown else {}
+    return told.get(label, "" if right is None else ("bad", "good")[right])
 
 
 def _snippet(index: Index, entry: int, word: str) -> str:

@@ -54,9 +54,8 @@ HEADERS = {
 
 _FILES = {
     "": ("view.html", "text/html"),
-    "view.css": ("view.css", "text/css"),
-    "fonts.css": ("fonts.css", "text/css"),
-    "view.js": ("view.js", "text/javascript"),
+    **{f"{name}.css": (f"{name}.css", "text/css") for name in ("reading", "view", "fonts")},
+    **{f"{name}.js": (f"{name}.js", "text/javascript") for name in ("reading", "view")},
 }
 _REMEMBERED = 8
 

@@ -23,12 +23,12 @@ class Said(NamedTuple):
     """Languages of which the same is said.
 
     Attributes:
-        languages: Their names.
+        languages: Their codes.
         verdict: The gravest of B against A over their endpoints; `better` only where none is worse.
         text: How B serves them, and how the shortfall changed.
     """
 
-    languages: str
+    languages: Sequence[str]
     verdict: str
     text: str
 
@@ -50,8 +50,8 @@ def by_language(lines: Sequence[Line]) -> list[Said]:
     same: dict[tuple[str, str], list[str]] = {}
     for code, group in _by_language(lines, None).items():
         kind = _gravest(between.get(code, ()))
-        same.setdefault((kind, headline(group)), []).append(language_name(code))
-    said = [Said(", ".join(own), kind, text) for (kind, text), own in same.items()]
+        same.setdefault((kind, headline(group)), []).append(code)
+    said = [Said(own, kind, text) for (kind, text), own in same.items()]
     return sorted(said, key=lambda item: _ORDER.index(item.verdict))
 
 

@@ -11,13 +11,21 @@ from typing import Any
 
 from xling_tasks.errors import DataError
 from xling_tasks.output import refuse_others, writing
+from xling_tasks.pages.door import write_door
 from xling_tasks.report.compare.answer import answers, by_language
 from xling_tasks.report.compare.numbers import Line, all_lines
 from xling_tasks.report.compare.page import compare_page
 from xling_tasks.report.compare.pairs import missing, one_model, paired, remarks, shared
 from xling_tasks.report.compare.settings import differences
 from xling_tasks.report.compare.verdicts import one_model_only, with_verdicts
-from xling_tasks.report.compare.words import NOTES, in_words, outcome, summary, tables
+from xling_tasks.report.compare.words import (
+    NOTES,
+    in_words,
+    language_name,
+    outcome,
+    summary,
+    tables,
+)
 from xling_tasks.report.data import Model
 from xling_tasks.report.human_pages import read_human
 from xling_tasks.report.options import RUN, add_common, checked
@@ -99,6 +107,7 @@ def _write(folder: Path, texts: Sequence[str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in zip(FILES, texts, strict=True):
             (folder / name).write_text(without_hosts(text), encoding="utf-8")
+    write_door(folder)
 
 
 # What is said
@@ -154,7 +163,9 @@ def _on_terminal(content: Mapping[str, Any], lines: Sequence[Line], to: Path) ->
     yield f"A: {content['a']['name']}; B: {content['b']['name']}"
     yield from content["answer"]
     said = by_language(lines)
-    yield from (f"{item.languages}: {item.text}" for item in said[:MOST])
+    yield from (
+        f"{', '.join(map(language_name, item.languages))}: {item.text}" for item in said[:MOST]
+    )
     if len(said) > MOST:
         yield "What is said of other languages stands in the page."
     unlike, notes = len(content["made_differently"]), len(content["notes"])

@@ -36,6 +36,7 @@ def compare_page(content: Mapping[str, Any], lines: Sequence[Line]) -> str:
             style=Markup(style),
             content=content,
             banner=[],
+            criteria=(),
             picture=overview(conclusions(lines), LEVEL, "A"),
             said=said,
             folded=len(said) > MOST_LINES,

@@ -33,12 +33,14 @@ class Group(NamedTuple):
         items: Each language with its evidence.
         said: The verdict in words.
         about: What it is about, or why.
+        leads: The conclusion of each language.
     """
 
     verdict: str
     items: list[str]
     said: str
     about: str
+    leads: list[Conclusion]
 
 
 class Block(NamedTuple):
@@ -163,9 +165,10 @@ def _groups(own: Sequence[Line]) -> list[Group]:
 def _group(group: Sequence[Line]) -> Group:
     first = group[0]
     verdict, names = first.lead.verdict, [line.name for line in group]
+    leads = [line.lead for line in group]
     if verdict == "not_comparable":
         reason = first.lead.reason
-        return Group(verdict, names, first.verdict, reason[:1].upper() + reason[1:])
+        return Group(verdict, names, first.verdict, reason[:1].upper() + reason[1:], leads)
     values = [shown_values(line.lead) for line in group]
     bases = {base for _, base in values}
     about = metric_of(first.lead).heading
@@ -179,7 +182,7 @@ def _group(group: Sequence[Line]) -> Group:
         f"{line.name} {value}" + ("" if alone else f" ({english} {base})")
         for line, (value, base) in zip(group, values, strict=True)
     ]
-    return Group(verdict, items, first.verdict, f"{about}; {_basis(verdict, group)}")
+    return Group(verdict, items, first.verdict, f"{about}; {_basis(verdict, group)}", leads)
 
 
 def _basis(verdict: str, group: Sequence[Line]) -> str:

@@ -11,21 +11,28 @@ import functools
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from xling_tasks.criteria import CRITERIA
 from xling_tasks.languages import language_name
 from xling_tasks.output import file_name
 from xling_tasks.pages import FOLDER
+from xling_tasks.pages.door import behind
+from xling_tasks.report.model import Conclusion
 from xling_tasks.report.pictures.overview import overview
 from xling_tasks.report.pictures.style import LOOKS, mark
-from xling_tasks.report.tables.grid import dataset_title
+from xling_tasks.report.tables.grid import DATASET_KEYS, dataset_title
 from xling_tasks.report.tables.table import UNDEFINED, Table, Value
 
 LONG = 16
 """Tables with more rows are folded."""
+
+QUESTIONS = "the questions"
+"""The words of a link that stands by itself; it is not printed."""
 
 WIDE = 28
 """Longer texts in cells are broken into lines."""
@@ -88,9 +95,21 @@ def environment() -> Environment:
         "look": lambda verdict: LOOKS[verdict].kind,
         "overview": overview,
         "mark": mark,
+        "questions": questions,
     }
-    made.globals["anchor"] = anchor
+    made.globals |= {"anchor": anchor, "behind": behind, "zip": zip}
     return made
+
+
+def questions(item: Conclusion, words: str = QUESTIONS) -> Markup:
+    """Words that lead to the questions behind a conclusion."""
+    place = f"{CRITERIA[item.criterion].title}, {language_name(item.language)}"
+    more = f'<span class="spoken"> behind {place}</span>' if words == QUESTIONS else ""
+    address = behind(
+        model=item.model, criterion=item.criterion, dataset=item.dataset, language=item.language
+    )
+    kind = Markup(' class="behind"') if more else ""
+    return Markup('<a{} href="{}">{}{}</a>').format(kind, address, words, Markup(more))
 
 
 def _told(value: object) -> str:
@@ -148,7 +167,7 @@ def shown_table(item: Table) -> ShownTable:
     kinds = ["number" if number else "" for number in numeric]
     rows = [
         ShownRow(
-            [_cell(item, column, value, kinds[column]) for column, value in enumerate(row)],
+            [_cell(item, column, row, kinds[column]) for column in range(len(row))],
             "published" if index in item.published else "",
         )
         for index, row in enumerate(item.rows)
@@ -158,12 +177,16 @@ def shown_table(item: Table) -> ShownTable:
     return ShownTable(anchor("table", item.key), item.title, heads, rows, folded)
 
 
-def _cell(item: Table, column: int, value: Value, kind: str) -> Shown:
+def _cell(item: Table, column: int, row: Sequence[Value], kind: str) -> Shown:
+    value = row[column]
     if value is None:
         return Shown(UNDEFINED, kind, True)
     shown = item.shown(value)
     if item.columns[column] == "language":
-        return Shown(language_name(shown), kind)
+        address = _address(item, row)
+        name = language_name(shown)
+        linked = Markup('<a href="{}">{}</a>').format(address, name)
+        return Shown(linked if address else name, kind)
     if item.columns[column] == "verdict" and shown in LOOKS:
         return Shown(mark(shown) + f" {LOOKS[shown].name}", LOOKS[shown].kind)
     if column and not kind and len(shown) > WIDE:
@@ -173,6 +196,18 @@ def _cell(item: Table, column: int, value: Value, kind: str) -> Shown:
         shown = shown.replace("-", "\u2212", 1)
     # Our keys may break at their underscores.
     return Shown(shown if column else text(shown).replace("_", Markup("_<wbr>")), kind)
+
+
+def _address(item: Table, row: Sequence[Value]) -> str:
+    """Where the questions of a row are that is of one language of one criterion; else empty."""
+    told = {name: str(value) for name, value in zip(item.columns, row, strict=True) if value}
+    keys = {known.title: key for key, known in CRITERIA.items()}
+    criterion = keys.get(told.get("criterion", ""), item.section)
+    if criterion not in CRITERIA or row in [item.rows[place] for place in item.published]:
+        return ""
+    named = {name: told[name] for name in ("model", "dataset", "language") if name in told}
+    named["dataset"] = DATASET_KEYS.get(named.get("dataset", ""), named.get("dataset", ""))
+    return behind(criterion=criterion, **named)
 
 
 def _is_numeric(item: Table, column: int) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from xling_tasks.criteria import CRITERIA
 from xling_tasks.data.published import SOURCES
 from xling_tasks.logs.results import as_json
 from xling_tasks.pages import FOLDER
@@ -19,14 +20,14 @@ from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Report
 from xling_tasks.report.only import names_of
 from xling_tasks.report.page.first import MODELS, first_screen
-from xling_tasks.report.page.html import digest, environment
+from xling_tasks.report.page.html import digest, environment, questions, text
 from xling_tasks.report.page.samples import SampleToRead
 from xling_tasks.report.page.sections import sections_of
 from xling_tasks.report.page.words import VERDICT_MEANINGS, glossary
 from xling_tasks.report.pictures.all import Picture
 from xling_tasks.report.pictures.style import css
 from xling_tasks.report.sentences import VERDICTS
-from xling_tasks.report.tables.all import conclusions_in_words
+from xling_tasks.report.tables.all import conclusions_by_criterion, conclusions_in_words
 from xling_tasks.report.tables.grid import dataset_title
 from xling_tasks.report.tables.table import Table
 from xling_tasks.secrets import redact, without_hosts
@@ -69,7 +70,7 @@ def page(
             created=re.sub(r"T(\d\d)-(\d\d)-\d\d\.\d+$", r" \1:\2", created),
             first=first_screen(report),
             asked=_asked(report),
-            sentences=conclusions_in_words(report),
+            sentences=_linked(report),
             numbers=numbers,
             number_notes=[note for item in numbers for note in item.notes],
             verdicts=[(VERDICTS[key], text) for key, text in VERDICT_MEANINGS.items()],
@@ -80,8 +81,18 @@ def page(
             made=[_model(number, model) for number, model in enumerate(report.models, start=1)],
             papers=[(item, _address(item)) for item in SOURCES.values()],
             data=_data_sources(report),
+            criteria=CRITERIA,
         )
     )
+
+
+def _linked(report: Report) -> list[str]:
+    """Every conclusion in words, with a link to its questions."""
+    by_text = {said: item for item, said in conclusions_by_criterion(report)}
+    return [
+        text(said) + (Markup(" ") + questions(by_text[said]) if said in by_text else "")
+        for said in conclusions_in_words(report)
+    ]
 
 
 def _asked(report: Report) -> list[str]:

@@ -17,6 +17,7 @@ from xling_tasks.criteria import CRITERIA, ENGLISH
 from xling_tasks.criteria.sample import Passage
 from xling_tasks.errors import DataError
 from xling_tasks.logs.shown.parts import parts_of
+from xling_tasks.pages.door import DOOR
 from xling_tasks.report.data import Model
 from xling_tasks.report.model import Report
 from xling_tasks.report.page.gaps import Gap, gaps
@@ -81,7 +82,7 @@ class SampleToRead:
     def address(self) -> str:
         """Where `xling view` shows it."""
         parts = (self.task, self.question, self.model)
-        return "/".join(["q", *(quote(part, safe="", errors="replace") for part in parts)])
+        return f"{DOOR}#/" + "/".join(["q", *(quote(x, safe="", errors="replace") for x in parts)])
 
 
 def samples_to_read(report: Report, n: int = 5) -> list[SampleToRead]:

@@ -38,6 +38,7 @@ class Panel(NamedTuple):
         height: In pixels.
         alt: What it shows, for those who hear it.
         group: What it belongs to, such as a model; said once for all panels that follow.
+        address: Of the questions that it shows; empty for none.
     """
 
     title: str
@@ -46,6 +47,7 @@ class Panel(NamedTuple):
     height: float
     alt: str
     group: str = ""
+    address: str = ""
 
 
 class Entry(NamedTuple):
@@ -164,7 +166,9 @@ def _group(name: str) -> Markup:
 
 
 def _on_page(panel: Panel) -> Markup:
-    title = Markup("<p><b><bdi>{}</bdi></b></p>").format(clean(panel.title)) if panel.title else ""
+    link = Markup('<a href="{}">{}</a>') if panel.address else Markup("{1}")
+    words = link.format(panel.address, clean(panel.title))
+    title = Markup("<p><b><bdi>{}</bdi></b></p>").format(words) if panel.title else Markup("")
     note = Markup('<p class="what">{}</p>').format(clean(panel.note)) if panel.note else ""
     picture = tag(
         "svg", panel.body, kind="chart", width="100%", height=panel.height, role="img",

@@ -8,6 +8,7 @@ from itertools import groupby
 from markupsafe import Markup
 
 from xling_tasks.languages import language_name
+from xling_tasks.pages.door import behind
 from xling_tasks.report.lines import worst_first
 from xling_tasks.report.model import Conclusion
 from xling_tasks.report.pictures.drawing import Drawing, Entry, Panel
@@ -121,4 +122,5 @@ def _sign_panel(own: Sequence[Conclusion], models: Sequence[str], codes: Sequenc
     ]
     title = metric_of(own[0]).heading
     alt = clean(f"{title}, {note(own)}. Languages by verdict: {'; '.join(counts)}.")
-    return Panel(title, note(own), join(parts), 18 + 16 * len(codes), alt)
+    address = behind(criterion=own[0].criterion, dataset=own[0].dataset)
+    return Panel(title, note(own), join(parts), 18 + 16 * len(codes), alt, address=address)

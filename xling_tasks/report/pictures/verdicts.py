@@ -12,6 +12,7 @@ from itertools import groupby
 from markupsafe import Markup, escape
 
 from xling_tasks.languages import language_name
+from xling_tasks.pages.door import behind
 from xling_tasks.report.lines import worst_first
 from xling_tasks.report.model import Conclusion
 from xling_tasks.report.pictures.drawing import Panel
@@ -95,7 +96,10 @@ def _panel(own: Sequence[Conclusion], scale: Scale, group: str, beside: str) -> 
     title = metric_of(own[0]).heading
     height = bottom + (18 if measured else 2)
     body = join([field, *names, *values, *axis])
-    return Panel(title, note(own), body, height, told(own, beside), group)
+    # Of a comparison's two models, both are behind it.
+    about = {"criterion": own[0].criterion, "dataset": own[0].dataset}
+    address = behind(**about, model=own[0].model if beside == ENGLISH else "")
+    return Panel(title, note(own), body, height, told(own, beside), group, address)
 
 
 def _axis(

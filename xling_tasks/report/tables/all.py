@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xling_tasks.report.model import Report
-from xling_tasks.report.sentences import about_the_judge, sentences
+from xling_tasks.report.model import Conclusion, Report
+from xling_tasks.report.sentences import about_the_judge, by_criterion
 from xling_tasks.report.tables.correctness import correctness_tables
 from xling_tasks.report.tables.coverage import coverage_tables
 from xling_tasks.report.tables.declared import declared_tables
@@ -26,7 +26,7 @@ from xling_tasks.report.tables.xlinghealth import (
     verifiability_tables,
 )
 
-__all__ = ["conclusions_in_words", "differences", "tables"]
+__all__ = ["conclusions_by_criterion", "conclusions_in_words", "differences", "tables"]
 
 _CRITERIA = (
     correctness_tables,
@@ -41,9 +41,14 @@ _CRITERIA = (
 
 def conclusions_in_words(report: Report) -> list[str]:
     """The first lines of a report: what may be said of each model and language."""
-    titles = {item.dataset: dataset_title(item.dataset) for item in report.conclusions}
-    said = sentences(report.conclusions, titles, several=len(report.models) > 1)
+    said = [text for _, text in conclusions_by_criterion(report)]
     return [*said, *about_the_judge(report.conclusions)]
+
+
+def conclusions_by_criterion(report: Report) -> list[tuple[Conclusion, str]]:
+    """What is said of each model, dataset, language and criterion, with a conclusion of it."""
+    titles = {item.dataset: dataset_title(item.dataset) for item in report.conclusions}
+    return by_criterion(report.conclusions, titles, several=len(report.models) > 1)
 
 
 def tables(

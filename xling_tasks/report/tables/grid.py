@@ -23,6 +23,9 @@ _DATASETS = {
     "xling": "prompts of this project",
     "demo": "bundled sample",
 }
+DATASET_KEYS = {title: key for key, title in _DATASETS.items()}
+"""The key of a dataset by its title in tables."""
+
 _PUBLISHED_MODELS = {"gpt-3.5-turbo": "GPT-3.5", "medalpaca-30b": "MedAlpaca-30b"}
 
 DROP_NOTE = (
