@@ -48,35 +48,30 @@ def labels_of(texts: Sequence[bytes]) -> list[str]:
     Formula: the label with the largest prior plus the sum, over the byte n-grams of the text, of
     their log-probabilities in that label (naive Bayes; Lui and Baldwin 2012, langid.py).
     """
-    kernel = _kernel(sum(map(len, texts)))
-    classify = _classify if kernel is None else kernel.best_labels
-    model = _model()
-
-    def best(batch: list[bytes]) -> NDArray[np.int64]:
-        bounds = np.cumsum([0, *map(len, batch)])
-        data = np.frombuffer(b"".join(batch), np.uint8)
-        return classify(data, bounds, model.step, model.row_of, model.weights, model.prior)
-
-    batches = list(_batches(texts))
-    if kernel is None or len(batches) == 1:
-        best_of = [best(batch) for batch in batches]
+    model, kernel = _model(), _kernel(sum(map(len, texts)))
+    if kernel is None:
+        best_of = [np.argmax(scores, axis=1) for scores in _scored(texts)]
     else:  # Only the compiled loops let another thread run meanwhile.
         with ThreadPoolExecutor(usable_cores()) as pool:
-            best_of = list(pool.map(best, batches))
+            best_of = list(pool.map(lambda own: kernel.best_labels(*own), _inputs(texts)))
     return [model.labels[number] for numbers in best_of for number in numbers]
 
 
 def scores_of(texts: Sequence[bytes]) -> NDArray[np.float64]:
     """What langid compares, texts x labels: log-probabilities but for a text's constant."""
+    return np.concatenate([np.empty((0, len(_model().labels))), *_scored(texts)])
+
+
+def _scored(texts: Sequence[bytes]) -> Iterator[NDArray[np.float64]]:
+    return (_scores(*own) for own in _inputs(texts))
+
+
+def _inputs(texts: Sequence[bytes]) -> Iterator[tuple[Any, ...]]:
+    """What `_scores` and `best_labels` take, for runs of texts that bound memory."""
     model = _model()
-    scores = [
-        _scores(
-            np.frombuffer(b"".join(batch), np.uint8), np.cumsum([0, *map(len, batch)]),
-            model.step, model.row_of, model.weights, model.prior,
-        )
-        for batch in _batches(texts)
-    ]  # fmt: skip
-    return np.concatenate(scores) if scores else np.empty((0, len(model.labels)))
+    for batch in _batches(texts):
+        data = np.frombuffer(b"".join(batch), np.uint8)
+        yield data, np.cumsum([0, *map(len, batch)]), *model[:4]
 
 
 def _batches(texts: Sequence[bytes]) -> Iterator[list[bytes]]:
@@ -95,19 +90,6 @@ def _batches(texts: Sequence[bytes]) -> Iterator[list[bytes]]:
 
 def _kernel(n_bytes: int) -> ModuleType | None:
     return loops("_langid_kernel", pays=n_bytes >= _LOAD_FROM_BYTES)
-
-
-def _classify(
-    data: NDArray[np.uint8],
-    bounds: NDArray[np.int64],
-    step: NDArray[np.uint16],
-    row_of: NDArray[np.int16],
-    weights: NDArray[np.float64],
-    prior: NDArray[np.float64],
-) -> NDArray[np.int64]:
-    """`best_labels` of the compiled loops, with numpy."""
-    best: NDArray[np.int64] = np.argmax(_scores(data, bounds, step, row_of, weights, prior), axis=1)
-    return best
 
 
 def _scores(
