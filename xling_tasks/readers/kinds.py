@@ -18,7 +18,7 @@ _PHRASES = """
     answer answers option options label labels are and both each all none except choose chosen maybe
     also wait final seems article end aside points explains_best explains
     subject noun fully opinion doubt adverb fine flawed praise blame unsure offer otherwise polite
-    emphatic replies question fails according agree disagree
+    emphatic looks advised replies question fails according agree disagree
 """
 PHRASES = frozenset(_PHRASES.split())
 """Kinds of phrases, as the files in `phrases/` name them."""

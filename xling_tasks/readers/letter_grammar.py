@@ -8,7 +8,7 @@ between: the bounds of lists keep reading linear. Other bounds say beside them w
 
 from __future__ import annotations
 
-from xling_tasks.readers.kinds import Grammar
+from xling_tasks.readers.kinds import Grammar, row
 
 RULES = Grammar("""
 LINES = [line blank]
@@ -25,7 +25,7 @@ HEAD_OF_LINE = (?:^|(?<=LINES))
 LETTER = LEADS OPENS letter CLOSES option? (?:(?:[colon comma dash]? article|[stop colon comma
  dash]?) OPENS text CLOSES (?!open letter))?
 TEXT = LEADS OPENS text CLOSES (?:NOTES option? letter CLOSES|[colon dash] letter (?=[LINES
- stop]|$))?
+ stop]|$)|comma [is so] article* option? letter)?
 # Items stand in a row, or one a line: then nothing else is on the line.
 # A dash joins three ('A - C - D'): two would be a range.
 JOINED = (?:[comma stop]* and|stop? comma+|semicolon (?=[article option options]* letter
@@ -36,6 +36,8 @@ NEXT_LINE = [comma stop semicolon colon]* (?:line|blank (?=[^LINES]* text)) [bul
 LETTERS = [bullet number]? LETTER (?:(?:JOINED|NEXT_LINE (?=LETTER ITEM_ENDS)) LETTER){0,11}+
 TEXTS = [bullet number]? TEXT (?:(?:JOINED|NEXT_LINE (?=TEXT ITEM_ENDS)) TEXT){0,11}+
 LIST = (?>LETTERS|TEXTS)
+TEXT_LETTER = LEADS text CLOSES NOTES option? letter CLOSES
+TEXT_LETTERS = [bullet number]? TEXT_LETTER (?:(?:JOINED|NEXT_LINE) TEXT_LETTER){0,7}+
 
 # What may follow letters that answer.
 AFTER = [CLOSE end option both]*
@@ -53,12 +55,15 @@ LOOSE = (?:STRICT|AFTER all (?=$|[LINES stop comma semicolon])|AFTER [is are bot
 # Places: what opens a reply, its last lines, all of the options.
 OPENING = (?:[article so]+ comma)? (?:tick (?=[^tick cross LINES]* $))? (?P<list>LIST)
  (?=STRICT|(?<=CLOSE) AFTER
- (?=capital)|AFTER (?=dash capital))
+ (?=capital)|AFTER (?=dash capital)|article stop? $)
 OPENING_TEXT = (?P<list>LIST) (?=STRICT|(?<=text CLOSE?) (?=[comma colon open dash]))
 LAST_LINES = HEAD_OF_LINE (?P<list>LIST) [CLOSE end option stop]* $
 EVERY = [article answer]* all (?=STRICT|comma)
-LISTED = (?P<list>LIST) (?=STRICT)
-LISTED_LOOSELY = (?P<list>LIST) (?=LOOSE)
+# 'Answer: C. Metformin lowers ...': the text begins the next sentence.
+SENTENCE_NEXT = (?=[stop colon] article* text [word capital is article] [^ENDS])
+NEXT_TO_IT = (?P<list>LEADS OPENS letter CLOSES) SENTENCE_NEXT
+LISTED = (?P<list>LIST) (?=STRICT|AFTER colon article* [text word capital])|NEXT_TO_IT
+LISTED_LOOSELY = (?P<list>LIST) (?=LOOSE)|NEXT_TO_IT
 
 # Labels: an answer's noun with what makes it the right one, and a colon, a verb or nothing.
 NOUN = (?:[article final right both label]* NAMED [article final right option options]*
@@ -72,7 +77,8 @@ EDGE = (?<=^|[stop comma colon semicolon query open close open_square close_squa
  number so is but end also
  dot all and boxed dash]|[word capital] (?=[article right final]))
 ITEM_HEAD = (?<=^|[LINES bullet number])
-WITH_COLON = EDGE (?P<core>NOUN|ITEM_HEAD [is are]? right+|(?<=^|[LINES bullet number comma])
+WITH_COLON = EDGE (?P<core>NOUN|ITEM_HEAD [word capital article]{0,4} right+ [word capital
+ article]{0,4}|ITEM_HEAD [is are]? right+|(?<=^|[LINES bullet number comma])
  [article final right]* [label option] final?) (?P<mark>COLON)
 WITH_VERB = EDGE (?P<core>NOUN|(?<=^|[stop LINES bullet number]|article comma) article* right+
  article?)
@@ -82,7 +88,8 @@ NOUN_ALONE = (?<=^|[ENDS bullet]|[is article so] comma?|so comma) (?P<core>NOUN)
 VERB_ALONE = (?<=^|[stop LINES bullet]) (?P<core>(?:article+ comma)? article* [is are]+) (?P<mark>)
 RIGHT_ALONE = (?<=^|[stop LINES bullet]) (?P<core>[is are]? right+
  (?=[article both option]* letter)) (?P<mark>)
-CHOICE = (?<!not|maybe|both|wrong) (?P<core>choose) (?P<mark>[colon dash]?)
+CHOICE = (?<!not|maybe|both|wrong) (?P<core>choose)
+ (?P<mark>[word capital article]{0,3} is|[colon dash]?)
 FINDING = (?<!not|maybe|wrong) (?P<core>points) (?P<mark>colon?)
 # 'The best fit is B' before the letter; 'most likely has T (option B)'.
 BEST = (?<!not|maybe|wrong|none) (?P<core>explains_best) (?P<mark>colon? [is are]?)
@@ -110,6 +117,7 @@ STATED = STATES comma? (?:dash? [is are]* [both each comma]* [article final righ
  |dash? [is are]+ [both each]* (?:[article final]* right+ [option options]|[article final right
  both]* [option options] [article final both]* right+) end*
  |chosen) article* (?=SENTENCE_GOES|and)
+ |(?<=so comma?) (?P<list>LIST) AFTER [is are both each]* right end* (?=$|[stop LINES])
 TRUE = STATES dash? [is are both each]* article? right+ [option options]? [end article]*
  (?=SENTENCE_GOES)
 # In Japanese, what it explains stands before the verb: a few words.
@@ -128,6 +136,29 @@ NOT_BUT = (?<=^|[stop LINES bullet comma semicolon]|NAMED is?|NAMED is? article)
  |(?<=NAMED) [is are]? [not no]+ [is are article option options]* (?P<no>LIST) [semicolon comma
  stop] (?=[article is]) article? [is are]?
  (?P<list>LIST) (?=STRICT)
+
+# The only options that are named, by letter, where words say that they are chosen: behind a verb,
+# a comma or a dash where the reply ends; with what one should do; at the head of the reply.
+SPOILS = [wait refusal query]
+SENTENCE = [^ENDS]+ ENDS?
+NAMES = [letter prose text]
+OTHERS = (?:[comma dash semicolon] article* aside|because) .*
+DENIES_ONE = [not no wrong none aside]
+HEDGES_ONE = [except but or maybe seems also answer answers slash looks]
+PAIRS = (?:TEXT_LETTERS|LETTER (?:JOINED LETTER){1,7}+)
+ENDS_REPLY = (?:(?<=[is are comma dash so close_square]|[is are] colon LINES*|text [^NOTES] .*)
+ (?P<list>LETTERS) AFTER
+ |(?<=[is are word capital] colon LINES*|[^ENDS colon]) (?P<list>PAIRS) (?:AFTER|is? capital)
+ |(?<=advised [^ENDS colon]*) (?P<list>LETTERS|TEXT_LETTERS) AFTER
+ |(?<=[^ENDS colon]) (?P<list>LETTERS|TEXT_LETTERS) AFTER [is capital]* advised [end
+ capital]*) stop? $
+ |(?<=[is are]) (?P<list>LEADS OPENS letter CLOSES) (?=stop text)
+ |(?<=^|[ENDS comma]) (?P<list>LETTERS|TEXT_LETTERS) AFTER [is are] [word capital
+ article]{0,6} right+ [word capital article end]{0,6} stop? $
+# A few words behind a comma: with another comma it would be a row of words.
+OPENS_REPLY = ^ article* (?P<list>TEXT_LETTERS) AFTER [is are]* advised
+ |^ article* (?P<list>LETTERS) (?:AFTER comma (?=[^ENDS comma]{1,4} stop? $)|AFTER (?=dash)
+ |AFTER [is are]* advised|(?<=text CLOSE*) (?=[is are comma colon dash]))
 
 # What no longer counts: what is corrected, what is only granted ('Although B is common, ...').
 CORRECTION = (?:^|(?<=[stop comma colon semicolon query LINES bullet open])) [no wrong]? [comma
@@ -163,8 +194,10 @@ OF_OTHERS = (?:[colon query] [close bullet]* $|[aside wrong])
 NEGATIVE = [wrong not cross no none]
 
 # What stands behind letters and speaks against them.
+# 'If you need more, ...' behind the answer's sentence doubts nothing: 'Maybe.' and 'Maybe B' do.
+MAYBE = (?:(?<!stop end*) maybe|maybe (?=[^ENDS]{0,3} (?:ENDS|$)|[^ENDS]* [letter prose text]))
 TAKEN_BACK = [CLOSE comma semicolon open stop dash bullet end]*
- (?:and? [or maybe seems also]|[stop comma semicolon colon dash]* no (?![word capital]|[article
+ (?:and? [or seems also]|and? MAYBE|[stop comma semicolon colon dash]* no (?![word capital]|[article
  option options]* letter)|wrong (?=[comma stop semicolon LINES]|$))
 ALSO = [letter prose] [^letter prose word capital]{0,2} also (?!wrong)
 REASON_EACH = (?:[semicolon comma] and?|and|[stop LINES] [bullet number]?) [article option
@@ -178,6 +211,7 @@ BUT_NOT_OTHERS = comma? but [article option options letter and comma]* letter
  [is are dash article both each]* (?:wrong|[not no] (?!wrong))
 AGAINST_TEXT = [not aside] article* $
 TEXT_DENIED = end? not
+REASONS = because .*
 HEDGES = [but maybe seems or]
 
 # What stands before a label and denies it, doubts it or makes it another's.
@@ -217,9 +251,21 @@ FIRST_OF_LINES = line [bullet number]? article* text
 TAIL = [CLOSE stop colon comma dash open]+ (?P<rest>[^stop query]*)
 """)
 
-LABELS = [
-    (RULES.WITH_COLON, True), (RULES.WITH_VERB, True), (RULES.BOXED, True),
-    (RULES.NOUN_ALONE, False), (RULES.VERB_ALONE, False), (RULES.RIGHT_ALONE, True),
-    (RULES.CHOICE, True), (RULES.FINDING, False), (RULES.BEST, False), (RULES.CONCLUSION, False),
+_COLONS, _VERBS = "colon so close_square dash", "is are"
+_NOUNS = "answer answers right final option options"
+_LABELS = [
+    (RULES.WITH_COLON, True, _COLONS), (RULES.WITH_VERB, True, _VERBS),
+    (RULES.BOXED, True, "boxed"),
+    (RULES.NOUN_ALONE, False, _NOUNS), (RULES.VERB_ALONE, False, _VERBS),
+    (RULES.RIGHT_ALONE, True, "right"), (RULES.CHOICE, True, "choose"),
+    (RULES.FINDING, False, "points"), (RULES.BEST, False, "explains_best"),
+    (RULES.CONCLUSION, False, "so"),
 ]  # fmt: skip
-"""Labels, and whether a comma may follow the letters after them."""
+LABELS = [(rule, loose, frozenset(row(needed))) for rule, loose, needed in _LABELS]
+"""Labels, whether a comma may follow the letters after them, and kinds of which they have one."""
+
+_EXPLAINING = [
+    (RULES.EXPLAINS, "explains explains_best"), (RULES.SEEMS, "seems"), (RULES.PROBABLE, "right"),
+]  # fmt: skip
+EXPLAINING = [(rule, frozenset(row(needed))) for rule, needed in _EXPLAINING]
+"""Statements that count where no label stands, and kinds of which they have one."""

@@ -17,6 +17,7 @@ _YES_NO = {*["да", "yes", "oui", "sí", "是", "はい", "true"]} | _NO
 
 LETTER, TEXT, PROSE, WORD = tuple(row("letter text prose word"))
 WITHIN_ITEM = row("stop colon dash open close open_square close_square option")
+TOLD_AGAIN = row("is so")
 MENTIONS = LETTER + PROSE
 BEFORE_ITEM = row("line blank bullet number comma and stop colon semicolon dash open close")
 LINES, ENDS = row("line blank"), row("stop query line blank")
@@ -56,6 +57,7 @@ class Reply:
     Attributes:
         kinds: The kinds of the tokens, without line breaks at the end.
         keys: The letters of the options, in order.
+        told: The kinds, with those that only `letters._Reader._only_one` looks at.
         heads: The ends of what heads an item of a list ('A.').
         several: Whether the question allows more than one letter.
         cut: Whether the reply may have been cut off.
@@ -79,7 +81,8 @@ class Reply:
         if asked != "false":  # 'the exception' is then no answer's name
             exceptions = {at for at, words in enumerate(tokens.words) if words == "exception"}
             kinds = "".join(WORD if at in exceptions else kind for at, kind in enumerate(kinds))
-        self.tokens, self.kinds = tokens, _without_granted(kinds)
+        self.tokens, self.told = tokens, _without_granted(kinds)
+        self.kinds = self.told.translate({ord(kind): WORD for kind in row("looks advised")})
         self.options, self.several, self.cut, self.verbatim = options, several, cut, verbatim
         self.keys, self.asked = options.keys, asked
         self.heads = [match.end() for match in RULES.HEAD_LINE.finditer(self.kinds)]
@@ -92,7 +95,7 @@ class Reply:
         letters: list[str] = []
         before_text = False  # whether the last item was a text, which its letter may follow
         texts_only, own, line_breaks, with_text, own_text = True, "", 0, 0, False
-        texts_alone = 0
+        texts_alone, text_last = 0, False
         for at in range(start, end):
             kind, value = self.kinds[at], self.tokens.values[at]
             if kind == LETTER:
@@ -107,13 +110,15 @@ class Reply:
                 own, own_text = "".join(sorted(value)), False
             elif kind == TEXT:
                 key = "".join(value)
-                before_text = not own
+                before_text = text_last = not own
                 if own and key != own:
                     return None
                 if not own and key not in letters:
                     letters.append(key)
                     texts_alone += 1
                 own, own_text, with_text = "", True, with_text + 1
+            elif kind in TOLD_AGAIN:
+                before_text = text_last  # 'Text, that is C'
             elif kind not in WITHIN_ITEM:
                 own, before_text = "", False
                 line_breaks += kind in LINES
@@ -244,7 +249,13 @@ class Reply:
             return False
         if has(tail[:2], "but") and not RULES.BUT_NOT_OTHERS.match(tail):
             return False
-        if has(sentence + tail, "none"):
+        whole = not self.several or len(place.letters) > 1
+        # 'C - Text. The other drug (A) ...': a letter and its text, and no list of such.
+        both = TEXT in self.kinds[place.start : place.end] and not place.text
+        whole = whole and (place.named or (both and not has(tail[:1], "letter number bullet")))
+        if whole and has(after[: skipped.end() if skipped else 0], "stop"):
+            return True  # the next sentence speaks of something else
+        if has(sentence + RULES.REASONS.sub("", tail), "none"):
             return False
         others = self.mentioned(tail_start, tail_start + len(tail)) - place.letters
         if others == {"A"} and place.named and not self.several and self._article(tail_start, tail):

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 import regex
 
 from xling_tasks.readers.kinds import KIND, has, row
-from xling_tasks.readers.letter_grammar import LABELS, RULES
+from xling_tasks.readers.letter_grammar import EXPLAINING, LABELS, RULES
 from xling_tasks.readers.letter_reply import LETTER, LINES, TEXT, Place, Reply
 from xling_tasks.readers.letter_rows import row_letters, true_ones
 from xling_tasks.readers.lexer import lex
@@ -113,7 +113,7 @@ class _Reader(Reply):
             if rows is not None:
                 return rows or None
         if not places and opening is None:
-            return true_ones(self)
+            return true_ones(self) or self._only_one()
         chosen = opening
         if places:
             chosen = self._last_word(places)
@@ -122,6 +122,49 @@ class _Reader(Reply):
         if chosen and self._true_ones_instead(chosen):
             return None
         return chosen.letters if chosen and self.stands(chosen) else None
+
+    def _only_one(self) -> frozenset[str] | None:
+        """The only options that are named and not denied, where words say that they are chosen.
+
+        'The drug to start with is C', 'You should give C', 'C, without a doubt', 'C – Text ...'.
+        """
+        affirmed, end = self._affirmed()
+        most = len(self.keys) - 1 if self.several and not self.asked else 1
+        if self.cut or not 0 < len(affirmed) <= most:
+            return None
+        for rule in (RULES.ENDS_REPLY, RULES.OPENS_REPLY):
+            for match in rule.finditer(self.told, 0, end):
+                place = self.place(match)
+                if place and place.letters == affirmed and not self.unfinished(place):
+                    return affirmed
+        return None
+
+    def _affirmed(self) -> tuple[frozenset[str], int]:
+        """The options of the sentences that deny none, and where the last of these ends.
+
+        None where a sentence hedges, or where one that denies has the same options.
+        """
+        affirmed: frozenset[str] = frozenset()
+        denied: frozenset[str] = frozenset()
+        last = 0
+        for match in RULES.SENTENCE.finditer(self.told):
+            start, end = match.span()
+            first = RULES.NAMES.search(self.told, start, end)
+            others = first and RULES.OTHERS.search(self.told, first.start(), end)
+            until = others.start() if others else end
+            named, said = self.letters_in((start, until)), self.told[start:until]
+            denied |= self.letters_in((until, end)) - named
+            end = until
+            if not named:
+                continue
+            if RULES.DENIES_ONE.search(said):
+                denied |= named
+            elif RULES.HEDGES_ONE.search(said):
+                return frozenset(), 0
+            else:
+                affirmed, last = affirmed | named, end
+        spoilt = affirmed & denied or RULES.SPOILS.search(self.told)
+        return (frozenset(), 0) if spoilt else (affirmed, last)
 
     def _true_ones_instead(self, place: Place) -> bool:
         """Whether several letters say what is so, where one that is false is asked for."""
@@ -228,13 +271,16 @@ class _Reader(Reply):
         yield place
 
     def _labelled(self) -> Iterator[Place]:
+        present = set(self.kinds)
         for match in RULES.NOT_BUT.finditer(self.kinds):
             place = self.place(match)
             refused = self.letters_in(match.span("no"))
             if place and not place.letters & refused and not self.doubted(match.start()):
                 yield place._replace(named=True)
-        false_label = [(RULES.FALSE_LABEL, True)] if self.asked == "false" else []
-        for pattern, loose in [*LABELS, *false_label]:
+        false_label = [(RULES.FALSE_LABEL, True, present)] if self.asked == "false" else []
+        for pattern, loose, needed in [*LABELS, *false_label]:
+            if needed.isdisjoint(present):
+                continue
             for match in pattern.finditer(self.kinds):
                 if self.denied(match.start("core")):
                     continue
@@ -250,7 +296,9 @@ class _Reader(Reply):
         yield from self._explaining()
 
     def _explaining(self) -> Iterator[Place]:
-        for rule in (RULES.EXPLAINS, RULES.SEEMS, RULES.PROBABLE):
+        for rule, needed in EXPLAINING:
+            if needed.isdisjoint(self.kinds):
+                continue
             for match in rule.finditer(self.kinds):
                 place = self.place(match)
                 if place and not self.denied(match.start()):

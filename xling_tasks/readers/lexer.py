@@ -31,6 +31,7 @@ _CLOTHES = set('*_`#"“”„«»「」『』{}¿¡<>〈〉《》')
 _LETTERS = regex.compile(r"[A-HАВСЕ]{1,8}")
 # 'A) V', 'B: F': true and false in one letter.
 _TRUE_FALSE = {"V": TICK, "T": TICK, "F": CROSS}
+_LONGEST_NOUN = 4  # characters of a noun that a letter names a kind of ('ビタミンC')
 _RUSSIAN_LETTERS = {"Б", "Г", "Д"}
 # Words, not rows of letters.
 _WORDS = {"AD", "BE", "BED", "CE", "DE", "ACE", "FACE"}
@@ -45,6 +46,9 @@ _LOWER_JAPANESE = regex.compile(
     r"|(?<=[はが、とや])[ ]*([a-h])(?=です|である|の|と|、|[。.]|$)"
     r"|(?<![^\s、,。.])([a-h])(?=[ :.)]*[○×◯✗✓]))"
 )
+_SHORT = 80  # characters
+# 'the answer is c': a word of one letter does not end a short reply.
+_LOWER_END = regex.compile(r"(?s)(?<![\p{Latin}\p{Cyrillic}'])([b-dfghвс])[ *\"'`)\].。!]*$")
 _LOWER_BEFORE_TEXT = regex.compile(r"(?m)^[ \ue001*(]*([a-h])(?=(?:[ ]?[.):\-–—]|[ ])[ *]*(\S.*))")
 
 
@@ -170,7 +174,8 @@ def lex(text: str, options: Options) -> Tokens | None:
 
 def _capitals(text: str, options: Options) -> str:
     """The reply with lower-case letters of options in capitals, where they stand as an answer."""
-    for pattern in (_LOWER_LINE, _LOWER_HEAD, _LOWER_JAPANESE):
+    ends = (_LOWER_END,) if len(text) < _SHORT else ()
+    for pattern in (_LOWER_LINE, _LOWER_HEAD, _LOWER_JAPANESE, *ends):
         text = pattern.sub(_raised, text)
     return _LOWER_BEFORE_TEXT.sub(lambda m: _raised_before(m, options), text)
 
@@ -329,7 +334,10 @@ class _Letters(Lexer):
             return None
         if word == "ВСЕ" or (word in _WORDS and not self._stands_alone(at)):
             return None
-        if at and naming().longest(self.low, at - 1):
+        if any(
+            (noun := naming().longest(self.low, at - far)) and noun[0] == far
+            for far in range(1, min(at, _LONGEST_NOUN) + 1)
+        ):
             return None  # 'vitamin C', 'type A'
         letters = word.translate(LOOK_ALIKE)
         if len(letters) > 1:

@@ -127,6 +127,12 @@ def naming() -> Lexicon:
 
 
 @functools.cache
+def limits() -> Lexicon:
+    """What a sentence about an answer says of a part of it ('half'), or of its words ('claims')."""
+    return lexicon_of(["apart", "tells", "bare", "whole"], "verdict")
+
+
+@functools.cache
 def _negative() -> Lexicon:
     return lexicon_of(["asks_false", "asks_not"])
 

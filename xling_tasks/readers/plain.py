@@ -55,7 +55,9 @@ _ARROW = regex.compile(r"[-=]{1,2}>")
 _UNDERSCORE = regex.compile(r"(?<=\w)_(?=\w)")
 _SPACES = regex.compile(r"[^\S\n]+")
 _RANGE = regex.compile(r"(?<=\d ?)[‐‑–−](?= ?\d)")  # '10–15' and '10-15' are one range
-_ONE_QUOTE = str.maketrans({"’": "'", "‘": "'", "´": "'", "ʼ": "'", "\r": "\n", "\u2028": "\n"})
+_ONE_QUOTE = str.maketrans(
+    {"’": "'", "‘": "'", "´": "'", "ʼ": "'", "\r": "\n", "\u2028": "\n", "〇": "○"}
+)
 
 
 def bare(reply: str, limit: int) -> str | None:

@@ -21,12 +21,13 @@ import regex
 
 from xling_tasks.readers.kinds import KIND, has, row
 from xling_tasks.readers.lexer import Lexer, Tokens
-from xling_tasks.readers.lexicon import SIGNS, WORDS, lexicon
+from xling_tasks.readers.lexicon import SIGNS, WORDS, lexicon, limits
 from xling_tasks.readers.plain import bare, one_form, undressed, without_next_question
 from xling_tasks.readers.verdict_grammar import RULES
 
 YES, NO = 1, 0
 _LONGEST = 12_000
+OTHER = "word foreign according noun"
 
 _ENGLISH = {"is", "are", "was", "seems", "looks"}
 
@@ -76,7 +77,9 @@ class _Reader:
         explicit = set(self._explicit())
         if len(explicit) > 1:
             return None
-        verdict = _one(explicit or self._statements())
+        verdict = _one(explicit or list(self._statements()) or self._of_the_whole())
+        if verdict == YES and not has(kinds, "yes") and RULES.PART_WRONG.search(kinds):
+            return None  # 'The answer is right; the dose is wrong.'
         return None if verdict is None or self._contradicted(verdict) else verdict
 
     def _explicit(self) -> Iterator[int]:
@@ -137,10 +140,12 @@ class _Reader:
         """What the sentences say; two different values where one is unsure or asks."""
         for match in RULES.SENTENCE.finditer(self.kinds):
             sentence = match[0]
-            unsure = has(sentence, "unsure") and RULES.TELLS.search(sentence)
+            head = RULES.LEAD_IN.match(sentence)
+            # 'It may be good for adults, so here it is wrong': what it comes to is not unsure.
+            rest = sentence[head.end() :] if head and has(head[0][-2:], "so") else sentence
+            unsure = has(rest, "unsure") and RULES.TELLS.search(sentence)
             if sentence.endswith(KIND["query"]) or unsure:
                 yield from (YES, NO)
-            head = RULES.LEAD_IN.match(sentence)
             said = self._statement(match.start(), match.end())
             if said is None and head:
                 said = self._statement(match.start() + head.end(), match.end())
@@ -155,6 +160,38 @@ class _Reader:
             elif has(sentence, "flawed") or RULES.UNFIT.match(sentence):
                 yield NO
 
+    def _of_the_whole(self) -> Iterator[int]:
+        """What the only sentences with a verdict say of the answer, in whatever other words."""
+        for match in RULES.SENTENCE.finditer(self.kinds):
+            said = RULES.OF_THE_WHOLE.fullmatch(match[0])
+            if said:
+                start = match.start()
+                latin = self.words[start + said.start("adj")] < "\u0900"
+                cut = latin and not has(said[0], "is stop")
+                if cut or self._limited(said, start) or self._english_no(said, start):
+                    return  # 'cut': 'La respuesta correct'
+                yield _said(said)
+            elif RULES.SAYS.search(match[0]):
+                yield from (YES, NO)
+
+    def _limited(self, said: regex.Match[str], start: int) -> bool:
+        """Whether other words of a sentence may turn it: only some are known to say 'all of it'."""
+        subject = said.start("subject")
+        other = [at for at in range(said.end()) if has(said[0][at], OTHER)]
+        if subject + 1 in other and _bare_word(self.words[start + subject]):
+            return True  # 'This drug is right'
+        others = [self.words[start + at] for at in other]
+        limited = any(
+            _limits(self.words[start + at], "apart tells" if at > subject else "apart")
+            for at in other
+        )
+        return limited or bool(others and not any(_limits(each, "whole") for each in others))
+
+    def _english_no(self, said: regex.Match[str], start: int) -> bool:
+        """Whether a 'no' stands before an English verb: it denies none."""
+        found = RULES.NO_VERB.search(said[0])
+        return bool(found and self.words[start + found.start() + 1] in _ENGLISH)
+
     def _statement(self, start: int, end: int) -> regex.Match[str] | None:
         """The statement at a place; in English and Spanish only with a verb."""
         match = RULES.STATEMENT.match(self.kinds, start, end)
@@ -167,10 +204,10 @@ class _Reader:
             and adjective[-1] not in "ao"
         ):
             return None
-        before_verb = RULES.NO_VERB.search(match[0])  # 'no' denies no English verb
-        if before_verb and self.words[match.start() + before_verb.start() + 1] in _ENGLISH:
-            return None
-        return match
+        between = range(match.start() + 1, match.start("adj"))
+        others = [self.words[at] for at in between if has(self.kinds[at], OTHER)]
+        tells = any(_limits(other, "tells") for other in others)  # 'it says that this is wrong'
+        return None if tells or self._english_no(match, match.start()) else match
 
     def _contradicted(self, verdict: int) -> bool:
         """Whether the reply says the opposite elsewhere, as a word of its own or as a statement."""
@@ -223,9 +260,23 @@ def _bare(kinds: str) -> int | None:
 
 def _said(match: regex.Match[str]) -> int:
     """What a statement says, its negations counted."""
-    turns = sum(bool(match[name]) for name in ("doubt", "n1", "n2", "n3", "n4", "n5", "n6"))
-    value = YES if match["adj"] == KIND["right"] else NO
+    groups = match.groupdict()
+    turns = sum(bool(groups.get(name)) for name in ("doubt", "n1", "n2", "n3", "n4", "n5", "n6"))
+    value = YES if groups["adj"] == KIND["right"] else NO
     return value if turns % 2 == 0 else 1 - value
+
+
+def _bare_word(subject: str) -> bool:
+    """Whether a subject is 'this' alone, which may be the article of what follows."""
+    each = subject.split()
+    return limits().longest(each, 0) == (len(each), "bare")
+
+
+def _limits(words: str, kinds: str) -> bool:
+    """Whether words have one that limits what is judged, of these kinds."""
+    each = words.split()
+    found = (limits().longest(each, at) for at in range(len(each)))
+    return any(phrase and phrase[1] in kinds.split() for phrase in found)
 
 
 _SAME = {"semicolon": "comma", "open_square": "open", "close_square": "close", "and": "or"}
@@ -267,7 +318,7 @@ class _Lexer(Lexer):
             about = i and kinds[i - 1] in about_it
             colon = about and kinds[i + 1] == KIND["colon"]
             joins = colon or kinds[i + 1] not in row("stop comma colon line query open close")
-            led = about or (i and kinds[i - 1] in row("foreign adverb offer opinion"))
+            led = about or (i and kinds[i - 1] in row("foreign adverb offer opinion so"))
             opens = i == 0 and kinds[1] in row("right wrong adverb")
             if said == ["是"] and (opens or (led and joins)):
                 kinds[i] = KIND["is"]
@@ -299,6 +350,7 @@ def lex_verdict(text: str) -> Tokens:
     kinds = RULES.GRANTED.sub(
         lambda match: KIND["according"] + RULES.GRANTS.sub(word, match[0])[1:], kinds
     )
+    kinds = RULES.GRANTED_AFTER.sub(lambda match: word * len(match[0]), kinds)
     kinds = RULES.FORM.sub(lambda match: query * len(match[0]), kinds)
     kinds = kinds.translate({ord(kind): KIND["but"] for kind in row("concession granted")})
     if has(kinds, "question"):

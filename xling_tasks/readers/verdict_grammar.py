@@ -20,7 +20,8 @@ ITEM = (?:(?P<no>DENIED is? [adverb fully]* right|right DENIED is?
 EDGE = [bullet boxed stop comma open colon dash slash close]*
 LABEL = (?:noun [word ABOUT adverb]{0,4} [colon dash]
  |[adverb right]* ABOUT noun? [right adverb]* is colon?
- |noun word{0,2} subject is colon?|boxed|so [comma colon]?|ABOUT colon|is? subject? right is? colon
+ |noun word{0,2} subject is colon?|boxed|so [comma colon]?|ABOUT adverb* colon
+ |is? subject? right is? colon
  |right? noun (?=[yes no] (?:[is stop comma line]|$)))
 # What leads to a verdict: 'In short, ', 'definitely '; 'I think not' says less than No.
 # 'from a doctor's view, '.
@@ -48,6 +49,9 @@ SENTENCE = [^ENDS]* ENDS?
 GRANTED = (?:^|(?<=[stop line comma]))
  (?:concession [^ENDS comma]* comma|[^ENDS comma granted]* granted) (?=[^ENDS]* [^ENDS])
 GRANTS = [^comma stop line]
+# 'No, although parts of it are true'; 'Yes, although it could mention ...', and nothing against it.
+GRANTED_AFTER = (?<=(?:^|[stop line colon]) no comma) concession (?![is subject]) [^ENDS]*
+ |(?<=(?:^|[stop line colon]) yes comma) concession [^ENDS no not wrong but fully]* (?=ENDS|$)
 FORM = open? (?P<one>WORDS) comma? [or slash]+ (?!(?P=one)) WORDS (?:close|(?=[stop line]|$))
 # 'It is wrong and may be harmful': the doubt is about more of the same.
 MORE_BLAME = (?<=(?<!DENIED adverb*) wrong is?) [or comma]
@@ -90,8 +94,18 @@ STATEMENT = [opinion agree adverb so comma]* (?P<doubt>doubt?) [opinion adverb]*
  (?P<n5>DENIED?) is? adverb*
  (?=$|[stop comma colon open close line because dash but query bullet so]|or (?![WORDS not]))
 STARTS = (?:^|(?<=[stop line bullet colon boxed query comma dash])|(?<=[yes no]) (?!is)|(?<=so))
+# A sentence with one verdict, at its end, and before it the answer that is judged; a denial stands
+# beside the verdict. 'Everything in the answer is accurate', 'I would mark this answer as correct'.
+OTHER = [^ENDS WORDS not fine flawed fails unsure doubt but fully]*
+NEAR = [^ENDS WORDS not fine flawed fails unsure doubt but fully is]*
+OF_THE_WHOLE = OTHER (?P<subject>subject) (?:OTHER (?P<n1>DENIED?) is (?P<n3>DENIED?) adverb*
+ |NEAR (?P<n4>DENIED?) adverb*) (?P<adj>[right wrong]) adverb* (?P<n2>DENIED?) is?
+ (?:[ABOUT adverb close]|ABOUT [word foreign]+)* (?:ENDS?|because .*)
+# What is wrong about an answer that is called right: '..., the dose is wrong'.
+PART_WRONG = (?<=[stop comma line dash but]) [adverb word foreign noun]{1,4} (?:is adverb* wrong
+ |wrong is|DENIED is? adverb* right|is DENIED adverb* right|right DENIED is) (?=[ENDS comma]|$)
 # What leads to a statement: a word, a label, 'therefore', 'according to the guidelines,'.
-LEAD_IN = bullet? [yes no] comma?|[^comma]{0,12} colon|(?:[^ENDS]* comma)? so comma?
+LEAD_IN = bullet? (?:[yes no] comma|yes)|[^comma]{0,12} colon|(?:[^ENDS]* comma)? so comma?
  |(?:adverb|[word foreign offer]? agree is?) comma|[opinion adverb]*
  NEUTRAL according (?:NEUTRAL comma but?|(?=opinion))
 UNFIT = [opinion adverb so comma]* (?:ANSWER fails|fails)
