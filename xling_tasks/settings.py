@@ -18,9 +18,10 @@ from xling_metrics.languages import language_code
 
 from xling_tasks.data.own.tongues import stated_scripts
 from xling_tasks.data.prompt_sets import ALL, PARTS
+from xling_tasks.data.protocols import FIXED, fixed
 from xling_tasks.errors import SettingError, did_you_mean
 from xling_tasks.languages import LANGUAGES, known_language
-from xling_tasks.models.encoders import EncoderSpec
+from xling_tasks.models.encoders import EncoderSpec, encoders_as_published
 from xling_tasks.models.identifiers import checked
 from xling_tasks.models.spec import Juror, ModelSpec, jury
 from xling_tasks.models.translate.translator import translator_spec
@@ -42,6 +43,7 @@ class Settings:
     """All settings of all tasks; a task ignores those that do not concern it.
 
     Attributes:
+        protocol: `published` sets all that the papers fix (see `data/protocols.py`); None nothing.
         data_dir: Folder or file with the data.
         dataset: `REPO` or `REPO@REVISION` on the Hub instead of the default one.
         temperatures: The temperatures that sampled tasks sweep; 0 is greedy.
@@ -99,6 +101,7 @@ class Settings:
             langid's: `py3langid`, `lingua` or the file of a fastText model.
     """
 
+    protocol: str | None = None
     data_dir: str | None = None
     dataset: str | None = None
     temperatures: tuple[float, ...] = (0.0, 1.0)
@@ -164,6 +167,10 @@ class Settings:
             jurors = values["judge"]
             values["judge"] = jurors[0].spec
             values["jury"] = jurors if len(jurors) > 1 else ()
+        if values.get("protocol") is not None:
+            encoders_as_published(values)
+            values = fixed(values)
+            given |= dict.fromkeys(FIXED.keys() & known)
         if values.get("judge_order") == _BOTH and values.get("judge") is None:
             raise SettingError("--metadata judge_order=both: no judge is set; set one")
         if values.get("reader") == _JUDGE:
@@ -184,12 +191,10 @@ class Settings:
         jurors = plain.pop("jury")
         if jurors:
             plain["judge"] = [{"name": each["name"], **each["spec"]} for each in jurors]
-        if self.judge_order == _PUBLISHED:  # as results of runs that know no other order
-            plain.pop("judge_order")
-        if not self.hdp:  # likewise
-            plain.pop("hdp")
-        if self.rubric_answers == 1:  # likewise
-            plain.pop("rubric_answers")
+        # As results of runs that know nothing else.
+        usual = {"judge_order": _PUBLISHED, "hdp": False, "rubric_answers": 1, "protocol": None}
+        for key in (key for key, value in usual.items() if plain[key] == value):
+            plain.pop(key)
         for key in ("encoder", "source_encoder"):
             if isinstance(plain[key], dict):
                 plain[key] = json.loads(plain[key]["arguments"])
@@ -347,6 +352,7 @@ def _switch(key: str, value: Any) -> bool:
 
 
 _CHECKS: dict[str, Any] = {
+    "protocol": _one_of(_PUBLISHED, None),
     "data_dir": _text,
     "dataset": _text,
     "temperatures": lambda key, value: temperatures(f"--metadata {key}", value),

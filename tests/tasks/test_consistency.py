@@ -209,6 +209,8 @@ def test_published_scores_are_made_on_translations(run, tmp_path):
     assert scores["sim_2gram_t1.0,none"] == 0.0
     assert scores["translation_failed_rate_t1.0,none"] == pytest.approx(1 / 3)
     assert scores["length_words_t1.0,none"] == 3.5
+    kept = results["samples"][T + "es"][0]["n_answered"]["english"]
+    assert kept == {"1.0": ["Fever falls alone", "Water and fever rest", None]}
     # Language is judged on what the model said, not on the translation.
     assert scores["language_consistency_t1.0,none"] == 1.0
     assert not [name for name in names(results, T + "es") if "_src" in name]

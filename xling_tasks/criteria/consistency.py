@@ -19,7 +19,11 @@ from xling_tasks.criteria.forms import (
 )
 from xling_tasks.criteria.sample import (
     Part,
+    Passage,
     answers_by_temperature,
+    as_text,
+    listing,
+    mapping,
     number,
     question_part,
 )
@@ -28,6 +32,9 @@ from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Sample, Show
 
 SIMILAR = ("sim_sent", "bertscore_f1", "sim_1gram")
 """The similarities that stand for all, the first that a run has."""
+
+SCORED_AS = "english"
+"""Where a sample's record of its answers has the translations that were scored, by temperature."""
 
 _READ_OF = 3
 """Of several sampled answers, as many are shown."""
@@ -56,10 +63,15 @@ _IN_SOURCE = tuple(f"{name}_src" for name in names((*_SIMILARITIES, *_SIZES)))
 
 def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
     by_temperature, others = answers_by_temperature(sample, language)
-    parts = [
-        Part(f"Answers at temperature {tau} ({count})", own)
-        for tau, (count, own) in by_temperature.items()
-    ]
+    scored = mapping(mapping(sample.get("n_answered")).get(SCORED_AS))
+    parts = []
+    for tau, (count, own) in by_temperature.items():
+        parts.append(Part(f"Answers at temperature {tau} ({count})", own))
+        if english := listing(scored.get(tau)):
+            texts = [
+                Passage(as_text(text or ""), ENGLISH, "" if text else "none") for text in english
+            ]
+            parts.append(Part("The same in English, as they were scored", texts))
     return [question_part(sample, language), *parts, Part("Answers", others)]
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from xling_metrics.encoder import Encoder
 
-from xling_tasks.errors import BackendError
+from xling_tasks.errors import BackendError, SettingError
 from xling_tasks.log import warn_once
 from xling_tasks.models.spec import named_model
 
@@ -44,6 +46,24 @@ class EncoderSpec:
         form = 'a model name, {"model": ...} or false'
         value = named_model(f"--metadata {name}", value, _KEYS, form)
         return cls(json.dumps(value, sort_keys=True))
+
+
+def encoders_as_published(settings: Mapping[str, Any]) -> None:
+    """Refuse other encoders than the papers'; none at all leaves its metrics out.
+
+    Raises:
+        SettingError: Naming the setting.
+    """
+    for name, usual in DEFAULTS.items():
+        own = settings.get(name)
+        given = json.loads(own.arguments) if isinstance(own, EncoderSpec) else usual
+        paper = usual["model"].rpartition("/")[2]
+        if Path(given["model"]).name != paper or "layer" in given:
+            raise SettingError(
+                f"--metadata protocol=published: the papers' {name} is {paper} with its usual "
+                f"layer, and {name}={own.arguments} contradicts it; name a folder of that name, "
+                f"or {name}=false to leave its metrics out"
+            )
 
 
 def encoder_for(setting: EncoderSpec | bool | None, name: str) -> Any:

@@ -18,6 +18,7 @@ from lm_eval.api.instance import Instance
 from xling_metrics.language import deciding_scripts
 
 from xling_tasks.data.prompts import Prompt, Prompts
+from xling_tasks.data.protocols import check_criterion
 from xling_tasks.errors import DataError
 from xling_tasks.harness.backends import clean_reply, replayed
 from xling_tasks.harness.run import all_ranks, bind, current, use_own_standard_errors
@@ -96,6 +97,8 @@ class XlingTask(ScoredTask):
         self._name = str(config.get("task"))
         self.prompts = Prompts(self.settings.prompts)
         self.prompt_language = self.instruction_language(self.language)
+        if self.settings.protocol is not None:
+            check_criterion(self._name, self.criterion)
         super().__init__(config=deepcopy(config))
         for name in self.used_prompts():
             self.prompts.check_used(name, self.language, self.prompt_language, self._chosen)

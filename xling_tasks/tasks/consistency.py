@@ -26,6 +26,7 @@ from xling_metrics.languages import language_code
 from xling_metrics.ngrams import distinct_answers
 from xling_metrics.words import can_segment
 
+from xling_tasks.criteria.consistency import SCORED_AS
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.harness.backends import is_hosted, takes_seed, uses_answer_cache
@@ -45,6 +46,7 @@ from xling_tasks.tasks.xlinghealth import XLingHealthTask
 from xling_tasks.unanswered import empty, failed
 
 _BETTER = {"sim": True, "bertscore": True, "length": None}
+_SCORED_AS = f"{SCORED_AS}_of_answers"
 
 
 class Replies(list[str]):
@@ -245,6 +247,7 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
         if self._translator is not None:
             pairs = [_there(t, own) for t, own in zip(texts, answers, strict=True)]
             values["translation_failed_rate"] = [[p.count(None), len(p)] for p in pairs]
+            values[_SCORED_AS] = texts
         for scorer in self._scorers:
             values |= scorer.score(texts, ordered, where)
         return values
@@ -301,6 +304,15 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
         }
 
     # Results
+
+    def all_values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """Also the translations that were scored, which are no metric, by temperature."""
+        values = super().all_values(doc, results)
+        kept = [name for name in values if name.startswith(_SCORED_AS)]
+        if kept:
+            english = {name.rpartition("_t")[2]: values.pop(name) for name in kept}
+            values["n_answered"][SCORED_AS] = english
+        return values
 
     def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """What `score` found for this document."""

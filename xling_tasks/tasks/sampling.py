@@ -19,7 +19,13 @@ class GreedyTask(XlingTask):
     @property
     def temperature(self) -> float:
         """0 (greedy) unless `--gen_kwargs temperature=` says otherwise."""
-        return forced_temperature(self) or 0.0
+        forced = forced_temperature(self) or 0.0
+        if forced and self.settings.protocol is not None:
+            raise SettingError(
+                f"{self.config.task}: --gen_kwargs temperature={forced} contradicts --metadata "
+                "protocol=published, in which this task answers greedily; leave one of the two out"
+            )
+        return forced
 
     @property
     def asked_temperatures(self) -> tuple[float, ...]:

@@ -15,6 +15,7 @@ from xling_tasks.report.tables.headlines import headline_tables
 from xling_tasks.report.tables.human import human_tables
 from xling_tasks.report.tables.mmedbench import mmedbench_tables
 from xling_tasks.report.tables.multilingual import multilingual_tables
+from xling_tasks.report.tables.protocol import protocol_tables
 from xling_tasks.report.tables.significance import significance_tables
 from xling_tasks.report.tables.table import Table
 from xling_tasks.report.tables.topics import topic_tables
@@ -66,6 +67,7 @@ def tables(
     made += headline_tables(report)
     for part in _CRITERIA:
         made += part(grid, remarks, published)
+    made += protocol_tables(grid) if published else ()
     made += translation_tables(report)
     made += human_tables(report)
     made += topic_tables(report, topics)

@@ -39,7 +39,7 @@ def correctness_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) -
     """Counts, and shares with drop and multiple, per dataset; published rows if `shown`."""
     yield from _means(grid, shown)
     for dataset in grid.datasets("correctness"):
-        figures = _figures(dataset) if shown else []
+        figures = correctness_figures(dataset) if shown else []
         notes = [
             paper_note(figures)
             + (" Their judge was GPT-3.5." if figures else ""),
@@ -51,7 +51,8 @@ def correctness_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) -
         yield from judge_tables(grid, dataset)
 
 
-def _figures(dataset: str) -> list[Figure]:
+def correctness_figures(dataset: str) -> list[Figure]:
+    """The printed counts and decreases of a dataset."""
     return [
         item
         for item in published(source="xlingeval", dataset=dataset)
@@ -77,7 +78,7 @@ def _means(grid: Grid, shown: bool) -> Iterator[Table]:
             done.add(tuple(f"{name} {code}" for name, code in pairs))
     for wanted in sorted(done, key=len, reverse=True) if shown else ():
         kept = [label.partition(" ")[::2] for label in wanted]
-        every = {name: _figures(name) for name, _ in kept}
+        every = {name: correctness_figures(name) for name, _ in kept}
         for model in dict.fromkeys(f.model for own in every.values() for f in own):
             shares = {name: published_shares(every[name], model, name) for name in every}
             codes = {name: [ENGLISH, *(c for n, c in kept if n == name)] for name in every}

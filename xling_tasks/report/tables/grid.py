@@ -12,8 +12,6 @@ from xling_tasks.report.model import Cell, Report
 
 XLINGHEALTH_LANGUAGES = ("en", "es", "zh", "hi")
 MMEDBENCH_LANGUAGES = ("en", "es", "zh", "fr", "ja", "ru")
-PAPER_TEMPERATURES = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""The temperatures over which XLingEval's tables A9, A10 and A11 average."""
 
 _DATASETS = {
     "healthqa": "HealthQA",

@@ -77,7 +77,7 @@ def _tables(
 ) -> Iterator[Table]:
     skip = {*COVERAGE}
     metrics = [name for name in grid.metrics(criterion, dataset) if name not in skip]
-    figures = _figures(criterion, dataset) if shown else []
+    figures = mmedbench_figures(criterion, dataset) if shown else []
     title, key = heading(criterion, dataset), f"{criterion}_{dataset}"
     if criterion in _RATIONALES:
         groups = [(key, title, metrics)]
@@ -91,7 +91,14 @@ def _tables(
         yield _table(grid, criterion, dataset, name, text, chosen, own, notes)
 
 
-def _figures(criterion: str, dataset: str) -> list[Figure]:
+def idf_weighed(metric: str) -> str:
+    """Our name of a printed metric, BERTScore with the idf of the paper's equation 4."""
+    name = _OURS.get(metric, metric)
+    return _IDF if name == "bertscore_f1" else name
+
+
+def mmedbench_figures(criterion: str, dataset: str) -> list[Figure]:
+    """The printed scores of a criterion, of models asked in its form."""
     tables = _TABLES["rationale" if criterion in _RATIONALES else "accuracy"]
     return [
         item
@@ -103,7 +110,7 @@ def _figures(criterion: str, dataset: str) -> list[Figure]:
 
 def _weighed(item: Figure) -> Figure:
     """A figure of BERTScore as one that weighs by idf, which its paper's equation says."""
-    return item._replace(metric=_IDF) if _names(item)[0] == "bertscore_f1" else item
+    return item._replace(metric=_IDF) if idf_weighed(item.metric) == _IDF else item
 
 
 def _names(item: Figure) -> tuple[str, str]:
@@ -120,7 +127,7 @@ def _table(
     lacking: dict[str, list[str]] = {}
     for metric in metrics:
         for model, own in tasks.items():
-            lookup = _percent(grid, model, criterion, dataset, metric)
+            lookup = percent_lookup(grid, model, criterion, dataset, metric)
             cells = wide_cells(lookup, metric, MMEDBENCH_LANGUAGES, average=True)
             if rows.measured((metric, model, settings_of(own)), cells):
                 without = [c for c, v in zip(MMEDBENCH_LANGUAGES, cells, strict=False) if v is None]
@@ -134,7 +141,7 @@ def _table(
     return rows.table(key, criterion, title, [*about, paper_note(figures, _PAPER)], digits=2)
 
 
-def _percent(grid: Grid, model: str, criterion: str, dataset: str, metric: str) -> Lookup:
+def percent_lookup(grid: Grid, model: str, criterion: str, dataset: str, metric: str) -> Lookup:
     """A metric in the paper's unit: percent, but for what has 0-100 of itself."""
     return grid.lookup(model, criterion, dataset, scale=1 if metric in _OF_100 else 100)
 

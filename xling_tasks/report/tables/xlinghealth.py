@@ -8,12 +8,12 @@ from statistics import pstdev
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.criteria.consistency import SIMILAR
 from xling_tasks.criteria.rates import COVERAGE
+from xling_tasks.data.protocols import TEMPERATURES
 from xling_tasks.data.published import Figure, published
 from xling_tasks.languages import in_order
 from xling_tasks.report.tables.differences import Difference, notes_about
 from xling_tasks.report.tables.grid import (
     DROP_NOTE,
-    PAPER_TEMPERATURES,
     XLINGHEALTH_LANGUAGES,
     Bounded,
     Grid,
@@ -41,9 +41,9 @@ _BERTSCORE_NOTE = (
     "layer 12 and would not rescale, but the size of its numbers suggests rescaling. Ours takes "
     "layer 9 and rescales, as the bert_score package does."
 )
-_A11_NAMES = {"acc": "accuracy", "auc_hard": "auc"}
+A11_NAMES = {"acc": "accuracy", "auc_hard": "auc"}
 _SPREAD = _VERIFIABILITY[:5]
-_MEAN = f"mean of {len(PAPER_TEMPERATURES)}"
+_MEAN = f"mean of {len(TEMPERATURES)}"
 
 
 # Consistency
@@ -135,12 +135,12 @@ def has_means(grid: Grid, criterion: str, dataset: str) -> bool:
         if cell.value is not None and cell.panel.metric not in COVERAGE:
             key = (cell.model, cell.panel.metric, cell.language)
             temperatures.setdefault(key, set()).add(cell.panel.temperature)
-    return any(taus >= set(PAPER_TEMPERATURES) for taus in temperatures.values())
+    return any(taus >= set(TEMPERATURES) for taus in temperatures.values())
 
 
 def mean_lookup(grid: Grid, model: str, criterion: str, dataset: str) -> Lookup:
     """Unweighted means over the paper's temperatures; None where one of them is missing."""
-    each = [grid.lookup(model, criterion, dataset, tau) for tau in PAPER_TEMPERATURES]
+    each = [grid.lookup(model, criterion, dataset, tau) for tau in TEMPERATURES]
     return lambda metric, code: Bounded(mean_of([find(metric, code).value for find in each]))
 
 
@@ -166,7 +166,7 @@ def verifiability_tables(grid: Grid, remarks: Sequence[Difference], shown: bool)
                 lookup = mean_lookup(grid, model, "verifiability", dataset)
                 for code in grid.languages("verifiability", dataset):
                     cells = cells_of(_VERIFIABILITY, lookup, code)
-                    own = _spread_lookup(grid, model, dataset)
+                    own = spread_lookup(grid, model, dataset)
                     spread = [own(item.metric, code) for item in _SPREAD]
                     if any(cell is not None for cell in cells):
                         rows.add(_MEAN, model, code, *cells, *spread)
@@ -243,17 +243,17 @@ def _add_languages(rows: Rows, grid: Grid, criterion: str, dataset: str, tau: fl
 
 def _add_published(rows: Rows, figures: Sequence[Figure]) -> None:
     for (name, _), own in by_model(figures).items():
-        lookup = lookup_of(own, _A11_NAMES)
+        lookup = lookup_of(own, A11_NAMES)
         for code in in_order({item.language for item in own}):
             cells = cells_of(_VERIFIABILITY, lookup, code)
-            names = [_A11_NAMES.get(item.metric, item.metric) for item in _SPREAD]
+            names = [A11_NAMES.get(item.metric, item.metric) for item in _SPREAD]
             spread = [lookup(f"{metric}_sd", code).value for metric in names]
             rows.add(_MEAN, published_model(name), code, *cells, *spread, published=True)
 
 
-def _spread_lookup(grid: Grid, model: str, dataset: str) -> Callable[[str, str], float | None]:
+def spread_lookup(grid: Grid, model: str, dataset: str) -> Callable[[str, str], float | None]:
     """The standard deviation of a score over the paper's temperatures, all five or none."""
-    each = [grid.lookup(model, "verifiability", dataset, tau) for tau in PAPER_TEMPERATURES]
+    each = [grid.lookup(model, "verifiability", dataset, tau) for tau in TEMPERATURES]
 
     def find(metric: str, code: str) -> float | None:
         values = [lookup(metric, code).value for lookup in each]

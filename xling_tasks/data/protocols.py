@@ -1,0 +1,142 @@
+"""What each paper fixes of a run, and what stays other than in it: `--metadata protocol=published`.
+
+Everything that is known of it stands here: settings take their values from `FIXED`, a report labels
+cells by `UNLIKE`, and `docs/published.md` lists the same (a test compares them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from xling_tasks.data.published import SOURCES
+from xling_tasks.errors import SettingError
+
+PUBLISHED = "published"
+TEMPERATURES = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""The temperatures over which XLingEval's tables A9, A10 and A11 average."""
+
+NO_HDP = (
+    "the paper's library makes an HDP that mostly shows its random start; hdp=true, without this "
+    "switch, makes another, by Gibbs sampling"
+)
+
+
+class Protocol(NamedTuple):
+    """One paper.
+
+    Attributes:
+        source: Its key in `SOURCES`.
+        title: What it is called.
+        criteria: The criteria that it has.
+        fixes: Setting -> its one value, as settings have it.
+        remains: What is other than in the paper in every cell.
+        unlike: Metric, as we call it -> why its values are not comparable with the published ones.
+    """
+
+    source: str
+    title: str
+    criteria: tuple[str, ...]
+    fixes: Mapping[str, Any]
+    remains: str
+    unlike: Mapping[str, str]
+
+
+_ALL: Mapping[str, Any] = {
+    "prompt_language": PUBLISHED, "prompt_set": "all", "reader": None, "ask_again": False,
+}  # fmt: skip
+PROTOCOLS = (
+    Protocol(
+        "xlingeval",
+        "XLingEval",
+        ("correctness", "consistency", "verifiability"),
+        {"temperatures": TEMPERATURES, "k": 10, "greedy_repeats": "k", "topic_seeds": (0,),
+         "hdp": False, "judge_order": PUBLISHED, "jury": ()},
+        "Prompts are worded anew, and models and their versions are others. In the paper the model "
+        "itself judges (judge=self), of MedAlpaca GPT-3.5.",
+        {
+            "bertscore_f1": "how the published one was made is not settled; ours takes layer 9 of "
+            "bert-base-uncased and rescales",
+            "language_consistency_published": "the paper does not say over which dataset",
+            "refused_rate": "the paper does not say of which criterion and dataset",
+        },
+    ),
+    Protocol(
+        "mmedbench",
+        "MMedBench",
+        ("mmedbench_mcqa", "mmedbench_mcqa_ft", "mmedbench_rationale", "mmedbench_rationale_ft"),
+        {"bertscore_idf": True},
+        "Prompts and the reading of replies are worded and written anew, and models and their "
+        "versions are others. Fine-tuned models are asked by the tasks that end in _ft.",
+        {},
+    ),
+    Protocol(
+        "found_in_translation",
+        "Translate, then evaluate",
+        ("information", "empathy"),
+        {"english_again": False, "jury": ()},
+        "Judge, classifiers and translator are others.",
+        dict.fromkeys(
+            ("information_f1", "empathy"),
+            "the paper's prompts are from categories of MMLU and not published; ours ask about "
+            "health, and 14 of them are not compared",
+        ),
+    ),
+)  # fmt: skip
+FIXED: Mapping[str, tuple[Any, tuple[str, ...]]] = {
+    setting: (value, tuple(p.title for p in PROTOCOLS if setting in (p.fixes | _ALL)))
+    for one in PROTOCOLS
+    for setting, value in (one.fixes | _ALL).items()
+}
+"""Setting -> its value, and the papers that fix it; no two of them fix one otherwise."""
+
+
+def protocol_of(criterion: str) -> Protocol | None:
+    """The paper that a criterion is from; None for what is ours."""
+    return next((item for item in PROTOCOLS if criterion in item.criteria), None)
+
+
+def fixed(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as the papers fix them.
+
+    Args:
+        values: What the user set, checked.
+
+    Raises:
+        SettingError: If a setting says something else than a paper.
+    """
+    for setting, (value, papers) in FIXED.items():
+        own = values.get(setting, value)
+        several = isinstance(value, tuple)
+        same = sorted(map(str, own)) == sorted(map(str, value)) if several else own == value
+        if not same:
+            why = f" ({NO_HDP})" if setting == "hdp" else ""
+            raise SettingError(
+                f"--metadata protocol={PUBLISHED}: {_said(setting, own)} contradicts what "
+                f"{' and '.join(papers)} fixed, {_said(setting, value)}{why}; leave out the one or "
+                "the other"
+            )
+    return {**values, **{setting: value for setting, (value, _) in FIXED.items()}}
+
+
+def check_criterion(task: str, criterion: str) -> None:
+    """Refuse what no paper has.
+
+    Raises:
+        SettingError: Naming the task.
+    """
+    if protocol_of(criterion) is None:
+        known = ", ".join(f"{p.title} ({SOURCES[p.source]})" for p in PROTOCOLS)
+        raise SettingError(
+            f"--metadata protocol={PUBLISHED}: {task} is this project's own and in none of the "
+            f"papers ({known}); leave the task or the setting out"
+        )
+
+
+def _said(setting: str, value: Any) -> str:
+    if setting == "jury":
+        return "a list of judges" if value else "one judge"
+    if value is None:
+        return f"no {setting}"
+    plain = list(value) if isinstance(value, tuple) else getattr(value, "model", value)
+    return f"{setting}={str(plain).lower() if isinstance(plain, bool) else plain}"
