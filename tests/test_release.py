@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from xling_tasks import __version__
+
 tomllib = pytest.importorskip("tomllib")  # of Python 3.11
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -16,7 +18,10 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 
 def test_the_version_is_said_once_more_for_who_cites():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert cited["version"] == PROJECT["version"] and cited["license"] == PROJECT["license"]
+    assert (
+        cited["version"] == PROJECT["version"] == __version__
+        and cited["license"] == PROJECT["license"]
+    )
     papers = {item["value"] for own in cited["references"] for item in own["identifiers"]}
     assert papers == {"arXiv:2310.13132", "arXiv:2402.13963", "arXiv:2505.21999"}
 

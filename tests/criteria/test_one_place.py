@@ -22,6 +22,7 @@ MAY = {
     "report/tables/correctness.py": "XLingEval's Table 1 and Figure 2",
     "report/tables/xlinghealth.py": "XLingEval's tables A4 to A14",
     "report/tables/mmedbench.py": "MMedBench's tables",
+    "report/tables/protocol.py": "the papers' tables, cell by cell",
     "report/tables/judges.py": "the agreement of judges and its statistics",
     "report/tables/human.py": "people's labels, which are correctness's",
     "report/tables/headlines.py": "the warning about empathy that is absent on both sides",
