@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.errors import DataError, XlingError
+from xling_tasks.safe_json import loads
 from xling_tasks.secrets import redact
 
 _ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -174,3 +175,23 @@ def reading(place: object) -> Iterator[None]:
     except _ODD as e:
         said = " ".join(f"{type(e).__name__}: {e}".split())
         raise DataError(f"{place}: cannot be made sense of ({said:.200}); {_AGAIN}") from e
+
+
+_TEXTS = frozenset({"doc", "target", "arguments", "resps", "filtered_resps"})
+
+
+def sample_of(line: bytes) -> dict[str, Any]:
+    """A line of JSONL, whose object has text for an identifier where it has a document."""
+    row = loads(line)
+    if not isinstance(row, dict):
+        raise TypeError(f"an object is expected, not {row!r:.40}")
+    doc = row.get("doc")
+    number = doc.get("question_id") if isinstance(doc, dict) else None
+    if isinstance(number, (list, dict, float, bool)):
+        raise TypeError(f"doc.question_id: a text is expected, not {number!r:.40}")
+    if not isinstance(row.get("filter", ""), str):
+        raise TypeError(f"filter: a text is expected, not {row['filter']!r:.40}")
+    if b"|chat_template:" in line and b"://" in line:
+        # Who judged stands in samples of older versions with the whole address.
+        row |= {name: redact(own) for name, own in row.items() if name not in _TEXTS}
+    return row

@@ -16,7 +16,7 @@ from xling_tasks.errors import DataError
 from xling_tasks.harness.arguments import identity_of
 from xling_tasks.languages import name_languages
 from xling_tasks.logs.by_language import language_names, part_of, split
-from xling_tasks.logs.checked import check_results, reading
+from xling_tasks.logs.checked import check_results, reading, sample_of
 from xling_tasks.logs.foreign import Reading
 from xling_tasks.safe_json import loads, read_lines
 from xling_tasks.secrets import redact
@@ -25,7 +25,6 @@ T = TypeVar("T")
 
 _DAMAGED = "The file was cut or changed: copy it again, or run the task again"
 
-_TEXTS = frozenset({"doc", "target", "arguments", "resps", "filtered_resps"})
 _JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
 SAMPLES = re.compile(r"samples_(.+?)_(\d{4}-.*)\.jsonl")
 
@@ -68,7 +67,7 @@ class Samples(NamedTuple):
         """As `stream`, with the place in the file at which the line begins as second item."""
         for number, offset, line in read_lines(self.path):
             try:
-                own = self._own(_object(line))
+                own = self._own(sample_of(line))
                 if not own:
                     continue
                 value = read(own)
@@ -83,7 +82,7 @@ class Samples(NamedTuple):
         """The sample whose line begins at a place in the file."""
         with self.path.open("rb") as file:
             file.seek(offset)
-            return self._own(_object(file.readline()))
+            return self._own(sample_of(file.readline()))
 
     def recorded(self) -> Mapping[str, Any]:
         """What the task recorded beside its samples; {} where the run's results do not say."""
@@ -333,23 +332,6 @@ def model_line(model: object, args: Mapping[str, Any]) -> str:
 def as_json(value: object) -> str:
     """One line of JSON, the same for equal values."""
     return _JSON.encode(value)
-
-
-def _object(line: bytes) -> dict[str, Any]:
-    """A line of JSONL, whose object has text for an identifier where it has a document."""
-    row = loads(line)
-    if not isinstance(row, dict):
-        raise TypeError(f"an object is expected, not {row!r:.40}")
-    doc = row.get("doc")
-    number = doc.get("question_id") if isinstance(doc, dict) else None
-    if isinstance(number, (list, dict, float, bool)):
-        raise TypeError(f"doc.question_id: a text is expected, not {number!r:.40}")
-    if not isinstance(row.get("filter", ""), str):
-        raise TypeError(f"filter: a text is expected, not {row['filter']!r:.40}")
-    if b"|chat_template:" in line and b"://" in line:
-        # Who judged stands in samples of older versions with the whole address.
-        row |= {name: redact(own) for name, own in row.items() if name not in _TEXTS}
-    return row
 
 
 def _by_language(path: Path, content: dict[str, Any]) -> dict[str, Any]:
