@@ -115,10 +115,15 @@ def run() -> Callable[..., dict[str, Any]]:
 
 
 class Served:
-    """A chat-completions server on loopback; `requests` holds what it was sent."""
+    """A chat-completions server on loopback; `requests` holds what it was sent.
+
+    Replies end at the request's stops, as a model's do, but for those that are said to come `whole`.
+    """
 
     def __init__(self, reply: Callable[[str], str | None]) -> None:
         self.reply = reply
+        self.whole: Callable[[str], bool] = lambda text: False
+        self.least = 0  # tokens without which nothing is said, for a model that thinks first
         self.requests: list[dict[str, Any]] = []
         self.fail_with: int | None = None
         outer = self
@@ -131,6 +136,10 @@ class Served:
                     self.send_error(outer.fail_with)
                     return
                 content = outer.reply(body["messages"][-1]["content"])
+                if content and not outer.whole(content):
+                    for stop in body.get("stop") or ():
+                        content = content.partition(stop)[0]
+                content = content if body.get("max_tokens", 1000) >= outer.least else ""
                 answer = {"choices": [{"index": 0, "message": {"content": content}}]}
                 data = json.dumps(answer).encode()
                 self.send_response(200)

@@ -2,7 +2,8 @@
 
 A bootstrap resample of n questions is how often each was drawn, and a permutation of paired
 values is which pairs change sides: both are rows of a table, and the sums over thousands of them
-are one matrix product. The tables are kept as small integers and widened a chunk at a time.
+are one matrix product. The tables are kept as small integers, swaps as bits, and widened a chunk at
+a time.
 """
 
 from __future__ import annotations
@@ -72,11 +73,14 @@ class Resampler:
 
     def weights(self) -> Iterator[Floats]:
         """The bootstrap in chunks: a row per resample, how often each question was drawn."""
-        return self._chunks(self._counts)
+        for part in self._slices(self.n_resamples):
+            yield self._counts[part].astype(np.float64)
 
     def swaps(self) -> Iterator[Floats]:
         """The permutations in chunks: a row per permutation, 1 where a pair changes sides."""
-        return self._chunks(self._swaps)
+        for part in self._slices(len(self._swaps)):
+            bits = np.unpackbits(self._swaps[part], axis=1, count=self.n)
+            yield bits.astype(np.float64)
 
     def totals(self, columns: Floats) -> Floats:
         """Sums of per-question columns (n x m) over every resample (n_resamples x m)."""
@@ -102,16 +106,15 @@ class Resampler:
     def _swaps(self) -> _Table:
         if self.exact:
             bits = np.arange(2**self.n)[:, None] >> np.arange(self.n) & 1
-            return bits.astype(np.uint8)
+            return np.packbits(bits.astype(np.uint8), axis=1)
         rng = np.random.default_rng([self.seed, 1])
-        return rng.integers(0, 2, (self.n_resamples, self.n), dtype=np.uint8)
-
-    def _chunks(self, table: _Table) -> Iterator[Floats]:
-        for part in self._slices(len(table)):
-            yield table[part].astype(np.float64)
+        # Four cells come of one number of the stream: slices of four rows draw as the whole.
+        rows = [part.stop - part.start for part in self._slices(self.n_resamples)]
+        drawn = (rng.integers(0, 2, (number, self.n), dtype=np.uint8) for number in rows)
+        return np.concatenate([np.packbits(bits, axis=1) for bits in drawn])
 
     def _slices(self, rows: int) -> Iterator[slice]:
-        step = max(1, _CHUNK_CELLS // self.n)
+        step = max(4, _CHUNK_CELLS // self.n // 4 * 4)
         for start in range(0, rows, step):
             yield slice(start, min(start + step, rows))
 

@@ -96,20 +96,21 @@ class Faulty:
             self.now -= 1
 
     async def reply(self, request: web.Request) -> web.StreamResponse:
-        prompt = (await request.json())["messages"][-1]["content"]
+        asked = await request.json()
+        prompt = asked["messages"][-1]["content"]
         kind = self.draw(prompt)
         await asyncio.sleep(self.latency)
         await self.hold()
         if self.dead:
             return web.Response(status=503, text="Service Unavailable")
-        body = {
-            "choices": [
-                {"index": 0, "message": {"content": answer(prompt)}, "finish_reason": "stop"}
-            ]
-        }
+        # A model ends where it has no room (16 letters a token); the words of a fault come whole.
+        text = answer(prompt)[: 16 * asked.get("max_tokens", 1000)]
+        choice = {"index": 0, "message": {"content": text}, "finish_reason": "stop"}
+        body = {"choices": [choice]}
         if kind is None:
-            self.whole[prompt] += 1
-            self.sent.append((prompt, time.monotonic()))
+            if text == answer(prompt):
+                self.whole[prompt] += 1
+                self.sent.append((prompt, time.monotonic()))
             return web.json_response(body)
         self.faults[kind] += 1
         return await self.fail(kind, request, json.dumps(body))

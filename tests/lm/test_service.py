@@ -208,7 +208,8 @@ def test_use_cache_keeps_no_failure_and_sampled_answers_are_not_asked_again(run,
     first = [True]
 
     def answer(number, sent):
-        return (200, {}, b"{}") if first[0] and number < 2 else said(f"Answer {number}.")
+        words = "".join(chr(ord("a") + int(digit)) for digit in str(number))
+        return (200, {}, b"{}") if first[0] and number < 2 else said(f"Answer {words}.")
 
     server = faulty(answer)
     server.args["max_retries"] = 1

@@ -357,6 +357,7 @@ def test_a_run_by_batches_scores_as_one_by_calls(service, serve, run, tmp_path):
 
     service.fate = says
     plain = serve(says)
+    plain.whole = lambda reply: True
     results = []
     for served, batch in ((plain, False), (service, True)):
         cache = str(tmp_path / f"{batch}")

@@ -9,7 +9,7 @@ from lm_eval.api.registry import get_model
 
 from xling_tasks.errors import BackendError
 from xling_tasks.models.calls import stream
-from xling_tasks.models.failures import REPEATED, error_text
+from xling_tasks.models.failures import HELD, REFUSED, REPEATED, Reply, error_text
 from xling_tasks.models.health import Health, Limits
 from xling_tasks.models.rounds import Call
 
@@ -26,6 +26,21 @@ TROUBLE = [
     "Le modèle est en cours de chargement : 43 %",
     "Huduma haipatikani kwa sasa",
     "busy",
+]
+DECLINES = [
+    "Leider kann ich dazu keine Auskunft geben. Bitte wenden Sie sich an Ihre Hausärztin.",
+    "عذرًا، لا يمكنني تقديم نصائح طبية.",
+    "Infelizmente não posso responder a perguntas sobre saúde.",
+    "Maaf, saya tidak bisa membantu soal kesehatan.",
+    "Üzgünüm, tıbbi konularda yardımcı olamam.",
+    "Xin lỗi, tôi không thể trả lời câu hỏi này.",
+    "죄송하지만 의료 관련 질문에는 답변드릴 수 없습니다.",
+    "দুঃখিত, আমি চিকিৎসা বিষয়ে উত্তর দিতে পারি না।",
+    "Samahani, siwezi kujibu maswali ya kiafya.",
+    "Spiacente, non fornisco consigli medici.",
+    "ขออภัย ฉันตอบคำถามสุขภาพไม่ได้",
+    "متاسفم، نمی‌توانم توصیه پزشکی بدهم.",
+    "No.",
 ]
 LIMITS = Limits(attempts=1, strict=True, doubt=True)
 
@@ -68,6 +83,7 @@ def test_the_trouble_of_a_moment_in_any_language_is_no_answer(serve, caplog, tex
             text.replace("17", str(draw.randrange(99))) if draw.random() < 0.1 else own(p)
         )
     )
+    served.whole = lambda reply: not reply.startswith("Rest")
     lm = model_of(served)
     replies = replies_of(lm, asked(lm, 200, temperature))
     wrong = [r for i, r in enumerate(replies) if r.text != own(question(i)) and not r.failed]
@@ -79,6 +95,7 @@ def test_the_trouble_of_a_moment_in_any_language_is_no_answer(serve, caplog, tex
 def test_trouble_that_stays_ends_the_run_in_words(serve, text):
     count = iter(range(10_000))
     served = serve(lambda p: own(p) if next(count) < 30 else text)
+    served.whole = lambda reply: reply == text
     lm = model_of(served)
     found = {}
     with pytest.raises(BackendError, match="whatever is asked, it says"):
@@ -89,34 +106,70 @@ def test_trouble_that_stays_ends_the_run_in_words(serve, text):
     assert all(r.text == own(question(i)) for i, r in good.items()) and len(good) == 30
 
 
-def test_nothing_but_trouble_ends_the_run(serve, caplog):
-    served = serve(lambda p: "服务器繁忙，请稍后再试。")
+@pytest.mark.parametrize("text", TROUBLE)
+def test_nothing_but_trouble_ends_the_run(serve, text):
+    served = serve(lambda p: text)
+    served.whole = lambda reply: True
     lm = model_of(served)
-    with pytest.raises(BackendError, match="whatever is asked, it says '服务器繁忙"):
-        replies_of(lm, asked(lm, 60, 1))
-    assert {r.text for r in replies_of(lm, asked(lm, 12, 1))} == {"服务器繁忙，请稍后再试。"}
-    assert "12 of 12 requests got one and the same reply" in caplog.text
+    for number in (60, 5):
+        with pytest.raises(BackendError, match="whatever is asked, it says"):
+            replies_of(lm, asked(lm, number, 1))
 
 
 @pytest.mark.parametrize("temperature", [0, 1])
-@pytest.mark.parametrize("share", [0.3, 0.7, 1.0])
-def test_a_model_that_declines_is_left_alone(serve, temperature, share, caplog):
-    refusal = "I'm sorry, but I can't provide medical advice. Please see a doctor."
+@pytest.mark.parametrize("share", [0.3, 1.0])
+@pytest.mark.parametrize("refusal", DECLINES)
+def test_a_model_that_declines_in_any_language_is_left_alone(serve, temperature, share, refusal):
+    """Some questions, or everything, sums too."""
+    draw = random.Random(5)
 
     def says(prompt):
-        known = "question" in prompt and random.Random(prompt).random() < share
-        return refusal if known or share == 1.0 else own(prompt)
+        own_draw = random.Random(prompt) if temperature == 0 else draw
+        return refusal if own_draw.random() < share else own(prompt)
 
     served = serve(says)
     lm = model_of(served)
-    replies = replies_of(lm, asked(lm, 100, temperature))
-    assert [r.text for r in replies] == [says(question(i)) for i in range(100)]
+    replies = [r.text for r in replies_of(lm, asked(lm, 80, temperature))]
+    assert replies.count(refusal) == pytest.approx(80 * share, abs=16)
+    assert all(r in (refusal, own(question(i))) for i, r in enumerate(replies))
     if temperature == 0:
-        assert "it is the model's own" in caplog.text
+        assert replies == [says(question(i)) for i in range(80)]
+
+
+@pytest.mark.parametrize("share", [0.3, 1.0])
+def test_a_model_that_thinks_before_it_declines(serve, share):
+    """It says nothing where there is little room, and ends at a stop."""
+    draw = random.Random(6)
+    served = serve(lambda p: DECLINES[0] if draw.random() < share else own(p))
+    served.least = 100
+    lm = model_of(served)
+    calls = [c._replace(gen_kwargs={**c.gen_kwargs, "max_gen_toks": 900}) for c in asked(lm, 80, 1)]
+    replies = replies_of(lm, calls)
+    assert sum(r.text == DECLINES[0] for r in replies) == pytest.approx(80 * share, abs=16)
+    assert not any(r.failed for r in replies)
+    served.whole = lambda reply: True  # and takes no stops
+    served.reply = lambda p: DECLINES[0] if random.Random(p).random() < share else own(p)
+    replies = [
+        r.text for r in replies_of(lm, [c._replace(gen_kwargs=calls[0].gen_kwargs) for c in calls])
+    ]
+    assert replies == [served.reply(question(i)) for i in range(80)]
+
+
+@pytest.mark.parametrize("temperature", [0, 1])
+def test_a_text_that_a_gate_says_to_some_prompts_is_no_answer(serve, temperature):
+    """The others are answered, and it never depends on the room for it."""
+    gate = "Vaše žádost byla zablokována."
+    served = serve(lambda p: gate if random.Random(p).random() < 0.3 else own(p))
+    served.whole = lambda reply: reply == gate
+    lm = model_of(served)
+    replies = replies_of(lm, asked(lm, 80, temperature))
+    for i, reply in enumerate(replies):
+        expected = served.reply(question(i))
+        assert reply == (Reply("", REFUSED, HELD) if expected == gate else Reply(expected))
 
 
 def test_a_model_with_one_answer_to_its_field_is_left_alone(serve, caplog):
-    """Which is no refusal: it answers other questions otherwise."""
+    """It answers other questions otherwise."""
     served = serve(lambda p: "Bitte fragen Sie Ihren Arzt." if "question" in p else "7")
     lm = model_of(served)
     assert {r.text for r in replies_of(lm, asked(lm, 50, 0))} == {"Bitte fragen Sie Ihren Arzt."}
@@ -125,7 +178,7 @@ def test_a_model_with_one_answer_to_its_field_is_left_alone(serve, caplog):
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.95])
 def test_a_sentence_that_a_model_draws_for_any_question_is_its_own(serve, share):
-    """It is never said to sums; to ask for it again would make it rarer than it is."""
+    """To ask for it again would make it rarer than it is."""
     draw, said = random.Random(4), "Da kann ich dir leider nicht weiterhelfen, frag bitte woanders."
 
     def says(prompt):
@@ -157,6 +210,7 @@ def test_what_fails_again_is_failed_and_counted(serve):
         return "busy" if random.Random(str(len(served.prompts))).random() < 0.5 else own(prompt)
 
     served.reply = unsteady
+    served.whole = lambda reply: reply == "busy"
     replies = replies_of(lm, asked(lm, 100, 0))
     assert all(r.reason == REPEATED for r in replies if r.failed)
     assert not any(r.text == "busy" for r in replies)

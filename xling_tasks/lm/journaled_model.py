@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from xling_tasks.errors import BackendError
@@ -55,12 +55,13 @@ class Journaled:
         self._early: dict[int, Any] = {}
         self._asked: list[Any] = []
         self._places: list[tuple[Part, Place] | None] = []
+        self._replies: list[Any] = []
         self._service, self._error_texts = None, error_texts
         if own_transport(unwrapped(lm)):
             args = self.run.model_args
             self._service = Service(
                 unwrapped(lm), args, self._is_ours, error_texts=error_texts, reads=self._reads,
-                take_back=self._take_back, batches=batches,
+                take_back=self._take_back, changed=self._replace, batches=batches,
             )  # fmt: skip
         methods = {kind: self._method(kind) for kind in _KINDS}
         self._watch = Watch(lm, methods, self._told)
@@ -79,6 +80,13 @@ class Journaled:
         for other, place in zip(self._asked, self._places, strict=True):
             if other is request and place is not None and place[0].journal is not None:
                 place[0].journal.forget(place[1])
+
+    def _replace(self, number: int, answer: str) -> None:
+        """An answer of an earlier start turned out to be none, and here is the second one."""
+        place = self._places[number]
+        assert place is not None
+        self._replies[number] = answer
+        place[0].keep(place[1], answer, again=True)
 
     def add(self, task: str, part: Part) -> None:
         """A task of ours in the run."""
@@ -117,7 +125,7 @@ class Journaled:
         if not any(places):
             return list(self._watch.before[kind](requests, *more, **options))
         self._asked, self._places = requests, places
-        replies: list[Any] = [None] * len(requests)
+        replies = self._replies = [None] * len(requests)
         open_: list[int] = list(range(len(requests)))
         try:
             while True:
@@ -127,6 +135,8 @@ class Journaled:
                     self._say_resumed(wanted - len(mine) - len(open_), wanted)
                 self._other_stream(requests, mine)
                 ask = self._watch.before[kind]
+                if self._service is not None and not mine:
+                    self._service.look_through()
                 for chunk in self._chunks(requests, mine):
                     self._ask_chunk(kind, ask, requests, chunk, replies, more, options)
                 self._fill_up(ask, requests, len(mine), more, options)
@@ -155,26 +165,18 @@ class Journaled:
         for part, numbers in wanted.items():
             assert part.journal is not None
             known, own = part.journal.claim(numbers)
-            if doubtful := self._doubtful(part, known, numbers):
-                part.journal.forget(*doubtful)
-                own |= part.journal.claim(doubtful)[1]
-                known = {place: kept for place, kept in known.items() if place not in doubtful}
             for place, kept in known.items():
                 replies[numbers[place]] = _reply(kept)
+            if self._service is not None and self._error_texts and part.unsettled():
+                self._service.kept |= {
+                    numbers[place]: (self._asked[numbers[place]], str(kept.answer))
+                    for place, kept in known.items()
+                    if not kept.outcome
+                }
             mine += [number for place, number in numbers.items() if place in own]
             theirs = numbers.keys() - known.keys() - own
             left += [numbers[place] for place in theirs]
         return sorted(mine), sorted(left)
-
-    def _doubtful(
-        self, part: Part, known: Mapping[Place, Kept], numbers: Mapping[Place, int]
-    ) -> set[Place]:
-        """Kept answers that a start got which ended before it looked into them."""
-        if self._service is None or not self._error_texts:
-            return set()
-        return part.doubtful(
-            (place, self._asked[numbers[place]], _reply(kept)) for place, kept in known.items()
-        )
 
     def _settled(self) -> None:
         """All that was asked for has come, and was looked through."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from xling_tasks.log import log
-from xling_tasks.models.doubt import shared
 from xling_tasks.replies.journal import Journal, Kept, Place
 from xling_tasks.unanswered import Unanswered, failed
 
@@ -44,29 +42,11 @@ class Part:
         seen[key, 0] += 1
         return (key, number) if number < self.allowed[key] else None
 
-    def doubtful(self, kept: Iterable[tuple[Place, Any, Any]]) -> set[Place]:
-        """What an earlier start got that is one text for many questions.
-
-        Only where that start did not come to the end of its questions, and so did not look into it
-        (`models.doubt`); once.
-
-        Args:
-            kept: Places, requests and replies that are in the journal.
-        """
-        if self.looked_through or self.journal is None or self.journal.settled:
-            return set()
+    def unsettled(self) -> bool:
+        """Whether an earlier start did not look into what it got (`models.doubt`); said once."""
+        known = self.looked_through or self.journal is None or self.journal.settled
         self.looked_through = True
-        said = [
-            (place, str(request.args[0]), reply)
-            for place, request, reply in kept
-            if type(reply) is str and not (self.reads is not None and self.reads(reply))
-        ]
-        if found := shared(said):
-            log.warning(
-                "%d kept answers are a text that many questions got, in a run that was ended "
-                "before it looked into that: they are asked for again", len(found),
-            )  # fmt: skip
-        return found
+        return not known
 
     def keep(self, place: Place, reply: Any, *, again: bool = False) -> None:
         """Put an answer into the journal; a failed call is none, and is asked for again.

@@ -35,7 +35,13 @@ class Service:
         error_texts: Whether error texts that come in an answer's place are failures.
         reads: Whether a reply holds what a request asks for, where that is one of few things.
         take_back: Told the requests whose reply turned out to be none.
+        changed: Told the numbers in `kept` of answers that turned out to be none, and the second
+            ones.
         batches: Where batches are noted, if it is asked by its service's batch interface.
+
+    Attributes:
+        kept: Requests and answers by number that an earlier start got, which ended before it
+            looked into them: the next call does so.
     """
 
     def __init__(
@@ -47,10 +53,13 @@ class Service:
         error_texts: bool,
         reads: Callable[[Any, str], bool] = lambda request, reply: False,
         take_back: Callable[[Any], None] = lambda request: None,
+        changed: Callable[[int, str], None] = lambda number, answer: None,
         batches: ReplyStore | None = None,
     ) -> None:
+        self.kept: dict[int, tuple[Any, str]] = {}
         self._lm, self._ours, self._before = lm, ours, lm.generate_until
-        self._reads, self._take_back, self._batches = reads, take_back, batches
+        self._reads, self._take_back, self._changed = reads, take_back, changed
+        self._batches = batches
         self._concurrent = lm._concurrent
         # Several prompts in one request are as many requests at a time here.
         lm._concurrent = max(concurrency(lm), int(getattr(lm, "_batch_size", 1) or 1))
@@ -73,25 +82,34 @@ class Service:
             given = self._before([requests[i] for i in others], disable_tqdm=disable_tqdm)
             for i, reply in zip(others, given, strict=True):
                 replies[i] = reply
-        calls = [
-            Call(
-                requests[i].args[0],
-                requests[i].args[1],
-                functools.partial(self._reads, requests[i]),
-            )
-            for i in ours
-        ]
-        bar = tqdm(total=len(calls), desc="Asking the model", disable=disable_tqdm or not calls)
+        kept, self.kept = self.kept, {}
+        calls = [self._call(requests[i]) for i in ours]
+        calls += [self._call(request, Reply(answer)) for request, answer in kept.values()]
+        numbers = [None] * len(ours) + [*kept]
+        bar = tqdm(total=len(ours), desc="Asking the model", disable=disable_tqdm or not ours)
         with bar, contextlib.closing(
             stream(self._lm, calls, self._limits, self._health, self._batches)
         ) as arriving:  # fmt: skip
             for arrived in arriving:
                 for i, reply in arrived:
+                    number = numbers[i]
+                    if number is not None:
+                        if reply is not calls[i].kept:
+                            self._changed(number, _as_text(reply))
+                        continue
                     if reply.failed and replies[ours[i]] is not None:
                         self._take_back(requests[ours[i]])
                     bar.update(replies[ours[i]] is None)
                     replies[ours[i]] = _as_text(reply)
         return replies
+
+    def look_through(self) -> None:
+        """Look into what is kept, where nothing is left to ask."""
+        self._generate_until([], disable_tqdm=True)
+
+    def _call(self, request: Any, kept: Reply | None = None) -> Call:
+        reads = functools.partial(self._reads, request)
+        return Call(request.args[0], request.args[1], reads, kept=kept)
 
 
 def _as_text(reply: Reply) -> str:

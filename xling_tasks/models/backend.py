@@ -21,8 +21,8 @@ from xling_tasks.models.batches import batches_of
 from xling_tasks.models.building import build, under_test, wants_chat
 from xling_tasks.models.calls import Stream, stream
 from xling_tasks.models.control_tokens import inert_for
-from xling_tasks.models.doubt import PROMPTS
-from xling_tasks.models.failures import ANSWER, FAILED, Reply, repeated
+from xling_tasks.models.doubt import shared
+from xling_tasks.models.failures import ANSWER, FAILED, Reply
 from xling_tasks.models.health import Health, Limits
 from xling_tasks.models.rounds import Call, concurrency
 from xling_tasks.models.spec import SELF, ModelSpec
@@ -185,11 +185,11 @@ class Backend:
         if reads is not None and self._limits.error_texts:
             # The model's own, it seems; if it was the service's after all, the next start knows.
             odd = [
-                (prompt, reply.text)
+                (key[prompt], prompt, reply.text)
                 for prompt, reply in replies.items()
                 if reply.outcome == ANSWER and not reads(prompt, reply.text)
             ]
-            self._store.forget(key[prompt] for prompt in repeated(odd, PROMPTS))
+            self._store.forget(shared(odd))
         self._say_missing(replies)
         return [replies[prompt] for prompt in prompts]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import itertools
 import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
@@ -121,7 +122,10 @@ def _apis(
     late: dict[int, CallFailed] = {}
     ask = one_round if batches is None else functools.partial(batch_round, noted=batches)
     doubt = Doubt(lm, calls, limits, health) if limits.doubt and limits.error_texts else None
-    for arrived in ask(lm, calls, range(len(calls)), limits, health):
+    kept = [(i, call.kept) for i, call in enumerate(calls) if call.kept is not None]
+    places = [i for i, call in enumerate(calls) if call.kept is None]
+    asked = ask(lm, calls, places, limits, health) if places else ()
+    for arrived in itertools.chain([kept] if kept else (), asked):
         good: Arrived = []
         for i, reply in arrived:
             if isinstance(reply, CallFailed):

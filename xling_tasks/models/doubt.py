@@ -2,19 +2,17 @@
 
 In whatever language a service speaks of its trouble, it says the same to prompts that have nothing
 in common. So does a model that declines, or has one way to answer. What tells them apart is not
-the text, but what else is said:
+the text, but how it comes: a model makes it word by word and ends where the request says; a message
+of the service, or of a gate before the model, comes whole.
 
-1. A few of them are asked again, few at a time. A model says it again to the same prompts; the
-   trouble of a service comes again no more often there than elsewhere. So does a sentence that a
-   model draws for any question with the same odds; but it never says it to sums of ours, which
-   trouble meets as often as all else. If it is trouble, all are asked again, the second reply
-   counts, and what is the same text once more has failed.
-2. Where it comes again every time, prompts that got other replies are asked once more, and two
-   questions of ours. If all of these get that text now, too, it is the service that says it, and
-   the run ends in words; if not, the model does.
-3. Where nothing but that one text ever comes, even to our questions, nothing can tell them apart
-   but its words: a text that declines is taken for the model's (`declined_rate` has its share), and
-   so is any where there are fewer than 40 prompts, with a warning. Any other ends the run.
+1. Requests that got it are made with room for its beginning alone, then again as they were, few at
+   a time. If never all of it came where there was no room, and it comes again, or its beginning
+   did, it is the model's, and counts.
+2. Where it came whole, and not every time, or does not come any more, it is the trouble of a
+   moment: all are asked again, the second reply counts, and what is the same text once more failed.
+3. Where it comes whole every time, prompts that got other replies are asked once more, and two
+   questions of ours. If all of these get it now, too, it is the service that says it, and the run
+   ends in words; if not, something holds these prompts back.
 """
 
 from __future__ import annotations
@@ -27,10 +25,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from xling_tasks.log import log
-from xling_tasks.models.failures import ANSWER, FAILED, REPEATED, CallFailed, Reply, alike
+from xling_tasks.models.failures import (
+    ANSWER,
+    FAILED,
+    HELD,
+    REFUSED,
+    REPEATED,
+    CallFailed,
+    Reply,
+    alike,
+)
 from xling_tasks.models.health import Health, Limits
 from xling_tasks.models.rounds import Arrived, Call, one_round
-from xling_tasks.readers.refusals import declines
 from xling_tasks.secrets import redact_text
 
 T = TypeVar("T")
@@ -42,16 +48,18 @@ IN_A_ROW = 40
 """Replies in a row with one text above which it is looked into at once."""
 
 _TRIED = 12
+_MOST_TRIED = 100
 _BY_CHANCE = 0.05
 _SURELY = 0.001
-_MOST_SUMS = 100
 _OTHERS = 3
-_SUM = "How much is {} + {}? Reply with the number alone."
-_OURS = (_SUM.format(3, 4), "What is the capital of France?")
+_A_TOKEN = 16
+"""More letters than tokens have on average, in any language: so many tokens hold half of a text."""
+
+_OURS = ("How much is 3 + 4? Reply with the number alone.", "What is the capital of France?")
 
 
 def shared(said: Iterable[tuple[T, str, str]]) -> set[T]:
-    """What got one text that three or more different prompts got, and that does not decline.
+    """What got one text that three or more different prompts got.
 
     Args:
         said: Anything, with its prompt and its reply.
@@ -60,12 +68,8 @@ def shared(said: Iterable[tuple[T, str, str]]) -> set[T]:
     for item, prompt, reply in said:
         if text := _common(reply):
             places.setdefault(text, {})[item] = alike(prompt)
-    return {
-        item
-        for text, same in places.items()
-        if len(set(same.values())) >= PROMPTS and not declines(text)
-        for item in same
-    }
+    alone = (same for same in places.values() if len(set(same.values())) < PROMPTS)
+    return {item for same in places.values() for item in same} - set(itertools.chain(*alone))
 
 
 def _common(reply: str) -> str:
@@ -155,52 +159,63 @@ class Doubt:
         if text in self._health.troubles:
             yield self._second(text, same, {}, shown)
             return
+        begun, whole = self._cut_short(text, same)
         tried = same[:_TRIED]
         again = self._again(tried)
         stays = sum(self._text(i, again[i]) == text for i in tried)
-        # Numbers that go with the prompt are the model's; a service's go with the time.
-        by_prompt = len({self._said[i].text for i in tried}) > 1 and all(
-            again[i].text == self._said[i].text for i in tried
-        )
-        if stays == len(tried):
-            if not by_prompt and self._is_the_services(text, same[0]):
-                yield self._failed(same, shown)
-                return
-        elif not (
-            self._is_the_models(stays, len(tried), same) or self._is_drawn(text, same, again)
-        ):
+        stayed = stays == len(tried)
+        if stayed and whole:
+            yield (
+                self._failed(same, shown)
+                if self._is_the_services(text)
+                else self._held(same, shown)
+            )
+        elif not whole and (stayed or begun or self._is_their_answer(stays, same)):
+            self._models.add(text)
+        else:
             yield self._second(text, same, again, shown)
-            return
-        self._models.add(text)
 
-    def _is_the_models(self, stays: int, tried: int, same: list[int]) -> bool:
-        """Whether a text comes again to the same prompts more often than to any."""
-        if any(self._calls[i].gen_kwargs.get("temperature") for i in same) and declines(
-            self._said[same[0]].text
-        ):
-            return True  # drawn again it is no less its answer, and would become rarer
-        share = len(same) / len(self._said)
-        return _odds(range(stays, tried + 1), tried, share) < _BY_CHANCE
+    def _cut_short(self, text: str, same: Sequence[int]) -> tuple[int, int]:
+        """How often a text begins where there is no room for more, and how often it comes whole.
 
-    def _is_drawn(self, text: str, same: list[int], again: dict[int, Reply]) -> bool:
-        """Whether a sampled text comes to questions as often as before, and to sums never.
-
-        As many sums as would surely meet trouble of its share; where these are too many, nothing
-        is told. More second replies are added to `again`.
+        Asked as often as would surely meet it. A beginning that other replies have says nothing.
         """
         share = len(same) / (2 + len(self._said))
-        number = math.ceil(math.log(_SURELY) / math.log1p(-share))
-        sampled = any(self._calls[i].gen_kwargs.get("temperature") for i in same)
-        if not sampled or number > _MOST_SUMS:
-            return False
-        again |= self._again(same[len(again) : number])
-        stays = sum(self._text(i, reply) == text for i, reply in again.items())
-        if not stays or _odds(range(stays + 1), len(again), share) < _BY_CHANCE:
-            return False  # it has stopped since, as trouble does
-        kwargs = self._calls[same[0]].gen_kwargs
-        sums = [Call(self._context(_SUM.format(n, number)), kwargs) for n in range(number)]
-        said = self._again(range(number), sums).values()
-        return not any(reply.failed or alike(reply.text) == text for reply in said)
+        most = min(_MOST_TRIED, max(_TRIED, math.ceil(math.log(_SURELY) / math.log1p(-share))))
+        others = {
+            reply.text.strip() for reply in self._said.values() if _common(reply.text) != text
+        }
+        places, by_length = itertools.cycle(same), True
+        begun = whole = tried = 0
+        while not whole and tried < most and not 0 < tried == begun:
+            said = [(i, self._said[i].text.strip()) for i in itertools.islice(places, _TRIED)]
+            calls = [self._short(*each, by_length) for each in said]
+            replies = self._again(range(len(calls)), calls)
+            if by_length and not any(reply.outcome == ANSWER for reply in replies.values()):
+                by_length = False  # a model that thinks says nothing in so little room
+                continue
+            for at, reply in replies.items():
+                start, full = reply.text.strip(), said[at][1]
+                # A model that thinks may take no stops: what comes whole then may be its own.
+                whole += by_length and _common(start) == text
+                cut = start and start != full and full.startswith(start)
+                begun += bool(cut) and not any(other.startswith(start) for other in others)
+            tried += len(said)
+        return begun, whole
+
+    def _short(self, place: int, full: str, by_length: bool) -> Call:
+        """A request that leaves room for the beginning of what came: by a stop, and by length."""
+        call, half = self._calls[place], full[len(full) // 2 :]
+        stop = half[:_A_TOKEN].strip() or full[-1]
+        room: dict[str, Any] = {"until": [stop, *(call.gen_kwargs.get("until") or ())]}
+        if by_length:
+            room["max_gen_toks"] = max(1, len(full) // (2 * _A_TOKEN))
+        return call._replace(gen_kwargs={**call.gen_kwargs, **room})
+
+    def _is_their_answer(self, stays: int, same: Sequence[int]) -> bool:
+        """Whether a text comes again to the same prompts more often than to any."""
+        tried, share = min(_TRIED, len(same)), len(same) / len(self._said)
+        return _odds(range(stays, tried + 1), tried, share) < _BY_CHANCE
 
     def _second(self, text: str, same: list[int], again: dict[int, Reply], shown: str) -> Arrived:
         """The second replies; those that are the same text once more have failed."""
@@ -218,6 +233,17 @@ class Doubt:
         self._said.update(again)
         return list(again.items())
 
+    def _held(self, same: list[int], shown: str) -> Arrived:
+        log.warning(
+            "%s: %d of %d prompts get one and the same text (%r), whole even where there is no "
+            "room for it: no model's answer, and counted as held back by the service. If it is an "
+            "answer, set detect_errors=false",
+            self._health.name, len(same), len(self._said), shown,
+        )  # fmt: skip
+        held = [(i, Reply("", REFUSED, HELD)) for i in same]
+        self._said.update(held)
+        return held
+
     def _failed(self, same: list[int], shown: str) -> Arrived:
         log.error(
             "%s: %d prompts, and others that got another reply before, get one and the same reply "
@@ -230,21 +256,18 @@ class Doubt:
         self._health.says_nothing_else(shown)
         return gone
 
-    def _is_the_services(self, text: str, place: int) -> bool:
-        """Whether prompts that got other replies, or questions of ours, get this text now."""
+    def _is_the_services(self, text: str) -> bool:
+        """Whether prompts that got other replies, and questions of ours, get this text now."""
         texts = Counter(alike(reply.text) for reply in self._said.values())
         others = [
             i for i, reply in self._said.items()
             if reply.outcome == ANSWER and texts[alike(reply.text)] < PROMPTS
         ][-_OTHERS:]  # fmt: skip
-        if len(others) < _OTHERS and self._prompts(self._said) < IN_A_ROW:
-            return False  # too few to end a run for
         ours = [Call(self._context(question), self._calls[0].gen_kwargs) for question in _OURS]
         replies = self._again(range(len(ours)), ours), self._again(others)
-        nothing_else = all(
+        return all(
             reply.failed or alike(reply.text) == text for each in replies for reply in each.values()
         )
-        return nothing_else and not declines(self._said[place].text)
 
     def _prompts(self, places: Iterable[int]) -> int:
         """How many different prompts there are, but for numbers in them."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
@@ -20,6 +19,9 @@ FAILED = "failed"
 
 REPEATED = "one reply to many prompts"
 """The reason of a reply that a service gave to too many different prompts."""
+
+HELD = "one text in the place of answers"
+"""The reason of a reply that a service gives to some prompts, and that no model makes."""
 
 
 class Reply(NamedTuple):
@@ -189,18 +191,3 @@ _VARIES = re.compile(r"[0-9a-f]{8,}(?:-[0-9a-f]{4,})*|[^\W\d_]*\d[\w:.,/+-]*", r
 def alike(text: str) -> str:
     """What is left of a text without identifiers, times and numbers (`request 8f31...`)."""
     return _VARIES.sub("#", " ".join(text.casefold().split()))
-
-
-def repeated(replies: Iterable[tuple[str, str]], at_least: int) -> set[str]:
-    """The prompts whose reply is the same text for many different prompts.
-
-    Numbers and identifiers may differ (`request 8f31...`).
-
-    Args:
-        replies: (prompt, reply); only those replies that could not be right if they were equal.
-        at_least: Different prompts that must share a reply.
-    """
-    prompts: dict[str, set[str]] = defaultdict(set)
-    for prompt, reply in replies:
-        prompts[alike(reply)].add(prompt)
-    return {prompt for same in prompts.values() if len(same) >= at_least for prompt in same}

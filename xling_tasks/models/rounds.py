@@ -35,12 +35,14 @@ class Call(NamedTuple):
         reads: Whether a reply holds what was asked for, where that is one of few things (Yes or
             No, letters), which many prompts have in common; None where anything may be said.
         follows: Whether it goes on a conversation in which the model replied.
+        kept: What an earlier start got for it, which ended before it looked into that.
     """
 
     context: Any
     gen_kwargs: dict[str, Any]
     reads: Callable[[str], bool] | None = None
     follows: bool = False
+    kept: Reply | None = None
 
 
 def concurrency(lm: Any) -> int:

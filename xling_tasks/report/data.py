@@ -5,7 +5,6 @@ Of every sample only numbers are kept, a column per metric; see `columns`.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,8 +16,8 @@ from typing import Any
 
 import numpy as np
 from xling_metrics.choices import chance_level
-from xling_metrics.classification import probability_scores
 from xling_metrics.stats.resampling import Floats
+from xling_metrics.stats.roc import auc_interval
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
 from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS, Endpoint, Place
@@ -28,7 +27,8 @@ from xling_tasks.logs.families import found, given_families, known_families
 from xling_tasks.logs.joined import members, refuse_unmatched, with_families
 from xling_tasks.logs.results import Results, TaskResults, read_results
 from xling_tasks.report.columns import Column, Row, column_of, reduced, soft_column, stem
-from xling_tasks.report.outcomes import Outcomes, derived, outcomes_of
+from xling_tasks.report.one_text import OneText, Said, text_number
+from xling_tasks.report.outcomes import Outcomes, derived, leaves_out_short, outcomes_of
 
 _NOT_PER_QUESTION = frozenset(
     {"unusable_rows", "sacrebleu", "n_judged", "n_answered", "judge_alpha", "bypass"}
@@ -57,6 +57,7 @@ class Task:
             belong to one.
         derived: The metrics that follow from outcomes.
         texts: A number per question that is the same for the same text.
+        one_text: (language, text) where many answers are one.
     """
 
     model: str
@@ -72,6 +73,7 @@ class Task:
     outcomes: Outcomes = field(default_factory=dict)
     derived: dict[str, float] = field(default_factory=dict)
     texts: array[int] = field(default_factory=lambda: array("q"))
+    one_text: list[tuple[str, Said]] = field(default_factory=list)
 
     @property
     def scores(self) -> dict[str, float | None]:
@@ -288,9 +290,8 @@ def _read(task: Task) -> Task:
     unread: dict[str, list[tuple[float, float]]] = {
         name: [] for name in values if not soft and stem(name) in VERDICT_SCORES
     }
-    seen: set[str] = set()
-    signs = (task.results.xling.get("signatures") or {}).items()
-    told = any(name.startswith("langid_match") and "|by:" in str(sign) for name, sign in signs)
+    seen, one_text = set[str](), OneText(task.place)
+    told = leaves_out_short(signatures)
     for _, offset, sample in samples.stream_at(partial(_parsed, values)):
         if sample.get("filter", "none") != "none":
             continue
@@ -303,11 +304,12 @@ def _read(task: Task) -> Task:
         seen.add(question)
         task.ids.append(question)
         task.offsets.append(offset)
-        task.texts.append(_text_number(sample["doc"]))
+        task.texts.append(text_number(sample["doc"]))
         for code, outcome in outcomes_of(sample, task.place, told=told).items():
             task.outcomes.setdefault(code, [None] * (len(task.ids) - 1)).append(outcome)
         for own in task.outcomes.values():
             own += [None] * (len(task.ids) - len(own))
+        one_text.add(sample)
         for name, kept in values.items():
             kept.append(sample[_REDUCED][name])
         for name, unknown in unread.items():
@@ -320,6 +322,7 @@ def _read(task: Task) -> Task:
             task.rows[question] = [(row[0], row[1]) for row in sample["auc"]]
     if not task.ids:
         raise DataError(f"{samples.path}: the file has no rows; copy it again, or run again")
+    task.one_text = list(one_text.found())
     for name, kept in values.items():
         column = soft_column(name, task.rows, task.ids) if soft else None
         column = column or column_of(name, kept, str(signatures.get(name, "")))
@@ -339,15 +342,6 @@ def _read(task: Task) -> Task:
         task.columns[name] = column
         task.derived[name] = float(np.nanmean(column.sums[:, 0]))
     return task
-
-
-def _text_number(doc: Mapping[str, Any]) -> int:
-    """A number that is the same for questions with the same text, whatever their ids."""
-    text = doc.get("text", doc.get("question"))
-    text = text.get(ENGLISH) if isinstance(text, Mapping) else text
-    plain = " ".join(str(text or doc["question_id"]).split()).casefold()
-    digest = hashlib.blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "big", signed=True)
 
 
 def _parsed(names: Iterable[str], sample: dict[str, Any]) -> dict[str, Any]:
@@ -396,6 +390,4 @@ def _scores_again(task: Task) -> Iterator[tuple[str, float | None]]:
     for name, column in task.columns.items():
         yield name, column.whole()
     if "auc" in task.scores and task.rows:
-        rows = list(chain.from_iterable(task.rows.values()))
-        labels, chances = [row[0] for row in rows], [row[1] for row in rows]
-        yield "auc", probability_scores(labels, chances).auc
+        yield "auc", auc_interval(task.rows).value  # scikit-learn would take 90 MB

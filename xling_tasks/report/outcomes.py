@@ -50,6 +50,13 @@ def outcomes_of(sample: Mapping[str, Any], place: Place, *, told: bool) -> dict[
     return {code: _logged(sample, code, f"_{code}", at, told=told) for at, code in enumerate(codes)}
 
 
+def leaves_out_short(signatures: Mapping[str, object]) -> bool:
+    """Whether `langid_match` leaves out what is too short to tell, by how it was made."""
+    return any(
+        name.startswith("langid_match") and "|by:" in str(sign) for name, sign in signatures.items()
+    )
+
+
 def _logged(
     sample: Mapping[str, Any], language: str, suffix: str, request: int, *, told: bool
 ) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +87,8 @@ def compare(options: argparse.Namespace) -> str:
     if not pairs:
         raise DataError(f"nothing to compare: {'; '.join(notes) or 'no metric of both runs'}")
     human = None if options.human is None else read_human(options.human, [a, b])
+    del both  # `pairs` has their questions: half of the memory
+    a, b = (replace(model, tasks=[]) for model in (a, b))
     statistics = Statistics(chosen, human)
     lines = with_verdicts(all_lines(pairs, statistics), pairs, statistics)
     if human is not None:

@@ -46,6 +46,7 @@ class Difference(NamedTuple):
 FLAGS = {
     "apart": "Some results are not comparable",
     "unread": "Not every answer could be measured",
+    "one_text": "Many answers are one and the same text",
     "unjudged": "No judge was set: whether answers are right was not measured",
     "unmeasured": "What a criterion asks was not measured: something that it needs was not set",
     "limited": "Only a part of the questions was run",
@@ -106,6 +107,7 @@ def remarks_of(report: Report) -> list[Difference]:
             "without_samples": _without_samples(tasks),
             "apart": _apart(report, criterion, dataset),
             "unread": _outcomes(tasks, NOT_MEASURED),
+            "one_text": _one_text(tasks),
             unmeasured: _unmeasured(criterion, tasks),
             "questions": _unlike_questions(criterion, tasks),
             "between_languages": _between_languages(tasks),
@@ -188,6 +190,18 @@ def _outcomes(tasks: Tasks, kinds: Mapping[str, str]) -> Iterator[str]:
                 parts += [f"{language_name(code)} {told} of {asked:,}"] if told else []
         if parts:
             yield f"{name}, answers of which not all was measured: {'; '.join(parts)}"
+
+
+def _one_text(tasks: Tasks) -> Iterator[str]:
+    """Texts that many questions got, whatever they asked."""
+    for name, own in tasks.items():
+        parts = [
+            f"{language_name(code)} {said.times:,} of {said.asked:,} ('{said.text}')"
+            for task in own
+            for code, said in task.one_text
+        ]
+        if parts:
+            yield f"{name} gives one and the same answer to many questions: {'; '.join(parts)}"
 
 
 # Which questions
