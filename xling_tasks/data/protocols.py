@@ -84,9 +84,9 @@ PROTOCOLS = (
     ),
 )  # fmt: skip
 FIXED: Mapping[str, tuple[Any, tuple[str, ...]]] = {
-    setting: (value, tuple(p.title for p in PROTOCOLS if setting in (p.fixes | _ALL)))
+    setting: (value, tuple(p.title for p in PROTOCOLS if setting in {**p.fixes, **_ALL}))
     for one in PROTOCOLS
-    for setting, value in (one.fixes | _ALL).items()
+    for setting, value in {**one.fixes, **_ALL}.items()
 }
 """Setting -> its value, and the papers that fix it; no two of them fix one otherwise."""
 

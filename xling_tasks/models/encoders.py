@@ -56,7 +56,9 @@ def encoders_as_published(settings: Mapping[str, Any]) -> None:
     """
     for name, usual in DEFAULTS.items():
         own = settings.get(name)
-        given = json.loads(own.arguments) if isinstance(own, EncoderSpec) else usual
+        if not isinstance(own, EncoderSpec):
+            continue
+        given = json.loads(own.arguments)
         paper = usual["model"].rpartition("/")[2]
         if Path(given["model"]).name != paper or "layer" in given:
             raise SettingError(

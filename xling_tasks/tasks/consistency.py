@@ -247,7 +247,7 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
         if self._translator is not None:
             pairs = [_there(t, own) for t, own in zip(texts, answers, strict=True)]
             values["translation_failed_rate"] = [[p.count(None), len(p)] for p in pairs]
-            values[_SCORED_AS] = texts
+            values[_SCORED_AS] = list(texts)
         for scorer in self._scorers:
             values |= scorer.score(texts, ordered, where)
         return values
