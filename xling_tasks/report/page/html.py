@@ -18,7 +18,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from xling_tasks.criteria import CRITERIA
-from xling_tasks.languages import language_name
+from xling_tasks.languages import LANGUAGES, language_name
 from xling_tasks.output import file_name
 from xling_tasks.pages import FOLDER
 from xling_tasks.pages.door import behind
@@ -172,7 +172,7 @@ def shown_table(item: Table) -> ShownTable:
         )
         for index, row in enumerate(item.rows)
     ]
-    heads = [Shown(name, kind) for name, kind in zip(item.columns, kinds, strict=True)]
+    heads = [Shown(_head(item, name), kind) for name, kind in zip(item.columns, kinds, strict=True)]
     folded = len(rows) > LONG
     return ShownTable(anchor("table", item.key), item.title, heads, rows, folded)
 
@@ -196,6 +196,14 @@ def _cell(item: Table, column: int, row: Sequence[Value], kind: str) -> Shown:
         shown = shown.replace("-", "\u2212", 1)
     # Our keys may break at their underscores.
     return Shown(shown if column else text(shown).replace("_", Markup("_<wbr>")), kind)
+
+
+def _head(item: Table, name: str) -> str | Markup:
+    """The name of a column; where that is a language, it leads to the questions below it."""
+    if item.section not in CRITERIA or name not in LANGUAGES or "en" not in item.columns:
+        return name
+    address = behind(criterion=item.section, language=name)
+    return Markup('<a href="{}">{}</a>').format(address, name)
 
 
 def _address(item: Table, row: Sequence[Value]) -> str:
