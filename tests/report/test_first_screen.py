@@ -280,13 +280,38 @@ def test_notes_stand_once_and_tables_below_are_folded(written, looked):
     assert notes and opened.page.locator("h2#glossary").count() == 1
 
 
-@pytest.mark.parametrize(("size", "scheme"), [(WIDE, "dark"), (PHONE, "light")])
-def test_axe_finds_nothing_folded_or_unfolded(written, looked, size, scheme):
-    runs = {"one": FOUR, "two": FOUR | {C.format("liveqa") + "hi": judged(2, 100, inside=0.01)}}
-    opened = looked(written(runs), size, color_scheme=scheme)
-    assert axe(opened.page) == []
-    opened.unfold()
-    assert axe(opened.page) == [] and opened.fits()
+def three_models():
+    return {name: correctness(60, en=3 + k, es=9, zh=20, hi=40) for k, name in enumerate("abc")}
+
+
+SERVED_IN_ENGLISH = FOUR | {C.format("liveqa") + "hi": judged(2, 100, inside=0.01)}
+PAGES = {
+    "one and two": ({"one": FOUR, "two": SERVED_IN_ENGLISH}, ()),
+    "three models": (three_models(), ()),
+    "thirty languages": ({"m": thirty(n=40)}, ()),
+    "one language": ({"m": FOUR}, ("--for", "hi")),
+}
+
+
+@pytest.mark.parametrize("name", [*PAGES, "compare"])
+def test_axe_finds_nothing_folded_or_unfolded(written, looked, tmp_path, name):
+    if name == "compare":
+        sides = [str(write_run(tmp_path / key, three_models()[key])) for key in "ab"]
+        assert main(["compare", *sides, "--to", str(tmp_path / "to")]) == 0
+        (tmp_path / "to" / "compare.html").rename(tmp_path / "to" / "report.html")
+        folder = tmp_path / "to"
+    else:
+        runs, words = PAGES[name]
+        folder = written(runs, *words)
+    for size, scheme in ((WIDE, "dark"), (PHONE, "light")):
+        opened = looked(folder, size, color_scheme=scheme)
+        assert axe(opened.page) == [] and opened.fits()
+        opened.unfold()
+        assert axe(opened.page) == [] and opened.fits()
+        spoken = opened.page.locator("svg[role=img]").evaluate_all(
+            "all => all.map(e => e.getAttribute('aria-label') || e.querySelector('title')?.textContent)"
+        )
+        assert all(spoken), "every picture has words for those who hear it"
 
 
 def test_keyboard_alone_reaches_everything(written, looked):

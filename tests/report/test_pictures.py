@@ -14,7 +14,7 @@ from xling_tasks.criteria import Panel
 from xling_tasks.report.pictures import png
 from xling_tasks.report.pictures.all import pictures, summary
 from xling_tasks.report.pictures.drawing import WIDTH, Drawing
-from xling_tasks.report.pictures.style import ink_on, map_color, short
+from xling_tasks.report.pictures.style import LOOKS, css, ink_on, map_color, series_mark, short
 from xling_tasks.report.pictures.svg import Scale, clean
 from xling_tasks.report.pictures.words import number, questions
 
@@ -358,3 +358,55 @@ def test_a_drawing_of_several_columns_keeps_groups_apart():
         for node in ET.fromstring(drawing.svg("t", "a")).iter("{http://www.w3.org/2000/svg}text")
     ]
     assert texts.count("m") == texts.count("k") == 1
+
+
+# Machado, Oliveira & Fernandes 2009, severity 1: what is left of linear red, green and blue.
+SEEN_BY = {
+    "all": np.eye(3),
+    "no red": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+               [-0.003882, -0.048116, 1.051998]],
+    "no green": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+                 [-0.011820, 0.042940, 0.968881]],
+    "no blue": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
+                [0.004733, 0.691367, 0.303900]],
+}  # fmt: skip
+
+
+def linear(color: str) -> np.ndarray:
+    parts = np.array([int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb: np.ndarray) -> np.ndarray:
+    """CIE L*a*b* of linear sRGB, in which 2.3 is a difference that one just sees."""
+    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    xyz = to_xyz @ np.clip(rgb, 0, 1) / np.array([0.9505, 1, 1.089])
+    x, y, z = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("eyes", SEEN_BY)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_colours_with_a_meaning_stay_apart_for_every_eye(scheme, eyes):
+    bright, _, dark = css().partition("@media screen")
+    of = dict(re.findall(r"--([\w-]+): (#\w{6})", bright))
+    if scheme == "dark":
+        of |= dict(re.findall(r"--([\w-]+): (#\w{6})", dark))
+    labels = dict(re.findall(r"\.chart \.(k\d) \{ fill: (#\w{6})", css()))
+    verdicts = [of[look.kind] for look in LOOKS.values()]
+    for colors, least in ((verdicts, 15), ([of[f"s{i}"] for i in range(1, 9)], 15),
+                          (list(labels.values()), 12)):  # fmt: skip
+        seen = [lab(np.array(SEEN_BY[eyes]) @ linear(color)) for color in colors]
+        assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) >= least
+    paper = linear({"light": "#ffffff", "dark": "#14181d"}[scheme])
+    for color in verdicts:
+        shine = sorted(float(np.clip([0.2126, 0.7152, 0.0722] @ (np.array(SEEN_BY[eyes]) @ each), 0, 1))
+                       for each in (linear(color), paper))  # fmt: skip
+        assert (shine[1] + 0.05) / (shine[0] + 0.05) >= 4
+
+
+def test_nothing_is_told_by_colour_alone():
+    for field in ("sign", "name", "path"):
+        assert len({getattr(look, field) for look in LOOKS.values()}) == len(LOOKS)
+    shapes = [re.search(r' d="([^"]+)"', str(series_mark(i)))[1] for i in range(8)]
+    assert len(set(shapes)) == 8 and not {look.path for look in LOOKS.values()} & {*shapes[2:]}

@@ -19,6 +19,10 @@ _FALLS = {
 }
 
 
+FEW = 6
+"""Up to so many languages each have a line with numbers, unfolded; more are told together."""
+
+
 class Said(NamedTuple):
     """Languages of which the same is said.
 
@@ -47,10 +51,11 @@ def answers(lines: Sequence[Line]) -> list[str]:
 def by_language(lines: Sequence[Line]) -> list[Said]:
     """Every language in a sentence, those with the same one together, the gravest first."""
     between = _by_language(lines, "difference")
+    few = len(between) <= FEW
     same: dict[tuple[str, str], list[str]] = {}
     for code, group in _by_language(lines, None).items():
         kind = _gravest(between.get(code, ()))
-        same.setdefault((kind, headline(group)), []).append(code)
+        same.setdefault((kind, headline(group, counted=few)), []).append(code)
     said = [Said(own, kind, text) for (kind, text), own in same.items()]
     return sorted(said, key=lambda item: _ORDER.index(item.verdict))
 

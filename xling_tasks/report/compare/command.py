@@ -12,7 +12,7 @@ from typing import Any
 from xling_tasks.errors import DataError
 from xling_tasks.output import refuse_others, writing
 from xling_tasks.pages.door import write_door
-from xling_tasks.report.compare.answer import answers, by_language
+from xling_tasks.report.compare.answer import FEW, answers, by_language
 from xling_tasks.report.compare.numbers import Line, all_lines
 from xling_tasks.report.compare.page import compare_page
 from xling_tasks.report.compare.pairs import missing, one_model, paired, remarks, shared
@@ -35,8 +35,6 @@ from xling_tasks.safe_csv import csv_text
 from xling_tasks.secrets import without_hosts
 
 FILES = ("compare.html", "compare.md", "compare.csv", "compare.json")
-MOST = 6
-"""So many sentences on languages have a line of their own on the terminal."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -166,9 +164,9 @@ def _on_terminal(content: Mapping[str, Any], lines: Sequence[Line], to: Path) ->
     yield from content["answer"]
     said = by_language(lines)
     yield from (
-        f"{', '.join(map(language_name, item.languages))}: {item.text}" for item in said[:MOST]
+        f"{', '.join(map(language_name, item.languages))}: {item.text}" for item in said[:FEW]
     )
-    if len(said) > MOST:
+    if len(said) > FEW:
         yield "What is said of other languages stands in the page."
     unlike, notes = len(content["made_differently"]), len(content["notes"])
     if unlike:

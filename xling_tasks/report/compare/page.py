@@ -8,15 +8,12 @@ from typing import Any
 from markupsafe import Markup
 from xling_metrics.stats.resampling import LEVEL
 
-from xling_tasks.report.compare.answer import by_language, conclusions
+from xling_tasks.report.compare.answer import FEW, by_language, conclusions
 from xling_tasks.report.compare.numbers import Line
 from xling_tasks.report.compare.words import tables
 from xling_tasks.report.page.html import environment
 from xling_tasks.report.page.page import page_style, policy
 from xling_tasks.report.pictures.overview import overview
-
-MOST_LINES = 6
-"""More languages than that are folded beneath the answer."""
 
 
 def compare_page(content: Mapping[str, Any], lines: Sequence[Line]) -> str:
@@ -39,7 +36,7 @@ def compare_page(content: Mapping[str, Any], lines: Sequence[Line]) -> str:
             criteria=(),
             picture=overview(conclusions(lines), LEVEL, "A"),
             said=said,
-            folded=len(said) > MOST_LINES,
+            folded=len(said) > FEW,
             tables=tables(lines),
         )
     )

@@ -9,7 +9,9 @@ from xling_metrics.stats.resampling import LEVEL
 from xling_tasks import languages
 from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH
 from xling_tasks.report.compare.numbers import Line
+from xling_tasks.report.pictures.told import values_of
 from xling_tasks.report.sentences import judge_sentence, metric_of, why_unsure
+from xling_tasks.report.tables.grid import dataset_title
 from xling_tasks.report.tables.table import Table, Value
 
 NOTES = (
@@ -136,10 +138,16 @@ def summary(lines: Sequence[Line]) -> list[str]:
     return sentences
 
 
-def headline(own: Sequence[Line]) -> str:
-    """What a reader wants to know first of one language: better or worse, and its shortfall."""
+def headline(own: Sequence[Line], *, counted: bool = False) -> str:
+    """What a reader wants to know first of one language: better or worse, and its shortfall.
+
+    Args:
+        own: Its comparisons.
+        counted: Whether the numbers of B and A stand beside what is better or worse.
+    """
     falls = _titles(own, "gap")
-    parts = [_both(_titles(own, "difference"))]
+    safe = all(line.non_inferior for line in own if line.kind == "difference" and line.said)
+    parts = [_both(_titles(own, "difference", counted=counted), safe=safe, counted=counted)]
     for verdict in ("larger", "smaller"):
         if verdict in falls:
             of = f" ({_listed(falls[verdict])})" if len(falls) > 1 else ""
@@ -153,20 +161,28 @@ def headline(own: Sequence[Line]) -> str:
     return text
 
 
-def _titles(own: Sequence[Line], kind: str) -> dict[str, list[str]]:
+def _titles(own: Sequence[Line], kind: str, *, counted: bool = False) -> dict[str, list[str]]:
     """Verdict -> the endpoints that have it, in words."""
     titles: dict[str, list[str]] = {}
+    several = len({line.panel.dataset for line in own}) > 1
     for line in own:
         if line.kind == kind and line.said is not None:
             heading = metric_of(line.said).heading
-            titles.setdefault(line.said.verdict, []).append(heading[:1].lower() + heading[1:])
+            title = heading[:1].lower() + heading[1:]
+            if counted and (numbers := values_of(line.said)):
+                side, _, base = numbers.partition(" vs ")
+                unit = " per 100" if metric_of(line.said).per_100 else ""
+                of = f", {dataset_title(line.panel.dataset)}" if several else ""
+                title += f"{of}: {side}{unit}, A {base}"
+            titles.setdefault(line.said.verdict, []).append(title)
     return titles
 
 
-def _both(between: Mapping[str, Sequence[str]]) -> str:
+def _both(between: Mapping[str, Sequence[str]], *, safe: bool, counted: bool) -> str:
     """Worse before better; where neither was shown, whether nothing differs or nothing is known."""
+    named = counted or len(between) > 1
     told = [
-        f"{verdict} than A" + (f" ({_listed(between[verdict])})" if len(between) > 1 else "")
+        f"{verdict} than A" + (f" ({_listed(between[verdict])})" if named else "")
         for verdict in ("worse", "better")
         if verdict in between
     ]
@@ -174,11 +190,13 @@ def _both(between: Mapping[str, Sequence[str]]) -> str:
         return f"B is {', and '.join(told)}"
     if set(between) == {"about_the_same"}:
         return "B is about as good as A"
+    if safe:
+        return "B is not worse than A by more than the margin; whether it is better cannot be told"
     return "whether B is better or worse than A cannot be told"
 
 
 def _listed(titles: Sequence[str]) -> str:
-    return ", ".join(dict.fromkeys(titles))
+    return "; ".join(dict.fromkeys(titles))
 
 
 def _inferior(line: Line) -> str:

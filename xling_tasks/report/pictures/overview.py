@@ -73,10 +73,11 @@ def legend(
         return entries
     rule = tag("line", x1=-7, x2=7, y1=0, y2=0, kind="interval")
     shade = tag("rect", x=-7, y=-5, width=14, height=10, kind="margin")
+    sides = f"the language vs {ENGLISH}" if beside == ENGLISH else f"B vs {beside}"
     said = (
         (rule, f"{level:.0%} interval"),
         (shade, "counts as the same"),
-        (Markup(""), f"right: per 100 or score, vs {beside}"),
+        (Markup(""), f"at the right: {sides}, per 100 or as a score"),
     )
     return entries + [Entry(alone(what) if what else what, words) for what, words in said]
 
