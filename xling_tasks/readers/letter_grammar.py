@@ -24,7 +24,7 @@ HEAD_OF_LINE = (?:^|(?<=LINES))
 # An item of a list: a letter, perhaps with its own text; or a text, perhaps with its letter.
 LETTER = LEADS OPENS letter CLOSES option? (?:(?:[colon comma dash]? article|[stop colon comma
  dash]?) OPENS text CLOSES (?!open letter))?
-TEXT = LEADS OPENS text CLOSES (?:NOTES option? letter CLOSES|[colon dash] letter (?=[LINES
+TEXT = LEADS OPENS text CLOSES (?:NOTES [option answer label]? letter CLOSES|[colon dash] letter (?=[LINES
  stop]|$)|comma [is so] article* option? letter)?
 # Items stand in a row, or one a line: then nothing else is on the line.
 # A dash joins three ('A - C - D'): two would be a range.
@@ -42,15 +42,17 @@ TEXT_LETTERS = [bullet number]? TEXT_LETTER (?:(?:JOINED|NEXT_LINE) TEXT_LETTER)
 # What may follow letters that answer.
 AFTER = [CLOSE end option both]*
 NOT_THAT = (?=open [^open close LINES]* wrong [^open close LINES]* close
- |[comma open]? and? (?:[not no]|aside) [article option options]* OPENS (?:letter [stop colon]?
+ |[comma open]? [and but]? (?:[not no]|aside) [article option options]* OPENS (?:letter [stop colon]?
  open?)? [letter text] CLOSES
- (?:$|[LINES stop]|comma? because))
+ (?:$|[LINES stop colon]|comma? because))
 REASON = (?=comma [^ENDS letter text prose]* because end* (?:[stop LINES]|$))
 STRICT = AFTER (?:$|(?=tick+ $)|(?=[LINES stop semicolon query])|(?=comma? because)|(?=comma?
  chosen)|(?=dash article* aside)|REASON|NOT_THAT) (?!text)
 LOOSE = (?:STRICT|AFTER all (?=$|[LINES stop comma semicolon])|AFTER [is are both each]* right
  end* (?=$|[LINES stop comma semicolon])
- |AFTER (?=[comma NOTES]|dash (?!text|letter))|(?<=text CLOSE?) (?=colon))
+ |AFTER (?=[comma NOTES]|dash (?!text|letter))
+ |(?<!LINES [bullet number]? article? OPENS letter CLOSES) AFTER (?=colon article* [word capital]
+ (?![^LINES]* [stop semicolon comma] [article option]* letter CLOSE? colon))|(?<=text CLOSE?) (?=colon))
 
 # Places: what opens a reply, its last lines, all of the options.
 OPENING = (?:[article so]+ comma)? (?:tick (?=[^tick cross LINES]* $))? (?P<list>LIST)
@@ -58,6 +60,10 @@ OPENING = (?:[article so]+ comma)? (?:tick (?=[^tick cross LINES]* $))? (?P<list
  (?=capital)|AFTER (?=dash capital)|article stop? $)
 OPENING_TEXT = (?P<list>LIST) (?=STRICT|(?<=text CLOSE?) (?=[comma colon open dash]))
 LAST_LINES = HEAD_OF_LINE (?P<list>LIST) [CLOSE end option stop]* $
+# 'All statements are right except B and D': what the others are, where several may be right.
+ALL_BUT = ^ (?:[article all both option options answers]+|(?=[^except]* right)
+ [article all both option options answers each is are right word]{1,8}) comma? except
+ (?P<list>LETTERS) stop? $
 EVERY = [article answer]* all (?=STRICT|comma)
 # 'Answer: C. Metformin lowers ...': the text begins the next sentence.
 SENTENCE_NEXT = (?=[stop colon] article* text [word capital is article] [^ENDS])
@@ -75,19 +81,22 @@ COLON = (?:[is are end]* close_square? [colon so]+ end?|close_square|[is are]? d
 VERB = [is are]+ right? colon? LINES* [is are]?
 EDGE = (?<=^|[stop comma colon semicolon query open close open_square close_square LINES bullet
  number so is but end also
- dot all and boxed dash]|[word capital] (?=[article right final]))
+ dot all and boxed dash tick]|[word capital] (?=[article right final]))
 ITEM_HEAD = (?<=^|[LINES bullet number])
 WITH_COLON = EDGE (?P<core>NOUN|ITEM_HEAD [word capital article]{0,4} right+ [word capital
  article]{0,4}|ITEM_HEAD [is are]? right+|(?<=^|[LINES bullet number comma])
  [article final right]* [label option] final?) (?P<mark>COLON)
-WITH_VERB = EDGE (?P<core>NOUN|(?<=^|[stop LINES bullet number]|article comma) article* right+
+WITH_VERB = EDGE (?P<core>NOUN|(?<=^|[stop LINES bullet number]|[article wait] comma) article* right+
  article?)
  (?P<mark>VERB)
 BOXED = (?P<core>boxed) (?P<mark>)
 NOUN_ALONE = (?<=^|[ENDS bullet]|[is article so] comma?|so comma) (?P<core>NOUN) (?P<mark>)
-VERB_ALONE = (?<=^|[stop LINES bullet]) (?P<core>(?:article+ comma)? article* [is are]+) (?P<mark>)
+VERB_ALONE = (?<=^|[stop LINES bullet]) (?P<core>(?:article+ comma)? article* [is are]+ so?) (?P<mark>)
 RIGHT_ALONE = (?<=^|[stop LINES bullet]) (?P<core>[is are]? right+
  (?=[article both option]* letter)) (?P<mark>)
+# 'Only one answer is right: B'; 'Corrected to B'.
+ONE_ALONE = EDGE (?P<core>article* both [answer option]) (?P<mark>is right [comma colon])
+CORRECTED = (?P<core>(?<!not)wait) (?P<mark>[is colon dash])
 CHOICE = (?<!not|maybe|both|wrong) (?P<core>choose)
  (?P<mark>[word capital article]{0,3} is|[colon dash]?)
 FINDING = (?<!not|maybe|wrong) (?P<core>points) (?P<mark>colon?)
@@ -105,7 +114,7 @@ HEADING = HEAD_OF_LINE bullet? (?:NOUN|[article final]* label) LINES
 DENIAL = [article option options is are]* (?:[not no] [is are article option options]* open?
  [letter text]|open? [letter text] [close article end]* not)
 SAYS_ELSE = [^LINES stop semicolon]{0,4} [letter prose text maybe not]
-VERB_ONLY = (?:article+ comma)? article* [is are]+
+VERB_ONLY = (?:article+ comma)? article* [is are]+ so?
 
 # Statements: 'C is the correct answer', 'C is true', 'B best explains it', 'only B explains it'.
 STATES = (?<=^ is?|[stop comma colon semicolon LINES bullet so] is|[stop comma colon semicolon
@@ -179,7 +188,7 @@ SOME = LEADS letter (?:(?:comma? and|comma|semicolon) [article option options]* 
  option?
 ROW_ENDS = [LINES because stop comma semicolon colon open close dash dot bullet]
 ROW_AFTER = [bullet number]? (?P<head>SOME|HEAD) [stop colon dash comma open is are each both so
- also]* MARK end* also? (?=$|ROW_ENDS|letter|text)
+ also]* MARK end* also? (?:(?=$|ROW_ENDS|letter|text)|(?<=[tick cross]))
 ROW_BEFORE = [bullet number]? (?P<mark>[tick cross]) [colon dash]? (?P<head>HEAD)
  (?=$|ROW_ENDS|[tick cross])
 SPOKEN = [is are not no right wrong each both dash]
@@ -207,12 +216,15 @@ OUTWEIGHED = [stop semicolon comma LINES] but
 DENIES_ANOTHER = [because aside cross]|(?<![not no] article?) wrong
  |[not no but] [article option options]* [letter prose]
  |[letter prose text] CLOSE* [is are article dash]* [not no] (?![also or wrong])
-BUT_NOT_OTHERS = comma? but [article option options letter and comma]* letter
+BUT_NOT_OTHERS = comma? but not [article option options]* letter [colon stop]|comma? but [article option options letter and comma]* letter
  [is are dash article both each]* (?:wrong|[not no] (?!wrong))
 AGAINST_TEXT = [not aside] article* $
 TEXT_DENIED = end? not
 REASONS = because .*
 HEDGES = [but maybe seems or]
+
+# 'Don't wait' corrects nothing.
+RETHINKS = (?<!not)wait
 
 # What stands before a label and denies it, doubts it or makes it another's.
 DENIES = [not no or except wrong seems]
@@ -247,6 +259,7 @@ NEXT_LETTER = stop? LINES (?:bullet $|[bullet number]? [option options]? letter 
  dash dot]|[bullet number]? letter $)
 NOT_OF_LABEL = [^stop colon] line $
 ANNOUNCED = answers [^LINES stop]* $
+WORDS_ALONE = CLOSE? [dash colon stop] [word capital article]+ stop?
 FIRST_OF_LINES = line [bullet number]? article* text
 TAIL = [CLOSE stop colon comma dash open]+ (?P<rest>[^stop query]*)
 """)
@@ -255,7 +268,8 @@ _COLONS, _VERBS = "colon so close_square dash", "is are"
 _NOUNS = "answer answers right final option options"
 _LABELS = [
     (RULES.WITH_COLON, True, _COLONS), (RULES.WITH_VERB, True, _VERBS),
-    (RULES.BOXED, True, "boxed"),
+    (RULES.BOXED, True, "boxed"), (RULES.ONE_ALONE, True, "both"),
+    (RULES.CORRECTED, False, "wait"),
     (RULES.NOUN_ALONE, False, _NOUNS), (RULES.VERB_ALONE, False, _VERBS),
     (RULES.RIGHT_ALONE, True, "right"), (RULES.CHOICE, True, "choose"),
     (RULES.FINDING, False, "points"), (RULES.BEST, False, "explains_best"),

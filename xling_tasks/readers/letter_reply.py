@@ -16,7 +16,7 @@ _YES_NO = {*["да", "yes", "oui", "sí", "是", "はい", "true"]} | _NO
 
 
 LETTER, TEXT, PROSE, WORD = tuple(row("letter text prose word"))
-WITHIN_ITEM = row("stop colon dash open close open_square close_square option")
+WITHIN_ITEM = row("stop colon dash open close open_square close_square option answer label")
 TOLD_AGAIN = row("is so")
 MENTIONS = LETTER + PROSE
 BEFORE_ITEM = row("line blank bullet number comma and stop colon semicolon dash open close")
@@ -143,6 +143,8 @@ class Reply:
     def unfinished(self, place: Place) -> bool:
         """Whether a list goes on after what could be read of it, or may have been cut off."""
         after = self.kinds[place.end :]
+        if not self.cut and self._begins_own_text(place):
+            return False
         if RULES.GOES_ON.fullmatch(after):
             return True
         if self.cut and not after.strip(row("close close_square end stop")):
@@ -154,6 +156,15 @@ class Reply:
             if following >= 0 and min(self.tokens.values[following]) > max(place.letters):
                 return True
         return self._breaks_off(place)
+
+    def _begins_own_text(self, place: Place) -> bool:
+        """Whether a line is a letter and the first words of its text ('B - Watchful waiting')."""
+        line = RULES.BREAKS.split(self.kinds[place.end :], maxsplit=1)[0]
+        if len(place.letters) > 1 or place.text or not RULES.WORDS_ALONE.fullmatch(line):
+            return False
+        said = [word for words in self.tokens.words[place.end :][: len(line)] for word in words.split()]
+        said = [word for word in said if word[:1].isalnum()]
+        return list(self.options.texts[min(place.letters)][: len(said)]) == said
 
     def _breaks_off(self, place: Place) -> bool:
         """Whether the reply ends within the text of an option, or within an item's verdict."""
@@ -235,7 +246,7 @@ class Reply:
             RULES.OUTWEIGHED.search(after) or self.mentioned(0, place.start) - place.letters
         ):
             return False  # 'The pain points to B. However, ...', 'The pain suggests A, the ECG B'
-        if RULES.TAKEN_BACK.match(after) or KIND["wait"] in after or RULES.ALSO.search(after):
+        if RULES.TAKEN_BACK.match(after) or RULES.RETHINKS.search(after) or RULES.ALSO.search(after):
             return False
         each = RULES.OWN_REASON.match(after) and RULES.REASON_EACH.search(after)
         if each or self._more_heads(place):
@@ -250,6 +261,7 @@ class Reply:
         if has(tail[:2], "but") and not RULES.BUT_NOT_OTHERS.match(tail):
             return False
         whole = not self.several or len(place.letters) > 1
+        whole = whole or has(self.kinds[place.start : place.end], "both")  # 'Only A'
         # 'C - Text. The other drug (A) ...': a letter and its text, and no list of such.
         both = TEXT in self.kinds[place.start : place.end] and not place.text
         whole = whole and (place.named or (both and not has(tail[:1], "letter number bullet")))

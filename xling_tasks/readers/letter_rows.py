@@ -87,7 +87,8 @@ def true_ones(reply: Reply) -> frozenset[str] | None:
         place = reply.place(match)
         if place is None or reply.denied(match.start()):
             return None
-        place = place._replace(text=False)
+        only = has(reply.kinds[place.start : place.end], "both")
+        place = place._replace(text=False, named=only)
         if reply.unfinished(place) or not reply.stands(place):
             return None
         true |= place.letters

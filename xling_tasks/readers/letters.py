@@ -186,6 +186,11 @@ class _Reader(Reply):
         every = RULES.EVERY.match(kinds)
         if every and self.several:
             return Place(0, every.end(), frozenset(self.keys))
+        all_but = None if self.cut or self.asked else RULES.ALL_BUT.match(kinds)
+        if all_but and self.several:
+            named = self.letters_in(all_but.span("list"))
+            rest = frozenset(self.keys) - named
+            return Place(0, len(kinds), rest) if rest and named <= set(self.keys) else None
         match = RULES.OPENING.match(kinds)
         if match is None:
             match = RULES.OPENING_TEXT.match(kinds)

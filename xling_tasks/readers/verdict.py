@@ -49,7 +49,7 @@ def read_verdict(reply: str, answer: str | None = None) -> int | None:
     text = without_next_question(text).strip()
     if answer:
         text = _without_echo(text, undressed(one_form(answer[:_LONGEST])))
-    tokens = lex_verdict(text)
+    tokens = _after_quotation(text) or lex_verdict(text)
     if has(tokens.kinds, "refusal") or not RULES.SAYS.search(tokens.kinds):
         return None
     return _Reader(tokens.kinds, tokens.words).read()
@@ -69,6 +69,11 @@ class _Reader:
 
     def read(self) -> int | None:
         kinds = self.kinds
+        hesitant = RULES.HESITANT.match(kinds)
+        if hesitant:  # 'Yes... wait': it stands only if the rest says the same of its own
+            end = hesitant.end()
+            rest = _Reader(kinds[end:], self.words[end:]).read()
+            return rest if rest == _one(_value(m) for m in RULES.ITEM.finditer(hesitant[0])) else None
         both = RULES.BOTH.match(kinds)
         words = RULES.WORDS.findall(both[0]) if both else []
         said = {kind in row("yes right") for kind in words}
@@ -362,7 +367,8 @@ def lex_verdict(text: str) -> Tokens:
         lambda match: KIND["or"] + RULES.DOUBTS.sub(KIND["adverb"], match[0][1:]), kinds
     )
     kinds = RULES.HEADING.sub(lambda match: match[0][:-1] + colon, kinds)
-    for rule in (RULES.POLITE, RULES.ASKED):
+    kinds = RULES.COURTESY.sub(lambda match: KIND["comma"] * len(match[0]), kinds)
+    for rule in (RULES.POLITE, RULES.ASKED, RULES.DISCLAIMER):
         before = rule.match(kinds)
         if before:
             kinds = kinds[before.end() :]
@@ -371,6 +377,27 @@ def lex_verdict(text: str) -> Tokens:
     kinds = RULES.EMPHATIC.sub(KIND["yes"], kinds).replace(KIND["emphatic"], KIND["adverb"])
     kinds = kinds.translate({ord(kind): word for kind in row("replies polite")})
     return Tokens(kinds, tokens.values, words)
+
+
+# What an answer is quoted with, and what the next words say of it.
+_QUOTATION = regex.compile(
+    r'([^.!?।。\n"“”„«»「」『』]+)["“„«「『][^\n"“”„«»「」『』]{8,400}["”»」』][,;]?'
+)
+
+
+def _after_quotation(text: str) -> Tokens | None:
+    """What follows a quotation that opens a reply, where it is a statement on what is quoted.
+
+    'The answer says "No, hugging is safe", and that is correct.'
+    """
+    match = _QUOTATION.match(text)
+    if match is None or not RULES.QUOTES.fullmatch(lex_verdict(match[1]).kinds):
+        return None
+    tokens = lex_verdict(text[match.end() :])
+    skip = len(tokens.kinds) - len(tokens.kinds.lstrip(row("or comma")))
+    rest = Tokens(tokens.kinds[skip:], tokens.values, tokens.words[skip:])
+    said = has(rest.kinds[:1], "subject") and RULES.STATEMENT.match(rest.kinds)
+    return rest if said else None
 
 
 def _without_echo(text: str, answer: str) -> str:
