@@ -24,7 +24,8 @@ HEAD_OF_LINE = (?:^|(?<=LINES))
 # An item of a list: a letter, perhaps with its own text; or a text, perhaps with its letter.
 LETTER = LEADS OPENS letter CLOSES option? (?:(?:[colon comma dash]? article|[stop colon comma
  dash]?) OPENS text CLOSES (?!open letter))?
-TEXT = LEADS OPENS text CLOSES (?:NOTES [option answer label]? letter CLOSES|[colon dash] letter (?=[LINES
+TEXT = LEADS OPENS text CLOSES (?:NOTES [option answer label]? letter CLOSES|[colon dash] letter
+ (?=[LINES
  stop]|$)|comma [is so] article* option? letter)?
 # Items stand in a row, or one a line: then nothing else is on the line.
 # A dash joins three ('A - C - D'): two would be a range.
@@ -42,7 +43,8 @@ TEXT_LETTERS = [bullet number]? TEXT_LETTER (?:(?:JOINED|NEXT_LINE) TEXT_LETTER)
 # What may follow letters that answer.
 AFTER = [CLOSE end option both]*
 NOT_THAT = (?=open [^open close LINES]* wrong [^open close LINES]* close
- |[comma open]? [and but]? (?:[not no]|aside) [article option options]* OPENS (?:letter [stop colon]?
+ |[comma open]? [and but]? (?:[not no]|aside) [article option options]* OPENS (?:letter [stop
+ colon]?
  open?)? [letter text] CLOSES
  (?:$|[LINES stop colon]|comma? because))
 REASON = (?=comma [^ENDS letter text prose]* because end* (?:[stop LINES]|$))
@@ -52,7 +54,8 @@ LOOSE = (?:STRICT|AFTER all (?=$|[LINES stop comma semicolon])|AFTER [is are bot
  end* (?=$|[LINES stop comma semicolon])
  |AFTER (?=[comma NOTES]|dash (?!text|letter))
  |(?<!LINES [bullet number]? article? OPENS letter CLOSES) AFTER (?=colon article* [word capital]
- (?![^LINES]* [stop semicolon comma] [article option]* letter CLOSE? colon))|(?<=text CLOSE?) (?=colon))
+ (?![^LINES]* [stop semicolon comma] [article option]* letter CLOSE? colon))|(?<=text CLOSE?)
+ (?=colon))
 
 # Places: what opens a reply, its last lines, all of the options.
 OPENING = (?:[article so]+ comma)? (?:tick (?=[^tick cross LINES]* $))? (?P<list>LIST)
@@ -86,12 +89,14 @@ ITEM_HEAD = (?<=^|[LINES bullet number])
 WITH_COLON = EDGE (?P<core>NOUN|ITEM_HEAD [word capital article]{0,4} right+ [word capital
  article]{0,4}|ITEM_HEAD [is are]? right+|(?<=^|[LINES bullet number comma])
  [article final right]* [label option] final?) (?P<mark>COLON)
-WITH_VERB = EDGE (?P<core>NOUN|(?<=^|[stop LINES bullet number]|[article wait] comma) article* right+
+WITH_VERB = EDGE (?P<core>NOUN|(?<=^|[stop LINES bullet number]|[article wait] comma) article*
+ right+
  article?)
  (?P<mark>VERB)
 BOXED = (?P<core>boxed) (?P<mark>)
 NOUN_ALONE = (?<=^|[ENDS bullet]|[is article so] comma?|so comma) (?P<core>NOUN) (?P<mark>)
-VERB_ALONE = (?<=^|[stop LINES bullet]) (?P<core>(?:article+ comma)? article* [is are]+ so?) (?P<mark>)
+VERB_ALONE = (?<=^|[stop LINES bullet]) (?P<core>(?:article+ comma)? article* [is are]+ so?)
+ (?P<mark>)
 RIGHT_ALONE = (?<=^|[stop LINES bullet]) (?P<core>[is are]? right+
  (?=[article both option]* letter)) (?P<mark>)
 # 'Only one answer is right: B'; 'Corrected to B'.
@@ -216,7 +221,8 @@ OUTWEIGHED = [stop semicolon comma LINES] but
 DENIES_ANOTHER = [because aside cross]|(?<![not no] article?) wrong
  |[not no but] [article option options]* [letter prose]
  |[letter prose text] CLOSE* [is are article dash]* [not no] (?![also or wrong])
-BUT_NOT_OTHERS = comma? but not [article option options]* letter [colon stop]|comma? but [article option options letter and comma]* letter
+BUT_NOT_OTHERS = comma? but not [article option options]* letter [colon stop]|comma? but [article
+ option options letter and comma]* letter
  [is are dash article both each]* (?:wrong|[not no] (?!wrong))
 AGAINST_TEXT = [not aside] article* $
 TEXT_DENIED = end? not

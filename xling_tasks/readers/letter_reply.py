@@ -162,9 +162,13 @@ class Reply:
         line = RULES.BREAKS.split(self.kinds[place.end :], maxsplit=1)[0]
         if len(place.letters) > 1 or place.text or not RULES.WORDS_ALONE.fullmatch(line):
             return False
-        said = [word for words in self.tokens.words[place.end :][: len(line)] for word in words.split()]
+        if any(head > place.end + 1 for head in self.heads):
+            return False
+        said = [
+            word for words in self.tokens.words[place.end :][: len(line)] for word in words.split()
+        ]
         said = [word for word in said if word[:1].isalnum()]
-        return list(self.options.texts[min(place.letters)][: len(said)]) == said
+        return list(self.options.texts[min(place.letters)][: len(said)]) == said != []
 
     def _breaks_off(self, place: Place) -> bool:
         """Whether the reply ends within the text of an option, or within an item's verdict."""
@@ -246,7 +250,11 @@ class Reply:
             RULES.OUTWEIGHED.search(after) or self.mentioned(0, place.start) - place.letters
         ):
             return False  # 'The pain points to B. However, ...', 'The pain suggests A, the ECG B'
-        if RULES.TAKEN_BACK.match(after) or RULES.RETHINKS.search(after) or RULES.ALSO.search(after):
+        if (
+            RULES.TAKEN_BACK.match(after)
+            or RULES.RETHINKS.search(after)
+            or RULES.ALSO.search(after)
+        ):
             return False
         each = RULES.OWN_REASON.match(after) and RULES.REASON_EACH.search(after)
         if each or self._more_heads(place):

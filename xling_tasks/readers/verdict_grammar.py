@@ -41,7 +41,8 @@ TAKEN_BACK = START ITEM (?:[comma stop]? ITEM)* (?:[comma colon dash]* but
  |[comma stop colon dash]* [offer refusal]|[comma stop] unsure [word foreign is adverb
  WORDS]* [stop line]* $)
 HESITANT = START ITEM (?:[comma]? ITEM)* stop{2,} line* (?=[^stop line])
-QUOTES = [word foreign adverb noun or is according]* subject [^WORDS not unsure doubt query]*
+QUOTES = [word foreign adverb noun or is according]* subject [^WORDS not unsure doubt query
+ stop]{0,5}
 OTHERWISE = otherwise comma? (?:(?P<yes>yes)|(?P<no>no))
 SAYS = [WORDS fine flawed fails]
 SENTENCE = [^ENDS]* ENDS?
@@ -62,9 +63,11 @@ DOUBTS = [^wrong]
 HEADING = (?:^|(?<=line)) [adverb right bullet]* ABOUT [ABOUT adverb]* line
 POLITE = ^ [bullet open]* polite+ [comma stop colon dash]* line* (?=.)
  |^ emphatic comma (?=[subject word foreign is adverb polite opinion so doubt])
-# 'Yes, sure! I will check ...': announced; 'I am not a doctor, but ...': what follows counts.
-COURTESY = (?<=^ [bullet open]* yes [comma stop]+) polite+ [comma stop]* (?=offer)
-DISCLAIMER = ^ (?=[^comma]* [not no offer]) [word foreign adverb noun offer not no is concession]{2,9}
+# 'Yes, sure! I will check ...': the Yes may be polite, too; 'I am not a doctor, but ...': what
+# follows counts.
+COURTESY = (?<=^ [bullet open]* yes) [comma stop]+ polite+ [comma stop]*
+DISCLAIMER = ^ (?!no foreign|LEAD ITEM [adverb opinion]* comma) (?=[^comma]* [not no offer]) [word
+ foreign adverb noun offer not no is concession]{2,9}
  comma but comma? (?=[^ENDS]* [right wrong])
 EMPHATIC = ^ [bullet open]* emphatic (?=colon|[stop line]* $|[adverb opinion is]* [yes right])
 
