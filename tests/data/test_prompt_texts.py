@@ -67,7 +67,7 @@ def test_sizes_and_categories():
             assert not any(map(data.missing, data.languages))
             assert data.provenance["prompt_set"] == part
         versions = [data.provenance["set_version"] for data in (information, empathy)]
-        assert versions == [6, 5]
+        assert versions == [6, 6]
 
 
 @pytest.mark.parametrize("key", SETS)

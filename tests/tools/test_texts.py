@@ -134,7 +134,7 @@ def test_a_page_read_by_keyboard_exported_and_imported_again(capsys, tmp_path, m
     saved = tmp_path / "ana.json"
     download.value.save_as(saved)
     content = json.loads(saved.read_text(encoding="utf-8"))
-    assert content["of"] == "texts" and content["set_version"] == 5
+    assert content["of"] == "texts" and content["set_version"] == 6
     assert [item["verdict"] for item in content["items"]] == [3, 1, None]
     assert [item["better"] for item in content["items"]] == ["", "Otra cosa.", ""]
     other = Opened(browser, made)

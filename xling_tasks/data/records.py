@@ -187,7 +187,7 @@ PROMPT_SETS = _by_key(
     )
     for key, title, file, n_small, version in (
         ("information", "Information-seeking prompts", "information_prompts.jsonl", 24, 6),
-        ("empathy", "Seeker posts", "seeker_posts.jsonl", 12, 5),
+        ("empathy", "Seeker posts", "seeker_posts.jsonl", 12, 6),
     )
 )
 """The bundled sets of prompts by key."""
