@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-
-from xling_metrics.stats.resampling import LEVEL, RESAMPLES
+from typing import TYPE_CHECKING
 
 from xling_tasks.errors import SettingError
-from xling_tasks.report.model import Options
+
+if TYPE_CHECKING:
+    from xling_tasks.report.model import Options
 
 RUN = "--output_path of lm_eval, or NAME=OUT"
 """What a run is on every command line: the folder, and the name that it is to have."""
@@ -50,6 +51,8 @@ def add_families(parser: argparse.ArgumentParser) -> None:
 
 def add_common(parser: argparse.ArgumentParser, *, intervals: bool = True) -> None:
     """Add `--seed` and `--margin`, and, of a command with intervals of its own, their options."""
+    from xling_metrics.stats.resampling import LEVEL, RESAMPLES  # numpy: slow to start
+
     add_families(parser)
     parser.add_argument("--seed", type=int, default=0, help="of bootstrap and permutations")
     parser.add_argument(
@@ -70,6 +73,8 @@ def checked(options: argparse.Namespace) -> Options:
     Raises:
         SettingError: If an option is impossible, or `--to` is a file.
     """
+    from xling_tasks.report.model import Options  # numpy, too
+
     if options.seed < 0:
         raise SettingError(f"--seed: must be an integer from 0, got {options.seed}")
     if options.n_resamples < 1000:
