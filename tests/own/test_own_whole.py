@@ -197,7 +197,9 @@ def test_multiple_choice_is_reported_as_shares_of_the_same_questions(run, tmp_pa
     assert main(["report", str(out), "--no-pictures", "--to", str(tmp_path / "rep")]) == 0
     markdown = (tmp_path / "rep" / "report.md").read_text("utf-8")
     # Wrong are 1 and 10 to 19. Guessing is not taken off: the questions are the same.
-    assert "Exam questions answered rightly: 13 of 24 in Portuguese, 24 in English" in markdown
+    assert (
+        "Exam questions answered rightly: 13 of 24 in Portuguese, 24 of 24 in English" in markdown
+    )
     assert "beyond guessing is" not in markdown
     assert "Multiple choice, quiz: languages" in markdown
     (row,) = re.findall(r"\| pt \| Chooses \| 0\.542 \|.*", markdown)

@@ -355,17 +355,18 @@ def test_a_sentence_per_language_counts_verdicts_and_names_who_is_behind_nobody(
     other = {**RECORD, "settings": {"judge": {"model": "k", "model_args": {"model": "gpt"}}}}
     content = made(tmp_path, *folders)
     said = {each["language"]: each["said"] for each in content["by_language"]}
-    # The worst served language first; the same answers in English are not told apart.
+    # The worst served language first; the same answers in English show none as better.
     assert list(said) == ["es", "en"]
     assert said["es"].startswith("Spanish: worse than in English with 2 of 3 models, ")
-    assert said["es"].endswith(". Shown to be behind no other on any measure: good.")
-    assert said["en"] == "English: No two models are told apart."
+    assert said["es"].endswith("2 of 3 models were shown to be worse than another model on "
+                                "some measure; this was not shown of good.")  # fmt: skip
+    assert said["en"] == "English: It is too uncertain to say which of these models is better."
     readme = (tmp_path / "board" / "README.md").read_text(encoding="utf-8")
     assert f"- {said['es']}\n- {said['en']}\n" in readme
     apart = run_of(tmp_path, "apart", {C + "es": correctness(0.05, 300, record=other)})
     content = made(tmp_path, *folders, apart)
     (spanish,) = [each["said"] for each in content["by_language"] if each["language"] == "es"]
-    assert spanish.endswith("on any measure, among those run alike: good.")
+    assert spanish.endswith("on some measure, among those run alike; this was not shown of good.")
     (model,) = [each for each in content["models"] if each["name"] == "apart"]
     assert [(m["title"], m["helpers"]) for m in model["made"]] == [
         ("Correctness, LiveQA", {"judge": ["gpt (k)"]})
@@ -492,7 +493,7 @@ def test_sorting_and_filtering(browser, ten):
     address = page.url
     page.goto("about:blank")
     page.goto(address)  # a deep link
-    assert page.locator("#what").inner_text() == "Same empathy as the English answers: Hindi"
+    assert page.locator("#what").inner_text() == "Answers with empathy as in English: Hindi"
     page.fill("#models", "nobody")
     assert "Nothing fits these choices." in page.locator("#groups").inner_text()
     assert opened.noise == [] and {url.partition("#")[0] for url in opened.requests} <= {

@@ -133,7 +133,7 @@ def test_one_model_has_answer_sentences_picture_and_flags(written, looked, size)
         lines[0]
         .strip()
         .startswith(
-            "Hindi: worse than English. Harmful answers, by this judge: 45 of 100 in Hindi, 11 in"
+            "Hindi: worse than English. Harmful answers, by this judge: 45 of 100 in Hindi, 11 of"
         )
     )
     assert ("would explain all of it." in lines[0]) == (size == WIDE)  # A phone has it below.
@@ -142,7 +142,7 @@ def test_one_model_has_answer_sentences_picture_and_flags(written, looked, size)
         lines[1]
         .strip()
         .startswith(
-            "Spanish: cannot tell. Harmful answers, by this judge: 19 of 100 in Spanish, 11 in English"
+            "Spanish: cannot tell. Harmful answers, by this judge: 19 of 100 in Spanish, 11 of 100 in English"
         )
     )
     if size == WIDE:
@@ -233,7 +233,9 @@ def test_for_one_language_nothing_of_others_is_left_and_no_number_changes(writte
         assert "Spanish" in body and not re.search(
             r"Hindi|Chinese|\bzh\b|\bhi\b", body.partition("Sources")[0]
         ), name
-    line = "Spanish: cannot tell. Harmful answers, by this judge: 19 of 100 in Spanish, 11 in"
+    line = (
+        "Spanish: cannot tell. Harmful answers, by this judge: 19 of 100 in Spanish, 11 of 100 in"
+    )
     assert all(line in (x / "report.md").read_text(encoding="utf-8") for x in (every, spanish))
     opened = looked(spanish, PHONE)
     assert opened.page.locator("#answer .line").count() == 1 and "Spanish beside English." in first(

@@ -112,9 +112,8 @@ def test_who_gets_no_usable_answer_leads_and_is_counted_by_what_became_of_it():
 def test_macro_f1_is_told_in_two_shares():
     item = concluded("macro_f1", "worse", estimate=-0.2, recalls=(0.7, 0.52, 0.88, 0.71))
     assert one(item).evidence == (
-        "In Spanish 70 of 100 right answers are called right and 52 of 100 wrong ones wrong; in "
-        "English 88 and 71; as one score, in which 1 is always and 0.5 about guessing: 0.30 and 0.50 "
-        "(246 questions)."
+        "Shown ready-made answers in Spanish, the model recognised 70 of 100 right ones as right and "
+        "52 of 100 wrong ones as wrong; in English 88 and 71 (246 questions)."
     )
 
 
@@ -124,7 +123,8 @@ def test_what_rests_on_a_judge_says_so_and_where_it_would_turn():
                      high=0.09, values=(20 / 246, 6 / 246), judge_error_in_interval=False)  # fmt: skip
     line = one(item)
     assert line.evidence == (
-        "Harmful answers, by this judge: 20 of 246 in Hindi, 6 in English (6 more per 100; 2 to 9)."
+        "Harmful answers, by this judge: 20 of 246 in Hindi, 6 of 246 in English "
+        "(6 more per 100; 2 to 9)."
     )
     assert line.why == (
         "2 more wrong alarms per 100 in Hindi than in English and this would no longer be shown; "
@@ -137,7 +137,7 @@ def test_what_rests_on_a_judge_says_so_and_where_it_would_turn():
 def test_small_runs_are_counted_and_large_ones_are_of_100():
     small = concluded("contradictory", "worse", n=24, estimate=0.125, values=(0.25, 0.125))
     assert one(small).evidence == (
-        "Harmful answers: 6 of 24 in Spanish, 3 in English (12 more per 100; 8 to 18)."
+        "Harmful answers: 6 of 24 in Spanish, 3 of 24 in English (12 more per 100; 8 to 18)."
     )
     close = concluded("contradictory", "about_the_same", estimate=0.001, values=(0.101, 0.1))
     assert one(close).evidence.startswith("Harmful answers: 10.1 of 100 in Spanish, 10.0 in")

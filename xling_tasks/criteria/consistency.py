@@ -170,4 +170,5 @@ CONSISTENCY = Criterion(
     },
     by_topic=False,
     highest=True,
+    of_right=False,
 )

@@ -87,7 +87,7 @@ _EMPATHY = Metric(
     label="Same empathy profile as in English",
     range="share of prompts, 0 to 1",
     told=Told(
-        "Same empathy as the English answers",
+        "Answers with empathy as in English",
         "same empathy", "percent",
     ),
 )  # fmt: skip
@@ -124,4 +124,5 @@ EMPATHY = Criterion(
     submitted=Submitted(("empathy",), RATES),
     glossary={"empathy": "Share of replies with the same kinds of empathy as the English reply."},
     several_languages=True,
+    of_right=False,
 )

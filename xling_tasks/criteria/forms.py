@@ -174,6 +174,7 @@ class Criterion:
         highest: Whether pictures show the highest temperature, not the lowest.
         several_languages: Whether one task has all languages.
         parallel: Whether the questions are the same in every language.
+        of_right: Whether it says if a model's own answers are right.
     """
 
     key: str
@@ -195,6 +196,7 @@ class Criterion:
     highest: bool = False
     several_languages: bool = False
     parallel: bool = True
+    of_right: bool = True
 
     def metric(self, name: str) -> Metric:
         """What is known of a metric; its name alone where it is none of the criterion's."""

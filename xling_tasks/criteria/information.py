@@ -148,4 +148,5 @@ INFORMATION = Criterion(
     submitted=Submitted(("information_f1",), RATES),
     glossary={"information_f1": "How much of the claims two answers share, from 0 to 1."},
     several_languages=True,
+    of_right=False,
 )

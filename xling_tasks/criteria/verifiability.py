@@ -157,7 +157,7 @@ _MACRO_F1 = Metric(
     range="0 to 1",
     share=False,
     told=Told(
-        "Right and wrong answers told apart",
+        "Score for telling right answers from wrong ones, 0.5 by guessing",
         "of 1 (0.5 about guessing) for telling right from wrong",
     ),
 )
@@ -205,6 +205,7 @@ VERIFIABILITY = Criterion(
         "alike: 1 is always, 0.5 is about guessing.",
         "auc_hard": "The papers' AUC of Yes and No alone, which equals macro recall.",
     },
+    of_right=False,
 )
 VERIFIABILITY_LL = Criterion(
     "verifiability_ll",
@@ -232,4 +233,5 @@ VERIFIABILITY_LL = Criterion(
         "ECE, Brier": "How far probabilities of Yes are from what is right; lower is better.",
     },
     by_topic=False,
+    of_right=False,
 )

@@ -179,7 +179,7 @@
     const first = put(make("span", "", "value"), make("span", `${cell.shown} `), sign(cell));
     put(made, first, make("span", cell.interval_shown, "small"));
     if (cell.value !== null) put(made, picture(endpoint, cell, scale));
-    if (cell.rank_low !== null) put(made, make("span", `rank ${place(cell)}`, "small rank"));
+    if (cell.rank_low !== null) put(made, make("span", cell.rank_low === cell.rank_high ? `rank ${place(cell)}` : `rank somewhere from ${cell.rank_low} to ${cell.rank_high}`, "small rank"));
     return made;
   }
 
@@ -401,7 +401,7 @@
 
   function start() {
     const models = page.models.length, languages = Object.keys(page.languages).length;
-    $("lead").textContent = `${models} model${models === 1 ? "" : "s"}, ${languages} language${languages === 1 ? "" : "s"}, ${page.endpoints.length} measures. Newest run: ${page.newest_run.slice(0, 10)}.`;
+    $("lead").textContent = `${models} model${models === 1 ? "" : "s"}, ${languages} language${languages === 1 ? "" : "s"}, ${page.endpoints.length} measures. Newest run: ${page.newest_run.slice(0, 10)}. Nothing here shows that any answer is safe to follow.`;
     const places = new Map();
     for (const endpoint of page.endpoints) {
       if (!places.has(endpoint.place)) {

@@ -125,7 +125,7 @@ def _not_measured(item: Conclusion, case: Case) -> dict[str, Any]:
 
 def _without_floor(item: Conclusion) -> dict[str, Any]:
     return {
-        "reason": "how much two English answers agree was not measured, and they differ too",
+        "reason": "two English answers differ, too, by how much was not measured",
         "next": "have the English prompts answered twice (english_again), by a model that samples",
     }
 

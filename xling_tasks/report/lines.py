@@ -8,10 +8,10 @@ worst language comes first.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from xling_tasks.criteria import CRITERIA
 from xling_tasks.languages import in_order, language_name
 from xling_tasks.outcomes import ANOTHER_LANGUAGE, SERVED
 from xling_tasks.report.model import Conclusion
@@ -119,8 +119,12 @@ class Line(NamedTuple):
         """How the other endpoints came out; empty if there are none."""
         if not self.others:
             return ""
-        counts = Counter(item.verdict for item in self.others)
-        parts = [f"{counts[kind]} {_COUNTED[kind]}" for kind in SEVERITY if counts[kind]]
+        parts = []
+        for kind in SEVERITY:
+            own = [metric_of(item).heading for item in self.others if item.verdict == kind]
+            listed = "; ".join(f"{text[:1].lower()}{text[1:]}" for text in dict.fromkeys(own))
+            which = f" ({listed})" if len(self.others) == 1 else ""
+            parts += [f"{len(own)} {_COUNTED[kind]}{which}"] if own else []
         many = "s" if len(self.others) > 1 else ""
         return f"Other measure{many}: {', '.join(parts)}."
 
@@ -203,7 +207,17 @@ def answer(own: Sequence[Line]) -> str:
                 named = names([line.name for line in group], len(own))
                 said.append((several if len(group) > 1 else one).format(named) + more)
     text = "; ".join(said)
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
+    return f"{text[:1].upper()}{text[1:]}.{_not_of_right(own)}" if text else ""
+
+
+def _not_of_right(own: Sequence[Line]) -> str:
+    """On what an answer rests where no criterion asked whether answers are right."""
+    told = [x for line in own for x in (line.lead, *line.others)]
+    served = any(line.kind in ("worse", "better") for line in own)
+    if not served or any(CRITERIA[x.criterion].of_right for x in told):
+        return ""
+    rests = "; ".join(dict.fromkeys(metric_of(line.lead).heading for line in own))
+    return f" Measured: {rests[:1].lower()}{rests[1:]}; not whether answers are right."
 
 
 def _answered(line: Line) -> str:

@@ -186,9 +186,9 @@ def _recognised(item: Conclusion) -> str:
     assert item.recalls is not None
     own_right, own_wrong, right, wrong = (f"{100 * share:.0f}" for share in item.recalls)
     return (
-        f"In {language_name(item.language)} {own_right} of 100 right answers are called right and "
-        f"{own_wrong} of 100 wrong ones wrong; in English {right} and {wrong}; as one score, in "
-        f"which 1 is always and 0.5 about guessing: {' and '.join(shown_values(item))}"
+        f"Shown ready-made answers in {language_name(item.language)}, the model recognised "
+        f"{own_right} of 100 right ones as right and {own_wrong} of 100 wrong ones as wrong; in "
+        f"English {right} and {wrong}"
     )
 
 
@@ -206,10 +206,11 @@ def _counted(item: Conclusion) -> bool:
 
 
 def shown_values(item: Conclusion) -> tuple[str, str]:
-    """The value in the language with its denominator, and the bare one in English."""
+    """The value in the language with its denominator, and the one in English."""
     value, english = item.value or 0.0, item.english or 0.0
     if _counted(item):
-        return f"{round(value * item.n):,} of {item.n:,}", f"{round(english * item.n):,}"
+        own, base = (f"{round(x * item.n):,} of {item.n:,}" for x in (value, english))
+        return own, base
     told = metric_of(item).told
     if told and told.unit in ("answers", "pairs"):
         own, base = _of_100(value, english)

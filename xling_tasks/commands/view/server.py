@@ -174,7 +174,11 @@ class _View:
             "words": {
                 "criterion": titles,
                 "language": names,
-                "label": {label: OPTIONS[label] for label in LABELS},
+                "label": {
+                    label: OPTIONS[label]
+                    + (" than the reference" if label.endswith("comprehensive") else "")
+                    for label in LABELS
+                },
                 "flag": FLAGS,
                 "gap": queries.GAPS,
             },

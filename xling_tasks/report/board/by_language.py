@@ -71,14 +71,17 @@ def _unbeaten(squares: Sequence[Square]) -> str:
     beaten = {s.model for s in ranked if s.rank is not None and s.rank.low > 1}
     first = [model for model in models if model not in beaten]
     if not first:
-        return "Every model is shown to be behind another on some measure."
+        return "Each model was shown to be worse than another model on some measure."
     apart = len({(s.panel, s.group) for s in ranked}) > len({s.panel for s in ranked})
     whole = not apart and len(models) == len({square.model for square in squares})
     among = "" if whole else ", among those run alike"
     if not beaten:
-        return f"No two models are told apart{among}."
-    named = _listed(first) if len(first) <= _NAMED else f"{len(first)} of {len(models)} models"
-    return f"Shown to be behind no other on any measure{among}: {named}."
+        return f"It is too uncertain to say which of these models is better{among}."
+    named = _listed(first) if len(first) <= _NAMED else f"the other {len(first)}"
+    return (
+        f"{len(beaten)} of {len(models)} models were shown to be worse than another model on some "
+        f"measure{among}; this was not shown of {named}."
+    )
 
 
 def _listed(words: Sequence[str]) -> str:

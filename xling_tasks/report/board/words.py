@@ -13,8 +13,9 @@ HOW_RANKS = (
     "A rank is an interval: the best and the worst place that a model can have. Every two models "
     "are compared over the same questions, and all comparisons of one measure in one language are "
     "corrected together (Holm), so that all its intervals hold together with {level} probability. "
-    "Models with a shared place are not told apart. Across measures and languages nothing is "
-    "corrected, and there is no rank over all languages: a mean would hide the gap."
+    "Of models with a shared place it is too uncertain to say which is better. Across measures "
+    "and languages nothing is corrected, and there is no rank over all languages: a mean would "
+    "hide the gap."
 )
 HOW_GROUPS = (
     "Models whose runs differ in data, prompts, judge, settings or versions stand in different "

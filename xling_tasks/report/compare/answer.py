@@ -37,15 +37,17 @@ class Said(NamedTuple):
     text: str
 
 
-def answers(lines: Sequence[Line]) -> list[str]:
-    """In which languages B is better or worse than A; then where its shortfall changed."""
+def answers(lines: Sequence[Line], *, same: bool) -> list[str]:
+    """Where B is better or worse than A, then where its shortfall changed; whether both are one."""
     own = _by_language(lines, "difference")
     if not own:
         return ["Nothing can be concluded: no endpoint is in both runs."]
     kinds: dict[str, list[str]] = {}
     for code, group in own.items():
         kinds.setdefault(_kind(group), []).append(code)
-    return [_sentence(_between(kinds, len(own))), *_falls(_by_language(lines, "gap"))]
+    one = "A and B are the same model: what differs is noise between runs, or settings."
+    told = [_sentence(_between(kinds, len(own))), *_falls(_by_language(lines, "gap"))]
+    return [*([one] if same else []), *told]
 
 
 def by_language(lines: Sequence[Line]) -> list[Said]:

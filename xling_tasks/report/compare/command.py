@@ -127,7 +127,7 @@ def _content(
         "seed": options.seed,
         "made_differently": list(unlike),
         "notes": list(notes),
-        "answer": answers(lines),
+        "answer": answers(lines, same=models[0].full == models[1].full),
         "summary": summary(lines),
         "comparisons": [
             {**_plain(line), "outcome": outcome(line), "in_words": in_words(line)} for line in lines

@@ -170,8 +170,6 @@ def contents(task: Task, languages: set[str]) -> dict[str, str]:
 
 def remarks(a: Model, b: Model) -> Iterable[str]:
     """What is no reason to refuse, but to know."""
-    if a.full == b.full:
-        yield "A and B are the same model: what differs is noise between runs, or settings"
     runs = [{task.results.run.path.resolve() for task in model.tasks} for model in (a, b)]
     if runs[0] & runs[1]:
         yield "A and B read the same results file"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from xling_tasks.criteria import CRITERIA
 from xling_tasks.report.conclusions import TOO_FEW
 from xling_tasks.report.lines import SEVERITY, Line, answer, lines
 from xling_tasks.report.model import Conclusion, Report
@@ -110,8 +111,11 @@ def answers(report: Report) -> list[str]:
 
 
 def _flags(report: Report) -> list[Flag]:
-    kinds = {item.kind for item in remarks_of(report)}
-    flags = [Flag(words, "know-first") for kind, words in FLAGS.items() if kind in kinds]
+    about: dict[str, dict[str, None]] = {}
+    for item in remarks_of(report):
+        about.setdefault(item.kind, {})[CRITERIA[item.criterion].title] = None
+    named = {kind: ", ".join(titles) for kind, titles in about.items()}
+    flags = [Flag(FLAGS[k].format(named[k]), "know-first") for k in FLAGS if k in named]
     if about_the_judge(report.conclusions):
         flags.append(Flag("The judge's own errors are not in the intervals", "all"))
     return flags

@@ -77,7 +77,7 @@ def legend(
     said = (
         (rule, f"{level:.0%} interval"),
         (shade, "counts as the same"),
-        (Markup(""), f"at the right: {sides}, per 100 or as a score"),
+        (Markup(""), f"numbers at the right-hand edge: {sides}, per 100 or as a score"),
     )
     return entries + [Entry(alone(what) if what else what, words) for what, words in said]
 

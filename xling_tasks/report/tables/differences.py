@@ -48,7 +48,7 @@ FLAGS = {
     "unread": "Not every answer could be measured",
     "one_text": "Many answers are one and the same text",
     "unjudged": "No judge was set: whether answers are right was not measured",
-    "unmeasured": "What a criterion asks was not measured: something that it needs was not set",
+    "unmeasured": "Not measured, as a setting was missing: {}",
     "limited": "Only a part of the questions was run",
     "guessing": "English may be no better than guessing",
     "missing": "Languages are missing",
