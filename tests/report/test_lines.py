@@ -106,7 +106,10 @@ def test_who_gets_no_usable_answer_leads_and_is_counted_by_what_became_of_it():
     assert answer([line]) == "Spanish is served worse than English."
     none = concluded("served", "worse", estimate=-1.0, values=(0.0, 1.0),
                      outcomes=(("another_language", 246),))  # fmt: skip
-    assert answer([one(none)]) == "Spanish is not answered in the user's language."
+    assert answer([one(none)]) == (
+        "Spanish is not answered in the user's language. "
+        "Measured: questions with a usable answer; not whether answers are right."
+    )
 
 
 def test_macro_f1_is_told_in_two_shares():

@@ -214,7 +214,7 @@ def _not_of_right(own: Sequence[Line]) -> str:
     """On what an answer rests where no criterion asked whether answers are right."""
     told = [x for line in own for x in (line.lead, *line.others)]
     served = any(line.kind in ("worse", "better") for line in own)
-    if not served or any(CRITERIA[x.criterion].of_right for x in told):
+    if not served or any(CRITERIA[x.criterion].of_right and x.meaning != SERVED for x in told):
         return ""
     rests = "; ".join(dict.fromkeys(metric_of(line.lead).heading for line in own))
     return f" Measured: {rests[:1].lower()}{rests[1:]}; not whether answers are right."
