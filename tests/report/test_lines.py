@@ -116,7 +116,7 @@ def test_macro_f1_is_told_in_two_shares():
     item = concluded("macro_f1", "worse", estimate=-0.2, recalls=(0.7, 0.52, 0.88, 0.71))
     assert one(item).evidence == (
         "Shown ready-made answers in Spanish, the model recognised 70 of 100 right ones as right and "
-        "52 of 100 wrong ones as wrong; in English 88 and 71 (246 questions)."
+        "52 of 100 wrong ones as wrong; in English 88 and 71 (score 0.30, in English 0.50; 246 questions)."
     )
 
 

@@ -149,7 +149,8 @@ def measured(item: Conclusion) -> str:
         own, base = shown_values(item)
         name = language_name(item.language)
         text = f"{_about(item)}: {own} in {name}, {base} {english_side(item)}"
-    notes = [_difference(item)] if item.recalls is None else []
+    score = f"score {item.value:.2f}, in English {item.english:.2f}"  # as the picture has it
+    notes = [_difference(item) if item.recalls is None else score]
     if not _counted(item) and item.n:
         notes.append(f"{item.n:,} questions")
     if item.judge_error_in_interval:
