@@ -8,8 +8,9 @@ from pathlib import Path
 from xling_tasks.commands.submit.hf_parts import Words
 from xling_tasks.report.conclusions import conclusions_of
 from xling_tasks.report.data import read_models
+from xling_tasks.report.judge_error import about_the_judge
 from xling_tasks.report.model import Options, Report
-from xling_tasks.report.sentences import about_the_judge, sentences
+from xling_tasks.report.sentences import sentences
 from xling_tasks.report.stats import Statistics
 from xling_tasks.report.tables.differences import differences
 from xling_tasks.report.tables.grid import dataset_title

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.report.conclusions import TOO_FEW
+from xling_tasks.report.judge_error import about_the_judge
 from xling_tasks.report.lines import SEVERITY, Line, answer, lines
 from xling_tasks.report.model import Conclusion, Report
 from xling_tasks.report.sentences import (
-    about_the_judge,
     against_one,
     agreement,
     metric_of,

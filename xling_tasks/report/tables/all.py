@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from xling_tasks.report.judge_error import about_the_judge
 from xling_tasks.report.model import Conclusion, Report
-from xling_tasks.report.sentences import about_the_judge, by_criterion
+from xling_tasks.report.sentences import by_criterion
 from xling_tasks.report.tables.correctness import correctness_tables
 from xling_tasks.report.tables.coverage import coverage_tables
 from xling_tasks.report.tables.declared import declared_tables
