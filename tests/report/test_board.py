@@ -358,7 +358,7 @@ def test_a_sentence_per_language_counts_verdicts_and_names_who_is_behind_nobody(
     # The worst served language first; the same answers in English show none as better.
     assert list(said) == ["es", "en"]
     assert said["es"].startswith("Spanish: worse than in English with 2 of 3 models, ")
-    assert said["es"].endswith("2 of 3 models were shown to be worse than another model on "
+    assert said["es"].endswith("Of the 3 models 2 were shown to be worse than another model on "
                                 "some measure; this was not shown of good.")  # fmt: skip
     assert said["en"] == "English: It is too uncertain to say which of these models is better."
     readme = (tmp_path / "board" / "README.md").read_text(encoding="utf-8")

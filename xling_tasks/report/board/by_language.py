@@ -79,8 +79,8 @@ def _unbeaten(squares: Sequence[Square]) -> str:
         return f"It is too uncertain to say which of these models is better{among}."
     named = _listed(first) if len(first) <= _NAMED else f"the other {len(first)}"
     return (
-        f"{len(beaten)} of {len(models)} models were shown to be worse than another model on some "
-        f"measure{among}; this was not shown of {named}."
+        f"Of the {len(models)} models {len(beaten)} were shown to be worse than another model on "
+        f"some measure{among}; this was not shown of {named}."
     )
 
 
