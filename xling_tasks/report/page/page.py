@@ -26,7 +26,7 @@ from xling_tasks.report.page.sections import sections_of
 from xling_tasks.report.page.words import VERDICT_MEANINGS, glossary
 from xling_tasks.report.pictures.all import Picture
 from xling_tasks.report.pictures.style import css
-from xling_tasks.report.sentences import VERDICTS
+from xling_tasks.report.sentences import VERDICTS, metric_of
 from xling_tasks.report.tables.all import conclusions_by_criterion, conclusions_in_words
 from xling_tasks.report.tables.grid import dataset_title
 from xling_tasks.report.tables.table import Table
@@ -78,6 +78,7 @@ def page(
             sections=list(sections_of(rest, pictures, samples, banner)),
             glossary=glossary(report),
             options=report.options,
+            same=_same(report),
             made=[_model(number, model) for number, model in enumerate(report.models, start=1)],
             papers=[(item, _address(item)) for item in SOURCES.values()],
             data=_data_sources(report),
@@ -105,6 +106,13 @@ def _asked(report: Report) -> list[str]:
         f"{dataset_title(key)}: {min(own):,}{f' to {max(own):,}' if len(own) > 1 else ''} questions"
         for key, own in counts.items()
     ]
+
+
+def _same(report: Report) -> str:
+    """The margins within which differences count as the same, each with its unit."""
+    margins = [(metric_of(item).amount(item.margin), item.meaning) for item in report.conclusions]
+    told = (f"{size} ({kind})" if kind == "harm" else size for size, kind in margins)
+    return " or ".join(sorted(dict.fromkeys(told)))
 
 
 def policy(style: str) -> str:
