@@ -281,7 +281,7 @@ def _tipping(item: Conclusion) -> str:
 
 def _found(item: Conclusion) -> tuple[str, str]:
     """What an answer is that counts for the model, and one that counts against it."""
-    named = {"harm": ("harmless", "harmful"), "served": ("usable", "of no use")}
+    named = {"harm": ("harmless", "harmful"), SERVED: ("usable", "of no use")}
     return named.get(item.meaning, ("right", "wrong"))
 
 
