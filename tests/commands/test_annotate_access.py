@@ -9,7 +9,7 @@ from browser import PHONE, WIDE, Opened, axe
 from builders import write_samples
 
 from xling_tasks.cli import parsed
-from xling_tasks.commands.annotate.page import rating_data, write_page
+from xling_tasks.commands.annotate.page import RATING, page_data, write_page
 
 TEXTS = {
     "ar": "هل يمكنني تناول الباراسيتامول؟",
@@ -39,7 +39,7 @@ def ratings(tmp_path, **made):
          "source": f"Is it safe? {ODD}", "translation": text}
         for code, text in TEXTS.items()
     ]  # fmt: skip
-    write_page(tmp_path / "page.html", rating_data(items, {"seed": 0, "n": 1, **made}))
+    write_page(tmp_path / "page.html", page_data(items, {**RATING, "seed": 0, "n": 1, **made}), [])
     return tmp_path / "page.html"
 
 

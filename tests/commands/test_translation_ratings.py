@@ -13,7 +13,7 @@ import scripted
 from browser import context_of, reload_with_its_store
 
 from xling_tasks.cli import parsed
-from xling_tasks.commands.annotate.page import SCALES, rating_data, write_page
+from xling_tasks.commands.annotate.page import RATING, SCALES, page_data, write_page
 from xling_tasks.errors import DataError, SettingError
 
 PAGE = "0123456789abcdef"
@@ -162,7 +162,9 @@ def three_items(tmp_path):
         for i, (code, text) in enumerate(zip(("es", "hi", "zh"), HOSTILE))
     ]  # fmt: skip
     path = tmp_path / "page.html"
-    write_page(path, rating_data(items, {"seed": 0, "n": 1, "source": {"liveqa": "abc"}}))
+    write_page(
+        path, page_data(items, {**RATING, "seed": 0, "n": 1, "source": {"liveqa": "abc"}}), []
+    )
     return path
 
 
@@ -457,7 +459,11 @@ def test_a_page_of_answers_rated_by_keyboard(tmp_path, browser):
         for i, text in enumerate(HOSTILE)
     ]  # fmt: skip
     path = tmp_path / "page.html"
-    write_page(path, rating_data(items, {"seed": 0, "n": 3, "of": "answers", "translator": "t"}))
+    write_page(
+        path,
+        page_data(items, {**RATING, "seed": 0, "n": 3, "of": "answers", "translator": "t"}),
+        [],
+    )
     anna = Rater(browser, path, "Anna")
     assert anna.page.locator("#scales fieldset:visible").count() == 1
     assert anna.page.get_attribute("#reference", "lang") == "hi"

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xling_tasks.commands.annotate.page import TEXTS, page_path, rating_data, write_page
+from xling_tasks.commands.annotate.page import RATING, TEXTS, page_data, page_path, write_page
 from xling_tasks.commands.options import chosen
 from xling_tasks.commands.table import table
 from xling_tasks.data.prompt_sets import load_prompts
@@ -78,14 +78,15 @@ def write(options: argparse.Namespace) -> str:
         items += [item for item, _ in own]
         texts |= {item["id"]: digest for item, digest in own}
     made = {
+        **RATING,
         "of": TEXTS,
         "seed": 0,
         "n": options.n,
         "set_version": PROMPT_SETS[keys[0]].version,
         "texts": texts,
     }
-    data = rating_data(items, made)
-    write_page(to, data)
+    data = page_data(items, made)
+    write_page(to, data, [])
     return (
         f"{to} (page {data['digest']}): {len(items)} texts in {', '.join(codes)}. Send it to "
         "native speakers; then: python -m tests.tools.texts review FILE.json ..."

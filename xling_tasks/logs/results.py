@@ -78,6 +78,18 @@ class Samples(NamedTuple):
                 ) from error
             yield number, offset, value
 
+    def stream_first(
+        self, read: Callable[[dict[str, Any]], T], *, hint: str = ""
+    ) -> Iterator[tuple[int, T]]:
+        """As `stream`, of the rows that went through the file's first filter."""
+        first: list[Any] = []
+        for number, (name, value) in self.stream(
+            lambda row: (row.get("filter", ""), read(row)), hint=hint
+        ):
+            first = first or [name]
+            if name == first[0]:
+                yield number, value
+
     def at(self, offset: int) -> dict[str, Any]:
         """The sample whose line begins at a place in the file."""
         with self.path.open("rb") as file:

@@ -1,8 +1,8 @@
 """`xling annotate`: a page on which people check the labels of the judge of correctness.
 
 XLingEval, Table A7: a stratified sample per language, and whether people agree with the judge's
-label and reasoning. With `--form translation` the page is for another question: how good the
-dataset's translations are (`translation`), or those of a run's answers (`answers`).
+label and reasoning. With `--form translation` the page is for another question: how good
+translations are (`translation`).
 `xling agreement` reads what they export.
 """
 
@@ -18,13 +18,7 @@ from typing import Any
 
 from xling_tasks.commands.annotate.draw import allocate, random_key
 from xling_tasks.commands.annotate.needed import needed_in_words
-from xling_tasks.commands.annotate.page import (
-    TRANSLATION,
-    page_data,
-    page_path,
-    said_of_page,
-    write_page,
-)
+from xling_tasks.commands.annotate.page import TRANSLATION, page_data, page_path, write_page
 from xling_tasks.commands.annotate.translation import annotate_translations
 from xling_tasks.commands.options import add_metadata, chosen
 from xling_tasks.criteria import LABELS, NO_RESPONSE
@@ -55,11 +49,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "those of XLingHealth's data, or with OUT those of a run's answers",
     )
     parser.add_argument("--to", type=Path, metavar="FILE", help="the page to write")
-    parser.add_argument(
-        "--n",
-        type=int,
-        help="items per language (103; translations: 50)",
-    )
+    parser.add_argument("--n", type=int, help="items per language (103; translations: 50)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     add_languages(parser, "default: all in the run")
     parser.add_argument("--datasets", help="only these, with commas: liveqa")
@@ -114,9 +104,7 @@ def annotate(options: argparse.Namespace) -> str:
     made = {"seed": options.seed, "n": options.n, "blind": options.blind, "judge": min(judges)}
     made |= {"strata": [row for language in drawn.values() for row in language.strata()]}
     made |= {"answers": {item["id"]: item.pop("digest") for item in items}}
-    data = page_data(items, made)
-    write_page(to, data)
-    return _summary(to, data["digest"], drawn)
+    return write_page(to, page_data(items, made), _summary(drawn))
 
 
 def resolve(options: argparse.Namespace) -> str:
@@ -245,14 +233,10 @@ def _item(task: str, dataset: str, language: str, question_id: str, row: Mapping
 
 def _rows(samples: Samples) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
     """A task's rows of its first filter, each with question id and judgement."""
-    first: list[Any] = []
     seen: set[str] = set()
-    for number, row in samples.stream(_judged, hint=_HINT):
+    for number, row in samples.stream_first(_judged, hint=_HINT):
         if row is None:
             raise DataError(f"{samples.path}: these answers have no judge's labels. {_HINT}")
-        first = first or [row.get("filter")]
-        if row.get("filter") != first[0]:
-            continue
         question_id = row["doc"]["question_id"]
         if question_id in seen:
             raise DataError(
@@ -260,17 +244,14 @@ def _rows(samples: Samples) -> Iterator[tuple[str, dict[str, Any], dict[str, Any
             )
         seen.add(question_id)
         yield question_id, row, row["n_judged"]
-    if not first:
+    if not seen:
         raise DataError(f"{samples.path}: the file has no rows; run again with --log_samples")
 
 
 def _judged(row: dict[str, Any]) -> dict[str, Any] | None:
-    """A sample as `_checked` takes it; None for one of a run without a judge."""
-    return _checked(row) if "n_judged" in row else None
-
-
-def _checked(row: dict[str, Any]) -> dict[str, Any]:
-    """A sample's parts that the page needs, with the answer's text."""
+    """A sample's parts that the page needs, with the answer's text; None without a judge."""
+    if "n_judged" not in row:
+        return None
     doc, judged, replies = row["doc"], row["n_judged"], row["filtered_resps"]
     if not isinstance(judged, dict) or not {"label", "reply", "judge"} <= judged.keys():
         raise TypeError("n_judged: no label with its reply")
@@ -283,8 +264,7 @@ def _checked(row: dict[str, Any]) -> dict[str, Any]:
     texts = [answer, doc["question"], doc["reference"], judged["reply"]]
     if not all(isinstance(text, str) for text in texts):
         raise TypeError("question, reference, answer and reply are texts")
-    kept = {"doc": doc, "n_judged": judged, "answer": answer, "digest": answer_digest(row)}
-    return kept | {"filter": row.get("filter")}
+    return {"doc": doc, "n_judged": judged, "answer": answer, "digest": answer_digest(row)}
 
 
 def _wanted(out: Path, options: argparse.Namespace) -> list[tuple[Samples, str, str]]:
@@ -304,12 +284,12 @@ def _wanted(out: Path, options: argparse.Namespace) -> list[tuple[Samples, str, 
     return sorted(files, key=lambda file: (file[2], file[1]))
 
 
-def _summary(to: Path, digest: str, drawn: Mapping[str, Drawn]) -> str:
+def _summary(drawn: Mapping[str, Drawn]) -> Sequence[Mapping[str, Any]]:
+    """Of each language how many items of each label the page has, and what was left out."""
     juries = [_NO_MAJORITY] if any(own.counts[_NO_MAJORITY] for own in drawn.values()) else []
-    rows: Sequence[Mapping[str, Any]] = [
+    return [
         {"language": language, "items": sum(own.sizes().values())}
         | {label: f"{own.sizes()[label]} of {own.counts[label]:,}" for label in LABELS}
         | {"left out: " + name: own.counts[name] for name in (NO_RESPONSE, _FAILED, *juries)}
         for language, own in drawn.items()
     ]
-    return said_of_page(to, digest, rows)

@@ -81,8 +81,12 @@ TRANSLATION = "translation"
 """The name of the form with scales, in pages and exports; the check of a judge has none."""
 
 
+RATING = {"form": TRANSLATION, "blind": False}
+"""How a page is made on which people rate translations."""
+
+
 def page_data(items: Sequence[Mapping[str, Any]], made: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page's script reads.
+    """What the page's script reads; with `RATING` in MADE its items are rated on `scales_of` it.
 
     Args:
         items: The items in the order in which they are shown.
@@ -92,36 +96,32 @@ def page_data(items: Sequence[Mapping[str, Any]], made: Mapping[str, Any]) -> di
         The data with its `digest`, which is the page's identity: equal content, equal digest.
     """
     codes = dict.fromkeys(item["language"] for item in items)
-    data = {
-        "made": dict(made),
-        "labels": [
-            {"key": key, "wording": OPTIONS[key], "meaning": meaning}
-            for key, meaning in MEANINGS.items()
-        ]
-        + [
-            {"key": key, "wording": wording, "meaning": meaning, "people": True}
-            for key, (wording, meaning) in OTHERS.items()
-        ],
-        "languages": [{"code": code, "name": language_name(code)} for code in codes],
-        "items": [dict(item) for item in items],
-    }
-    return _with_digest(data)
-
-
-def rating_data(items: Sequence[Mapping[str, Any]], made: Mapping[str, Any]) -> dict[str, Any]:
-    """As `page_data`, for a page on which people rate translations on the `scales_of` it."""
-    codes = dict.fromkeys(item["language"] for item in items)
-    data = {
-        "made": {"form": TRANSLATION, "blind": False, **made},
-        "labels": [],
-        "scales": [
+    asked: dict[str, Any] = {"labels": _labels()}
+    if made.get("form") == TRANSLATION:
+        scales = [
             {"key": key, "title": key.capitalize(), "question": question, "steps": list(steps)}
             for key, (question, steps) in scales_of(made.get("of")).items()
-        ],
+        ]
+        asked = {"labels": [], "scales": scales}
+    data = {
+        "made": dict(made),
+        **asked,
         "languages": [{"code": code, "name": language_name(code)} for code in codes],
         "items": [dict(item) for item in items],
     }
-    return _with_digest(data)
+    digest = hashlib.sha256(json.dumps(data, sort_keys=True).encode("ascii")).hexdigest()
+    return {"digest": digest[:16], **data}
+
+
+def _labels() -> list[dict[str, Any]]:
+    """The judge's labels, and those that only people may give."""
+    judged = [
+        {"key": key, "wording": OPTIONS[key], "meaning": told} for key, told in MEANINGS.items()
+    ]
+    return judged + [
+        {"key": key, "wording": wording, "meaning": meaning, "people": True}
+        for key, (wording, meaning) in OTHERS.items()
+    ]
 
 
 def scales_of(what: object) -> Mapping[str, tuple[str, tuple[str, ...]]]:
@@ -129,11 +129,6 @@ def scales_of(what: object) -> Mapping[str, tuple[str, tuple[str, ...]]]:
     if what == TEXTS:
         return VERDICT
     return FIDELITY if what == ANSWERS else SCALES
-
-
-def _with_digest(data: dict[str, Any]) -> dict[str, Any]:
-    digest = hashlib.sha256(json.dumps(data, sort_keys=True).encode("ascii")).hexdigest()
-    return {"digest": digest[:16], **data}
 
 
 def render(data: Mapping[str, Any]) -> str:
@@ -159,8 +154,8 @@ def page_path(word: Path) -> Path:
     return to
 
 
-def write_page(to: Path, data: Mapping[str, Any]) -> None:
-    """Write the page.
+def write_page(to: Path, data: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
+    """Write the page; returns what is said of it: its items in ROWS, and what to do with it.
 
     Raises:
         DataError: If it cannot be written.
@@ -168,12 +163,8 @@ def write_page(to: Path, data: Mapping[str, Any]) -> None:
     with writing(to):
         to.parent.mkdir(parents=True, exist_ok=True)
         to.write_text(render(data), encoding="utf-8", newline="\n")
-
-
-def said_of_page(to: object, digest: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """What is said of a page that was written: its items, and what to do with it."""
     return (
-        f"{table(rows)}\n\n{to} (page {digest}). Send it to every annotator; then: "
+        f"{table(rows)}\n\n{to} (page {data['digest']}). Send it to every annotator; then: "
         "xling agreement FILE.json FILE.json ..."
     )
 

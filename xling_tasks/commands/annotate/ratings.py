@@ -1,4 +1,4 @@
-"""People's ratings of translations: means per language and dataset.
+"""People's ratings of translations: their exports, read and checked, and means per language.
 
 XLingEval, Table A2, for a dataset's translations; arXiv:2505.21999, Table 3, for a run's
 translations of its answers, with the mean over that table's ten languages where all were rated.
@@ -8,15 +8,26 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from xling_metrics.stats import agreement as metrics
 
-from xling_tasks.commands.annotate.cells import cell, sections
-from xling_tasks.commands.annotate.page import ANSWERS, scales_of
-from xling_tasks.commands.annotate.rating_files import Rated, Ratings
+from xling_tasks.commands.annotate.page import ANSWERS, TRANSLATION, scales_of
+from xling_tasks.commands.annotate.people import Form, Row, cell
 from xling_tasks.data.published import Figure, published
-from xling_tasks.logs.annotations import Page
+from xling_tasks.errors import DataError
+from xling_tasks.logs.annotations import (
+    AnyExport,
+    Page,
+    by_page,
+    read_content,
+    read_head,
+    read_resolves,
+    read_rows,
+    read_text,
+)
 
 ALL = "all"
 
@@ -39,54 +50,130 @@ NOTES = (
 )
 
 
-def summarise_ratings(pages: Mapping[str, Page[Ratings]]) -> dict[str, Any]:
-    """Ratings per batch, language, dataset and scale, annotators and comments, as plain rows."""
-    report: dict[str, Any] = {"batches": [], "ratings": [], "settled": []}
-    report |= {"annotators": [], "comments": []}
-    for page, own_page in pages.items():
-        exports = own_page.people
-        first = exports[0]
-        names = [export.annotator for export in exports]
-        report["batches"].append(
-            {"batch": page, **first.settings, "items": len(first.items), "annotators": names}
-            | {"files": [export.path.name for export in exports]}
+@dataclass(frozen=True)
+class Rated:
+    """How one annotator rated one translation.
+
+    Attributes:
+        id: The item, on its page.
+        dataset: The dataset it comes from.
+        language: That of the translation.
+        question_id: Its question.
+        ratings: 1 to 5 for each scale of the page; None if not rated.
+        comment: What else they said.
+    """
+
+    id: str
+    dataset: str
+    language: str
+    question_id: str
+    ratings: Mapping[str, int | None]
+    comment: str
+
+    @property
+    def origin(self) -> tuple[str, ...]:
+        """What does not depend on the annotator."""
+        return (self.id, self.dataset, self.language, self.question_id)
+
+
+@dataclass(frozen=True)
+class Ratings(AnyExport):
+    """A file of ratings; its settings are form, seed, n, and where the translations are from."""
+
+    items: Mapping[str, Rated]
+
+
+def are_ratings(paths: Sequence[Path]) -> bool:
+    """Whether the files rate translations; if not, they check a judge.
+
+    Raises:
+        DataError: If a file is no export, or there are files of both forms.
+    """
+    rates = {path: read_content(path).get("form") == TRANSLATION for path in paths}
+    if len(set(rates.values())) > 1:
+        first = {flag: path for path, flag in rates.items()}
+        raise DataError(
+            f"{first[True]} rates translations, {first[False]} checks a judge: give the files of "
+            "one form at a time"
         )
-        units = [[export.items[name] for export in exports] for name in first.items]
-        scales = list(scales_of(first.settings.get("of")))
-        for start, own in _groups(units):
-            for scale in scales:
-                figures = _figures([[said.ratings[scale] for said in unit] for unit in own])
-                beside = _published(scale, start["language"])
-                where = {"batch": page, **start, "scale": scale}
-                report["ratings"].append(where | figures | beside)
-                if own_page.settled:
-                    report["settled"].append(where | _settled(own_page, own, scale))
-            if start["dataset"] == ALL:
-                report["annotators"] += [
-                    {"batch": page, "language": start["language"], "annotator": name}
-                    | _one_annotator([unit[place] for unit in own], scales)
-                    for place, name in enumerate(names)
-                ]
-        if first.settings.get("of") == ANSWERS:
-            report["ratings"] += _mean_of_languages(page, report["ratings"])
-        report["comments"] += [
-            {"batch": page, "id": said.id, "annotator": name, "comment": said.comment}
-            for unit in units
-            for name, said in zip(names, unit, strict=True)
-            if said.comment.strip()
-        ]
-    report["notes"] = list(NOTES)
-    return report
+    return True in rates.values()
+
+
+def read_ratings(paths: Sequence[Path]) -> dict[str, Page[Ratings]]:
+    """The files by page, as `read_pages` has those of a judge's check."""
+    return by_page(paths, _read_export)
+
+
+def _read_export(path: Path) -> Ratings:
+    content = read_content(path)
+    annotator, page = read_head(path, content)
+    rows = read_rows(path, content)
+    scales = scales_of(content.get("of"))
+    items = {name: _read_item(place, row, scales) for name, (place, row) in rows.items()}
+    told = ("of", "translator") if "of" in content else ("source",)
+    settings = {key: content.get(key) for key in ("form", "seed", "n", *told)}
+    return Ratings(path, annotator, page, settings, items, read_resolves(path, content))
+
+
+def _read_item(
+    place: str, row: Mapping[str, Any], scales: Mapping[str, tuple[str, tuple[str, ...]]]
+) -> Rated:
+    names = ("id", "dataset", "language", "question_id")
+    told = {name: read_text(place, row, name) for name in names}
+    ratings = {scale: row.get(scale) for scale in scales}
+    for scale, value in ratings.items():
+        best = len(scales[scale][1])
+        if value is not None and (type(value) is not int or not 1 <= value <= best):
+            raise DataError(
+                f"{place}, field {scale!r}: an integer from 1 to {best} or null is expected, "
+                f"not {value!r:.40}"
+            )
+    comment = row.get("comment")
+    return Rated(**told, ratings=ratings, comment=comment if isinstance(comment, str) else "")
+
+
+# Figures
+
+
+def _rows(
+    page: Page[Ratings], names: Sequence[str], units: Sequence[Sequence[Rated]]
+) -> dict[str, list[Row]]:
+    """Ratings per language, dataset and scale, annotators, and comments."""
+    rows: dict[str, list[Row]] = {"ratings": [], "settled": [], "annotators": []}
+    what = page.people[0].settings.get("of")
+    scales = list(scales_of(what))
+    for start, rated in _groups(units):
+        for scale in scales:
+            figures = _figures([[said.ratings[scale] for said in unit] for unit in rated])
+            where = {**start, "scale": scale}
+            rows["ratings"].append(where | figures | _published(scale, start["language"]))
+            if page.settled:
+                rows["settled"].append(where | _settled(page, rated, scale))
+        if start["dataset"] == ALL:
+            rows["annotators"] += [
+                {"language": start["language"], "annotator": name}
+                | _one_annotator([unit[place] for unit in rated], scales)
+                for place, name in enumerate(names)
+            ]
+    if what == ANSWERS:
+        rows["ratings"] += _mean_of_languages(rows["ratings"])
+    rows["comments"] = [
+        {"id": said.id, "annotator": name, "comment": said.comment}
+        for unit in units
+        for name, said in zip(names, unit, strict=True)
+        if said.comment.strip()
+    ]
+    return rows
 
 
 def _groups(units: Sequence[Sequence[Rated]]) -> list[tuple[dict[str, str], list[Sequence[Rated]]]]:
     """The items of each language: all, and by dataset, in the page's order of languages."""
     groups = []
     for code in dict.fromkeys(unit[0].language for unit in units):
-        own = [unit for unit in units if unit[0].language == code]
-        groups.append(({"language": code, "dataset": ALL}, own))
-        for key in sorted({unit[0].dataset for unit in own}):
-            of_key = [unit for unit in own if unit[0].dataset == key]
+        rated = [unit for unit in units if unit[0].language == code]
+        groups.append(({"language": code, "dataset": ALL}, rated))
+        for key in sorted({unit[0].dataset for unit in rated}):
+            of_key = [unit for unit in rated if unit[0].dataset == key]
             groups.append(({"language": code, "dataset": key}, of_key))
     return groups
 
@@ -143,12 +230,12 @@ def _table_3(language: str | None = None) -> list[Figure]:
     return list(published(source="found_in_translation", table="Table 3", **wanted))
 
 
-def _mean_of_languages(page: str, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _mean_of_languages(rows: Sequence[Row]) -> list[Row]:
     """The mean over the languages of Table 3; nothing unless people rated all of them."""
     means = {
         row["language"]: row["mean"]
         for row in rows
-        if row["batch"] == page and row["dataset"] == ALL and row["mean"] is not None
+        if row["dataset"] == ALL and row["mean"] is not None
     }
     wanted = {figure.language for figure in _table_3()}
     if not wanted <= set(means):
@@ -156,7 +243,6 @@ def _mean_of_languages(page: str, rows: Sequence[Mapping[str, Any]]) -> list[dic
     beside = published(source="found_in_translation", table="Section 5.1")
     return [
         {
-            "batch": page,
             "language": "mean",
             "dataset": ALL,
             "scale": "fidelity",
@@ -176,20 +262,13 @@ def _one_annotator(said: Sequence[Rated], scales: Sequence[str]) -> dict[str, An
     return row
 
 
-def ratings_markdown(report: Mapping[str, Any]) -> str:
-    """The report to read."""
-    keys = [key for key in ("ratings", "settled", "annotators", "batches") if report[key]]
-    parts = sections("People's ratings of translations", report, keys, _shown)
-    if report["comments"]:
-        said = (
-            f"- {cell(row['id'])} ({cell(row['annotator'])}): {cell(row['comment'])}"
-            for row in report["comments"]
-        )
-        parts += ["## Comments", "\n".join(said)]
-    return "\n\n".join(parts)
+def _remarked(rows: Sequence[Row]) -> list[str]:
+    said = (
+        f"- {cell(row['id'])} ({cell(row['annotator'])}): {cell(row['comment'])}" for row in rows
+    )
+    return ["## Comments", "\n".join(said)] if rows else []
 
 
-def _shown(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{cell(name)} {cell(own)}" for name, own in value.items())
-    return cell(value)
+TRANSLATIONS = Form(
+    "People's ratings of translations", "ratings", "comments", _rows, _remarked, NOTES
+)

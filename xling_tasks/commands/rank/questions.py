@@ -12,7 +12,7 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -197,29 +197,26 @@ def differing_ways(runs: Sequence[Run]) -> list[str]:
     return list(lines)
 
 
-def _read_answers(samples: Samples, *, fine_tuned: bool) -> Iterator[tuple[str, Answer]]:
+def _read_answers(samples: Samples, *, fine_tuned: bool) -> list[tuple[str, Answer]]:
     """The answers of a task by question id, of its first filter."""
     prompts = dict(samples.recorded().get("prompts") or {})
     recorded: dict[str, Any] = next((own["form"] for own in prompts.values() if "form" in own), {})
     take = functools.partial(_read_answer, fine_tuned=fine_tuned, form=Form(**recorded))
-    first: list[Any] = []
-    for _, (kind, question_id, answer) in samples.stream(take):
-        first = first or [kind]
-        if kind == first[0]:
-            yield question_id, answer
-    if not first:
+    answers = [answer for _, answer in samples.stream_first(take)]
+    if not answers:
         raise DataError(f"{samples.path}: the file has no rows")
+    return answers
 
 
-def _read_answer(row: dict[str, Any], *, fine_tuned: bool, form: Form) -> tuple[Any, str, Answer]:
-    """A sample's filter, question id and answer."""
+def _read_answer(row: dict[str, Any], *, fine_tuned: bool, form: Form) -> tuple[str, Answer]:
+    """A sample's question id and answer."""
     doc, replies = row["doc"], row["filtered_resps"]
     if not isinstance(doc, dict) or not doc.keys() >= _FIELDS or not isinstance(replies, list):
         raise TypeError("a rationale task logs a question and a list of replies")
     text = rationale_of(replies_of(replies[0])[0], fine_tuned=fine_tuned, form=form)
     scores = {name: float(row[name]) for name in METRICS if _is_number(row.get(name))}
     lost = any(map(failed, missing_in(row).values()))
-    return row.get("filter"), str(doc["question_id"]), Answer(doc, text, scores, lost)
+    return str(doc["question_id"]), Answer(doc, text, scores, lost)
 
 
 def common_questions(

@@ -1,0 +1,193 @@
+"""People's check of a judge: how far they agree with it, and with each other (Table A7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xling_metrics.stats import agreement as metrics
+from xling_metrics.stats.agreement import majority_label
+
+from xling_tasks.commands.annotate.people import Form, Row, cell
+from xling_tasks.data.published import published
+from xling_tasks.languages import language_name
+from xling_tasks.logs.annotations import Checked, Export, Page
+
+TEXTS = {
+    "question": "Question",
+    "reference": "Answer 1 (reference)",
+    "answer": "Answer 2 (model)",
+    "reply": "Judge",
+}
+"""What a page holds of an item, with its title."""
+
+ANOTHER = "another label"
+"""The vote of an annotator who disagrees with the judge's label and names none."""
+
+NOTES = (
+    "Majority: the label that most annotators of an item gave; none where several lead (ties) or "
+    "nobody gave one (no_label). Such items are counted and in no percentage of the majority.",
+    "missing_labels: labels that an annotator did not give, not even after disagreeing with the "
+    "judge's (disagree_only); such a disagreement counts against the judge's label as one other "
+    "label.",
+    "agreement_percent: items whose majority is the judge's label, of the items with a majority. "
+    "reasoning_percent: the same for 'I agree with the reasoning'.",
+    "unanimous_percent: items whose labels are all alike, of the items with two labels or more.",
+    "unanimous_with_judge_percent: items whose every annotator has the judge's label, of the items "
+    "that everybody voted on: the paper's 74.74 is of this kind.",
+    "alpha: Krippendorff's, nominal, over annotators' labels; empty where it is undefined (no item "
+    "with two labels, or only one label in use). 1 is perfect, 0 is chance.",
+    "settled: of items that people label differently (differ), those of which a label was decided; "
+    "agreement_percent_after has it in place of the majority. All other figures are of what people "
+    "said themselves, before.",
+    "published_percent: arXiv:2310.13132, Table A7, batches 1 and 2; other answers and judge.",
+    "Annotators who saw the judge's label first tend to agree with it; a blind page shows by how "
+    "much.",
+)
+
+
+def _rows(
+    page: Page[Export], names: Sequence[str], units: Sequence[Sequence[Checked]]
+) -> dict[str, list[Row]]:
+    """Agreement per language, annotators, and disagreements."""
+    rows: dict[str, list[Row]] = {"agreement": [], "settled": [], "annotators": []}
+    rows["disagreements"] = []
+    for code in dict.fromkeys(unit[0].language for unit in units):
+        checks = [unit for unit in units if unit[0].language == code]
+        votes = [list(map(_vote, unit)) for unit in checks]
+        start = {"language": code}
+        rows["agreement"].append(start | _figures(checks, votes, code))
+        if page.settled:
+            rows["settled"].append(start | _settled(page, checks, votes))
+        rows["annotators"] += [
+            start | {"annotator": name} | _one_annotator([unit[place] for unit in checks])
+            for place, name in enumerate(names)
+        ]
+        rows["disagreements"] += [
+            row for unit in checks for row in _disagreement(page, unit, names)
+        ]
+    return rows
+
+
+def _figures(
+    units: Sequence[Sequence[Checked]], votes: Sequence[Sequence[str | None]], language: str
+) -> Row:
+    """The figures of one language in one batch; `units` has an item's checks, one per annotator."""
+    hits = _hits([majority_label(unit) for unit in votes], units)
+    reasoning = [majority_label([check.agree_reasoning for check in unit]) for unit in units]
+    among = metrics.agreement([[check.label for check in unit] for unit in units])
+    whole = [
+        all(vote == unit[0].judge_label for vote in said)
+        for said, unit in zip(votes, units, strict=True)
+        if None not in said
+    ]
+    unlabelled = sum(not any(said) for said in votes)
+    figures = published(table="Table A7", language=language)
+    return {
+        "items": len(units),
+        "annotators": len(units[0]),
+        "labels": among.n_ratings,
+        "missing_labels": among.n_missing,
+        "majority": len(hits),
+        "ties": len(units) - len(hits) - unlabelled,
+        "no_label": unlabelled,
+        "agreement_percent": _percent(hits),
+        "reasoning_percent": _percent([flag for flag in reasoning if flag is not None]),
+        "unanimous_percent": None if among.unanimous is None else 100 * among.unanimous,
+        "unanimous_with_judge_percent": _percent(whole),
+        "alpha": among.alpha,
+        "published_percent": [figure.value for figure in figures],
+    }
+
+
+def _hits(labels: Sequence[str | None], units: Sequence[Sequence[Checked]]) -> list[bool]:
+    """Whether items' labels are the judge's, of those that have one."""
+    pairs = zip(labels, units, strict=True)
+    return [label == unit[0].judge_label for label, unit in pairs if label is not None]
+
+
+def _settled(
+    page: Page[Export], units: Sequence[Sequence[Checked]], votes: Sequence[Sequence[str | None]]
+) -> Row:
+    """How many disagreements were settled, and the judge against labels with what was decided."""
+    apart = sum(len(set(said) - {None}) > 1 for said in votes)
+    decided = [_decided(page, unit) for unit in units]
+    labels = [label or majority_label(said) for label, said in zip(decided, votes, strict=True)]
+    hits = _hits(labels, units)
+    given = sum(label is not None for label in decided)
+    return {
+        "by": page.settled.annotator if page.settled else None,
+        "differ": apart,
+        "settled": given,
+        "left": apart - given,
+        "labels_after": len(hits),
+        "agreement_percent_after": _percent(hits),
+    }
+
+
+def _decided(page: Page[Export], unit: Sequence[Checked]) -> str | None:
+    """The label that was decided of an item; None where people agree, or nothing was decided."""
+    own = page.decided(unit[0].id, [_vote(check) for check in unit])
+    return None if own is None else own.label
+
+
+def _vote(check: Checked) -> str | None:
+    """A label; also the unnamed one of somebody who only said that the judge's is wrong."""
+    return ANOTHER if check.label is None and check.agree_label is False else check.label
+
+
+def _one_annotator(checks: Sequence[Checked]) -> dict[str, Any]:
+    """How many labels one annotator gave in a language, and how many votes are the judge's."""
+    votes = [_vote(check) == check.judge_label for check in checks if _vote(check) is not None]
+    given = sum(check.label is not None for check in checks)
+    sound = [check.agree_reasoning for check in checks if check.agree_reasoning is not None]
+    only = sum(check.agree_label is False and check.label is None for check in checks)
+    figures = {"agreement_percent": _percent(votes), "reasoning_percent": _percent(sound)}
+    return {"labels": given, "disagree_only": only} | figures
+
+
+def _disagreement(page: Page[Export], unit: Sequence[Checked], names: Sequence[str]) -> list[Row]:
+    """The item as a row, if anybody disagrees with the judge's label or reasoning."""
+    item = unit[0]
+    if all(c.agree_label is not False and c.agree_reasoning is not False for c in unit):
+        return []
+    told = ("agree_label", "label", "agree_reasoning", "comment")
+    said = [
+        {"annotator": name, **{key: getattr(check, key) for key in told}}
+        for name, check in zip(names, unit, strict=True)
+    ]
+    row: Row = {key: getattr(item, key) for key in ("id", "task", "language", "question_id")}
+    row |= {"judge_label": item.judge_label, "majority": majority_label(list(map(_vote, unit)))}
+    row |= {"settled": _decided(page, unit)} if page.settled else {}
+    return [row | {"said": said}]
+
+
+def _percent(hits: Sequence[bool]) -> float | None:
+    return 100 * sum(hits) / len(hits) if hits else None
+
+
+def _remarked(rows: Sequence[Row]) -> list[str]:
+    nobody = "Nobody disagrees with a label or a reasoning of the judge."
+    return ["## Disagreements", *(map(_as_paragraph, rows) if rows else [nobody])]
+
+
+def _as_paragraph(row: Mapping[str, Any]) -> str:
+    """One item that is disagreed about."""
+    place = f"{language_name(row['language'])}, {cell(row['id'])} (batch {cell(row['batch'])})"
+    majority = row["majority"] or "none"
+    settled = f", settled as {row['settled']}" if row.get("settled") else ""
+    lines = [f"**{place}**: judge {row['judge_label']}, majority {majority}{settled}"]
+    for said in row["said"]:
+        flag = {True: "sound", False: "flawed", None: "not said"}[said["agree_reasoning"]]
+        comment = f": {cell(said['comment'])}" if said["comment"].strip() else ""
+        label = said["label"] or ("another label" if said["agree_label"] is False else "no label")
+        lines.append(f"- {cell(said['annotator'])}: {label}, reasoning {flag}{comment}")
+    shown = [
+        f"> {title}: {cell(row['texts'][key])}" for key, title in TEXTS.items() if row["texts"]
+    ]
+    return "\n".join([lines[0], "", *lines[1:], "", "\n>\n".join(shown)]).rstrip()
+
+
+JUDGE = Form(
+    "People's agreement with the judge", "agreement", "disagreements", _rows, _remarked, NOTES
+)

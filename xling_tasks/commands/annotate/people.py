@@ -1,0 +1,76 @@
+"""What people said on pages of `xling annotate`: rows and a report, alike for both forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from xling_tasks.commands.table import table
+from xling_tasks.logs.annotations import AnyExport, Page
+
+Row = dict[str, Any]
+
+
+class Form(NamedTuple):
+    """What is said of the answers to one form of the page.
+
+    Attributes:
+        title: The report's heading.
+        figures: What the table of figures is called, in reports and JSON.
+        remarks: What the rows about single items are called.
+        rows: Page, annotators' names, and of each item what everybody said -> the rows under
+            `figures`, `settled`, `annotators` and `remarks`.
+        remarked: The rows about single items -> blocks of Markdown.
+        notes: How to read the figures, a line each.
+    """
+
+    title: str
+    figures: str
+    remarks: str
+    rows: Callable[[Page[Any], Sequence[str], Sequence[Sequence[Any]]], dict[str, list[Row]]]
+    remarked: Callable[[Sequence[Row]], list[str]]
+    notes: Sequence[str]
+
+
+def summarise(form: Form, pages: Mapping[str, Page[Any]]) -> dict[str, Any]:
+    """Batches, figures, annotators, and what was remarked on single items, as plain rows."""
+    keys = ("batches", form.figures, "settled", "annotators", form.remarks)
+    report: dict[str, Any] = {key: [] for key in keys}
+    for batch, page in pages.items():
+        people: Sequence[AnyExport] = page.people
+        first, names = people[0], [export.annotator for export in people]
+        units = [[export.items[name] for export in people] for name in first.items]
+        about = {key: value for key, value in first.settings.items() if key != "strata"}
+        about |= {"items": len(units), "annotators": names}
+        about["files"] = [export.path.name for export in people]
+        for key, rows in {"batches": [about], **form.rows(page, names, units)}.items():
+            report[key] += [{"batch": batch, **row} for row in rows]
+    return {**report, "notes": list(form.notes)}
+
+
+def as_markdown(form: Form, report: Mapping[str, Any]) -> str:
+    """The report to read: figures first, with the notes on them, then what was remarked."""
+    parts = [f"# {form.title}"]
+    for key in (form.figures, "settled", "annotators", "batches"):
+        if report[key]:
+            rows = [{name: cell(value) for name, value in row.items()} for row in report[key]]
+            parts += [f"## {key.capitalize()}", table(rows, marked=True)]
+        if key == form.figures:
+            parts.append("\n".join(f"- {note}" for note in report["notes"]))
+    return "\n\n".join([*parts, *form.remarked(report[form.remarks])])
+
+
+def cell(value: Any) -> str:
+    """A value in a table or a line: people's own texts stay text."""
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{cell(name)} {cell(own)}" for name, own in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(cell, value))
+    if value is None:
+        return ""
+    text = " ".join(str(value).encode("utf-8", "replace").decode().split())
+    for sign in "\\`*_<|[":
+        text = text.replace(sign, f"\\{sign}")
+    return text
