@@ -22,7 +22,7 @@ from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, Panel, panel_of
 from xling_tasks.errors import DataError
 from xling_tasks.report.cases import Case, cases_of, exploratory_beside
 from xling_tasks.report.compare.pairs import one_model, paired, shared
-from xling_tasks.report.compare.settings import differences
+from xling_tasks.report.compare.settings import made_differently
 from xling_tasks.report.compare.verdicts import between_models, endpoints_of
 from xling_tasks.report.conclusions import (
     APART,
@@ -189,7 +189,7 @@ def _against_former(models: Sequence[Model], statistics: Statistics) -> Conclude
     a, b = models
     both = shared(a, b, None)
     pairs, changed, _ = paired(both)
-    unlike = [*map(str, differences(both)), *changed]
+    unlike = [*made_differently(both), *changed]
     if unlike:
         raise DataError(
             f"A and B were not made alike: {'; '.join(unlike)}. Run one again like the other"

@@ -36,12 +36,10 @@ _VERDICTS = {
     "about_the_same": "about the same as English",
     "cannot_tell": "cannot tell",
     "not_comparable": "not comparable",
+    "worse_exam": "worse in its exam than English in its own",
+    "better_exam": "better in its exam than English in its own",
 }
 _COUNTED = {**_VERDICTS, "cannot_tell": "too uncertain to tell"}
-_OF_EXAMS = {
-    "worse": "worse in its exam than English in its own",
-    "better": "better in its exam than English in its own",
-}
 _NAMED = 4
 """As many languages are named in an answer; more are counted."""
 
@@ -82,6 +80,11 @@ class Line(NamedTuple):
         return self.lead.verdict
 
     @property
+    def kind_of_exam(self) -> str:
+        """The verdict; `worse_exam` or `better_exam` where English had other questions."""
+        return f"{self.kind}_exam" if of_another_exam(self.lead) else self.kind
+
+    @property
     def todo(self) -> str:
         """What to do where nothing can be told; else empty."""
         return f"Next: {self.lead.next}." if self.lead.next else ""
@@ -89,7 +92,7 @@ class Line(NamedTuple):
     @property
     def verdict(self) -> str:
         """The verdict in a few words."""
-        return (_OF_EXAMS if of_another_exam(self.lead) else _VERDICTS)[self.kind]
+        return _VERDICTS[self.kind_of_exam]
 
     @property
     def why(self) -> str:
@@ -224,7 +227,7 @@ def _answered(line: Line) -> str:
     """A key of `_ANSWERS`: who did worse in another exam is not said to be served worse."""
     if line.kind == "worse" and dict(line.lead.outcomes).get(ANOTHER_LANGUAGE, 0) > line.lead.n / 2:
         return "unserved"
-    return f"{line.kind}_exam" if of_another_exam(line.lead) else line.kind
+    return line.kind_of_exam
 
 
 def _in_part(line: Line) -> bool:
@@ -258,4 +261,9 @@ def names(group: Sequence[str], of: int) -> str:
     """Languages by name, many of so many by their number."""
     if len(group) > _NAMED:
         return f"all {of} languages" if len(group) == of else f"{len(group)} of {of} languages"
-    return group[0] if len(group) == 1 else f"{', '.join(group[:-1])} and {group[-1]}"
+    return listed(group)
+
+
+def listed(words: Sequence[str]) -> str:
+    """'a', 'a and b', 'a, b and c'."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

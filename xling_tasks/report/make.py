@@ -44,9 +44,7 @@ def _with_roles(
     model: Model, comparisons: Sequence[Comparison], conclusions: Sequence[Conclusion]
 ) -> list[Comparison]:
     """Endpoints get the corrected p of their conclusion; everything else is exploratory."""
-    concluded = {
-        (Panel(c.criterion, c.dataset, c.metric, c.temperature), c.language): c for c in conclusions
-    }
+    concluded = {(item.panel, item.language): item for item in conclusions}
     apart = _apart(model)
     with_roles = []
     for item in comparisons:

@@ -207,6 +207,11 @@ class Conclusion:
     outcomes: tuple[tuple[str, int], ...] = ()
     recalls: tuple[float, float, float, float] | None = None
 
+    @property
+    def panel(self) -> Panel:
+        """The metric."""
+        return Panel(self.criterion, self.dataset, self.metric, self.temperature)
+
 
 @dataclass(frozen=True)
 class CorrectedShare:

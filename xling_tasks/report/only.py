@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from xling_tasks.criteria import ENGLISH
 from xling_tasks.errors import SettingError
-from xling_tasks.languages import LANGUAGES, in_order, language_name
+from xling_tasks.languages import LANGUAGES, in_order
 from xling_tasks.report.model import Report
 from xling_tasks.report.tables.grid import is_language
 from xling_tasks.report.tables.table import Table
@@ -75,9 +75,3 @@ def only_of_table(table: Table, languages: Sequence[str]) -> Table:
         rows=tuple(tuple(table.rows[row][i] for i in columns) for row in rows),
         published=frozenset(at for at, row in enumerate(rows) if row in table.published),
     )
-
-
-def names_of(languages: Sequence[str]) -> str:
-    """Languages as words: 'Spanish and Hindi'."""
-    *start, last = map(language_name, languages)
-    return f"{', '.join(start)} and {last}" if start else last

@@ -15,7 +15,7 @@ from xling_tasks.pages.offline import offline_page
 from xling_tasks.report.board.content import as_csv, content_of
 from xling_tasks.report.board.entries import entries
 from xling_tasks.report.board.make import make_board
-from xling_tasks.report.board.space import space_readme
+from xling_tasks.report.board.words import space_readme
 from xling_tasks.report.options import add_common, add_runs, add_to, checked
 from xling_tasks.report.pictures.style import LOOKS
 from xling_tasks.report.unused import unused_runs

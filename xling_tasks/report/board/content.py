@@ -9,12 +9,12 @@ from typing import Any
 from xling_tasks import __version__
 from xling_tasks.criteria import CRITERIA, Panel
 from xling_tasks.languages import language_name
-from xling_tasks.report.board.by_language import by_language
 from xling_tasks.report.board.model import Board, Square
 from xling_tasks.report.board.words import (
     HOW_GROUPS,
     HOW_RANKS,
     NOT_EVIDENCE,
+    by_language,
     endpoint_title,
     interval_shown,
     is_share,
@@ -31,7 +31,7 @@ FORMAT = 1
 
 def content_of(board: Board) -> dict[str, Any]:
     """Everything that is published, as plain values without hosts, folders and keys."""
-    conclusions = [s.conclusion for s in board.squares if s.conclusion is not None]
+    conclusions = [s.cell.conclusion for s in board.squares if s.cell.conclusion is not None]
     level = board.options.level
     languages = dict.fromkeys(square.language for square in board.squares)
     made: dict[str, Any] = {
@@ -98,24 +98,25 @@ def _endpoint(board: Board, panel: Panel) -> dict[str, Any]:
 
 
 def _cell(square: Square) -> dict[str, Any]:
-    rank, said = square.rank, square.conclusion
+    rank, at, said = square.rank, square.cell.interval, square.cell.conclusion
+    low, high, n = (None, None, 0) if at is None else (at.low, at.high, at.n)
     cell: dict[str, Any] = {
         "endpoint": key_of(square.panel),
         "model": square.model,
         "language": square.language,
         "group": square.group,
-        "value": square.value,
-        "low": square.low,
-        "high": square.high,
-        "n": square.n,
-        "shown": shown(square.panel, square.value),
-        "interval_shown": interval_shown(square.panel, square.low, square.high),
-        "unread": square.unread,
-        "rank_low": None if rank is None else rank.low,
-        "rank_high": None if rank is None else rank.high,
-        "ranked": None if rank is None else rank.of,
-        "better": [] if rank is None else list(rank.better),
-        "worse": [] if rank is None else list(rank.worse),
+        "value": square.cell.value,
+        "low": low,
+        "high": high,
+        "n": n,
+        "shown": shown(square.panel, square.cell.value),
+        "interval_shown": interval_shown(square.panel, low, high),
+        "unread": square.cell.unread,
+        "rank_low": rank and rank.low,
+        "rank_high": rank and rank.high,
+        "ranked": rank and rank.of,
+        "better": list(rank.better) if rank else [],
+        "worse": list(rank.worse) if rank else [],
         "unranked": publishable_text(square.unranked),
     }
     told = ("verdict", "estimate", "p", "p_holm", "detectable", "turns_at", "next")
@@ -129,20 +130,9 @@ def _cell(square: Square) -> dict[str, Any]:
 
 _COLUMNS = (
     *("criterion", "dataset", "metric", "temperature", "higher_is_better", "language", "model"),
-    *(
-        "group",
-        "value",
-        "low",
-        "high",
-        "n",
-        "rank_low",
-        "rank_high",
-        "ranked",
-        "unranked",
-        "unread",
-    ),
-    *("verdict", "estimate", "estimate_low", "estimate_high", "p", "p_holm", "detectable"),
-    *("turns_at", "reason", "next", "in_words"),
+    *("group", "value", "low", "high", "n", "rank_low", "rank_high", "ranked", "unranked"),
+    *("unread", "verdict", "estimate", "estimate_low", "estimate_high", "p", "p_holm"),
+    *("detectable", "turns_at", "reason", "next", "in_words"),
 )
 
 

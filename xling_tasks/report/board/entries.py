@@ -7,19 +7,23 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from xling_tasks.criteria import Panel, Place, panel_of
+from xling_tasks.criteria import CRITERIA, Panel, Place, panel_of
 from xling_tasks.logs.results import as_json
 from xling_tasks.report.board.handed_in import handed_in
-from xling_tasks.report.board.how_made import how_made
-from xling_tasks.report.board.model import EndpointCell, Entry
+from xling_tasks.report.board.model import EndpointCell, Entry, Made
 from xling_tasks.report.conclusions import conclusions_of
 from xling_tasks.report.data import Model, Task, each_model, folder_of
 from xling_tasks.report.model import Options, Report
 from xling_tasks.report.stats import Statistics
 from xling_tasks.report.tables.differences import differences
+from xling_tasks.report.tables.grid import heading
 from xling_tasks.report.unread import measured, unread
-from xling_tasks.secrets import publishable
+from xling_tasks.secrets import publishable, publishable_text
+
+_ROLES = ("judge", "reader", "translator")
+"""The models beside the one under test that scores depend on."""
 
 
 def entries(
@@ -47,7 +51,7 @@ def _entry(model: Model, options: Options, folders: Sequence[Path]) -> Entry:
         tasks=tasks,
         cells=_cells(model, tasks, Statistics(options).undescribed()),
         notes=(*differences(Report((model,), (), (), (), options)), *model.about_others),
-        made=how_made(model),
+        made=tuple(_how_made(model)),
         handed_in=handed_in(dict.fromkeys(run.path for run in runs), folders),
     )
 
@@ -55,10 +59,7 @@ def _entry(model: Model, options: Options, folders: Sequence[Path]) -> Entry:
 def _cells(
     model: Model, tasks: Mapping[Place, Task], statistics: Statistics
 ) -> dict[tuple[Panel, str], EndpointCell]:
-    concluded = {
-        (Panel(c.criterion, c.dataset, c.metric, c.temperature), c.language): c
-        for c in conclusions_of(statistics, model)
-    }
+    concluded = {(item.panel, item.language): item for item in conclusions_of(statistics, model)}
     cells = {}
     for task in tasks.values():
         for name, endpoint in task.endpoints.items():
@@ -90,3 +91,43 @@ def _slim(task: Task) -> Task:
         rows=task.rows if "auc" in kept else {},
         categories={},
     )
+
+
+# How its results were made
+
+
+def _how_made(model: Model) -> Iterator[Made]:
+    """What each criterion over each dataset was measured by, its languages together."""
+    abouts: dict[tuple[str, str], list[Task]] = {}
+    for task in model.tasks:
+        abouts.setdefault((task.place.criterion, task.place.dataset), []).append(task)
+    for about, tasks in abouts.items():
+        found = {(task.results.config.get("metadata") or {}).get("version") for task in tasks}
+        versions = sorted(str(version) for version in found if version is not None)
+        yield Made(heading(*about), tuple(versions), _helpers(about[0], tasks))
+
+
+def _helpers(criterion: str, tasks: Sequence[Task]) -> dict[str, tuple[str, ...]]:
+    helpers = {}
+    for role in _ROLES:
+        if role in CRITERIA[criterion].settings:
+            given = [(task.results.xling.get("settings") or {}).get(role) for task in tasks]
+            if names := dict.fromkeys(name for each in given for name in _names(each)):
+                helpers[role] = tuple(names)
+    return helpers
+
+
+def _names(given: Any) -> Iterator[str]:
+    """What a model setting names: a model, the one under test, the judge, or several."""
+    if isinstance(given, list):
+        for each in given:
+            yield from _names(each)
+    elif isinstance(given, str) and given:
+        yield "the model itself" if given == "self" else publishable_text(given)
+    elif isinstance(given, Mapping) and given.get("model"):
+        backend, args = str(given["model"]), given.get("model_args") or {}
+        name = args.get("peft") or args.get("pretrained") or args.get("model") or args.get("path")
+        if backend == "self":
+            yield "the model itself"
+        else:
+            yield publishable_text(f"{name} ({backend})" if name else backend)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from tqdm import tqdm
@@ -11,19 +11,24 @@ from xling_metrics.stats.rank_intervals import rank_intervals
 from xling_metrics.stats.shares import two_sided
 
 from xling_tasks.criteria import CRITERIA, Endpoint, Panel, Place
-from xling_tasks.languages import in_order
-from xling_tasks.report.board.groups import groups_of
-from xling_tasks.report.board.model import Board, Entry, Group, Rank, Square
+from xling_tasks.languages import rank
+from xling_tasks.logs import alike
+from xling_tasks.report.board.model import Board, EndpointCell, Entry, Group, Rank, Square
 from xling_tasks.report.compare.pairs import contents
+from xling_tasks.report.compare.settings import differences
 from xling_tasks.report.conclusions import stands
 from xling_tasks.report.data import Task
 from xling_tasks.report.model import Options, Sides
 from xling_tasks.report.stats import Statistics
 from xling_tasks.report.tables.grid import heading
 from xling_tasks.report.unread import unread
+from xling_tasks.secrets import publishable_text
 
 _HOPELESS = 0.1
 """Where the interval alone gives such a p, thousands of swaps cannot find one that counts."""
+
+About = tuple[str, str]
+"""A criterion and a dataset."""
 
 Test = tuple[float, float | None]
 """How much better one of two models is, and the two-sided p; None where nothing can be told."""
@@ -38,20 +43,21 @@ def make_board(models: Iterable[Entry], options: Options) -> Board:
     """
     entries = tuple(models)
     endpoints = _endpoints(entries)
-    abouts = dict.fromkeys((panel.criterion, panel.dataset) for panel in endpoints)
-    groups = {about: groups_of(entries, *about) for about in abouts}
+    groups = {
+        about: _groups_of(entries, about) for about in dict.fromkeys(p[:2] for p in endpoints)
+    }
     squares: list[Square] = []
     notes: list[str] = []
     for about, own in groups.items():
-        panels = [panel for panel in endpoints if (panel.criterion, panel.dataset) == about]
+        panels = [panel for panel in endpoints if panel[:2] == about]
         for group in own:
-            made, about_squares = _group_squares(entries, panels, group, options)
-            squares += made
-            notes += about_squares
-    return Board(
-        entries, endpoints, groups, tuple(_in_order(squares, endpoints, entries)),
-        tuple(dict.fromkeys([*_notes(entries, groups), *notes])), options,
-    )  # fmt: skip
+            alike_run = _Group(entries, group, options)
+            squares += alike_run.squares(panels)
+            notes += alike_run.notes
+    panels, names = list(endpoints), [entry.name for entry in entries]
+    squares.sort(key=lambda s: (panels.index(s.panel), rank(s.language), names.index(s.model)))
+    notes = list(dict.fromkeys([*_notes(entries, groups), *notes]))
+    return Board(entries, endpoints, groups, tuple(squares), tuple(notes), options)
 
 
 def _endpoints(entries: Sequence[Entry]) -> dict[Panel, Endpoint]:
@@ -59,37 +65,14 @@ def _endpoints(entries: Sequence[Entry]) -> dict[Panel, Endpoint]:
     known = {panel: item.endpoint for entry in entries for (panel, _), item in entry.cells.items()}
 
     def place(panel: Panel) -> tuple[int, str, int, float]:
-        tau = -1.0 if panel.temperature is None else panel.temperature
-        return (
-            list(CRITERIA).index(panel.criterion),
-            panel.dataset,
-            CRITERIA[panel.criterion].order(panel.metric),
-            tau,
-        )
+        key, tau = panel.criterion, -1.0 if panel.temperature is None else panel.temperature
+        order = CRITERIA[key].order(panel.metric)
+        return list(CRITERIA).index(key), panel.dataset, order, tau
 
     return {panel: known[panel] for panel in sorted(known, key=place)}
 
 
-def _in_order(
-    squares: Sequence[Square], endpoints: Mapping[Panel, Endpoint], entries: Sequence[Entry]
-) -> list[Square]:
-    panels, names = list(endpoints), [entry.name for entry in entries]
-    orders = {
-        panel: in_order({s.language for s in squares if s.panel == panel}) for panel in panels
-    }
-    return sorted(
-        squares,
-        key=lambda s: (
-            panels.index(s.panel),
-            orders[s.panel].index(s.language),
-            names.index(s.model),
-        ),
-    )
-
-
-def _notes(
-    entries: Sequence[Entry], groups: Mapping[tuple[str, str], Sequence[Group]]
-) -> list[str]:
+def _notes(entries: Sequence[Entry], groups: Mapping[About, Sequence[Group]]) -> list[str]:
     notes = []
     for about, own in groups.items():
         if len(own) > 1:
@@ -119,35 +102,123 @@ def _of_entries(entries: Sequence[Entry]) -> list[str]:
     return [f"{', '.join(names)}: {note}" for note, names in by_note.items()]
 
 
+# Runs made alike
+
+
+def _groups_of(entries: Sequence[Entry], about: About) -> tuple[Group, ...]:
+    """The models of one criterion and dataset, those that were run alike together.
+
+    Alike is what `xling compare` calls so: settings, judge, prompts, data, generation, versions
+    of tasks, and the signatures of the endpoints. A model joins the first group none of whose
+    members differs from it: in a task that both have, or, where they have no language in common,
+    in what a language does not change.
+    """
+    members: list[list[Entry]] = []
+    for entry in entries:
+        if not any(place[:2] == about for place in entry.tasks):
+            continue
+        for group in members:
+            if not any(_unlike(other, entry, about) for other in group):
+                group.append(entry)
+                break
+        else:
+            members.append([entry])
+    groups = []
+    for number, group in enumerate(members, 1):
+        found = _unlike(members[0][0], group[0], about) if number > 1 else ()
+        differs = (f"{x.what}: {x.first} in group 1, {x.other} in group {number}" for x in found)
+        named = tuple(entry.name for entry in group)
+        groups.append(Group(number, named, tuple(map(publishable_text, differs))))
+    return tuple(groups)
+
+
+def _unlike(a: Entry, b: Entry, about: About) -> list[alike.Difference]:
+    """What two models' runs differ in."""
+    pairs: list[tuple[Task, Task, Sequence[str]]] = []
+    names = {item.name for item in a.cells.values()}
+    for place, task in a.tasks.items():
+        other = b.tasks.get(place)
+        if other is not None and place[:2] == about:
+            shared = [name for name in task.scores if name in names and name in other.scores]
+            pairs.append((task, other, shared))
+    if pairs:
+        return differences(pairs)
+    # Models that have no language in common.
+    own, base = (
+        next(task.results for place, task in entry.tasks.items() if place[:2] == about)
+        for entry in (a, b)
+    )
+    return alike.differences([(own, base)], across_languages=True)
+
+
 # One group of models
 
 
-def _group_squares(
-    entries: Sequence[Entry], panels: Sequence[Panel], group: Group, options: Options
-) -> tuple[list[Square], list[str]]:
-    """Every square of a group, and what to know of its questions."""
-    own = [entry for entry in entries if entry.name in group.models]
-    statistics = Statistics(options).undescribed()
-    asked = _Questions()
-    squares: list[Square] = []
-    columns = dict.fromkeys(
-        about for panel in panels for entry in own for about in entry.cells if about[0] == panel
-    )
-    # On a terminal alone: many models over thousands of questions take minutes.
-    for panel, code in tqdm(columns, f"Ranks of {len(own)} models", leave=False, disable=None):
-        squares += _column(own, panel, code, group.number, statistics, asked)
-    return squares, asked.notes
+class _Group:
+    """The models of a group, and what their tasks asked; each file is read once.
 
+    Attributes:
+        notes: What to know of the questions.
+    """
 
-class _Questions:
-    """What the tasks of a group asked; each file is read once."""
-
-    def __init__(self) -> None:
+    def __init__(self, entries: Sequence[Entry], group: Group, options: Options) -> None:
+        self._entries = [entry for entry in entries if entry.name in group.models]
+        self._number = group.number
+        self._statistics = Statistics(options)
         self.notes: list[str] = []
         self._known: dict[tuple[str, Place], dict[str, str]] = {}
         self._same: dict[tuple[tuple[str, Place], ...], bool] = {}
 
-    def same(self, first: tuple[str, Task], other: tuple[str, Task]) -> bool:
+    def squares(self, panels: Sequence[Panel]) -> list[Square]:
+        """Every endpoint in every language, of every model that has it."""
+        columns = dict.fromkeys(
+            about
+            for panel in panels
+            for entry in self._entries
+            for about in entry.cells
+            if about[0] == panel
+        )
+        # On a terminal alone: many models over thousands of questions take minutes.
+        told = f"Ranks of {len(self._entries)} models"
+        shown = tqdm(columns, told, leave=False, disable=None)
+        return [square for panel, code in shown for square in self._column(panel, code)]
+
+    def _column(self, panel: Panel, language: str) -> Iterator[Square]:
+        """An endpoint in one language: every model, ranked."""
+        own = [entry for entry in self._entries if (panel, language) in entry.cells]
+        reasons = {entry.name: _unranked(entry.cells[panel, language]) for entry in own}
+        ranked = [entry for entry in own if not reasons[entry.name]]
+        ranks: dict[str, Rank] = {}
+        if len(ranked) > 1:
+            ranks = self._ranks(ranked, panel, language)
+        elif ranked:
+            reasons[ranked[0].name] = "no other model to rank it with"
+        for entry in own:
+            cell, name = entry.cells[panel, language], entry.name
+            made = ranks.get(name), reasons[name]
+            yield Square(panel, name, language, self._number, cell, *made)
+
+    def _ranks(self, entries: Sequence[Entry], panel: Panel, language: str) -> dict[str, Rank]:
+        names = [entry.name for entry in entries]
+        sides = [_side(entry, panel, language) for entry in entries]
+        moves = [unread(*side).moves for side in sides]
+        # They go with the column.
+        quick, full = self._statistics.untested(), self._statistics.undescribed()
+        tests: dict[tuple[int, int], Test] = {}
+        for i, j in combinations(range(len(entries)), 2):
+            if self._asked_the_same((names[i], sides[i][0]), (names[j], sides[j][0])):
+                pair = Sides(sides[i], sides[j], names[i], names[j], language)
+                tests[i, j] = _test(panel, pair, ((1, moves[i]), (-1, moves[j])), quick, full)
+        made = rank_intervals(len(entries), tests, self._statistics.options.level)
+        return {
+            name: Rank(
+                own.low, own.high, len(entries),
+                tuple(names[k] for k in own.better), tuple(names[k] for k in own.worse),
+            )
+            for name, own in zip(names, made, strict=True)
+        }  # fmt: skip
+
+    def _asked_the_same(self, first: tuple[str, Task], other: tuple[str, Task]) -> bool:
         """Whether the same question never stands for two texts; if it does, a note says so."""
         pair = tuple((name, task.place) for name, task in (first, other))
         if pair not in self._same:
@@ -180,67 +251,10 @@ class _Questions:
         return self._known[key]
 
 
-def _column(
-    entries: Sequence[Entry], panel: Panel, language: str, number: int,
-    statistics: Statistics, asked: _Questions,
-) -> list[Square]:  # fmt: skip
-    """An endpoint in one language: every model of a group, ranked."""
-    own = [entry for entry in entries if (panel, language) in entry.cells]
-    reasons = {entry.name: _unranked(entry, panel, language) for entry in own}
-    ranked = [entry for entry in own if not reasons[entry.name]]
-    ranks: dict[str, Rank] = {}
-    if len(ranked) > 1:
-        ranks = _ranks(ranked, panel, language, statistics, asked)
-    elif ranked:
-        reasons[ranked[0].name] = "no other model to rank it with"
-    return [
-        _square(entry, panel, language, number, ranks.get(entry.name), reasons[entry.name])
-        for entry in own
-    ]
-
-
-def _square(
-    entry: Entry, panel: Panel, language: str, number: int, rank: Rank | None, unranked: str
-) -> Square:
-    item = entry.cells[panel, language]
-    interval = item.interval
-    return Square(
-        panel=panel, model=entry.name, language=language, group=number, value=item.value,
-        low=None if interval is None else interval.low,
-        high=None if interval is None else interval.high,
-        n=0 if interval is None else interval.n,
-        unread=item.unread, rank=rank, unranked=unranked, conclusion=item.conclusion,
-    )  # fmt: skip
-
-
-def _unranked(entry: Entry, panel: Panel, language: str) -> str:
-    item = entry.cells[panel, language]
-    if item.value is None:
+def _unranked(cell: EndpointCell) -> str:
+    if cell.value is None:
         return "nothing could be scored"
-    return "" if item.interval is not None else "no samples were logged"
-
-
-def _ranks(
-    entries: Sequence[Entry], panel: Panel, language: str,
-    statistics: Statistics, asked: _Questions,
-) -> dict[str, Rank]:  # fmt: skip
-    sides = [_side(entry, panel, language) for entry in entries]
-    moves = [unread(*side).moves for side in sides]
-    quick, full = statistics.untested(), statistics.undescribed()  # they go with the column
-    tests: dict[tuple[int, int], Test] = {}
-    for i, j in combinations(range(len(entries)), 2):
-        if asked.same((entries[i].name, sides[i][0]), (entries[j].name, sides[j][0])):
-            pair = Sides(sides[i], sides[j], entries[i].name, entries[j].name, language)
-            tests[i, j] = _test(panel, pair, ((1, moves[i]), (-1, moves[j])), quick, full)
-    ranks = rank_intervals(len(entries), tests, statistics.options.level)
-    names = [entry.name for entry in entries]
-    return {
-        name: Rank(
-            own.low, own.high, len(entries),
-            tuple(names[k] for k in own.better), tuple(names[k] for k in own.worse),
-        )
-        for name, own in zip(names, ranks, strict=True)
-    }  # fmt: skip
+    return "" if cell.interval is not None else "no samples were logged"
 
 
 def _side(entry: Entry, panel: Panel, language: str) -> tuple[Task, str]:

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from xling_metrics.stats.intervals import Interval
 
 from xling_tasks.criteria import Endpoint, Panel, Place
 from xling_tasks.report.board.handed_in import HandedIn
-from xling_tasks.report.board.how_made import Made
 from xling_tasks.report.data import Task
 from xling_tasks.report.model import Conclusion, Options
 
 
 @dataclass(frozen=True)
-class EndpointCell:
+class Made:
+    """How a criterion over a dataset was measured.
+
+    Attributes:
+        title: What it is called.
+        versions: Of its tasks.
+        helpers: Role -> the models that had it; several where languages differ.
+    """
+
+    title: str
+    versions: tuple[str, ...]
+    helpers: dict[str, tuple[str, ...]]
+
+
+class EndpointCell(NamedTuple):
     """An endpoint's value in one language: what a report knows of it.
 
     Attributes:
@@ -58,12 +72,11 @@ class Entry:
     tasks: dict[Place, Task]
     cells: dict[tuple[Panel, str], EndpointCell]
     notes: tuple[str, ...]
-    made: tuple[Made, ...] = ()
-    handed_in: tuple[HandedIn, ...] = ()
+    made: tuple[Made, ...]
+    handed_in: tuple[HandedIn, ...]
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """Models whose runs of one criterion and dataset were made alike.
 
     Attributes:
@@ -77,8 +90,7 @@ class Group:
     differs: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Rank:
+class Rank(NamedTuple):
     """The places that a model can have in one language, on one endpoint, within its group.
 
     Attributes:
@@ -96,8 +108,7 @@ class Rank:
     worse: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Square:
+class Square(NamedTuple):
     """One model in one language on one endpoint.
 
     Attributes:
@@ -105,32 +116,21 @@ class Square:
         model: The model's name.
         language: Code of the language.
         group: The number of its group.
-        value: As of `EndpointCell`; None where nothing could be scored.
-        low: Lower end of its interval over questions.
-        high: Upper end.
-        n: Questions that have a value.
-        unread: As of `EndpointCell`.
+        cell: The endpoint's value.
         rank: Its rank; None where it has none.
         unranked: Why it has none; empty if it has one.
-        conclusion: Against English; None in English.
     """
 
     panel: Panel
     model: str
     language: str
     group: int
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-    unread: int
+    cell: EndpointCell
     rank: Rank | None
     unranked: str
-    conclusion: Conclusion | None
 
 
-@dataclass(frozen=True)
-class Board:
+class Board(NamedTuple):
     """Everything that a board shows.
 
     Attributes:

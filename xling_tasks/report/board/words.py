@@ -1,8 +1,16 @@
-"""What a board calls things: endpoints, numbers, and why something is not compared."""
+"""What a board says: of endpoints and numbers, of a reader's own language, of itself on the Hub."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from xling_tasks.criteria import CRITERIA, Panel
+from xling_tasks.languages import in_order, language_name
+from xling_tasks.report.board.model import Square
+from xling_tasks.report.lines import lines, listed
 from xling_tasks.report.tables.grid import dataset_title
 
 NOT_EVIDENCE = (
@@ -53,3 +61,117 @@ def interval_shown(panel: Panel, low: float | None, high: float | None) -> str:
 def is_share(panel: Panel) -> bool:
     """Whether an endpoint's values are shares, told in percent."""
     return CRITERIA[panel.criterion].metric(panel.metric).share
+
+
+# What someone with one language is told
+
+_NAMED = 5
+"""As many models are named in a sentence; more are counted."""
+_SAID = {
+    "worse": "worse than in English",
+    "worse_exam": "worse in an exam of other questions",
+    "not_comparable": "not comparable with English",
+    "cannot_tell": "cannot tell",
+    "about_the_same": "about the same as in English",
+    "better": "better than in English",
+    "better_exam": "better in an exam of other questions",
+}
+"""Verdicts, the gravest first; an exam of other questions may be harder itself."""
+
+
+def by_language(squares: Sequence[Square]) -> list[dict[str, str]]:
+    """A sentence per language; those where most models are shown to be worse come first."""
+    concluded = [s.cell.conclusion for s in squares if s.cell.conclusion is not None]
+    kinds: dict[str, Counter[str]] = {}
+    for line in lines(concluded, {}):
+        kinds.setdefault(line.language, Counter())[line.kind_of_exam] += 1
+
+    def share_worse(code: str) -> float:
+        counts = kinds.get(code)
+        return (counts["worse"] + counts["worse_exam"]) / counts.total() if counts else -1.0
+
+    said = []
+    for code in sorted(in_order({s.language for s in squares}), key=share_worse, reverse=True):
+        against = _against_english(kinds.get(code, Counter()))
+        between = _unbeaten([s for s in squares if s.language == code])
+        if text := f"{against} {between}".strip():
+            said.append({"language": code, "said": f"{language_name(code)}: {text}"})
+    return said
+
+
+def _against_english(kinds: Counter[str]) -> str:
+    counted = [(kinds[kind], said) for kind, said in _SAID.items() if kinds[kind]]
+    models = f" of {kinds.total()} model{'' if kinds.total() == 1 else 's'}"
+    told = (f"{said} with {n}{'' if i else models}" for i, (n, said) in enumerate(counted))
+    return f"{', '.join(told)}." if counted else ""
+
+
+def _unbeaten(squares: Sequence[Square]) -> str:
+    """Who is shown to be behind nobody, on any measure on which it is ranked."""
+    ranked = [square for square in squares if square.rank is not None]
+    models = dict.fromkeys(square.model for square in ranked)
+    if len({square.model for square in squares}) == 1:
+        return ""
+    if not models:
+        return "None is ranked: no two models were run alike here with logged samples."
+    beaten = {s.model for s in ranked if s.rank is not None and s.rank.low > 1}
+    first = [model for model in models if model not in beaten]
+    if not first:
+        return "Each model was shown to be worse than another model on some measure."
+    apart = len({(s.panel, s.group) for s in ranked}) > len({s.panel for s in ranked})
+    whole = not apart and len(models) == len({square.model for square in squares})
+    among = "" if whole else ", among those run alike"
+    if not beaten:
+        return f"It is too uncertain to say which of these models is better{among}."
+    named = listed(first) if len(first) <= _NAMED else f"the other {len(first)}"
+    return (
+        f"Of the {len(models)} models {len(beaten)} were shown to be worse than another model on "
+        f"some measure{among}; this was not shown of {named}."
+    )
+
+
+# On the Hub
+
+_TEXT = """\
+---
+title: Health answers across languages
+emoji: 🌍
+colorFrom: blue
+colorTo: gray
+sdk: static
+app_file: index.html
+pinned: false
+short_description: How language models serve people by language
+tags:
+- leaderboard
+- evaluation
+- multilingual
+- health
+---
+
+# Health answers across languages
+
+How language models answer questions about health in several languages, measured with the
+xling-tasks plugin of lm-evaluation-harness. `index.html` is the page (it works from disk too);
+`board.csv` and `board.json` have every number.
+
+## By language
+
+SENTENCES
+
+## How to read it
+
+ABOUT
+"""
+
+
+def space_readme(content: Mapping[str, Any]) -> str:
+    """The Space's settings, and in short what the board is."""
+    said = "\n".join(f"- {_plain(each['said'])}" for each in content["by_language"])
+    about = "\n\n".join(content["about"])
+    return _TEXT.replace("ABOUT", about).replace("SENTENCES", said)
+
+
+def _plain(text: str) -> str:
+    """A text that Markdown takes for nothing else, whatever models are called."""
+    return re.sub(r"([\\`*_\[\]<>|#!])", r"\\\1", " ".join(text.split()))

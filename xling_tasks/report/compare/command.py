@@ -16,7 +16,7 @@ from xling_tasks.report.compare.answer import FEW, answers, by_language
 from xling_tasks.report.compare.numbers import Line, all_lines
 from xling_tasks.report.compare.page import compare_page
 from xling_tasks.report.compare.pairs import missing, one_model, paired, remarks, shared
-from xling_tasks.report.compare.settings import differences
+from xling_tasks.report.compare.settings import made_differently
 from xling_tasks.report.compare.verdicts import one_model_only, with_verdicts
 from xling_tasks.report.compare.words import (
     NOTES,
@@ -76,7 +76,7 @@ def compare(options: argparse.Namespace) -> str:
     both = shared(a, b, options.metrics)
     pairs, changed, about_questions = paired(both)
     notes = [*remarks(a, b), *missing(a, b), *about_questions]
-    unlike = [*map(str, differences(both)), *changed]
+    unlike = [*made_differently(both), *changed]
     if unlike and not options.force:
         raise DataError(
             f"A ({options.a}) and B ({options.b}) were not made alike: {'; '.join(unlike)}. Run "

@@ -4,35 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
-from typing import NamedTuple
 
 from xling_tasks.criteria import panel_of
 from xling_tasks.harness.arguments import identity_in_signature
 from xling_tasks.logs import alike
+from xling_tasks.logs.alike import Difference
 from xling_tasks.report.data import Task
 
 _WIDTH = 160
-
-
-class Difference(NamedTuple):
-    """Something in which two runs differ.
-
-    Attributes:
-        what: Its name.
-        a: What it is in A.
-        b: What it is in B.
-        tasks: The tasks in which it differs so.
-    """
-
-    what: str
-    a: str
-    b: str
-    tasks: tuple[str, ...]
-
-    def __str__(self) -> str:
-        more = len(self.tasks) - 1
-        where = self.tasks[0] + (f" and {more} more" if more else "")
-        return f"{self.what} is {self.a} in A, but {self.b} in B ({where})"
 
 
 def differences(pairs: Iterable[tuple[Task, Task, Sequence[str]]]) -> list[Difference]:
@@ -48,9 +27,9 @@ def differences(pairs: Iterable[tuple[Task, Task, Sequence[str]]]) -> list[Diffe
     signed: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for a, b, names in pairs:
         task = a.results.task
-        for unlike in alike.differences([(a.results, b.results)]):
-            sides = _shown(unlike.first, unlike.other)
-            tasks_by_difference.setdefault((unlike.what, *sides), {})[task] = None
+        for found in alike.differences([(a.results, b.results)]):
+            sides = _shown(found.first, found.other)
+            tasks_by_difference.setdefault((found.what, *sides), {})[task] = None
         changed = list(_signatures(a, b, names))
         for metric, own, other in changed:
             metrics, tasks = signed.setdefault((own, other), ({}, {}))
@@ -62,6 +41,16 @@ def differences(pairs: Iterable[tuple[Task, Task, Sequence[str]]]) -> list[Diffe
         Difference(f"signature of {', '.join(metrics)}", *_shown(*sides), tuple(tasks))
         for sides, (metrics, tasks) in signed.items()
     ]
+
+
+def made_differently(pairs: Sequence[tuple[Task, Task, Sequence[str]]]) -> list[str]:
+    """What `differences` finds, a line each: how it is in A and in B, and in which tasks."""
+    lines = []
+    for found in differences(pairs):
+        more = len(found.tasks) - 1
+        where = found.tasks[0] + (f" and {more} more" if more else "")
+        lines.append(f"{found.what} is {found.first} in A, but {found.other} in B ({where})")
+    return lines
 
 
 def _signatures(a: Task, b: Task, names: Iterable[str]) -> Iterable[tuple[str, str, str]]:

@@ -14,11 +14,12 @@ from markupsafe import Markup
 
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.data.published import SOURCES
+from xling_tasks.languages import language_name
 from xling_tasks.logs.results import as_json
 from xling_tasks.pages import FOLDER
 from xling_tasks.report.data import Model, Task
+from xling_tasks.report.lines import listed
 from xling_tasks.report.model import Report
-from xling_tasks.report.only import names_of
 from xling_tasks.report.page.first import MODELS, first_screen
 from xling_tasks.report.page.html import digest, environment, questions, text
 from xling_tasks.report.page.samples import SampleToRead
@@ -66,7 +67,7 @@ def page(
             style=Markup(style),
             models=", ".join(names),
             heading=", ".join(names) if len(names) <= MODELS else f"{len(names)} models",
-            scope=names_of(report.languages) if report.languages else "",
+            scope=listed([*map(language_name, report.languages)]) if report.languages else "",
             created=re.sub(r"T(\d\d)-(\d\d)-\d\d\.\d+$", r" \1:\2", created),
             first=first_screen(report),
             asked=_asked(report),
