@@ -19,12 +19,10 @@ MAY = {
     "outcomes.py": "what became of an answer, by what tasks measured of it",
     "unanswered.py": "the names of rates that every task has",
     "report/outcomes.py": "the same, of older results that recorded rates alone",
-    "report/tables/correctness.py": "XLingEval's Table 1 and Figure 2",
+    "report/tables/correctness.py": "XLingEval's Table 1 and Figure 2, judges, people's labels",
     "report/tables/xlinghealth.py": "XLingEval's tables A4 to A14",
     "report/tables/mmedbench.py": "MMedBench's tables",
     "report/tables/protocol.py": "the papers' tables, cell by cell",
-    "report/tables/judges.py": "the agreement of judges and its statistics",
-    "report/tables/human.py": "people's labels, which are correctness's",
     "report/tables/headlines.py": "the warning about empathy that is absent on both sides",
     "report/tables/significance.py": "the tests of XLingEval's consistency",
     "report/human": "people's labels, which are correctness's",
@@ -70,7 +68,7 @@ def test_an_exception_that_nothing_needs_is_none(place):
 
 def test_the_rooms_that_show_results_have_no_list_of_their_own():
     """The page, declared tables and pictures of verdicts read what is declared."""
-    free = ("report/page/", "report/tables/multilingual.py", "report/tables/declared.py",
+    free = ("report/page/", "report/tables/declared.py",
             "logs/alike.py", "logs/shown/parts.py", "report/board/words.py",
             "report/pictures/told.py", "report/pictures/verdicts.py")  # fmt: skip
     assert {path: named for path, named in naming().items() if path.startswith(free)} == {}

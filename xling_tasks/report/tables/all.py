@@ -7,15 +7,13 @@ from collections.abc import Mapping
 from xling_tasks.report.judge_error import about_the_judge
 from xling_tasks.report.model import Conclusion, Report
 from xling_tasks.report.sentences import by_criterion
-from xling_tasks.report.tables.correctness import correctness_tables
+from xling_tasks.report.tables.correctness import correctness_tables, human_tables
 from xling_tasks.report.tables.coverage import coverage_tables
-from xling_tasks.report.tables.declared import declared_tables
+from xling_tasks.report.tables.declared import declared_tables, multilingual_tables
 from xling_tasks.report.tables.differences import differences, remarks_of
-from xling_tasks.report.tables.grid import Grid, dataset_title
+from xling_tasks.report.tables.grid import dataset_title, grids_of
 from xling_tasks.report.tables.headlines import headline_tables
-from xling_tasks.report.tables.human import human_tables
 from xling_tasks.report.tables.mmedbench import mmedbench_tables
-from xling_tasks.report.tables.multilingual import multilingual_tables
 from xling_tasks.report.tables.protocol import protocol_tables
 from xling_tasks.report.tables.significance import significance_tables
 from xling_tasks.report.tables.table import Table
@@ -63,13 +61,15 @@ def tables(
         published: Whether the papers' figures stand beside them, marked.
         topics: Question -> topic, for tables by topic.
     """
-    grid, remarks = Grid(report), remarks_of(report)
-    made = [*coverage_tables(grid, remarks), *filtered_tables(grid, published)]
-    made += headline_tables(report)
+    notes: dict[tuple[str, str], list[str]] = {}
+    for item in remarks_of(report):
+        notes.setdefault((item.criterion, item.dataset), []).append(f"{item.text}.")
+    grids = grids_of(report, notes, shown=published)
+    made = [*coverage_tables(grids), *filtered_tables(grids), *headline_tables(report)]
     for part in _CRITERIA:
-        made += part(grid, remarks, published)
-    made += protocol_tables(grid) if published else ()
+        made += part(grids)
+    made += protocol_tables(grids) if published else ()
     made += translation_tables(report)
     made += human_tables(report)
     made += topic_tables(report, topics)
-    return [*made, *significance_tables(report, remarks, published)]
+    return [*made, *significance_tables(report, notes, published)]

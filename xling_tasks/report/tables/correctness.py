@@ -1,28 +1,35 @@
-"""Correctness as XLingEval has it: labels by language, decrease and multiple of English."""
+"""Correctness as XLingEval has it, then by judge, and as people's labels correct it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS
+from xling_tasks.criteria import (
+    CRITERIA,
+    ENGLISH,
+    LABELS,
+    MOST_JUDGES,
+    NO_RESPONSE,
+    of_judge,
+)
 from xling_tasks.data.published import Figure, published
 from xling_tasks.data.records import RECORDS
 from xling_tasks.languages import in_order
-from xling_tasks.report.tables.differences import Difference, notes_about
+from xling_tasks.report.model import Report
 from xling_tasks.report.tables.grid import (
     DROP_NOTE,
     Bounded,
     Grid,
+    Grids,
     Lookup,
     decrease_points,
-    heading,
     lookup_of,
     mean_of,
     multiple,
     paper_note,
+    printed,
     published_model,
 )
-from xling_tasks.report.tables.judges import judge_tables
 from xling_tasks.report.tables.rows import Rows, cells_of, heads_of
 from xling_tasks.report.tables.table import Table, Value
 
@@ -31,61 +38,54 @@ _MEANS = (
     "more comprehensive: mean decrease, percentage points",
     "contradictory: mean multiple of English", "comparisons with a multiple",
 )  # fmt: skip
-_COUNTED = (*LABELS, "no_response")
+_COUNTED = (*LABELS, NO_RESPONSE)
+_COUNTS = {label: f"correctness_{label}_count" for label in _COUNTED}
+_SHARED = {label: _COUNTS[label] for label in LABELS}
+"""Our labels -> the papers' names of their counts; and of those that have a published share."""
 _CORRECTNESS = CRITERIA["correctness"].columns
 
 
-def correctness_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) -> Iterator[Table]:
-    """Counts, and shares with drop and multiple, per dataset; published rows if `shown`."""
-    yield from _means(grid, shown)
-    for dataset in grid.datasets("correctness"):
-        figures = correctness_figures(dataset) if shown else []
-        notes = [
-            paper_note(figures)
-            + (" Their judge was GPT-3.5." if figures else ""),
-            *notes_about(remarks, "correctness", dataset),
-        ]  # fmt: skip
-        if any(label in grid.metrics("correctness", dataset) for label in LABELS):
-            yield _counts(grid, dataset, figures, notes)
-        yield _shares(grid, dataset, figures, notes)
-        yield from judge_tables(grid, dataset)
+def correctness_tables(grids: Grids) -> Iterator[Table]:
+    """Counts, and shares with drop and multiple, per dataset; and by judge, where several are."""
+    yield from _means(grids["correctness"])
+    for grid in grids["correctness"]:
+        figures = correctness_figures(grid.dataset) if grid.shown else []
+        judge = " Their judge was GPT-3.5." if figures else ""
+        notes = [paper_note(figures) + judge, *grid.notes]
+        if any(label in grid.metrics for label in LABELS):
+            yield _counts(grid, figures, notes)
+        yield _shares(grid, figures, notes)
+        yield from _by_judge(grid)
 
 
 def correctness_figures(dataset: str) -> list[Figure]:
     """The printed counts and decreases of a dataset."""
-    return [
-        item
-        for item in published(source="xlingeval", dataset=dataset)
-        if item.metric.startswith("correctness_")
-    ]
+    figures = published(source="xlingeval", dataset=dataset)
+    return [item for item in figures if item.metric.startswith("correctness_")]
 
 
-def _means(grid: Grid, shown: bool) -> Iterator[Table]:
+def _means(grids: Sequence[Grid]) -> Iterator[Table]:
     """The two means of XLingEval's abstract, over the pairs of dataset and language of each run."""
     rows = Rows(_MEANS)
-    papers = [name for name in grid.datasets("correctness") if name in RECORDS and name != "demo"]
-    others = [[name] for name in grid.datasets("correctness") if name not in papers]
-    done: set[tuple[str, ...]] = set()
+    papers = [grid for grid in grids if grid.dataset in RECORDS and grid.dataset != "demo"]
+    asked: dict[tuple[tuple[str, str], ...], None] = {}
     figures: list[Figure] = []
-    for datasets in [papers, *others]:
-        models = dict.fromkeys(m for name in datasets for m in grid.models("correctness", name))
-        for model in models:
-            lookups = {name: grid.lookup(model, "correctness", name) for name in datasets}
-            own = {name: grid.languages("correctness", name) for name in datasets}
-            pairs = gap_pairs(lookups, own)
+    for group in [papers, *([grid] for grid in grids if grid not in papers)]:
+        for model in dict.fromkeys(model for grid in group for model in grid.models):
+            shares = {grid.dataset: grid.lookup(model) for grid in group}
+            pairs = gap_pairs(shares, {grid.dataset: grid.languages for grid in group})
             if pairs:
                 rows.add(model, *_mean_cells(pairs))
-            done.add(tuple(f"{name} {code}" for name, code in pairs))
-    for wanted in sorted(done, key=len, reverse=True) if shown else ():
-        kept = [label.partition(" ")[::2] for label in wanted]
-        every = {name: correctness_figures(name) for name, _ in kept}
-        for model in dict.fromkeys(f.model for own in every.values() for f in own):
-            shares = {name: published_shares(every[name], model, name) for name in every}
-            codes = {name: [ENGLISH, *(c for n, c in kept if n == name)] for name in every}
+                asked[tuple(pairs)] = None
+    for wanted in sorted(asked, key=len, reverse=True) if any(g.shown for g in grids) else ():
+        every = {name: correctness_figures(name) for name, _ in wanted}
+        for model in dict.fromkeys(item.model for own in every.values() for item in own):
+            shares = {name: published_shares(own, model, name) for name, own in every.items()}
+            codes = {name: [ENGLISH, *(c for n, c in wanted if n == name)] for name in every}
             pairs = gap_pairs(shares, codes)
-            if len(pairs) == len(kept):
+            if len(pairs) == len(wanted):
                 rows.add(published_model(model), *_mean_cells(pairs), published=True)
-                figures += [f for own in every.values() for f in own if f.model == model]
+                figures += [item for own in every.values() for item in own if item.model == model]
     if rows.rows:
         note = (
             "Unweighted means over the pairs of dataset and language: decrease of 'more "
@@ -118,11 +118,10 @@ def gap_pairs(
     return gaps
 
 
-def published_shares(figures: Iterable[Figure], model: str, dataset: str) -> Lookup:
+def published_shares(figures: Sequence[Figure], model: str, dataset: str) -> Lookup:
     """A published model's labels as shares of all questions of the dataset."""
-    names = {label: f"correctness_{label}_count" for label in LABELS}
     own = [item for item in figures if item.model == model]
-    return lookup_of(own, names, 1 / RECORDS[dataset].n_questions)
+    return lookup_of(own, _SHARED, 1 / RECORDS[dataset].n_questions)
 
 
 def _mean_cells(pairs: Mapping[tuple[str, str], tuple[float, float | None]]) -> list[Value]:
@@ -135,27 +134,24 @@ def _mean_cells(pairs: Mapping[tuple[str, str], tuple[float, float | None]]) -> 
     ]  # fmt: skip
 
 
-def _counts(grid: Grid, dataset: str, figures: list[Figure], notes: list[str]) -> Table:
-    codes = {item.language for item in figures} | set(grid.languages("correctness", dataset))
-    languages = in_order(codes)
+def _counts(grid: Grid, figures: list[Figure], notes: list[str]) -> Table:
+    languages = in_order({item.language for item in figures} | set(grid.languages))
     rows = Rows(("label", "model", *languages))
     for label in _COUNTED:
-        for model in grid.models("correctness", dataset):
-            lookup = counts_of(grid, model, dataset)
-            rows.add(label, model, *(_count(lookup(label, code)) for code in languages))
-        for name, own in _correctness_models(figures).items():
-            numbers = lookup_of(own, {label: f"correctness_{label}_count"})
-            cells = [_count(numbers(label, code)) for code in languages]
-            rows.measured((label, published_model(name)), cells, published=True)
+        for model in grid.models:
+            counts = counts_of(grid, model)
+            rows.add(label, model, *(_count(counts(label, code)) for code in languages))
+        for source in printed(figures, _COUNTS):
+            cells = [_count(source.find(label, code)) for code in languages]
+            rows.measured((label, source.name), cells, published=True)
     note = "Questions with each label, of those whose judge call did not fail."
-    title = f"{heading('correctness', dataset)}: labels"
-    return rows.table(f"correctness_counts_{dataset}", "correctness", title, [note, *notes])
+    title = f"{grid.heading}: labels"
+    return rows.table(f"correctness_counts_{grid.dataset}", "correctness", title, [note, *notes])
 
 
-def counts_of(grid: Grid, model: str, dataset: str) -> Lookup:
+def counts_of(grid: Grid, model: str) -> Lookup:
     """How many questions have a label: its share of those that got one or no response."""
-    shares = grid.lookup(model, "correctness", dataset)
-    tasks = {c.language: c.task for c in grid.of("correctness", dataset) if c.model == model}
+    shares, tasks = grid.lookup(model), grid.task(model)
 
     def find(label: str, language: str) -> Bounded:
         share, failed = shares(label, language).value, shares("judge_failed_rate", language).value
@@ -172,29 +168,18 @@ def _count(share: Bounded) -> int | None:
     return None if share.value is None else round(share.value)
 
 
-def _correctness_models(figures: Iterable[Figure]) -> dict[str, list[Figure]]:
-    """Model -> its figures; Section 3.1 completes Table 1."""
-    by_model: dict[str, list[Figure]] = {}
-    for item in figures:
-        by_model.setdefault(item.model, []).append(item)
-    return by_model
-
-
-def _shares(grid: Grid, dataset: str, figures: list[Figure], notes: list[str]) -> Table:
+def _shares(grid: Grid, figures: list[Figure], notes: list[str]) -> Table:
     rows = Rows(("model", "language", "questions", *heads_of(_CORRECTNESS)))
-    codes = grid.languages("correctness", dataset)
-    for model in grid.models("correctness", dataset):
-        lookup = grid.lookup(model, "correctness", dataset)
-        tasks = {c.language: c.task for c in grid.of("correctness", dataset) if c.model == model}
-        for code in codes:
+    for model, find, *_ in grid.sources():
+        tasks = grid.task(model)
+        for code in grid.languages:
             run = tasks[code].results.count["effective"] if code in tasks else None
-            rows.add(model, code, run, *cells_of(_CORRECTNESS, lookup, code))
-    for name, own in _correctness_models(figures).items():
-        asked = RECORDS[dataset].n_questions
-        lookup = published_shares(own, name, dataset)
-        for code in in_order({item.language for item in own}):
-            cells = cells_of(_CORRECTNESS, lookup, code)
-            rows.add(published_model(name), code, asked, *cells, published=True)
+            rows.add(model, code, run, *cells_of(_CORRECTNESS, find, code))
+    asked = RECORDS[grid.dataset].n_questions if figures else 0
+    for source in printed(figures, _SHARED, 1 / max(asked, 1)):
+        for code in in_order({item.language for item in figures}):
+            cells = cells_of(_CORRECTNESS, source.find, code)
+            rows.measured((source.name, code, asked), cells, published=True)
     note = (
         "Shares of the questions whose judge call did not fail; intervals are Wilson's "
         "over questions. Decrease: in percentage points of all questions, which the paper calls "
@@ -203,5 +188,81 @@ def _shares(grid: Grid, dataset: str, figures: list[Figure], notes: list[str]) -
         f"languages. {DROP_NOTE}"
     )
     ours = "Shares in published rows are of all questions of the dataset." if figures else ""
-    title = f"{heading('correctness', dataset)}: shares"
-    return rows.table(f"correctness_{dataset}", "correctness", title, [note, ours, *notes])
+    return rows.table(grid.key, "correctness", f"{grid.heading}: shares", [note, ours, *notes])
+
+
+# By judge, and by people
+
+_OF_ONE = (*LABELS, NO_RESPONSE, "judge_failed_rate")
+_TOGETHER = {
+    "no_majority": "no majority",
+    "judge_agreement": "two judges alike",
+    "judge_alpha": "alpha",
+    "order_sensitive_rate": "order sensitive",
+    "order_unread_rate": "order unread",
+}
+_JUDGE_HEADS = (
+    *("model", "language", "judge"),
+    *(label.replace("_", " ") for label in (*LABELS, NO_RESPONSE)),
+    "failed",
+    *_TOGETHER.values(),
+)
+_JUDGE_NOTE = (
+    "Judge: its place in the setting (the signature has the models); all: the label that more than "
+    "half of them gave, or the one judge's. Shares are of the questions that have a label or no "
+    "response. Two judges alike and alpha (Krippendorff's, nominal; 0 is chance) are of labels "
+    "that two judges gave the same answer. Order sensitive: the label contradicts the one with the "
+    "two answers exchanged; the published order's counts."
+)
+
+
+def _by_judge(grid: Grid) -> Iterator[Table]:
+    """One table where a run had several judges, or asked in both orders; else none."""
+    rows = Rows(_JUDGE_HEADS)
+    for model, find, *_ in grid.sources() if {*_TOGETHER} & {*grid.metrics} else ():
+        for code in grid.languages:
+            together = [find(metric, code).value for metric in _TOGETHER]
+            if all(value is None for value in together):
+                continue
+            rows.add(model, code, "all", *(find(m, code).value for m in _OF_ONE), *together)
+            for number in range(1, MOST_JUDGES + 1):
+                alone = [find(of_judge(metric, number), code).value for metric in _OF_ONE]
+                rows.measured((model, code, str(number)), [*alone, *[None] * len(_TOGETHER)])
+    if rows.rows:
+        key, title = f"correctness_judges_{grid.dataset}", f"{grid.heading}: judges"
+        yield rows.table(key, "correctness", title, [_JUDGE_NOTE])
+
+
+_PEOPLE_HEADS = (
+    "dataset", "model", "language", "label", "judge's share", "corrected", "low", "high",
+    "gap to English, corrected", "gap low", "gap high", "answers", "people's labels",
+)  # fmt: skip
+_PEOPLE_NOTE = (
+    "Corrected: prediction-powered inference (Angelopoulos et al. 2023), the judge's share plus "
+    "the mean of person minus judge over what people labelled, weighted by the judge's labels, "
+    "from which the sample was drawn. Interval: over questions and people's labels, so that it "
+    "holds the judge's own error; not people's. Several people: the label that most gave. 'The "
+    "reference is wrong' is none of the four labels. Answers without a label of the judge are not "
+    "corrected."
+)
+
+
+def human_tables(report: Report) -> Iterator[Table]:
+    """One table, where people's labels correct anything."""
+    gaps = {
+        (item.context, item.panel.dataset, item.side, item.panel.metric): item
+        for item in report.comparisons
+        if item.baseline == ENGLISH and item.panel.criterion == "correctness"
+        if item.method.startswith("ppi")
+    }
+    rows = Rows(_PEOPLE_HEADS)
+    for item in report.corrected:
+        gap = gaps.get((item.model, item.dataset, item.language, item.label))
+        ends = (None, None, None) if gap is None else (gap.difference, gap.low, gap.high)
+        rows.add(
+            item.dataset, item.model, item.language, item.label.replace("_", " "), item.judge,
+            item.value, item.low, item.high, *ends, item.n, item.labels,
+        )  # fmt: skip
+    if rows.rows:
+        title = "Corrected by people"
+        yield rows.table("correctness_by_people", "correctness", title, [_PEOPLE_NOTE])

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from xling_tasks.criteria import CRITERIA, Panel
+from xling_tasks.criteria import CRITERIA
 from xling_tasks.criteria.rates import COLUMNS, IN_LANGUAGE, RATES, SECOND_OPINIONS
 from xling_tasks.report.data import Task
-from xling_tasks.report.tables.differences import Difference, grouped, notes_about, task_languages
-from xling_tasks.report.tables.grid import Grid, is_language, shown_temperature
+from xling_tasks.report.tables.grid import (
+    Grid,
+    Grids,
+    is_language,
+    recorded,
+    shown_temperature,
+    task_languages,
+)
 from xling_tasks.report.tables.rows import Rows
 from xling_tasks.report.tables.table import Table, Value
 
@@ -36,81 +41,61 @@ _SECOND_NOTE = (
 _JUDGED = "Judged: questions with one of the four labels; no response is counted beside them."
 
 
-def coverage_tables(grid: Grid, remarks: Sequence[Difference]) -> list[Table]:
+def coverage_tables(grids: Grids) -> Iterator[Table]:
     """One table per criterion that any model has."""
-    tasks = grouped(grid.report.models)
-    tables = []
-    for criterion, known in CRITERIA.items():
+    for criterion, places in grids.items():
         rows, notes = Rows(_HEADS), [_NOTE, _JUDGED if criterion == "correctness" else ""]
-        for dataset in grid.datasets(criterion):
-            for own in tasks[criterion, dataset].values():
-                for task in own:
-                    for line in _lines(grid, task):
-                        rows.add(*line)
-            several = len(grid.datasets(criterion)) > 1
-            runs = [task for own in tasks[criterion, dataset].values() for task in own]
-            about = [*notes_about(remarks, criterion, dataset), *_not_compared(runs)]
-            notes += [f"[{dataset}] {note}" if several else note for note in about]
-        datasets = grid.datasets(criterion)
-        if any("identifiers_agree" in grid.metrics(criterion, name) for name in datasets):
+        for grid in places:
+            tasks = [task for own in grid.tasks.values() for task in own]
+            for line in (line for task in tasks for line in _lines(grid, task)):
+                rows.add(*line)
+            about = [*grid.notes, *_not_compared(tasks)]
+            notes += [f"[{grid.dataset}] {x}" if len(places) > 1 else x for x in about]
+        if any("identifiers_agree" in grid.metrics for grid in places):
             notes.append(_SECOND_NOTE)
         if rows.rows:
-            tables.append(
-                rows.table(f"coverage_{criterion}", "coverage", f"Coverage: {known.title}", notes)
-            )
-    return tables
+            title = f"Coverage: {CRITERIA[criterion].title}"
+            yield rows.table(f"coverage_{criterion}", "coverage", title, notes)
 
 
 def _lines(grid: Grid, task: Task) -> Iterator[list[Value]]:
     """A row per language and temperature of a task."""
-    place = task.place
-    for language in task_languages(task) or sorted(_scored_languages(grid, task)):
-        panels = {
-            cell.panel
-            for cell in grid.of(place.criterion, place.dataset)
-            if cell.task is task and cell.language == language
-        }
-        taus = sorted({panel.temperature for panel in panels if panel.temperature is not None})
-        own: list[float | None] = [*taus] or [None]
-        start: list[Value] = [task.model, place.dataset, language]
-        for tau in own:
+    cells = [cell for cell in grid.cells if cell.task is task]
+    # The record of a task may not name its languages.
+    scored = sorted({cell.language for cell in cells if is_language(cell.language)})
+    for language in task_languages(task) or scored:
+        taus = {cell.panel.temperature for cell in cells if cell.language == language}
+        known: list[float | None] = [*sorted(tau for tau in taus if tau is not None)]
+        for tau in known or [None]:
             yield [
-                *start,
-                shown_temperature(tau),
-                *_questions(task, language),
-                *_measured(grid, task, language, tau),
-            ]
+                task.model, grid.dataset, language, shown_temperature(tau),
+                *_questions(task, language), *_measured(grid, task, language, tau),
+            ]  # fmt: skip
 
 
 def _not_compared(tasks: Sequence[Task]) -> list[str]:
     """What is said of questions that were asked and not compared."""
-    said: dict[str, None] = {}
+    said = []
     for task in tasks:
-        data: dict[str, Any] = dict(task.results.xling.get("data") or {})
+        data = recorded(task, "data")
         if flagged := data.get("flagged"):
-            said[
+            said.append(
                 f"{len(flagged)} of {data.get('questions')} questions are flagged: in some "
                 "language a wrong option reads like a right one, or one is missing. They are left "
                 "out in every language; acc_with_flagged has them."
-            ] = None
+            )
         if kept_out := data.get("not_compared"):
             by = ", ".join(sorted(set(kept_out.values())))
-            said[
+            said.append(
                 f"{len(kept_out)} of {data.get('questions')} questions are asked and not compared "
                 f"(right answers to them differ by {by}): claims and F1 are of the others."
-            ] = None
-    return list(said)
-
-
-def _scored_languages(grid: Grid, task: Task) -> set[str]:
-    """The languages of a task whose record does not name them."""
-    cells = grid.of(task.place.criterion, task.place.dataset)
-    return {cell.language for cell in cells if cell.task is task and is_language(cell.language)}
+            )
+    return list(dict.fromkeys(said))
 
 
 def _questions(task: Task, language: str) -> list[Value]:
     """In data, usable, run, unusable rows and questions, reasons, samples."""
-    data: dict[str, Any] = dict(task.results.xling.get("data") or {})
+    data = recorded(task, "data")
     samples = "logged" if task.ids else "none"
     lacking = data.get("unusable_questions")
     if CRITERIA[task.place.criterion].several_languages:
@@ -145,8 +130,7 @@ def _measured(grid: Grid, task: Task, language: str, tau: float | None) -> list[
 
     def value(metric: str) -> Value:
         for temperature in dict.fromkeys((tau, None)):
-            panel = Panel(task.place.criterion, task.place.dataset, metric, temperature)
-            cell = grid.cell(task.model, panel, language)
+            cell = grid.panels.get((metric, temperature), {}).get(task.model, {}).get(language)
             if cell is not None:
                 return cell.value
         return None

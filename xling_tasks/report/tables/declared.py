@@ -1,57 +1,108 @@
-"""Tables as criteria declare them: a row per language, and a table of parts where there are any."""
+"""Tables by language as criteria declare them, and means over scripts and families of languages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xling_tasks.criteria import CRITERIA, Column, Criterion
-from xling_tasks.report.tables.differences import Difference, notes_about
-from xling_tasks.report.tables.grid import Grid, heading
-from xling_tasks.report.tables.rows import by_language
+from xling_tasks.criteria import AVERAGE, ENGLISH, Column
+from xling_tasks.data.published import published
+from xling_tasks.languages import BRANCH_GROUPS
+from xling_tasks.report.tables.grid import (
+    Grid,
+    Grids,
+    paper_note,
+    printed,
+    recorded,
+    task_languages,
+)
+from xling_tasks.report.tables.rows import Rows, by_language
 from xling_tasks.report.tables.table import Table
 
+_GROUPS = (
+    AVERAGE, "script:latin", "script:indic", "script:perso_arabic", "script:other",
+    "family:romance", "family:slavic", "family:indo_aryan", "family:dravidian", "family:other",
+    "train:in", "train:out", *(f"branch:{name}" for name in BRANCH_GROUPS),
+)  # fmt: skip
+_TITLES = {
+    AVERAGE: "all",
+    **{name: name.replace(":", ": ").replace("_", "-") for name in _GROUPS[1:]},
+    "train:in": "trained languages",
+    "train:out": "other languages",
+}
+_FLOOR = "its values are what a second English answer shares with the first, where one was asked"
+_PAPER = (
+    "Published rows ({sources}) are over 30 languages and the paper's prompts, which are not "
+    "published (150 from categories of MMLU; ours ask about health), with its judge, classifiers "
+    "and translator (NLLB-200 MoE 54B): read them as orientation."
+)
 
-def declared_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) -> Iterator[Table]:
-    """Of every criterion whose table has no paper's form."""
-    for known in CRITERIA.values():
-        for dataset in grid.datasets(known.key) if not known.papers_form else ():
-            if has_columns(grid, known, dataset):
-                notes = [
-                    *notes_about(remarks, known.key, dataset),
-                    *_canaries(grid, known, dataset),
-                ]
-                yield languages_table(grid, known, dataset, [known.note, *notes])
-                yield from _parts_table(grid, known, dataset, notes)
+
+def declared_tables(grids: Grids) -> Iterator[Table]:
+    """A row per language; and a table of parts where there are any."""
+    for grid in (grid for own in grids.values() for grid in own):
+        if grid.known.papers_form or not _has_columns(grid):
+            continue
+        known, notes = grid.known, [*grid.notes, *_canaries(grid)]
+        yield _languages(grid, [known.note, *notes])
+        beginnings, title, note = known.parts or ((), "", "")
+        names = sorted(name for name in grid.metrics if name.startswith(beginnings))
+        if names:
+            columns = [Column(name, name.replace("_", " ")) for name in names]
+            texts = [known.note, note, *notes]
+            title = f"{grid.heading}: {title}"
+            yield by_language(grid, columns, f"{grid.key}_parts", title, texts)
 
 
-def has_columns(grid: Grid, known: Criterion, dataset: str) -> bool:
+def multilingual_tables(grids: Grids) -> Iterator[Table]:
+    """By language, then means over scripts, families and all, with Table 4's rows."""
+    for grid in (grid for own in grids.values() for grid in own):
+        if grid.known.several_languages and _has_columns(grid):
+            texts = [grid.known.note, f"{ENGLISH} is the reference: {_FLOOR}.", *grid.notes]
+            yield _languages(grid, texts, "_languages")
+            yield _by_group(grid)
+
+
+def _has_columns(grid: Grid) -> bool:
     """Whether a run has any of the metrics that a criterion's table shows."""
-    return bool({column.metric for column in known.columns} & {*grid.metrics(known.key, dataset)})
+    return any(column.metric in grid.metrics for column in grid.known.columns)
 
 
-def languages_table(
-    grid: Grid, known: Criterion, dataset: str, notes: Sequence[str], ending: str = ""
-) -> Table:
+def _languages(grid: Grid, notes: Sequence[str], ending: str = "") -> Table:
     """A row per language; `ending` is the key's, where the criterion has other tables too."""
-    key, title = f"{known.key}_{dataset}{ending}", f"{heading(known.key, dataset)}: languages"
-    return by_language(grid, known.key, dataset, known.columns, key, title, notes)
+    title = f"{grid.heading}: languages"
+    return by_language(grid, grid.known.columns, f"{grid.key}{ending}", title, notes)
 
 
-def _parts_table(
-    grid: Grid, known: Criterion, dataset: str, notes: Sequence[str]
-) -> Iterator[Table]:
-    beginnings, title, note = known.parts or ((), "", "")
-    names = sorted(n for n in grid.metrics(known.key, dataset) if n.startswith(beginnings))
-    if names:
-        columns = [Column(name, name.replace("_", " ")) for name in names]
-        title = f"{heading(known.key, dataset)}: {title}"
-        key, texts = f"{known.key}_{dataset}_parts", [known.note, note, *notes]
-        yield by_language(grid, known.key, dataset, columns, key, title, texts)
-
-
-def _canaries(grid: Grid, known: Criterion, dataset: str) -> Iterator[str]:
+def _canaries(grid: Grid) -> Iterator[str]:
     """What the data's publisher asks to keep with its texts, which a report shows."""
-    tasks = {id(cell.task): cell.task for cell in grid.of(known.key, dataset)}.values()
-    canaries = [(task.results.xling.get("data") or {}).get("canary") for task in tasks]
-    for text in sorted({str(text) for each in canaries if isinstance(each, list) for text in each}):
+    told = [recorded(task, "data").get("canary") for own in grid.tasks.values() for task in own]
+    for text in sorted({str(text) for each in told if isinstance(each, list) for text in each}):
         yield f"Canary of the data: {text}"
+
+
+def _by_group(grid: Grid) -> Table:
+    score = next(each.metric for each in grid.known.endpoints if each.agreement)
+    ends = [f"{_TITLES[name]} {end}" for name in _GROUPS for end in ("low", "high")]
+    rows = Rows(("model", "languages", *(_TITLES[name] for name in _GROUPS), *ends))
+    name, figures = f"{grid.criterion}_consistency", []
+    if grid.shown and grid.dataset == "xling":
+        figures = list(published(source="found_in_translation", table="Table 4", metric=name))
+    for source in [*grid.sources(), *printed(figures, {score: name})]:
+        each = [source.find(score, group) for group in _GROUPS]
+        tasks = grid.tasks.get(source.name, ())
+        others = [code for task in tasks for code in task_languages(task) if code != ENGLISH]
+        size = 30 if source.published else len(others) or None
+        bounds = [end for item in each for end in (item.low, item.high)]
+        values = [item.value for item in each]
+        rows.add(source.name, size, *values, *bounds, published=source.published)
+    text = (
+        "Unweighted means over the languages other than English that a model's run has "
+        "('languages' says how many; a group has those of them that belong to it): models with "
+        "other languages are not comparable. A mean is undefined where one of its languages is. "
+        "Families are the paper's groups, in which German and Dutch count as Romance and Persian "
+        "as Indo-Aryan; branches are the linguists' and have no published figure. Trained "
+        "languages are those of --metadata trained_languages."
+    )
+    texts = [grid.known.note, text, *grid.notes, paper_note(figures, _PAPER)]
+    title = f"{grid.heading}: scripts and families"
+    return rows.table(f"{grid.key}_groups", grid.criterion, title, texts)

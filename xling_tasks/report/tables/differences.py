@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from xling_metrics.stats.shares import wilson
@@ -13,10 +13,10 @@ from xling_tasks.harness.arguments import identity_in_signature
 from xling_tasks.languages import in_order, language_name
 from xling_tasks.logs import alike
 from xling_tasks.outcomes import NOT_MEASURED, SERVED
-from xling_tasks.report.data import Model, Task
+from xling_tasks.report.data import Task
 from xling_tasks.report.model import Report
 from xling_tasks.report.outcomes import counted
-from xling_tasks.report.tables.grid import dataset_title
+from xling_tasks.report.tables.grid import dataset_title, grouped, recorded, task_languages
 from xling_tasks.report.unread import measured
 
 _VERSIONS = ("lm_eval's version", "xling-tasks' version")
@@ -87,12 +87,6 @@ def _joined(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def notes_about(remarks: Iterable[Difference], criterion: str, dataset: str) -> list[str]:
-    """The same for the note of one table."""
-    about = (criterion, dataset)
-    return [f"{item.text}." for item in remarks if (item.criterion, item.dataset) == about]
-
-
 def remarks_of(report: Report) -> list[Difference]:
     """Everything that `differences` tells, with what it concerns."""
     remarks = []
@@ -121,28 +115,7 @@ def remarks_of(report: Report) -> list[Difference]:
     return remarks
 
 
-def grouped(models: Iterable[Model]) -> dict[tuple[str, str], dict[str, list[Task]]]:
-    """(Criterion, dataset) -> model -> its tasks, in the report's order."""
-    tasks_by_place: dict[tuple[str, str], dict[str, list[Task]]] = {}
-    for model in models:
-        for task in model.tasks:
-            about = (task.place.criterion, task.place.dataset)
-            tasks_by_place.setdefault(about, {}).setdefault(model.name, []).append(task)
-    for tasks in tasks_by_place.values():
-        for own in tasks.values():
-            order = in_order({task.place.language for task in own})
-            own.sort(key=lambda task: order.index(task.place.language))
-    return tasks_by_place
-
-
-def task_languages(task: Task) -> list[str]:
-    """The languages that a task has answers in."""
-    if task.place.language:
-        return [task.place.language]
-    return list((task.results.xling.get("data") or {}).get("languages") or [])
-
-
-def missing_languages(criterion: str, tasks: Tasks) -> dict[str, list[str]]:
+def _missing_languages(criterion: str, tasks: Tasks) -> dict[str, list[str]]:
     """Model -> languages that the dataset or another model has and it has not."""
     own = {
         name: {code for task in ts for code in task_languages(task)} for name, ts in tasks.items()
@@ -180,47 +153,50 @@ def _apart(report: Report, criterion: str, dataset: str) -> Iterator[str]:
 
 def _outcomes(tasks: Tasks, kinds: Mapping[str, str]) -> Iterator[str]:
     """What became of questions other than that they were measured, counted by language."""
-    for name, own in tasks.items():
-        parts = []
-        for task in own:
-            for code, outcomes in task.outcomes.items():
-                counts = {kind: n for kind, n in counted(outcomes).items() if kind in kinds}
-                asked = sum(outcome is not None for outcome in outcomes)
-                told = ", ".join(f"{n:,} {kinds[kind]}" for kind, n in counts.items())
-                parts += [f"{language_name(code)} {told} of {asked:,}"] if told else []
-        if parts:
-            yield f"{name}, answers of which not all was measured: {'; '.join(parts)}"
+
+    def parts(task: Task) -> Iterator[str]:
+        for code, outcomes in task.outcomes.items():
+            counts = {kind: n for kind, n in counted(outcomes).items() if kind in kinds}
+            asked = sum(outcome is not None for outcome in outcomes)
+            if told := ", ".join(f"{n:,} {kinds[kind]}" for kind, n in counts.items()):
+                yield f"{language_name(code)} {told} of {asked:,}"
+
+    return _of_each(tasks, "{}, answers of which not all was measured: {}", parts, "; ")
 
 
 def _one_text(tasks: Tasks) -> Iterator[str]:
     """Texts that many questions got, whatever they asked."""
+
+    def parts(task: Task) -> Iterator[str]:
+        for code, said in task.one_text:
+            yield f"{language_name(code)} {said.times:,} of {said.asked:,} ('{said.text}')"
+
+    return _of_each(tasks, "{} gives one and the same answer to many questions: {}", parts, "; ")
+
+
+def _of_each(
+    tasks: Tasks, sentence: str, parts: Callable[[Task], Iterable[str]], between: str = ", "
+) -> Iterator[str]:
+    """A sentence per model that has something to be told of any of its tasks."""
     for name, own in tasks.items():
-        parts = [
-            f"{language_name(code)} {said.times:,} of {said.asked:,} ('{said.text}')"
-            for task in own
-            for code, said in task.one_text
-        ]
-        if parts:
-            yield f"{name} gives one and the same answer to many questions: {'; '.join(parts)}"
+        if told := [part for task in own for part in parts(task)]:
+            yield sentence.format(name, between.join(told))
 
 
 # Which questions
 
 
 def _limited(tasks: Tasks) -> Iterator[str]:
-    for name, own in tasks.items():
-        parts = [
-            f"{task.place.language} {task.results.count['effective']} of "
-            f"{task.results.count['original']}".strip()
-            for task in own
-            if task.limited
-        ]
-        if parts:
-            yield f"{name} ran only a part of the questions (--limit): {', '.join(parts)}"
+    def parts(task: Task) -> Iterator[str]:
+        if task.limited:
+            count = task.results.count
+            yield f"{task.place.language} {count['effective']} of {count['original']}".strip()
+
+    return _of_each(tasks, "{} ran only a part of the questions (--limit): {}", parts)
 
 
 def _missing(criterion: str, tasks: Tasks, wanted: Sequence[str]) -> Iterator[str]:
-    for name, codes in missing_languages(criterion, tasks).items():
+    for name, codes in _missing_languages(criterion, tasks).items():
         lacking = [code for code in codes if not wanted or code in (ENGLISH, *wanted)]
         if lacking:
             yield f"{name} has no results in {', '.join(lacking)}"
@@ -253,13 +229,13 @@ def _guessing(criterion: str, tasks: Tasks) -> Iterator[str]:
 
 
 def _without_samples(tasks: Tasks) -> Iterator[str]:
-    for name, own in tasks.items():
-        codes = [task.place.language or "all languages" for task in own if not task.ids]
-        if codes:
-            yield (
-                f"{name} logged no samples in {', '.join(codes)}: no intervals, no tests, and "
-                "whether the questions are the same is unknown"
-            )
+    sentence = (
+        "{} logged no samples in {}: no intervals, no tests, and whether the questions are the "
+        "same is unknown"
+    )
+    return _of_each(
+        tasks, sentence, lambda task: [] if task.ids else [task.place.language or "all languages"]
+    )
 
 
 def _unlike_questions(criterion: str, tasks: Tasks) -> Iterator[str]:
@@ -281,7 +257,7 @@ def _unlike_languages(criterion: str, name: str, own: Sequence[Task]) -> Iterato
     if not own[0].place.parallel:
         return
     if CRITERIA[criterion].several_languages:
-        lacking = (own[0].results.xling.get("data") or {}).get("unusable_questions") or {}
+        lacking = recorded(own[0], "data").get("unusable_questions") or {}
         counts = ", ".join(f"{code} {len(ids)}" for code, ids in lacking.items())
         if counts:
             yield f"{name}: prompts without a text are left out in their language: {counts}"
@@ -358,7 +334,7 @@ def _versions(task: Task) -> tuple[str, str]:
 def _unlike_signatures(base: Task, task: Task, known: set[str]) -> Iterator[str]:
     """Metrics that were made in another way, but for reasons told already."""
     metrics_by_change: dict[tuple[str, str], list[str]] = {}
-    own, other = (t.results.xling.get("signatures") or {} for t in (base, task))
+    own, other = (recorded(side, "signatures") for side in (base, task))
     for metric in own:
         if metric in other and own[metric] != other[metric]:
             parts = [_fields(identity_in_signature(side[metric])) for side in (own, other)]

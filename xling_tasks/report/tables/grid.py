@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from xling_tasks.criteria import AVERAGE, CRITERIA, Panel
-from xling_tasks.data.published import Figure
+from xling_tasks.criteria import AVERAGE, CRITERIA
+from xling_tasks.data.protocols import TEMPERATURES
+from xling_tasks.data.published import Figure, published
 from xling_tasks.languages import in_order
-from xling_tasks.report.model import Cell, Report
-
-XLINGHEALTH_LANGUAGES = ("en", "es", "zh", "hi")
-MMEDBENCH_LANGUAGES = ("en", "es", "zh", "fr", "ja", "ru")
+from xling_tasks.report.data import Model, Task
+from xling_tasks.report.model import Report
 
 _DATASETS = {
     "healthqa": "HealthQA",
@@ -32,14 +33,6 @@ DROP_NOTE = (
     "its own scored questions; undefined for English itself and where English is 0, negative or "
     "missing."
 )
-SRC_NOTE = (
-    "Metrics that end in _src are made on the words of each language, with its own segmenter: a "
-    "difference in them is not the model's alone."
-)
-TOPICS_NOTE = (
-    "sim_lda and sim_hdp: topics are found in each language by themselves; intervals and p-values "
-    "are over questions and leave out the spread between seeds (_seed_sd in the table of values)."
-)
 _PAPER = (
     "Published rows ({sources}) are the paper's figures for other models, with its prompts (ours "
     "are worded anew), model versions and data of 2023: read them as orientation."
@@ -58,53 +51,87 @@ Lookup = Callable[[str, str], Bounded]
 """From metric and language to a number of one model at one temperature."""
 
 
+class Source(NamedTuple):
+    """Whose numbers stand in a row: those of a model of the report, or a paper's.
+
+    Attributes:
+        name: As the table has it.
+        find: Its numbers.
+        published: Whether they are a paper's.
+        setting: Of a paper's model, what distinguishes it.
+    """
+
+    name: str
+    find: Lookup
+    published: bool = False
+    setting: str = ""
+
+
 class Grid:
-    """A report's cells by model, metric and language."""
+    """A report's numbers of one criterion over one dataset.
 
-    def __init__(self, report: Report) -> None:
-        self.report = report
+    Attributes:
+        criterion: A key of `CRITERIA`.
+        dataset: The dataset's key.
+        panels: (metric, temperature) -> model -> language -> cell.
+        cells: The same in the report's order.
+        notes: What keeps its numbers from being compared as they stand.
+        shown: Whether the papers' figures stand beside its numbers.
+    """
 
-    def cell(self, model: str, panel: Panel, language: str) -> Cell | None:
-        """One cell; None where nothing was measured."""
-        return self.report.by_panel.get(panel, {}).get(model, {}).get(language)
+    def __init__(
+        self, report: Report, criterion: str, dataset: str, notes: Sequence[str] = (),
+        *, shown: bool = False,
+    ) -> None:  # fmt: skip
+        self.report, self.criterion, self.dataset = report, criterion, dataset
+        self.known, self.key = CRITERIA[criterion], f"{criterion}_{dataset}"
+        self.heading = heading(criterion, dataset)
+        self.notes, self.shown = notes, shown
+        self.panels = {
+            (panel.metric, panel.temperature): by_model
+            for panel, by_model in report.by_panel.items()
+            if (panel.criterion, panel.dataset) == (criterion, dataset)
+        }
+        self.cells = [
+            cell
+            for cell in report.cells
+            if (cell.panel.criterion, cell.panel.dataset) == (criterion, dataset)
+        ]
 
-    def of(self, criterion: str, dataset: str) -> Iterator[Cell]:
-        """The cells of one criterion over one dataset."""
-        for cell in self.report.cells:
-            if (cell.panel.criterion, cell.panel.dataset) == (criterion, dataset):
-                yield cell
-
-    def datasets(self, criterion: str) -> list[str]:
-        """Its datasets; the papers' first, samples last."""
-        own = {c.panel.dataset for c in self.report.cells if c.panel.criterion == criterion}
-        known = [name for name in _DATASETS if name in own]
-        return [*known, *sorted(own - set(known))]
-
-    def models(self, criterion: str, dataset: str) -> list[str]:
+    @cached_property
+    def models(self) -> list[str]:
         """The models that have it, in the report's order."""
-        return list(dict.fromkeys(cell.model for cell in self.of(criterion, dataset)))
+        return list(dict.fromkeys(cell.model for cell in self.cells))
 
-    def languages(self, criterion: str, dataset: str) -> list[str]:
+    @cached_property
+    def languages(self) -> list[str]:
         """The languages that any model has; no means over languages."""
-        codes = {cell.language for cell in self.of(criterion, dataset)}
-        return in_order(code for code in codes if is_language(code))
+        return in_order({cell.language for cell in self.cells if is_language(cell.language)})
 
-    def temperatures(self, criterion: str, dataset: str) -> list[float | None]:
-        """The temperatures of its metrics, None first."""
-        temperatures = {cell.panel.temperature for cell in self.of(criterion, dataset)}
-        return sorted(temperatures, key=lambda tau: (tau is not None, tau))
+    @cached_property
+    def taus(self) -> list[float]:
+        """The temperatures of its metrics, rising."""
+        return sorted({tau for _, tau in self.panels if tau is not None})
 
-    def metrics(self, criterion: str, dataset: str) -> list[str]:
+    @cached_property
+    def metrics(self) -> list[str]:
         """Its metrics' names, in the order in which tasks give them."""
-        return list(dict.fromkeys(cell.panel.metric for cell in self.of(criterion, dataset)))
+        return list(dict.fromkeys(cell.panel.metric for cell in self.cells))
 
-    def lookup(
-        self, model: str, criterion: str, dataset: str, tau: float | None = None, scale: float = 1.0
-    ) -> Lookup:
+    @cached_property
+    def tasks(self) -> dict[str, list[Task]]:
+        """Model -> its tasks, in the order of languages."""
+        return grouped(self.report.models)[self.criterion, self.dataset]
+
+    def task(self, model: str) -> dict[str, Task]:
+        """Language -> the task of one model."""
+        return {cell.language: cell.task for cell in self.cells if cell.model == model}
+
+    def lookup(self, model: str, tau: float | None = None, scale: float = 1.0) -> Lookup:
         """The numbers of one model at one temperature, each times `scale`."""
 
         def find(metric: str, language: str) -> Bounded:
-            cell = self.cell(model, Panel(criterion, dataset, metric, tau), language)
+            cell = self.panels.get((metric, tau), {}).get(model, {}).get(language)
             if cell is None:
                 return Bounded()
             ends = cell.interval
@@ -112,6 +139,68 @@ class Grid:
             return Bounded(times(cell.value, scale), times(low, scale), times(high, scale))
 
         return find
+
+    def means(self, model: str) -> Lookup:
+        """Unweighted means over the papers' temperatures; None where one of them is missing."""
+        each = [self.lookup(model, tau) for tau in TEMPERATURES]
+        return lambda metric, code: Bounded(mean_of([find(metric, code).value for find in each]))
+
+    def sources(self, tau: float | None = None, scale: float = 1.0) -> list[Source]:
+        """Every model with its numbers at one temperature."""
+        return [Source(model, self.lookup(model, tau, scale)) for model in self.models]
+
+    def figures(self, **fields: str) -> list[Figure]:
+        """The papers' figures with these fields, if they are shown; in the file's order."""
+        return list(published(**fields)) if self.shown else []
+
+
+Grids = Mapping[str, Sequence[Grid]]
+"""Criterion -> its numbers by dataset; none for a criterion that a report has not."""
+
+
+def grids_of(
+    report: Report, notes: Mapping[tuple[str, str], Sequence[str]], *, shown: bool
+) -> Grids:
+    """A report's numbers; datasets of the papers first, samples last, then others.
+
+    Args:
+        report: The numbers.
+        notes: (Criterion, dataset) -> what keeps its numbers from being compared as they stand.
+        shown: Whether the papers' figures stand beside them.
+    """
+    found: dict[str, list[Grid]] = {criterion: [] for criterion in CRITERIA}
+    order = {name: place for place, name in enumerate(_DATASETS)}
+    places = {(cell.panel.criterion, cell.panel.dataset) for cell in report.cells}
+    for key in sorted(places, key=lambda place: (order.get(place[1], len(order)), place)):
+        found[key[0]].append(Grid(report, *key, notes.get(key, ()), shown=shown))
+    return found
+
+
+def grouped(models: Iterable[Model]) -> dict[tuple[str, str], dict[str, list[Task]]]:
+    """(Criterion, dataset) -> model -> its tasks, in the report's order."""
+    tasks_by_place: dict[tuple[str, str], dict[str, list[Task]]] = {}
+    for model in models:
+        for task in model.tasks:
+            about = (task.place.criterion, task.place.dataset)
+            tasks_by_place.setdefault(about, {}).setdefault(model.name, []).append(task)
+    for tasks in tasks_by_place.values():
+        for own in tasks.values():
+            order = in_order({task.place.language for task in own})
+            own.sort(key=lambda task: order.index(task.place.language))
+    return tasks_by_place
+
+
+def task_languages(task: Task) -> list[str]:
+    """The languages that a task has answers in."""
+    if task.place.language:
+        return [task.place.language]
+    return list(recorded(task, "data").get("languages") or [])
+
+
+def recorded(task: Task, name: str) -> Mapping[str, Any]:
+    """A part of what a task records of itself; empty where it does not."""
+    part: Mapping[str, Any] = task.results.xling.get(name) or {}
+    return part
 
 
 # Numbers
@@ -176,7 +265,12 @@ def published_model(name: str) -> str:
     return f"{_PUBLISHED_MODELS.get(name, name)} (published)"
 
 
-def lookup_of(figures: Iterable[Figure], names: Mapping[str, str], scale: float = 1.0) -> Lookup:
+_NO_NAMES: Mapping[str, str] = MappingProxyType({})
+
+
+def lookup_of(
+    figures: Iterable[Figure], names: Mapping[str, str] = _NO_NAMES, scale: float = 1.0
+) -> Lookup:
     """Published figures by our metric's name and language.
 
     Args:
@@ -192,12 +286,21 @@ def lookup_of(figures: Iterable[Figure], names: Mapping[str, str], scale: float 
     return find
 
 
-def by_model(figures: Iterable[Figure]) -> dict[tuple[str, str], list[Figure]]:
-    """Figures by (model, setting), in the file's order."""
-    grouped: dict[tuple[str, str], list[Figure]] = {}
-    for item in figures:
-        grouped.setdefault((item.model, item.setting), []).append(item)
-    return grouped
+def printed(
+    figures: Sequence[Figure], names: Mapping[str, str] = _NO_NAMES, scale: float = 1.0
+) -> list[Source]:
+    """The papers' models, each with its figures; see `lookup_of`. In the file's order."""
+    return [
+        Source(
+            published_model(model),
+            lookup_of(
+                (f for f in figures if (f.model, f.setting) == (model, setting)), names, scale
+            ),
+            True,
+            setting,
+        )
+        for model, setting in dict.fromkeys((item.model, item.setting) for item in figures)
+    ]
 
 
 def paper_note(figures: Iterable[Figure], template: str = _PAPER) -> str:

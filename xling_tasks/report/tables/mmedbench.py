@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from xling_tasks.criteria import CRITERIA, form_of
+from xling_tasks.criteria import form_of
 from xling_tasks.criteria.rates import COVERAGE
 from xling_tasks.data.published import Figure, published
 from xling_tasks.report.data import Task
-from xling_tasks.report.tables.differences import Difference, grouped, notes_about
-from xling_tasks.report.tables.grid import (
-    MMEDBENCH_LANGUAGES,
-    Grid,
-    Lookup,
-    by_model,
-    heading,
-    lookup_of,
-    paper_note,
-    published_model,
-)
+from xling_tasks.report.tables.grid import Grid, Grids, Lookup, paper_note, printed
 from xling_tasks.report.tables.rows import Rows, wide_cells, wide_heads
 from xling_tasks.report.tables.table import Table
 
+_LANGUAGES = ("en", "es", "zh", "fr", "ja", "ru")
 _OF_100 = frozenset({"sacrebleu"})
 _RATIONALES = ("mmedbench_rationale", "mmedbench_rationale_ft")
 _ANSWERS_ONLY = "full fine-tuning, answers only"
@@ -63,38 +54,30 @@ _PAPER = (
 )
 
 
-def mmedbench_tables(grid: Grid, remarks: Sequence[Difference], shown: bool) -> Iterator[Table]:
+def mmedbench_tables(grids: Grids) -> Iterator[Table]:
     """Accuracy in percent as Table 1, then the other metrics; rationales as Table 2."""
-    for criterion in (name for name, known in CRITERIA.items() if not known.parallel):
-        for dataset in grid.datasets(criterion):
-            yield from _tables(
-                grid, criterion, dataset, notes_about(remarks, criterion, dataset), shown
-            )
-
-
-def _tables(
-    grid: Grid, criterion: str, dataset: str, notes: list[str], shown: bool
-) -> Iterator[Table]:
-    skip = {*COVERAGE}
-    metrics = [name for name in grid.metrics(criterion, dataset) if name not in skip]
-    figures = mmedbench_figures(criterion, dataset) if shown else []
-    title, key = heading(criterion, dataset), f"{criterion}_{dataset}"
-    if criterion in _RATIONALES:
-        groups = [(key, title, metrics)]
-    else:
-        rest = [name for name in metrics if name != "acc"]
-        groups = [(key, f"{title}: accuracy", ["acc"]), (f"{key}_more", f"{title}: more", rest)]
-    for name, text, chosen in groups:
-        if _IDF in chosen:
-            figures = [_weighed(item) for item in figures]
-        own = [item for item in figures if _names(item)[0] in chosen]
-        yield _table(grid, criterion, dataset, name, text, chosen, own, notes)
+    for grid in (grid for own in grids.values() for grid in own if not grid.known.parallel):
+        metrics = [name for name in grid.metrics if name not in COVERAGE]
+        figures = mmedbench_figures(grid.criterion, grid.dataset) if grid.shown else []
+        groups = {("", ""): metrics}
+        if grid.criterion not in _RATIONALES:
+            rest = [name for name in metrics if name != "acc"]
+            groups = {("", ": accuracy"): ["acc"], ("_more", ": more"): rest}
+        for (key, title), chosen in groups.items():
+            ours = idf_weighed if _IDF in chosen else _ours
+            names = {ours(item.metric): item.metric for item in figures}
+            own = [item for item in figures if ours(item.metric) in chosen]
+            yield _table(grid, grid.key + key, grid.heading + title, chosen, own, names)
 
 
 def idf_weighed(metric: str) -> str:
     """Our name of a printed metric, BERTScore with the idf of the paper's equation 4."""
-    name = _OURS.get(metric, metric)
+    name = _ours(metric)
     return _IDF if name == "bertscore_f1" else name
+
+
+def _ours(metric: str) -> str:
+    return _OURS.get(metric, metric)
 
 
 def mmedbench_figures(criterion: str, dataset: str) -> list[Figure]:
@@ -108,42 +91,32 @@ def mmedbench_figures(criterion: str, dataset: str) -> list[Figure]:
     ]
 
 
-def _weighed(item: Figure) -> Figure:
-    """A figure of BERTScore as one that weighs by idf, which its paper's equation says."""
-    return item._replace(metric=_IDF) if idf_weighed(item.metric) == _IDF else item
-
-
-def _names(item: Figure) -> tuple[str, str]:
-    """Our name of a published metric, and the paper's."""
-    return (_OURS.get(item.metric, item.metric), item.metric)
-
-
 def _table(
-    grid: Grid, criterion: str, dataset: str, key: str, title: str, metrics: Sequence[str],
-    figures: Sequence[Figure], notes: Sequence[str],
+    grid: Grid, key: str, title: str, metrics: Sequence[str], figures: Sequence[Figure],
+    names: Mapping[str, str],
 ) -> Table:  # fmt: skip
-    rows = Rows(("metric", "model", "setting", *wide_heads(MMEDBENCH_LANGUAGES, average=True)))
-    tasks = grouped(grid.report.models)[criterion, dataset]
+    rows = Rows(("metric", "model", "setting", *wide_heads(_LANGUAGES, average=True)))
     lacking: dict[str, list[str]] = {}
     for metric in metrics:
-        for model, own in tasks.items():
-            lookup = percent_lookup(grid, model, criterion, dataset, metric)
-            cells = wide_cells(lookup, metric, MMEDBENCH_LANGUAGES, average=True)
-            if rows.measured((metric, model, settings_of(own)), cells):
-                without = [c for c, v in zip(MMEDBENCH_LANGUAGES, cells, strict=False) if v is None]
+        for model, tasks in grid.tasks.items():
+            cells = wide_cells(
+                percent_lookup(grid, model, metric), metric, _LANGUAGES, average=True
+            )
+            if rows.measured((metric, model, _settings_of(tasks)), cells):
+                without = [c for c, v in zip(_LANGUAGES, cells, strict=False) if v is None]
                 if without:
                     lacking.setdefault(f"{model}: {', '.join(without)}", []).append(metric)
-        for (name, setting), printed in by_model(figures).items():
-            lookup = lookup_of(printed, dict(map(_names, printed)))
-            cells = wide_cells(lookup, metric, MMEDBENCH_LANGUAGES, average=True)
-            rows.measured((metric, published_model(name), setting), cells, published=True)
-    about = [_scale_note(criterion, metrics), _average_note(lacking), _QUESTIONS, *notes]
-    return rows.table(key, criterion, title, [*about, paper_note(figures, _PAPER)], digits=2)
+        for source in printed(figures, names):
+            cells = wide_cells(source.find, metric, _LANGUAGES, average=True)
+            rows.measured((metric, source.name, source.setting), cells, published=True)
+    about = [_scale_note(grid.criterion, metrics), _average_note(lacking), _QUESTIONS, *grid.notes]
+    notes = [*about, paper_note(figures, _PAPER)]
+    return rows.table(key, grid.criterion, title, notes, digits=2)
 
 
-def percent_lookup(grid: Grid, model: str, criterion: str, dataset: str, metric: str) -> Lookup:
+def percent_lookup(grid: Grid, model: str, metric: str) -> Lookup:
     """A metric in the paper's unit: percent, but for what has 0-100 of itself."""
-    return grid.lookup(model, criterion, dataset, scale=1 if metric in _OF_100 else 100)
+    return grid.lookup(model, scale=1 if metric in _OF_100 else 100)
 
 
 def _scale_note(criterion: str, metrics: Sequence[str]) -> str:
@@ -170,7 +143,7 @@ def _average_note(lacking: dict[str, list[str]]) -> str:
     return f"{text}: {'; '.join(parts)}." if parts else f"{text}."
 
 
-def settings_of(tasks: Sequence[Task]) -> str:
+def _settings_of(tasks: Sequence[Task]) -> str:
     """How a model was asked, in the paper's words."""
     return " / ".join(dict.fromkeys(map(_setting, tasks)))
 

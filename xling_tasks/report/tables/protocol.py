@@ -6,46 +6,47 @@ comparable`), or was `not made`; with the reason. The paper's tests stand in the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from xling_tasks.criteria import CRITERIA, ENGLISH
+from xling_tasks.criteria import ENGLISH
 from xling_tasks.data.protocols import NO_HDP, Protocol, protocol_of
 from xling_tasks.data.published import SOURCES, Figure, published
 from xling_tasks.languages import in_order
 from xling_tasks.report.data import Task
 from xling_tasks.report.tables.correctness import correctness_figures, counts_of
 from xling_tasks.report.tables.grid import (
+    Bounded,
     Grid,
+    Grids,
+    Lookup,
     decrease_points,
-    heading,
     is_language,
     paper_note,
     published_model,
+    recorded,
     shown_temperature,
 )
 from xling_tasks.report.tables.mmedbench import idf_weighed, mmedbench_figures, percent_lookup
 from xling_tasks.report.tables.rows import Rows
 from xling_tasks.report.tables.table import Table
-from xling_tasks.report.tables.xlinghealth import A11_NAMES, mean_lookup, spread_lookup
+from xling_tasks.report.tables.xlinghealth import A11_NAMES, spread_lookup
 
 _MEASURED, _UNLIKE, _NOT_MADE = "measured here", "not comparable", "not made"
 _NOT_ASKED = "not asked in this run, or nothing of it could be scored"
-Find = Callable[[str], float | None]
-"""From a language to a value, in the paper's unit."""
+Tasks = dict[str, dict[str, Task]]
+"""Model -> language -> task."""
 
 
-def protocol_tables(grid: Grid) -> Iterator[Table]:
+def protocol_tables(grids: Grids) -> Iterator[Table]:
     """One per criterion and dataset of runs with the switch that a paper has printed scores of."""
-    for criterion in CRITERIA:
-        protocol = protocol_of(criterion)
-        for dataset in grid.datasets(criterion) if protocol else ():
-            tasks: dict[str, dict[str, Task]] = {}
-            for cell in grid.of(criterion, dataset):
-                if cell.task.results.xling.get("settings", {}).get("protocol"):
-                    tasks.setdefault(cell.model, {})[cell.language] = cell.task
-            figures = _figures(criterion, dataset)
-            if protocol and tasks and figures:
-                yield _table(grid, protocol, criterion, dataset, tasks, figures)
+    for grid in (grid for own in grids.values() for grid in own):
+        protocol, figures = protocol_of(grid.criterion), _figures(grid.criterion, grid.dataset)
+        tasks: Tasks = {}
+        for cell in grid.cells:
+            if recorded(cell.task, "settings").get("protocol"):
+                tasks.setdefault(cell.model, {})[cell.language] = cell.task
+        if protocol and tasks and figures:
+            yield _table(grid, protocol, tasks, figures)
 
 
 def _figures(criterion: str, dataset: str) -> list[Figure]:
@@ -64,10 +65,7 @@ def _figures(criterion: str, dataset: str) -> list[Figure]:
     return mmedbench_figures(criterion, dataset)
 
 
-def _table(
-    grid: Grid, protocol: Protocol, criterion: str, dataset: str,
-    tasks: dict[str, dict[str, Task]], figures: Sequence[Figure],
-) -> Table:  # fmt: skip
+def _table(grid: Grid, protocol: Protocol, tasks: Tasks, figures: Sequence[Figure]) -> Table:
     codes = dict.fromkeys(item.language for item in figures)
     groups = [code for code in codes if not is_language(code)]
     languages = [*in_order(code for code in codes if is_language(code)), *groups]
@@ -85,8 +83,8 @@ def _table(
                 published=True,
             )  # fmt: skip
         for model, by_language in tasks.items():
-            name, find = _ours(grid, model, criterion, dataset, metric, tau)
-            values = {code: find(code) for code in languages if code in codes}
+            name, find = _ours(grid, model, metric, tau)
+            values = {code: find(name, code).value for code in languages}
             said = {c: _label(protocol, name, c, v, by_language) for c, v in values.items()}
             kinds = {kind: [c for c in said if said[c][0] == kind] for kind, _ in said.values()}
             told = [
@@ -101,9 +99,9 @@ def _table(
         f"(protocol=published). Other than in the paper in every cell: {protocol.remains} Its "
         "tests of differences, where it has any, stand with ours below."
     )
-    title = f"As published, cell by cell: {heading(criterion, dataset)}"
-    key = f"protocol_{criterion}_{dataset}"
-    return rows.table(key, criterion, title, [note, paper_note(figures)], digits=4)
+    title = f"As published, cell by cell: {grid.heading}"
+    key = f"protocol_{grid.key}"
+    return rows.table(key, grid.criterion, title, [note, paper_note(figures)], digits=4)
 
 
 def _whole(metric: str, value: float | None) -> float | None:
@@ -111,38 +109,29 @@ def _whole(metric: str, value: float | None) -> float | None:
     return round(value) if value is not None and metric.endswith("_count") else value
 
 
-def _ours(
-    grid: Grid, model: str, criterion: str, dataset: str, metric: str, tau: str
-) -> tuple[str, Find]:
+def _ours(grid: Grid, model: str, metric: str, tau: str) -> tuple[str, Lookup]:
     """Our name of a printed metric, and our values in the paper's unit."""
+    label = metric.removeprefix("correctness_")
     if metric.endswith("_count"):
-        label = metric.removeprefix("correctness_").removesuffix("_count")
-        counts = counts_of(grid, model, dataset)
-        return label, lambda code: counts(label, code).value
+        return label.removesuffix("_count"), counts_of(grid, model)
     if metric.endswith("_decrease_vs_en_points"):
-        label = metric.removeprefix("correctness_").removesuffix("_decrease_vs_en_points")
-        shares = grid.lookup(model, criterion, dataset)
-        english = shares(label, ENGLISH).value
-        return label, lambda code: decrease_points(shares(label, code).value, english)
+        shares = grid.lookup(model)
+
+        def decrease(name: str, code: str) -> Bounded:
+            return Bounded(decrease_points(shares(name, code).value, shares(name, ENGLISH).value))
+
+        return label.removesuffix("_decrease_vs_en_points"), decrease
     if metric == "language_consistency_percent":
-        name = "language_consistency_published"
-        spoken = grid.lookup(model, criterion, dataset, float(tau), 100)
-        return name, lambda code: spoken(name, code).value
+        return "language_consistency_published", grid.lookup(model, float(tau), 100)
     if tau == "mean":
-        plain = metric.removesuffix("_sd") if criterion == "verifiability" else metric
+        spread = grid.criterion == "verifiability" and metric.endswith("_sd")
+        plain = metric.removesuffix("_sd") if spread else metric
         name = next((own for own, theirs in A11_NAMES.items() if theirs == plain), plain)
-        if plain != metric:
-            spread = spread_lookup(grid, model, dataset)
-            return name, lambda code: spread(name, code)
-        means = mean_lookup(grid, model, criterion, dataset)
-        return name, lambda code: means(name, code).value
-    if criterion in ("information", "empathy"):
-        name = next(x.metric for x in CRITERIA[criterion].endpoints if x.agreement)
-        scores = grid.lookup(model, criterion, dataset)
-        return name, lambda code: scores(name, code).value
+        return name, spread_lookup(grid, model) if spread else grid.means(model)
+    if grid.known.several_languages:
+        return next(x.metric for x in grid.known.endpoints if x.agreement), grid.lookup(model)
     name = idf_weighed(metric)
-    percents = percent_lookup(grid, model, criterion, dataset, name)
-    return name, lambda code: percents(name, code).value
+    return name, percent_lookup(grid, model, name)
 
 
 def _label(

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xling_tasks.criteria import AVERAGE, ENGLISH, Column
-from xling_tasks.report.tables.grid import Grid, Lookup, decrease_points, drop, mean_of, multiple
+from xling_tasks.report.tables.grid import (
+    Grid,
+    Lookup,
+    Source,
+    decrease_points,
+    drop,
+    mean_of,
+    multiple,
+)
 from xling_tasks.report.tables.table import Table, Value
 
 
@@ -32,6 +40,15 @@ class Rows:
             self.add(*start, *cells, published=published)
             return True
         return False
+
+    def wide(
+        self, start: Sequence[Value], sources: Iterable[Source], metric: str,
+        languages: Sequence[str], *, drops: bool = True,
+    ) -> None:  # fmt: skip
+        """Append a row per source that has a value: a metric by language, below `wide_heads`."""
+        for source in sources:
+            cells = wide_cells(source.find, metric, languages, average=False, drops=drops)
+            self.measured((*start, source.name), cells, source.published)
 
     def table(
         self, key: str, section: str, title: str, notes: Iterable[str], digits: int = 3
@@ -82,16 +99,14 @@ def _cells(column: Column, lookup: Lookup, language: str) -> list[Value]:
 
 
 def by_language(
-    grid: Grid, criterion: str, dataset: str, columns: Sequence[Column], key: str, title: str,
-    notes: Iterable[str],
-) -> Table:  # fmt: skip
+    grid: Grid, columns: Sequence[Column], key: str, title: str, notes: Iterable[str]
+) -> Table:
     """A table with a row per language and model."""
     rows = Rows(("language", "model", *heads_of(columns)))
-    for code in grid.languages(criterion, dataset):
-        for model in grid.models(criterion, dataset):
-            lookup = grid.lookup(model, criterion, dataset)
-            rows.measured((code, model), cells_of(columns, lookup, code))
-    return rows.table(key, criterion, title, notes)
+    for code in grid.languages:
+        for source in grid.sources():
+            rows.measured((code, source.name), cells_of(columns, source.find, code))
+    return rows.table(key, grid.criterion, title, notes)
 
 
 # A metric in a row, languages in columns

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from xling_tasks.criteria import CRITERIA, Panel
 from xling_tasks.data.published import Figure, published
 from xling_tasks.languages import in_order
 from xling_tasks.report.model import Classic, Comparison, Report
-from xling_tasks.report.tables.differences import Difference, notes_about
 from xling_tasks.report.tables.grid import (
-    SRC_NOTE,
-    TOPICS_NOTE,
-    dataset_title,
+    heading,
     paper_note,
     published_model,
     shown_temperature,
@@ -21,16 +17,16 @@ from xling_tasks.report.tables.grid import (
 from xling_tasks.report.tables.rows import Rows
 from xling_tasks.report.tables.table import Table, Value
 
-_TUKEY_TABLES = ("Table 2", "Table 3")
-_PAIR_FIGURES = {
-    "md": ("tukey_md_", _TUKEY_TABLES, ""),
-    "low": ("tukey_md_", _TUKEY_TABLES, "_ci_low"),
-    "high": ("tukey_md_", _TUKEY_TABLES, "_ci_high"),
-    "p": ("tukey_md_", _TUKEY_TABLES, "_p"),
-    "t": ("ttest_t_", ("Table A12",), ""),
-    "t_p": ("ttest_t_", ("Table A12",), "_p"),
-}
-"""What is published of a pair: prefix and suffix of its names, and the tables."""
+_SRC_NOTE = (
+    "Metrics that end in _src are made on the words of each language, with its own segmenter: a "
+    "difference in them is not the model's alone."
+)
+_TOPICS_NOTE = (
+    "sim_lda and sim_hdp: topics are found in each language by themselves; intervals and p-values "
+    "are over questions and leave out the spread between seeds (_seed_sd in the table of values)."
+)
+_TUKEY_ENDS = ("", "_ci_low", "_ci_high", "_p")
+_TUKEY, _T_TESTS, _ANOVA = ("Table 2", "Table 3"), ("Table A12",), ("Table A13",)
 _PAIRED_HEADS = (
     "dataset", "metric", "T", "model", "language", "value", "English", "difference", "low", "high",
     "relative, %", "p", "p (Holm)", "d_z", "rank-biserial", "p (Wilcoxon)", "wins", "ties",
@@ -43,36 +39,36 @@ _TUKEY_HEADS = (
 )  # fmt: skip
 
 
-def significance_tables(
-    report: Report, remarks: Sequence[Difference], shown: bool
-) -> Iterator[Table]:
+Notes = Mapping[tuple[str, str], Sequence[str]]
+"""(Criterion, dataset) -> what keeps its numbers from being compared as they stand."""
+
+Tests = Mapping[Panel, Sequence[Classic]]
+"""Metric and temperature -> every model's tests."""
+
+
+def significance_tables(report: Report, notes: Notes, shown: bool) -> Iterator[Table]:
     """Comparisons per criterion, then ANOVA and pairs per criterion and dataset."""
     for criterion in CRITERIA:
         own = [item for item in report.comparisons if item.panel.criterion == criterion]
         if own:
-            yield _against_english(report, criterion, own, remarks)
-    for (criterion, dataset), tests in _by_dataset(report.classic).items():
-        notes = [
-            *notes_of_metrics(item.panel.metric for item in tests),
-            *notes_about(remarks, criterion, dataset),
-        ]
-        yield _anova(criterion, dataset, tests, notes, shown)
-        yield _pairs(criterion, dataset, tests, notes, shown)
-
-
-def _by_dataset(classic: Sequence[Classic]) -> dict[tuple[str, str], list[Classic]]:
-    by_place: dict[tuple[str, str], list[Classic]] = {}
-    for item in classic:
-        by_place.setdefault((item.panel.criterion, item.panel.dataset), []).append(item)
+            yield _against_english(report, criterion, own, notes)
+    by_place: dict[tuple[str, str], dict[Panel, list[Classic]]] = {}
+    for item in report.classic:
+        place = (item.panel.criterion, item.panel.dataset)
+        by_place.setdefault(place, {}).setdefault(item.panel, []).append(item)
     order = list(CRITERIA)
-    return dict(sorted(by_place.items(), key=lambda item: (order.index(item[0][0]), item[0][1])))
+    for place in sorted(by_place, key=lambda place: (order.index(place[0]), place[1])):
+        tests = by_place[place]
+        about = [*_notes_of_metrics(panel.metric for panel in tests), *notes.get(place, ())]
+        yield _anova(*place, tests, about, shown)
+        yield _pairs(*place, tests, about, shown)
 
 
 # Against English
 
 
 def _against_english(
-    report: Report, criterion: str, own: Sequence[Comparison], remarks: Sequence[Difference]
+    report: Report, criterion: str, own: Sequence[Comparison], notes_by_place: Notes
 ) -> Table:
     rows = Rows(_PAIRED_HEADS)
     for item in _sorted(report, own):
@@ -94,19 +90,19 @@ def _against_english(
             "accuracy is beyond guessing (0 is guessing, 1 all right), interval and p are those "
             "of Agresti & Caffo or Welch, n is the language's own number of questions."
         )
-    notes += notes_of_metrics(item.panel.metric for item in own)
+    notes += _notes_of_metrics(item.panel.metric for item in own)
     for dataset in dict.fromkeys(item.panel.dataset for item in own):
-        notes += [f"[{dataset}] {text}" for text in notes_about(remarks, criterion, dataset)]
+        notes += [f"[{dataset}] {text}" for text in notes_by_place.get((criterion, dataset), ())]
     title = f"Against English: {CRITERIA[criterion].title}"
     return rows.table(f"against_english_{criterion}", "statistics", title, notes, digits=4)
 
 
-def notes_of_metrics(metrics: Iterable[str]) -> list[str]:
+def _notes_of_metrics(metrics: Iterable[str]) -> list[str]:
     """What keeps a metric's differences between languages from being the model's alone."""
     names = set(metrics)
-    notes = [SRC_NOTE] if any(name.endswith("_src") for name in names) else []
+    notes = [_SRC_NOTE] if any(name.endswith("_src") for name in names) else []
     topics = any(name.startswith(("sim_lda", "sim_hdp")) for name in names)
-    return [*notes, TOPICS_NOTE] if topics else notes
+    return [*notes, _TOPICS_NOTE] if topics else notes
 
 
 def _sorted(report: Report, own: Sequence[Comparison]) -> list[Comparison]:
@@ -144,46 +140,42 @@ def _comparison(item: Comparison) -> list[Value]:
 # As in the paper
 
 
-def _anova(
-    criterion: str, dataset: str, tests: Sequence[Classic], notes: Sequence[str], shown: bool
-) -> Table:
+def _anova(criterion: str, dataset: str, tests: Tests, notes: Sequence[str], shown: bool) -> Table:
     rows, used = Rows(_ANOVA_HEADS), list[Figure]()
-    for panel, own in _by_panel(tests).items():
+    for panel, own in tests.items():
         for item in own:
             anova = item.tests.anova
             sizes = ", ".join(f"{code} {n}" for code, n in item.tests.n.items())
             start = _start(panel, item.model)
             rows.add(*start, anova.f, anova.p, anova.df_between, anova.df_within, sizes)
-        chances = _figures(panel, "anova_F_", ("Table A13",), "_p") if shown else []
-        for figure in _figures(panel, "anova_F_", ("Table A13",)) if shown else ():
+        printed = _figures(panel, "anova_F_", _ANOVA) if shown else {}
+        chances = _figures(panel, "anova_F_", _ANOVA, "_p")
+        for about, figure in printed.items():
             used.append(figure)
-            start = _start(panel, published_model(figure.model))
-            p = next((_chance(item) for item in chances if item.model == figure.model), None)
-            rows.add(*start, figure.value, p, None, None, None, published=True)
+            cells = (figure.value, _chance(chances.get(about)), None, None, None)
+            rows.add(*_start(panel, published_model(figure.model)), *cells, published=True)
     text = (
         "One-way analysis of variance over the languages. The paper's tests take the languages' "
         "values as independent samples although the questions are the same; the paired comparisons "
         "above use that. Values per language: questions with a value; the paper keeps only those "
         "with a value in every language. p-values here are not corrected over metrics."
     )
-    title = f"ANOVA: {CRITERIA[criterion].title}, {dataset_title(dataset)}"
+    title = f"ANOVA: {heading(criterion, dataset)}"
     key = f"anova_{criterion}_{dataset}"
     return rows.table(key, "statistics", title, [text, *notes, paper_note(used)], digits=4)
 
 
-def _pairs(
-    criterion: str, dataset: str, tests: Sequence[Classic], notes: Sequence[str], shown: bool
-) -> Table:
+def _pairs(criterion: str, dataset: str, tests: Tests, notes: Sequence[str], shown: bool) -> Table:
     rows, used = Rows(_TUKEY_HEADS), list[Figure]()
-    for panel, own in _by_panel(tests).items():
+    for panel, own in tests.items():
         for item in own:
             for line in _tests_of(item):
                 rows.add(*_start(panel, item.model), *line)
         orders = [(pair.first, pair.second) for item in own for pair in item.tests.tukey]
-        for printed in _published_pairs(panel, orders) if shown else ():
-            used += printed.figures
-            start = _start(panel, published_model(printed.figures[0].model))
-            rows.add(*start, *printed.cells, published=True)
+        for cells, figures in _published_pairs(panel, orders) if shown else ():
+            used += figures
+            start = _start(panel, published_model(figures[0].model))
+            rows.add(*start, *cells, published=True)
     text = (
         "Difference: mean of the second language minus mean of the first, as in the paper, with "
         "Tukey's simultaneous interval and p adjusted for all pairs. t: Student's unpaired test, "
@@ -191,40 +183,36 @@ def _pairs(
         "sign, which is turned here). Published numbers of a pair that stands here the other way "
         "round have their sign turned. '< 0.001' is printed so."
     )
-    title = f"Tukey's HSD and t tests: {CRITERIA[criterion].title}, {dataset_title(dataset)}"
+    title = f"Tukey's HSD and t tests: {heading(criterion, dataset)}"
     key = f"tukey_{criterion}_{dataset}"
     return rows.table(key, "statistics", title, [text, *notes, paper_note(used)], digits=4)
 
 
-class _Pair(NamedTuple):
-    """A published pair of languages: what stands in its row, and where it comes from."""
-
-    cells: list[Value]
-    figures: list[Figure]
-
-
-def _published_pairs(panel: Panel, orders: Sequence[tuple[str, str]]) -> Iterator[_Pair]:
-    """Tables 2 and 3 (Tukey), with A12 (t tests), turned into the order that stands here."""
+def _published_pairs(
+    panel: Panel, orders: Sequence[tuple[str, str]]
+) -> Iterator[tuple[list[Value], list[Figure]]]:
+    """Tables 2 and 3 (Tukey), with A12 (t tests): rows in the order that stands here; sources."""
     parts = {
-        name: {(item.model, item.language): item for item in _figures(panel, start, tables, end)}
-        for name, (start, tables, end) in _PAIR_FIGURES.items()
+        **{end: _figures(panel, "tukey_md_", _TUKEY, end) for end in _TUKEY_ENDS},
+        **{f"t{end}": _figures(panel, "ttest_t_", _T_TESTS, end) for end in ("", "_p")},
     }
     for key in dict.fromkeys(key for by_pair in parts.values() for key in by_pair):
         figures = {name: by_pair[key] for name, by_pair in parts.items() if key in by_pair}
         first, second, sign = turned(key[1], orders)
         values = {name: sign * figure.value for name, figure in figures.items()}
-        ends = sorted(values[name] for name in ("low", "high") if name in values)
+        ends = sorted(values[name] for name in ("_ci_low", "_ci_high") if name in values)
         low, high = ends if len(ends) == 2 else (None, None)
-        chances = [_chance(figures[name]) if name in figures else None for name in ("p", "t_p")]
         # The paper's t has the sign of the first language's mean minus the second's.
         t = -values["t"] if "t" in values else None
-        cells = [first, second, None, None, values.get("md"), low, high, chances[0], t, None,
-                 chances[1]]  # fmt: skip
-        yield _Pair(cells, list(figures.values()))
+        cells = [first, second, None, None, values.get(""), low, high, _chance(figures.get("_p")),
+                 t, None, _chance(figures.get("t_p"))]  # fmt: skip
+        yield cells, list(figures.values())
 
 
-def _chance(figure: Figure) -> Value:
+def _chance(figure: Figure | None) -> Value:
     """A published p; where it is printed as a bound, as such."""
+    if figure is None:
+        return None
     return f"< {figure.value:g}" if figure.setting == "upper bound" else figure.value
 
 
@@ -249,26 +237,20 @@ def turned(pair: str, orders: Sequence[tuple[str, str]]) -> tuple[str, str, int]
     return first, second, 1
 
 
-def _by_panel(tests: Sequence[Classic]) -> dict[Panel, list[Classic]]:
-    """Metric and temperature -> every model's tests."""
-    by_panel: dict[Panel, list[Classic]] = {}
-    for item in tests:
-        by_panel.setdefault(item.panel, []).append(item)
-    return by_panel
-
-
 def _start(panel: Panel, model: str) -> list[Value]:
     return [panel.metric, shown_temperature(panel.temperature), model]
 
 
-def _figures(panel: Panel, start: str, tables: Sequence[str], end: str = "") -> list[Figure]:
-    """The paper's figures of exactly this dataset, metric and temperature."""
+def _figures(
+    panel: Panel, start: str, tables: Sequence[str], end: str = ""
+) -> dict[tuple[str, str], Figure]:
+    """(Model, language or pair) -> the paper's figure of this dataset, metric and temperature."""
     if panel.criterion != "consistency" or panel.temperature is None:
-        return []
-    return [
-        item
+        return {}
+    name = f"{start}{panel.metric}{end}"
+    return {
+        (item.model, item.language): item
         for table in tables
-        for item in published(source="xlingeval", table=table, dataset=panel.dataset)
-        if item.metric == f"{start}{panel.metric}{end}"
-        and float(item.temperature) == panel.temperature
-    ]
+        for item in published(source="xlingeval", table=table, dataset=panel.dataset, metric=name)
+        if float(item.temperature) == panel.temperature
+    }

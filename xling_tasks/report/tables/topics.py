@@ -14,7 +14,7 @@ from xling_tasks.languages import in_order
 from xling_tasks.report.data import Task
 from xling_tasks.report.inference import Draws, column_interval
 from xling_tasks.report.model import Report
-from xling_tasks.report.tables.grid import heading, is_language
+from xling_tasks.report.tables.grid import heading, is_language, shown_temperature
 from xling_tasks.report.tables.rows import Rows
 from xling_tasks.report.tables.table import Table, Value
 
@@ -26,10 +26,9 @@ WITHOUT = "without one"
 def topic_tables(report: Report, topics: Mapping[str, str] | None) -> Iterator[Table]:
     """A table per criterion and dataset: by topic where a file of topics is given, by category."""
     places: dict[tuple[str, str], list[Task]] = {}
-    for model in report.models:
-        for task in model.tasks:
-            if task.ids and CRITERIA[task.place.criterion].by_topic:
-                places.setdefault((task.place.criterion, task.place.dataset), []).append(task)
+    for task in (task for model in report.models for task in model.tasks):
+        if task.ids and CRITERIA[task.place.criterion].by_topic:
+            places.setdefault((task.place.criterion, task.place.dataset), []).append(task)
     for (criterion, dataset), tasks in places.items():
         if topics is not None and any(key in topics for task in tasks for key in task.ids):
             yield _table(report, criterion, dataset, tasks, "topic", topics)
@@ -66,22 +65,16 @@ def _table(
 
 def _lines(task: Task, keep: NDArray[np.bool_], draws: Draws) -> Iterator[list[Value]]:
     """A task's metrics over some of its questions, a line per language."""
-    lines = []
+    lines: list[list[Value]] = []
     for name, column in task.columns.items():
         panel, language = panel_of(task.place, name)
-        if panel.metric not in CRITERIA[panel.criterion].main or not is_language(language):
-            continue
         sums = column.sums[keep]
-        present = sums[~np.isnan(sums[:, 0])]
-        if not len(present):
+        n = int(np.count_nonzero(~np.isnan(sums[:, 0])))
+        if not n or panel.metric not in CRITERIA[panel.criterion].main or not is_language(language):
             continue
-        interval = column_interval(name, replace(column, sums=sums), draws)
-        value = None if interval is None else interval.value
-        ends = (None, None) if interval is None else (interval.low, interval.high)
-        tau = None if panel.temperature is None else f"{panel.temperature:g}"
-        start = [panel.metric, tau, task.model, language, len(present)]
-        line: list[Value] = [*start, value, *ends]
-        lines.append((panel.metric, tau or "", language, line))
-    order = in_order({language for _, _, language, _ in lines})
-    for *_, line in sorted(lines, key=lambda item: (item[0], item[1], order.index(item[2]))):
-        yield line
+        found = column_interval(name, replace(column, sums=sums), draws)
+        ends = (None, None, None) if found is None else (found.value, found.low, found.high)
+        tau = shown_temperature(panel.temperature)
+        lines.append([panel.metric, tau, task.model, language, n, *ends])
+    order = in_order({str(line[3]) for line in lines})
+    yield from sorted(lines, key=lambda x: (x[0], x[1] or "", order.index(str(x[3]))))

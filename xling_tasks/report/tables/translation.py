@@ -17,7 +17,7 @@ from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Report, Sides
 from xling_tasks.report.over import over
 from xling_tasks.report.stats import Statistics
-from xling_tasks.report.tables.grid import heading
+from xling_tasks.report.tables.grid import heading, recorded
 from xling_tasks.report.tables.rows import Rows
 from xling_tasks.report.tables.table import Table, Value
 from xling_tasks.report.unread import measured
@@ -64,21 +64,20 @@ class _Set(NamedTuple):
 def translation_tables(report: Report) -> Iterator[Table]:
     """A table per criterion and set of English questions; none where one form has no sign."""
     groups: dict[tuple[str, str], list[_Set]] = {}
-    for model in report.models:
-        for one in _sets(model):
-            groups.setdefault(one.same, []).append(one)
+    for one in (one for model in report.models for one in _sets(model)):
+        groups.setdefault(one.same, []).append(one)
     statistics = Statistics(report.options).untested()
+    names = [model.name for model in report.models]
     for (criterion, _), sets in groups.items():
         rows = Rows(_HEADS)
         every = [(one, task, _found(one, task)) for one in sets for task in one.others]
         lines = [line for line in every if line[-1]]  # Others share no question with English.
         order = in_order({task.place.language for _, task, _ in lines})
-        names = [model.name for model in report.models]
         lines.sort(
-            key=lambda x: (
-                names.index(x[0].model.name),
-                order.index(x[1].place.language),
-                len(x[1].place.dataset),
+            key=lambda line: (
+                names.index(line[1].model),
+                order.index(line[1].place.language),
+                len(line[1].place.dataset),
             )
         )
         for one, task, found in lines:
@@ -95,16 +94,11 @@ def translation_tables(report: Report) -> Iterator[Table]:
 def _sets(model: Model) -> Iterator[_Set]:
     """What of a model asks the same questions of multiple choice in English and other languages."""
     tasks = [task for task in model.tasks if task.ids and task.place.parallel and _metric(task)]
-    for english in tasks:
-        if english.place.language == ENGLISH:
-            others = tuple(
-                task
-                for task in tasks
-                if task.place[:2] == english.place[:2] and task is not english
-            )
-            asked = dict(_asked(english)) if others and _is_choice(english) else {}
-            if asked:
-                yield _Set(model, english, others, asked)
+    for english in (task for task in tasks if task.place.language == ENGLISH):
+        alike = [task for task in tasks if task.place[:2] == english.place[:2]]
+        others = tuple(task for task in alike if task is not english)
+        if others and asked_of(english.results.samples.at(english.offsets[0])["doc"]) is not None:
+            yield _Set(model, english, others, dict(_asked(english)))
 
 
 def _metric(task: Task) -> str:
@@ -121,10 +115,6 @@ def _whole(task: Task) -> Task:
     column = own.columns[name]
     sums = np.where(np.isnan(task.columns[name].sums), flagged.sums, column.sums)
     return replace(own, columns={**own.columns, name: replace(column, sums=sums)})
-
-
-def _is_choice(task: Task) -> bool:
-    return asked_of(task.results.samples.at(task.offsets[0])["doc"]) is not None
 
 
 def _asked(task: Task) -> Iterator[tuple[str, Asked]]:
@@ -150,7 +140,7 @@ def _found(one: _Set, task: Task) -> Found:
 
 def _texts_in(task: Task) -> str:
     """The language that the texts are in: of a back-translation English."""
-    return str((task.results.xling.get("data") or {}).get("texts_in") or task.place.language)
+    return str(recorded(task, "data").get("texts_in") or task.place.language)
 
 
 def _line(statistics: Statistics, one: _Set, task: Task, found: Found) -> list[Value]:
@@ -159,7 +149,7 @@ def _line(statistics: Statistics, one: _Set, task: Task, found: Found) -> list[V
     if not knows_negations(_texts_in(task)):
         told[list(SIGNS).index("negations")] = None
     marked = [key for key, own in found.items() if own]
-    kind = (task.results.xling.get("data") or {}).get("translation") or task.place.dataset
+    kind = recorded(task, "data").get("translation") or task.place.dataset
     return [
         one.model.name, task.place.language, str(kind), len(found), *told, len(marked),
         *_gap(statistics, one, task, [*found])[:3],
