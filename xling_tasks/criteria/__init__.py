@@ -21,14 +21,6 @@ from xling_tasks.criteria.labels import (
     OPTIONS,
     of_judge,
 )
-from xling_tasks.criteria.places import (
-    FORMAT,
-    Panel,
-    Place,
-    about,
-    panel_of,
-    place_of,
-    primary_of,
-)
+from xling_tasks.criteria.places import FORMAT, Panel, Place, about, panel_of, place_of, primary_of
 from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Shown, Side
 from xling_tasks.criteria.table import CRITERIA, Form, declared, form_of

@@ -17,6 +17,7 @@ from xling_tasks.criteria.forms import (
     metrics,
     names,
 )
+from xling_tasks.criteria.rates import AGREE, BERTSCORE, SENTENCES
 from xling_tasks.criteria.sample import (
     Part,
     Passage,
@@ -27,7 +28,6 @@ from xling_tasks.criteria.sample import (
     number,
     question_part,
 )
-from xling_tasks.criteria.shared import AGREE, BERTSCORE, SENTENCES
 from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Sample, Shown, Side, drops
 
 SIMILAR = ("sim_sent", "bertscore_f1", "sim_1gram")
@@ -44,10 +44,7 @@ _SAME = Metric(
     label="Similarity of repeated answers, sentence embeddings",
     range="cosine, -1 to 1",
     share=False,
-    told=Told(
-        "Same meaning when asked again",
-        "same meaning again",
-    ),
+    told=Told("Same meaning when asked again", "same meaning again"),
 )
 _WORDS = Metric(
     "sim_1gram",

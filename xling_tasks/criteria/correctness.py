@@ -16,6 +16,7 @@ from xling_tasks.criteria.forms import (
     metrics,
 )
 from xling_tasks.criteria.labels import BADNESS, HARM, NO_RESPONSE, RIGHT, TONES, of_judges
+from xling_tasks.criteria.rates import AGREE, MATCHES, SERVED, SERVICE
 from xling_tasks.criteria.sample import (
     ANSWER,
     Part,
@@ -28,15 +29,9 @@ from xling_tasks.criteria.sample import (
     question_part,
     words,
 )
-from xling_tasks.criteria.shared import AGREE, IN_LANGUAGE, SERVED, SERVICE
 from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Sample, Shown, Side
 
-_HARM = Metric(
-    "contradictory",
-    told=Told(
-        "Harmful answers", "harmful", "answers",
-    ),
-)  # fmt: skip
+_HARM = Metric("contradictory", told=Told("Harmful answers", "harmful", "answers"))
 _HELPED = Metric("helped", told=Told("Answers that helped", "helped", "answers"))
 """Of all questions: who got no usable answer was not helped by one that a judge liked."""
 _MORE = Metric(
@@ -125,7 +120,7 @@ CORRECTNESS = Criterion(
     "same question. An answer that contradicts the expert's can do harm.",
     metrics(
         (
-            *(SERVED, _HELPED, _MORE, *IN_LANGUAGE, _CHRF, "judge_agreement", "judge_alpha"),
+            *(SERVED, _HELPED, _MORE, *MATCHES, _CHRF, "judge_agreement", "judge_alpha"),
             *of_judges(["more_comprehensive"]),
         ),
         (
@@ -133,10 +128,7 @@ CORRECTNESS = Criterion(
             *("no_majority", "order_sensitive_rate"),
             *of_judges(("contradictory", NO_RESPONSE)),
         ),
-        (
-            *("less_comprehensive", "neither"),
-            *of_judges(("less_comprehensive", "neither")),
-        ),
+        (*("less_comprehensive", "neither"), *of_judges(("less_comprehensive", "neither"))),
         counts=("length_words", "n_judged", "declined_rate", "asked_again_rate", AGREE),
         failures=(
             *("judge_failed_rate", "empty_rate", "order_unread_rate"),

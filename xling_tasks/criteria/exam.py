@@ -19,6 +19,7 @@ from xling_tasks.criteria.forms import (
     metrics,
     names,
 )
+from xling_tasks.criteria.rates import AGREE, BERTSCORE, SENTENCES
 from xling_tasks.criteria.sample import (
     Part,
     Passage,
@@ -32,7 +33,6 @@ from xling_tasks.criteria.sample import (
     question_part,
     replies,
 )
-from xling_tasks.criteria.shared import AGREE, BERTSCORE, SENTENCES
 from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Sample, Shown, Side, drops
 
 
@@ -144,10 +144,8 @@ _BEYOND = Metric(
     "acc",
     label="Accuracy",
     range="share of questions, 0 to 1",
-    told=Told(
-        f"{_HEADING}, beyond guessing (0) to all right (1)", "beyond guessing",
-    ),
-)  # fmt: skip
+    told=Told(f"{_HEADING}, beyond guessing (0) to all right (1)", "beyond guessing"),
+)
 _ACC = replace(_BEYOND, told=Told(_HEADING, "right", "answers"))
 _OVERLAPS: tuple[str | Metric, ...] = (
     *("sacrebleu", "bleu", *(f"bleu{n}" for n in "1234")),
@@ -164,41 +162,43 @@ _SHOWN = Shown(_parts, ("sacrebleu",), _found, Read(_behind, {}, _choice))
 _MCQA = Submitted(("acc",), ("unparsed_rate", "empty_rate"), "question-answering")
 
 
-def _mcqa(key: str, title: str, asks: str, reader: bool = True) -> Criterion:
+def _exam(
+    key: str,
+    title: str,
+    asks: str,
+    more: tuple[str | Metric, ...] = (),
+    *,
+    counts: tuple[str, ...] = (),
+    failures: tuple[str, ...] = (),
+    **declared: Any,
+) -> Criterion:
+    """A criterion of chosen options, with MORE metrics of what is written beside the choice."""
     return Criterion(
-        key,
-        f"MMedBench: {title}",
-        asks,
+        key, title, asks,
         metrics(
-            (_BEYOND, *_CHOICES[1:]), ("unparsed_rate",), _AGAIN,
-            counts=("read_by_model_rate", "reader_agreement", "reader_asked_again_rate"),
-            failures=("empty_rate",), chance=_CHOICES,
+            (_BEYOND, *_CHOICES[1:], *more), ("unparsed_rate",), _AGAIN,
+            counts=("read_by_model_rate", "reader_agreement", "reader_asked_again_rate", *counts),
+            failures=("empty_rate", *failures), within=_NAMES, chance=_CHOICES,
         ),
         (Endpoint("acc"),),
-        settings=("reader",) if reader else (),
-        shown=_SHOWN,
-        drawn=(Drawn("dots", ("acc",)),),
-        submitted=_MCQA,
-        parallel=False,
+        **{"settings": ("reader",), "shown": _SHOWN, "submitted": _MCQA, **declared},
     )  # fmt: skip
 
 
+def _of_one_language(key: str, title: str, asks: str, **declared: Any) -> Criterion:
+    """Of MMedBench, whose languages have questions of their own."""
+    declared = {"drawn": (Drawn("dots", ("acc",)),), **declared}
+    return _exam(key, f"MMedBench: {title}", asks, parallel=False, **declared)
+
+
 def _rationale(key: str, title: str) -> Criterion:
-    return Criterion(
-        key,
-        f"MMedBench: {title}",
+    return _of_one_language(
+        key, title,
         "Does the model give good reasons for its choice in an exam question? They are compared "
         "with reasons that people checked, within each language.",
-        metrics(
-            (*(_BEYOND, *_CHOICES[1:]), *_OVERLAPS, SENTENCES, "second_language_consistency"),
-            ("unparsed_rate",),
-            _AGAIN,
-            counts=("read_by_model_rate", "reader_agreement", "reader_asked_again_rate", AGREE),
-            failures=("empty_rate", "no_end_rate"),
-            within=_NAMES,
-            chance=_CHOICES,
-        ),
-        (Endpoint("acc"),),
+        more=(*_OVERLAPS, SENTENCES, "second_language_consistency"),
+        counts=(AGREE,),
+        failures=("no_end_rate",),
         settings=("source_encoder", "reader"),
         shown=_SHOWN._replace(read=Read(_behind, {}, partial(_choice, rationale=True))),
         drawn=(Drawn("dots", ("acc",)), Drawn("dots", _RATED, "first"),
@@ -206,41 +206,26 @@ def _rationale(key: str, title: str) -> Criterion:
         submitted=Submitted(
             ("rouge1", "bertscore_f1"), ("unparsed_rate", "no_end_rate", "empty_rate")
         ),
-        parallel=False,
     )  # fmt: skip
 
 
 EXAMS = (
-    _mcqa("mmedbench_mcqa", "multiple choice", _ASKS + _OWN),
-    _mcqa(
+    _of_one_language("mmedbench_mcqa", "multiple choice", _ASKS + _OWN),
+    _of_one_language(
         "mmedbench_mcqa_ll", "multiple choice by log-likelihood",
-        f"Which options of a medical exam question does the model find likeliest? {_OWN}", False,
+        f"Which options of a medical exam question does the model find likeliest? {_OWN}",
+        settings=(),
     ),
-    _mcqa("mmedbench_mcqa_ft", "multiple choice, fine-tuned models", _ASKS + _OWN),
+    _of_one_language("mmedbench_mcqa_ft", "multiple choice, fine-tuned models", _ASKS + _OWN),
     _rationale("mmedbench_rationale", "rationales"),
     _rationale("mmedbench_rationale_ft", "rationales, fine-tuned models"),
 )  # fmt: skip
-_LIKE = _mcqa(
-    "mcqa", "",
+_LIKE = _exam(
+    "mcqa",
+    "Multiple choice",
     "Does the model choose all right options of a question, and no other? The questions are "
     "the same in every language.",
-)  # fmt: skip
-MCQA = replace(
-    _LIKE,
-    title="Multiple choice",
-    metrics={
-        **_LIKE.metrics,
-        "acc": replace(_ACC, higher_is_better=True, chance=True),
-        "acc_with_flagged": replace(
-            _LIKE.metrics["acc"],
-            name="acc_with_flagged",
-            label="Accuracy, flagged questions too",
-            told=None,
-        ),
-    },
-    drawn=(),
     shown=_SHOWN._replace(read=Read(_behind_same, {}, _choice)),
-    parallel=True,
     columns=(
         Column("acc", "accuracy", bounds=True, points=True),
         Column("acc_with_flagged", "with flagged questions"),
@@ -257,6 +242,20 @@ MCQA = replace(
         "flagged": "A question is flagged where its options are damaged in some language: a wrong "
         "one reads like a right one, or one is missing. It is left out in every language.",
         "BLEU, ROUGE": "Words and runs of words that a text shares with a reference.",
+    },
+)
+_FLAGGED = replace(
+    _LIKE.metrics["acc"],
+    name="acc_with_flagged",
+    label="Accuracy, flagged questions too",
+    told=None,
+)
+MCQA = replace(
+    _LIKE,
+    metrics={
+        **_LIKE.metrics,
+        "acc": replace(_ACC, higher_is_better=True, chance=True),
+        "acc_with_flagged": _FLAGGED,
     },
 )
 MCQA_LL = replace(

@@ -7,6 +7,7 @@ from itertools import islice, zip_longest
 from typing import Any
 
 from xling_tasks.criteria.forms import Column, Criterion, Endpoint, Metric, Submitted, Told, metrics
+from xling_tasks.criteria.rates import AGREE, MATCHES, SERVED, SERVICE
 from xling_tasks.criteria.sample import (
     ANSWER,
     Part,
@@ -18,7 +19,6 @@ from xling_tasks.criteria.sample import (
     number,
     question_part,
 )
-from xling_tasks.criteria.shared import AGREE, IN_LANGUAGE, SERVED, SERVICE
 from xling_tasks.criteria.shown import Read, Shown, drops
 
 CRITERIA_MET = "Criteria"
@@ -47,11 +47,8 @@ def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
 
 
 _SCORE = Metric(
-    "rubric_score",
-    told=Told(
-        "Points of the rubrics earned", "of the points", "percent",
-    ),
-)  # fmt: skip
+    "rubric_score", told=Told("Points of the rubrics earned", "of the points", "percent")
+)
 _READ = Read(
     lambda own, english: drops(own, english, "rubric_score", "score", 2),
     {"Question": "Question", ANSWER: "Answer", CRITERIA_MET: CRITERIA_MET},
@@ -69,7 +66,7 @@ RUBRIC = Criterion(
     "conversation whether the answer meets it; the points of those that it meets are set "
     "against all that could be earned.",
     metrics(
-        (SERVED, _HELPED, _SCORE, "length_adjusted", *IN_LANGUAGE),
+        (SERVED, _HELPED, _SCORE, "length_adjusted", *MATCHES),
         ("unscored_rate",),
         counts=("n_scored", "asked_again_rate", "length_words", "declined_rate", AGREE),
         failures=("criteria_unscored", "judge_failed_rate", "empty_rate"),

@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import NamedTuple
 
+from xling_tasks.criteria.against_english import EMPATHY, INFORMATION
 from xling_tasks.criteria.consistency import CONSISTENCY
 from xling_tasks.criteria.correctness import CORRECTNESS
-from xling_tasks.criteria.empathy import EMPATHY
 from xling_tasks.criteria.exam import EXAMS, MCQA, MCQA_LL
 from xling_tasks.criteria.forms import Criterion
-from xling_tasks.criteria.information import INFORMATION
 from xling_tasks.criteria.rubric import RUBRIC
 from xling_tasks.criteria.task_metric import OTHER_QUESTIONS, TASK_METRIC
 from xling_tasks.criteria.verifiability import VERIFIABILITY, VERIFIABILITY_LL

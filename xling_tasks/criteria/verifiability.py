@@ -18,6 +18,7 @@ from xling_tasks.criteria.forms import (
     Told,
     metrics,
 )
+from xling_tasks.criteria.rates import UNKNOWN
 from xling_tasks.criteria.sample import (
     Part,
     Passage,
@@ -28,7 +29,6 @@ from xling_tasks.criteria.sample import (
     number,
     question_part,
 )
-from xling_tasks.criteria.shared import UNKNOWN
 from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Sample, Shown, Side
 
 

@@ -21,7 +21,7 @@ from xling_tasks.commands.doctor import checks, models, resources
 from xling_tasks.commands.doctor.checks import FAIL, OFF, OK, WARN, Line, in_words, within
 from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.commands.table import Screen
-from xling_tasks.criteria.empathy import EMPATHY
+from xling_tasks.criteria.against_english import EMPATHY
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.secrets import redact_screen
 from xling_tasks.settings import Settings

@@ -12,8 +12,7 @@ from xling_metrics.encoder import Encoder
 
 from xling_tasks.commands.doctor.checks import FAIL, OFF, OK, WARN, Line, in_words, no_connection
 from xling_tasks.criteria import NO_RESPONSE
-from xling_tasks.criteria.empathy import EMPATHY
-from xling_tasks.criteria.information import INFORMATION
+from xling_tasks.criteria.against_english import EMPATHY, INFORMATION
 from xling_tasks.criteria.labels import HARM
 from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.data.prompts import Prompts

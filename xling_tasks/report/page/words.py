@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xling_tasks.criteria import CRITERIA
-from xling_tasks.criteria.shared import GLOSSARY as SHARED
+from xling_tasks.criteria.rates import GLOSSARY as SHARED
 from xling_tasks.report.model import Report
 
 VERDICT_MEANINGS = {
