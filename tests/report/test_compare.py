@@ -503,7 +503,7 @@ def line(*, verdict="", **values):
     numbers = {"base": 0.5, "value": 0.531, "difference": 0.031, "low": 0.012, "high": 0.051}
     made = Comparison(
         panel=Panel("correctness", "demo", "more_comprehensive", None), side="B", baseline="A",
-        context="hi", paired=True, relative=None, p=0.001, n=100, left_out=0, **numbers | values,
+        context="hi", paired=True, p=0.001, n=100, left_out=0, **numbers | values,
     )  # fmt: skip
     if verdict:
         of = Conclusion(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xling_metrics.stats.odds import AtOdds
 
-from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, panel_of
+from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, Panel, panel_of
 from xling_tasks.outcomes import SERVED
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Comparison, Sides
@@ -15,6 +15,9 @@ from xling_tasks.report.paired import Ends
 from xling_tasks.report.stats import Statistics, english_pairs
 from xling_tasks.report.unlike import made_unlike
 from xling_tasks.report.unread import measured, unread
+
+Key = tuple[Panel, str]
+"""An endpoint in a language."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,11 @@ class Case:
     recalls: tuple[float, float, float, float] | None = None
     against_one: bool = False
     sized: bool = True
+
+    @property
+    def about(self) -> Key:
+        """Its metric, and its language or model."""
+        return self.comparison.panel, self.comparison.side
 
     @property
     def family(self) -> str:

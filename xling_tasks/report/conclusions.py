@@ -10,7 +10,7 @@ cases of one family changes its verdicts: neither other models nor other dataset
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +27,7 @@ from xling_metrics.stats.odds import ODDS, AtOdds, shifts, turns_at
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.languages import rank
 from xling_tasks.outcomes import REMEDIES, SERVED
-from xling_tasks.report.cases import Case, cases_of
+from xling_tasks.report.cases import Case, Key, cases_of
 from xling_tasks.report.data import Model
 from xling_tasks.report.model import Comparison, Conclusion, Options
 from xling_tasks.report.paired import Ends
@@ -49,25 +49,31 @@ ODDS_OF_HARM = 10.0
 
 def conclusions_of(statistics: Statistics, model: Model) -> list[Conclusion]:
     """Every conclusion of a model, in the order of datasets, criteria, languages and endpoints."""
-    cases = list(cases_of(statistics, model))
-    return sorted(concluded(cases, statistics.options), key=_place)
+    return sorted((said for _, said in against_english(statistics, model).values()), key=_place)
 
 
-def concluded(cases: Sequence[Case], options: Options) -> list[Conclusion]:
+def against_english(statistics: Statistics, model: Model) -> dict[Key, tuple[Case, Conclusion]]:
+    """What is concluded of every endpoint and language of a model, each with its case."""
+    return concluded({case.about: case for case in cases_of(statistics, model)}, statistics.options)
+
+
+def concluded(cases: Mapping[Key, Case], options: Options) -> dict[Key, tuple[Case, Conclusion]]:
     """The verdicts of cases of one pair of models or of one model, in their order.
 
     Harm and the rest of a dataset are corrected each by themselves; the parts of one that is asked
     in several tasks (`mmlu_prox: health`) together.
     """
-    made: dict[int, Conclusion] = {}
-    about = [(case.comparison.panel.measured_with, case.family) for case in cases]
-    for family in dict.fromkeys(about):
-        own = [at for at, other in enumerate(about) if other == family]
-        adjusted = holm([cases[at].tested for at in own])
+    families: dict[tuple[str, str], list[Key]] = {}
+    for key, case in cases.items():
+        of = case.comparison.panel.measured_with, case.family
+        families.setdefault(of, []).append(key)
+    made: dict[Key, Conclusion] = {}
+    for keys in families.values():
+        adjusted = holm([cases[key].tested for key in keys])
         size = max(1, sum(p is not None for p in adjusted))
-        for at, p_holm in zip(own, adjusted, strict=True):
-            made[at] = _concluded(cases[at], p_holm, size, options)
-    return [made[at] for at in range(len(cases))]
+        for key, p_holm in zip(keys, adjusted, strict=True):
+            made[key] = _concluded(cases[key], p_holm, size, options)
+    return {key: (case, made[key]) for key, case in cases.items()}
 
 
 def _place(item: Conclusion) -> tuple[str, int, tuple[int, str, str], int]:
@@ -264,8 +270,8 @@ def would_show(
 
 def _unsure(item: Conclusion, case: Case, *, shown: bool, same_read: bool) -> dict[str, Any]:
     """The reason, in the order of what would help, with what to do."""
+    sign = 1 if (item.estimate or 0) > 0 else -1
     if shown:
-        sign = 1 if (item.estimate or 0) > 0 else -1
         turns = turns_at(lambda k: _beyond(item, case.moves, k, sign))
         return {"reason": HIDDEN, "turns_at": turns, "next": REMEDIES[case.why]}
     if same_read:
@@ -284,10 +290,7 @@ def _unsure(item: Conclusion, case: Case, *, shown: bool, same_read: bool) -> di
         return {"reason": LEANS, "next": more_questions(item)}
     if item.n < FEWEST or item.detectable is None or item.detectable >= 1:
         return {"reason": "too few questions to show any difference", "next": "ask more questions"}
-    return {
-        "reason": TOO_FEW,
-        "next": more_questions(item),
-    }
+    return {"reason": TOO_FEW, "next": more_questions(item)}
 
 
 NO_LESS = "no less is shared than by two English answers"

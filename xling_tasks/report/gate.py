@@ -20,7 +20,7 @@ from xling_metrics.stats.resampling import LEVEL, RESAMPLES
 from xling_tasks import languages
 from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, Panel, panel_of
 from xling_tasks.errors import DataError
-from xling_tasks.report.cases import Case, cases_of, exploratory_beside
+from xling_tasks.report.cases import Case, Key, exploratory_beside
 from xling_tasks.report.compare.pairs import one_model, paired, shared
 from xling_tasks.report.compare.settings import made_differently
 from xling_tasks.report.compare.verdicts import between_models, endpoints_of
@@ -28,7 +28,7 @@ from xling_tasks.report.conclusions import (
     APART,
     BETTER,
     WORSE,
-    concluded,
+    against_english,
     more_to_decide,
     rules_out_worse,
 )
@@ -45,8 +45,6 @@ GO, NO_GO, INCONCLUSIVE = "GO", "NO-GO", "INCONCLUSIVE"
 STATUS = {GO: 0, NO_GO: 1, INCONCLUSIVE: 3}
 """Exit status of `xling gate`; 2 is an error, as of every command."""
 
-Key: TypeAlias = tuple[Panel, str]
-"""An endpoint in a language."""
 Concluded: TypeAlias = Mapping[Key, tuple[Case, Conclusion]]
 
 
@@ -142,7 +140,7 @@ def _checked(at: int, rule: Rule, models: Sequence[Model], options: Options) -> 
     """The rule's answer on every endpoint and language that it is about, and on what it lacks."""
     statistics = Statistics(Options(**{**asdict(options), "margin": rule.margin})).undescribed()
     two = rule.against == FORMER
-    found = _against_former(models, statistics) if two else _against_english(models[-1], statistics)
+    found = _against_former(models, statistics) if two else against_english(statistics, models[-1])
     there = _endpoints(models if two else models[-1:], english=two)
     for (panel, language), (endpoint, lacking) in there.items():
         if rule.wants(endpoint, panel.metric, language):
@@ -195,15 +193,6 @@ def _against_former(models: Sequence[Model], statistics: Statistics) -> Conclude
             f"A and B were not made alike: {'; '.join(unlike)}. Run one again like the other"
         )
     return between_models(endpoints_of(pairs), statistics)
-
-
-def _against_english(model: Model, statistics: Statistics) -> Concluded:
-    cases = list(cases_of(statistics, model))
-    said = concluded(cases, statistics.options)
-    return {
-        (case.comparison.panel, case.comparison.side): (case, item)
-        for case, item in zip(cases, said, strict=True)
-    }
 
 
 def _answer(at: int, rule: Rule, panel: Panel, case: Case, item: Conclusion) -> Checked:

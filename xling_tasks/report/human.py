@@ -22,7 +22,6 @@ from xling_metrics.stats.shares import Range
 from xling_tasks.criteria import LABELS, NO_RESPONSE
 from xling_tasks.outcomes import HELPED, NOT_SERVED
 from xling_tasks.report.data import Model, Task
-from xling_tasks.report.inference import ScoreDifference
 from xling_tasks.report.model import CorrectedShare, Options
 
 _NO_LABEL = "no label"
@@ -93,12 +92,14 @@ class Contrast(NamedTuple):
     Attributes:
         range: The sum with interval and p.
         means: The corrected share of each side.
-        n: Questions.
+        n: Questions that all sides have.
+        asked: Questions that one side has.
     """
 
     range: Range
     means: list[float | None]
     n: int
+    asked: int
 
 
 class Human:
@@ -117,34 +118,13 @@ class Human:
         """A task's labels; None where there are none, or too few for a correction."""
         return self._labels.get(key_of(task))
 
-    def difference(
-        self, label: str, side: tuple[Task, Task], level: float
-    ) -> tuple[ScoreDifference, int] | None:
-        """The gap of a label's share between two tasks over the questions that both have.
-
-        Args:
-            label: One of `LABELS`, or `helped`.
-            side: The task and its baseline.
-            level: Coverage.
-
-        Returns:
-            The corrected gap, and the questions that one or the other has; None without people's
-            labels of both.
-        """
-        contrast = self.contrast(label, [(1, side[0]), (-1, side[1])], level)
-        if contrast is None:
-            return None
-        own = _HELP if label == HELPED else label
-        asked = {key for task in side for key in strata_of(task, own, label)}
-        return ScoreDifference(contrast.range, contrast.means[0], contrast.means[1]), len(asked)
-
     def contrast(
-        self, label: str, sides: Sequence[tuple[int, Task]], level: float
+        self, name: str, sides: Sequence[tuple[int, Task]], level: float
     ) -> Contrast | None:
         """A sum of a label's shares in several tasks over the questions that all have.
 
         Args:
-            label: One of `LABELS`, or `helped`.
+            name: One of `LABELS`, or `helped`.
             sides: Sign (1 or -1) and task.
             level: Coverage.
 
@@ -153,35 +133,32 @@ class Human:
             of each of the judge's labels, but none among the questions that all tasks have, a note
             says so.
         """
-        labels = [self.labels_of(task) for _, task in sides]
-        given = [own for own in labels if own is not None]
-        column, label = label, _HELP if label == HELPED else label
-        if label not in LABELS or len(given) < len(sides):
+        given = [labels for _, task in sides if (labels := self.labels_of(task)) is not None]
+        if _label(name) not in LABELS or len(given) < len(sides):
             return None
-        strata = [strata_of(task, label, column) for _, task in sides]
+        strata = [strata_of(task, name) for _, task in sides]
         shared = [key for key in strata[0] if all(key in own for own in strata)]
         made = [
-            judged(task, label, own, kept, shared, column)
-            for (_, task), own, kept in zip(sides, given, strata, strict=True)
+            judged(task, name, labels, kept, shared)
+            for (_, task), labels, kept in zip(sides, given, strata, strict=True)
         ]
         for (_, task), side in zip(sides, made, strict=True):
             if empty := unlabelled(side):
                 self._note(task, [other for _, other in sides if other is not task], empty)
         if not shared or any(map(unlabelled, made)):
             return None
-        signed = [(sign, side) for (sign, _), side in zip(sides, made, strict=True)]
-        means = [ppi_mean(side, level, shares=True).value for side in made]
+        signs = [sign for sign, _ in sides]
         apart = [
-            own.apart(label, {key: kept[key] for key in shared})
-            for own, kept in zip(given, strata, strict=True)
+            labels.apart(_label(name), {key: kept[key] for key in shared})
+            for labels, kept in zip(given, strata, strict=True)
         ]
-        people = _together([sign for sign, _ in sides], apart)
-        return Contrast(ppi_contrast(signed, level, shares=True, people=people), means, len(shared))
+        signed = list(zip(signs, made, strict=True))
+        found = ppi_contrast(signed, level, shares=True, people=_together(signs, apart))
+        means = [ppi_mean(side, level, shares=True).value for side in made]
+        return Contrast(found, means, len(shared), len(set().union(*strata)))
 
     def _note(self, task: Task, others: Sequence[Task], empty: Sequence[str]) -> None:
-        beside = ", ".join(dict.fromkeys(
-            f"{other.model}, {other.results.task}" for other in others
-        ))  # fmt: skip
+        beside = ", ".join(dict.fromkeys(f"{x.model}, {x.results.task}" for x in others))
         note = (
             f"{task.model}, {task.results.task} beside {beside}: of the questions that all have, "
             f"people labelled no answer that the judge calls {' or '.join(empty)}, so the gap is "
@@ -232,24 +209,28 @@ def key_of(task: Task) -> Key:
     return task.results.run.path, task.results.task
 
 
-def strata_of(task: Task, label: str, column: str = "") -> dict[str, str]:
-    """Question -> the judge's label, of all questions in which `label` is 0 or 1.
+def _label(name: str) -> str:
+    """The label whose share a metric is: who was helped got one, of those whom it served."""
+    return _HELP if name == HELPED else name
+
+
+def strata_of(task: Task, name: str) -> dict[str, str]:
+    """Question -> the judge's label, of all questions in which a label, or `helped`, is 0 or 1.
 
     Answers to which the judge gave no label are a stratum of their own, which nobody labels; of
-    who was helped (`column`), those that were of no use are another: nobody need label them.
+    who was helped, those that were of no use are another: nobody need label them.
     """
-    asked = [name for name in (_NO_MAJORITY, NO_RESPONSE, *LABELS) if name in task.columns]
-    if label not in asked or (column and column not in task.columns):
+    asked = [label for label in (_NO_MAJORITY, NO_RESPONSE, *LABELS) if label in task.columns]
+    if _label(name) not in asked or name not in task.columns:
         return {}
-    values = {name: task.columns[name].values(task.ids) for name in asked}
-    own = task.columns[column or label].values(task.ids)
-    useless = _useless(task) if column == HELPED else set[str]()
+    values = {label: task.columns[label].values(task.ids) for label in asked}
+    useless = _useless(task) if name == HELPED else set[str]()
     return {
         key: _USELESS
         if key in useless
-        else next((name for name in asked if values[name][key] == 1.0), _NO_LABEL)
-        for key in task.ids
-        if own[key] is not None
+        else next((label for label in asked if values[label][key] == 1.0), _NO_LABEL)
+        for key, value in task.columns[name].values(task.ids).items()
+        if value is not None
     }
 
 
@@ -260,17 +241,16 @@ def _useless(task: Task) -> set[str]:
 
 
 def judged(
-    task: Task, label: str, labels: Labels, strata: Mapping[str, str], questions: Sequence[str],
-    column: str = "",
-) -> Judged:  # fmt: skip
+    task: Task, name: str, labels: Labels, strata: Mapping[str, str], questions: Sequence[str]
+) -> Judged:
     """A side of a correction; answers without a label of the judge stay as they are."""
-    values = task.columns[column or label].values(task.ids)
+    values = task.columns[name].values(task.ids)
     judge, human = [], list[float | None]()
     for key in questions:
         value = values[key]
         assert value is not None and not math.isnan(value)
         judge.append(value)
-        human.append(labels.share(key, label) if strata[key] in LABELS else value)
+        human.append(labels.share(key, _label(name)) if strata[key] in LABELS else value)
     return Judged(judge, human, [strata[key] for key in questions])
 
 

@@ -47,7 +47,7 @@ from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
 from xling_tasks.report.columns import Column, Row
 from xling_tasks.report.model import Options
-from xling_tasks.report.paired import Paired
+from xling_tasks.report.paired import Paired, outside
 
 AUC_RESAMPLES = 2000
 """Swaps of AUC, each of which takes all pairs of questions."""
@@ -162,9 +162,7 @@ def _range(present: Floats, column: Column, kind: str, level: float) -> Range:
         return Range(value, *ends, None, None, n, "wilson")
     if kind in ("share", "rows", "mean", "count"):
         interval = t_interval(present[:, 0], level)
-        inside = (
-            bool(n) and kind != "count" and present[:, 0].min() >= 0 and present[:, 0].max() <= 1
-        )
+        inside = bool(n) and kind != "count" and not outside(present[:, 0])
         return never_without_width(interval, level, difference=False) if inside else interval
     added = _HALF_A_ROW if column.score in VERDICT_SCORES.values() else None
     return score_interval(present, column.score, level, added=added)
@@ -176,17 +174,13 @@ def rows_interval(rows: Mapping[str, Sequence[Row]], left_out: int, level: float
 
 
 def _plain(interval: Range, left_out: int, level: float) -> Interval:
-    return Interval(
-        interval.value,
-        interval.low,
-        interval.high,
-        interval.n,
-        left_out,
-        level,
-        interval.method,
-        0,
-        0,
-    )
+    value, low, high, _, _, n, method = interval
+    return Interval(value, low, high, n, left_out, level, method, 0, 0)
+
+
+def _none(n: int, value: float | None = None) -> Range:
+    """What has no interval."""
+    return Range(value, None, None, None, None, n, "none")
 
 
 # A difference over the same questions
@@ -220,7 +214,7 @@ def paired(name: str, own: Column, other: Column, both: Paired, draws: Draws) ->
     """A metric's difference over the questions that both sides have."""
     a, b = both.a, both.b
     if not len(a):
-        return ScoreDifference(Range(None, None, None, None, None, 0, "none"), None, None)
+        return ScoreDifference(_none(0), None, None)
     kind = kind_of(name, own, other)
     binary = kind == "share"
     kind = _CLUSTERED.get(kind, kind) if both.clustered else kind
@@ -228,10 +222,9 @@ def paired(name: str, own: Column, other: Column, both: Paired, draws: Draws) ->
         return _simple(kind, a[:, 0], b[:, 0], draws)
     value, base = (_number(scored(own.score, x.sum(axis=0, keepdims=True))[0]) for x in (a, b))
     if value is None or base is None:
-        return ScoreDifference(Range(None, None, None, None, None, len(a), "none"), value, base)
+        return ScoreDifference(_none(len(a)), value, base)
     if kind == "ece":
-        gap = Range(value - base, None, None, None, None, len(a), "none")
-        return ScoreDifference(gap, value, base)
+        return ScoreDifference(_none(len(a), value - base), value, base)
     difference, times = _paired(kind, own.score, a, b, draws)
     return ScoreDifference(difference, value, base, times, binary=binary)
 
@@ -254,8 +247,7 @@ def _simple(kind: str, a: Floats, b: Floats, draws: Draws) -> ScoreDifference:
         elif draws.tested:
             p = draws.sign_flips(a - b)
         difference = t_interval(a - b, level)._replace(p=p)
-        values = np.concatenate([a, b])
-        if kind == "mean" and values.min() >= 0 and values.max() <= 1:
+        if kind == "mean" and not outside(np.concatenate([a, b])):
             difference = never_without_width(difference, level, difference=True)
     means = float(a.mean()), float(b.mean())
     return ScoreDifference(difference, *means, times, detail, kind == "share")
@@ -317,20 +309,17 @@ def unpaired(
     """
     from scipy.stats import ttest_ind  # type: ignore[import-untyped]
 
-    nothing = Range(None, None, None, None, None, len(a), "none")
     if len(a) < 2 or len(b) < 2:
-        return nothing
+        return _none(len(a))
     if set(a) | set(b) <= {0.0, 1.0}:
         return unpaired_shares(a, b, chance=chance, level=level)
     if len(set(a)) == 1 and len(set(b)) == 1:
-        return nothing
+        return _none(len(a))
     test = quietly(ttest_ind, a, b, equal_var=False)  # one side may be the same throughout
     ends = quietly(test.confidence_interval, level)
-    difference = float(np.mean(a) - np.mean(b))
+    difference, p = float(np.mean(a) - np.mean(b)), float(test.pvalue)
     se = abs(difference / float(test.statistic)) if test.statistic else None
-    return Range(
-        difference, float(ends.low), float(ends.high), float(test.pvalue), se, len(a), "welch"
-    )
+    return Range(difference, float(ends.low), float(ends.high), p, se, len(a), "welch")
 
 
 def above_chance(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from xling_metrics.stats.anova import GroupComparison
 from xling_metrics.stats.intervals import Interval
 from xling_metrics.stats.paired import PairedDifference
 from xling_metrics.stats.resampling import LEVEL, RESAMPLES
+from xling_metrics.stats.shares import Range
 
 from xling_tasks.criteria import Panel
+from xling_tasks.report.columns import Column
 from xling_tasks.report.data import Model, Task
 
 
@@ -72,7 +75,8 @@ class Comparison:
         high: Upper end.
         value: The side's score over those questions.
         base: The baseline's.
-        relative: Difference over the baseline's score; None unless that is above 0.
+        relative: Difference over the baseline's score; None unless that is above 0: rescaled
+            BERTScore can be negative, and the share would have the wrong sign.
         p: Two-sided p of the test that the values ask for (see `report.inference`).
         p_holm: Of an endpoint, the same after Holm's correction over the endpoints and languages
             of this model and dataset; None for what is exploratory or not comparable.
@@ -92,15 +96,15 @@ class Comparison:
     baseline: str
     context: str
     paired: bool
-    difference: float | None
-    low: float | None
-    high: float | None
-    value: float | None
-    base: float | None
-    relative: float | None
-    p: float | None
-    n: int
-    left_out: int
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    value: float | None = None
+    base: float | None = None
+    relative: float | None = field(init=False, default=None)
+    p: float | None = None
+    n: int = 0
+    left_out: int = 0
     n_permutations: int = 0
     detail: PairedDifference | None = None
     p_holm: float | None = None
@@ -109,6 +113,17 @@ class Comparison:
     role: str = ""
     veto: str = ""
     binary: bool = False
+
+    def __post_init__(self) -> None:
+        if self.difference is not None and self.base is not None and self.base > 0:
+            object.__setattr__(self, "relative", self.difference / self.base)
+
+    def over(self, found: Range, **more: Any) -> Comparison:
+        """The same with the numbers of a difference, and others by name."""
+        return replace(
+            self, difference=found.value, low=found.low, high=found.high, p=found.p, se=found.se,
+            method=found.method, **more,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -129,6 +144,16 @@ class Sides:
     side_name: str
     baseline_name: str
     context: str
+
+    @property
+    def columns(self) -> tuple[Column, Column] | None:
+        """The values of both; None where one side has none per question."""
+        own, base = (task.columns.get(name) for task, name in (self.side, self.baseline))
+        return None if own is None or base is None else (own, base)
+
+    def nothing(self, panel: Panel, *, paired: bool = True) -> Comparison:
+        """A comparison of them without any number."""
+        return Comparison(panel, self.side_name, self.baseline_name, self.context, paired)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,11 +12,30 @@ from xling_metrics.stats.bounded import gaffke
 from xling_metrics.stats.resampling import Floats
 
 from xling_tasks.report.columns import Column
+from xling_tasks.report.data import Task
 
 Sums = tuple[Sequence[str], Floats]
 """Questions, and a row of sums for each; NaN where it has none."""
 
 Ends = tuple[float, float]
+
+
+def over(task: Task, ids: Sequence[str]) -> Task:
+    """A task over some of its questions in a given order."""
+    place = {key: index for index, key in enumerate(task.ids)}
+    order = [place[key] for key in ids]
+    return replace(
+        task,
+        ids=list(ids),
+        offsets=array("q", (task.offsets[index] for index in order)),
+        columns={
+            name: replace(column, sums=column.sums[order]) for name, column in task.columns.items()
+        },
+        rows={key: task.rows[key] for key in ids if key in task.rows},
+        unread={name: own[order] for name, own in task.unread.items()},
+        outcomes={code: [own[at] for at in order] for code, own in task.outcomes.items()},
+        texts=array("q", (task.texts[index] for index in order)),
+    )
 
 
 class Paired(NamedTuple):
@@ -83,12 +104,13 @@ def bounded_difference(own: Column, other: Column, both: Paired, level: float) -
     """Gaffke's interval of a difference of scores from 0 to 1; None of others."""
     if not (own.simple and other.simple and len(both.a)):
         return None
-    if any(_outside(item.sums[:, 0]) for item in (own, other)):
+    if any(outside(item.sums[:, 0]) for item in (own, other)):
         return None
     difference = both.a[:, 0] - both.b[:, 0]
     return gaffke(difference, -1.0, 1.0, sizes=both.a[:, 1], level=level)
 
 
-def _outside(values: Floats) -> bool:
+def outside(values: Floats) -> bool:
+    """Whether a value lies below 0 or above 1."""
     known = values[~np.isnan(values)]
     return bool(len(known)) and bool(known.min() < 0 or known.max() > 1)

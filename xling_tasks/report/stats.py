@@ -71,16 +71,9 @@ class Statistics:
         """One metric of a task with its interval."""
         signatures = task.results.xling.get("signatures") or {}
         panel, language = panel_of(task.place, name)
-        return Cell(
-            task.model,
-            panel,
-            language,
-            task.scores.get(name),
-            self._interval(task, name),
-            task.directions.get(name),
-            str(signatures.get(name, "")),
-            task,
-        )
+        interval, sign = self._interval(task, name), str(signatures.get(name, ""))
+        value, better = task.scores.get(name), task.directions.get(name)
+        return Cell(task.model, panel, language, value, interval, better, sign, task)
 
     def _interval(self, task: Task, name: str) -> Interval | None:
         if name == AUC and task.rows:
@@ -108,7 +101,7 @@ class Statistics:
         return self._made[key][1]
 
     def _compare(self, panel: Panel, sides: Sides, *, paired: bool) -> Comparison:
-        (task, name), (base, base_name) = sides.side, sides.baseline
+        (task, name), (base, _) = sides.side, sides.baseline
         if name == AUC and task.rows and base.rows:
             keys = shared_questions(task.rows, base.rows)
             texts = texts_of(base)
@@ -117,37 +110,32 @@ class Statistics:
             asked = len(task.rows.keys() | base.rows.keys())
             return _from(panel, sides, difference, asked, len(keys))
         if paired and panel.criterion == "correctness" and self.human is not None:
-            corrected = self.human.difference(name, (task, base), self.options.level)
+            corrected = self.human.contrast(name, [(1, task), (-1, base)], self.options.level)
             if corrected is not None:
-                return _from(panel, sides, *corrected)
-        column, base_column = task.columns.get(name), base.columns.get(base_name)
-        if column is None or base_column is None:
+                value, other_value = corrected.means
+                tested = inference.ScoreDifference(corrected.range, value, other_value)
+                return _from(panel, sides, tested, corrected.asked)
+        if sides.columns is None:
             return _values_only(panel, sides, paired=paired)
         if not paired:
-            return _unpaired(panel, sides, column, base_column, self.options.level)
-        return self._paired(panel, sides, column, base_column)
-
-    def _paired(self, panel: Panel, sides: Sides, own: Column, other: Column) -> Comparison:
-        both, asked = _both(sides, own, other)
-        difference = inference.paired(panel.metric, own, other, both, self.draws)
+            return _unpaired(panel, sides, *sides.columns, self.options.level)
+        both, asked = _both(sides, *sides.columns)
+        difference = inference.paired(panel.metric, *sides.columns, both, self.draws)
         return _from(panel, sides, difference, asked, both.n)
 
     def bounded(self, sides: Sides) -> Ends | None:
         """The interval that "about the same" rests on, for scores per question from 0 to 1."""
-        (task, name), (base, base_name) = sides.side, sides.baseline
-        own, other = task.columns.get(name), base.columns.get(base_name)
-        if own is None or other is None:
+        if sides.columns is None:
             return None
-        both, _ = _both(sides, own, other)
-        return bounded_difference(own, other, both, self.options.level)
+        both, _ = _both(sides, *sides.columns)
+        return bounded_difference(*sides.columns, both, self.options.level)
 
     def recalls(self, sides: Sides) -> tuple[float, float, float, float] | None:
         """What `Conclusion.recalls` is, of macro F1 over the questions of both; else None."""
-        (task, name), (base, base_name) = sides.side, sides.baseline
-        own, other = task.columns.get(name), base.columns.get(base_name)
-        if own is None or other is None or own.score is not VERDICT_SCORES["macro_f1"]:
+        columns = sides.columns
+        if columns is None or columns[0].score is not VERDICT_SCORES["macro_f1"]:
             return None
-        both, _ = _both(sides, own, other)
+        both, _ = _both(sides, *columns)
         shares = []
         for sums in (both.a, both.b):
             if not len(sums):
@@ -160,19 +148,16 @@ class Statistics:
 
     def outcomes(self, sides: Sides) -> dict[str, int]:
         """How many of the questions of both had each outcome in the language."""
-        (task, name), (base, base_name) = sides.side, sides.baseline
+        (task, name), (base, _) = sides.side, sides.baseline
         own = task.outcomes.get(panel_of(task.place, name)[1])
-        sums = (task.columns.get(name), base.columns.get(base_name))
-        if own is None or sums[0] is None or sums[1] is None:
+        if own is None or sides.columns is None:
             return {}
-        there = sums[1].values(base.ids)
-        known = sums[0].values(task.ids)
-        both = [
+        known, there = (x.values(t.ids) for x, t in zip(sides.columns, (task, base), strict=True))
+        return counted([
             outcome
             for key, outcome in zip(task.ids, own, strict=True)
             if known.get(key) is not None and there.get(key) is not None
-        ]
-        return counted(both)
+        ])  # fmt: skip
 
     def below_one(
         self, model: Model, task: Task, panel: Panel, language: str, name: str
@@ -186,10 +171,10 @@ class Statistics:
         if low is not None and high is not None:
             se = (high - low) / (2 * normal_quantile(self.options.level))
         return Comparison(
-            panel=panel, side=language, baseline=ENGLISH, context=model.name, paired=True,
+            panel, language, ENGLISH, model.name, True,
             difference=None if value is None else value - 1, low=None if low is None else low - 1,
-            high=None if high is None else high - 1, value=value, base=1.0, relative=None, p=None,
-            n=n, left_out=0, se=se, method="" if interval is None else interval.method,
+            high=None if high is None else high - 1, value=value, base=1.0, n=n, se=se,
+            method="" if interval is None else interval.method,
         )  # fmt: skip
 
     def classic(self, model: Model) -> list[Classic]:
@@ -259,11 +244,10 @@ def across_languages(panel: Panel, better: bool | None) -> bool:
     Metrics with a direction that mean the same in every language; none about coverage, and none
     that depends on a language's words, script or encoder (`_src`, chrF).
     """
-    record = CRITERIA[panel.criterion].metrics.get(panel.metric)
-    known = record is None or record.across_languages
-    if record is not None and record.chance and panel.metric not in _WHOLE_CHANCE:
+    known = CRITERIA[panel.criterion].metric(panel.metric)
+    if known.chance and panel.metric not in _WHOLE_CHANCE:
         return False
-    return better is not None and panel.metric not in COVERAGE and known
+    return better is not None and panel.metric not in COVERAGE and known.across_languages
 
 
 def _both(sides: Sides, own: Column, other: Column) -> tuple[Paired, int]:
@@ -293,13 +277,11 @@ def _from(
     panel: Panel, sides: Sides, tested: inference.ScoreDifference, asked: int, n: int | None = None
 ) -> Comparison:
     """A comparison over the same n questions, of `asked` that one side or the other has."""
-    own = tested.range
-    n = own.n if n is None else n
-    return replace(
-        nothing(panel, sides), difference=own.value, low=own.low, high=own.high,
-        value=tested.value, base=tested.base, relative=relative(own.value, tested.base), p=own.p,
-        n=n, left_out=asked - n, n_permutations=tested.n_permutations, se=own.se,
-        method=own.method, detail=tested.detail, binary=tested.binary,
+    found = tested.range
+    n = found.n if n is None else n
+    return sides.nothing(panel).over(
+        found, value=tested.value, base=tested.base, n=n, left_out=asked - n,
+        n_permutations=tested.n_permutations, detail=tested.detail, binary=tested.binary,
     )  # fmt: skip
 
 
@@ -312,43 +294,18 @@ def _unpaired(panel: Panel, sides: Sides, own: Column, other: Column, level: flo
     if not own.simple:
         return replace(made, n=n)
     if CRITERIA[panel.criterion].metrics[panel.metric].chance:
-        interval, value, reference = inference.above_chance(
-            a, b, (task.chances, base.chances), level
-        )
+        found, value, reference = inference.above_chance(a, b, (task.chances, base.chances), level)
     else:
         own_values, others = ([v for v in s.values() if v is not None] for s in (a, b))
-        interval = inference.unpaired(own_values, others, level)
+        found = inference.unpaired(own_values, others, level)
         value, reference = made.value, made.base
-    return replace(
-        made, value=value, base=reference, difference=interval.value,
-        relative=relative(interval.value, reference), low=interval.low, high=interval.high,
-        p=interval.p, se=interval.se, method=interval.method, n=n,
-    )  # fmt: skip
+    return made.over(found, value=value, base=reference, n=n)
 
 
 def _values_only(panel: Panel, sides: Sides, *, paired: bool) -> Comparison:
     """No samples were logged, or the metric has no parts: the harness's numbers, untested."""
-    (task, name), (base, base_name) = sides.side, sides.baseline
-    value, reference = task.scores.get(name), base.scores.get(base_name)
-    known = value is not None and reference is not None
-    difference = value - reference if known else None  # type: ignore[operator]
+    value, base = (task.scores.get(name) for task, name in (sides.side, sides.baseline))
+    difference = None if value is None or base is None else value - base
     return replace(
-        nothing(panel, sides, paired=paired), difference=difference, value=value, base=reference,
-        relative=relative(difference, reference),
-    )  # fmt: skip
-
-
-def nothing(panel: Panel, sides: Sides, *, paired: bool = True) -> Comparison:
-    """A comparison without any number."""
-    return Comparison(
-        panel, sides.side_name, sides.baseline_name, sides.context, paired, difference=None,
-        low=None, high=None, value=None, base=None, relative=None, p=None, n=0, left_out=0,
-    )  # fmt: skip
-
-
-def relative(difference: float | None, base: float | None) -> float | None:
-    """A difference as a share of the baseline; None unless that is above 0.
-
-    Rescaled BERTScore can be negative, and the share would have the wrong sign.
-    """
-    return difference / base if difference is not None and base is not None and base > 0 else None
+        sides.nothing(panel, paired=paired), difference=difference, value=value, base=base
+    )

@@ -23,7 +23,7 @@ from xling_tasks.report.data import Task
 from xling_tasks.report.human import Contrast
 from xling_tasks.report.model import Comparison, Conclusion, Sides
 from xling_tasks.report.paired import by_text
-from xling_tasks.report.stats import AUC, Statistics, nothing, rows_by_text, texts_of
+from xling_tasks.report.stats import AUC, Statistics, rows_by_text, texts_of
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ def _difference(statistics: Statistics, pair: Pair, name: str) -> Line:
     panel, language = panel_of(pair.a.place, name)
     better, columns = pair.better(name), [task.columns.get(name) for task in pair[:2]]
     same = len({column.sums.shape[1] for column in columns if column is not None}) < 2
-    sides = Sides((pair.b, name), (pair.a, name), "B", "A", language)
-    line = Line("difference", nothing(panel, sides), language, better)
+    sides = pair.sides(name, language)
+    line = Line("difference", sides.nothing(panel), language, better)
     if not same:  # Means over different languages.
         return line
     made = statistics.compare(panel, sides, paired=True)
@@ -130,8 +130,7 @@ def _with_english(pairs: Sequence[Pair]) -> Iterable[tuple[Side, Side]]:
     for pair in pairs:
         for name in pair.names:
             panel, language = panel_of(pair.a.place, name)
-            record = CRITERIA[panel.criterion].metrics.get(panel.metric)
-            compared = record is None or record.across_languages
+            compared = CRITERIA[panel.criterion].metric(panel.metric).across_languages
             if panel in english and len(language) == 2 and language != ENGLISH and compared:
                 yield (pair, name), english[panel]
 
@@ -147,7 +146,7 @@ def gap_change(statistics: Statistics, own: Side, english: Side) -> Line:
     panel, language = panel_of(pair.a.place, name)
     parallel = pair.a.place.parallel
     sides = Sides((pair.b, name), (pair.a, name), language, ENGLISH, "B - A")
-    line = Line("gap", nothing(panel, sides, paired=parallel), language, pair.better(name))
+    line = Line("gap", sides.nothing(panel, paired=parallel), language, pair.better(name))
     first, second = _changes(own, texts), _changes(english, texts)
     if parallel and first is not None and second is not None:
         others = set(second.keys)
@@ -169,10 +168,7 @@ def gap_change(statistics: Statistics, own: Side, english: Side) -> Line:
         a, b, made = a_own - a_english, b_own - b_english, replace(made, n=corrected.n)
     elif np.isfinite(b - a):
         change = never_without_width(change, statistics.options.level, difference=True)
-    return replace(line, made=replace(
-        made, value=number(b), base=number(a), difference=change.value, low=change.low,
-        high=change.high, p=change.p, se=change.se, method=change.method,
-    ))  # fmt: skip
+    return replace(line, made=made.over(change, value=number(b), base=number(a)))
 
 
 def _corrected(statistics: Statistics, own: Side, english: Side) -> Contrast | None:

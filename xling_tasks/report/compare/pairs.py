@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from xling_tasks.criteria import ENGLISH, panel_of
@@ -15,8 +13,9 @@ from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.logs.families import given_families, known_families
 from xling_tasks.logs.joined import members
 from xling_tasks.logs.results import read_results, refuse_mixed_models
-from xling_tasks.report.data import Model, Task, read_models
-from xling_tasks.report.over import over
+from xling_tasks.report.data import Model, Task, folder_of, read_models
+from xling_tasks.report.model import Sides
+from xling_tasks.report.paired import over
 from xling_tasks.report.stats import AUC
 from xling_tasks.report.unread import measured
 
@@ -35,6 +34,10 @@ class Pair(NamedTuple):
         """Whether more of a metric is better; None where neither is."""
         return self.a.directions.get(name)
 
+    def sides(self, name: str, language: str) -> Sides:
+        """B beside A on one of its metrics, in a language."""
+        return Sides((self.b, name), (self.a, name), "B", "A", language)
+
 
 def one_model(item: str, families: Sequence[str] = ()) -> Model:
     """The one model of a folder.
@@ -42,8 +45,7 @@ def one_model(item: str, families: Sequence[str] = ()) -> Model:
     Raises:
         DataError: Naming the models where there are several.
     """
-    _, sign, rest = item.partition("=")
-    folder = Path(rest if sign and not os.path.exists(item) else item).expanduser()
+    folder = folder_of(item)
     known = [*given_families(families), *known_families()]
     runs = [run for run in read_results(folder) if any(members(run, known).values())]
     refuse_mixed_models(folder, runs)

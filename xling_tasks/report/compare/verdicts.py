@@ -14,10 +14,10 @@ from dataclasses import replace
 from xling_metrics.stats.bounded import least_for_same
 from xling_metrics.stats.odds import ODDS, shifts
 
-from xling_tasks.criteria import ENGLISH, Panel, panel_of
+from xling_tasks.criteria import ENGLISH, panel_of
 from xling_tasks.outcomes import REMEDIES
-from xling_tasks.report.cases import Case, case_of
-from xling_tasks.report.compare.numbers import Line
+from xling_tasks.report.cases import Case, Key, case_of
+from xling_tasks.report.compare.numbers import Line, Side
 from xling_tasks.report.compare.pairs import Pair
 from xling_tasks.report.conclusions import (
     ALPHA,
@@ -36,8 +36,8 @@ from xling_tasks.report.unlike import made_unlike
 
 SMALLER, LARGER, LEVELLED = "smaller", "larger", "levelled_down"
 
-Key = tuple[Panel, str]
-"""An endpoint in a language."""
+Told = dict[Key, tuple[Case, Conclusion]]
+"""What is concluded of endpoints in languages, each with its case."""
 
 
 def with_verdicts(
@@ -51,43 +51,39 @@ def with_verdicts(
         statistics: Makes the numbers.
     """
     sides = endpoints_of(pairs)
-    cases = between_models(sides, statistics)
-    between = {key: said for key, (_, said) in cases.items()}
+    between = between_models(sides, statistics)
     falls = _shortfalls(lines, sides, between, statistics)
     told = []
     for line in lines:
         key = (line.panel, line.language)
-        said = (between if line.kind == "difference" else falls).get(key)
-        if said is not None and line.kind == "difference":
-            told.append(replace(line, said=said, non_inferior=rules_out_worse(said, cases[key][0])))
+        if line.kind == "gap":
+            told.append(replace(line, said=falls.get(key)))
+        elif key in between:
+            case, said = between[key]
+            told.append(replace(line, said=said, non_inferior=rules_out_worse(said, case)))
         else:
-            told.append(line if said is None else replace(line, said=said))
+            told.append(line)
     return told
 
 
-def endpoints_of(pairs: Sequence[Pair]) -> dict[Key, tuple[Pair, str]]:
+def endpoints_of(pairs: Sequence[Pair]) -> dict[Key, Side]:
     """Every endpoint in every language, with what it is measured by."""
     return {panel_of(x.a.place, name): (x, name) for x in pairs for name in x.a.endpoints}
 
 
-def between_models(
-    sides: Mapping[Key, tuple[Pair, str]], statistics: Statistics
-) -> dict[Key, tuple[Case, Conclusion]]:
+def between_models(sides: Mapping[Key, Side], statistics: Statistics) -> Told:
     """B against A on every endpoint, English among the languages."""
     cases = {}
     for key, (pair, name) in sides.items():
-        both = Sides((pair.b, name), (pair.a, name), "B", "A", key[1])
-        cases[key] = case_of(statistics, pair.a.endpoints[name], both, "", paired=True)
-    said = concluded(list(cases.values()), statistics.options)
+        endpoint, both = pair.a.endpoints[name], pair.sides(name, key[1])
+        cases[key] = case_of(statistics, endpoint, both, "", paired=True)
+    said = concluded(cases, statistics.options)
     return {
-        key: (case, replace(item, model="B", language=key[1]))
-        for (key, case), item in zip(cases.items(), said, strict=True)
+        key: (case, replace(item, model="B", language=key[1])) for key, (case, item) in said.items()
     }
 
 
-def _against_english(
-    sides: Mapping[Key, tuple[Pair, str]], statistics: Statistics, at: int
-) -> dict[Key, tuple[Case, Conclusion]]:
+def _against_english(sides: Mapping[Key, Side], statistics: Statistics, at: int) -> Told:
     """One model's languages against its English, over the questions of both models."""
     cases: dict[Key, Case] = {}
     for (panel, code), (pair, name) in sides.items():
@@ -99,33 +95,28 @@ def _against_english(
         apart = made_unlike(task, base, panel)
         endpoint = pair.a.endpoints[name]
         cases[panel, code] = case_of(statistics, endpoint, both, apart, paired=task.place.parallel)
-    said = concluded(list(cases.values()), statistics.options)
-    return {key: (cases[key], item) for key, item in zip(cases, said, strict=True)}
+    return concluded(cases, statistics.options)
 
 
 # The shortfall
 
 
 def _shortfalls(
-    lines: Sequence[Line],
-    sides: Mapping[Key, tuple[Pair, str]],
-    between: Mapping[Key, Conclusion],
-    statistics: Statistics,
+    lines: Sequence[Line], sides: Mapping[Key, Side], between: Told, statistics: Statistics
 ) -> dict[Key, Conclusion]:
     """How every endpoint's shortfall changed."""
     a, b = (_against_english(sides, statistics, at) for at in (0, 1))
-    changes = {
-        (line.panel, line.language): line
+    cases = {
+        key: _change(line, a[key][0], b[key][0])
         for line in lines
-        if line.kind == "gap" and (line.panel, line.language) in a
+        if line.kind == "gap" and (key := (line.panel, line.language)) in a
     }
-    cases = {key: _change(line, a[key][0], b[key][0]) for key, line in changes.items()}
-    told = concluded(list(cases.values()), statistics.options)
     said: dict[Key, Conclusion] = {}
-    for (key, case), item in zip(cases.items(), told, strict=True):
-        item = replace(item, model="B", language=key[1], higher_is_better=False, turns_at=None)
+    for key, (case, made) in concluded(cases, statistics.options).items():
+        item = replace(made, model="B", language=key[1], higher_is_better=False, turns_at=None)
         change = item if case.apart else _as_shortfall(item, case, a[key][1], b[key][1])
-        said[key] = _levelled(change, between.get(key), between.get((key[0], ENGLISH)))
+        own, english = (between[x][1] if x in between else None for x in (key, (key[0], ENGLISH)))
+        said[key] = _levelled(change, own, english)
     return said
 
 

@@ -15,7 +15,7 @@ from xling_tasks.data.choices import SIGNS, Asked, asked_of, knows_negations, si
 from xling_tasks.languages import in_order
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Report, Sides
-from xling_tasks.report.over import over
+from xling_tasks.report.paired import over
 from xling_tasks.report.stats import Statistics
 from xling_tasks.report.tables.grid import heading, recorded
 from xling_tasks.report.tables.rows import Rows
