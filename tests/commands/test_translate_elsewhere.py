@@ -8,7 +8,7 @@ import pytest
 from builders import evaluated, lm_eval, with_all
 
 from xling_tasks.cli import main
-from xling_tasks.commands.translate.texts import Text
+from xling_tasks.commands.translate.elsewhere import Text
 
 T = "xlinghealth_consistency_demo_"
 ENGLISH = "Drink water, rest, and see a doctor if the fever does not go down within three days."

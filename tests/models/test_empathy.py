@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from xling_tasks.cli import parsed
-from xling_tasks.commands.empathy_scores import SHORT
-from xling_tasks.commands.train_empathy import _scores
+from xling_tasks.commands.train_empathy import SHORT, _scores
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.models.empathy import features as empathy_features
 from xling_tasks.models.empathy import linear as empathy_linear

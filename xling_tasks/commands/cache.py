@@ -30,7 +30,6 @@ class Kept(NamedTuple):
     """A shelf of the store, or a file in the cache.
 
     Attributes:
-        path: The file.
         kind: `unfinished`, `finished`, `running`, `set aside`, `answers`, `view` or `replies`.
         about: What it is of.
         size: Bytes.
@@ -72,8 +71,8 @@ def cache(options: argparse.Namespace) -> str:
         raise SettingError(f"--folder {options.folder}: not a folder")
     folder = cache_folder(options.folder)
     assert folder is not None
-    files = sorted(kept(folder), key=lambda item: item.changed, reverse=True)
-    gone = list(old(files, options.days, options.max_mb)) if options.prune else []
+    files = sorted(_kept(folder), key=lambda item: item.changed, reverse=True)
+    gone = list(_old(files, options.days, options.max_mb)) if options.prune else []
     for item in gone:
         _remove(item)
     for path in {item.path for item in gone if item.shelf}:
@@ -94,7 +93,7 @@ def cache(options: argparse.Namespace) -> str:
     return "\n".join(lines)
 
 
-def kept(folder: Path) -> Iterator[Kept]:
+def _kept(folder: Path) -> Iterator[Kept]:
     """All that is ours in a cache folder: the store, shelf by shelf, and what lies beside it."""
     for path in store_files(folder):
         yield from _shelves(path)
@@ -139,14 +138,8 @@ def _remove(item: Kept) -> None:
         remove(item.path)
 
 
-def old(files: list[Kept], days: float, max_mb: float) -> Iterator[Kept]:
-    """What to remove: what is older, then the oldest until the rest is small enough.
-
-    Args:
-        files: All, the newest first.
-        days: The age from which on a file goes.
-        max_mb: What may stay.
-    """
+def _old(files: list[Kept], days: float, max_mb: float) -> Iterator[Kept]:
+    """What to remove, the newest first: what is older, then the oldest until the rest fits."""
     room = max_mb * 1e6
     for item in files:
         if item.kind in ("replies", "running"):

@@ -38,11 +38,9 @@ class Cost:
     """What one task asks of one model.
 
     Attributes:
-        task: The task's name.
         role: `model` (the one under test), `judge`, ...
-        language: The language of the texts.
+        language: That of the texts.
         kind: `generate_until` or `loglikelihood`.
-        requests: Number of requests.
         prompt_tokens: Tokens sent.
         shared_tokens: Those of the tokens sent that begin a prompt as the one before began.
         max_output_tokens: The most tokens that may come back.
@@ -56,6 +54,9 @@ class Cost:
     prompt_tokens: int = 0
     shared_tokens: int = 0
     max_output_tokens: int = 0
+
+
+_NUMBERS = ("requests", "prompt_tokens", "shared_tokens", "max_output_tokens")
 
 
 def costs(
@@ -169,10 +170,8 @@ def _scale(entries: dict[_Key, Cost], task: XlingTask, docs: Sequence[Any], n: i
             requests += forms[form]
     for key, entry in entries.items():
         times = requests[key] / entry.requests if key in requests else len(docs) / n
-        entry.requests = round(entry.requests * times)
-        entry.prompt_tokens = round(entry.prompt_tokens * times)
-        entry.shared_tokens = round(entry.shared_tokens * times)
-        entry.max_output_tokens = round(entry.max_output_tokens * times)
+        for name in _NUMBERS:
+            setattr(entry, name, round(getattr(entry, name) * times))
 
 
 def tokenizer_count(name: str) -> Callable[[str], int]:
@@ -201,10 +200,8 @@ def totals(entries: Iterable[Cost]) -> list[Cost]:
     for entry in entries:
         total = sums[entry.role, entry.kind]
         total.role, total.kind = entry.role, entry.kind
-        total.requests += entry.requests
-        total.prompt_tokens += entry.prompt_tokens
-        total.shared_tokens += entry.shared_tokens
-        total.max_output_tokens += entry.max_output_tokens
+        for name in _NUMBERS:
+            setattr(total, name, getattr(total, name) + getattr(entry, name))
     return list(sums.values())
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.commands.export_eee import add_eee
-from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.commands.options import add_metadata, chosen, read_metadata
 from xling_tasks.data.mmedbench import load
 from xling_tasks.data.prompts import FOLDER, Prompt, Prompts
 from xling_tasks.data.records import RECORDS
-from xling_tasks.errors import SettingError, did_you_mean
+from xling_tasks.errors import SettingError
 from xling_tasks.models.empathy.classifier import trained_on
 from xling_tasks.models.empathy.data import load as load_pairs
 from xling_tasks.models.empathy.held_out import draw, held_out
@@ -107,21 +107,18 @@ def export_train(options: argparse.Namespace) -> str:
         metadata["prompts"] = options.prompts
     settings = Settings.parse(metadata, {})
     record = RECORDS["mmedbench"]
-    kinds = _chosen("--kinds", options.kinds, KINDS)
-    codes = _chosen("--for", options.languages, tuple(record.language_names))
+    kinds = chosen("--kinds", options.kinds, KINDS, "no prompts of this name")
+    codes = chosen("--for", options.languages, record.language_names, "no training questions")
     prompts = Prompts(settings.prompts)
     rows: list[dict[str, str]] = []
     counts = []
     for code in codes:
         split = load(record, code, "train", settings.data_dir, settings.dataset)
         for kind in kinds:
-            own = list(
-                _rows(
-                    split.docs(), kind, code, prompts.get(kind, "en"), record.language_names[code]
-                )
-            )
-            rows += own
-            counts.append(f"{code} {kind} {len(own)} of {len(split.docs())}")
+            about = (kind, code, prompts.get(kind, "en"), record.language_names[code])
+            made = list(_rows(split.docs(), *about))
+            rows += made
+            counts.append(f"{code} {kind} {len(made)} of {len(split.docs())}")
     write_new(options.to, jsonl(rows))
     return f"{options.to}: {len(rows)} lines ({'; '.join(counts)} usable questions)"
 
@@ -141,14 +138,3 @@ def _rows(
             "kind": kind, "language": code, "question_id": doc["question_id"],
             "prompt": asked, "completion": prompt.form.answer(kind, doc["answer"], rationale),
         }  # fmt: skip
-
-
-def _chosen(option: str, text: str | None, known: tuple[str, ...]) -> list[str]:
-    """The items of a comma-separated option, all of `known` where it is left."""
-    names = known if text is None else [item.strip() for item in text.split(",") if item.strip()]
-    for item in names:
-        if item not in known:
-            raise SettingError(f"{option}: unknown {item!r}.{did_you_mean(item, known)}")
-    if not names:
-        raise SettingError(f"{option}: name at least one of {', '.join(known)}")
-    return list(dict.fromkeys(names))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import time
-from collections.abc import Sequence
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
 from xling_tasks import __version__
-from xling_tasks.commands.export_eee_samples import named, rows_of
-from xling_tasks.criteria import CRITERIA, panel_of
+from xling_tasks.criteria import CRITERIA, Panel, panel_of
 from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
@@ -20,7 +21,9 @@ from xling_tasks.report.data import Model, Task, read_models
 from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Cell, Options, Report
 from xling_tasks.report.options import add_families, add_runs, add_to
+from xling_tasks.report.runs import answers_of
 from xling_tasks.report.tables.grid import is_language
+from xling_tasks.report.unread import measured
 from xling_tasks.secrets import publishable
 
 SCHEMA = "0.3.0"
@@ -61,9 +64,9 @@ def export_eee(options: argparse.Namespace) -> str:
         for language, cells in _by_language(report, model).items():
             document = _document(model, language, cells, report.options, options)
             name = f"{file_name(model.name)}_{file_name(language)}.json"
-            rows = [*rows_of(document, cells)] if options.with_samples else []
+            rows = [*_sample_rows(document, cells)] if options.with_samples else []
             if rows:
-                name, samples = named(document, rows)
+                name, samples = _named(document, rows)
                 written[samples] = "".join(rows)
             text = json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)
             written[name], made = f"{text}\n", made + 1
@@ -185,3 +188,79 @@ def _source(task: Task, dataset: str) -> dict[str, Any]:
         return {"dataset_name": name, "source_type": "hf_dataset", "hf_repo": record.hub_id}
     details = {"sha256": str(data["sha256"])} if data.get("sha256") else {}
     return {"dataset_name": name, "source_type": "other", "additional_details": details}
+
+
+# Samples
+
+
+def _sample_rows(document: Mapping[str, Any], cells: Sequence[Cell]) -> Iterator[str]:
+    """The lines of a document's file of samples; CELLS are what its results are made of.
+
+    Only what is right or wrong per question has rows: a score over several replies has no value of
+    one question, and a reply that was not read has none either.
+    """
+    for result, cell in zip(document["evaluation_results"], cells, strict=True):
+        values = _values(cell)
+        if not values:
+            continue
+        for sample in answers_of(cell.task.results):
+            if (score := values.get(sample["question_id"])) is not None:
+                row = _sample_row(document, result, sample, score, lower=cell.better is False)
+                yield json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _values(cell: Cell) -> dict[str, float]:
+    """Question -> 0 or 1, of those that were read; nothing where it is not one of the two."""
+    task = measured(cell.task)
+    name = next((own for own in task.columns if panel_of(task.place, own) == _place(cell)), "")
+    column = task.columns.get(name)
+    if column is None or not column.simple:
+        return {}
+    known = {key: sums[0] for key, sums in column.by_question(task.ids).items() if sums}
+    return known if set(known.values()) <= {0.0, 1.0} else {}
+
+
+def _place(cell: Cell) -> tuple[Panel, str]:
+    return cell.panel, cell.language
+
+
+def _sample_row(
+    document: Mapping[str, Any], result: Mapping[str, Any], sample: Mapping[str, Any],
+    score: float, *, lower: bool,
+) -> dict[str, Any]:  # fmt: skip
+    """One question's row."""
+    return {
+        "schema_version": document["schema_version"],
+        "evaluation_id": document["evaluation_id"],
+        "model_id": document["model_info"]["id"],
+        "evaluation_name": result["evaluation_name"],
+        "evaluation_result_id": result["evaluation_result_id"],
+        "sample_id": str(sample["question_id"]),
+        "interaction_type": "single_turn",
+        "input": {
+            "raw": str(sample["question"] or ""),
+            "reference": [str(sample["right"])] if sample["right"] not in (None, "") else [],
+        },
+        "output": {"raw": sample["answers"]},
+        "answer_attribution": [],
+        "evaluation": {"score": score, "is_correct": score == (0.0 if lower else 1.0)},
+    }
+
+
+def _named(document: dict[str, Any], rows: Sequence[str]) -> tuple[str, str]:
+    """The names of a document, which is told of its file of samples, and of that file."""
+    own = uuid.uuid4()
+    folder = f"data/xling-tasks/{_part(document['source_metadata']['source_organization_name'])}"
+    text = "".join(rows).encode("utf-8")
+    document["detailed_evaluation_results"] = {
+        "format": "jsonl",
+        "file_path": f"{folder}/{_part(document['model_info']['id'])}/{own}_samples.jsonl",
+        "hash_algorithm": "sha256",
+        "checksum": hashlib.sha256(text).hexdigest(),
+        "total_rows": len(rows),
+    }
+    return f"{own}.json", f"{own}_samples.jsonl"
+
+
+def _part(name: str) -> str:
+    return file_name(name.rpartition("/")[2])

@@ -14,9 +14,9 @@ from typing import Any
 
 from xling_metrics.classification import verdict_scores
 
-from xling_tasks.commands.empathy_scores import SHORT, published_rows
 from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.commands.table import table
+from xling_tasks.commands.train_empathy import SHORT, published_rows
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.errors import SettingError
 from xling_tasks.models.backend import backend

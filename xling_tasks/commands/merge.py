@@ -131,7 +131,7 @@ def _documents(task: str, parts: Iterable[TaskResults]) -> list[int]:
     """The numbers of the documents that the parts have."""
     numbers: dict[int, Path] = {}
     for part in parts:
-        own = {number for _, number in part.samples.stream(lambda row: int(row["doc_id"]))}
+        own = numbers_of(part)
         for number in own:
             if number in numbers:
                 raise DataError(
@@ -140,6 +140,11 @@ def _documents(task: str, parts: Iterable[TaskResults]) -> list[int]:
                 )
         numbers |= dict.fromkeys(own, part.samples.path)
     return sorted(numbers)
+
+
+def numbers_of(part: TaskResults) -> set[int]:
+    """The numbers of the documents whose samples a run has."""
+    return {number for _, number in part.samples.stream(lambda row: int(row["doc_id"]))}
 
 
 def _score(

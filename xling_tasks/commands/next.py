@@ -21,7 +21,7 @@ from xling_metrics.stats.sequential import bounds
 from xling_metrics.stats.shares import normal_quantile
 
 from xling_tasks.commands.cost import load_tasks
-from xling_tasks.commands.merge import settings_of
+from xling_tasks.commands.merge import numbers_of, settings_of
 from xling_tasks.commands.table import table
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.output import writing
@@ -241,7 +241,7 @@ def _samples(open_: Iterable[Look], size: int, seed: int) -> dict[str, list[int]
             for task in load_tasks(",".join(tasks), settings)
         }
         left = {
-            name: set(questions[name]) - {questions[name][n] for n in _asked(task)}
+            name: set(questions[name]) - {questions[name][n] for n in numbers_of(task.results)}
             for name, task in tasks.items()
         }
         common = sorted(set.intersection(*left.values()))
@@ -250,11 +250,6 @@ def _samples(open_: Iterable[Look], size: int, seed: int) -> dict[str, list[int]
             numbers = [n for n, key in enumerate(questions[name]) if key in drawn]
             samples |= {name: numbers} if numbers else {}
     return samples
-
-
-def _asked(task: Task) -> set[int]:
-    rows = task.results.samples.stream(lambda row: int(row["doc_id"]))
-    return {number for _, number in rows}
 
 
 # Files and words

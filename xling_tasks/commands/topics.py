@@ -56,7 +56,7 @@ def topics(options: argparse.Namespace) -> str:
     judge = backend("judge", settings.judge, settings.xling_cache)
     judge.check()
     prompt = Prompts(settings.prompts).get("topic", "en")
-    topic_of = classify(
+    topic_of = _classify(
         texts, names, prompt, judge, fences(settings.xling_cache, settings.fence_key)
     )
     write_topics(options.to, topic_of)
@@ -68,7 +68,7 @@ def topics(options: argparse.Namespace) -> str:
     return f"{table(rows)}\n\n{shown}"
 
 
-def classify(
+def _classify(
     texts: Mapping[str, str], names: Sequence[str], prompt: Any, judge: Any, codes: Any
 ) -> dict[str, str]:
     """Question -> topic; those without a readable reply after `TRIES` tries are unclassified.

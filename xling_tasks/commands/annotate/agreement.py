@@ -47,7 +47,7 @@ def agreement(options: argparse.Namespace) -> str:
         form, report = TRANSLATIONS, summarise(TRANSLATIONS, read_ratings(files))
     else:
         pages = read_pages(files)
-        texts = read_texts([Path(word).expanduser() for word in options.pages], pages)
+        texts = _read_texts([Path(word).expanduser() for word in options.pages], pages)
         form, report = JUDGE, summarise(JUDGE, pages)
         for row in report["disagreements"]:
             item = texts.get(row["batch"], {}).get(row["id"], {})
@@ -58,16 +58,8 @@ def agreement(options: argparse.Namespace) -> str:
     return page
 
 
-def read_texts(paths: Sequence[Path], wanted: Collection[str]) -> dict[str, dict[str, Any]]:
-    """The items of pages, with their texts, by the page's digest and the item's id.
-
-    Args:
-        paths: Pages that `xling annotate` wrote.
-        wanted: The digests of the pages that people's files belong to.
-
-    Raises:
-        DataError: If a file is no such page, or nobody's file belongs to it.
-    """
+def _read_texts(paths: Sequence[Path], wanted: Collection[str]) -> dict[str, dict[str, Any]]:
+    """The items of pages, with their texts, by the page's digest (one of WANTED) and their id."""
     items_of: dict[str, dict[str, Any]] = {}
     for path in paths:
         try:

@@ -9,19 +9,22 @@ translations are (`translation`).
 from __future__ import annotations
 
 import argparse
-import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from heapq import nsmallest
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from xling_metrics.stats.ppi import labels_needed
+
 from xling_tasks.commands.annotate.draw import allocate, random_key
-from xling_tasks.commands.annotate.needed import needed_in_words
 from xling_tasks.commands.annotate.page import TRANSLATION, page_data, page_path, write_page
 from xling_tasks.commands.annotate.translation import annotate_translations
 from xling_tasks.commands.options import add_metadata, chosen
-from xling_tasks.criteria import LABELS, NO_RESPONSE
+from xling_tasks.commands.table import table
+from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS, NO_RESPONSE
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.annotations import answer_digest
 from xling_tasks.logs.results import Samples, newest_samples
@@ -84,14 +87,14 @@ def annotate(options: argparse.Namespace) -> str:
     if options.out_dir is None:
         raise SettingError("OUT is missing: name the --output_path of lm_eval")
     if options.resolve is not None:
-        return resolve(options)
+        return _resolve(options)
     to = page_path(options.to)
     options.n = 103 if options.n is None else options.n
     if options.n < len(LABELS):
         raise SettingError(f"--n {options.n}: at least {len(LABELS)}, one item of each label")
     out = Path(options.out_dir).expanduser()
-    drawn = draw(_wanted(out, options), options.n, options.seed)
-    items = [asdict(item) for language in drawn.values() for item in language.sample()]
+    drawn = _draw(_wanted(out, options), options.n, options.seed)
+    items = [dict(item) for language in drawn.values() for item in language.sample()]
     if not items:
         raise DataError(f"{out}: no answer has a label of the judge. {_HINT}")
     judges = {judge: path for language in drawn.values() for judge, path in language.judges.items()}
@@ -107,128 +110,90 @@ def annotate(options: argparse.Namespace) -> str:
     return write_page(to, page_data(items, made), _summary(drawn))
 
 
-def resolve(options: argparse.Namespace) -> str:
-    """`xling annotate --resolve GAP`: the labels that a gap to English needs.
-
-    Raises:
-        SettingError: For a gap or a share of errors that cannot be.
-        DataError: If there are no judged answers.
-    """
+def _resolve(options: argparse.Namespace) -> str:
+    """The labels that a gap to English needs."""
     gap, error = options.resolve, options.judge_error
     if not 0 < gap < 1:
         raise SettingError(f"--resolve {gap:g}: a gap between 0 and 1")
     if not 0 <= error < 0.5:
         raise SettingError(f"--judge-error {error:g}: a share from 0 to below 0.5")
-    out = Path(options.out_dir).expanduser()
     counts: dict[tuple[str, str], Counter[str]] = {}
-    for samples, dataset, language in _wanted(out, options):
-        own = counts.setdefault((dataset, language), Counter())
-        own.update(judged["label"] for _, _, judged in _rows(samples))
-    return needed_in_words(counts, gap, error)
-
-
-@dataclass(frozen=True)
-class Item:
-    """One answer to check, as the page has it."""
-
-    id: str
-    task: str
-    dataset: str
-    language: str
-    question_id: str
-    question: str
-    reference: str
-    answer: str
-    judge_label: str
-    reply: str
-    digest: str
+    for samples, dataset, language in _wanted(Path(options.out_dir).expanduser(), options):
+        of_both = counts.setdefault((dataset, language), Counter())
+        of_both.update(judged["label"] for _, _, judged in _rows(samples))
+    return _needed_in_words(counts, gap, error)
 
 
 @dataclass
-class Drawn:
+class _Drawn:
     """The sample of one language while its files are read.
 
     Attributes:
         n: Items wanted.
         counts: Answers by label, those without one (`no_response`, `judge_failed`, `no_majority`)
             included.
-        populations: Answers by task and label.
-        heaps: Per label, the n items with the smallest keys, largest first.
+        items: Per label at least the n items with the smallest keys, and their keys.
         judges: The judges' signatures, each with a file that has it.
+        populations: Answers by task and label.
     """
 
     n: int
     counts: Counter[str] = field(default_factory=Counter)
-    heaps: dict[str, list[tuple[int, Item]]] = field(default_factory=dict)
+    items: dict[str, list[tuple[int, dict[str, str]]]] = field(default_factory=dict)
     judges: dict[str, Path] = field(default_factory=dict)
     populations: Counter[tuple[str, str]] = field(default_factory=Counter)
 
-    def take(self, key: int, item: Item) -> None:
+    def take(self, key: int, item: dict[str, str]) -> None:
         """Offer an item to its label's sample: a random one if keys are random."""
-        heap = self.heaps.setdefault(item.judge_label, [])
-        if len(heap) < self.n:
-            heapq.heappush(heap, (-key, item))
-        else:
-            heapq.heappushpop(heap, (-key, item))
+        kept = self.items.setdefault(item["judge_label"], [])
+        kept.append((key, item))
+        if len(kept) == 2 * self.n:
+            kept[:] = nsmallest(self.n, kept, itemgetter(0))
 
     def sizes(self) -> dict[str, int]:
         """How many items of each label the sample has."""
         return allocate({label: self.counts[label] for label in LABELS}, self.n)
 
-    def sample(self) -> list[Item]:
+    def sample(self) -> list[dict[str, str]]:
         """The sample in random order."""
-        chosen: list[tuple[int, Item]] = []
+        chosen: list[tuple[int, dict[str, str]]] = []
         for label, size in self.sizes().items():
-            chosen += sorted(self.heaps.get(label, []), key=_by_key)[:size]
-        return [item for _, item in sorted(chosen, key=_by_key)]
+            chosen += nsmallest(size, self.items.get(label, ()), itemgetter(0))
+        return [item for _, item in sorted(chosen, key=itemgetter(0))]
 
     def strata(self) -> list[dict[str, Any]]:
         """Per task and label, how many answers there are and how many are in the sample."""
-        shown = Counter((item.task, item.judge_label) for item in self.sample())
+        shown = Counter((item["task"], item["judge_label"]) for item in self.sample())
         return [
             {"task": task, "label": label, "population": size, "sample": shown[task, label]}
             for (task, label), size in sorted(self.populations.items())
         ]
 
 
-def _by_key(entry: tuple[int, Item]) -> int:
-    return -entry[0]
-
-
-def draw(files: Iterable[tuple[Samples, str, str]], n: int, seed: int) -> dict[str, Drawn]:
-    """The sample of every language.
+def _draw(files: Iterable[tuple[Samples, str, str]], n: int, seed: int) -> dict[str, _Drawn]:
+    """The sample of every language, of files with their dataset and language.
 
     An item's key is a hash of seed, task and question: the sample depends on neither the order of
-    lines nor the answers, and only n items per label are kept while reading.
-
-    Args:
-        files: Files of samples, each with dataset and language.
-        n: Items per language.
-        seed: Another one, another sample.
-
-    Raises:
-        DataError: If a file has no rows, or a question twice.
+    lines nor the answers, and only about n items per label are kept while reading.
     """
-    drawn: dict[str, Drawn] = {}
+    drawn: dict[str, _Drawn] = {}
     for samples, dataset, language in files:
-        own = drawn.setdefault(language, Drawn(n))
+        about = {"task": samples.task, "dataset": dataset, "language": language}
+        of_language = drawn.setdefault(language, _Drawn(n))
         for question_id, row, judged in _rows(samples):
             label = judged["label"]
             unlabelled = _NO_MAJORITY if judged.get("no_majority") is True else _FAILED
-            own.counts[unlabelled if label is None else label] += 1
-            own.judges.setdefault(str(judged["judge"]), samples.path)
-            if label in LABELS:
-                item = _item(samples.task, dataset, language, question_id, row)
-                own.populations[item.task, item.judge_label] += 1
-                own.take(random_key(seed, item.id), item)
+            of_language.counts[unlabelled if label is None else label] += 1
+            of_language.judges.setdefault(str(judged["judge"]), samples.path)
+            if label not in LABELS:
+                continue
+            texts = {key: row["doc"][key] for key in ("question", "reference")}
+            item = {"id": f"{samples.task}/{question_id}", **about, "question_id": question_id}
+            item |= {**texts, "answer": row["answer"], "judge_label": label}
+            item |= {"reply": judged["reply"], "digest": row["digest"]}
+            of_language.populations[samples.task, label] += 1
+            of_language.take(random_key(seed, item["id"]), item)
     return drawn
-
-
-def _item(task: str, dataset: str, language: str, question_id: str, row: Mapping[str, Any]) -> Item:
-    doc, judged = row["doc"], row["n_judged"]
-    name = f"{task}/{question_id}"
-    texts = (doc["question"], doc["reference"], row["answer"], judged["label"], judged["reply"])
-    return Item(name, task, dataset, language, question_id, *texts, row["digest"])
 
 
 def _rows(samples: Samples) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
@@ -284,7 +249,7 @@ def _wanted(out: Path, options: argparse.Namespace) -> list[tuple[Samples, str, 
     return sorted(files, key=lambda file: (file[2], file[1]))
 
 
-def _summary(drawn: Mapping[str, Drawn]) -> Sequence[Mapping[str, Any]]:
+def _summary(drawn: Mapping[str, _Drawn]) -> Sequence[Mapping[str, Any]]:
     """Of each language how many items of each label the page has, and what was left out."""
     juries = [_NO_MAJORITY] if any(own.counts[_NO_MAJORITY] for own in drawn.values()) else []
     return [
@@ -293,3 +258,51 @@ def _summary(drawn: Mapping[str, Drawn]) -> Sequence[Mapping[str, Any]]:
         | {"left out: " + name: own.counts[name] for name in (NO_RESPONSE, _FAILED, *juries)}
         for language, own in drawn.items()
     ]
+
+
+# Labels that are needed
+
+
+_ENDPOINTS = tuple(
+    name
+    for item in CRITERIA["correctness"].endpoints
+    for name in (item.metric, *item.instead)
+    if name in LABELS
+)
+
+
+def _needed_in_words(
+    counts: Mapping[tuple[str, str], Mapping[str, int]], gap: float, error: float
+) -> str:
+    """The labels that each language and English need, as a table with what it assumes.
+
+    COUNTS has answers by the judge's label of each dataset and language; GAP is the gap that an
+    interval is to exclude 0 for: half the interval's width; ERROR the judge's share of errors.
+    """
+    rows = []
+    for (dataset, language), own in sorted(counts.items()):
+        english = counts.get((dataset, ENGLISH))
+        if language == ENGLISH or english is None:
+            continue
+        sizes = [sum(side.get(label, 0) for label in LABELS) for side in (own, english)]
+        if not min(sizes):
+            continue
+        needed = {
+            label: labels_needed(
+                gap, min(sizes), errors=(error, error),
+                shares=(own.get(label, 0) / sizes[0], english.get(label, 0) / sizes[1]),
+            )
+            for label in _ENDPOINTS
+        }  # fmt: skip
+        shown = {
+            f"labels for {name.replace('_', ' ')}": "more than there are" if n is None else n
+            for name, n in needed.items()
+        }
+        rows.append({"dataset": dataset, "language": language, "answers": min(sizes), **shown})
+    if not rows:
+        raise DataError("--resolve: a gap needs judged answers in English and another language")
+    return (
+        f"{table(rows)}\n\nLabels in each of the two languages until half the 95% interval of the "
+        f"gap to English is {gap:g}, if people find the judge wrong in {error:.0%} of the answers "
+        "(--judge-error; `xling agreement` says in how many)."
+    )

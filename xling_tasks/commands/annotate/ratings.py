@@ -56,9 +56,6 @@ class Rated:
 
     Attributes:
         id: The item, on its page.
-        dataset: The dataset it comes from.
-        language: That of the translation.
-        question_id: Its question.
         ratings: 1 to 5 for each scale of the page; None if not rated.
         comment: What else they said.
     """

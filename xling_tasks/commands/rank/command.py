@@ -66,13 +66,13 @@ def rank(options: argparse.Namespace) -> str:
         questions = draw(questions, left_out, options.n, options.seed)
     summary: dict[str, Any] = {"seed": options.seed, "n": options.n}
     if options.human:
-        summary["human"] = read_human(Path(options.human).expanduser(), questions, names)
+        summary["human"] = _read_human(Path(options.human).expanduser(), questions, names)
     if options.judge:
         prompts = Prompts(options.prompts)
         for language in sorted({question.language for question in questions}):
             prompts.check_used("rank", language, "en")
         template = prompts.get("rank", "en")
-        judge, codes, again_rate = ask(questions, template, read_judge(options.judge))
+        judge, codes, again_rate = _ask(questions, template, read_judge(options.judge))
         summary["judge"], summary["fence_codes"] = judge, codes
         summary["asked_again_rate"] = again_rate
         summary["prompt"] = {"language": template.language, "digest": template.digest}
@@ -103,12 +103,8 @@ def read_judge(text: str) -> Any:
         raise SettingError(f"--judge: not valid JSON ({error}): {text!r:.80}") from error
 
 
-def ask(questions: Sequence[Question], template: Prompt, spec: Any) -> tuple[str, str, float]:
-    """Ask a judge about every question.
-
-    Returns:
-        Its signature, where the codes' key is from, and the share that it was asked again about.
-    """
+def _ask(questions: Sequence[Question], template: Prompt, spec: Any) -> tuple[str, str, float]:
+    """Ask a judge: its signature, where the codes' key is from, and the share asked again about."""
     judge = backend("judge", spec)
     judge.check()
     codes = fences(None)
@@ -147,12 +143,8 @@ def again(code: str) -> str:
     )
 
 
-def read_human(path: Path, questions: Sequence[Question], names: Sequence[str]) -> dict[str, Any]:
-    """Take people's rankings; returns what was in the file.
-
-    Raises:
-        DataError: For a wrong column, model or rank, or a row that appears twice.
-    """
+def _read_human(path: Path, questions: Sequence[Question], names: Sequence[str]) -> dict[str, Any]:
+    """Take people's rankings; returns what was in the file."""
     (table,) = read_tables(path)
     table.require(("question_id", "model", "rank"))
     given: dict[str, dict[str, int]] = {}

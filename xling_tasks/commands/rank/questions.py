@@ -44,7 +44,6 @@ class Answer(NamedTuple):
     """One model's rationale for one question, with its logged scores.
 
     Attributes:
-        doc: The question.
         text: The rationale.
         scores: The logged scores that are defined.
         failed: Whether the service did not answer, so that there is none to rank.
@@ -62,7 +61,6 @@ class Run:
 
     Attributes:
         name: The model's name: that of the folder, or as given with NAME=FOLDER.
-        folder: The folder.
         answers: By language and question id.
         signatures: How each metric of a language was made, where the results say so.
         made: A language's task in its results; not of languages whose results are not there.
@@ -80,8 +78,6 @@ class Question:
     """One question that all runs answered.
 
     Attributes:
-        language: Its language.
-        id: Its id.
         answers: One per model, in the order of the runs.
         order: The models' indices in the order in which their rationales are shown.
         ranks: By rater (`judge`, `human`), each model's rank in the order of the runs.

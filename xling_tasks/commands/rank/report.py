@@ -110,11 +110,32 @@ def _add_metric_points(
     summary: dict[str, Any], language: str, names: Sequence[str], own: Sequence[Question],
     differing: Mapping[str, list[str]],
 ) -> None:  # fmt: skip
-    for metric in METRICS:
-        rows = [score_points(_scores(q, metric)) for q in own if _usable(q, metric, differing)]
-        for name, mean in zip(names, _means_of(rows, len(names)) if rows else (), strict=False):
+    for metric, pairs in _scored("", own, differing).items():
+        means = _means_of([score_points(scores) for _, scores in pairs], len(names))
+        for name, mean in zip(names, means, strict=True):
             start = {"metric": metric, "language": language, "model": name}
             summary["metric_points"].append(start | mean)
+
+
+def _scored(
+    rater: str, questions: Sequence[Question], differing: Mapping[str, list[str]]
+) -> dict[str, list[tuple[Question, Sequence[float]]]]:
+    """Metric -> questions with their models' scores; what people are compared with has the judge.
+
+    Metrics without a question, and those that the runs made in different ways, are not there.
+    """
+    scored: dict[str, list[tuple[Question, Sequence[float]]]] = {
+        metric: [
+            (q, [answer.scores[metric] for answer in q.answers])
+            for q in questions
+            if metric not in differing[q.language]
+            and all(metric in answer.scores for answer in q.answers)
+        ]
+        for metric in METRICS
+    }
+    if rater == "human":
+        scored["judge"] = [(q, points(q.ranks["judge"])) for q in questions if "judge" in q.ranks]
+    return {name: pairs for name, pairs in scored.items() if pairs}
 
 
 _DRAWS = Draws(Options(), ResamplerPool())
@@ -155,18 +176,9 @@ def _pooled(
 ) -> Iterable[dict[str, Any]]:
     """Agreement of mean points over (model, language): of a rater with metrics and the judge."""
     rated = [q for q in questions if rater in q.ranks]
-    sides: dict[str, list[tuple[Question, Sequence[float]]]] = {
-        metric: [(q, score_points(_scores(q, metric))) for q in rated
-                 if _usable(q, metric, differing)]
-        for metric in METRICS
-    }  # fmt: skip
-    if rater == "human":
-        sides["judge"] = [(q, points(q.ranks["judge"])) for q in rated if "judge" in q.ranks]
-    for name, pairs in sides.items():
-        if not pairs:
-            continue
+    for name, pairs in _scored(rater, rated, differing).items():
         own = _means([(q.language, points(q.ranks[rater])) for q, _ in pairs])
-        other = _means([(q.language, given) for q, given in pairs])
+        other = _means([(q.language, score_points(scores)) for q, scores in pairs])
         agreement = pooled_agreement(own, other)
         metric = {"judge": "gpt4_relative_rating"}.get(name, name)
         printed = published(source="mmedbench", metric=f"kendall_tau_{metric}")
@@ -186,15 +198,6 @@ def _means(rows: Sequence[tuple[str, Sequence[float]]]) -> list[float]:
     return means
 
 
-def _usable(question: Question, metric: str, differing: Mapping[str, list[str]]) -> bool:
-    scored = all(metric in answer.scores for answer in question.answers)
-    return scored and metric not in differing[question.language]
-
-
-def _scores(question: Question, metric: str) -> list[float]:
-    return [answer.scores[metric] for answer in question.answers]
-
-
 def _published_points() -> list[dict[str, Any]]:
     """Tables 14 and 15, which are on the same scale where six models are ranked."""
     tables = {"Table 14": "judge", "Table 15": "human"}
@@ -209,29 +212,14 @@ def _published_points() -> list[dict[str, Any]]:
 def _taus(
     rater: str, rated: Sequence[Question], differing: Mapping[str, list[str]]
 ) -> Iterable[dict[str, Any]]:
-    """Agreement of a rater with each metric, and of people with the judge."""
-    for name in METRICS:
-        usable = [q for q in rated if _usable(q, name, differing)]
-        scores = [_scores(q, name) for q in usable]
-        if usable:
-            yield _tau_row(name, [q.ranks[rater] for q in usable], scores, len(rated))
-    both = [q for q in rated if "judge" in q.ranks]
-    if rater == "human" and both:
-        judged = [points(q.ranks["judge"]) for q in both]
-        yield _tau_row("judge", [q.ranks["human"] for q in both], judged, len(rated))
-
-
-def _tau_row(
-    name: str,
-    ranks: Sequence[Sequence[int]],
-    scores: Sequence[Sequence[float]],
-    n_rated: int,
-) -> dict[str, Any]:
-    taus = kendall_per_question(ranks, scores)
-    known = [tau for tau in taus if tau is not None]
-    counts = {"undefined": len(taus) - len(known), "not_scored": n_rated - len(taus)}
-    (column,) = _columns([[tau] for tau in known], 1)
-    return {"metric": name} | _mean("tau", column, (-1, 1)) | counts
+    """Agreement of a rater with each metric, and of people with the judge, question by question."""
+    for name, pairs in _scored(rater, rated, differing).items():
+        ranks = [q.ranks[rater] for q, _ in pairs]
+        taus = kendall_per_question(ranks, [scores for _, scores in pairs])
+        known = [tau for tau in taus if tau is not None]
+        counts = {"undefined": len(taus) - len(known), "not_scored": len(rated) - len(taus)}
+        (column,) = _columns([[tau] for tau in known], 1)
+        yield {"metric": name} | _mean("tau", column, (-1, 1)) | counts
 
 
 def _differing_metrics(runs: Sequence[Run]) -> dict[str, list[str]]:
@@ -255,15 +243,10 @@ def write(
     rows = [row for question in questions for row in _csv_rows(question, names)]
     (folder / "ranking.csv").write_text(csv_text(rows), encoding="utf-8", newline="\n")
     replies = (
-        {
-            "language": q.language,
-            "question_id": q.id,
-            "code": q.code,
-            "shown": [names[i] for i in q.order],
-            "reply": q.reply,
-        }
+        {"language": q.language, "question_id": q.id, "code": q.code,
+         "shown": [names[i] for i in q.order], "reply": q.reply}
         for q in questions
-    )
+    )  # fmt: skip
     (folder / "replies.jsonl").write_text("".join(jsonl(replies)), encoding="utf-8", newline="\n")
     text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
@@ -274,26 +257,18 @@ def write(
 
 def _csv_rows(question: Question, names: Sequence[str]) -> Iterable[dict[str, Any]]:
     """One row per model; `question_id, model, rank` are the columns that --human reads."""
-    nothing: list[Any] = [""] * len(names)
-    judge, human = (question.ranks.get(rater) for rater in ("judge", "human"))
-    columns = zip(
-        names,
-        judge or nothing,
-        points(judge) if judge else nothing,
-        human or nothing,
-        question.answers,
-        strict=True,
-    )
-    for index, (name, rank_, given, human_rank, answer) in enumerate(columns):
+    ranks = {rater: question.ranks.get(rater) for rater in ("judge", "human")}
+    columns = {"rank": ranks["judge"], "human_rank": ranks["human"]}
+    columns["points"] = points(ranks["judge"]) if ranks["judge"] else None
+    for index, (name, answer) in enumerate(zip(names, question.answers, strict=True)):
+        given = {key: own[index] if own else "" for key, own in columns.items()}
         yield {
             "language": question.language,
             "question_id": question.id,
             "model": name,
             "status": question.status,
             "position": question.order.index(index) + 1,
-            "rank": rank_,
-            "points": given,
-            "human_rank": human_rank,
+            **{key: given[key] for key in ("rank", "points", "human_rank")},
             **{metric: answer.scores.get(metric, "") for metric in METRICS},
         }
 

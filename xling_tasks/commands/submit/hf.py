@@ -13,8 +13,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.commands.submit.hf_benchmark import OWNERS, write_drafts
-from xling_tasks.commands.submit.hf_files import CARD, RESULTS, require_hub, write_files
+from xling_tasks.commands.submit.hf_files import (
+    CARD,
+    OWNERS,
+    RESULTS,
+    require_hub,
+    write_drafts,
+    write_files,
+)
 from xling_tasks.commands.submit.hf_parts import Submission, gather
 from xling_tasks.errors import DataError
 from xling_tasks.output import refuse_files

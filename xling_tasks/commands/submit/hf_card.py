@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from xling_tasks.commands.submit.hf_parts import Submission
-from xling_tasks.commands.submit.hf_task import ALL, HubTask, Score
+from xling_tasks.commands.submit.hf_parts import ALL, HubTask, Score, Submission
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.errors import DataError
 from xling_tasks.logs.results import as_json

@@ -1,16 +1,224 @@
-"""What `xling submit hf` submits: the newest run of each of our tasks, all checked."""
+"""What `xling submit hf` submits: the newest run of each of our tasks, its values, all checked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xling_tasks.commands.submit.hf_task import HubTask, hub_task
+from xling_metrics.stats.odds import ODDS, share_at_odds
+
+from xling_tasks.criteria import CRITERIA, Place, Submitted, panel_of
+from xling_tasks.data.prompt_sets import SMALL
+from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import DataError
+from xling_tasks.languages import language_name
 from xling_tasks.logs import alike
-from xling_tasks.logs.results import Results, read_results, refuse_mixed_models
+from xling_tasks.logs.results import Results, TaskResults, read_results, refuse_mixed_models
+from xling_tasks.outcomes import RATES, SERVICE_RATES, not_measured, percent, served_rate
 from xling_tasks.secrets import publishable_text
+
+ALL = "all"
+"""Stands for the mean over a task's languages."""
+
+_TAU = r"_t\d+(?:\.\d+)?"
+
+
+class Score(NamedTuple):
+    """One value.
+
+    Attributes:
+        metric: The harness's name; `label` is the same without language.
+        language: Its language, or `ALL`.
+        value: None if undefined: nothing could be scored.
+    """
+
+    metric: str
+    label: str
+    language: str
+    value: float | None
+
+    @property
+    def temperature(self) -> str:
+        """`_t0.0` of `macro_f1_t0.0`; empty where there is none."""
+        match = re.search(rf"{_TAU}$", self.label)
+        return match[0] if match else ""
+
+
+@dataclass(frozen=True)
+class HubTask(TaskResults):
+    """One of our tasks in the newest run that has it.
+
+    Attributes:
+        about: What it is about.
+        own_dataset: Where the user's own questions lie on the Hub; None if they do not.
+    """
+
+    about: Place
+    own_dataset: str | None = None
+
+    @property
+    def criterion(self) -> str:
+        """Its criterion, without the dataset that its key begins with."""
+        return self.about.criterion.removeprefix("mmedbench_")
+
+    @property
+    def language(self) -> str | None:
+        """Its language; None for a task over several."""
+        return self.about.language or None
+
+    @property
+    def group(self) -> str:
+        """Its name without the language."""
+        return self.task if self.language is None else self.task.removesuffix(f"_{self.language}")
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """What was read."""
+        data: Mapping[str, Any] = self.xling["data"]
+        return data
+
+    @property
+    def hub_dataset(self) -> str | None:
+        """The dataset on the Hub; None for what is bundled, and for what lies nowhere there."""
+        kind = self.data.get("kind")
+        if kind == "own":
+            return self.own_dataset
+        if kind == "hub":
+            return str(self.data["name"])
+        record = RECORDS.get(self.about.dataset)
+        return None if kind == "bundled" or record is None else record.hub_id
+
+    @property
+    def revision(self) -> str | None:
+        """The commit on the Hub that was read; None where it was read from files."""
+        return self.data.get("revision") if self.data.get("kind") == "hub" else None
+
+    @property
+    def languages(self) -> list[str]:
+        """Its languages, English first where there are several."""
+        return [self.language] if self.language else list(self.data.get("languages") or [])
+
+    @property
+    def date(self) -> str:
+        """When it was run, ISO 8601."""
+        when = self.run.content.get("date")
+        if isinstance(when, (int, float)):
+            return f"{datetime.fromtimestamp(int(when), timezone.utc):%Y-%m-%dT%H:%M:%SZ}"
+        return self.run.stamp[:10]
+
+    @functools.cached_property
+    def main(self) -> list[Score]:
+        """The values that are submitted."""
+        return self._scores(self.submission.main)
+
+    @functools.cached_property
+    def beside(self) -> list[Score]:
+        """The rates that say how much of the data they are about."""
+        return self._scores(self.submission.beside)
+
+    @property
+    def submission(self) -> Submitted:
+        """What of its criterion's metrics is submitted."""
+        return CRITERIA[self.about.criterion].submission
+
+    def _scores(self, names: Collection[str]) -> list[Score]:
+        scores = []
+        for metric in self.xling["signatures"]:
+            panel, code = panel_of(self.about, metric)
+            if panel.metric in names and ":" not in code:
+                language = self.language or (code if code in self.languages else ALL)
+                label = metric if self.language else metric.removesuffix(f"_{language}")
+                scores.append(Score(metric, label, language, self.score(metric)))
+        return scores
+
+    def undefined(self) -> list[str]:
+        """The metrics that it has, but without a value."""
+        return [name for name in self.xling["signatures"] if self.score(name) is None]
+
+    def problems(self) -> Iterator[str]:
+        """Why it should not be submitted."""
+        limit, count = self.run.config.get("limit"), self.count
+        if limit is not None:
+            yield f"run with --limit {limit:g}"
+        elif count["effective"] != count["original"]:
+            yield f"has {count['effective']} of {count['original']} questions"
+        if not self.xling["signatures"]:
+            yield "has no scores (--predict_only)"
+        if self.about.dataset == "demo":
+            yield "our own small sample, not a dataset of the Hub"
+        if self.data.get("prompt_set") == SMALL:
+            yield "the small part of our prompts (prompts=small), not the whole set"
+        rows, expected = self.data.get("rows"), self.data.get("rows_expected")
+        if self.about.dataset != "demo" and None not in (rows, expected) and rows != expected:
+            yield f"{rows} rows in the data, but {expected} were published"
+        yield from self.unmeasured()
+
+    def unmeasured(self) -> Iterator[str]:
+        """Values that are not what they seem by more than their margin, by what became of answers.
+
+        What was not measured could have other odds; and an answer that is of no use to who asked
+        (in another language, empty, declined) helped nobody, though a judge may have liked it.
+        """
+        for score in self.main:
+            if score.language == ALL or not 0 <= (score.value or 0.0) <= 1:
+                continue
+            rates, where = self._rates(score), f"{score.metric} in {language_name(score.language)}"
+            lost, asked = not_measured(rates), self.count["effective"]
+            if score.value is None:
+                if lost:
+                    yield f"{where}: {percent(lost)} of the answers were not measured"
+                continue
+            read = asked * (1 - lost)
+            moves = share_at_odds(score.value * read, read, asked * lost)
+            most = max(abs(moves(k)) for k in (ODDS, 1 / ODDS))
+            useless = 1 - served_rate(rates)
+            if most > self._margin(score):
+                yield (
+                    f"{where} is not sure: {percent(lost)} of the answers were not measured, which "
+                    f"could move it by {100 * most:.0f} points; ask them again"
+                )
+            elif "langid_match" in rates and useless * score.value > self._margin(score):
+                yield (
+                    f"{where} is not what users get: {percent(useless)} of the answers are in "
+                    "another language, empty, declined or held back"
+                )
+
+    def _margin(self, score: Score) -> float:
+        endpoints = CRITERIA[self.about.criterion].endpoints
+        return next((e.margin for e in endpoints if score.label.startswith(e.metric)), 0.05)
+
+    def _rates(self, score: Score) -> dict[str, float | None]:
+        """The rates at a score's temperature and language, by their plain names."""
+        language = "" if self.language else f"_{score.language}"
+        found: dict[str, float | None] = {}
+        for name in (*SERVICE_RATES, *chain.from_iterable(RATES.values())):
+            for tau in dict.fromkeys((score.temperature, "")):
+                value = self.score(f"{name}{language}{tau}")
+                if value is not None:
+                    found.setdefault(name, value)
+        return found
+
+    def models(self) -> Iterator[tuple[str, str]]:
+        """The models that made the submitted values: what each is for, and its name."""
+        for score in self.main:
+            own, _, translated = self.xling["signatures"][score.metric].partition("|translator:")
+            for name, text in ((score.label, own), ("the translator", translated)):
+                if model := re.search(r"(?:^|\|)model:([^|]+)", text):
+                    yield f"model of {name}", model[1]
+
+
+def hub_task(task: str, run: Results, own_dataset: str | None = None) -> HubTask | None:
+    """The task in a run; None if it is not one of ours."""
+    part = TaskResults(task, run)
+    if part.place is None or not part.xling:
+        return None
+    return HubTask(task, run, part.place, own_dataset)
 
 
 class Words(NamedTuple):

@@ -26,13 +26,7 @@ SETTINGS = ("dataset", "prompts", "prompt_language", "source_encoder")
 
 
 class Kind(NamedTuple):
-    """One of the two halves of a submission.
-
-    Attributes:
-        results: The file of replies.
-        scores: The file of scores.
-        metrics: The harness's metrics by the leaderboard's names.
-    """
+    """One of the two halves of a submission: its files, and metrics by the leaderboard's names."""
 
     results: str
     scores: str

@@ -1,7 +1,7 @@
 """`xling translate`: a set of prompts in other languages, and translations made outside.
 
 `export` writes every text of a run that scoring translates to English, once; `import` checks what
-comes back and makes the file that the translator `file` reads. `prompts`: see `translate_prompts`.
+comes back and makes the file that the translator `file` reads. `prompts`: see `prompts`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from xling_tasks.commands import translate_prompts
-from xling_tasks.commands.translate.back import MAY_BE_ACCEPTED, checked, read_texts
-from xling_tasks.commands.translate.texts import texts_of
+from xling_tasks.commands.translate import prompts
+from xling_tasks.commands.translate.elsewhere import (
+    MAY_BE_ACCEPTED,
+    checked,
+    read_texts,
+    texts_of,
+)
 from xling_tasks.output import jsonl, refuse_file, write_new
 from xling_tasks.report.options import add_to
 
@@ -29,7 +33,7 @@ SCORE = (
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what `xling translate` takes."""
     parts = parser.add_subparsers(title="what", required=True)
-    translate_prompts.add_options(
+    prompts.add_options(
         parts.add_parser("prompts", help="the other languages of a set of English prompts")
     )
     export = parts.add_parser("export", help="the texts of a run that scoring translates")

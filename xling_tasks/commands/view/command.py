@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 
 from xling_tasks.commands.view.index import Index
 from xling_tasks.commands.view.sources import Sources, find_sources
-from xling_tasks.errors import SettingError, did_you_mean
+from xling_tasks.errors import SettingError
 from xling_tasks.pages.door import check_door, write_door
 from xling_tasks.report.options import add_families, add_runs
 
@@ -64,14 +64,8 @@ def view(options: argparse.Namespace) -> str:
     for folder in reports:
         check_door(folder)
     sources = find_sources(options.folders, options.family)
-    tasks = {source.task for source in sources.files}
-    if link and link[0] not in tasks:
-        raise SettingError(
-            f"--open: no samples of a task {link[0]!r}.{did_you_mean(link[0], tasks)}"
-        )
-    if len(link) > 2 and link[2] not in sources.models:
-        known = did_you_mean(link[2], sources.models)
-        raise SettingError(f"--open: no model {link[2]!r}.{known}")
+    if link:
+        sources.refuse_unknown(link[0], *link[2:], of="--open: ")
     listening = bound(options.port)
     port = listening.getsockname()[1]
     token = secrets.token_urlsafe(24)

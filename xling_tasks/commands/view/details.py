@@ -125,16 +125,15 @@ def _read(index: Index, entry: int) -> tuple[Source, dict[str, Any], list[Part]]
     number, place, row, language, known = rows[0]
     source = index.sources.files[number]
     path = source.samples.path
+    why = ""
     try:
         sample = source.samples.at(place)
         doc = sample["doc"]
         named = doc.get("question_id") if isinstance(doc, dict) else None
         same = str(sample.get("doc_id") if named is None else named) == known
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise DataError(
-            f"{path}, row {row}: is not what it was ({error!r}); start the view again"
-        ) from error
-    if not same and "\ufffd" not in known:
-        raise DataError(f"{path}, row {row}: is not what it was; start the view again")
+        same, why = False, f" ({error!r})"
+    if why or (not same and "\ufffd" not in known):
+        raise DataError(f"{path}, row {row}: is not what it was{why}; start the view again")
     with reading(f"{path}, row {row}"):
         return source, sample, parts_of(source.criterion, sample, language)

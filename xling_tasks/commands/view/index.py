@@ -51,10 +51,8 @@ class Progress(NamedTuple):
     """How far the reading is.
 
     Attributes:
-        done: Bytes read.
-        of: Bytes there are.
+        done: Bytes read, `of` so many.
         rows: Samples read.
-        finished: Whether all is read.
         problems: What could not be read, a line each.
     """
 

@@ -10,13 +10,15 @@ from xling_tasks.commands.view.facts import bit_of, flag_names, fold
 from xling_tasks.commands.view.index import Index
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.criteria.labels import HARM
-from xling_tasks.errors import SettingError, did_you_mean
+from xling_tasks.errors import SettingError
 from xling_tasks.languages import in_order
 
 PAGE = 50
 """Questions on one page of results."""
 
 _SNIPPET = 60
+_ABOUT = ("model", "criterion", "dataset", "question")
+"""What a question is known by."""
 
 GAPS = {
     "behind": "worse than in English",
@@ -49,10 +51,6 @@ class Filters:
 
     Attributes:
         model: A model's short name.
-        criterion: A criterion.
-        dataset: A dataset.
-        language: A language's code.
-        label: A label.
         flag: A key of `FLAGS`.
         gap: A key of `GAPS`.
         text: Words that all stand in one language's texts; `"..."` holds words together.
@@ -118,15 +116,8 @@ def search(index: Index, filters: Filters) -> list[Hit]:
 def _conditions(filters: Filters) -> tuple[list[str], list[Any]]:
     where: list[str] = []
     values: list[Any] = []
-    columns = {
-        "q.model": filters.model,
-        "q.criterion": filters.criterion,
-        "q.dataset": filters.dataset,
-        "e.language": filters.language,
-        "e.label": filters.label,
-    }
-    for column, value in columns.items():
-        if value:
+    for column in ("q.model", "q.criterion", "q.dataset", "e.language", "e.label"):
+        if value := getattr(filters, column[2:]):
             where.append(f"{column} = ?")
             values.append(value)
     if filters.flag:
@@ -160,19 +151,15 @@ def listed(index: Index, hits: Sequence[Hit], text: str) -> list[dict[str, Any]]
     words = words_of(text)
     lines = []
     for hit in hits:
-        ((model, criterion, dataset, question),) = index.fetch(
-            "SELECT model, criterion, dataset, question FROM question WHERE id = ?",
-            (hit.question,),
+        (about,) = index.fetch(
+            f"SELECT {', '.join(_ABOUT)} FROM question WHERE id = ?", (hit.question,)
         )
         own = entries_of(index, hit.question)
         fitting = set(hit.entries)
         shown = next((each for each in own if each["language"] == "en"), own[0])
         lines.append(
             {
-                "model": model,
-                "criterion": criterion,
-                "dataset": dataset,
-                "question": question,
+                **dict(zip(_ABOUT, about, strict=True)),
                 "link": _wanted(own, fitting)["task"],
                 "title": shown["title"],
                 "language": shown["language"],
@@ -241,12 +228,8 @@ def find(index: Index, task: str, question: str, model: str = "") -> dict[str, A
         SettingError: If there is no such task or model.
     """
     files = index.sources.files
+    index.sources.refuse_unknown(task, model)
     numbers = [i for i, each in enumerate(files) if each.task == task]
-    if not numbers:
-        known = did_you_mean(task, {each.task for each in files})
-        raise SettingError(f"no samples of a task {task!r:.80}.{known}")
-    if model and model not in index.sources.models:
-        raise SettingError(f"no model {model!r:.80}.{did_you_mean(model, index.sources.models)}")
     marks = ",".join("?" * len(numbers))
     rows = index.fetch(
         "SELECT q.id, q.model, q.criterion, q.dataset, q.question, e.language FROM entry e "
@@ -258,7 +241,6 @@ def find(index: Index, task: str, question: str, model: str = "") -> dict[str, A
     if not rows:
         return None
     number, *about, language = rows[0]
-    names = ("model", "criterion", "dataset", "question")
     one = next(each for each in files if each.task == task).language
     others = index.fetch(
         "SELECT model FROM question WHERE (criterion, dataset, question) = (?, ?, ?) "
@@ -267,7 +249,7 @@ def find(index: Index, task: str, question: str, model: str = "") -> dict[str, A
     )
     return {
         "id": number,
-        **dict(zip(names, about, strict=True)),
+        **dict(zip(_ABOUT, about, strict=True)),
         "language": one and language,
         "others": [name for (name,) in others],
     }

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xling_tasks.criteria import CRITERIA, ENGLISH
-from xling_tasks.errors import DataError
+from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.logs.results import Samples, TaskResults
 from xling_tasks.report.data import newest_results
 
@@ -20,7 +20,6 @@ class Source:
 
     Attributes:
         model: The model's short name, as a report of the same folders calls it.
-        samples: The file.
         criterion: A key of `CRITERIA`; of a task that is not ours, its name.
         dataset: As in `Place`; empty for a task that is not ours.
         language: As in `Place`.
@@ -62,6 +61,19 @@ class Sources:
     def size(self) -> int:
         """Bytes of all files."""
         return sum(source.size for source in self.files)
+
+    def refuse_unknown(self, task: str, model: str = "", *, of: str = "") -> None:
+        """Check that a link leads somewhere; OF: the option that it was given with.
+
+        Raises:
+            SettingError: If there is no such task or model.
+        """
+        tasks = {source.task for source in self.files}
+        if task not in tasks:
+            known = did_you_mean(task, tasks)
+            raise SettingError(f"{of}no samples of a task {task!r:.80}.{known}")
+        if model and model not in self.models:
+            raise SettingError(f"{of}no model {model!r:.80}.{did_you_mean(model, self.models)}")
 
 
 def find_sources(folders: Sequence[str], families: Sequence[str] = ()) -> Sources:
