@@ -101,20 +101,15 @@ def _shares(
 ) -> Mapping[str, Any]:
     """How many units there are with letters, and what of them each identifier says."""
     lettered = [i for i, unit in enumerate(units) if any(map(str.isalpha, unit))]
-    own = None if first is None else [first(units[i]) for i in lettered]
-    other = None if second is None else [second[i] for i in lettered]
-    both = None
-    if own is not None and other is not None:
-        both = [a == b for a, b in zip(own, other, strict=True)]
-    return {
-        what: len(lettered),
-        f"{what}: langid": _share(own),
-        f"{what}: second": _share(other),
-        f"{what}: agree": _share(both),
+    said: dict[str, list[bool | None]] = {
+        "langid": [] if first is None else [first(units[i]) for i in lettered],
+        "second": [] if second is None else [second[i] for i in lettered],
     }
+    said["agree"] = [a == b for a, b in zip(*said.values(), strict=False)]
+    return {what: len(lettered), **{f"{what}: {who}": _share(own) for who, own in said.items()}}
 
 
-def _share(said: Sequence[bool | None] | None) -> float | None:
+def _share(said: Sequence[bool | None]) -> float | None:
     return sum(map(bool, said)) / len(said) if said else None
 
 

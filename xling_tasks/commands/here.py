@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
-from collections.abc import Iterator
+from collections import Counter
 from pathlib import Path
 
 DEEPEST = 3
@@ -39,22 +38,14 @@ def here(options: argparse.Namespace) -> str:
 
 def _runs(folder: Path) -> dict[str, dict[str, int]]:
     """Output folder -> model's folder in it -> how many results files lie there."""
+    below = (folder.glob("*/" * depth + "results_*.json") for depth in range(DEEPEST + 1))
+    places = (path.relative_to(folder).parts[:-1] for paths in below for path in paths)
+    counts = Counter(parts for parts in places if not any(p.startswith(".") for p in parts))
     runs: dict[str, dict[str, int]] = {}
-    for path, files in _walked(folder):
-        results = [file for file in files if file.startswith("results_") and file.endswith(".json")]
-        if results:
-            out, *below = path.relative_to(folder).parts or (".",)
-            runs.setdefault(out, {})["/".join(below)] = len(results)
+    for parts, count in sorted(counts.items()):
+        out, *model = parts or (".",)
+        runs.setdefault(out, {})["/".join(model)] = count
     return dict(sorted(runs.items()))
-
-
-def _walked(folder: Path) -> Iterator[tuple[Path, list[str]]]:
-    """Every folder down to the deepest, hidden ones left out, with the names of its files."""
-    for name, folders, files in os.walk(folder):
-        path = Path(name)
-        deep = len(path.relative_to(folder).parts) >= DEEPEST
-        folders[:] = [] if deep else sorted(f for f in folders if not f.startswith("."))
-        yield path, files
 
 
 def _with_runs(runs: dict[str, dict[str, int]]) -> str:

@@ -96,7 +96,8 @@ def ask(
 ) -> list[int | None]:  # fmt: skip
     """Whether the judge finds a mechanism in each response: 1, 0, or None for no answer."""
     inert = judge.inert
-    asked: list[tuple[str, str]] = []
+    asked: list[str] = []
+    code_of: dict[str, str] = {}
     texts = [text for example, _ in shown for text in (example.seeker, example.response)]
     for pair in pairs:
         # By the examples, so that all prompts begin alike.
@@ -111,14 +112,14 @@ def ask(
             definition=DEFINITIONS[name], examples="\n\n".join(blocks), post=inert(pair.seeker),
             response=inert(pair.response), code=code,
         )  # fmt: skip
-        asked.append((text, code))
-    of_text = dict(asked)
+        asked.append(text)
+        code_of[text] = code
 
     def reads(text: str, reply: str) -> bool:
-        return read_answer(reply, of_text[text]) is not None
+        return read_answer(reply, code_of[text]) is not None
 
-    replies = judge.ask([text for text, _ in asked], until=("[BEGIN POST",), reads=reads)
-    return [read_answer(reply, code) for reply, (_, code) in zip(replies, asked, strict=True)]
+    replies = judge.ask(asked, until=("[BEGIN POST",), reads=reads)
+    return [read_answer(said, code_of[text]) for text, said in zip(asked, replies, strict=True)]
 
 
 def read_answer(reply: str | None, code: str) -> int | None:

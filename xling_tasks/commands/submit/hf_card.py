@@ -4,58 +4,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
+from xling_tasks.commands.submit.documents import filled
 from xling_tasks.commands.submit.hf_parts import ALL, HubTask, Score, Submission
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.errors import DataError
-from xling_tasks.logs.results import as_json
 from xling_tasks.markdown import markdown_table
 from xling_tasks.secrets import publishable, redact_text, without_hosts
 
 BEGIN = "<!-- xling-tasks:begin -->"
 END = "<!-- xling-tasks:end -->"
-HEADING = "## Health questions across languages (xling-tasks)"
 
-_INTRODUCTION = """\
-How differently the model answers questions about health in several languages, measured with the
-xling-tasks plugin of lm-evaluation-harness.
-
-**What these numbers are not.** They are no evidence that the model is fit for clinical use or for
-advice to patients, in any language: the labels come from automatic judges and metrics, nobody with
-medical training has checked these answers, and neither safety nor harm is measured. A small gap
-between languages does not mean that the answers are good in either."""
-_GAP = """\
-*Gap*: a language's value less the English one, each over its own usable rows. Metrics on the words
-of the language itself (`_src`, ROUGE, BERTScore of rationales) have none, nor has multiple choice,
-whose questions and number of options differ. A gap alone says nothing about chance: the conclusions
-above tell which gaps are likely real."""
-_JUDGE = """\
-*The judge's own error is in none of these numbers*: they are what the run measured. People's labels
-(`xling annotate`) correct shares and gaps in `xling report --human`, not here."""
 _SIGNATURE = 160
-
-_FLOOR = (
-    "English: what a second English answer shares with the first, from which the gaps are "
-    "counted; undefined where none was asked."
-)
 
 
 def section(submission: Submission) -> str:
     """The section, markers included; what was covered comes before the scores."""
-    groups = list(submission.groups().values())
-    lines = [BEGIN, "", HEADING, ""]
-    for text in submission.cautions:
-        lines += [f"> **Caution:** {text}", ""]
-    lines += [_INTRODUCTION, "", *_concluded(submission)]
-    lines += ["### Coverage", "", *_coverage(submission), ""]
-    lines += [*_undefined(submission), "### Scores", "", _GAP, ""]
-    for group in groups:
-        lines += [*_scores(group), ""]
-    lines += ["### Settings and signatures", "", *_run(submission), ""]
-    for group in groups:
-        lines += [*_settings(group), ""]
-    lines += ["Every score with its whole signature: `xling_results.json`.", "", END]
-    return str(without_hosts(redact_text("\n".join(lines))))
+    parts, words = submission.parts, submission.words
+    header = ["task", "language", "questions", "unusable rows", "rates"]
+    text = filled(
+        "hub_card.j2",
+        submission=submission,
+        run=submission.newest,
+        model_args=publishable(submission.newest.model_args),
+        versions=sorted({part.lm_eval for part in parts}),
+        ours=sorted({str(part.xling["version"]) for part in parts}),
+        dates=sorted({part.date for part in parts}),
+        told=[("Conclusions", words.conclusions), ("What to know", words.flags)],
+        coverage=markdown_table(header, [row for part in parts for row in _covered(part)]),
+        undefined=[(part.task, names) for part in parts if (names := part.undefined())],
+        groups=[_told(group) for group in submission.groups().values()],
+        plain=_plain,
+    )
+    return str(without_hosts(redact_text(text)))
 
 
 def with_section(card: str, new: str) -> str:
@@ -76,31 +58,35 @@ def with_section(card: str, new: str) -> str:
     return card[:start] + new + card[stop + len(END) :]
 
 
-# Conclusions
-
-
-def _concluded(submission: Submission) -> list[str]:
-    """What may be said of each language, and what to know first."""
-    words = submission.words
-    lines: list[str] = []
-    for heading, said in (("Conclusions", words.conclusions), ("What to know", words.flags)):
-        if said:
-            lines += [f"### {heading}", "", *(f"- {_plain(line)}" for line in said), ""]
-    return lines
+def _told(group: Sequence[HubTask]) -> dict[str, Any]:
+    """What the section says of a criterion over a dataset."""
+    first = group[0]
+    criterion = CRITERIA[first.about.criterion]
+    keys = ("dataset", "prompt_language", *criterion.settings, "sampling_seed")
+    signatures: dict[str, str] = {}  # one per metric, of the first language that has it
+    for part in group:
+        for score in part.main:
+            signatures.setdefault(score.label, short(part.xling["signatures"][score.metric]))
+    return {
+        "first": first,
+        "floor": any(each.agreement for each in criterion.endpoints),
+        "judged": any(each.judged for each in criterion.endpoints),
+        "scores": _scores(group),
+        "settings": publishable({key: first.xling["settings"].get(key) for key in keys}),
+        "prompts": dict.fromkeys(
+            f"`{name}` in `{prompt['language']}`, digest `{prompt['digest']}`"
+            for part in group
+            for name, prompt in part.xling["prompts"].items()
+        ),
+        "generation": publishable(first.xling["generation_kwargs"]),
+        "data": dict.fromkeys(map(data_line, group)),
+        "signatures": signatures,
+    }
 
 
 def _plain(line: str) -> str:
     """A line of a list, whatever names stand in it."""
     return re.sub(r"([\\`*_<>\[\]])", r"\\\1", " ".join(line.split()))
-
-
-# Coverage
-
-
-def _coverage(submission: Submission) -> list[str]:
-    header = ["task", "language", "questions", "unusable rows", "rates"]
-    rows = [row for part in submission.parts for row in _covered(part)]
-    return [markdown_table(header, rows)]
 
 
 def _covered(part: HubTask) -> Iterator[list[str]]:
@@ -115,43 +101,18 @@ def _covered(part: HubTask) -> Iterator[list[str]]:
         yield [f"`{part.group}`", code, counts, str(unusable), "; ".join(rates) or "none"]
 
 
-def _undefined(submission: Submission) -> list[str]:
-    """What has no value, although it was measured: it is no zero."""
-    undefined = [(part.task, names) for part in submission.parts if (names := part.undefined())]
-    if not undefined:
-        return []
-    lines = ["Undefined, because nothing could be scored (not zero):", ""]
-    lines += [
-        f"- `{task}`: {', '.join(f'`{name}`' for name in names)}" for task, names in undefined
-    ]
-    return [*lines, ""]
-
-
-# Scores
-
-
-def _scores(group: Sequence[HubTask]) -> list[str]:
+def _scores(group: Sequence[HubTask]) -> str:
     """A table of a criterion: languages by metrics, with the gap to English beside each."""
-    first = group[0]
-    lines = [f"#### {first.criterion}, {first.data['dataset']} (`{first.group}`)", ""]
-    if first.hub_dataset is None:
-        lines += ["The questions lie in no dataset on the Hub.", ""]
     scores = {(s.language, s.label): s for part in group for s in part.main}
-    if any(each.agreement for each in CRITERIA[first.about.criterion].endpoints):
-        lines += [_FLOOR, ""]
-    judged = any(each.judged for each in CRITERIA[first.about.criterion].endpoints)
-    if scores and judged:
-        lines += [_JUDGE, ""]
     if not scores:
-        return [*lines, "No main metric: its judge, classifier or encoder was not set."]
+        return ""
     labels = list(dict.fromkeys(label for _, label in scores))
     codes = sorted({code for code, _ in scores}, key=lambda code: (code != ALL, code != "en", code))
-    header, gaps = ["language"], _with_gap(first, scores, codes)
+    header, gaps = ["language"], _with_gap(group[0], scores, codes)
     for label in labels:
         header.append(f"{label}{_arrow(group, label)}")
         header += ["gap"] * (label in gaps)
-    rows = (_row(scores, labels, gaps, code) for code in codes)
-    return [*lines, markdown_table(header, rows)]
+    return markdown_table(header, (_row(scores, labels, gaps, code) for code in codes))
 
 
 def _row(
@@ -198,44 +159,6 @@ def _arrow(group: Sequence[HubTask], label: str) -> str:
     return ""
 
 
-# Settings
-
-
-def _run(submission: Submission) -> list[str]:
-    run, parts = submission.newest, submission.parts
-    versions = sorted({part.lm_eval for part in parts})
-    ours = sorted({str(part.xling["version"]) for part in parts})
-    dates = sorted({part.date for part in parts})
-    return [
-        f"- Model: `{run.config.get('model')}` with `{as_json(publishable(run.model_args))}`",
-        f"- lm-eval {', '.join(versions)}; xling-tasks {', '.join(ours)}",
-        f"- Run: {', '.join(dates)}",
-    ]
-
-
-def _settings(group: Sequence[HubTask]) -> list[str]:
-    part = group[0]
-    keys = ("dataset", "prompt_language", *CRITERIA[part.about.criterion].settings, "sampling_seed")
-    settings = {key: part.xling["settings"].get(key) for key in keys}
-    content = part.run.content
-    digests = {
-        f"`{name}` in `{prompt['language']}`, digest `{prompt['digest']}`": None
-        for item in group
-        for name, prompt in item.xling["prompts"].items()
-    }
-    return [
-        f"#### `{part.group}`",
-        "",
-        f"- Settings: `{as_json(publishable(settings))}`",
-        f"- Prompts: {'; '.join(digests)}; examples in them: {part.config.get('num_fewshot') or 0}",
-        f"- Chat template (sha256): {content.get('chat_template_sha') or 'none'}; "
-        f"system instruction (sha256): {content.get('system_instruction_sha') or 'none'}",
-        f"- Generation: `{as_json(publishable(part.xling['generation_kwargs']))}`",
-        *dict.fromkeys(f"- Data: {data_line(item)}" for item in group),
-        *_signatures(group),
-    ]
-
-
 def data_line(part: HubTask) -> str:
     """Which data a task read, in one line."""
     data = part.data
@@ -243,15 +166,6 @@ def data_line(part: HubTask) -> str:
     source = "" if data.get("kind") == "hub" else f" ({data.get('kind')}, not read from the Hub)"
     name = str(where).replace("\\", "/").rpartition("/")[2] if source else str(where)
     return f"{data['dataset']}, {name}{source}, sha256 {data['sha256'][:12]}, {data['licence']}"
-
-
-def _signatures(group: Sequence[HubTask]) -> list[str]:
-    """One per metric, of the first language that has it."""
-    signatures: dict[str, str] = {}
-    for part in group:
-        for score in part.main:
-            signatures.setdefault(score.label, short(part.xling["signatures"][score.metric]))
-    return [f"- {label}: `{sign}`" for label, sign in signatures.items()]
 
 
 def short(signature: str) -> str:

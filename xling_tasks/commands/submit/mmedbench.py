@@ -9,10 +9,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from xling_tasks.commands.submit.documents import filled
 from xling_tasks.commands.submit.parts import KINDS, SETTINGS, Part, command
 from xling_tasks.data.records import MMEDBENCH_LANGUAGES
 from xling_tasks.errors import DataError
-from xling_tasks.logs.results import as_json
 from xling_tasks.markdown import markdown_table
 from xling_tasks.output import all_or_none
 from xling_tasks.secrets import redact, without_hosts
@@ -107,73 +107,48 @@ def _description(parts: Mapping[str, Sequence[Part]]) -> str:
     """The model's description as far as the run tells it; the rest is marked TODO."""
     everything = [part for of_kind in parts.values() for part in of_kind]
     newest = max((part.run for part in everything), key=lambda run: run.stamp)
-    args = newest.model_args
-    name = next((args[key] for key in ("peft", "pretrained", "model") if args.get(key)), None)
-    model = f"{newest.config.get('model')}: {name}" if name else str(newest.config.get("model"))
-    size = newest.config.get("model_num_parameters")
-    versions = sorted({part.lm_eval for part in everything})
-    ours = sorted({str(part.xling["version"]) for part in everything})
-    stamps = sorted({part.run.stamp for part in everything})
-    lines = [
-        f"# MMedBench submission: {name or newest.config.get('model')}",
-        "",
-        f"- Model: {model}",
-        f"- Size: {f'{size:,} parameters' if isinstance(size, int) and size > 0 else 'TODO'}",
-        "- Authors and contact: TODO",
-        "- References (address of the model, papers): TODO",
-        "- Licence of the model: TODO",
-        "- Training data (medical corpora, MMedBench's training split, other exams): TODO",
-        "- Training method (pretraining, fine-tuning, RLHF): TODO",
-        "",
-        "## Run",
-        "",
-        f"- Model arguments: `{as_json(args)}`",
-        f"- lm-eval {', '.join(versions)}; xling-tasks {', '.join(ours)}",
-        f"- Date: {', '.join(stamps)}",
-    ]
-    for kind, of_kind in parts.items():
-        lines += ["", *_kind_lines(kind, of_kind)]
-    lines += ["", *_data_lines(parts), "", *(f"- {text}" for text in cautions(parts))]
-    return str(without_hosts("\n".join(lines))).rstrip() + "\n"
+    args, size = newest.model_args, newest.config.get("model_num_parameters")
+    text = filled(
+        "mmedbench.j2",
+        run=newest,
+        name=next((args[key] for key in ("peft", "pretrained", "model") if args.get(key)), None),
+        size=f"{size:,} parameters" if isinstance(size, int) and size > 0 else "TODO",
+        versions=sorted({part.lm_eval for part in everything}),
+        ours=sorted({str(part.xling["version"]) for part in everything}),
+        stamps=sorted({part.run.stamp for part in everything}),
+        halves=[_half(kind, of_kind) for kind, of_kind in parts.items()],
+        licence=everything[0].xling["data"]["licence"],
+        data=_data(parts),
+        cautions=cautions(parts),
+    )
+    return str(without_hosts(text)).rstrip() + "\n"
 
 
-def _kind_lines(kind: str, parts: Sequence[Part]) -> list[str]:
-    part = max(parts, key=lambda item: item.run.stamp)
-
-    content, xling = part.run.content, part.xling
-    settings = {key: xling["settings"].get(key) for key in SETTINGS}
-    digests: dict[str, list[str]] = {}
-    for item in parts:
-        for name, prompt in item.xling["prompts"].items():
+def _half(kind: str, parts: Sequence[Part]) -> dict[str, Any]:
+    """What is said of one half of a submission."""
+    newest = max(parts, key=lambda part: part.run.stamp)
+    prompts: dict[str, list[str]] = {}
+    for part in parts:
+        for name, prompt in part.xling["prompts"].items():
             text = f"`{name}` in `{prompt['language']}`, digest `{prompt['digest']}`"
-            digests.setdefault(text, []).append(item.language)
-    return [
-        f"## {KINDS[kind].results}, {KINDS[kind].scores}",
-        "",
-        f"- Tasks: {', '.join(item.task for item in parts)}; "
-        f"version {part.config['metadata'].get('version')}",
-        *(f"- Prompt: {text} ({', '.join(codes)})" for text, codes in digests.items()),
-        f"- Examples in the prompt: {part.config.get('num_fewshot') or 0}",
-        f"- Chat template (sha256): {content.get('chat_template_sha') or 'none'}; "
-        f"system instruction (sha256): {content.get('system_instruction_sha') or 'none'}",
-        f"- Generation: `{as_json(redact(xling['generation_kwargs']))}`",
-        f"- Settings: `{as_json(redact(settings))}`",
-        "- Scores are fractions (1 is 100%); Avg is the unweighted mean of the languages.",
-        *(
-            f"- {metric}: `{part.xling['signatures'].get(metric)}` ({part.language})"
-            for metric in KINDS[kind].metrics.values()
-        ),
-    ]
+            prompts.setdefault(text, []).append(part.language)
+    return {
+        "kind": KINDS[kind],
+        "parts": parts,
+        "newest": newest,
+        "prompts": prompts,
+        "generation": redact(newest.xling["generation_kwargs"]),
+        "settings": redact({key: newest.xling["settings"].get(key) for key in SETTINGS}),
+    }
 
 
-def _data_lines(parts: Mapping[str, Sequence[Part]]) -> list[str]:
+def _data(parts: Mapping[str, Sequence[Part]]) -> str:
+    """A table of what was read in each language."""
     counts = [f"questions ({kind})" for kind in parts]
     columns = ["language", *counts, "left out", "source", "revision", "sha256"]
-    licence = next(iter(parts.values()))[0].xling["data"]["licence"]
     rows = []
     for row in zip(*parts.values(), strict=True):
         data = row[0].xling["data"]
         cells = [row[0].language, *(part.count["original"] for part in row), data["unusable_rows"]]
-        cells += [data["name"], data["revision"] or "", data["sha256"]]
-        rows.append(cells)
-    return [f"## Data: MMedBench ({licence})", "", markdown_table(columns, rows)]
+        rows.append([*cells, data["name"], data["revision"] or "", data["sha256"]])
+    return markdown_table(columns, rows)

@@ -82,17 +82,15 @@ def checked_parts(out: Path, kinds: Sequence[str], ft: bool | None) -> dict[str,
         for task, place in run.places.items()
         if place in wanted
     }
-    parts = {
-        kind: [newest[place] for place in places if place in newest]
-        for kind, places in names.items()
-    }
-    missing = {task for places in names.values() for p, task in places.items() if p not in newest}
-    problems = {task: "no results" for task in sorted(missing)}
-    for kind, of_kind in parts.items():
-        for part in of_kind:
-            problem = part.problem(list(KINDS[kind].metrics.values()))
-            problems |= {part.task: problem} if problem else {}
-    if problems:
+    parts: dict[str, list[Part]] = {}
+    missing, problems = dict[str, str](), dict[str, str]()
+    for kind, places in names.items():
+        parts[kind] = [newest[place] for place in places if place in newest]
+        missing |= {task: "no results" for place, task in places.items() if place not in newest}
+        for part in parts[kind]:
+            if problem := part.problem(list(KINDS[kind].metrics.values())):
+                problems[part.task] = problem
+    if problems := {**dict(sorted(missing.items())), **problems}:
         raise DataError(_unready(out, runs, used, names, problems))
     for of_kind in parts.values():
         _refuse_mixed_ways(out, of_kind)
@@ -111,11 +109,9 @@ def _variant(out: Path, runs: Sequence[Results], kinds: Sequence[str], ft: bool 
     """Whether to take the `_ft` tasks: as asked, else those that are there."""
     if ft is not None:
         return ft
-    there = {(place, task) for run in runs for task, place in run.places.items()}
+    there = {place: task for run in runs for task, place in run.places.items()}
     tuned, plain = (
-        sorted(
-            t for p, t in there if p in {place for kind in kinds for place in _tasks(kind, which)}
-        )
+        sorted(there[place] for kind in kinds for place in _tasks(kind, which) if place in there)
         for which in (True, False)
     )
     if tuned and plain:

@@ -175,7 +175,6 @@ class Index:
     def _read(self, number: int, source: Source, before: int) -> None:
         batch: list[tuple[Row, int, int, str]] = []
         waiting, told = 0, set[str]()
-        rank = number
         try:
             for row, place, sample in source.samples.stream_at(_with_question, hint=_HINT):
                 with reading(f"{source.samples.path}, row {row}"):
@@ -186,19 +185,19 @@ class Index:
                 self._done = before + place
                 self._rows += 1
                 if waiting >= BATCH_BYTES:
-                    told |= self._write(batch, number, source, rank)
+                    told |= self._write(batch, number, source)
                     batch, waiting = [], 0
                 if self._ended.is_set():
                     return
         finally:
-            told |= self._write(batch, number, source, rank)
+            told |= self._write(batch, number, source)
         if not source.size:
             told.add(f"{source.samples.path}: the file has no rows; copy it again, or run again.")
         for line in sorted(told):
             self._problem(line)
 
     def _write(
-        self, batch: list[tuple[Row, int, int, str]], number: int, source: Source, rank: int
+        self, batch: list[tuple[Row, int, int, str]], number: int, source: Source
     ) -> set[str]:
         twice = set()
         with self.lock:
@@ -208,7 +207,7 @@ class Index:
             for fact, row, place, dataset in batch:
                 key = (source.model, source.criterion, dataset, fact.question)
                 self._db.execute(
-                    "INSERT OR IGNORE INTO question VALUES (NULL, ?, ?, ?, ?, ?)", (*key, rank)
+                    "INSERT OR IGNORE INTO question VALUES (NULL, ?, ?, ?, ?, ?)", (*key, number)
                 )
                 (question,) = self._db.execute(
                     "SELECT id FROM question WHERE (model, criterion, dataset, question) "
