@@ -154,6 +154,8 @@ def test_training_data_and_task_agree(run, tmp_path, capsys, own, kind, form):
 def test_wrong_words(capsys, tmp_path):
     start = ["export", "mmedbench-train", "--to", str(tmp_path / "x.jsonl")]
     assert main([*start, "--kinds", "mcq_ft"]) == 2
-    assert "--kinds mcq_ft: no prompts of this name. Did you mean 'mcqa_ft'" in capsys.readouterr().err
+    assert (
+        "--kinds mcq_ft: no prompts of this name. Did you mean 'mcqa_ft'" in capsys.readouterr().err
+    )
     assert main([*start, "--for", "xx"]) == 2
     assert "--for xx: no training questions. Known: " in capsys.readouterr().err
