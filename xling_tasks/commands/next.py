@@ -260,12 +260,11 @@ def _kept(path: Path) -> dict[str, Any]:
         return {}
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
-        good = all(isinstance(own["asked"], list) for own in kept.values())
+        if all(isinstance(look["asked"], list) for look in kept.values()):
+            return dict(kept)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        good = False
-    if not good:
-        raise DataError(f"--looks {path}: is no file of looks; name another")
-    return dict(kept)
+        pass
+    raise DataError(f"--looks {path}: is no file of looks; name another")
 
 
 def _is_samples(path: Path) -> bool:

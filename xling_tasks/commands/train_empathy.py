@@ -48,13 +48,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what `xling empathy train` takes."""
     parser.add_argument("--data", required=True, help=f"folder with {', '.join(FILES)}")
     parser.add_argument(
-        "--to",
-        "--out",
-        type=Path,
-        required=True,
-        metavar="DIR",
+        "--to", "--out", type=Path, required=True, metavar="DIR",
         help="the new folder, for empathy_classifier=FOLDER",
-    )
+    )  # fmt: skip
     parser.add_argument("--backend", choices=BACKENDS, default="linear")
     seeds = parser.add_mutually_exclusive_group()
     seeds.add_argument("--seed", type=int, help="one split, drawn with this seed")
@@ -63,10 +59,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--model", help="an encoder: Hub id or folder (ModernBERT-large)")
     group.add_argument("--revision", help="of the Hub: commit, tag or branch")
     group.add_argument(
-        "--separate",
-        action="store_true",
+        "--separate", action="store_true",
         help="a network for each mechanism, which stops by its own scores, not one for all",
-    )
+    )  # fmt: skip
     group.add_argument(
         "--epochs", help="at most (8); also per mechanism (then separate): ER=8,IP=4,EX=6"
     )
@@ -76,12 +71,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--lr", help="highest learning rate (2e-5); also per mechanism: ER=2e-5,IP=1e-5,EX=2e-5"
     )
     group.add_argument(
-        "--no-refit",
-        dest="refit",
-        action="store_const",
-        const=False,
+        "--no-refit", dest="refit", action="store_const", const=False,
         help="keep the model of the best epoch; else it is trained again on train and dev",
-    )
+    )  # fmt: skip
     group.add_argument("--max-tokens", type=int, help="longer texts are cut (512)")
     group.add_argument("--device", help="cpu, cuda, ... (the GPU, if there is one)")
     parser.set_defaults(run=train_empathy)
@@ -245,14 +237,12 @@ def _scores(model: Model, pairs: Sequence[Pair]) -> dict[str, dict[str, float]]:
 
 def _over_seeds(seeds: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Mean over seeds, and sample standard deviation (None of one seed), in percent."""
-    result: dict[str, dict[str, Any]] = {}
-    for name in MECHANISMS:
-        result[name] = {}
+    result: dict[str, dict[str, Any]] = {name: {} for name in MECHANISMS}
+    for name, scores in result.items():
         for metric in ("f1", "accuracy"):
             values = [seed["test"][name][metric] for seed in seeds]
-            result[name][metric] = statistics.fmean(values)
-            spread = statistics.stdev(values) if len(values) > 1 else None
-            result[name][f"{metric}_sd"] = spread
+            scores[metric] = statistics.fmean(values)
+            scores[f"{metric}_sd"] = statistics.stdev(values) if len(values) > 1 else None
     return result
 
 
@@ -293,34 +283,24 @@ def page(card: dict[str, Any], folder: Path) -> str:
         f"Rationales that are no part of the response: {card['unplaced_rationales']}.",
     ]
     if "settings" in first:
-        parts.append(_epochs_line(first["settings"]["epochs_trained"]))
+        epochs = first["settings"]["epochs_trained"]
+        one = isinstance(epochs, int)
+        listed = epochs if one else ", ".join(f"{name} {n}" for name, n in epochs.items())
+        parts.append(f"Epochs of the saved model{'s' * (not one)}: {listed}.")
     if first.get("cut_pairs"):
         limit = first["settings"]["max_tokens"]
         parts.append(f"Cut to {limit} tokens: a text of {first['cut_pairs']} pairs.")
     return "\n\n".join(parts)
 
 
-def _epochs_line(epochs: Any) -> str:
-    """How long the saved model was trained."""
-    if isinstance(epochs, int):
-        return f"Epochs of the saved model: {epochs}."
-    listed = ", ".join(f"{name} {n}" for name, n in epochs.items())
-    return f"Epochs of the saved models: {listed}."
-
-
 def _own_rows(card: dict[str, Any]) -> list[dict[str, str]]:
-    first, n = card["seeds"][0], len(card["seeds"])
-    rows = [_row(f"seed {first['seed']} (saved)", lambda name, m: _one(first["test"][name][m]))]
-    if n > 1:
-        mean = card["mean"]
-        rows.insert(
-            0,
-            _row(
-                f"mean of {n} seeds",
-                lambda name, m: f"{_one(mean[name][m])} ± {_one(mean[name][m + '_sd'])}",
-            ),
-        )
-    return rows
+    mean, first, n = card["mean"], card["seeds"][0], len(card["seeds"])
+
+    def over_seeds(name: str, metric: str) -> str:
+        return f"{_one(mean[name][metric])} ± {_one(mean[name][f'{metric}_sd'])}"
+
+    saved = _row(f"seed {first['seed']} (saved)", lambda name, m: _one(first["test"][name][m]))
+    return [*([_row(f"mean of {n} seeds", over_seeds)] if n > 1 else []), saved]
 
 
 def published_rows() -> list[dict[str, str]]:

@@ -45,12 +45,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what `xling annotate` takes."""
     parser.add_argument("out_dir", metavar="OUT", nargs="?", help="--output_path of lm_eval")
     parser.add_argument(
-        "--form",
-        choices=("judge", TRANSLATION),
-        default="judge",
+        "--form", choices=("judge", TRANSLATION), default="judge",
         help="check a judge's labels (judge, the default), or rate translations (translation): "
         "those of XLingHealth's data, or with OUT those of a run's answers",
-    )
+    )  # fmt: skip
     parser.add_argument("--to", type=Path, metavar="FILE", help="the page to write")
     parser.add_argument("--n", type=int, help="items per language (103; translations: 50)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")

@@ -44,12 +44,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what `xling doctor` takes."""
     parser.add_argument("--json", action="store_true", help="JSON instead of lines")
     parser.add_argument(
-        "--timeout",
-        type=float,
-        default=SECONDS,
-        metavar="SECONDS",
+        "--timeout", type=float, default=SECONDS, metavar="SECONDS",
         help="for one check (%(default)g)",
-    )
+    )  # fmt: skip
     add_metadata(parser)
     parser.set_defaults(run=doctor)
 
@@ -86,13 +83,10 @@ def _checks(settings: Settings) -> Iterator[Check]:
     if settings.prompts or settings.prompts_file:
         yield Check("prompts", partial(resources.prompt_files, settings))
     yield Check("data", partial(resources.data, settings))
-    for number in range(len(settings.jurors) or 1):
+    for number, spec in enumerate([juror.spec for juror in settings.jurors] or [None]):
         judge = partial(models.judge, settings, offline, number)
-        spec = settings.jurors[number].spec if settings.jurors else None
         yield Check(settings.judge_role(number), judge, loads(spec))
-    if settings.reader is not None:
-        reader = partial(models.reader, settings, offline)
-        yield Check("reader", reader, loads(settings.reader))
+    yield Check("reader", partial(models.reader, settings, offline), loads(settings.reader))
     translator = partial(models.translator, settings, offline)
     yield Check("translator", translator, loads(settings.translator))
     for name in ("encoder", "source_encoder"):

@@ -105,6 +105,14 @@ def _connect(role: str, lm: Any) -> None:
         raise BackendError(f"{problem}; start the server, or correct {role}.model_args.base_url")
 
 
+def _reached(role: str, spec: ModelSpec) -> Backend:
+    """A model that answers; nothing that it is asked comes from the cache."""
+    model = Backend(role, replace(spec, batch=False), False)
+    _connect(role, model.lm)
+    model.check()
+    return model
+
+
 # The judge
 
 
@@ -122,13 +130,10 @@ def judge(settings: Settings, offline: bool, number: int = 0) -> Iterator[Line]:
         yield Line("judge", OFF, finding, todo)
         return
     role, spec = settings.judge_role(number), settings.jurors[number].spec
-    line = _cannot_ask(role, spec, offline)
-    if line is not None:
+    if (line := _cannot_ask(role, spec, offline)) is not None:
         yield line
         return
-    model = Backend("judge", replace(spec, batch=False), False)
-    _connect("judge", model.lm)
-    model.check()
+    model = _reached("judge", spec)
     if model.temperature == 0:
         yield Line(role, OK, f"answers: {model.signature}")
     else:
@@ -146,13 +151,10 @@ def reader(settings: Settings, offline: bool) -> Iterator[Line]:
     spec = settings.reader
     if spec is None:
         return
-    line = _cannot_ask("reader", spec, offline)
-    if line is not None:
+    if (line := _cannot_ask("reader", spec, offline)) is not None:
         yield line
         return
-    model = Backend("reader", replace(spec, batch=False), False)
-    _connect("reader", model.lm)
-    model.check()
+    model = _reached("reader", spec)
     prompt = Prompts(settings.prompts).get("read_verdict", "en")
     asked = [Opinion(_PLAIN_REPLY, _ANSWER)]
     (verdict,) = Reader(model, prompt, fences(False), "English").verdicts(asked)
@@ -218,8 +220,7 @@ def translator(settings: Settings, offline: bool) -> Iterator[Line]:
         todo = '--metadata \'{"translator": {"model": "seq2seq", "model_args": {...}}}\''
         yield Line("translator", OFF, finding, todo)
         return
-    line = _cannot_ask("translator", spec, offline)
-    if line is not None:
+    if (line := _cannot_ask("translator", spec, offline)) is not None:
         yield line
         return
     prompt = Prompts(settings.prompts).get("translate", "en")
@@ -285,16 +286,13 @@ def encoder(settings: Settings, name: str, offline: bool) -> Iterator[Line]:
         absent = f"{line.found}: no bertscore_* and sim_sent_*"  # which a run would only log
         yield line if named or line.status != FAIL else Line(name, WARN, absent, line.todo)
         return
-    yield _loaded(name, model, arguments)
-
-
-def _loaded(name: str, model: str, arguments: dict[str, Any]) -> Line:
-    place = weights_at(model, arguments.get("revision"))
+    place = f"{model} ({weights_at(model, arguments.get('revision'))})"
     try:
         loaded = Encoder.load(model, **arguments)
     except Exception as error:  # half a download, a wrong layer, too little memory
-        return Line(name, FAIL, f"{model} ({place}): {in_words(error)}", f"set --metadata {name}=")
-    return Line(name, OK, f"{model} ({place}), layer {loaded.layer}, on {loaded.device}")
+        yield Line(name, FAIL, f"{place}: {in_words(error)}", f"set --metadata {name}=")
+    else:
+        yield Line(name, OK, f"{place}, layer {loaded.layer}, on {loaded.device}")
 
 
 def second(settings: Settings) -> Iterator[Line]:

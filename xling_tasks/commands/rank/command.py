@@ -37,11 +37,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_runs(parser)
     parser.add_argument("--judge", help='JSON: {"model": ..., "model_args": {...}}')
     parser.add_argument(
-        "--human-ranks",
-        dest="human",
-        metavar="FILE",
+        "--human-ranks", dest="human", metavar="FILE",
         help="CSV of people's ranks: question_id, model, rank",
-    )
+    )  # fmt: skip
     parser.add_argument("--n", type=int, help="questions per language (the paper: 50); all if left")
     parser.add_argument("--prompts", help="a YAML file whose prompt `rank` replaces ours")
     parser.add_argument("--seed", type=int, default=0, help="of the order and the tests")

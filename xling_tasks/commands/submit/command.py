@@ -31,11 +31,9 @@ def _add_mmedbench(commands: Any) -> None:
     add_to(parser)
     parser.add_argument("--only", choices=list(KINDS), help="one half of the submission")
     parser.add_argument(
-        "--ft",
-        action=argparse.BooleanOptionalAction,
-        default=None,
+        "--ft", action=argparse.BooleanOptionalAction, default=None,
         help="the _ft tasks, or the others; needed only where OUT holds both",
-    )
+    )  # fmt: skip
     parser.set_defaults(run=run)
 
 
