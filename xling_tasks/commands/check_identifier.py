@@ -64,15 +64,15 @@ def check_identifier(options: argparse.Namespace) -> str:
 def _texts(tables: Sequence[Table], text: str | None, language: str) -> dict[str, list[str]]:
     """Language -> its texts."""
     by_language: dict[str, list[str]] = {}
-    for own in tables:
-        column = text or next((name for name in _TEXT if name in own.columns), _TEXT[0])
+    for sheet in tables:
+        column = text or next((name for name in _TEXT if name in sheet.columns), _TEXT[0])
         for name, option in ((column, "--text"), (language, "--language")):
-            if name not in own.columns:
+            if name not in sheet.columns:
+                known = did_you_mean(name, sheet.columns)
                 raise DataError(
-                    f"{own.place()}: no column {name!r}.{did_you_mean(name, own.columns)} Name it "
-                    f"with {option}"
+                    f"{sheet.place()}: no column {name!r}.{known} Name it with {option}"
                 )
-        for row in own.rows:
+        for row in sheet.rows:
             code = language_code(str(row[language] or "").strip())
             if code and row[column] is not None:
                 by_language.setdefault(code, []).append(str(row[column]))
@@ -83,7 +83,7 @@ def _row(code: str, texts: Sequence[str], second: Identifier) -> dict[str, Any]:
     wanted = labels_for(second.labels, code)
     first: Callable[[str], bool] | None = None
     if knows(code):
-        labels = dict.fromkeys(text for own in texts for text in (own, *sentences(own, code)))
+        labels = dict.fromkeys(text for whole in texts for text in (whole, *sentences(whole, code)))
         label_of = dict(zip(labels, identify(list(labels)), strict=True))
         first = lambda text: label_of[text] == code  # noqa: E731
     parts = [part for text in texts for part in sentences(text, code)]
@@ -106,7 +106,10 @@ def _shares(
         "second": [] if second is None else [second[i] for i in lettered],
     }
     said["agree"] = [a == b for a, b in zip(*said.values(), strict=False)]
-    return {what: len(lettered), **{f"{what}: {who}": _share(own) for who, own in said.items()}}
+    return {
+        what: len(lettered),
+        **{f"{what}: {who}": _share(verdicts) for who, verdicts in said.items()},
+    }
 
 
 def _share(said: Sequence[bool | None]) -> float | None:

@@ -89,15 +89,15 @@ def _judged(items: Sequence[Labelled], settings: Settings) -> tuple[list[bool | 
         key = (item.conversation, item.answer, item.tongue.name)
         places.setdefault(key, []).append(place)
     cases = [
-        Graded(conversation, answer, tuple(items[place].criterion for place in own), language)
-        for (conversation, answer, language), own in places.items()
+        Graded(conversation, answer, tuple(items[place].criterion for place in asked), language)
+        for (conversation, answer, language), asked in places.items()
     ]
     codes = fences(settings.xling_cache, settings.fence_key)
     prompt = Prompts(settings.prompts).get(RUBRIC.key, "en")
     met: list[bool | None] = [None] * len(items)
     rulings = rule(cases, prompt, judge, codes, settings.rubric_batch)
-    for own, said in zip(places.values(), rulings, strict=True):
-        for place, ruling in zip(own, said, strict=True):
+    for asked, said in zip(places.values(), rulings, strict=True):
+        for place, ruling in zip(asked, said, strict=True):
             met[place] = ruling.met
     return met, judge.signature
 
@@ -111,8 +111,8 @@ def _rows(items: Sequence[Labelled], met: Sequence[bool | None]) -> Iterator[dic
     groups = groups if len(groups) > 1 else []
     groups += [(name, [item.category == name for item in items]) for name in categories]
     for name, inside in groups:
-        own = [place for place, there in enumerate(inside) if there]
-        yield _row(name, [items[place] for place in own], [met[place] for place in own])
+        chosen = [place for place, there in enumerate(inside) if there]
+        yield _row(name, [items[place] for place in chosen], [met[place] for place in chosen])
 
 
 def _row(name: str, items: Sequence[Labelled], met: Sequence[bool | None]) -> dict[str, Any]:

@@ -212,7 +212,9 @@ def _sample_rows(document: Mapping[str, Any], cells: Sequence[Cell]) -> Iterator
 def _values(cell: Cell) -> dict[str, float]:
     """Question -> 0 or 1, of those that were read; nothing where it is not one of the two."""
     task = measured(cell.task)
-    name = next((own for own in task.columns if panel_of(task.place, own) == _place(cell)), "")
+    name = next(
+        (metric for metric in task.columns if panel_of(task.place, metric) == _place(cell)), ""
+    )
     column = task.columns.get(name)
     if column is None or not column.simple:
         return {}
@@ -249,17 +251,17 @@ def _sample_row(
 
 def _named(document: dict[str, Any], rows: Sequence[str]) -> tuple[str, str]:
     """The names of a document, which is told of its file of samples, and of that file."""
-    own = uuid.uuid4()
+    mark = uuid.uuid4()
     folder = f"data/xling-tasks/{_part(document['source_metadata']['source_organization_name'])}"
     text = "".join(rows).encode("utf-8")
     document["detailed_evaluation_results"] = {
         "format": "jsonl",
-        "file_path": f"{folder}/{_part(document['model_info']['id'])}/{own}_samples.jsonl",
+        "file_path": f"{folder}/{_part(document['model_info']['id'])}/{mark}_samples.jsonl",
         "hash_algorithm": "sha256",
         "checksum": hashlib.sha256(text).hexdigest(),
         "total_rows": len(rows),
     }
-    return f"{own}.json", f"{own}_samples.jsonl"
+    return f"{mark}.json", f"{mark}_samples.jsonl"
 
 
 def _part(name: str) -> str:

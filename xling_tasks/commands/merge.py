@@ -49,9 +49,9 @@ def merge(options: argparse.Namespace) -> str:
         raise SettingError(f"--to {options.to}: is not empty; name a new folder")
     parts = _parts(options.parts, options.tasks)
     settings = settings_of(parts) | read_metadata(options.metadata)
-    samples = {task: _documents(task, own) for task, own in parts.items()}
+    samples = {task: _documents(task, of_task) for task, of_task in parts.items()}
     _score(options, parts, settings, samples)
-    lines = [_joined(task, own, len(samples[task])) for task, own in parts.items()]
+    lines = [_joined(task, of_task, len(samples[task])) for task, of_task in parts.items()]
     return "\n".join([*lines, f"Written to {options.to}; `xling report {options.to}` reads it."])
 
 
@@ -89,19 +89,19 @@ def _parts(folders: Sequence[Path], names: str | None) -> dict[str, list[TaskRes
         raise DataError(f"--tasks {', '.join(sorted(missing))}: not in these folders")
     if not parts:
         raise DataError(f"{folders[0]}: no results of our tasks in it")
-    for task, own in parts.items():
-        for part in own:
+    for task, of_task in parts.items():
+        for part in of_task:
             if not part.samples.path.exists():
                 raise DataError(
                     f"{part.samples.path}: is not there; parts need --log_samples (or take the "
                     "answers' own files: --model xling_replay --model_args path=...)"
                 )
-        for other in own[1:]:
-            unlike = differences([(own[0], other)])
+        for other in of_task[1:]:
+            unlike = differences([(of_task[0], other)])
             if unlike:
                 first = unlike[0]
                 raise DataError(
-                    f"{task}: {own[0].run.path} and {other.run.path} are no parts of one run: "
+                    f"{task}: {of_task[0].run.path} and {other.run.path} are no parts of one run: "
                     f"{first.what} is {first.first} there and {first.other} here"
                 )
     return parts
@@ -115,8 +115,8 @@ def settings_of(parts: Mapping[str, Sequence[TaskResults]]) -> dict[str, Any]:
     """
     known = {item.name for item in fields(Settings)} - _NOT_REPEATED
     given: dict[str, Any] = {}
-    for task, own in parts.items():
-        for part in own:
+    for task, of_task in parts.items():
+        for part in of_task:
             metadata = part.config.get("metadata") or {}
             for key in known & metadata.keys():
                 if given.setdefault(key, metadata[key]) != metadata[key]:
@@ -131,14 +131,14 @@ def _documents(task: str, parts: Iterable[TaskResults]) -> list[int]:
     """The numbers of the documents that the parts have."""
     numbers: dict[int, Path] = {}
     for part in parts:
-        own = numbers_of(part)
-        for number in own:
+        here = numbers_of(part)
+        for number in here:
             if number in numbers:
                 raise DataError(
                     f"{task}: question {number} is in {numbers[number]} and in "
                     f"{part.samples.path}, so these are no parts of one run; leave one folder out"
                 )
-        numbers |= dict.fromkeys(own, part.samples.path)
+        numbers |= dict.fromkeys(here, part.samples.path)
     return sorted(numbers)
 
 

@@ -249,12 +249,12 @@ def _wanted(out: Path, options: argparse.Namespace) -> list[tuple[Samples, str, 
 
 def _summary(drawn: Mapping[str, _Drawn]) -> Sequence[Mapping[str, Any]]:
     """Of each language how many items of each label the page has, and what was left out."""
-    juries = [_NO_MAJORITY] if any(own.counts[_NO_MAJORITY] for own in drawn.values()) else []
+    juries = [_NO_MAJORITY] if any(sample.counts[_NO_MAJORITY] for sample in drawn.values()) else []
     return [
-        {"language": language, "items": sum(own.sizes().values())}
-        | {label: f"{own.sizes()[label]} of {own.counts[label]:,}" for label in LABELS}
-        | {"left out: " + name: own.counts[name] for name in (NO_RESPONSE, _FAILED, *juries)}
-        for language, own in drawn.items()
+        {"language": language, "items": sum(sample.sizes().values())}
+        | {label: f"{sample.sizes()[label]} of {sample.counts[label]:,}" for label in LABELS}
+        | {"left out: " + name: sample.counts[name] for name in (NO_RESPONSE, _FAILED, *juries)}
+        for language, sample in drawn.items()
     ]
 
 
@@ -278,17 +278,17 @@ def _needed_in_words(
     interval is to exclude 0 for: half the interval's width; ERROR the judge's share of errors.
     """
     rows = []
-    for (dataset, language), own in sorted(counts.items()):
+    for (dataset, language), labels in sorted(counts.items()):
         english = counts.get((dataset, ENGLISH))
         if language == ENGLISH or english is None:
             continue
-        sizes = [sum(side.get(label, 0) for label in LABELS) for side in (own, english)]
+        sizes = [sum(side.get(label, 0) for label in LABELS) for side in (labels, english)]
         if not min(sizes):
             continue
         needed = {
             label: labels_needed(
                 gap, min(sizes), errors=(error, error),
-                shares=(own.get(label, 0) / sizes[0], english.get(label, 0) / sizes[1]),
+                shares=(labels.get(label, 0) / sizes[0], english.get(label, 0) / sizes[1]),
             )
             for label in _ENDPOINTS
         }  # fmt: skip

@@ -127,8 +127,8 @@ def _settled(
 
 def _decided(page: Page[Export], unit: Sequence[Checked]) -> str | None:
     """The label that was decided of an item; None where people agree, or nothing was decided."""
-    own = page.decided(unit[0].id, [_vote(check) for check in unit])
-    return None if own is None else own.label
+    settled = page.decided(unit[0].id, [_vote(check) for check in unit])
+    return None if settled is None else settled.label
 
 
 def _vote(check: Checked) -> str | None:

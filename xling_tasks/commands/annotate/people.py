@@ -65,7 +65,7 @@ def cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.2f}"
     if isinstance(value, Mapping):
-        return ", ".join(f"{cell(name)} {cell(own)}" for name, own in value.items())
+        return ", ".join(f"{cell(name)} {cell(each)}" for name, each in value.items())
     if isinstance(value, list):
         return ", ".join(map(cell, value))
     if value is None:

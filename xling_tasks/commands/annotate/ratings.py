@@ -178,7 +178,7 @@ def _groups(units: Sequence[Sequence[Rated]]) -> list[tuple[dict[str, str], list
 def _figures(units: Sequence[Sequence[int | None]]) -> dict[str, Any]:
     """One scale in one group of items; `units` has an item's ratings, one per annotator."""
     given = [[rating for rating in unit if rating is not None] for unit in units]
-    means = [statistics.fmean(own) for own in given if own]
+    means = [statistics.fmean(ratings) for ratings in given if ratings]
     among = metrics.agreement(units)
     return {
         "items": len(units),
@@ -198,8 +198,8 @@ def _settled(page: Page[Ratings], units: Sequence[Sequence[Rated]], scale: str) 
     for unit in units:
         given = [one for said in unit if (one := said.ratings[scale]) is not None]
         differ = len(set(given)) > 1
-        own = page.decided(unit[0].id, given)
-        value = own.ratings[scale] if own else None
+        decided_one = page.decided(unit[0].id, given)
+        value = decided_one.ratings[scale] if decided_one else None
         apart += differ
         decided += value is not None
         if given:
@@ -253,7 +253,7 @@ def _one_annotator(said: Sequence[Rated], scales: Sequence[str]) -> dict[str, An
     """One annotator's mean and number of ratings on each scale."""
     row: dict[str, Any] = {}
     for scale in scales:
-        given = [own.ratings[scale] for own in said if own.ratings[scale] is not None]
+        given = [one.ratings[scale] for one in said if one.ratings[scale] is not None]
         row[f"{scale}_mean"] = statistics.fmean(filter(None, given)) if given else None
         row[f"{scale}_ratings"] = len(given)
     return row

@@ -86,12 +86,12 @@ def _written(options: argparse.Namespace, usable: _Usable, lacking: str) -> str:
     items: list[dict[str, str]] = []
     rows: list[dict[str, Any]] = []
     for code, by_dataset in usable.items.items():
-        sizes = allocate({key: len(own) for key, own in by_dataset.items()}, n)
+        sizes = allocate({key: len(kept) for key, kept in by_dataset.items()}, n)
         items += mixed(by_dataset, sizes, options.seed)
         rows += [
-            {"language": code, usable.called: key, "items": f"{sizes[key]} of {len(own):,}"}
+            {"language": code, usable.called: key, "items": f"{sizes[key]} of {len(kept):,}"}
             | {f"left out: {why}": count for why, count in usable.left_out(code, key).items()}
-            for key, own in by_dataset.items()
+            for key, kept in by_dataset.items()
         ]
     if not items:
         raise DataError(lacking)
@@ -193,7 +193,7 @@ def _of_answers(options: argparse.Namespace) -> str:
     def left_out(code: str, task: str) -> dict[str, int]:
         return {why: reasons[code, task, why] for why in ("no translation", "nothing translated")}
 
-    datasets = len({key for own in items.values() for key in own})
+    datasets = len({key for by_task in items.values() for key in by_task})
     made = {"of": ANSWERS, "translator": next(iter(translators))}
     usable = _Usable({code: items[code] for code in codes}, datasets, "task", left_out, made)
     return _written(options, usable, f"{out}: no answer has an English translation. {_HINT}")

@@ -61,19 +61,19 @@ def data(settings: Settings) -> Iterator[Line]:
     given = settings.data_dir or settings.dataset
     own = is_own_file(settings.data_dir)
     if own:
-        yield _read("data own", "data_dir", functools.partial(_own_counts, settings))
+        yield _counted("data own", "data_dir", functools.partial(_own_counts, settings))
     lines = []
     for key, _, counts in counted_datasets(settings):
         record, name = RECORDS[key], f"data {key}"
         if record.bundled:
-            yield _read(name, "bundled", counts)
+            yield _counted(name, "bundled", counts)
         elif own:
             continue  # a file of one's own is none of these
         elif settings.data_dir is not None:
             absent = _absent(record, settings.data_dir)
-            lines.append(absent or _read(name, "data_dir", counts))
+            lines.append(absent or _counted(name, "data_dir", counts))
         elif constants.HF_HUB_OFFLINE:
-            line = _read(name, "the Hub's cache", counts)
+            line = _counted(name, "the Hub's cache", counts)
             status = WARN if line.status == FAIL and not given else line.status
             yield Line(name, status, line.found)
         else:
@@ -92,7 +92,7 @@ def _own_counts(settings: Settings) -> dict[str, Any]:
     return counts | {f"unusable_{code}": count for code, count in lacking.items()}
 
 
-def _read(name: str, place: str, load: Callable[[], dict[str, Any]]) -> Line:
+def _counted(name: str, place: str, load: Callable[[], dict[str, Any]]) -> Line:
     try:
         counts = load()
     except DataError as error:

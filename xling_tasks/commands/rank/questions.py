@@ -196,7 +196,9 @@ def differing_ways(runs: Sequence[Run]) -> list[str]:
 def _read_answers(samples: Samples, *, fine_tuned: bool) -> list[tuple[str, Answer]]:
     """The answers of a task by question id, of its first filter."""
     prompts = dict(samples.recorded().get("prompts") or {})
-    recorded: dict[str, Any] = next((own["form"] for own in prompts.values() if "form" in own), {})
+    recorded: dict[str, Any] = next(
+        (prompt["form"] for prompt in prompts.values() if "form" in prompt), {}
+    )
     take = functools.partial(_read_answer, fine_tuned=fine_tuned, form=Form(**recorded))
     answers = [answer for _, answer in samples.stream_first(take)]
     if not answers:
@@ -240,7 +242,7 @@ def common_questions(
         if any(answer.doc != answers[0].doc for answer in answers):
             count["different_content"] += 1
             continue
-        if lost := [run.name for run, own in zip(runs, answers, strict=True) if own.failed]:
+        if lost := [run.name for run, answer in zip(runs, answers, strict=True) if answer.failed]:
             count["failed_call"] += 1
             count.update(f"failed in {name}" for name in lost)
             continue
@@ -262,10 +264,10 @@ def draw(
     """
     kept: list[Question] = []
     for language in dict.fromkeys(question.language for question in questions):
-        own = [question for question in questions if question.language == language]
-        chosen = sorted(own, key=lambda q: _digest(seed, "drawn", q.id))[:n]
-        left_out[language]["not_drawn"] += len(own) - len(chosen)
-        kept += [question for question in own if question in chosen]
+        asked = [question for question in questions if question.language == language]
+        chosen = sorted(asked, key=lambda q: _digest(seed, "drawn", q.id))[:n]
+        left_out[language]["not_drawn"] += len(asked) - len(chosen)
+        kept += [question for question in asked if question in chosen]
     return kept
 
 

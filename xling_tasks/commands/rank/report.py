@@ -68,18 +68,18 @@ def summarise(
     languages, draws = list(left_out), Draws(Options(seed=seed), ResamplerPool(), described=False)
     differing = _differing_metrics(runs)
     for language in [*languages, _ALL]:
-        own = [q for q in questions if language in (q.language, _ALL)]
+        asked = [q for q in questions if language in (q.language, _ALL)]
         out = sum((left_out[c] for c in languages if language in (c, _ALL)), Counter[str]())
         summary["counts"].append(
-            {"language": language, "questions": len(own), **_judge_counts(own), **out}
+            {"language": language, "questions": len(asked), **_judge_counts(asked), **out}
         )
         for rater in ("judge", "human"):
-            rated = [q for q in own if rater in q.ranks]
+            rated = [q for q in asked if rater in q.ranks]
             if any(rater in q.ranks for q in questions):
                 start = {"rater": rater, "language": language}
                 _add_points(summary, start, [run.name for run in runs], rated, draws)
                 summary["tau"] += [start | row for row in _taus(rater, rated, differing)]
-        _add_metric_points(summary, language, [run.name for run in runs], own, differing)
+        _add_metric_points(summary, language, [run.name for run in runs], asked, differing)
     for rater in ("human", "judge"):
         summary["pooled"] += _pooled(rater, questions, differing)
     summary["published_points"] = _published_points() if len(runs) == _PUBLISHED_MODELS else []
@@ -107,10 +107,10 @@ def _add_points(
 
 
 def _add_metric_points(
-    summary: dict[str, Any], language: str, names: Sequence[str], own: Sequence[Question],
+    summary: dict[str, Any], language: str, names: Sequence[str], asked: Sequence[Question],
     differing: Mapping[str, list[str]],
 ) -> None:  # fmt: skip
-    for metric, pairs in _scored("", own, differing).items():
+    for metric, pairs in _scored("", asked, differing).items():
         means = _means_of([score_points(scores) for _, scores in pairs], len(names))
         for name, mean in zip(names, means, strict=True):
             start = {"metric": metric, "language": language, "model": name}
@@ -144,7 +144,7 @@ _DRAWS = Draws(Options(), ResamplerPool())
 def _columns(rows: Sequence[Sequence[float]], n_models: int) -> list[Column]:
     """Points as a report has its values: a question each, a column per model."""
     table = np.asarray(rows, dtype=np.float64).reshape(len(rows), n_models)
-    return [Column(MEAN, np.column_stack([own, np.ones(len(own))])) for own in table.T]
+    return [Column(MEAN, np.column_stack([values, np.ones(len(values))])) for values in table.T]
 
 
 def _means_of(rows: Sequence[Sequence[float]], n_models: int) -> list[dict[str, Any]]:
@@ -168,7 +168,9 @@ def _places(rows: Sequence[Sequence[float]], n_models: int, draws: Draws) -> lis
         found = paired("points", columns[i], columns[j], both, draws).range
         tests[i, j] = (found.value or 0.0, found.p)
     ranks = rank_intervals(n_models, tests, draws.options.level)
-    return [f"{own.low}" if own.low == own.high else f"{own.low} to {own.high}" for own in ranks]
+    return [
+        f"{rank.low}" if rank.low == rank.high else f"{rank.low} to {rank.high}" for rank in ranks
+    ]
 
 
 def _pooled(
@@ -177,9 +179,9 @@ def _pooled(
     """Agreement of mean points over (model, language): of a rater with metrics and the judge."""
     rated = [q for q in questions if rater in q.ranks]
     for name, pairs in _scored(rater, rated, differing).items():
-        own = _means([(q.language, points(q.ranks[rater])) for q, _ in pairs])
+        rated_points = _means([(q.language, points(q.ranks[rater])) for q, _ in pairs])
         other = _means([(q.language, score_points(scores)) for q, scores in pairs])
-        agreement = pooled_agreement(own, other)
+        agreement = pooled_agreement(rated_points, other)
         metric = {"judge": "gpt4_relative_rating"}.get(name, name)
         printed = published(source="mmedbench", metric=f"kendall_tau_{metric}")
         yield {
@@ -193,8 +195,8 @@ def _means(rows: Sequence[tuple[str, Sequence[float]]]) -> list[float]:
     """Mean points of every model in every language, languages one after the other."""
     means: list[float] = []
     for language in sorted({code for code, _ in rows}):
-        own = [given for code, given in rows if code == language]
-        means += [sum(column) / len(own) for column in zip(*own, strict=True)]
+        of_language = [given for code, given in rows if code == language]
+        means += [sum(column) / len(of_language) for column in zip(*of_language, strict=True)]
     return means
 
 
@@ -261,7 +263,7 @@ def _csv_rows(question: Question, names: Sequence[str]) -> Iterable[dict[str, An
     columns = {"rank": ranks["judge"], "human_rank": ranks["human"]}
     columns["points"] = points(ranks["judge"]) if ranks["judge"] else None
     for index, (name, answer) in enumerate(zip(names, question.answers, strict=True)):
-        given = {key: own[index] if own else "" for key, own in columns.items()}
+        given = {key: values[index] if values else "" for key, values in columns.items()}
         yield {
             "language": question.language,
             "question_id": question.id,

@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> str:
     if uploads:
         api, head, card = _repository(options.model_id, token)
     else:
-        card = _read(options.card) if options.card else None
+        card = _card_in(options.card) if options.card else None
     names = write_files(to, submission, options.model_id, card)
     # What is for owners of datasets is written, and never uploaded to the model.
     drafts = write_drafts(to / OWNERS, submission)
@@ -101,7 +101,7 @@ def _check_id(option: str, given: str) -> None:
         raise DataError(f"{option} {given}: not of the form ORG/NAME")
 
 
-def _read(path: str) -> str:
+def _card_in(path: str) -> str:
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             return file.read()
@@ -180,7 +180,7 @@ def _repository(model_id: str, token: str | None) -> tuple[Any, str, str | None]
         path = api.hf_hub_download(model_id, CARD, revision=head)
     except Exception as error:  # the HTTP library beneath has errors of its own when offline
         raise DataError(f"{model_id} cannot be read on the Hub: {_first_line(error)}") from None
-    return api, head, _read(str(path))
+    return api, head, _card_in(str(path))
 
 
 def _upload(

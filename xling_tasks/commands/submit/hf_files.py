@@ -39,12 +39,12 @@ def write_files(to: Path, submission: Submission, model_id: str, card: str | Non
     groups = submission.groups()
     entries = {f".eval_results/{file_name(name)}.yaml": _entries(submission, group, model_id)
                for name, group in groups.items()}  # fmt: skip
-    entries = {name: own for name, own in entries.items() if own}
+    entries = {name: values for name, values in entries.items() if values}
     names = [*entries, CARD, RESULTS]
     refuse_files(to, names)
     with all_or_none(to, names) as folder:
-        for name, own in entries.items():
-            _write_entries(folder / name, own)
+        for name, values in entries.items():
+            _write_entries(folder / name, values)
         _write_card(folder / CARD, submission, model_id, card)
         _write_results(folder / RESULTS, record(submission, model_id))
     return names
@@ -174,8 +174,8 @@ def _write_card(path: Path, submission: Submission, model_id: str, card: str | N
     from huggingface_hub import ModelCard, ModelCardData, metadata_load, metadata_save
 
     name = model_id.rpartition("/")[2]
-    own = section(submission)
-    text = with_section(f"# {name}\n" if card is None else card, own)
+    ours = section(submission)
+    text = with_section(f"# {name}\n" if card is None else card, ours)
     path.write_text(text, encoding="utf-8", newline="")
     results = index_results(submission)
     try:
@@ -189,7 +189,7 @@ def _write_card(path: Path, submission: Submission, model_id: str, card: str | N
         told = " ".join(str(error).split())
         raise DataError(f"the model card's metadata cannot be read or joined: {told}") from error
     there = back.data.eval_results or []
-    _check(path, own in back.text and all(result in there for result in results))
+    _check(path, ours in back.text and all(result in there for result in results))
 
 
 def _joined(before: Any, ours: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from xling_tasks.logs.results import newest_samples
 from xling_tasks.safe_json import json_objects
 from xling_tasks.scorers.values import replies_of
 
-TRANSLATED = tuple(key for key, own in CRITERIA.items() if "translator" in own.settings)
+TRANSLATED = tuple(key for key, criterion in CRITERIA.items() if "translator" in criterion.settings)
 """The criteria whose answers are translated to English."""
 
 _HINT = (
@@ -216,9 +216,9 @@ def _in_another(translations: Mapping[str, str], texts: Mapping[str, Text]) -> l
     wrong: list[str] = []
     for target in dict.fromkeys(texts[key].target for key in translations):
         keys = [key for key in translations if texts[key].target == target]
-        own = [translations[key] for key in keys]
-        labels = identify(own)
-        for key, told, label in zip(keys, tell(own, target), labels, strict=True):
+        told_texts = [translations[key] for key in keys]
+        labels = identify(told_texts)
+        for key, told, label in zip(keys, tell(told_texts, target), labels, strict=True):
             if told.told is Told.ANOTHER or _untranslated(texts[key], translations[key], label):
                 wrong.append(key)
     return wrong

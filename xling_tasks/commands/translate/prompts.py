@@ -112,10 +112,10 @@ def _renamed(where: str, row: Mapping[str, Any]) -> dict[str, Any]:
     renamed: dict[str, Any] = {}
     for name, value in row.items():
         code = None if name in ABOUT_FIELDS else language_of(name)
-        own = name if code is None else FIELDS.get(code, name)
-        if own in renamed:
-            raise DataError(f"{where}, field {name!r}: {own!r} stands there twice")
-        renamed[own] = value
+        ours = name if code is None else FIELDS.get(code, name)
+        if ours in renamed:
+            raise DataError(f"{where}, field {name!r}: {ours!r} stands there twice")
+        renamed[ours] = value
     return renamed
 
 
@@ -197,13 +197,15 @@ def _own_rows(
     as_text: bool,
 ) -> list[dict[str, Any]]:
     """A row per question; `fields` has what a language is called in names of columns."""
-    kinds = list(dict.fromkeys(k for item in items for own in item.texts.values() for k in own))
+    kinds = list(
+        dict.fromkeys(k for item in items for texts_of in item.texts.values() for k in texts_of)
+    )
     columns = [f"{kind}_{field}" for field in fields.values() for kind in kinds]
     rows = []
     for item in items:
         new = dict(note.split("\0", 1) for note in notes[item.id])
-        texts = {f"{kind}_{code}": text for code, own in item.texts.items()
-                 for kind, text in own.items()} | new  # fmt: skip
+        texts = {f"{kind}_{code}": text for code, texts_of in item.texts.items()
+                 for kind, text in texts_of.items()} | new  # fmt: skip
         named = {f"{kind}_{field}": texts.get(f"{kind}_{code}", "")
                  for code, field in fields.items() for kind in kinds}  # fmt: skip
         row = {"id": item.id, "category": item.category, "correct": ", ".join(item.correct)}
@@ -229,6 +231,10 @@ def _field(code: str, data: OwnData) -> str:
 
     `question_id` would be the question's id.
     """
-    own, usual = data.tongues.get(code), tongue(code, {})
+    language, usual = data.tongues.get(code), tongue(code, {})
     field = "ind" if code == "id" else code
-    return f"{field}_{own.script}" if own and usual and own.script != usual.script else field
+    return (
+        f"{field}_{language.script}"
+        if language and usual and language.script != usual.script
+        else field
+    )

@@ -46,7 +46,7 @@ def question(index: Index, number: int, languages: Collection[str]) -> list[dict
 
 
 def _texts(index: Index, entry: int, language: str) -> dict[str, Any]:
-    source, sample, parts = _read(index, entry)
+    source, sample, parts = _sample_of(index, entry)
     with reading(source.samples.path):
         note = _letters_in_words(source.criterion, sample)
         return {
@@ -99,7 +99,7 @@ def _letters_in_words(criterion: str, sample: Mapping[str, Any]) -> str:
 
 def more_text(index: Index, entry: int, part: int, passage: int, begin: int) -> str:
     """The next characters of a long text."""
-    _, _, parts = _read(index, entry)
+    _, _, parts = _sample_of(index, entry)
     try:
         return parts[part].passages[passage].text[begin : begin + CHUNK]
     except IndexError:
@@ -108,12 +108,12 @@ def more_text(index: Index, entry: int, part: int, passage: int, begin: int) -> 
 
 def whole_row(index: Index, entry: int, begin: int) -> dict[str, Any]:
     """A part of a sample's row as it stands in the file, with a line for every value."""
-    _, sample, _ = _read(index, entry)
+    _, sample, _ = _sample_of(index, entry)
     text = json.dumps(sample, ensure_ascii=False, indent=1)
     return {"text": text[begin : begin + CHUNK], "length": len(text)}
 
 
-def _read(index: Index, entry: int) -> tuple[Source, dict[str, Any], list[Part]]:
+def _sample_of(index: Index, entry: int) -> tuple[Source, dict[str, Any], list[Part]]:
     """The file of a sample, its row, and its texts."""
     rows = index.fetch(
         "SELECT file, place, row, language, q.question FROM entry e "

@@ -157,7 +157,7 @@ class Index:
                 source = self.sources.files[number]
                 try:
                     with reading(source.samples.path):
-                        self._read(number, source, before)
+                        self._read_file(number, source, before)
                 except XlingError as error:
                     self._problem(str(error))
                 before += source.size
@@ -172,7 +172,7 @@ class Index:
                     "found. Free space and start again."
                 )
 
-    def _read(self, number: int, source: Source, before: int) -> None:
+    def _read_file(self, number: int, source: Source, before: int) -> None:
         batch: list[tuple[Row, int, int, str]] = []
         waiting, told = 0, set[str]()
         try:
