@@ -20,11 +20,13 @@ from xling_tasks.commands.options import chosen
 from xling_tasks.commands.table import table
 from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.data.records import PROMPT_SETS
-from xling_tasks.data.text_status import STATUSES, load_cards, text_digest
+from xling_tasks.data.sources import SAMPLE_FOLDER
+from xling_tasks.data.text_status import STATUSES, text_digest
 from xling_tasks.errors import DataError, SettingError, XlingError
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.logs.annotations import read_content, read_head, read_rows
 from xling_tasks.output import jsonl, writing
+from xling_tasks.safe_json import json_objects
 
 _NONE = "no texts of it"
 VERDICTS = ("wrong", "unnatural", "right")
@@ -95,7 +97,7 @@ def write(options: argparse.Namespace) -> str:
 
 def _items(key: str, code: str) -> Iterator[tuple[dict[str, Any], str]]:
     """A set's texts in a language as the page has them, each with the digest of the text."""
-    cards = load_cards()
+    cards = {row["id"]: row for _, row in json_objects(SAMPLE_FOLDER / "prompt_cards.jsonl")}
     for prompt in load_prompts(PROMPT_SETS[key]).prompts:
         card, text = cards.get(prompt["id"], {}), prompt["text"][code]
         notes = [card[name] for name in ("writer", "card") if card.get(name)]

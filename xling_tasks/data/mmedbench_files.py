@@ -132,12 +132,17 @@ def _from_hub(record: DatasetRecord, wanted: str, dataset: str | None) -> Source
     for file in (record.file, wanted):
         try:
             path = _fetch(name, file, revision)
-        except errors.LocalEntryNotFoundError as error:  # offline; an EntryNotFoundError too
-            raise DataError(_no_access(record, name, error)) from None
-        except errors.EntryNotFoundError:
-            continue
         except Exception as error:  # the HTTP library beneath has errors of its own
-            raise DataError(_no_access(record, name, error)) from None
+            offline = isinstance(error, errors.LocalEntryNotFoundError)
+            if isinstance(error, errors.EntryNotFoundError) and not offline:
+                continue
+            advice = (
+                f"Download {record.file} once from {record.homepage} (licence {record.licence}) "
+                f"and pass --metadata data_dir=FOLDER/{record.file}, or the folder that it "
+                "unpacks to. Without any download, --tasks mmedbench_demo runs on the bundled "
+                "sample."
+            )
+            raise DataError(no_access(record, name, error, advice)) from None
         commit = _commit(path)
         if file == wanted:
             return Source((path,), "hub", name, commit)
@@ -161,14 +166,3 @@ def _commit(path: Path) -> str | None:
     """The commit of a file in the Hub's cache, which lies at `snapshots/COMMIT/FILE`."""
     above = [part.name for part in path.parents]
     return above[above.index("snapshots") - 1] if "snapshots" in above[1:] else None
-
-
-def _no_access(record: DatasetRecord, name: str, error: Exception) -> str:
-    return no_access(
-        record,
-        name,
-        error,
-        f"Download {record.file} once from {record.homepage} (licence {record.licence}) and pass "
-        f"--metadata data_dir=FOLDER/{record.file}, or the folder that it unpacks to. Without any "
-        "download, --tasks mmedbench_demo runs on the bundled sample.",
-    )

@@ -20,7 +20,7 @@ from typing import Any
 from xling_tasks.data.choices import flaw
 from xling_tasks.data.files import read_tables
 from xling_tasks.data.records import MMLU_CLINICAL, DatasetRecord
-from xling_tasks.data.sources import no_access, repository
+from xling_tasks.data.sources import hub_files, no_access, repository
 from xling_tasks.errors import DataError
 
 SUBJECTS = {"clinical_knowledge": 265, "college_medicine": 173, "virology": 166}
@@ -167,7 +167,7 @@ def _in_folder(record: DatasetRecord, place: Path) -> dict[tuple[str, str], Path
     if not place.is_dir():
         raise DataError(f"data_dir={place}: there is no such folder. {_ADVICE}")
     kind = record.file
-    wanted = dict(_names(record, kind))
+    wanted = dict(_names(record))
     found: dict[tuple[str, str], Path] = {}
     for path in sorted(place.rglob("*.csv")):
         key, folder = wanted.get(path.name), path.parent.name
@@ -183,7 +183,7 @@ def _in_folder(record: DatasetRecord, place: Path) -> dict[tuple[str, str], Path
     return found
 
 
-def _names(record: DatasetRecord, kind: str) -> Iterator[tuple[str, tuple[str, str]]]:
+def _names(record: DatasetRecord) -> Iterator[tuple[str, tuple[str, str]]]:
     for code in record.language_names:
         for subject in SUBJECTS:
             ending = "" if code == "en" else f"_{code}"
@@ -197,22 +197,18 @@ def _on_the_hub(
         raise DataError(
             f"{record.title}: is not on the Hub, where the human translations alone are. {_ADVICE}"
         )
-    import huggingface_hub
-
     name, revision = repository(record, dataset)
-    fetch = functools.partial(huggingface_hub.hf_hub_download, repo_type="dataset")
-    files: dict[tuple[str, str], Path] = {}
+    wanted = {file: key for file, key in _names(record) if key[0] != "en"}
+    parts = [f"{subject}/test-00000-of-00001.parquet" for subject in SUBJECTS]
     try:
-        info = huggingface_hub.HfApi().dataset_info(name, revision=revision)
-        listed = {Path(item.rfilename).name: item.rfilename for item in info.siblings or []}
-        for file, key in _names(record, "human"):
-            if key[0] != "en" and file in listed:
-                files[key] = Path(fetch(name, listed[file], revision=info.sha))
-        english = huggingface_hub.HfApi().dataset_info(_ENGLISH_HUB).sha
-        for subject in SUBJECTS:
-            part = f"{subject}/test-00000-of-00001.parquet"
-            files["en", subject] = Path(fetch(_ENGLISH_HUB, part, revision=english))
+        translated, commit = hub_files(
+            name, revision, lambda there: [file for file in there if Path(file).name in wanted]
+        )
+        english, of_english = hub_files(_ENGLISH_HUB, None, lambda _: parts)
     except Exception as error:  # the HTTP library beneath has errors of its own when offline
         raise DataError(no_access(record, name, error, _ADVICE)) from None
-    named = {"kind": "hub", "name": name, "revision": info.sha}
-    return files, {**named, "english": f"{_ENGLISH_HUB}@{english}"}
+    paths = {path.name: path for path in translated}
+    files = {key: paths[file] for file, key in wanted.items() if file in paths}
+    files |= {("en", subject): path for subject, path in zip(SUBJECTS, english, strict=True)}
+    named = {"kind": "hub", "name": name, "revision": commit}
+    return files, {**named, "english": f"{_ENGLISH_HUB}@{of_english}"}

@@ -1,6 +1,7 @@
-"""How a prompt for lettered options writes them, and the answer that it expects.
+"""Texts with fields, and how a prompt for lettered options writes them and the expected answer.
 
-Beside its text, such a prompt in a prompt file may have:
+`{name}` stands for a value, `{{` and `}}` for braces. Beside its text, a prompt for lettered options
+in a prompt file may have:
 
 * `option`: how one option is written, with `{letter}` and `{text}` (ours: `{letter}. {text}`);
 * `option_joiner`: what stands between options (ours: a line break);
@@ -13,20 +14,37 @@ Beside its text, such a prompt in a prompt file may have:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from xling_tasks.data.templates import fields_of, fill
 from xling_tasks.errors import PromptError
 
-WITH_FORM = {
-    "mcqa": frozenset({"letters"}),
-    "mcqa_ft": frozenset({"letters"}),
-    "rationale": frozenset({"letters", "rationale"}),
-    "rationale_ft": frozenset({"letters", "rationale"}),
-}
-"""The prompts that may have a form, with the fields of their `target`."""
+FIELD = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+"""A doubled brace, a field, or a single brace, which is an error."""
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """The text with every field replaced, in one pass: braces in a value stay what they are."""
+
+    def replace(match: re.Match[str]) -> str:
+        token = match.group(0)
+        return token[0] if token in ("{{", "}}") else values[match.group(1)]
+
+    return FIELD.sub(replace, template)
+
+
+def fields_of(template: str) -> set[str] | None:
+    """The names of its fields; None if it has a single brace."""
+    names = set()
+    for match in FIELD.finditer(template):
+        if match.group(1) is not None:
+            names.add(match.group(1))
+        elif match.group(0) not in ("{{", "}}"):
+            return None
+    return names
+
 
 TARGETS = {
     "mcqa": "{letters}",
@@ -34,7 +52,7 @@ TARGETS = {
     "rationale": "{rationale} [End] {letters}",
     "rationale_ft": "###Rationale: {rationale} ###Answer: OPTION {letters} IS CORRECT.",
 }
-"""The expected answer where the prompt file states none."""
+"""The prompts that may have a form -> the expected answer where the prompt file states none."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +112,7 @@ def form_of(where: str, name: str, given: Mapping[str, Any]) -> Form:
     Raises:
         PromptError: If a key is not a text (`exact`: true or false), or lacks or adds a field.
     """
-    needed = {"option": {"letter", "text"}, "target": set(WITH_FORM[name])}
+    needed = {"option": {"letter", "text"}, "target": fields_of(TARGETS[name])}
     for key, value in given.items():
         if key == "exact":
             if not isinstance(value, bool):
@@ -105,7 +123,8 @@ def form_of(where: str, name: str, given: Mapping[str, Any]) -> Form:
         named = fields_of(value)
         if named is None:
             raise PromptError(f"{where}: {key}: a single brace; write {{{{ or }}}} for a brace")
-        if named != needed.get(key, set()):
-            listed = ", ".join(f"{{{item}}}" for item in sorted(needed.get(key, set()))) or "none"
+        wanted = needed.get(key) or set()
+        if named != wanted:
+            listed = ", ".join(f"{{{item}}}" for item in sorted(wanted)) or "none"
             raise PromptError(f"{where}: {key}: its fields must be {listed}, got {value!r:.60}")
     return Form(**given)

@@ -18,8 +18,16 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from xling_tasks.data.prompt_forms import KEYS, OURS, WITH_FORM, Form, form_of
-from xling_tasks.data.templates import FIELD, fields_of, fill
+from xling_tasks.data.prompt_forms import (
+    FIELD,
+    KEYS,
+    OURS,
+    TARGETS,
+    Form,
+    fields_of,
+    fill,
+    form_of,
+)
 from xling_tasks.errors import PromptError, did_you_mean
 from xling_tasks.languages import LANGUAGES as TRANSLATED
 from xling_tasks.languages import known_language
@@ -29,35 +37,26 @@ FOLDER = Path(__file__).with_name("prompt_files")
 LANGUAGES = tuple(TRANSLATED)
 """Languages that a prompt may be written in."""
 
-FIELDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
-    "verifiability": (frozenset({"question", "answer"}), frozenset({"language"})),
-    "answer": (frozenset({"question"}), frozenset({"language"})),
-    "consistency": (frozenset({"question"}), frozenset({"language"})),
-    "judge": (frozenset({"question", "reference", "answer", "code"}), frozenset({"language"})),
-    "translate": (frozenset({"text"}), frozenset({"source_language", "target_language"})),
-    **dict.fromkeys(
-        ("mcqa", "rationale", "mcqa_ft", "rationale_ft"),
-        (frozenset({"question", "options"}), frozenset({"language"})),
-    ),
-    "information": (frozenset({"prompt"}), frozenset({"language"})),
-    "empathy": (frozenset({"post"}), frozenset({"language"})),
-    "claims": (frozenset({"text", "code"}), frozenset()),
-    "support": (frozenset({"claims", "reference", "code"}), frozenset()),
-    "read_letters": (frozenset({"options", "reply", "code"}), frozenset({"language"})),
-    "read_verdict": (frozenset({"reply", "code"}), frozenset({"language", "answer"})),
-    "empathy_examples": (
-        frozenset({"definition", "examples", "post", "response", "code"}),
-        frozenset(),
-    ),
-    "rubric": (
-        frozenset({"conversation", "answer", "criteria", "verdicts", "code"}),
-        frozenset({"language"}),
-    ),
-    "topic": (frozenset({"question", "topics", "code"}), frozenset()),
-    "rank": (
-        frozenset({"question", "rationales", "code"}),
-        frozenset({"options", "answer", "reference", "count", "language"}),
-    ),
+FIELDS = {
+    name: (frozenset(needed.split()), frozenset(optional.split()))
+    for names, needed, optional in (
+        ("verifiability", "question answer", "language"),
+        ("answer consistency", "question", "language"),
+        ("judge", "question reference answer code", "language"),
+        ("translate", "text", "source_language target_language"),
+        ("mcqa rationale mcqa_ft rationale_ft", "question options", "language"),
+        ("information", "prompt", "language"),
+        ("empathy", "post", "language"),
+        ("claims", "text code", ""),
+        ("support", "claims reference code", ""),
+        ("read_letters", "options reply code", "language"),
+        ("read_verdict", "reply code", "language answer"),
+        ("empathy_examples", "definition examples post response code", ""),
+        ("rubric", "conversation answer criteria verdicts code", "language"),
+        ("topic", "question topics code", ""),
+        ("rank", "question rationales code", "options answer reference count language"),
+    )
+    for name in names.split()
 }
 """Fields of each prompt: those it must have, and those it may have."""
 
@@ -116,16 +115,13 @@ class Prompts:
     """
 
     def __init__(self, path: str | None = None) -> None:
+        entries = {} if path is None else _entries(Path(path).expanduser())
         self._texts = {name: dict(entry.texts) for name, entry in _bundled().items()}
-        self._forms: dict[str, Form] = {}
-        self._given: dict[str, dict[str, str]] = {}
-        if path is not None:
-            entries = _read(Path(path).expanduser())
-            self._given = {name: entry.texts for name, entry in entries.items()}
-            self._forms = {name: entry.form for name, entry in entries.items()}
-            for name, texts in self._given.items():
-                # A single text of the user's stands for every language.
-                self._texts[name] = texts if "*" in texts else {**self._texts[name], **texts}
+        self._given = {name: entry.texts for name, entry in entries.items()}
+        self._forms = {name: entry.form for name, entry in entries.items()}
+        for name, texts in self._given.items():
+            # A single text of the user's stands for every language.
+            self._texts[name] = texts if "*" in texts else {**self._texts[name], **texts}
 
     def get(self, name: str, language: str) -> Prompt:
         """The prompt `name` with its instruction in `language`.
@@ -133,11 +129,11 @@ class Prompts:
         Raises:
             PromptError: If there is none in that language.
         """
-        texts = self._texts[name]
+        texts, form = self._texts[name], self._forms.get(name, OURS)
         if language in texts:
-            return Prompt(name, language, texts[language], self._forms.get(name, OURS))
+            return Prompt(name, language, texts[language], form)
         if "*" in texts:
-            return Prompt(name, "any", texts["*"], self._forms.get(name, OURS))
+            return Prompt(name, "any", texts["*"], form)
         raise PromptError(
             f"prompt {name!r} has no text for language {language!r} "
             f"(has {', '.join(sorted(texts))}); add it with --metadata prompts=FILE"
@@ -180,13 +176,11 @@ class _Entry(NamedTuple):
 
 @functools.lru_cache(maxsize=1)
 def _bundled() -> dict[str, _Entry]:
-    merged: dict[str, _Entry] = {}
-    for file in sorted(FOLDER.glob("*.yaml")):
-        merged.update(_read(file))
-    return merged
+    files = sorted(FOLDER.glob("*.yaml"))
+    return {name: entry for file in files for name, entry in _entries(file).items()}
 
 
-def _read(path: Path) -> dict[str, _Entry]:
+def _entries(path: Path) -> dict[str, _Entry]:
     if not path.is_file():
         raise PromptError(f"prompts={path}: there is no such file")
     try:
@@ -203,7 +197,7 @@ def _checked(path: Path, name: str, value: Any) -> _Entry:
         raise PromptError(f"{path}: unknown prompt {name!r}.{did_you_mean(name, FIELDS)}")
     texts = {"*": value} if isinstance(value, str) else value
     form = OURS
-    if isinstance(texts, Mapping) and name in WITH_FORM:
+    if isinstance(texts, Mapping) and name in TARGETS:
         given = {key: item for key, item in texts.items() if key in KEYS}
         form = form_of(f"{path}: prompt {name!r}", name, given)
         texts = {"*" if key == "text" else key: v for key, v in texts.items() if key not in given}

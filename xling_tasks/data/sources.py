@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -150,21 +151,11 @@ def _matching(record: DatasetRecord, files: Iterable[Path], root: Path) -> list[
 
 
 def _from_hub(record: DatasetRecord, dataset: str | None) -> Source:
-    import huggingface_hub
-
     name, revision = repository(record, dataset)
     try:
-        info = huggingface_hub.HfApi().dataset_info(name, revision=revision)
-        listed = [Path(item.rfilename) for item in info.siblings or []]
-        wanted = _matching(record, sorted(listed), Path())
-        files = [
-            Path(
-                huggingface_hub.hf_hub_download(
-                    name, file.as_posix(), repo_type="dataset", revision=info.sha
-                )
-            )
-            for file in wanted
-        ]
+        files, commit = hub_files(
+            name, revision, lambda there: _matching(record, sorted(map(Path, there)), Path())
+        )
     except Exception as error:  # the HTTP library beneath has errors of its own when offline
         raise DataError(_no_access(record, name, error)) from None
     if not files:
@@ -172,7 +163,7 @@ def _from_hub(record: DatasetRecord, dataset: str | None) -> Source:
             f"dataset={name}: no {record.title} in the repository (looked for "
             f"{record.file} as {', '.join(READERS)})"
         )
-    return Source(tuple(files), "hub", name, info.sha)
+    return Source(tuple(files), "hub", name, commit)
 
 
 def _no_access(record: DatasetRecord, name: str, error: Exception) -> str:
@@ -200,6 +191,26 @@ def repository(record: DatasetRecord, dataset: str | None) -> tuple[str, str | N
     """The repository on the Hub and the revision: those of `REPO@REVISION`, or the record's."""
     name, _, asked = (dataset or record.hub_id or "").partition("@")
     return name, asked or (record.revision if name == record.hub_id else None)
+
+
+def hub_files(
+    name: str, revision: str | None, choose: Callable[[list[str]], Iterable[Path | str]]
+) -> tuple[list[Path], str | None]:
+    """Some files of a repository, in the Hub's cache, and the commit that they are of.
+
+    Args:
+        name: The repository.
+        revision: What to ask for; None for the newest.
+        choose: From the paths of all files to those wanted.
+    """
+    import huggingface_hub
+
+    info = huggingface_hub.HfApi().dataset_info(name, revision=revision)
+    fetch = functools.partial(
+        huggingface_hub.hf_hub_download, name, repo_type="dataset", revision=info.sha
+    )
+    wanted = choose([item.rfilename for item in info.siblings or []])
+    return [Path(fetch(Path(file).as_posix())) for file in wanted], info.sha
 
 
 def no_access(record: DatasetRecord, name: str, error: Exception, advice: str) -> str:

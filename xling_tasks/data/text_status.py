@@ -11,7 +11,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from xling_tasks.data.prompt_sets import PromptSet
 from xling_tasks.data.sources import SAMPLE_FOLDER
@@ -27,17 +26,6 @@ FILE = SAMPLE_FOLDER / "text_status.jsonl"
 _ROW = "an object with language, status, texts"
 
 
-CARDS = SAMPLE_FOLDER / "prompt_cards.jsonl"
-"""What must not change in each text, for people who translate or read it."""
-
-
-def load_cards() -> dict[str, dict[str, Any]]:
-    """The cards by text: `card`, `writer` of a post (woman or man), `unsaid`: what is left open."""
-    content = CARDS.read_bytes()
-    rows = json_objects(str(CARDS), content, expected="an object with id, card")
-    return {row["id"]: row for _, row in rows}
-
-
 def text_digest(text: str) -> str:
     """The first 12 hexadecimal digits of a text's SHA-256."""
     return hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -49,7 +37,7 @@ def statuses(data: PromptSet, path: Path = FILE) -> dict[str, Counter[str]]:
     Raises:
         DataError: If a line of the file is wrong.
     """
-    known = _read(path)
+    known = _read_digests(path)
     counts: dict[str, Counter[str]] = {}
     for code in data.languages[1:]:
         texts = {item["id"]: item["text"][code] for item in data.prompts}
@@ -65,7 +53,7 @@ def _status(known: Mapping[str, str], text: str) -> str:
     return next((s for s in reversed(STATUSES) if known.get(s) == digest), STATUSES[0])
 
 
-def _read(path: Path) -> dict[tuple[str, str], dict[str, str]]:
+def _read_digests(path: Path) -> dict[tuple[str, str], dict[str, str]]:
     """(language, id) -> status -> digest of the text that was read."""
     try:
         content = path.read_bytes()
