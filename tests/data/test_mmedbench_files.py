@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from xling_tasks.data import archive, mmedbench_files
+from xling_tasks.data.choices import flaw
 from xling_tasks.data.mmedbench import load
 from xling_tasks.data.mmedbench_files import published_path
 from xling_tasks.data.mmedbench_rows import parse
@@ -160,7 +161,7 @@ def test_every_shape_of_the_options(options, expected):
     question = one(options=options)
     assert question.options == expected
     assert list(question.options) == sorted(question.options)
-    assert question.unusable() is None
+    assert flaw(question.options, question.answer) == ""
 
 
 @pytest.mark.parametrize(

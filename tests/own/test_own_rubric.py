@@ -270,7 +270,7 @@ def test_conversations_without_criteria_are_counted(run, serve, tmp_path):
 
 def test_data_check_and_doctor_know_conversations(tmp_path, capsys):
     from xling_tasks.cli import main
-    from xling_tasks.data.own.check_rubrics import is_own_file
+    from xling_tasks.data.own.check import is_own_file
 
     rows = [conversation("a"), conversation("b", rubrics=[]), conversation("c", prompt=[])]
     path = write(tmp_path / "own.jsonl", rows)
@@ -352,7 +352,7 @@ def test_a_file_name_says_its_language_or_nothing_is_guessed(tmp_path, name, cod
 
 
 def test_turns_that_contradict_one_another_are_refused(tmp_path):
-    from xling_tasks.data.own.check_rubrics import check_conversations
+    from xling_tasks.data.own.check import check_conversations
 
     def said(*rows, folder="f"):
         (tmp_path / folder).mkdir(exist_ok=True)
@@ -362,10 +362,10 @@ def test_turns_that_contradict_one_another_are_refused(tmp_path):
         try:
             load_rubrics(str(tmp_path / folder))
         except DataError as error:
-            assert str(error) in [p.text for p in told.problems if p.kind == "error"]
+            assert str(error) in told.errors
             return str(error)
-        assert not [p for p in told.problems if p.kind == "error"]
-        return "\n".join(p.text for p in told.problems)
+        assert not told.errors
+        return "\n".join((*told.errors, *told.look))
 
     def turns(**turn):
         return conversation("a", prompt=[{"role": "user", **turn}])

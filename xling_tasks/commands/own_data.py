@@ -18,13 +18,7 @@ from xling_metrics.words import LETTER
 from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.commands.table import Screen, table
 from xling_tasks.data.own import example
-from xling_tasks.data.own.check import ERROR, check
-from xling_tasks.data.own.check_rubrics import (
-    check_conversations,
-    criteria_problems,
-    holds_conversations,
-    usable_by_all,
-)
+from xling_tasks.data.own.check import check, check_conversations, holds_conversations, usable
 from xling_tasks.data.own.load import OwnData
 from xling_tasks.data.own.oddities import listed
 from xling_tasks.data.own.turns import SAMPLE
@@ -99,11 +93,8 @@ def check_own(options: argparse.Namespace) -> Screen:
     conversations = holds_conversations(path)
     checked = check_conversations(path, scripts) if conversations else check(path, scripts)
     data = checked.data
-    problems = [*checked.problems, *(criteria_problems(data) if data else ())]
-    errors = [problem.text for problem in problems if problem.kind == ERROR]
-    odd = [problem.text for problem in problems if problem.kind != ERROR]
-    odd += odd_texts(data) if data else ()
-    counts = usable_by_all(data) if data else {}
+    errors, odd = list(checked.errors), [*checked.look, *(odd_texts(data) if data else ())]
+    counts = usable(data) if data else {}
     if options.json:
         told = {
             "file": str(path), "form": checked.form, "shape": checked.shape,
@@ -170,7 +161,7 @@ def _languages(data: Any) -> list[dict[str, Any]]:
             "script": own.script + ("" if own.known else " (stated)"),
             **{
                 title: sum(
-                    any(key.startswith(kind) for key in item.texts.get(code, {}))
+                    any(key.startswith(kind) for key in item.said(code))
                     for item in data.items
                 )
                 for title, kind in kinds.items()

@@ -17,16 +17,33 @@ def id_in(table: Table, index: int, column: str) -> str:
     Raises:
         DataError: If there is none.
     """
-    cell = table.rows[index].get(column)
-    if cell is None or cell != cell or not str(cell).strip():
-        raise DataError(f"{table.place(index, column)}: the id is missing")
-    if isinstance(cell, (bool, bytes, dict, list, tuple)) or cell in (math.inf, -math.inf):
-        raise DataError(f"{table.place(index, column)}: an id is expected, not {cell!r:.40}")
-    _refuse_date(table, index, column, cell)
-    key = plain_id(cell)
+    cell = _plain_cell(table, index, column, "an id")
+    key = "" if cell is None else plain_id(cell)
     if not key:
         raise DataError(f"{table.place(index, column)}: the id is missing")
     return key
+
+
+def _plain_cell(table: Table, index: int, column: str, expected: str) -> Any:
+    """A cell that holds a text or a number; None for an empty one.
+
+    A spreadsheet makes dates of what was none, such as '1-2' (tablets).
+    """
+    cell = table.rows[index].get(column)
+    if cell is None or cell != cell:
+        return None
+    if isinstance(cell, (bool, bytes, dict, list, tuple)) or cell in (math.inf, -math.inf):
+        is_word = isinstance(cell, bool) and expected == "a text"
+        hint = "; format the column as text and write the word" * is_word
+        raise DataError(
+            f"{table.place(index, column)}: {expected} is expected, not {cell!r:.40}{hint}"
+        )
+    if isinstance(cell, (datetime.date, datetime.time, datetime.timedelta)):
+        raise DataError(
+            f"{table.place(index, column)}: the cell holds a date or time ({cell}), not a text; "
+            "format the column as text and write again what was meant"
+        )
+    return cell
 
 
 # What stands around a text without being seen: marks of byte order and direction, joiners.
@@ -40,15 +57,6 @@ def plain_id(cell: object) -> str:
     return _UNSEEN.sub("", str(cell))
 
 
-def _refuse_date(table: Table, index: int, column: str, cell: Any) -> None:
-    """A spreadsheet makes dates of what was none, such as '1-2' (tablets)."""
-    if isinstance(cell, (datetime.date, datetime.time, datetime.timedelta)):
-        raise DataError(
-            f"{table.place(index, column)}: the cell holds a date or time ({cell}), not a text; "
-            "format the column as text and write again what was meant"
-        )
-
-
 def number_text(number: float) -> str:
     """A number as spreadsheets show it: 5 and not 5.0, 0.3 and not 0.30000000000000004."""
     return str(number) if isinstance(number, int) else f"{number:.15g}"
@@ -60,13 +68,9 @@ def text_in(table: Table, index: int, column: str) -> str | None:
     Raises:
         DataError: If the cell holds something else.
     """
-    cell = table.rows[index].get(column)
-    if cell is None or (isinstance(cell, float) and cell != cell):
+    cell = _plain_cell(table, index, column, "a text")
+    if cell is None:
         return None
-    if isinstance(cell, (bool, bytes, dict, list, tuple)) or cell in (math.inf, -math.inf):
-        hint = "; format the column as text and write the word" if isinstance(cell, bool) else ""
-        raise DataError(f"{table.place(index, column)}: a text is expected, not {cell!r:.40}{hint}")
-    _refuse_date(table, index, column, cell)
     text = number_text(cell) if isinstance(cell, float) else str(cell)
     return text.strip() or None
 

@@ -114,10 +114,8 @@ def signs(english: Asked, other: Asked, language: str) -> frozenset[str]:
     """
     pairs = [(text, other.texts.get(key, "")) for key, text in english.texts.items()]
     both = [(one, text) for one, text in pairs if plain(one) and plain(text)]
-    alike = len(set(map(plain, other.options.values()))) < len(other.options)
     found = {
-        "coincide": alike
-        and len(set(map(plain, english.options.values()))) == len(english.options),
+        "coincide": coincide(other) and not coincide(english),
         "empty": any(plain(one) and not plain(text) for one, text in pairs),
         "untranslated": language != "en"
         and any(plain(one) == plain(text) and _SENTENCE.search(one) for one, text in both),

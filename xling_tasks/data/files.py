@@ -150,18 +150,21 @@ def _from_grid(path: Path, sheet: str | None, grid: Iterable[tuple[Any, ...]]) -
     """Make a table of a header row and cells; wholly empty rows are no rows."""
     lines = iter(grid)
     first, header = header_in(lines)
-    _unique(path, sheet, [name for name in header if name])
+    named = tuple(name for name in header if name)
     unnamed = [place for place, name in enumerate(header) if not name]
     rows, numbers, nameless = [], [], dict[str, None]()
+    where = f"{path}, sheet {sheet!r}" if sheet else str(path)
+    twice = sorted({name for name in named if named.count(name) > 1})
+    if twice:
+        raise DataError(f"{where}: column {twice[0]!r} appears twice in the header")
     for number, cells in enumerate(lines, start=first + 1):
         if any(_filled(cell) for cell in cells):
-            _refuse_stray(path, sheet, number, cells[len(header) :], header)
+            _refuse_stray(f"{where}, row {number}", cells[len(header) :], header)
             rows.append({k: v for k, v in zip(header, cells, strict=False) if k})
             numbers.append(number)
             nameless |= {
                 _column(sheet, n): None for n in unnamed if n < len(cells) and _filled(cells[n])
             }
-    named = tuple(name for name in header if name)
     return Table(path, sheet, named, rows, numbers, tuple(nameless))
 
 
@@ -178,15 +181,12 @@ def _column(sheet: str | None, index: int) -> str:
     return f"column {get_column_letter(index + 1)}, which has no name"
 
 
-def _refuse_stray(
-    path: Path, sheet: str | None, number: int, cells: tuple[Any, ...], header: list[str]
-) -> None:
+def _refuse_stray(where: str, cells: tuple[Any, ...], header: list[str]) -> None:
     """A cell to the right of the header belongs to no column: data that would be lost."""
     for cell in cells:
         if _filled(cell):
-            place = f"{path}, sheet {sheet!r}" if sheet else str(path)
             raise DataError(
-                f"{place}, row {number}: a cell to the right of the header's last column "
+                f"{where}: a cell to the right of the header's last column "
                 f"({cell!r:.40}); delete it, or give its column a name{_is_title(header)}"
             )
 
@@ -315,13 +315,6 @@ def _read_parquet(path: Path) -> Iterator[Table]:
     content = pyarrow.parquet.read_table(path)
     rows = content.to_pylist()
     yield Table(path, None, tuple(content.column_names), rows, list(range(1, len(rows) + 1)))
-
-
-def _unique(path: Path, sheet: str | None, header: list[str]) -> None:
-    twice = sorted({name for name in header if header.count(name) > 1})
-    if twice:
-        place = f"{path}, sheet {sheet!r}" if sheet else str(path)
-        raise DataError(f"{place}: column {twice[0]!r} appears twice in the header")
 
 
 READERS: dict[str, Callable[[Path], Iterator[Table]]] = {

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from xling_tasks.data.choices import flaw
 from xling_tasks.data.mmedbench_files import find_file
 from xling_tasks.data.mmedbench_rows import Question, parse
 from xling_tasks.data.records import MMEDBENCH as RECORDS
@@ -129,13 +130,13 @@ def _load(
     key: str, language: str, split: str, source: Source, stamps: tuple[tuple[int, int], ...]
 ) -> MMedBenchSplit:
     everything, notes = parse(source.content(), source.place, language, split)
-    judged = [(question, question.unusable()) for question in everything]
+    judged = [(question, flaw(question.options, question.answer)) for question in everything]
     data = MMedBenchSplit(
         record=RECORDS[key],
         language=language,
         split=split,
-        questions=tuple(question for question, reason in judged if reason is None),
-        left_out=tuple((question, reason) for question, reason in judged if reason is not None),
+        questions=tuple(question for question, reason in judged if not reason),
+        left_out=tuple((question, reason) for question, reason in judged if reason),
         notes=notes,
         provenance=source.provenance(),
     )

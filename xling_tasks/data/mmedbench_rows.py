@@ -27,7 +27,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from xling_tasks.data.choices import flaw
 from xling_tasks.errors import DataError, did_you_mean
 from xling_tasks.safe_json import numbered
 
@@ -59,10 +58,6 @@ class Question:
     rationale: str | None
     rationale_checked: bool
     row: int
-
-    def unusable(self) -> str | None:
-        """Why the question cannot be scored, or None if it can."""
-        return flaw(self.options, self.answer) or None
 
 
 def parse(

@@ -302,16 +302,14 @@ def _with_negatives(sheets: dict[str, Table]) -> list[Question]:
             if other not in position:
                 raise DataError(f"{first.place(index, 'neg_sample')}: no row with id {other!r}")
             answers.append(Answer(other, 0, _sheet_texts(sheets, position[other], 1)))
-        _no_repeats(first, index, [answer.id for answer in answers])
+        named = [answer.id for answer in answers]
+        if len(set(named)) != len(named):
+            raise DataError(
+                f"{first.place(index, 'neg_sample')}: names an id twice, or the question's own: "
+                f"{named}"
+            )
         questions.append(Question(key, _sheet_texts(sheets, index, 0), tuple(answers)))
     return questions
-
-
-def _no_repeats(table: Table, index: int, ids: list[str]) -> None:
-    if len(set(ids)) != len(ids):
-        raise DataError(
-            f"{table.place(index, 'neg_sample')}: names an id twice, or the question's own: {ids}"
-        )
 
 
 def _negatives(table: Table, index: int) -> list[str]:

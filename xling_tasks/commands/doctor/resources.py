@@ -14,7 +14,7 @@ from xling_tasks.commands.datasets import counted_datasets
 from xling_tasks.commands.doctor.checks import FAIL, OFF, OK, WARN, Line, in_words, within
 from xling_tasks.criteria.against_english import INFORMATION
 from xling_tasks.data.mmedbench_files import find_file
-from xling_tasks.data.own.check_rubrics import holds_conversations, is_own_file
+from xling_tasks.data.own.check import holds_conversations, is_own_file
 from xling_tasks.data.own.load import load
 from xling_tasks.data.own.rubrics import load_rubrics
 from xling_tasks.data.prompt_sets import load_prompts

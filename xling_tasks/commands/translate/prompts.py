@@ -176,8 +176,8 @@ def _fill(
     lacking = [
         (item, kind, text)
         for item in data.items
-        for kind, text in item.texts.get("en", {}).items()
-        if kind not in item.texts.get(code, {})
+        for kind, text in item.said("en").items()
+        if kind not in item.said(code)
     ]
     texts = translate([text for _, _, text in lacking], "en", code)
     for (item, kind, _), text in zip(lacking, texts, strict=True):

@@ -5,16 +5,16 @@ Loading a file stops at the first thing that is wrong; this goes on, row by row.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 from xling_metrics.answer_language import not_checked
 
-from xling_tasks.data.files import Table, decoded, delimiter, encoding_of, read_tables
-from xling_tasks.data.own.columns import CONVERSATIONS, Columns, understood
+from xling_tasks.data.files import READERS, Table, decoded, delimiter, encoding_of, read_tables
+from xling_tasks.data.own.columns import CONVERSATIONS, Columns, normal, understood
 from xling_tasks.data.own.load import (
     OwnData,
     has_questions,
@@ -29,25 +29,24 @@ from xling_tasks.data.own.load import (
 )
 from xling_tasks.data.own.oddities import listed, notes
 from xling_tasks.data.own.rows import items_of, key_of
+from xling_tasks.data.own.rubrics import (
+    Gathered,
+    Rubric,
+    RubricData,
+    criteria_of,
+    files_of,
+    is_conversations,
+    of_names,
+    read,
+    source_of,
+)
 from xling_tasks.data.own.workbook import merged_cells
 from xling_tasks.data.own.written import in_other_languages
 from xling_tasks.data.own.wrong import wrong_answers
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
 
-ERROR, LOOK = "error", "look"
-
-
-class Problem(NamedTuple):
-    """Something wrong, or odd.
-
-    Attributes:
-        kind: `error`: the tasks refuse the file; `look`: it is read, but look at it.
-        text: What, where, and what to do.
-    """
-
-    kind: str
-    text: str
+TASK = "xling_own_rubric"
 
 
 @dataclass(frozen=True)
@@ -56,15 +55,17 @@ class Checked:
 
     Attributes:
         form: Its format, in words.
-        shape: `wide` or `long`; empty where its columns were not understood.
+        shape: `wide`, `long` or `conversations`; empty where its columns were not understood.
         data: Its questions, without the rows that have errors; None where there are none.
-        problems: All that was found.
+        errors: For which the tasks refuse the file: what, where, and what to do.
+        look: What is odd in what is read.
     """
 
     form: str
     shape: str
     data: OwnData | None
-    problems: tuple[Problem, ...]
+    errors: tuple[str, ...]
+    look: tuple[str, ...] = ()
 
 
 def check(path: Path, stated: Mapping[str, tuple[str, str]]) -> Checked:
@@ -83,24 +84,28 @@ def check(path: Path, stated: Mapping[str, tuple[str, str]]) -> Checked:
     try:
         columns = understood(table, stated)
     except DataError as error:
-        return Checked(form, "", None, (Problem(ERROR, str(error)),))
-    problems = list(_of_workbook(table, columns))
+        return Checked(form, "", None, (str(error),))
+    errors, look = list(of_workbook(table, columns)), list(_merged(table))
     others = other_sheets(tables, table)
     if others:
-        problems.append(Problem(LOOK, f"sheets that are not read: {', '.join(others)}"))
+        look.append(f"sheets that are not read: {', '.join(others)}")
     good, wrong = _without_errors(table, columns, stated)
-    problems += wrong
+    errors += wrong
     data = None
     if good.rows:
         try:
             data = own_data(path, columns, *items_of(good, columns, stated))
         except DataError as error:
-            problems.append(Problem(ERROR, str(error)))
+            errors.append(str(error))
     if data is not None:
-        problems += odd(data)
+        look += odd(data)
         if not has_questions(data):
-            problems.append(Problem(ERROR, no_questions(table)))
-    return Checked(form, columns.shape, data, tuple(problems))
+            errors.append(no_questions(table))
+        if "criteria" in columns.once:
+            rubrics, wrong = _rubrics(data)
+            errors += wrong
+            look += _odd_criteria(rubrics) if any(each.criteria for each in rubrics) else ()
+    return Checked(form, columns.shape, data, tuple(errors), tuple(look))
 
 
 def _form(path: Path, table: Table) -> str:
@@ -111,46 +116,40 @@ def _form(path: Path, table: Table) -> str:
     return f"CSV, {encoding_of(path)}, fields parted by {marks[delimiter(decoded(path))]}"
 
 
-def _of_workbook(table: Table, columns: Columns) -> Iterator[Problem]:
-    for text in of_workbook(table, columns):
-        yield Problem(ERROR, text)
+def _merged(table: Table) -> Iterator[str]:
     merged = merged_cells(table.path)
     if merged:
-        yield Problem(
-            LOOK,
+        yield (
             f"{table.path}: merged cells ({', '.join(merged[:8])}): only the first cell of each "
-            "has a value, the others read as empty; unmerge them and fill every cell",
+            "has a value, the others read as empty; unmerge them and fill every cell"
         )
 
 
 def _without_errors(
     table: Table, columns: Columns, stated: Mapping[str, tuple[str, str]]
-) -> tuple[Table, list[Problem]]:
+) -> tuple[Table, list[str]]:
     """The table without the rows that have errors, and the errors."""
-    problems, kept, first = [], [], dict[str, int]()
+    errors, kept, first = [], [], dict[str, int]()
     for index, (row, number) in enumerate(zip(table.rows, table.numbers, strict=True)):
         one = replace(table, rows=[row], numbers=[number])
         try:
             items, _ = items_of(one, columns, stated)
         except DataError as error:
-            problems.append(Problem(ERROR, str(error)))
+            errors.append(str(error))
             continue
         key = key_of(items[0], columns) if "id" in columns.once else str(index)
         if first.setdefault(key, index) != index:
             shown = key.replace("\0", " in ")
-            problems.append(
-                Problem(
-                    ERROR,
-                    f"{table.place(index, columns.once['id'])}: {shown!r} stands in row "
-                    f"{table.numbers[first[key]]} already",
-                )
+            errors.append(
+                f"{table.place(index, columns.once['id'])}: {shown!r} stands in row "
+                f"{table.numbers[first[key]]} already"
             )
             continue
         kept.append(index)
     good = replace(
         table, rows=[table.rows[i] for i in kept], numbers=[table.numbers[i] for i in kept]
     )
-    return good, problems
+    return good, errors
 
 
 def _english_of(data: OwnData) -> str:
@@ -164,93 +163,183 @@ def _english_of(data: OwnData) -> str:
     )
 
 
-def odd(data: OwnData) -> Iterator[Problem]:
+def odd(data: OwnData) -> Iterator[str]:
     """What is odd in data that is read: look at it."""
     if data.columns.unused:
-        yield Problem(LOOK, f"columns that are not used: {', '.join(data.columns.unused)}")
+        yield f"columns that are not used: {', '.join(data.columns.unused)}"
     if "en" not in data.tongues:
-        yield Problem(LOOK, f"no English: there is nothing to compare with; {_english_of(data)}")
+        yield f"no English: there is nothing to compare with; {_english_of(data)}"
     for code, own in data.tongues.items():
         if unseen := not_checked(code, scripts_that_decide(data, code)):
-            yield Problem(
-                LOOK, f"{own.name}: langid does not know it as it is written here, so {unseen}"
-            )
+            yield f"{own.name}: langid does not know it as it is written here, so {unseen}"
     for code in data.tongues:
         name = data.tongues[code].name
-        there = [item for item in data.items if "question" in item.texts.get(code, {})]
+        there = [item for item in data.items if item.asked(code)]
         answered = [item for item in there if "answer" in item.texts[code]]
         lacking = {item.id for item in data.items} - {item.id for item in there}
         if lacking:
-            yield Problem(LOOK, f"no question in {name}: {listed(list(lacking))}")
+            yield f"no question in {name}: {listed(list(lacking))}"
         lacking = {item.id for item in there} - {item.id for item in answered}
         if lacking and answered:
-            yield Problem(LOOK, f"no answer in {name}: {listed(list(lacking))}")
+            yield f"no answer in {name}: {listed(list(lacking))}"
     for (one, other), ids in same_texts(data).items():
-        yield Problem(
-            LOOK,
+        yield (
             f"the same question in {language_name(one)} and {language_name(other)}: "
-            f"{listed(ids)}; is it translated?",
+            f"{listed(ids)}; is it translated?"
         )
-    for note in notes(data.items, data.tongues):
-        yield Problem(LOOK, note)
+    yield from notes(data.items, data.tongues)
     yield from _repeated(data)
     yield from _choices(data)
-    for text in in_other_languages(data):
-        yield Problem(LOOK, text)
+    yield from in_other_languages(data)
 
 
-def _repeated(data: OwnData) -> Iterator[Problem]:
+def _repeated(data: OwnData) -> Iterator[str]:
     for code in data.tongues:
         first: dict[str, str] = {}
         for item in data.items:
-            own = item.texts.get(code, {})
+            own = item.said(code)
             # Of exam questions many begin alike: 'Which of the following is true?'
             asked = [t for kind, t in own.items() if kind == "question" or kind.startswith("opt")]
             text = own.get("question") and "\n".join(asked)
             if text and first.setdefault(text, item.id) != item.id:
-                yield Problem(
-                    LOOK,
-                    f"{item.places.get(code, item.place)}: question {item.id} has the same text in "
-                    f"{data.tongues[code].name} as question {first[text]}",
+                yield (
+                    f"{item.where(code)}: question {item.id} has the same text in "
+                    f"{data.tongues[code].name} as question {first[text]}"
                 )
             if text and text.startswith("="):
-                yield Problem(
-                    LOOK,
-                    f"{item.places.get(code, item.place)}: the text begins with '='; is it a "
-                    "formula?",
-                )
+                yield f"{item.where(code)}: the text begins with '='; is it a formula?"
 
 
-def _choices(data: OwnData) -> Iterator[Problem]:
+def _choices(data: OwnData) -> Iterator[str]:
     lone = [
         item.id
         for item in data.items
         if any(not w.shared and not w.contradicts for w in wrong_answers(data, 0).get(item.id, ()))
     ]
     if lone:
-        yield Problem(
-            LOOK,
-            f"wrong answers that a language lacks, which are shown in no language: {listed(lone)}",
+        yield (
+            f"wrong answers that a language lacks, which are shown in no language: {listed(lone)}"
         )
     for item in data.items:
         for wrong in wrong_answers(data, 0).get(item.id, ()):
             if wrong.contradicts:
                 codes = ", ".join(map(language_name, wrong.contradicts))
-                yield Problem(LOOK, f"{item.place}: {wrong.id} is the right answer too, in {codes}")
+                yield f"{item.place}: {wrong.id} is the right answer too, in {codes}"
         for code in data.tongues:
-            own = item.texts.get(code, {})
-            if item.correct and any(kind.startswith("option_") for kind in own):
-                lacking = missing(item, code, ("choice",))
-                if lacking:
-                    letters = ", ".join(item.correct)
-                    yield Problem(
-                        LOOK,
-                        f"{item.places.get(code, item.place)}: right is {letters}, but options in "
-                        f"{data.tongues[code].name} are missing",
-                    )
+            if item.correct and item.options(code) and missing(item, code, ("choice",)):
+                yield (
+                    f"{item.where(code)}: right is {', '.join(item.correct)}, but options in "
+                    f"{data.tongues[code].name} are missing"
+                )
+
+
+# Conversations with rubrics
+
+
+def holds_conversations(path: Path) -> bool:
+    """Whether a file, files parted by commas, or those of a folder are in HealthBench's form."""
+    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+    if not path.exists():
+        files = [Path(part.strip()).expanduser() for part in str(path).split(",")]
+    return any(is_conversations(file) for file in files if file.is_file())
+
+
+def is_own_file(data_dir: str | None) -> bool:
+    """Whether `data_dir` is a file for the `xling_own` tasks, by its columns."""
+    path = Path(data_dir or "").expanduser()
+    try:
+        if data_dir and holds_conversations(path):
+            return True
+        if not path.is_file() or path.suffix.lower() not in READERS:
+            return False
+        names = {normal(name) for table in read_tables(path) for name in table.columns}
+    except DataError:
+        return False
+    published = {"label", "answer_ids", "neg_sample"} & names
+    return not published and any(name.startswith("question") for name in names)
+
+
+def check_conversations(path: Path, stated: Mapping[str, tuple[str, str]]) -> Checked:
+    """Read conversations as far as they can be read, and collect what is wrong with them.
+
+    Raises:
+        DataError: If a file cannot be read, or a line is no JSON object.
+    """
+    files = files_of(str(path))
+    gathered, errors, data = Gathered(), [], None
+    for file in files:
+        for row in read(file, stated):
+            try:
+                if isinstance(row, DataError):
+                    raise row
+                gathered.add(row)
+            except DataError as error:
+                errors.append(str(error))
+    try:
+        data = gathered.data(source_of(str(path), files)) if gathered.rubrics else None
+    except DataError as error:
+        errors.append(str(error))
+    look = list(of_names(files, stated))
+    if data is not None:
+        look += [*odd(data), *_odd_criteria(data.rubrics.values())]
+    form = "JSONL, HealthBench's form" + (f", {len(files)} files" if len(files) > 1 else "")
+    return Checked(form, CONVERSATIONS, data, tuple(errors), tuple(look))
+
+
+def _odd_criteria(rubrics: Iterable[Rubric]) -> Iterator[str]:
+    for rubric in rubrics:
+        where = f"{rubric.place}: conversation {rubric.id}"
+        if not rubric.turns:
+            yield f"{where} has no language in which each turn has a text"
+        if not rubric.criteria:
+            yield f"{where} has no criteria"
+        elif rubric.places.get("en", rubric.place) != rubric.place:
+            yield (
+                f"{where} is graded by the criteria that stand here, because its English row has "
+                f"none ({rubric.places['en']})"
+            )
+        if rubric.criteria and not any(each.points > 0 for each in rubric.criteria):
+            yield f"{where} has no criterion with points > 0"
+        texts = [each.text for each in rubric.criteria]
+        for text in dict.fromkeys(each for each in texts if texts.count(each) > 1):
+            yield f"{where} has a criterion twice: {text!r:.60}"
+        for text in filter(_SEVERAL.search, texts):
+            yield f"{where} has points within a criterion; is it several? {text!r:.60}"
+
+
+_SEVERAL = re.compile(r"[;,|]\s*[+\-−]?\d+(\.\d+)?\s*(points?)?\s*[:|]\s")
+"""Points and a colon within a criterion, as of a second one on the same line."""
+
+
+def _rubrics(data: OwnData) -> tuple[list[Rubric], list[str]]:
+    """What a table's column `criteria` holds, and what is wrong in it."""
+    good, wrong = [], []
+    for item in data.items:
+        try:
+            good.append(Rubric(item.id, item.place, criteria_of(item), {"": ()}))
+        except DataError as error:
+            wrong.append(str(error))
+    return good, wrong
+
+
+# What tasks can use
 
 
 def usable(data: OwnData) -> dict[str, dict[str, int]]:
+    """Task -> language -> questions that it can use; of conversations for rubrics alone."""
+    of_rubrics = isinstance(data, RubricData)
+    counts = {} if of_rubrics else _usable_by_texts(data)
+    if of_rubrics or "criteria" in data.columns.once:
+        rubrics = [*data.rubrics.values()] if isinstance(data, RubricData) else _rubrics(data)[0]
+        good = {each.id for each in rubrics if any(c.points > 0 for c in each.criteria)}
+        counts[TASK] = {
+            code: sum(item.id in good and item.asked(code) for item in data.items)
+            for code in data.tongues
+        }
+    return counts
+
+
+def _usable_by_texts(data: OwnData) -> dict[str, dict[str, int]]:
     """Task -> language -> questions that it can use."""
     wrong = wrong_answers(data, 0)
     needs = {

@@ -34,7 +34,7 @@ def write(path: Path, content: Sequence[dict[str, str]]) -> None:
     """Write rows in the format that the file's ending names.
 
     Raises:
-        DataError: If the ending is none that tables have, or the file is there or cannot be written.
+        DataError: If the ending is unknown, or the file is there or cannot be written.
     """
     ending = path.suffix.lower()
     if ending not in _WRITERS:

@@ -17,8 +17,8 @@ from xling_metrics.languages import SCRIPTS
 from xling_tasks.data.choices import MISSING, flaw
 from xling_tasks.data.files import Table, read_tables
 from xling_tasks.data.own.columns import Columns, normal, understood
-from xling_tasks.data.own.oddities import letters_of, listed, notes
-from xling_tasks.data.own.rows import LETTERS, Item, items_of
+from xling_tasks.data.own.oddities import listed, notes
+from xling_tasks.data.own.rows import Item, items_of
 from xling_tasks.data.own.tongues import Tongue, tongue
 from xling_tasks.data.own.workbook import formulas_without_value, numbers_shown_otherwise
 from xling_tasks.data.records import RECORDS, DatasetRecord
@@ -62,26 +62,18 @@ def missing(item: Item, language: str, needs: Sequence[str]) -> str:
         language: A code.
         needs: Kinds of text (`question`, `answer`), or `choice` for options with right letters.
     """
-    own = item.texts.get(language, {})
     for need in needs:
         if need == "choice":
-            options = options_of(item, language)
+            options = item.options(language)
             if not item.correct:
                 return "correct letters missing"
             if len(options) < 2 or not set(item.correct) <= options.keys():
                 return "options missing"
-            if len(options) < len(letters_of(item)):
+            if len(options) < len(item.letters):
                 return "fewer options than in another language"
-        elif need not in own:
+        elif need not in item.said(language):
             return f"{need} text missing"
     return ""
-
-
-def options_of(item: Item, language: str) -> dict[str, str]:
-    """Letter -> option of a question in a language."""
-    own = item.texts.get(language, {})
-    kinds = ((letter, f"option_{letter.lower()}") for letter in LETTERS)
-    return {letter: own[kind] for letter, kind in kinds if kind in own}
 
 
 @functools.lru_cache(maxsize=8)
@@ -92,12 +84,12 @@ def flawed_choices(data: OwnData) -> dict[str, str]:
     """
     found = {}
     for item in data.items:
-        whole = len(letters_of(item))
         reasons: dict[str, list[str]] = {}
         for code, own in data.tongues.items():
-            options = options_of(item, code)
-            if options and item.correct and "question" in item.texts[code]:
-                why = MISSING if len(options) < whole else flaw(options, item.correct)
+            options = item.options(code)
+            if options and item.correct and item.asked(code):
+                few = len(options) < len(item.letters)
+                why = MISSING if few else flaw(options, item.correct)
                 reasons.setdefault(why, []).append(own.name)
         said = [f"{why} in {', '.join(names)}" for why, names in reasons.items() if why]
         if said:
@@ -150,7 +142,7 @@ def _load(source: Source, stamps: tuple[tuple[int, int], ...], scripts: Stated) 
 
 def has_questions(data: OwnData) -> bool:
     """Whether there is any question in any language."""
-    return any("question" in own for item in data.items for own in item.texts.values())
+    return any(item.asked(code) for item in data.items for code in item.texts)
 
 
 def no_questions(table: Table) -> str:
@@ -273,7 +265,7 @@ def same_texts(data: OwnData) -> dict[tuple[str, str], list[str]]:
     for item in data.items:
         first: dict[str, str] = {}
         for code in data.tongues:
-            text = item.texts.get(code, {}).get("question")
+            text = item.said(code).get("question")
             if text is not None and first.setdefault(text, code) != code:
                 ids_of.setdefault((first[text], code), []).append(item.id)
     return ids_of

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from xling_tasks.data.cells import natural
 from xling_tasks.data.choices import SIGNS, Asked, coincide, plain, signs
-from xling_tasks.data.own.rows import LETTERS, Item
+from xling_tasks.data.own.rows import Item
 from xling_tasks.data.own.tongues import Tongue
 
 _WORDS = """n/a na n.a. n.d. nd s/d none null nil nan nat undefined - -- --- – — . ... … ? ?? ??? x
@@ -28,8 +28,8 @@ def notes(items: Sequence[Item], tongues: Mapping[str, Tongue]) -> Iterator[str]
         shown = " and ".join(map(repr, ids))
         yield f"ids {shown} are two questions here; write one id in one way in every row"
     for code, tongue in tongues.items():
-        asked = [item for item in items if "question" in item.texts.get(code, {})]
-        shared = any("question" in item.texts.get("en", {}) for item in asked)
+        asked = [item for item in items if item.asked(code)]
+        shared = any(item.asked("en") for item in asked)
         if asked and not shared and "en" in tongues:
             yield (
                 f"no question is in both English and {tongue.name}, so nothing can be compared; "
@@ -42,11 +42,7 @@ def notes(items: Sequence[Item], tongues: Mapping[str, Tongue]) -> Iterator[str]
             f"({listed(those)}); empty the cell where there is none"
         )
     for code, tongue in tongues.items():
-        spoiled = [
-            item.id
-            for item in items
-            if any(map(_SPOILED.search, item.texts.get(code, {}).values()))
-        ]
+        spoiled = [item.id for item in items if any(map(_SPOILED.search, item.said(code).values()))]
         if spoiled:
             yield (
                 f"texts in {tongue.name} look decoded wrongly, with 'Ã©' for 'é' or '\ufffd': "
@@ -101,8 +97,8 @@ def _same_answers(
     for item in items:
         first: dict[str, str] = {}
         for code in tongues:
-            own = item.texts.get(code, {})
-            texts = {text for kind, text in own.items() if "answer" in kind and len(text) >= _LONG}
+            said = item.said(code).items()
+            texts = {text for kind, text in said if "answer" in kind and len(text) >= _LONG}
             pairs = {(first[text], code) for text in texts if text in first}
             for pair in sorted(pairs):
                 found.setdefault(pair, []).append(item.id)
@@ -117,19 +113,16 @@ _LONG = 20
 
 def _about_options(items: Sequence[Item], tongues: Mapping[str, Tongue]) -> Iterator[str]:
     """Options without right letters, that are the same, or that a language lacks."""
-    every = [
-        item.id for item in items if item.correct and len(item.correct) == len(letters_of(item))
-    ]
+    every = [item.id for item in items if 0 < len(item.correct) == len(item.letters)]
     if every:
         yield f"every option is right: {listed(every)}; of two options such a reply is not readable"
-    lone = [item.id for item in items if not item.correct and letters_of(item)]
+    lone = [item.id for item in items if not item.correct and item.letters]
     if lone:
         yield f"options without right letters in 'correct': {listed(lone)}"
     fewer: dict[str, list[str]] = {}
     for item in items:
-        for code, own in item.texts.items():
-            options = [own[kind] for kind in own if kind.startswith("option_")]
-            if options and len(options) < len(letters_of(item)):
+        for code in item.texts:
+            if 0 < len(item.options(code)) < len(item.letters):
                 fewer.setdefault(code, []).append(item.id)
     yield from _about_translations(items, tongues)
     for code, ids in fewer.items():
@@ -143,16 +136,14 @@ def _about_translations(items: Sequence[Item], tongues: Mapping[str, Tongue]) ->
     """What of questions of multiple choice should be looked at, beside the English ones."""
     found: dict[tuple[str, str], list[str]] = {}
     for item in items:
-        asked = {code: _asked(own) for code, own in item.texts.items()}
+        asked = {
+            c: Asked(own.get("question", ""), item.options(c)) for c, own in item.texts.items()
+        }
+        english = asked.get("en")
         for code, own in asked.items():
-            english = asked.get("en")
             there = frozenset({"coincide"}) if coincide(own) else frozenset()
-            if (
-                code != "en"
-                and english
-                and english.options
-                and english.options.keys() == own.options.keys()
-            ):
+            same = english and code != "en" and english.options.keys() == own.options.keys()
+            if english and same and own.options:
                 there = signs(english, own, code)
                 if plain(english.question) == plain(own.question):
                     there -= {"untranslated"}  # said of questions in every language
@@ -160,17 +151,6 @@ def _about_translations(items: Sequence[Item], tongues: Mapping[str, Tongue]) ->
                 found.setdefault((sign, code), []).append(item.id)
     for (sign, code), ids in found.items():
         yield f"{SIGNS[sign]} in {tongues[code].name}: {listed(ids)}"
-
-
-def _asked(own: Mapping[str, str]) -> Asked:
-    options = {kind: text for kind, text in own.items() if kind.startswith("option_")}
-    return Asked(own.get("question", ""), options)
-
-
-def letters_of(item: Item) -> str:
-    """The letters of a question's options, of all its languages together."""
-    kinds = {kind for own in item.texts.values() for kind in own}
-    return "".join(letter for letter in LETTERS if f"option_{letter.lower()}" in kinds)
 
 
 def listed(ids: Sequence[str], most: int = 12) -> str:

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from xling_tasks.data.cells import id_in, number_text, plain_id, text_in
 from xling_tasks.data.files import Table
@@ -27,23 +27,47 @@ class Item:
     Attributes:
         id: Its id; the number of the row where the file has none.
         place: Where it begins, for messages.
+        row: The number of that row.
         category: Of the file; empty for none.
         correct: Right letters; empty for none.
         criteria: The cell with criteria of a rubric, as it is; None for none. Where several
             languages have one, that of English, or the first.
         criteria_beside: (where it stands, cell) of the other languages.
         texts: Language -> kind (`question`, `answer`, `wrong_answer_1`, `option_a`, ...) -> text.
-        places: (language, kind) -> where its text stands.
+        places: Language -> where its texts stand.
     """
 
     id: str
     place: str
+    row: int = 0
     category: str = ""
     correct: tuple[str, ...] = ()
     criteria: Any = None
     criteria_beside: list[tuple[str, Any]] = field(default_factory=list)
     texts: dict[str, dict[str, str]] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
+
+    def said(self, code: str) -> Mapping[str, str]:
+        """Kind -> text in a language; nothing where the question is not in it."""
+        return self.texts.get(code, {})
+
+    def asked(self, code: str) -> bool:
+        """Whether there is a question in a language."""
+        return "question" in self.said(code)
+
+    def where(self, code: str) -> str:
+        """Where its texts in a language stand, for messages."""
+        return self.places.get(code, self.place)
+
+    def options(self, code: str) -> dict[str, str]:
+        """Letter -> option in a language."""
+        kinds = ((letter, f"option_{letter.lower()}") for letter in LETTERS)
+        return {letter: self.said(code)[kind] for letter, kind in kinds if kind in self.said(code)}
+
+    @property
+    def letters(self) -> list[str]:
+        """The letters of its options, of all its languages together."""
+        return sorted({letter for code in self.texts for letter in self.options(code)})
 
 
 def items_of(
@@ -54,9 +78,42 @@ def items_of(
     Raises:
         DataError: Naming file, row and column of the first thing wrong.
     """
-    if columns.shape == "wide":
-        return list(_wide(table, columns)), dict(columns.tongues)
-    return _long(table, columns, stated)
+    items: dict[str, Item] = {}
+    tongues = dict(columns.tongues)
+    letters: dict[str, dict[str, tuple[str, ...]]] = {}
+    for index in range(len(table.rows)):
+        row = _Row(table, index, columns)
+        key = row.id()
+        if columns.shape == "wide":
+            texts, what = columns.texts, ""
+            if key in items:
+                raise DataError(
+                    f"{row.place('id')}: id {key!r} stands in row {items[key].row} already"
+                )
+        else:
+            tongue = row.tongue(stated)
+            _refuse_another(row, tongue, tongues.setdefault(tongue.code, tongue))
+            texts, what = {tongue.code: columns.texts["*"]}, row.place()
+        item = items.setdefault(key, Item(key, row.place(), table.numbers[index]))
+        given = letters.setdefault(key, {})
+        given[what] = row.letters(columns.once.get("correct"))
+        for code, kinds in texts.items():
+            if code in item.places:
+                raise DataError(
+                    f"{row.place('id')}: question {key!r} in {tongues[code].name} stands there "
+                    f"already ({item.places[code]}); the same id is the same question"
+                )
+            item.places[code], item.texts[code] = row.place(), {}
+            for kind, column in kinds.items():
+                if kind == "correct":
+                    given[column] = row.letters(column)
+                else:
+                    _add(item.texts[code], _texts(table, index, kind, column), row.at(column))
+        _add_once(item, row, "en" in texts)
+    for key, given in letters.items():
+        items[key].correct = _agreed(items[key].place, given)
+    ordered = {code: tongues[code] for code in sorted(tongues, key=lambda c: c != "en")}
+    return list(items.values()), ordered
 
 
 def key_of(item: Item, columns: Columns) -> str:
@@ -64,137 +121,110 @@ def key_of(item: Item, columns: Columns) -> str:
     return item.id if columns.shape == "wide" else f"{item.id}\0{next(iter(item.places))}"
 
 
-def _wide(table: Table, columns: Columns) -> Iterator[Item]:
-    first: dict[str, int] = {}
-    id_column = columns.once.get("id")
-    for index in range(len(table.rows)):
-        key = _id(table, index, id_column) if id_column else str(index + 1)
-        other = first.setdefault(key, index)
-        if other != index:
+class _Row(NamedTuple):
+    """One row of a table, whose columns are understood."""
+
+    table: Table
+    number: int
+    columns: Columns
+
+    def place(self, name: str = "") -> str:
+        """Where the row stands, or its cell of a column that questions have once."""
+        return self.table.place(self.number, self.columns.once.get(name))
+
+    def at(self, column: str) -> str:
+        """Where a cell stands."""
+        return self.table.place(self.number, column)
+
+    def text(self, name: str) -> str | None:
+        """The text of a column that questions have once; None without one."""
+        column = self.columns.once.get(name)
+        return text_in(self.table, self.number, column) if column else None
+
+    def id(self) -> str:
+        """The id; of a workbook with what may be the matter where it is missing."""
+        column = self.columns.once.get("id")
+        if column is None:
+            return str(self.number + 1)
+        try:
+            return id_in(self.table, self.number, column)
+        except DataError as error:
+            if self.table.sheet is None or "missing" not in str(error):
+                raise
             raise DataError(
-                f"{table.place(index, id_column)}: id {key!r} stands in row "
-                f"{table.numbers[other]} already"
+                f"{error}; if cells are merged, unmerge them and write the id in every row"
+            ) from None
+
+    def tongue(self, stated: Mapping[str, tuple[str, str]]) -> Tongue:
+        """The language of a row of the long shape, with the script that it states."""
+        word, script = self.text("language"), self.text("script")
+        if word is None:
+            raise DataError(f"{self.place('language')}: the language is missing")
+        if script is not None:
+            try:
+                checked = checked_script(self.place("script"), script)
+            except SettingError as error:
+                raise DataError(str(error)) from None
+            told = (checked, self.text("language_name") or "")
+            known = tongue(word, {})
+            if known is None:
+                stated = {**stated, word.strip().lower().replace("_", "-"): told}
+            elif checked != known.script:
+                stated, word = {**stated, known.code: told}, known.code
+        named = tongue(word, stated)
+        if named is None:
+            raise DataError(f"{self.place('language')}: {unknown(word)}")
+        return named
+
+    def criteria(self) -> Any:
+        """The cell with criteria, as it is; `rubric_cells` reads it. None of an empty one."""
+        column = self.columns.once.get("criteria")
+        cell = None if column is None else self.table.rows[self.number].get(column)
+        empty = cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())
+        return None if empty else cell
+
+    def letters(self, column: str | None) -> tuple[str, ...]:
+        """The right letters in a cell such as `A`, `A, C` or `["A", "C"]`; none of an empty one."""
+        cell = self.table.rows[self.number].get(column) if column else None
+        if cell is None or cell != cell or cell == "":
+            return ()
+        listed = isinstance(cell, (list, tuple))
+        parts = cell if listed else plain_id(cell).replace(";", ",").split(",")
+        letters = sorted({str(part).strip().upper() for part in parts} - {""})
+        if any(len(letter) != 1 or letter not in LETTERS for letter in letters):
+            raise DataError(
+                f"{self.table.place(self.number, column)}: right letters such as A or 'A, C' are "
+                f"expected, not {cell!r:.40}"
             )
-        item = Item(key, table.place(index))
-        item.category = _once(table, index, columns, "category")
-        item.criteria = _criteria(table, index, columns)
-        letters = {"": _letters(table, index, columns.once.get("correct"))}
-        for code, kinds in columns.texts.items():
-            own = item.texts[code] = {}
-            item.places[code] = item.place
-            for kind, column in kinds.items():
-                if kind == "correct":
-                    letters[column] = _letters(table, index, column)
-                else:
-                    _add(own, _texts(table, index, kind, column), table.place(index, column))
-        item.correct = _agreed(table.place(index), letters)
-        yield item
+        return tuple(letters)
 
 
 _CHINESE = " (zh-TW is Hant; write zh-Hant or zh-Hans in every row)"
 
 
-def _long(
-    table: Table, columns: Columns, stated: Mapping[str, tuple[str, str]]
-) -> tuple[list[Item], dict[str, Tongue]]:
-    items: dict[str, Item] = {}
-    tongues: dict[str, Tongue] = {}
-    letters: dict[str, dict[str, tuple[str, ...]]] = {}
-    for index in range(len(table.rows)):
-        key = _id(table, index, columns.once["id"])
-        own = _tongue(table, index, columns, stated)
-        if tongues.setdefault(own.code, own) != own:
-            first = tongues[own.code]
-            raise DataError(
-                f"{table.place(index, columns.once.get('script'))}: {own.code!r} is "
-                f"{own.name!r} in {own.script} here and {first.name!r} in {first.script} above; "
-                f"write the same script and name in all its rows{_CHINESE * (own.code == 'zh')}"
-            )
-        item = items.setdefault(key, Item(key, table.place(index)))
-        if own.code in item.places:
-            raise DataError(
-                f"{table.place(index, columns.once['id'])}: question {key!r} in {own.name} stands "
-                f"there already ({item.places[own.code]}); the same id is the same question"
-            )
-        item.places[own.code] = table.place(index)
-        item.texts[own.code] = {}
-        for kind, column in columns.texts["*"].items():
-            texts = _texts(table, index, kind, column)
-            _add(item.texts[own.code], texts, table.place(index, column))
-        category = _once(table, index, columns, "category")
-        if category and item.category and category != item.category:
-            raise DataError(
-                f"{table.place(index, columns.once['category'])}: question {key!r} has category "
-                f"{item.category!r} above and {category!r} here; use one"
-            )
-        item.category = item.category or category
-        criteria = _criteria(table, index, columns)
-        if criteria is not None:
-            if item.criteria is not None:
-                beside = item.criteria if own.code == "en" else criteria
-                item.criteria_beside.append((table.place(index, columns.once["criteria"]), beside))
-            if item.criteria is None or own.code == "en":
-                item.criteria = criteria
-        given = _letters(table, index, columns.once.get("correct"))
-        letters.setdefault(key, {})[table.place(index)] = given
-    for key, own_letters in letters.items():
-        items[key].correct = _agreed(items[key].place, own_letters)
-    ordered = {code: tongues[code] for code in sorted(tongues, key=lambda c: c != "en")}
-    return list(items.values()), ordered
-
-
-def _id(table: Table, index: int, column: str) -> str:
-    """A row's id; of a workbook with what may be the matter where it is missing."""
-    try:
-        return id_in(table, index, column)
-    except DataError as error:
-        if table.sheet is None or "missing" not in str(error):
-            raise
+def _refuse_another(row: _Row, own: Tongue, first: Tongue) -> None:
+    """A language has one script and one name in all rows."""
+    if own != first:
         raise DataError(
-            f"{error}; if cells are merged, unmerge them and write the id in every row"
-        ) from None
+            f"{row.place('script')}: {own.code!r} is {own.name!r} in {own.script} here and "
+            f"{first.name!r} in {first.script} above; write the same script and name in all its "
+            f"rows{_CHINESE * (own.code == 'zh')}"
+        )
 
 
-def _tongue(
-    table: Table, index: int, columns: Columns, stated: Mapping[str, tuple[str, str]]
-) -> Tongue:
-    """The language of a row of the long shape, with the script that it states."""
-    column = columns.once["language"]
-    word = text_in(table, index, column)
-    if word is None:
-        raise DataError(f"{table.place(index, column)}: the language is missing")
-    script = text_in(table, index, columns.once["script"]) if "script" in columns.once else None
-    name = columns.once.get("language_name")
-    if script is not None:
-        code = word.strip().lower().replace("_", "-")
-        try:
-            checked = checked_script(table.place(index, columns.once["script"]), script)
-        except SettingError as error:
-            raise DataError(str(error)) from None
-        shown = (text_in(table, index, name) or "") if name else ""
-        known = tongue(word, {})
-        if known is None:
-            stated = {**stated, code: (checked, shown)}
-        elif checked != known.script:
-            stated = {**stated, known.code: (checked, shown)}
-            word = known.code
-    named = tongue(word, stated)
-    if named is None:
-        raise DataError(f"{table.place(index, column)}: {unknown(word)}")
-    return named
-
-
-def _once(table: Table, index: int, columns: Columns, name: str) -> str:
-    column = columns.once.get(name)
-    return "" if column is None else (text_in(table, index, column) or "")
-
-
-def _criteria(table: Table, index: int, columns: Columns) -> Any:
-    """The cell with criteria, as it is; `rubric_cells` reads it. None of an empty one."""
-    column = columns.once.get("criteria")
-    cell = None if column is None else table.rows[index].get(column)
-    empty = cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())
-    return None if empty else cell
+def _add_once(item: Item, row: _Row, english: bool) -> None:
+    """Add a row's category and criteria to those that other rows of its question have."""
+    category, criteria = row.text("category") or "", row.criteria()
+    if category and item.category and category != item.category:
+        raise DataError(
+            f"{row.place('category')}: question {item.id!r} has category {item.category!r} above "
+            f"and {category!r} here; use one"
+        )
+    item.category = item.category or category
+    if criteria is not None and item.criteria is not None:
+        item.criteria_beside.append((row.place("criteria"), item.criteria if english else criteria))
+    if criteria is not None and (item.criteria is None or english):
+        item.criteria = criteria
 
 
 def _add(own: dict[str, str], texts: Iterator[tuple[str, str]], where: str) -> None:
@@ -261,21 +291,6 @@ def _options(where: str, cell: Any) -> Iterator[tuple[str, str]]:
             raise DataError(f"{where}, option {letter}: a text is expected, not {text!r:.40}")
         if text and text.strip():
             yield f"option_{str(letter).lower()}", text.strip()
-
-
-def _letters(table: Table, index: int, column: str | None) -> tuple[str, ...]:
-    """The right letters in a cell such as `A`, `A, C` or `["A", "C"]`; none of an empty one."""
-    cell = table.rows[index].get(column) if column else None
-    if cell is None or cell != cell or cell == "":
-        return ()
-    parts = cell if isinstance(cell, (list, tuple)) else plain_id(cell).replace(";", ",").split(",")
-    letters = sorted({str(part).strip().upper() for part in parts} - {""})
-    if any(len(letter) != 1 or letter not in LETTERS for letter in letters):
-        raise DataError(
-            f"{table.place(index, column)}: right letters such as A or 'A, C' are expected, "
-            f"not {cell!r:.40}"
-        )
-    return tuple(letters)
 
 
 def _agreed(place: str, letters: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

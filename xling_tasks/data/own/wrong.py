@@ -110,7 +110,7 @@ def _fits(item: Item, donor: Item) -> bool:
     if donor.id == item.id:
         return False
     for code, own in item.texts.items():
-        other = donor.texts.get(code, {})
+        other = donor.said(code)
         if "answer" in own and "answer" not in other:
             return False
         if any(kind in own and _same(own[kind], other, kind) for kind in ("question", "answer")):

@@ -19,7 +19,7 @@ class OwnConsistencyPart(OwnPart, ConsistencyTask):
         return {
             item.id: own.get("answer") or STAND_IN
             for item in self.own.items
-            for own in [item.texts.get(self.language, {})]
+            for own in [item.said(self.language)]
         }
 
 

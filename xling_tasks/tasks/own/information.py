@@ -37,7 +37,7 @@ class OwnInformationTask(InformationTask):
             {
                 "id": item.id,
                 **({"category": item.category} if item.category else {}),
-                "text": {code: item.texts.get(code, {}).get("question") for code in codes},
+                "text": {code: item.said(code).get("question") for code in codes},
             }
             for item in self.own.items
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from xling_tasks.data.own.load import flawed_choices, options_of
+from xling_tasks.data.own.load import flawed_choices
 from xling_tasks.data.own.rows import Item
 from xling_tasks.errors import SettingError
 from xling_tasks.tasks.flagged import FlaggedChoices
@@ -36,7 +36,7 @@ class OwnMcqaPart(FlaggedChoices, OwnPart, McqaTask):
     def fields(self, item: Item) -> dict[str, Any]:
         """Options and right letters; `several` where some question of the file has several."""
         return {
-            "options": options_of(item, self.language),
+            "options": item.options(self.language),
             "answer": list(item.correct),
             "several": self._several,
             **({"flagged": why} if (why := self.flawed.get(item.id)) else {}),
