@@ -125,7 +125,7 @@ def _as_viewed(out: Path) -> str:
     """A line for each sample in each of its languages: its texts, label, score, what is the matter."""
     from xling_tasks.commands.view.facts import facts
     from xling_tasks.commands.view.sources import find_sources
-    from xling_tasks.logs.shown.parts import parts_of
+    from xling_tasks.logs.shown import parts_of
 
     lines: list[str] = []
     for source in find_sources([str(out)]).files:

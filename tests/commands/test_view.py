@@ -30,7 +30,7 @@ from xling_tasks.commands.view.server import HEADERS
 from xling_tasks.commands.view.sources import find_sources
 from xling_tasks.criteria import about
 from xling_tasks.errors import SettingError, XlingError
-from xling_tasks.logs.shown.parts import parts_of
+from xling_tasks.logs.shown import parts_of
 from xling_tasks.pages.door import write_door
 
 KEPT_RESULTS = Path(__file__).parents[1] / "cases" / "v0_1_0" / "kept.tar.xz"

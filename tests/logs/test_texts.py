@@ -7,8 +7,7 @@ import json
 import pytest
 
 from xling_tasks.data.choices import asked_of
-from xling_tasks.logs.foreign import Reading, fallbacks
-from xling_tasks.logs.texts import asked
+from xling_tasks.logs.foreign import Reading, asked, fallbacks
 
 FOUR = ["rest", "water", "salt", "tea"]
 FORMS = {

@@ -99,7 +99,7 @@ def test_costs_count_a_call_per_criterion(outs):
 
 
 def test_the_view_shows_each_criterion():
-    from xling_tasks.logs.shown.parts import parts_of
+    from xling_tasks.logs.shown import parts_of
 
     criteria = [{"text": "a", "points": 5.0}, {"text": "b", "points": -2.0}, {"text": "c"}, 7]
     sample = {

@@ -1,7 +1,7 @@
 """Texts with fields, and how a prompt for lettered options writes them and the expected answer.
 
-`{name}` stands for a value, `{{` and `}}` for braces. Beside its text, a prompt that asks for options
-by letters may have in a prompt file:
+`{name}` stands for a value, `{{` and `}}` for braces. Beside its text, a prompt that asks for
+options by letters may have in a prompt file:
 
 * `option`: how one option is written, with `{letter}` and `{text}` (ours: `{letter}. {text}`);
 * `option_joiner`: what stands between options (ours: a line break);

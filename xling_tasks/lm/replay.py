@@ -20,8 +20,7 @@ from tqdm import tqdm
 from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.lm.replay_match import Asked, match
 from xling_tasks.logs.answers import doc_digest
-from xling_tasks.logs.replay_joined import JoinedLog
-from xling_tasks.logs.replay_log import LoggedRequest, TaskLog, find_logs
+from xling_tasks.logs.replay_log import JoinedLog, LoggedRequest, TaskLog, find_logs
 from xling_tasks.logs.replay_prompts import ChatPrompt
 
 _LISTED = 8

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xling_tasks.errors import DataError
-from xling_tasks.logs.replay_joined import JoinedLog
-from xling_tasks.logs.replay_log import Entry, LoggedRequest, TaskLog
+from xling_tasks.logs.replay_log import Entry, JoinedLog, LoggedRequest, TaskLog
 from xling_tasks.logs.replay_prompts import ChatPrompt
 from xling_tasks.logs.results import as_json
 

@@ -17,27 +17,18 @@ _OF_ALL = frozenset(
 """What a sample has once for all its languages."""
 
 
-def parts_of(config: Any) -> dict[str, dict[str, Any]]:
-    """Language -> what a task recorded of it; empty for tasks that have no such parts."""
+def recorded(configs: Any, task: str) -> dict[str, Any]:
+    """What a task of ours recorded; {} of others, and where that cannot be told."""
     try:
-        parts = config["metadata"]["xling"]["parts"]
-    except (LookupError, TypeError):
+        return dict(configs[task]["metadata"]["xling"])
+    except (LookupError, TypeError, ValueError):
         return {}
-    # What is no object here raises: half of a task must not be read as the whole.
-    return {str(code): {**part} for code, part in parts.items()}
 
 
-def language_names(config: Any) -> Any:
+def language_names(configs: Any, task: str) -> Any:
     """Code -> name of languages that only the data of a task know; None for none."""
-    try:
-        return config["metadata"]["xling"]["data"]["language_names"]
-    except (LookupError, TypeError):
-        return None
-
-
-def part_name(task: str, dataset: object, language: str) -> str:
-    """What a part is called: the task, the dataset and the language."""
-    return f"{task}_{dataset}_{language}"
+    data = recorded(configs, task).get("data")
+    return data.get("language_names") if isinstance(data, dict) else None
 
 
 def split(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,14 +37,15 @@ def split(content: Mapping[str, Any]) -> dict[str, Any]:
     tables = ("results", "configs", "n-samples", "higher_is_better")
     divided |= {name: dict(content.get(name) or {}) for name in tables}
     for task in content.get("n-samples") or ():
-        parts = parts_of(content["configs"].get(task))
+        # What is no object here raises: half of a task must not be read as the whole.
+        parts = {**recorded(content["configs"], task).get("parts", {})}
         if not parts:
             continue
         whole = {name: divided[name].pop(task, None) or {} for name in tables}
         for code, part in parts.items():
-            name = part_name(task, (part.get("about") or {}).get("dataset"), code)
-            for table, own in _part(task, code, part, whole).items():
-                divided[table][name] = own
+            name = f"{task}_{(part.get('about') or {}).get('dataset')}_{code}"
+            for table, entry in _part(task, str(code), part, whole).items():
+                divided[table][name] = entry
     return divided
 
 
@@ -70,12 +62,11 @@ def _part(
     }
     higher = whole["higher_is_better"]
     metadata = whole["configs"]["metadata"]
-    recorded = {key: value for key, value in metadata["xling"].items() if key != "parts"}
-    recorded |= part
-    recorded["part_of"] = {"task": task, "language": code}
+    kept = {key: value for key, value in metadata["xling"].items() if key != "parts"}
+    kept |= {**part, "part_of": {"task": task, "language": code}}
     return {
         "results": {**results, "alias": code},
-        "configs": {**whole["configs"], "metadata": {**metadata, "xling": recorded}},
+        "configs": {**whole["configs"], "metadata": {**metadata, "xling": kept}},
         "n-samples": _counts(part.get("data") or {}, whole["n-samples"]),
         "higher_is_better": {name: higher.get(f"{name}_{code}") for name in names},
     }

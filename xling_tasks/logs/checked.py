@@ -106,16 +106,7 @@ def _recorded(path: Path, task: str, config: Mapping[str, Any]) -> Mapping[str, 
     if not metadata.get("xling"):
         return {}
     own = _mapping(path, metadata["xling"], f"{place}.xling")
-    objects = (
-        "settings",
-        "data",
-        "signatures",
-        "about",
-        "generation_kwargs",
-        "replay",
-        "bookkeeping",
-    )
-    for name in (*objects, "parts", "part_of"):
+    for name in _OBJECTS:
         if own.get(name) is not None:
             _mapping(path, own[name], f"{place}.xling.{name}")
     prompts = _mapping(path, own.get("prompts") or {}, f"{place}.xling.prompts")
@@ -125,6 +116,12 @@ def _recorded(path: Path, task: str, config: Mapping[str, Any]) -> Mapping[str, 
         if not isinstance(signature, str):
             raise _wrong(path, f"{place}.xling.signatures.{name}", "a text is expected")
     return own
+
+
+_OBJECTS = (
+    *("settings", "data", "signatures", "about", "generation_kwargs", "replay", "bookkeeping"),
+    *("parts", "part_of"),
+)
 
 
 def _check_scores(path: Path, task: str, scores: Mapping[str, Any]) -> None:

@@ -15,7 +15,7 @@ from xling_tasks.criteria import LABELS, NO_RESPONSE, Place, place_of, primary_o
 from xling_tasks.errors import DataError
 from xling_tasks.harness.arguments import identity_of
 from xling_tasks.languages import name_languages
-from xling_tasks.logs.by_language import language_names, part_of, split
+from xling_tasks.logs.by_language import language_names, part_of, recorded, split
 from xling_tasks.logs.checked import check_results, reading, sample_of
 from xling_tasks.logs.foreign import Reading
 from xling_tasks.safe_json import loads, read_lines
@@ -98,7 +98,7 @@ class Samples(NamedTuple):
 
     def recorded(self) -> Mapping[str, Any]:
         """What the task recorded beside its samples; {} where the run's results do not say."""
-        return _recorded(_configs(self.path.with_name(f"results_{self.stamp}.json")), self.task)
+        return recorded(_configs(self.path.with_name(f"results_{self.stamp}.json")), self.task)
 
     def _own(self, row: dict[str, Any]) -> dict[str, Any]:
         """What a sample has of this language; nothing where it has nothing."""
@@ -278,7 +278,7 @@ def with_bookkeeping(content: Mapping[str, Any]) -> dict[str, Any]:
         return dict(content)
     whole = {}
     for task, scores in results.items():
-        kept = _recorded(content.get("configs"), task).get("bookkeeping")
+        kept = recorded(content.get("configs"), task).get("bookkeeping")
         whole[task] = scores
         if isinstance(kept, Mapping) and isinstance(scores, Mapping):
             more = {f"{name},none": value for name, value in kept.items()}
@@ -309,7 +309,7 @@ def newest_samples(out: Path, criteria: Collection[str]) -> list[tuple[Place, Sa
             if beside not in configs:
                 configs[beside] = _configs(beside)
             for samples in _parts(configs[beside], Samples(task, stamp, path)):
-                place = _place(path, samples.task, _recorded(configs[beside], samples.task))
+                place = _place(path, samples.task, recorded(configs[beside], samples.task))
                 if place is None or place.criterion not in criteria:
                     continue
                 if samples.task not in newest or stamp >= newest[samples.task][1].stamp:
@@ -349,14 +349,14 @@ def as_json(value: object) -> str:
 def _by_language(path: Path, content: dict[str, Any]) -> dict[str, Any]:
     with reading(path):
         checked = check_results(path, split(content))
-    for config in checked["configs"].values():
-        name_languages(language_names(config))
+    for task in checked["configs"]:
+        name_languages(language_names(checked["configs"], task))
     return checked
 
 
 def _parts(configs: Any, samples: Samples) -> list[Samples]:
     """A file of samples as one for each of its languages, where its task has them in one."""
-    parts = {name: _recorded(configs, name).get("part_of") for name in configs}
+    parts = {name: recorded(configs, name).get("part_of") for name in configs}
     own = [
         Samples(name, samples.stamp, samples.path, str(part["language"]))
         for name, part in parts.items()
@@ -379,16 +379,9 @@ def _read_configs(path: Path, changed: int) -> Any:
     return redact({**content["configs"], **split(content)["configs"]})
 
 
-def _recorded(configs: Any, task: str) -> Mapping[str, Any]:
+def _place(path: Path, task: str, record: Mapping[str, Any]) -> Place | None:
     try:
-        return dict(configs[task]["metadata"]["xling"])
-    except (LookupError, TypeError, ValueError):
-        return {}
-
-
-def _place(path: Path, task: str, recorded: Mapping[str, Any]) -> Place | None:
-    try:
-        about = recorded.get("about")
+        about = record.get("about")
         if about is not None and not isinstance(about, dict):
             raise DataError(f"{task}: what it is about is no object ({about!r:.40})")
         return place_of(task, about)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.commands.options import add_metadata, read_metadata
-from xling_tasks.data.own.check_rubrics import is_own_file
+from xling_tasks.data.own.check import is_own_file
 from xling_tasks.data.own.columns import NOTES
 from xling_tasks.data.own.example import write
 from xling_tasks.data.own.load import OwnData, load

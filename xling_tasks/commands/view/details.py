@@ -13,8 +13,7 @@ from xling_tasks.criteria import CRITERIA, form_of
 from xling_tasks.criteria.sample import ANSWER, Part, as_text, listing, mapping, number, replies
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.checked import reading
-from xling_tasks.logs.shown.anything import KNOWN, SHORT, several_languages
-from xling_tasks.logs.shown.parts import parts_of
+from xling_tasks.logs.shown import KNOWN, SHORT, parts_of, several_languages
 from xling_tasks.readers.letters import read_letters
 
 SHOWN = 20_000

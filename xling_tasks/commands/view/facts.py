@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from xling_tasks.criteria import CRITERIA, Found
 from xling_tasks.criteria.rates import IN_LANGUAGE, RATES, SECOND_OPINIONS
 from xling_tasks.criteria.sample import Part, as_text, mapping, missing, number
-from xling_tasks.logs.shown.anything import languages_in, several_languages
-from xling_tasks.logs.shown.parts import parts_of
+from xling_tasks.logs.shown import languages_in, parts_of, several_languages
 from xling_tasks.unanswered import FAILED, REFUSED
 
 FLAGS = {

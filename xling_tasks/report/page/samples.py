@@ -16,7 +16,7 @@ from urllib.parse import quote
 from xling_tasks.criteria import CRITERIA, ENGLISH
 from xling_tasks.criteria.sample import Passage
 from xling_tasks.errors import DataError
-from xling_tasks.logs.shown.parts import parts_of
+from xling_tasks.logs.shown import parts_of
 from xling_tasks.pages.door import DOOR
 from xling_tasks.report.data import Model
 from xling_tasks.report.model import Report

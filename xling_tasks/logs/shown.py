@@ -1,13 +1,21 @@
-"""What is read of a sample whatever its criterion, and what no heading of its criterion shows."""
+"""A logged sample as people read it: its texts by heading, for one of its languages.
+
+The report shows a choice of this, the viewer all of it, and its search looks through the same. What
+is known of a criterion decides headings and marks; of anything else every field of the document,
+every reply and every further value is shown as it stands, so that nothing is hidden.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from xling_tasks.criteria import CRITERIA
+from xling_tasks.criteria import CRITERIA, form_of
 from xling_tasks.criteria.sample import Part, Passage, answer_part, as_text, mapping, words
 from xling_tasks.unanswered import ANSWERED
+
+MOST = 300
+"""Texts under one heading that are shown; the row itself has the others."""
 
 SHORT = 300
 """Characters of marks and measured values that are shown; the row itself has the others."""
@@ -17,6 +25,39 @@ KNOWN = frozenset(
     | {"doc_hash", "prompt_hash", "target_hash"}
 )
 """What the harness puts into a row, beside what a task measured."""
+
+
+def parts_of(criterion: str, sample: Mapping[str, Any], language: str) -> list[Part]:
+    """The texts of a sample in one language, by heading.
+
+    Args:
+        criterion: A key of `CRITERIA`, or anything else.
+        sample: A row of a file of samples.
+        language: One of its languages.
+    """
+    form, known = form_of(criterion), CRITERIA.get(criterion)
+    if known is None or known.shown is None:
+        made = anything(sample, language)
+    else:
+        make, shown = known.shown.parts, known.shown.values
+        codes = mapping(mapping(sample.get("doc")).get("text"))
+        used = {each.format(code) for each in shown for code in codes or ("",)}
+        made = [*make(sample, language, form.by_likelihood), *rest(sample, used)]
+    return [
+        Part(part.title, [_with_short_mark(each) for each in part.passages[:MOST]], _more(part))
+        for part in made
+        if part.passages
+    ]
+
+
+def _with_short_mark(passage: Passage) -> Passage:
+    mark = passage.mark
+    return passage if len(mark) <= SHORT else passage._replace(mark=f"{mark[:SHORT]}\u2026")
+
+
+def _more(part: Part) -> str:
+    left = len(part.passages) - MOST
+    return f"{part.note} {left} more are in the row.".strip() if left > 0 else part.note
 
 
 def languages_in(criterion: str, sample: Mapping[str, Any], language: str) -> list[str]:

@@ -1,1 +1,0 @@
-"""A logged sample as people read it: the report shows a choice of this, the viewer all of it."""
