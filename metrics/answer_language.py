@@ -106,8 +106,7 @@ def tell(
         One per text.
     """
     code = language_code(language)
-    known = code in langid_batches.known_labels() and not scripts
-    own = tuple(scripts) or (KNOWN[code].unicode_scripts if code in KNOWN else ())
+    known, own = _modelled(code, scripts)
     told: dict[str, AnswerLanguage] = {}
     within: list[str] = []
     for text in dict.fromkeys(texts):
@@ -130,13 +129,18 @@ def not_checked(language: str, scripts: Sequence[str] = ()) -> str:
         scripts: As for `tell`.
     """
     code = language_code(language)
-    own = tuple(scripts) or (KNOWN[code].unicode_scripts if code in KNOWN else ())
-    alone = bool(own) and own != _LATIN and len(_sharing(own)) < 2
-    if alone or (code in langid_batches.known_labels() and not scripts):
+    known, own = _modelled(code, scripts)
+    if known or (own and own != _LATIN and len(_sharing(own)) < 2):
         return ""
     if _near_english(code):
         return "whether answers are in the language or in English is not checked"
     return "whether answers are in a third language is not checked, only whether in English"
+
+
+def _modelled(code: str, scripts: Sequence[str]) -> tuple[bool, tuple[str, ...]]:
+    """Whether langid's model decides within the language's scripts, and these."""
+    usual = KNOWN[code].unicode_scripts if code in KNOWN else ()
+    return code in langid_batches.known_labels() and not scripts, tuple(scripts) or usual
 
 
 def _near_english(code: str) -> bool:
@@ -225,10 +229,8 @@ def _within_script(
     if not texts:
         return []
     rivals = _sharing(own)
-    asked, near = (
-        rivals.index(code),
-        np.isin(rivals, [code, *KNOWN[code].near, *KNOWN[code].members]),
-    )
+    asked = rivals.index(code)
+    near = np.isin(rivals, [code, *KNOWN[code].near, *KNOWN[code].members])
     plain = [_readable(text) for text in texts]
     opinions = [None] * len(texts) if second is None else second(texts)
     verdicts = []

@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tqdm import tqdm
 from xling_metrics.base import PROGRESS_AFTER, mean, same_length, signature
@@ -146,9 +146,9 @@ def pair_scores(
     Returns:
         One result per question, in their order.
     """
-    return _all_scores(answers_by_question, encoder, _chosen(baseline, encoder), [None], progress)[
-        0
-    ]
+    chosen = _chosen(baseline, encoder)
+    (scores,) = _all_scores(answers_by_question, encoder, chosen, [None], progress)
+    return scores
 
 
 def _all_scores(
@@ -216,11 +216,7 @@ def weighed_pairs(
     both = list(zip(candidates, references, strict=True))
     chosen = _chosen(baseline, encoder)
     return [
-        BertScores(
-            p=[result.bertscore_p for result in results],
-            r=[result.bertscore_r for result in results],
-            f1=[result.bertscore_f1 for result in results],
-        )
+        BertScores(*([getattr(each, name) for each in results] for name in PairScores._fields[:3]))
         for results in _all_scores(both, encoder, chosen, weighings, progress)
     ]
 
@@ -230,32 +226,22 @@ def bertscore_signature(
 ) -> str:
     """How `bertscore_*` was made: `bertscore|model:...|layer:9|idf:no|baseline:...|...`."""
     chosen = _chosen(baseline, encoder)
-    return signature(
-        "bertscore",
-        libraries=("torch", "transformers"),
-        model=_model(encoder),
-        layer=encoder.layer,
+    return _signature(
+        "bertscore", encoder, layer=encoder.layer,
         idf=False if idf is None else f"references,n={idf.n}",
         baseline="no" if chosen is None else list(chosen),
-        max_tokens=encoder.max_tokens,
-        dtype=encoder.dtype,
-    )
+    )  # fmt: skip
 
 
 def sim_sent_signature(encoder: Encoder) -> str:
     """How `sim_sent` was made: `sim_sent|model:...|pooling:mean|...`."""
-    return signature(
-        "sim_sent",
-        libraries=("torch", "transformers"),
-        model=_model(encoder),
-        pooling="mean",
-        max_tokens=encoder.max_tokens,
-        dtype=encoder.dtype,
-    )
+    return _signature("sim_sent", encoder, pooling="mean")
 
 
-def _model(encoder: Encoder) -> str:
-    return encoder.model + (f"@{encoder.revision}" if encoder.revision else "")
+def _signature(metric: str, encoder: Encoder, **fields: object) -> str:
+    model = encoder.model + (f"@{encoder.revision}" if encoder.revision else "")
+    how = {"model": model, **fields, "max_tokens": encoder.max_tokens, "dtype": encoder.dtype}
+    return signature(metric, libraries=("torch", "transformers"), **how)
 
 
 def _chosen(baseline: Rescaling, encoder: Encoder) -> Baseline | None:
@@ -303,13 +289,10 @@ def _question(
             bertscore = _rescaled(matches[i][j], matches[j][i], baseline)
             pairs.append(PairScores(*bertscore, sim_sent=cosines[i][j]))
     scored = [pair for pair in pairs if pair is not None]
-    return QuestionEncoderScores(
-        bertscore_p=mean([pair.bertscore_p for pair in scored]),
-        bertscore_r=mean([pair.bertscore_r for pair in scored]),
-        bertscore_f1=mean([pair.bertscore_f1 for pair in scored]),
-        sim_sent=mean([pair.sim_sent for pair in scored]),
-        pairs=tuple(pairs),
-    )
+    means: dict[str, Any] = {
+        name: mean([getattr(pair, name) for pair in scored]) for name in PairScores._fields
+    }
+    return QuestionEncoderScores(**means, pairs=tuple(pairs))
 
 
 def _weighed(text: Encoded, ids: TokenIds, idf: Idf) -> Encoded | None:
@@ -323,11 +306,8 @@ def _rescaled(p: float, r: float, baseline: Baseline | None) -> tuple[float, flo
     f1 = 2 * p * r / (p + r) if p + r else 0.0
     if baseline is None:
         return p, r, f1
-    return (
-        (p - baseline.p) / (1 - baseline.p),
-        (r - baseline.r) / (1 - baseline.r),
-        (f1 - baseline.f1) / (1 - baseline.f1),
-    )
+    p, r, f1 = ((x - b) / (1 - b) for x, b in zip((p, r, f1), baseline, strict=True))
+    return p, r, f1
 
 
 def _similarities(texts: Sequence[Encoded]) -> tuple[list[list[float]], list[list[float]]]:

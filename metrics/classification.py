@@ -61,7 +61,7 @@ def verdict_scores(labels: Sequence[int], verdicts: Sequence[int | None]) -> Ver
 
     same_length(labels=labels, verdicts=verdicts)
     rows = [(gold, said) for gold, said in zip(labels, verdicts, strict=True) if said is not None]
-    _check_binary([gold for gold in labels], "labels")
+    _check_binary(labels, "labels")
     _check_binary([said for _, said in rows], "verdicts")
     if not rows:
         return VerdictScores(None, None, None, None, None, 0)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import regex
 from xling_metrics import langid_batches
@@ -52,6 +52,8 @@ was were their they which will would may as at on but when what how
 _ENGLISH = frozenset(_COMMON_IN_ENGLISH.split())
 _LONG_UNITS = frozenset({"mmol", "nmol", "pmol", "umol", "kcal"})
 
+
+_Said = TypeVar("_Said")
 
 Decide = Callable[[Sequence[str]], list[bool | None]]
 """Whether each text is in the language asked for, by another identifier; None: it has no letter."""
@@ -202,7 +204,7 @@ def language_consistency_corpus(
     }
     shares = {
         answer: mean([float(bool(inside)) for inside in own])
-        for answer, own in zip(parts, _groups_in(list(parts.values()), decide), strict=True)
+        for answer, own in zip(parts, _in_groups(list(parts.values()), decide), strict=True)
     }
     return [shares[answer] for answer in answers]
 
@@ -222,7 +224,7 @@ def published_language_consistency_corpus(
     target = langid_code(language)
     if target not in PUBLISHED_LANGUAGES:
         raise ValueError(f"published for {', '.join(PUBLISHED_LANGUAGES)} only, not {language!r}")
-    groups = _identify_groups([published_sentences(answer) for answer in answers])
+    groups = _in_groups([published_sentences(answer) for answer in answers], identify)
     return [
         mean([float(label == target) for label in labels if label in PUBLISHED_LANGUAGES])
         for labels in groups
@@ -287,7 +289,7 @@ def language_confusion_corpus(
     decide, target = _decider(language, scripts, decide)
     lines = [[line for line in answer.splitlines() if _is_long(line)] for answer in answers]
     results = []
-    for kept, said in zip(lines, _groups_in(lines, decide), strict=True):
+    for kept, said in zip(lines, _in_groups(lines, decide), strict=True):
         inside = said if by_langid else [item for item in said if item is not None]
         lines_ok = all(inside) if inside else None
         words_ok = None
@@ -324,12 +326,6 @@ def _foreign_run(code: str) -> regex.Pattern[str]:
     return regex.compile(rf"{foreign}(?:{foreign}|[\p{{M}}\p{{N}}])*", regex.V1)
 
 
-def _identify_groups(groups: Sequence[Sequence[str]]) -> list[list[str | None]]:
-    """`identify` over all texts of all groups at once, given back per group."""
-    labels = iter(identify([text for group in groups for text in group]))
-    return [list(islice(labels, len(group))) for group in groups]
-
-
 def _decider(language: str, scripts: Sequence[str], decide: Decide | None) -> tuple[Decide, str]:
     """What decides whether texts are in a language, and the language's code."""
     if decide is not None:
@@ -338,7 +334,9 @@ def _decider(language: str, scripts: Sequence[str], decide: Decide | None) -> tu
     return lambda texts: in_language(texts, code, scripts), code
 
 
-def _groups_in(groups: Sequence[Sequence[str]], decide: Decide) -> list[list[bool | None]]:
-    """Whether each text of each group is in the language, all in one pass."""
-    labels = iter(decide([text for group in groups for text in group]))
-    return [list(islice(labels, len(group))) for group in groups]
+def _in_groups(
+    groups: Sequence[Sequence[str]], each: Callable[[Sequence[str]], list[_Said]]
+) -> list[list[_Said]]:
+    """What is said of each text, of all texts of all groups in one pass, given back per group."""
+    said = iter(each([text for group in groups for text in group]))
+    return [list(islice(said, len(group))) for group in groups]

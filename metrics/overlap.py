@@ -24,17 +24,8 @@ def chrf(answer: str, reference: str) -> float | None:
 
 def chrf_signature() -> str:
     """The signature of `chrf`, with sacrebleu's own fields."""
-    return signature(
-        "chrf2",
-        nrefs=1,
-        case="mixed",
-        eff=True,
-        nc=6,
-        nw=0,
-        space=False,
-        aggregation="mean_of_answers",
-        libraries=("sacrebleu",),
-    )
+    how = {"nrefs": 1, "case": "mixed", "eff": True, "nc": 6, "nw": 0, "space": False}
+    return signature("chrf2", **how, aggregation="mean_of_answers", libraries=("sacrebleu",))
 
 
 @functools.lru_cache(maxsize=1)

@@ -8,7 +8,7 @@ steps of a scale.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -87,16 +87,7 @@ def krippendorff_alpha(units: Sequence[Sequence[L | None]]) -> float | None:
         ValueError: If a unit has another number of places than the first.
     """
     counted = _pairable(units)
-    totals: Counter[L] = sum(counted, Counter())
-    n = totals.total()
-    expected = n * n - sum(count * count for count in totals.values())
-    if not expected:
-        return None
-    observed = sum(
-        (own.total() ** 2 - sum(count * count for count in own.values())) / (own.total() - 1)
-        for own in counted
-    )
-    return 1 - (n - 1) * observed / expected
+    return _alpha(counted, sum(counted, Counter()), lambda a, b: a != b)
 
 
 def krippendorff_alpha_ordinal(units: Sequence[Sequence[int | None]]) -> float | None:
@@ -122,10 +113,15 @@ def krippendorff_alpha_ordinal(units: Sequence[Sequence[int | None]]) -> float |
     order = sorted(totals)
     below = [sum(totals[other] for other in order[:place]) for place in range(len(order))]
     middle = {c: below[place] + totals[c] / 2 for place, c in enumerate(order)}
+    return _alpha(counted, totals, lambda a, b: (middle[a] - middle[b]) ** 2)
 
-    def spread(counts: Mapping[int, int]) -> float:
+
+def _alpha(
+    counted: Sequence[Counter[L]], totals: Counter[L], distance: Callable[[L, L], float]
+) -> float | None:
+    def spread(counts: Counter[L]) -> float:
         pairs = ((a, b) for a in counts for b in counts)
-        return sum(counts[a] * counts[b] * (middle[a] - middle[b]) ** 2 for a, b in pairs)
+        return sum(counts[a] * counts[b] * distance(a, b) for a, b in pairs)
 
     expected = spread(totals)
     if not expected:

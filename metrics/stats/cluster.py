@@ -28,8 +28,6 @@ from xling_metrics.stats.resampling import (
 
 K = TypeVar("K", bound=Hashable)
 
-"""Resamples where each is a call of a Python function."""
-
 
 @dataclass(frozen=True)
 class ClusterDifference:

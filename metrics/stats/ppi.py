@@ -112,11 +112,7 @@ def ppi_mean(
     Raises:
         ValueError: As `corrected`.
     """
-    if not len(side.judge):
-        return Range(None, None, None, None, None, 0, "ppi")
-    estimate = corrected(side, shares=shares)
-    made = _range(estimate.values, estimate.variance, level, people)
-    return (_cut(made, 0.0, 1.0) if shares else made)._replace(p=None)
+    return ppi_contrast([(1, side)], level, shares=shares, people=people)._replace(p=None)
 
 
 def ppi_contrast(
@@ -155,7 +151,7 @@ def ppi_contrast(
     made = _range(values, sum(item.variance for _, item in own), level, people)
     if not shares:
         return made
-    return _cut(made, *(float(sum(sign == end for sign, _ in own)) * end for end in (-1, 1)))
+    return _cut(made, *(float(sum(sign == end for sign, _ in own) * end) for end in (-1, 1)))
 
 
 def _range(

@@ -81,9 +81,7 @@ def pooled_agreement(first: Sequence[float], second: Sequence[float]) -> Agreeme
         ValueError: If the numbers differ, or a value is not finite.
     """
     same_length(first=first, second=second)
-    for values in (first, second):
-        if not np.isfinite(values).all():
-            raise ValueError(f"values must be finite, got {list(values)}")
+    _check_finite(first, second)
     varies = len(set(first)) > 1 and len(set(second)) > 1
     if not varies:
         return Agreement(None, None, len(first))
@@ -102,15 +100,18 @@ def score_points(scores: Sequence[float]) -> list[float]:
     Raises:
         ValueError: If a score is not finite.
     """
-    if not np.isfinite(scores).all():
-        raise ValueError(f"values must be finite, got {list(scores)}")
+    _check_finite(scores)
     return [float(rank) for rank in rankdata(scores)]
 
 
 def _tau_b(ranks: Sequence[float], scores: Sequence[float]) -> float | None:
     same_length(ranks=ranks, scores=scores)
-    for values in (ranks, scores):
-        if not np.isfinite(values).all():
-            raise ValueError(f"values must be finite, got {list(values)}")
+    _check_finite(ranks, scores)
     tau = float(kendalltau([-rank for rank in ranks], scores).statistic)
     return None if np.isnan(tau) else tau
+
+
+def _check_finite(*rows: Sequence[float]) -> None:
+    for values in rows:
+        if not np.isfinite(values).all():
+            raise ValueError(f"values must be finite, got {list(values)}")

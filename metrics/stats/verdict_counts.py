@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -63,20 +63,14 @@ def _ratio(hits: Floats, total: Floats) -> Floats:
     return np.divide(hits, total, out=np.zeros_like(hits), where=total > 0)
 
 
-def _macro_precision(totals: Floats) -> Floats:
-    tp, fp, fn, tn = totals.T
-    return 0.5 * _ratio(tp, tp + fp) + 0.5 * _ratio(tn, tn + fn)
+def _macro(of_class: Callable[[Floats, Floats, Floats], Floats]) -> Score:
+    """The mean over both classes of a score of one: of its hits, false alarms and misses."""
 
+    def score(totals: Floats) -> Floats:
+        tp, fp, fn, tn = totals.T
+        return 0.5 * of_class(tp, fp, fn) + 0.5 * of_class(tn, fn, fp)
 
-def _macro_recall(totals: Floats) -> Floats:
-    tp, fp, fn, tn = totals.T
-    return 0.5 * _ratio(tp, tp + fn) + 0.5 * _ratio(tn, tn + fp)
-
-
-def _macro_f1(totals: Floats) -> Floats:
-    tp, fp, fn, tn = totals.T
-    wrong = fp + fn
-    return 0.5 * _ratio(2 * tp, 2 * tp + wrong) + 0.5 * _ratio(2 * tn, 2 * tn + wrong)
+    return score
 
 
 def _accuracy(totals: Floats) -> Floats:
@@ -86,9 +80,9 @@ def _accuracy(totals: Floats) -> Floats:
 
 
 VERDICT_SCORES: dict[str, Score] = {
-    "macro_precision": _macro_precision,
-    "macro_recall": _macro_recall,
-    "macro_f1": _macro_f1,
+    "macro_precision": _macro(lambda hits, false, missed: _ratio(hits, hits + false)),
+    "macro_recall": _macro(lambda hits, false, missed: _ratio(hits, hits + missed)),
+    "macro_f1": _macro(lambda hits, false, missed: _ratio(2 * hits, 2 * hits + (false + missed))),
     "acc": _accuracy,
 }
 """The scores, as functions of the summed `VerdictCounts`."""
