@@ -21,7 +21,7 @@ import evaluate
 from xling_metrics import language as lang
 from xling_metrics.base import mean, signature
 from xling_metrics.hf import pairs
-from xling_metrics.hf.pairs import summary
+from xling_metrics.hf.pairs import fields, summary, words_of
 from xling_metrics.ngrams import answer_lengths, distinct_answers, ngram_consistency_corpus
 from xling_metrics.topics import Topics, topic_consistency, topic_corpus
 from xling_metrics.words import lower_words, published_words, segmenter_name
@@ -38,18 +38,20 @@ def load(name: str) -> MetricModule:
     Raises:
         ValueError: For another name; the message lists the choices.
     """
+    _check_name(name)
+    return MetricModule(config_name=name, keep_in_memory=True)
+
+
+def _check_name(name: str) -> None:
     if name not in MODULES:
         raise ValueError(f"unknown metric {name!r}; choose one of {', '.join(MODULES)}")
-    return MetricModule(config_name=name, keep_in_memory=True)
 
 
 class MetricModule(evaluate.Metric):  # type: ignore[misc]
     """An `evaluate.Metric` whose `config_name` is the metric."""
 
     def _info(self) -> evaluate.MetricInfo:
-        if self.config_name not in MODULES:
-            known = ", ".join(MODULES)
-            raise ValueError(f"unknown metric {self.config_name!r}; choose one of {known}")
+        _check_name(self.config_name)
         compute, inputs = MODULES[self.config_name]
         features = dict(zip(("predictions", "references"), inputs, strict=False))
         return evaluate.MetricInfo(
@@ -77,32 +79,19 @@ def ngram_consistency(predictions: Answers, language: str | None = None) -> dict
     corpus = ngram_consistency_corpus(predictions, tokenize=tokenize)
     tokens = f"lower_words:{language}" if language else "published_words"
     words = segmenter_name(language) if language else None
-    return {
-        name: summary(
-            [getattr(item, name) for item in corpus],
-            signature(name, pairs="all", tokens=tokens, words=words),
-        )
-        for name in ("sim_1gram", "sim_2gram")
-    }
+    return fields(("sim_1gram", "sim_2gram"), corpus, pairs="all", tokens=tokens, words=words)
 
 
 def answer_length(predictions: Answers, language: str = "en") -> dict[str, Any]:
     """`length_words`, its standard deviation and `distinct_answers` of each question."""
     lengths = [answer_lengths(answers, language) for answers in predictions]
-    words = segmenter_name(language)
+    distinct = [float(distinct_answers(answers)) for answers in predictions]
+    how: Any = {"words": segmenter_name(language), "language": language}
+    std = signature("length_words_std", ddof=0, **how)
     return {
-        "length_words": summary(
-            [item.mean for item in lengths],
-            signature("length_words", words=words, language=language),
-        ),
-        "length_words_std": summary(
-            [item.std for item in lengths],
-            signature("length_words_std", ddof=0, words=words, language=language),
-        ),
-        "distinct_answers": summary(
-            [float(distinct_answers(answers)) for answers in predictions],
-            signature("distinct_answers"),
-        ),
+        "length_words": summary([item.mean for item in lengths], signature("length_words", **how)),
+        "length_words_std": summary([item.std for item in lengths], std),
+        "distinct_answers": summary(distinct, signature("distinct_answers")),
     }
 
 
@@ -126,7 +115,7 @@ def topic_similarity(
 ) -> dict[str, Any]:
     """`sim_lda<n>` or `sim_hdp`, averaged over seeds: see `xling_metrics.topics`."""
     tokenize = partial(lower_words, language=language) if language else published_words
-    name = f"lower_words:{language}:{segmenter_name(language)}" if language else "published_words"
+    name = words_of(language) if language else "published_words"
     corpus = topic_corpus(predictions, tokenize=tokenize, tokenizer=name)
     result = topic_consistency(corpus, n_topics=n_topics, seeds=seeds)
     name = f"sim_{'hdp' if n_topics == 'hdp' else f'lda{n_topics}'}"

@@ -23,12 +23,18 @@ def summary(per_question: Sequence[float | None], sign: str) -> dict[str, Any]:
     return {"value": mean(known), "per_question": list(per_question), "signature": sign}
 
 
-def _fields(names: Iterable[str], rows: Sequence[Any], **how: Any) -> Scores:
+def fields(names: Iterable[str], rows: Sequence[Any], **how: Any) -> Scores:
+    """A summary of each of some attributes; None where a row is, or has none."""
     return {
         name: summary([None if row is None else getattr(row, name) for row in rows],
                       signature(name, **how))
         for name in names
     }  # fmt: skip
+
+
+def words_of(language: str) -> str:
+    """What cuts texts into lower-cased words, for signatures."""
+    return f"lower_words:{language}:{segmenter_name(language)}"
 
 
 def bleu(predictions: Texts, references: Texts, language: str = "en") -> Scores:
@@ -38,10 +44,9 @@ def bleu(predictions: Texts, references: Texts, language: str = "en") -> Scores:
         bleus.sentence_bleu(lower_words(one, language), lower_words(other, language))
         for one, other in zip(predictions, references, strict=True)
     ]
-    tokens = f"lower_words:{language}:{segmenter_name(language)}"
     return {
         "sacrebleu": {"value": corpus.score_percent, "signature": corpus.signature},
-        **_fields(bleus.SentenceBleu._fields, rows, tokens=tokens),
+        **fields(bleus.SentenceBleu._fields, rows, tokens=words_of(language)),
     }
 
 
@@ -51,10 +56,9 @@ def rouge_scores(predictions: Texts, references: Texts, language: str = "en") ->
     own = [rouge.rouge(one, other) for one, other in pairs]
     words = [(lower_words(one, language), lower_words(other, language)) for one, other in pairs]
     standard = [rouge.rouge_standard(one, other) for one, other in words]
-    tokens = f"lower_words:{language}:{segmenter_name(language)}"
     return {
-        **_fields(rouge.Rouge._fields, own, tokens="white_space"),
-        **_fields(rouge.StandardRouge._fields, standard, tokens=tokens),
+        **fields(rouge.Rouge._fields, own, tokens="white_space"),
+        **fields(rouge.StandardRouge._fields, standard, tokens=words_of(language)),
     }
 
 
@@ -102,7 +106,7 @@ def information(
     """`information_f1` of verdicts on the claims of answers and of reference answers."""
     rows = [claims.claim_scores(*pair) for pair in zip(predictions, references, strict=True)]
     f1 = {"value": claims.information_f1(rows), "signature": signature("information_f1")}
-    return {"information_f1": f1, **_fields(claims.ClaimScores._fields, rows)}
+    return {"information_f1": f1, **fields(claims.ClaimScores._fields, rows)}
 
 
 def rubric_scores(
