@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from html import unescape
 from itertools import product
 from typing import Any, NamedTuple
@@ -62,6 +62,18 @@ def flaw(options: Mapping[str, str], right: Collection[str]) -> str:
         return MISSING
     good = {text for letter, text in texts.items() if letter in right}
     return EQUAL if any(texts[letter] in good for letter in texts.keys() - set(right)) else ""
+
+
+def flaws(found: Iterable[tuple[str, str, str]]) -> dict[str, str]:
+    """Question -> why it is left out, of (question, language's name, flaw or nothing)."""
+    names: dict[str, dict[str, list[str]]] = {}
+    for key, name, why in found:
+        if why:
+            names.setdefault(key, {}).setdefault(why, []).append(name)
+    return {
+        key: "; ".join(f"{why} in {', '.join(where)}" for why, where in reasons.items())
+        for key, reasons in names.items()
+    }
 
 
 # Beside the English question

@@ -21,16 +21,11 @@ _LARGEST_PARQUET = 8 * 2**30
 
 @dataclass(frozen=True)
 class Table:
-    """One sheet or file.
+    """One sheet or file: `rows` map columns to cells.
 
-    Attributes:
-        path: The file.
-        sheet: The sheet's name; None for formats without sheets.
-        columns: Column names in order.
-        rows: One mapping per row, column to cell.
-        numbers: The number of each row as a person would count it in the file.
-        nameless: Columns that have cells, but no name in the header: `column C`.
-        hidden: Whether it is a sheet that spreadsheets do not show.
+    `sheet` is None for formats without sheets, `numbers` are the rows' as a person would count
+    them, `nameless` columns have cells and no name in the header (`column C`), and spreadsheets do
+    not show a `hidden` sheet.
     """
 
     path: Path

@@ -12,23 +12,17 @@ from xling_tasks.data.mmedbench_files import find_file
 from xling_tasks.data.mmedbench_rows import Question, parse
 from xling_tasks.data.records import MMEDBENCH as RECORDS
 from xling_tasks.data.records import DatasetRecord
-from xling_tasks.data.sources import Source
+from xling_tasks.data.sources import Source, warn_of_unusable
 from xling_tasks.errors import DataError
 from xling_tasks.log import log
 
 
 @dataclass(frozen=True)
 class MMedBenchSplit:
-    """One language's questions of one split, with what is wrong with them.
+    """One language's questions of one split (`test` or `train`), with what is wrong with them.
 
-    Attributes:
-        record: MMedBench, or the bundled sample.
-        language: ISO 639-1 code.
-        split: `test` or `train`.
-        questions: The questions that can be scored, in file order.
-        left_out: The others: (question, reason).
-        notes: What else was seen, by name; how often.
-        provenance: Where it was read from (kind, name, revision, files, sha256).
+    Questions are in file order; those left out have a reason beside them. `notes` is what else was
+    seen, by name, and how often; `provenance` what `Source.provenance` says.
     """
 
     record: DatasetRecord
@@ -162,10 +156,4 @@ def _report(data: MMedBenchSplit) -> None:
     for note, count in data.notes.items():
         say = log.warning if data.split == "test" else log.info
         say("%s: %d rows: %s", name, count, note)
-    if data.left_out:
-        reasons = ", ".join(f"{reason}: {n}" for reason, n in counts["unusable_reasons"].items())
-        named = ", ".join(counts["unusable_questions"][:20])
-        log.warning(
-            "%s: %d of %d rows unusable (%s; questions %s)",
-            name, len(data.left_out), data.n_rows, reasons, named,
-        )  # fmt: skip
+    warn_of_unusable(name, counts)

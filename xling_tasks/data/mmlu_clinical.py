@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.data.choices import flaw
+from xling_tasks.data.choices import flaw, flaws
 from xling_tasks.data.files import read_tables
 from xling_tasks.data.records import MMLU_CLINICAL, DatasetRecord
 from xling_tasks.data.sources import hub_files, no_access, repository
@@ -53,13 +53,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Exam:
-    """One kind of translation.
-
-    Attributes:
-        record: The dataset.
-        questions: Language -> its questions; languages whose files are not there are not in it.
-        provenance: Where they were read from.
-    """
+    """One kind of translation: language -> its questions, where its files are there."""
 
     record: DatasetRecord
     questions: Mapping[str, tuple[Question, ...]]
@@ -68,16 +62,11 @@ class Exam:
     @functools.cached_property
     def flawed(self) -> dict[str, str]:
         """Question -> why its options are unfair in some language (see `choices`)."""
-        found: dict[str, dict[str, list[str]]] = {}
-        for code, questions in self.questions.items():
-            for each in questions:
-                if why := flaw(each.options, each.answer):
-                    names = found.setdefault(each.id, {}).setdefault(why, [])
-                    names.append(self.record.language_names[code])
-        return {
-            key: "; ".join(f"{why} in {', '.join(names)}" for why, names in reasons.items())
-            for key, reasons in found.items()
-        }
+        return flaws(
+            (each.id, self.record.language_names[code], flaw(each.options, each.answer))
+            for code, questions in self.questions.items()
+            for each in questions
+        )
 
 
 def load(record: DatasetRecord, data_dir: str | None, dataset: str | None) -> Exam:

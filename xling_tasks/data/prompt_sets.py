@@ -42,13 +42,10 @@ _PLACEHOLDER = re.compile(r"\{[^{}\s]*\}")
 
 @dataclass(frozen=True)
 class PromptSet:
-    """A loaded set.
+    """A loaded set: English is the first of its languages, the others are in the file's order.
 
-    Attributes:
-        languages: Its languages, English first, then in the file's order.
-        prompts: Each prompt's `id`, `category`, `text` by language (None where there is none), and
-            `varies` where it has one.
-        provenance: Name and sha256 of the file.
+    A prompt has `id`, `category`, `text` by language (None where there is none), and `varies` where
+    it has one; the provenance is name and sha256 of the file.
     """
 
     languages: tuple[str, ...]

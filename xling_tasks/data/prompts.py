@@ -75,14 +75,7 @@ _LINES = {
 
 @dataclass(frozen=True)
 class Prompt:
-    """One template in one language.
-
-    Attributes:
-        name: The prompt's name, as in a prompt file.
-        language: The language of the instruction.
-        template: The text with its fields.
-        form: How it writes options and the expected answer.
-    """
+    """One template in one language, and how it writes options and the expected answer."""
 
     name: str
     language: str

@@ -23,15 +23,10 @@ NO_HDP = (
 
 
 class Protocol(NamedTuple):
-    """One paper.
+    """One paper: its key in `SOURCES`, its criteria, and what it fixes (setting -> value).
 
-    Attributes:
-        source: Its key in `SOURCES`.
-        title: What it is called.
-        criteria: The criteria that it has.
-        fixes: Setting -> its one value, as settings have it.
-        remains: What is other than in the paper in every cell.
-        unlike: Metric, as we call it -> why its values are not comparable with the published ones.
+    `remains` is what is other than in the paper in every cell; `unlike` names metrics, as we call
+    them, and why their values are not comparable with the published ones.
     """
 
     source: str

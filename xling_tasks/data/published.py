@@ -19,19 +19,11 @@ SOURCES = {
 
 
 class Figure(NamedTuple):
-    """One published number.
+    """One published number; fields are empty where the table does not tell them apart.
 
-    Attributes:
-        source: Key of the paper, as in `SOURCES`.
-        table: The table it stands in; with `(derived)` where the paper does not print the number,
-            and it follows from some that it prints.
-        model: The model's name as printed.
-        setting: What distinguishes it in the table (zero-shot, ...).
-        dataset: The dataset's key; empty where there is one only.
-        language: Two-letter code, `avg`, or `script:latin` and the like.
-        temperature: As printed; empty where the table has none.
-        metric: Its name; `_percent` where it is not a fraction.
-        value: The number.
+    The table is called `(derived)` where the paper does not print the number, and it follows from
+    some that it prints. A language has two letters, or is `avg`, or `script:latin` and the like; a
+    metric that is no fraction ends in `_percent`.
     """
 
     source: str

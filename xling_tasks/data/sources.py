@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from xling_tasks.data.archive import opened
 from xling_tasks.data.files import READERS
 from xling_tasks.data.records import XLINGHEALTH, DatasetRecord
 from xling_tasks.errors import DataError
+from xling_tasks.log import log
 
 SAMPLE_FOLDER = Path(__file__).with_name("sample")
 _PUBLISHED_FOLDER = "XLingHealth_Dataset"
@@ -211,6 +212,17 @@ def hub_files(
     )
     wanted = choose([item.rfilename for item in info.siblings or []])
     return [Path(fetch(Path(file).as_posix())) for file in wanted], info.sha
+
+
+def warn_of_unusable(name: str, counts: Mapping[str, Any]) -> None:
+    """Log which rows of a dataset cannot be used, if any: by `coverage`."""
+    if counts["unusable_rows"]:
+        log.warning(
+            "%s: %d of %d rows unusable (%s; questions %s)",
+            *(name, counts["unusable_rows"], counts["rows"]),
+            ", ".join(f"{reason}: {n}" for reason, n in counts["unusable_reasons"].items()),
+            ", ".join(counts["unusable_questions"][:20]),
+        )
 
 
 def no_access(record: DatasetRecord, name: str, error: Exception, advice: str) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 from xling_tasks.data.cells import id_in, natural, plain_id, text_in
 from xling_tasks.data.files import Table, read_tables
 from xling_tasks.data.records import XLINGHEALTH, DatasetRecord
-from xling_tasks.data.sources import Source, find_source
+from xling_tasks.data.sources import Source, find_source, warn_of_unusable
 from xling_tasks.errors import DataError
 from xling_tasks.log import log
 
@@ -67,13 +67,7 @@ class Question:
 
 @dataclass(frozen=True)
 class XLingHealthData:
-    """A loaded dataset with what is wrong with it.
-
-    Attributes:
-        record: Which dataset this is.
-        questions: All questions, in file order.
-        provenance: Where it was read from (kind, name, revision, sha256).
-    """
+    """A loaded dataset: all questions, in file order, and where they were read from."""
 
     record: DatasetRecord
     questions: tuple[Question, ...]
@@ -358,19 +352,7 @@ def _report(data: XLingHealthData) -> None:
     if (data.n_rows, len(data.questions)) != (record.n_rows, record.n_questions):
         log.warning(
             "%s: expected %d rows and %d questions; scores are not comparable with published ones",
-            record.title,
-            record.n_rows,
-            record.n_questions,
+            *(record.title, record.n_rows, record.n_questions),
         )
     for code in record.languages:
-        counts = data.coverage(code)
-        if counts["unusable_rows"]:
-            log.warning(
-                "%s [%s]: %d of %d rows unusable (%s; questions %s)",
-                record.title,
-                code,
-                counts["unusable_rows"],
-                data.n_rows,
-                ", ".join(f"{r}: {n}" for r, n in counts["unusable_reasons"].items()),
-                ", ".join(counts["unusable_questions"][:20]),
-            )
+        warn_of_unusable(f"{record.title} [{code}]", data.coverage(code))

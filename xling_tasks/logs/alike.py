@@ -21,13 +21,9 @@ _FOR_ALL = ("en", "any")
 
 
 class Difference(NamedTuple):
-    """Something in which tasks were run differently.
+    """Something in which tasks were run differently: in the first, and in the others named.
 
-    Attributes:
-        what: Its dotted name, such as `judge.model` or `prompts.answer.digest`.
-        first: What it is in the first task, as text.
-        other: What it is in the others.
-        tasks: The names of those others.
+    `what` is its dotted name, such as `judge.model` or `prompts.answer.digest`.
     """
 
     what: str

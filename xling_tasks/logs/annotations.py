@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from xling_tasks.criteria import LABELS
 from xling_tasks.errors import DataError, did_you_mean
@@ -28,18 +28,9 @@ _AGAIN = "export it again from the page"
 
 @dataclass(frozen=True)
 class Checked:
-    """What one annotator said about one item.
+    """What one annotator said about one item; None where they did not say it.
 
-    Attributes:
-        id: The item, on its page.
-        task: The task it comes from.
-        language: Its language.
-        question_id: Its question.
-        judge_label: The judge's label.
-        agree_label: Whether the annotator agrees with the judge's label; None if not said.
-        agree_reasoning: Whether they agree with its reasoning; None if not said.
-        label: The annotator's label, the judge's where they agree; None if not said.
-        comment: What else they said.
+    `label` is theirs, which is the judge's where they agree.
     """
 
     id: str
@@ -65,33 +56,19 @@ class Stratum(NamedTuple):
     sample: int
 
 
-class Said(Protocol):
-    """What one annotator said about one item, in either form of the page."""
-
-    @property
-    def origin(self) -> tuple[str, ...]:
-        """What does not depend on the annotator."""
-        ...
-
-
 @dataclass(frozen=True)
 class AnyExport:
-    """One annotator's file, of either form of the page.
+    """One annotator's file, of either form of the page, told by its digest.
 
-    Attributes:
-        path: The file.
-        annotator: Their name.
-        page: The page's digest.
-        settings: How the page's sample was drawn.
-        items: By id, in the page's order.
-        resolves: Whose disagreements it settles; empty of what somebody said by themselves.
+    Items are in the page's order, settings say how its sample was drawn. `resolves` names those
+    whose disagreements it settles; it is empty of what somebody said by themselves.
     """
 
     path: Path
     annotator: str
     page: str
     settings: Mapping[str, Any]
-    items: Mapping[str, Said]
+    items: Mapping[str, Any]
     resolves: tuple[str, ...]
 
 

@@ -29,14 +29,7 @@ _REPLAY = "xling_replay"
 
 
 class LoggedRequest(NamedTuple):
-    """A request that was logged.
-
-    Attributes:
-        kind: Its type.
-        prompt: Its prompt.
-        argument: Its generation arguments, or the continuation to score.
-        replies: The answers, in order.
-    """
+    """A request that was logged: `argument` is its generation arguments, or the continuation."""
 
     kind: str
     prompt: LoggedPrompt

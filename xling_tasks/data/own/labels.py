@@ -19,15 +19,9 @@ from xling_tasks.safe_json import json_objects
 
 @dataclass(frozen=True)
 class Labelled:
-    """A criterion of an answer, with physicians' labels.
+    """A criterion of an answer to a conversation, with what each physician said of it.
 
-    Attributes:
-        conversation: What the answer answers.
-        answer: The answer.
-        criterion: In words.
-        labels: What each physician said.
-        category: Of the file; empty for none.
-        tongue: The language of conversation and answer.
+    The category is the file's, empty for none; the language is that of conversation and answer.
     """
 
     conversation: str

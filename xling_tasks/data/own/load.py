@@ -14,7 +14,7 @@ from typing import Any
 from xling_metrics.language import knows
 from xling_metrics.languages import SCRIPTS
 
-from xling_tasks.data.choices import MISSING, flaw
+from xling_tasks.data.choices import MISSING, flaw, flaws
 from xling_tasks.data.files import Table, read_tables
 from xling_tasks.data.own.columns import Columns, normal, understood
 from xling_tasks.data.own.oddities import listed, notes
@@ -32,15 +32,7 @@ Stated = tuple[tuple[str, tuple[str, str]], ...]
 
 @dataclass(frozen=True, eq=False)
 class OwnData:
-    """A user's file.
-
-    Attributes:
-        record: What it is called, and its languages.
-        items: Its questions, in the file's order.
-        tongues: Its languages by code, English first.
-        columns: What its columns stand for.
-        provenance: Name and sha256 of the file.
-    """
+    """A user's file: questions in its order, languages by code, English first."""
 
     record: DatasetRecord
     items: tuple[Item, ...]
@@ -82,19 +74,18 @@ def flawed_choices(data: OwnData) -> dict[str, str]:
 
     A question that a language does not have at all is not flawed.
     """
-    found = {}
-    for item in data.items:
-        reasons: dict[str, list[str]] = {}
-        for code, own in data.tongues.items():
-            options = item.options(code)
-            if options and item.correct and item.asked(code):
-                few = len(options) < len(item.letters)
-                why = MISSING if few else flaw(options, item.correct)
-                reasons.setdefault(why, []).append(own.name)
-        said = [f"{why} in {', '.join(names)}" for why, names in reasons.items() if why]
-        if said:
-            found[item.id] = "; ".join(said)
-    return found
+    return flaws(
+        (item.id, own.name, _unfair(item, code))
+        for item in data.items
+        for code, own in data.tongues.items()
+    )
+
+
+def _unfair(item: Item, code: str) -> str:
+    options = item.options(code)
+    if not options or not item.correct or not item.asked(code):
+        return ""
+    return MISSING if len(options) < len(item.letters) else flaw(options, item.correct)
 
 
 def load(data_dir: str | None, scripts: Mapping[str, tuple[str, str]] | None = None) -> OwnData:

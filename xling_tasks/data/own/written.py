@@ -25,12 +25,9 @@ TOO_SHORT = "too short to tell"
 
 @dataclass(frozen=True)
 class Texts:
-    """The texts of one kind in one language.
+    """The texts of a kind (of `KINDS`), stated to be in a language, by question.
 
-    Attributes:
-        code: The language that they are stated to be in.
-        kind: A key of `KINDS`.
-        of: Question -> its text; options and wrong answers of a question as one.
+    Options and wrong answers of a question are one text.
     """
 
     code: str
