@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from xling_metrics.stats.jackknife import t_interval
@@ -114,7 +114,7 @@ def paired_difference(
     differences = a - b
     draws = resampler_of(pool, max(n, 1), seed, n_resamples)
     ends = t_interval(differences, level)
-    signs = _signs(_rounded(a, b))
+    rounded = _rounded(a, b)
     return PairedDifference(
         difference=_mean(differences),
         low=ends.low,
@@ -125,15 +125,11 @@ def paired_difference(
         left_out=left_out,
         p_permutation=sign_flip_p(differences, draws),
         exact=draws.exact,
-        p_wilcoxon=signs.p_wilcoxon,
-        d_z=_d_z(_rounded(a, b)),
-        rank_biserial=signs.rank_biserial,
-        wins=signs.wins,
-        ties=signs.ties,
-        losses=signs.losses,
+        d_z=_d_z(rounded),
         level=level,
         seed=seed,
         n_resamples=n_resamples,
+        **_signs(rounded),
     )
 
 
@@ -156,28 +152,20 @@ _ALL_SIGNS = 13
 """Up to so many pairs scipy tries all signs where ranks tie."""
 
 
-class _Signs(NamedTuple):
-    p_wilcoxon: float | None
-    rank_biserial: float | None
-    wins: float | None
-    ties: float | None
-    losses: float | None
-
-
-def _signs(differences: Floats) -> _Signs:
+def _signs(differences: Floats) -> dict[str, float | None]:
     """What depends on signs and ranks of the differences only."""
     from scipy.stats import rankdata  # type: ignore[import-untyped]
 
     n = len(differences)
-    if not n:
-        return _Signs(None, None, None, None, None)
-    shares = [float(np.mean(np.sign(differences) == sign)) for sign in (1, 0, -1)]
+    told: dict[str, float | None] = {"p_wilcoxon": None, "rank_biserial": None}
+    for name, sign in (("wins", 1), ("ties", 0), ("losses", -1)):
+        told[name] = float(np.mean(np.sign(differences) == sign)) if n else None
     untied = differences[differences != 0]
-    if not len(untied):
-        return _Signs(None, None, *shares)
-    ranks = rankdata(np.abs(untied)) * np.sign(untied)
-    biserial = float(ranks.sum() / np.abs(ranks).sum())
-    return _Signs(_wilcoxon_p(untied, ranks), biserial, *shares)
+    if len(untied):
+        ranks = rankdata(np.abs(untied)) * np.sign(untied)
+        biserial = float(ranks.sum() / np.abs(ranks).sum())
+        told |= {"p_wilcoxon": _wilcoxon_p(untied, ranks), "rank_biserial": biserial}
+    return told
 
 
 def _wilcoxon_p(untied: Floats, ranks: Floats) -> float | None:

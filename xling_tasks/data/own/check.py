@@ -43,6 +43,7 @@ from xling_tasks.data.own.rubrics import (
 from xling_tasks.data.own.workbook import merged_cells
 from xling_tasks.data.own.written import in_other_languages
 from xling_tasks.data.own.wrong import wrong_answers
+from xling_tasks.data.sources import Source
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
 
@@ -94,7 +95,9 @@ def check(path: Path, stated: Mapping[str, tuple[str, str]]) -> Checked:
     data = None
     if good.rows:
         try:
-            data = own_data(path, columns, *items_of(good, columns, stated))
+            data = own_data(
+                Source((path,), "own", path.name), columns, *items_of(good, columns, stated)
+            )
         except DataError as error:
             errors.append(str(error))
     if data is not None:

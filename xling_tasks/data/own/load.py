@@ -117,14 +117,13 @@ def load(data_dir: str | None, scripts: Mapping[str, tuple[str, str]] | None = N
 
 @functools.lru_cache(maxsize=8)
 def _load(source: Source, stamps: tuple[tuple[int, int], ...], scripts: Stated) -> OwnData:
-    path, stated = source.files[0], dict(scripts)
-    tables = read_tables(path)
+    stated, tables = dict(scripts), read_tables(source.files[0])
     table = the_table(tables)
     columns = understood(table, stated)
     for problem in of_workbook(table, columns):
         raise DataError(problem)
     items, tongues = items_of(table, columns, stated)
-    data = own_data(path, columns, items, tongues)
+    data = own_data(source, columns, items, tongues)
     if not has_questions(data):
         raise DataError(no_questions(table))
     _report(data, other_sheets(tables, table))
@@ -162,17 +161,17 @@ def other_sheets(tables: Sequence[Table], table: Table) -> list[str]:
 
 
 def own_data(
-    path: Path, columns: Columns, items: Sequence[Item], tongues: Mapping[str, Tongue]
+    source: Source, columns: Columns, items: Sequence[Item], tongues: Mapping[str, Tongue]
 ) -> OwnData:
-    """A file's content with its name and digest."""
-    provenance = Source((path,), "own", path.name).provenance()
+    """What files hold, with their name and digest."""
+    provenance, name = source.provenance(), Path(source.name)
     record = DatasetRecord(
-        key=dataset_name(path),
-        title=path.stem,
+        key=dataset_name(name),
+        title=name.stem,
         licence="the user's own",
-        citation=f"{path.name}, sha256 {provenance['sha256'][:12]}",
+        citation=f"{source.name}, sha256 {provenance['sha256'][:12]}",
         language_names={code: own.name for code, own in tongues.items()},
-        file=path.stem,
+        file=name.stem,
     )
     return OwnData(record, tuple(items), tongues, columns, provenance)
 

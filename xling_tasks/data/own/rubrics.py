@@ -10,12 +10,12 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from xling_tasks.data.own.columns import CONVERSATIONS, Columns
-from xling_tasks.data.own.load import OwnData, Stated, dataset_name, load, own_data
+from xling_tasks.data.own.load import OwnData, Stated, load, own_data
 from xling_tasks.data.own.rows import Item
 from xling_tasks.data.own.rubric_cells import Criterion, after, criteria_in
 from xling_tasks.data.own.tongues import Tongue
@@ -161,12 +161,8 @@ def of_names(files: Sequence[Path], stated: Mapping[str, tuple[str, str]]) -> It
 # HealthBench's form
 
 
-@dataclass(frozen=True)
-class Row:
-    """A line of a file in HealthBench's form."""
-
-    rubric: Rubric
-    tongues: Mapping[str, Tongue]
+Row = tuple[Rubric, Mapping[str, Tongue]]
+"""A line, with its languages."""
 
 
 def read(path: Path, stated: Mapping[str, tuple[str, str]]) -> Iterator[Row | DataError]:
@@ -182,11 +178,11 @@ def read(path: Path, stated: Mapping[str, tuple[str, str]]) -> Iterator[Row | Da
         try:
             made = _row(where, row, of_file, stated)
             beside = getattr(of_file, "code", "") != "en"
-            for code in made.rubric.turns:
-                other = first.setdefault((made.rubric.id, code), number)
+            for code in made[0].turns:
+                other = first.setdefault((made[0].id, code), number)
                 if other != number and not (code == "en" and beside):
                     raise DataError(
-                        f"{where}: prompt_id {made.rubric.id!r} in {code} stands in line {other} "
+                        f"{where}: prompt_id {made[0].id!r} in {code} stands in line {other} "
                         "already"
                     )
             yield made
@@ -221,7 +217,7 @@ def _row(
         after("physician_agreed_category", tags),
         canary if isinstance(canary, str) else "",
     )
-    return Row(rubric, tongues)
+    return rubric, tongues
 
 
 def _texts(where: str, row: Mapping[str, Any], name: str) -> list[str]:
@@ -246,7 +242,7 @@ class Gathered:
         Raises:
             DataError: If it contradicts what is there of its conversation.
         """
-        new = row.rubric
+        new, tongues = row
         known = self.rubrics.get(new.id)
         if known is not None:
             check_points(known.place, known.criteria, new.place, new.criteria, new.id)
@@ -259,7 +255,7 @@ class Gathered:
                         "one a translation? state its language in the file's name, as _es.jsonl, "
                         "or in a field 'language')"
                     )
-        for code, own in row.tongues.items():
+        for code, own in tongues.items():
             if self.tongues.setdefault(code, own) != own:
                 raise DataError(
                     f"{new.place}: {code!r} is {own.script} here and "
@@ -292,11 +288,9 @@ class Gathered:
         ordered = {
             code: self.tongues[code] for code in sorted(self.tongues, key=lambda c: c != "en")
         }
-        plain = own_data(
-            source.files[0], Columns(CONVERSATIONS, {}, {}),
-            [_item(rubric) for rubric in self.rubrics.values()], ordered,
-        )  # fmt: skip
-        return _with_rubrics(plain, self.rubrics, source)
+        items = [_item(rubric) for rubric in self.rubrics.values()]
+        plain = own_data(source, Columns(CONVERSATIONS, {}, {}), items, ordered)
+        return RubricData(**vars(plain), rubrics=self.rubrics)
 
 
 def check_points(
@@ -326,19 +320,6 @@ def _check_roles(known: Rubric, new: Rubric) -> None:
                 )
 
 
-def _with_rubrics(plain: OwnData, rubrics: Mapping[str, Rubric], source: Source) -> RubricData:
-    given = {each.name: getattr(plain, each.name) for each in fields(OwnData)}
-    provenance = given["provenance"] = source.provenance()
-    given["record"] = replace(
-        plain.record,
-        key=dataset_name(Path(source.name)),
-        title=Path(source.name).stem,
-        citation=f"{source.name}, sha256 {provenance['sha256'][:12]}",
-        dataset="",
-    )
-    return RubricData(**given, rubrics=rubrics)
-
-
 def _item(rubric: Rubric) -> Item:
     return Item(
         rubric.id,
@@ -361,15 +342,6 @@ def _of_table(path: Path, stated: Mapping[str, tuple[str, str]]) -> RubricData:
             "points first: '5: Advises to call an ambulance' (`xling_own_rubric` also reads "
             "HealthBench's JSONL)"
         )
-    return of_items(plain, path)
-
-
-def of_items(plain: OwnData, path: Path) -> RubricData:
-    """A table's questions as conversations of one turn.
-
-    Raises:
-        DataError: Naming the criteria that are wrong.
-    """
     rubrics = {
         item.id: Rubric(
             item.id,
@@ -385,7 +357,7 @@ def of_items(plain: OwnData, path: Path) -> RubricData:
         )
         for item in plain.items
     }
-    return _with_rubrics(plain, rubrics, Source((path,), "own", path.name))
+    return RubricData(**vars(plain), rubrics=rubrics)
 
 
 def criteria_of(item: Item) -> tuple[Criterion, ...]:
