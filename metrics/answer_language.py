@@ -75,10 +75,7 @@ Second = Callable[[Sequence[str]], list[bool | None]]
 
 
 def tell(
-    texts: Sequence[str],
-    language: str,
-    scripts: Sequence[str] = (),
-    second: Second | None = None,
+    texts: Sequence[str], language: str, scripts: Sequence[str] = (), second: Second | None = None
 ) -> list[AnswerLanguage]:
     """What can be told of the language of each answer.
 

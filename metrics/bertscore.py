@@ -44,9 +44,7 @@ class Baseline(NamedTuple):
 
 
 # By model and layer: rescale_baseline/en/bert-base-uncased.tsv of bert_score 0.3.13, line LAYER 9.
-PUBLISHED_BASELINES = {
-    ("bert-base-uncased", 9): Baseline(p=0.35375935, r=0.3537393, f1=0.35219112),
-}
+PUBLISHED_BASELINES = {("bert-base-uncased", 9): Baseline(p=0.35375935, r=0.3537393, f1=0.35219112)}
 
 
 @dataclass(frozen=True)

@@ -184,10 +184,7 @@ def language_consistency(answer: str, language: str) -> float | None:
 
 
 def language_consistency_corpus(
-    answers: Sequence[str],
-    language: str,
-    scripts: Sequence[str] = (),
-    decide: Decide | None = None,
+    answers: Sequence[str], language: str, scripts: Sequence[str] = (), decide: Decide | None = None
 ) -> list[float | None]:
     """`language_consistency` of each answer, all their sentences identified in one pass.
 
@@ -271,10 +268,7 @@ def word_pass(answer: str, language: str) -> bool | None:
 
 
 def language_confusion_corpus(
-    answers: Sequence[str],
-    language: str,
-    scripts: Sequence[str] = (),
-    decide: Decide | None = None,
+    answers: Sequence[str], language: str, scripts: Sequence[str] = (), decide: Decide | None = None
 ) -> list[Confusion]:
     """`line_pass` and `word_pass` of each answer, all lines identified in one pass.
 

@@ -63,9 +63,7 @@ def ngram_consistency(
 
 
 def ngram_consistency_corpus(
-    questions: Iterable[Sequence[str]],
-    *,
-    tokenize: Callable[[str], list[str]] = published_words,
+    questions: Iterable[Sequence[str]], *, tokenize: Callable[[str], list[str]] = published_words
 ) -> list[NgramConsistency]:
     """`ngram_consistency` of each question; an answer given several times is cut up once."""
     results = []

@@ -172,16 +172,14 @@ def _mmedbench_groups() -> dict[str, list[str]]:
 
     Without a kind: letters generated and rationales, as in the paper.
     """
-    every = MMEDBENCH_LANGUAGES
-    made = {f"mmedbench_{kind}": _mmedbench([kind], every) for kind in MMEDBENCH_KINDS}
-    for kind in MMEDBENCH_KINDS:
-        made[f"mmedbench_{kind}_demo"] = _mmedbench([kind], every, "demo_")
-    for language in every:
-        made[f"mmedbench_{language}"] = _mmedbench(MMEDBENCH_ASKED, [language])
-        made[f"mmedbench_demo_{language}"] = _mmedbench(MMEDBENCH_ASKED, [language], "demo_")
+    every, made = MMEDBENCH_LANGUAGES, {}
+    for infix, ending in (("", ""), ("demo_", "_demo")):
+        for kind in MMEDBENCH_KINDS:
+            made[f"mmedbench_{kind}{ending}"] = _mmedbench([kind], every, infix)
+        for language in every:
+            made[f"mmedbench_{infix}{language}"] = _mmedbench(MMEDBENCH_ASKED, [language], infix)
+        made[f"mmedbench{ending}"] = _mmedbench(MMEDBENCH_ASKED, every, infix)
     made["mmedbench_ft"] = _mmedbench(["mcqa_ft", "rationale_ft"], every)
-    made["mmedbench_demo"] = _mmedbench(MMEDBENCH_ASKED, every, "demo_")
-    made["mmedbench"] = _mmedbench(MMEDBENCH_ASKED, every)
     return made
 
 

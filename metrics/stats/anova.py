@@ -50,11 +50,8 @@ class TukeyPair(NamedTuple):
     """One pair of Tukey's honestly significant difference (Tukey-Kramer if sizes differ).
 
     Attributes:
-        first: Name of one group.
-        second: Name of the other.
-        difference: Mean of the second minus mean of the first; None if either is empty.
-        low: Lower end of its simultaneous confidence interval; None where p is.
-        high: Its upper end.
+        difference: Mean of the second group minus mean of the first; None if either is empty.
+        low, high: Ends of its simultaneous confidence interval; None where p is.
         p: Two-sided, adjusted for all pairs; None if either has fewer than two values, or where
             no group varies.
     """
@@ -71,9 +68,7 @@ class TTest(NamedTuple):
     """One unpaired two-sided t test, not adjusted for the number of pairs.
 
     Attributes:
-        first: Name of one group.
-        second: Name of the other.
-        difference: Mean of the second minus mean of the first; None if either is empty.
+        difference: Mean of the second group minus mean of the first; None if either is empty.
         t: The statistic, with the sign of the difference (XLingEval's tables have the opposite
             one); None if either has fewer than two values, or where neither varies.
         df: Degrees of freedom (n1 + n2 - 2; Welch-Satterthwaite's for Welch); None where t is.
@@ -90,16 +85,10 @@ class TTest(NamedTuple):
 
 @dataclass(frozen=True)
 class GroupComparison:
-    """All tests over one metric's values.
+    """All tests over one metric's values; pairs are in the order of the groups.
 
-    Attributes:
-        n: Values per group.
-        left_out: None values per group.
-        means: Mean per group; None for an empty one.
-        anova: The analysis of variance.
-        tukey: Every pair, in the order of the groups.
-        t_tests: Every pair, in the same order.
-        level: Coverage of Tukey's intervals.
+    `n` are values per group, `left_out` those that are None; the mean of an empty group is None,
+    and `level` the coverage of Tukey's intervals.
     """
 
     n: dict[str, int]

@@ -22,12 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from xling_metrics.base import same_length
 from xling_metrics.stats.resampling import LEVEL, Floats, finite_array
-from xling_metrics.stats.shares import (
-    Range,
-    normal_quantile,
-    t_quantile,
-    two_sided,
-)
+from xling_metrics.stats.shares import Range, normal_quantile, t_quantile, two_sided
 
 
 class Judged(NamedTuple):

@@ -234,12 +234,8 @@ class _Below:
     """How many rows lie below others, ties half, where only some questions' rows are chosen.
 
     Rows are put in order once, and counted by running sums: time and memory grow with the rows,
-    not with their pairs. Counts of halves are exact in floating point.
-
-    Args:
-        upper: Chance and question of the rows that are compared.
-        lower: The same of the rows that are counted.
-        size: Questions.
+    not with their pairs. Counts of halves are exact in floating point. `upper` has chance and
+    question of the rows that are compared, `lower` of those that are counted.
     """
 
     def __init__(
@@ -253,11 +249,7 @@ class _Below:
         self.stops = np.concatenate([[0], np.cumsum(np.bincount(upper[1], minlength=size))])
 
     def of(self, chosen: Floats) -> Floats:
-        """Sums by question of the compared rows: of all of them, over the chosen ones below.
-
-        Args:
-            chosen: A row per case, 1 where a question's rows are counted.
-        """
+        """Sums by question of the compared rows, over the chosen ones below (a row per case)."""
         there = _running(chosen[:, self.owner])
         below = _running((there[:, self.left] + there[:, self.right]) / 2)
         return below[:, self.stops[1:]] - below[:, self.stops[:-1]]

@@ -56,14 +56,10 @@ def studentised_swap_p(a: Floats, b: Floats, score: Score, draws: Resampler) -> 
 
 
 def _statistic(score: Score, totals: Floats, stayed: Floats, swapped: Floats, width: int) -> Floats:
-    """Difference over standard error per row of totals (A's sums, then B's).
+    """Difference over standard error per row of totals (a swap: A's sums, then B's).
 
-    Args:
-        score: From sums to values.
-        totals: A row per swap.
-        stayed: Sums of the outer products of the questions that did not change sides.
-        swapped: The same of those that did.
-        width: Columns of both sides together.
+    `stayed` and `swapped` are sums of outer products: of the questions that did not change sides,
+    and of those that did. `width` counts the columns of both sides.
     """
     half = width // 2
     sides = np.concatenate([totals[:, :half], totals[:, half:]])

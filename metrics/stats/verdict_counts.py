@@ -16,14 +16,7 @@ _CELLS = {(1, 1): 0, (0, 1): 1, (1, 0): 2, (0, 0): 3}
 
 
 class VerdictCounts(NamedTuple):
-    """Rows of one question by label and verdict; the positive class is 1.
-
-    Attributes:
-        tp: Label 1, verdict 1.
-        fp: Label 0, verdict 1.
-        fn: Label 1, verdict 0.
-        tn: Label 0, verdict 0.
-    """
+    """Rows of one question by label and verdict; the positive class is 1."""
 
     tp: int
     fp: int

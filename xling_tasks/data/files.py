@@ -223,11 +223,7 @@ def _read_csv(path: Path) -> Iterator[Table]:
     yield _from_grid(path, None, grid)
 
 
-_BOMS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
+_BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
 def decoded(path: Path) -> str:

@@ -18,16 +18,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from xling_tasks.data.prompt_forms import (
-    FIELD,
-    KEYS,
-    OURS,
-    TARGETS,
-    Form,
-    fields_of,
-    fill,
-    form_of,
-)
+from xling_tasks.data.prompt_forms import FIELD, KEYS, OURS, TARGETS, Form, fields_of, fill, form_of
 from xling_tasks.errors import PromptError, did_you_mean
 from xling_tasks.languages import LANGUAGES as TRANSLATED
 from xling_tasks.languages import known_language
@@ -207,8 +198,7 @@ def _checked(path: Path, name: str, value: Any) -> _Entry:
         _check_fields(where, name, text)
     # YAML block scalars end in a line break; a prompt must end where the reply begins.
     return _Entry(
-        {str(code): text if form.exact else text.rstrip("\n") for code, text in texts.items()},
-        form,
+        {str(code): text if form.exact else text.rstrip("\n") for code, text in texts.items()}, form
     )
 
 

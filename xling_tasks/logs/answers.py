@@ -63,10 +63,7 @@ def noting(template: Callable[..., Any], digests: dict[str, str]) -> Callable[..
 
 
 def answer_lines(
-    task: str,
-    run: str,
-    instances: Sequence[Any],
-    digests: Mapping[str, str] | None,
+    task: str, run: str, instances: Sequence[Any], digests: Mapping[str, str] | None
 ) -> Iterator[dict[str, Any]]:
     """The header and the documents of a task's answers.
 
