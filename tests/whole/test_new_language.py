@@ -50,8 +50,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = house / "xling_metrics" / "languages.yaml"
     rows.write_text(rows.read_text() + ROW)
     ours = house / "xling_tasks"
-    _replaced(ours / "data/records.py", 'file="xlinghealth_demo",\n            language_names=LANGUAGE_NAMES,',
-              'file="xlinghealth_demo",\n            language_names={**LANGUAGE_NAMES, "dag": "Dagbani"},')  # fmt: skip
+    demo = "    file: xlinghealth_demo\n"
+    _replaced(ours / "data/records.yaml", demo, f"{demo}    languages: [en, es, zh, hi, dag]\n")
     sample = ours / "data/sample/xlinghealth_demo.jsonl"
     lines = [json.loads(line) for line in sample.read_text().splitlines()]
     for line in lines:
