@@ -64,10 +64,5 @@ def _figures_with(fields: tuple[tuple[str, str], ...]) -> tuple[Figure, ...]:
 @functools.lru_cache(maxsize=1)
 def _figures() -> tuple[Figure, ...]:
     with FILE.open(encoding="utf-8", newline="") as handle:
-        rows = csv.DictReader(handle)
-        return tuple(_figure(row) for row in rows)
-
-
-def _figure(row: dict[str, str]) -> Figure:
-    texts: dict[str, Any] = {name: row[name] for name in Figure._fields}
-    return Figure(**{**texts, "value": float(row["value"])})
+        rows: Iterator[dict[str, Any]] = csv.DictReader(handle)
+        return tuple(Figure(**{**row, "value": float(row["value"])}) for row in rows)

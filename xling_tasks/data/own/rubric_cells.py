@@ -32,11 +32,6 @@ class Criterion:
     points: float
     tags: tuple[str, ...] = ()
 
-    @property
-    def axes(self) -> tuple[str, ...]:
-        """The axes among its tags, without `axis:`."""
-        return after("axis", self.tags)
-
 
 def after(kind: str, tags: Sequence[str]) -> tuple[str, ...]:
     """What tags of a kind say, each once: `theme:hedging` is the theme `hedging`."""
