@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from xling_tasks.data import archive, mmedbench_files
+from xling_tasks.data import mmedbench_files, sources
 from xling_tasks.data.choices import flaw
 from xling_tasks.data.mmedbench import load
 from xling_tasks.data.mmedbench_files import published_path
@@ -536,10 +536,10 @@ def test_zip_bombs_are_refused_unread(tmp_path, monkeypatch):
     bomb = zipped(tmp_path / "a.zip", {"Test/French.jsonl": text(line()), "x": bytes(2**21)})
     with pytest.raises(DataError, match=r"member 'x': unpacks to 2,097,152 bytes from [\d,]+; the"):
         french(bomb)
-    monkeypatch.setattr(archive, "MAX_UNPACKED", 100)
+    monkeypatch.setattr(sources, "MAX_UNPACKED", 100)
     with pytest.raises(DataError, match=r"unpacks to \d+ bytes; refused \(more than 100\)"):
         french(zipped(tmp_path / "b.zip"))
-    monkeypatch.setattr(archive, "MAX_MEMBERS", 1)
+    monkeypatch.setattr(sources, "MAX_MEMBERS", 1)
     with pytest.raises(DataError, match=r"2 members; refused \(more than 1\)"):
         french(zipped(tmp_path / "c.zip", {"Test/French.jsonl": b"", "y": b""}))
 

@@ -22,10 +22,9 @@ from prompt_terms import NEGATIONS, concepts, terms
 from tools import shared_deviations
 from xling_metrics.language import identify
 
-from xling_tasks.data.prompt_sets import load_prompts
+from xling_tasks.data.prompt_sets import load_prompts, statuses
 from xling_tasks.data.records import RECORDS
 from xling_tasks.data.sources import SAMPLE_FOLDER
-from xling_tasks.data.text_status import statuses
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.languages import FAMILY_GROUPS, LANGUAGES, SCRIPT_GROUPS
 
@@ -329,7 +328,7 @@ def test_hindi_has_one_spelling(file):
 
 
 def test_nobody_vouches_for_a_text_that_was_changed(tmp_path):
-    from xling_tasks.data.text_status import text_digest
+    from xling_tasks.data.prompt_sets import text_digest
 
     data = load_prompts(RECORDS["empathy"])
     first, second = data.prompts[:2]

@@ -8,9 +8,8 @@ import pytest
 from browser import Opened, reload_with_its_store
 from tools import texts
 
-from xling_tasks.data.prompt_sets import load_prompts
+from xling_tasks.data.prompt_sets import load_prompts, statuses
 from xling_tasks.data.records import RECORDS
-from xling_tasks.data.text_status import statuses
 
 
 def tool(capsys, *words):

@@ -13,9 +13,8 @@ from xling_tasks.commands.own_data import add_own
 from xling_tasks.commands.table import table
 from xling_tasks.data import mmedbench as mmedbench_data
 from xling_tasks.data import xlinghealth as xlinghealth_data
-from xling_tasks.data.prompt_sets import load_prompts
+from xling_tasks.data.prompt_sets import STATUSES, load_prompts, statuses
 from xling_tasks.data.records import MMEDBENCH, PROMPT_SETS, XLINGHEALTH
-from xling_tasks.data.text_status import STATUSES, statuses
 from xling_tasks.errors import DataError
 from xling_tasks.settings import Settings
 

@@ -7,9 +7,15 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from xling_tasks.data.archive import opened
 from xling_tasks.data.records import DatasetRecord
-from xling_tasks.data.sources import SAMPLE_FOLDER, Source, no_access, refuse_missing, repository
+from xling_tasks.data.sources import (
+    SAMPLE_FOLDER,
+    Source,
+    no_access,
+    opened,
+    refuse_missing,
+    repository,
+)
 from xling_tasks.errors import DataError, did_you_mean
 
 SPLITS = {"test": "Test", "train": "Train"}
