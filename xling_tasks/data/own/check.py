@@ -175,16 +175,14 @@ def odd(data: OwnData) -> Iterator[str]:
     for code, own in data.tongues.items():
         if unseen := not_checked(code, scripts_that_decide(data, code)):
             yield f"{own.name}: langid does not know it as it is written here, so {unseen}"
-    for code in data.tongues:
-        name = data.tongues[code].name
+    for code, own in data.tongues.items():
         there = [item for item in data.items if item.asked(code)]
-        answered = [item for item in there if "answer" in item.texts[code]]
-        lacking = {item.id for item in data.items} - {item.id for item in there}
-        if lacking:
-            yield f"no question in {name}: {listed(list(lacking))}"
-        lacking = {item.id for item in there} - {item.id for item in answered}
-        if lacking and answered:
-            yield f"no answer in {name}: {listed(list(lacking))}"
+        unasked = [item.id for item in data.items if not item.asked(code)]
+        if unasked:
+            yield f"no question in {own.name}: {listed(unasked)}"
+        unanswered = [item.id for item in there if "answer" not in item.said(code)]
+        if 0 < len(unanswered) < len(there):
+            yield f"no answer in {own.name}: {listed(unanswered)}"
     for (one, other), ids in same_texts(data).items():
         yield (
             f"the same question in {language_name(one)} and {language_name(other)}: "

@@ -79,12 +79,12 @@ def items_of(
         DataError: Naming file, row and column of the first thing wrong.
     """
     items: dict[str, Item] = {}
-    tongues = dict(columns.tongues)
+    tongues, wide = dict(columns.tongues), columns.shape == "wide"
     letters: dict[str, dict[str, tuple[str, ...]]] = {}
     for index in range(len(table.rows)):
         row = _Row(table, index, columns)
         key = row.id()
-        if columns.shape == "wide":
+        if wide:
             texts, what = columns.texts, ""
             if key in items:
                 raise DataError(
@@ -96,7 +96,8 @@ def items_of(
             texts, what = {tongue.code: columns.texts["*"]}, row.place()
         item = items.setdefault(key, Item(key, row.place(), table.numbers[index]))
         given = letters.setdefault(key, {})
-        given[what] = row.letters(columns.once.get("correct"))
+        if wide:
+            _add_once(item, row, given, what)
         for code, kinds in texts.items():
             if code in item.places:
                 raise DataError(
@@ -109,7 +110,10 @@ def items_of(
                     given[column] = row.letters(column)
                 else:
                     _add(item.texts[code], _texts(table, index, kind, column), row.at(column))
-        _add_once(item, row, "en" in texts)
+        if wide:
+            item.correct = _agreed(item.place, given)
+        else:
+            _add_once(item, row, given, what, english="en" in texts)
     for key, given in letters.items():
         items[key].correct = _agreed(items[key].place, given)
     ordered = {code: tongues[code] for code in sorted(tongues, key=lambda c: c != "en")}
@@ -212,8 +216,10 @@ def _refuse_another(row: _Row, own: Tongue, first: Tongue) -> None:
         )
 
 
-def _add_once(item: Item, row: _Row, english: bool) -> None:
-    """Add a row's category and criteria to those that other rows of its question have."""
+def _add_once(
+    item: Item, row: _Row, letters: dict[str, tuple[str, ...]], what: str, english: bool = True
+) -> None:
+    """Add a row's category, criteria and right letters to those of other rows of its question."""
     category, criteria = row.text("category") or "", row.criteria()
     if category and item.category and category != item.category:
         raise DataError(
@@ -225,6 +231,7 @@ def _add_once(item: Item, row: _Row, english: bool) -> None:
         item.criteria_beside.append((row.place("criteria"), item.criteria if english else criteria))
     if criteria is not None and (item.criteria is None or english):
         item.criteria = criteria
+    letters[what] = row.letters(row.columns.once.get("correct"))
 
 
 def _add(own: dict[str, str], texts: Iterator[tuple[str, str]], where: str) -> None:
