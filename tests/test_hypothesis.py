@@ -28,7 +28,7 @@ from xling_tasks.logs.results import read_results
 from xling_tasks.models import claims, failures, http, rounds
 from xling_tasks.models.judge import read_verdict as read_judge
 from xling_tasks.models.spec import ModelSpec
-from xling_tasks.models.translate.file import read_translations
+from xling_tasks.models.translate.translator import read_translations
 from xling_tasks.readers.letters import read_letters
 from xling_tasks.readers.verdict import read_verdict
 from xling_tasks.replies.former import read_former_journal

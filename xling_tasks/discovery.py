@@ -19,7 +19,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from xling_tasks.errors import show_errors_in_one_line
 from xling_tasks.harness.run import (
     TASK_GROUP,
     asked_for,
@@ -51,7 +50,6 @@ def attach(manager: ModuleType) -> None:
     if not (declared_tasks() and reads_task_entry_points(manager)):
         add_task_folder(manager.TaskIndex, Path(manager.__file__ or "").resolve().parent)
     register_models()
-    show_errors_in_one_line()
     clean_logs()
 
 

@@ -11,6 +11,7 @@ import functools
 import logging
 import sys
 import traceback
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -57,18 +58,34 @@ def clean_saved_results() -> None:
     EvaluationTracker.save_results_aggregated = save_cleaned
 
 
+_at_interrupt: list[Callable[[], str]] = []
+
+
+def say_when_interrupted(line: Callable[[], str]) -> None:
+    """Let a line be said when somebody stops the command (Ctrl-C); none where it is empty."""
+    _at_interrupt.append(line)
+
+
 def _clean_last_words() -> None:
-    """An error that ends the process is shown without secrets."""
+    """An error that ends the process is shown without secrets; ours by their message alone.
+
+    They say what to mend; where in the code they were raised does not help. So does Ctrl-C, where
+    there is something to say about what is kept. Others are shown as before.
+    """
     before = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        told = "".join(traceback.format_exception(kind, error, trace))
+        lines = [line for say in _at_interrupt if (line := say())]
         if isinstance(error, XlingError):
             told = f"error: {error}\n"
-        if redact_log(told) == told:
-            before(kind, error, trace)
+        elif isinstance(error, KeyboardInterrupt) and lines:
+            told = f"stopped: {' '.join(lines)}\n"
         else:
-            print(redact_log(told), end="", file=sys.stderr)
+            told = "".join(traceback.format_exception(kind, error, trace))
+            if redact_log(told) == told:
+                before(kind, error, trace)
+                return
+        print(redact_log(told), end="", file=sys.stderr)
 
     sys.excepthook = hook
 

@@ -1,14 +1,20 @@
-"""Files that are written: their names, nothing overwritten unasked, a full disk is one line."""
+"""Files that are written: their names, nothing overwritten unasked, a full disk is one line.
+
+And what tables look like in them: one way to write Markdown, and CSV whose cells no spreadsheet
+runs.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import csv
 import hashlib
+import io
 import json
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -133,3 +139,59 @@ def write_new(path: Path, lines: Iterable[str]) -> None:
 def jsonl(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Rows as lines of JSON."""
     return (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def escaped(text: str) -> str:
+    """A text that stays in one cell."""
+    return " ".join(text.replace("\\", "\\\\").replace("|", "\\|").split())
+
+
+def markdown_table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], right: Collection[int] = ()
+) -> str:
+    """A table whose cells are escaped and whose columns are not padded.
+
+    Args:
+        columns: The head.
+        rows: As many cells each; None is empty.
+        right: The columns set to the right, by index.
+    """
+    rule = ["---:" if index in right else "---" for index in range(len(columns))]
+    cells = [["" if cell is None else escaped(str(cell)) for cell in row] for row in rows]
+    lines = [[escaped(column) for column in columns], rule, *cells]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+_BEGINS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def harmless(value: Any) -> Any:
+    """A cell as it may be written: an apostrophe before a text that would be a formula.
+
+    Numbers, also as text, stay as they are. Files that programs read get their texts exactly and
+    do not use this.
+    """
+    if not isinstance(value, str) or not value.lstrip(" ").startswith(_BEGINS):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return "'" + value
+    return value
+
+
+def csv_text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = ()) -> str:
+    """Rows as CSV: numbers in full, None as an empty cell, and no cell that would be a formula.
+
+    Args:
+        rows: Name of a column -> its cell.
+        columns: Those that are written; without them, those of the first row.
+    """
+    made = [{name: harmless(value) for name, value in row.items()} for row in rows]
+    out = io.StringIO()
+    writer = csv.DictWriter(
+        out, columns or list(made[0]), extrasaction="ignore", lineterminator="\n"
+    )
+    writer.writeheader()
+    writer.writerows(made)
+    return out.getvalue()

@@ -7,12 +7,13 @@ sees one mapping of all three. Keys that are neither settings nor model args are
 from __future__ import annotations
 
 import difflib
+import functools
 import json
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
 from xling_metrics.languages import language_code
 
@@ -38,179 +39,7 @@ _JUDGE = "judge"
 _HARNESS_KEYS = frozenset({"version", "config_source", "_metadata"})
 
 
-@dataclass(frozen=True)
-class Settings:
-    """All settings of all tasks; a task ignores those that do not concern it.
-
-    Attributes:
-        protocol: `published` sets all that the papers fix (see `data/protocols.py`); None nothing.
-        data_dir: Folder or file with the data.
-        dataset: `REPO` or `REPO@REVISION` on the Hub instead of the default one.
-        temperatures: The temperatures that sampled tasks sweep; 0 is greedy.
-        prompts: A YAML file whose prompts replace ours by name.
-        prompt_language: `published` (consistency and verifiability in the question's language, all
-            others in English), `en` or `native`.
-        judge: The model that judges correctness; None for no judgement. Of a list of judges the
-            first, which also does what one judge does alone (claims, reading, topics).
-        judge_order: `published` (the reference first), or `both` to ask also with the two answers
-            exchanged.
-        jury: All judges of correctness where the setting `judge` is a list of several; else empty.
-        reader: The model that reads replies which the rules leave unread, `judge` for the judge;
-            None for none.
-        k: Answers per question and temperature of the consistency tasks.
-        greedy_repeats: `once` or `k` answers at temperature 0; None for `once` on local backends,
-            which would give k copies of one answer, and `k` on services.
-        sampling_seed: What the seeds of sampled answers are derived from, where a backend takes
-            seeds: each answer has its own (see `tasks/seeds.py`).
-        translator: What translates answers to English; None for scores in the source language.
-        encoder: The text encoder of the published neural metrics; False for none.
-        source_encoder: That of the metrics in the source language; False for none.
-        bertscore_idf: Whether rationales also get a BERTScore that weighs tokens by idf.
-        topic_seeds: Seeds of the topic models; empty for no topic metrics.
-        hdp: Whether a hierarchical Dirichlet process is among the topic models, for `sim_hdp`.
-        languages: The languages of tasks that ask in several, beside English; None for all that
-            the data has.
-        trained_languages: The languages that the model saw in its training, for means over these
-            and over the others; None for no such means.
-        prompts_file: A JSONL file of prompts in several languages instead of ours.
-        prompt_set: `all` of our prompts in several languages, or the fixed `small` part of them;
-            `prompts=small` and `prompts=all` say the same.
-        empathy_classifier: Folder of a classifier made with `xling empathy train`.
-        xling_cache: Folder for judge verdicts and answers waiting to be scored; None for the
-            default (`XLING_CACHE`, else `~/.cache/xling_tasks`), False for no cache.
-        xling_resume: False to ask everything afresh; a folder with the store to go on from;
-            None for those in the cache.
-        fence_key: A file whose content is the key of the codes in a judge's prompts, where a run
-            must be repeated to the letter; None for the cache folder's key.
-        scripts: Script and name of languages of the user's own data that the project does not
-            know, by code.
-        wrong_answers_seed: What wrong answers to the user's own questions are drawn with, where
-            the file gives none.
-        rubric_batch: Criteria of a rubric that a judge is asked about in one call.
-        rubric_answers: Answers to each conversation with a rubric; of several, which are sampled,
-            the expected worst of 1, 2, ... is scored, too.
-        english_again: Whether tasks that compare with the English answer have English answered
-            twice, for what two English answers share.
-        ask_again: Whether the model under test is asked a second time, for the letters or the word
-            alone, where its reply is unread.
-        detect_errors: Whether a server's error text in the place of an answer of the model under
-            test is a failed call.
-        batch: Whether the model under test is asked by its service's batch interface: its answers
-            come within a day, at about half the price.
-        second_identifier: Another identifier of language than langid, whose columns stand beside
-            langid's: `py3langid`, `lingua` or the file of a fastText model.
-    """
-
-    protocol: str | None = None
-    data_dir: str | None = None
-    dataset: str | None = None
-    temperatures: tuple[float, ...] = (0.0, 1.0)
-    prompts: str | None = None
-    prompt_language: str = "published"
-    judge: ModelSpec | None = None
-    judge_order: str = "published"
-    reader: ModelSpec | None = None
-    k: int = 10
-    greedy_repeats: str | None = None
-    sampling_seed: int = 1234
-    translator: ModelSpec | None = None
-    encoder: EncoderSpec | bool | None = None
-    source_encoder: EncoderSpec | bool | None = None
-    bertscore_idf: bool = False
-    topic_seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
-    hdp: bool = False
-    languages: tuple[str, ...] | None = None
-    trained_languages: tuple[str, ...] | None = None
-    prompts_file: str | None = None
-    prompt_set: str = ALL
-    empathy_classifier: str | None = None
-    xling_cache: str | bool | None = None
-    xling_resume: str | bool | None = None
-    fence_key: str | None = None
-    scripts: dict[str, tuple[str, str]] | None = None
-    wrong_answers_seed: int = 0
-    rubric_batch: int = 1
-    rubric_answers: int = 1
-    detect_errors: bool = True
-    english_again: bool = True
-    ask_again: bool = False
-    batch: bool = False
-    second_identifier: str | None = None
-    given: frozenset[str] = field(default=frozenset(), repr=False)
-    jury: tuple[Juror, ...] = ()
-
-    @classmethod
-    def parse(cls, metadata: Mapping[str, Any], model_args: Mapping[str, Any] | None) -> Settings:
-        """Read and check the settings in a task's metadata.
-
-        Args:
-            metadata: `self.config.metadata`: the user's settings, the YAML's and the model args.
-            model_args: The model args of this run; None if they cannot be told, in which case
-                only keys that look like a misspelt setting are refused.
-
-        Raises:
-            SettingError: For an unknown key (with the nearest name) or a wrong value.
-        """
-        known = {item.name for item in fields(cls)} - {"given", "jury"}
-        others = _HARNESS_KEYS | set(model_args or {})
-        given = {key: value for key, value in metadata.items() if key in known}
-        for key in metadata:
-            if key not in known and key not in others:
-                _refuse_unknown(key, known, strict=model_args is not None)
-        values = {key: _CHECKS[key](key, value) for key, value in given.items()}
-        if values.get("prompts") in PARTS:
-            _set_of_prompts(values)
-        if "languages" in given:
-            stated = values.get("scripts") or {}
-            values["languages"] = _languages("languages", given["languages"], stated)
-        if isinstance(values.get("judge"), tuple):
-            jurors = values["judge"]
-            values["judge"] = jurors[0].spec
-            values["jury"] = jurors if len(jurors) > 1 else ()
-        if values.get("protocol") is not None:
-            encoders_as_published(values)
-            values = fixed(values)
-            given |= dict.fromkeys(FIXED.keys() & known)
-        if values.get("judge_order") == _BOTH and values.get("judge") is None:
-            raise SettingError("--metadata judge_order=both: no judge is set; set one")
-        if values.get("reader") == _JUDGE:
-            values["reader"] = values.get("judge")
-            if values["reader"] is None:
-                raise SettingError(
-                    "--metadata reader=judge: no judge is set; set one or name a model"
-                )
-        return cls(**values, given=frozenset(given))
-
-    def dump(self) -> dict[str, Any]:
-        """The settings as plain JSON values, for the results; a list of judges under `judge`."""
-        plain: dict[str, Any] = {
-            key: list(value) if isinstance(value, tuple) else value
-            for key, value in asdict(self).items()
-            if key != "given"
-        }
-        jurors = plain.pop("jury")
-        if jurors:
-            plain["judge"] = [{"name": each["name"], **each["spec"]} for each in jurors]
-        # As results of runs that know nothing else.
-        usual = {"judge_order": _PUBLISHED, "hdp": False, "rubric_answers": 1, "protocol": None}
-        for key in (key for key, value in usual.items() if plain[key] == value):
-            plain.pop(key)
-        for key in ("encoder", "source_encoder"):
-            if isinstance(plain[key], dict):
-                plain[key] = json.loads(plain[key]["arguments"])
-        return plain
-
-    @property
-    def jurors(self) -> tuple[Juror, ...]:
-        """All judges of correctness with their names; one without a list, none without a judge."""
-        return self.jury or (() if self.judge is None else (Juror("1", self.judge),))
-
-    def judge_role(self, number: int) -> str:
-        """What a judge, counted from 0, is called in costs: `judge` where there is one alone."""
-        return f"judge {self.jury[number].name}" if self.jury else "judge"
-
-
-def _refuse_unknown(key: str, known: set[str], *, strict: bool) -> None:
+def _refuse_unknown(key: str, known: Iterable[str], *, strict: bool) -> None:
     if strict or difflib.get_close_matches(key, known, n=1, cutoff=0.8):
         raise SettingError(f"--metadata {key}: unknown setting.{did_you_mean(key, known)}")
 
@@ -239,6 +68,10 @@ def temperatures(key: str, value: Any) -> tuple[float, ...]:
     if len(set(numbers)) != len(numbers):
         raise SettingError(f"{key}: a temperature appears twice in {numbers}")
     return tuple(numbers)
+
+
+def _temperatures(key: str, value: Any) -> tuple[float, ...]:
+    return temperatures(f"--metadata {key}", value)
 
 
 def _one_of(*options: str | None, more: str = "") -> Callable[[str, Any], str | None]:
@@ -282,7 +115,7 @@ def _seeds(key: str, value: Any) -> tuple[int, ...]:
     return seeds
 
 
-def _languages(key: str, value: Any, stated: Mapping[str, Any]) -> tuple[str, ...] | None:
+def _languages(key: str, value: Any, stated: Iterable[str] = ()) -> tuple[str, ...] | None:
     """Codes beside English, without repetition (`iw` is `he`)."""
     if value is None:
         return None
@@ -325,6 +158,18 @@ def _reader(key: str, value: Any) -> ModelSpec | str | None:
     return value if value is None or value == _JUDGE else ModelSpec.parse(key, value)
 
 
+def _scripts(key: str, value: Any) -> dict[str, tuple[str, str]] | None:
+    return None if value is None else stated_scripts(key, value)
+
+
+def _identifier(key: str, value: Any) -> str | None:
+    return checked(f"--metadata {key}", value)
+
+
+def _as_given(key: str, value: Any) -> Any:
+    return value
+
+
 def _set_of_prompts(values: dict[str, Any]) -> None:
     """`prompts=small` is short for `prompt_set=small`: it names no file of prompts."""
     part = values.pop("prompts")
@@ -351,40 +196,183 @@ def _switch(key: str, value: Any) -> bool:
     return value
 
 
-_CHECKS: dict[str, Any] = {
-    "protocol": _one_of(_PUBLISHED, None),
-    "data_dir": _text,
-    "dataset": _text,
-    "temperatures": lambda key, value: temperatures(f"--metadata {key}", value),
-    "prompts": _text,
-    "prompt_language": _one_of(_PUBLISHED, "en", "native"),
-    "judge": _judge,
-    "judge_order": _one_of(_PUBLISHED, _BOTH),
-    "reader": _reader,
-    "k": _count,
-    "greedy_repeats": _one_of("once", "k", None),
-    "sampling_seed": _seed,
-    "translator": translator_spec,
-    "encoder": _encoder,
-    "source_encoder": _encoder,
-    "bertscore_idf": _switch,
-    "topic_seeds": _seeds,
-    "hdp": _switch,
-    "languages": lambda key, value: value,  # checked in `parse`, with the codes of `scripts`
-    "trained_languages": lambda key, value: _languages(key, value, {}),
-    "prompts_file": _text,
-    "prompt_set": _one_of(*PARTS, more="; a set of your own is prompts_file=FILE"),
-    "empathy_classifier": _text,
-    "xling_cache": _cache,
-    "xling_resume": _cache,
-    "fence_key": _text,
-    "scripts": lambda key, value: None if value is None else stated_scripts(key, value),
-    "wrong_answers_seed": _seed,
-    "rubric_batch": lambda key, value: _count(key, value, MOST_CRITERIA),
-    "rubric_answers": lambda key, value: _count(key, value, _MOST_ANSWERS),
-    "ask_again": _switch,
-    "detect_errors": _switch,
-    "batch": _switch,
-    "english_again": _switch,
-    "second_identifier": lambda key, value: checked(f"--metadata {key}", value),
-}
+@dataclass(frozen=True)
+class Settings:
+    """All settings of all tasks; a task ignores those that do not concern it.
+
+    Attributes:
+        protocol: `published` sets all that the papers fix (see `data/protocols.py`); None nothing.
+        data_dir: Folder or file with the data.
+        dataset: `REPO` or `REPO@REVISION` on the Hub instead of the default one.
+        temperatures: The temperatures that sampled tasks sweep; 0 is greedy.
+        prompts: A YAML file whose prompts replace ours by name.
+        prompt_language: `published` (consistency and verifiability in the question's language, all
+            others in English), `en` or `native`.
+        judge: The model that judges correctness; None for no judgement. Of a list of judges the
+            first, which also does what one judge does alone (claims, reading, topics).
+        judge_order: `published` (the reference first), or `both` to ask also with the two answers
+            exchanged.
+        jury: All judges of correctness where the setting `judge` is a list of several; else empty.
+        reader: The model that reads replies which the rules leave unread, `judge` for the judge;
+            None for none.
+        k: Answers per question and temperature of the consistency tasks.
+        greedy_repeats: `once` or `k` answers at temperature 0; None for `once` on local backends,
+            which would give k copies of one answer, and `k` on services.
+        sampling_seed: What the seeds of sampled answers are derived from, where a backend takes
+            seeds: each answer has its own (see `tasks/requests.py`).
+        translator: What translates answers to English; None for scores in the source language.
+        encoder: The text encoder of the published neural metrics; False for none.
+        source_encoder: That of the metrics in the source language; False for none.
+        bertscore_idf: Whether rationales also get a BERTScore that weighs tokens by idf.
+        topic_seeds: Seeds of the topic models; empty for no topic metrics.
+        hdp: Whether a hierarchical Dirichlet process is among the topic models, for `sim_hdp`.
+        languages: The languages of tasks that ask in several, beside English; None for all that
+            the data has.
+        trained_languages: The languages that the model saw in its training, for means over these
+            and over the others; None for no such means.
+        prompts_file: A JSONL file of prompts in several languages instead of ours.
+        prompt_set: `all` of our prompts in several languages, or the fixed `small` part of them;
+            `prompts=small` and `prompts=all` say the same.
+        empathy_classifier: Folder of a classifier made with `xling empathy train`.
+        xling_cache: Folder for judge verdicts and answers waiting to be scored; None for the
+            default (`XLING_CACHE`, else `~/.cache/xling_tasks`), False for no cache.
+        xling_resume: False to ask everything afresh; a folder with the store to go on from;
+            None for those in the cache.
+        fence_key: A file whose content is the key of the codes in a judge's prompts, where a run
+            must be repeated to the letter; None for the cache folder's key.
+        scripts: Script and name of languages of the user's own data that the project does not
+            know, by code.
+        wrong_answers_seed: What wrong answers to the user's own questions are drawn with, where
+            the file gives none.
+        rubric_batch: Criteria of a rubric that a judge is asked about in one call.
+        rubric_answers: Answers to each conversation with a rubric; of several, which are sampled,
+            the expected worst of 1, 2, ... is scored, too.
+        english_again: Whether tasks that compare with the English answer have English answered
+            twice, for what two English answers share.
+        ask_again: Whether the model under test is asked a second time, for the letters or the word
+            alone, where its reply is unread.
+        detect_errors: Whether a server's error text in the place of an answer of the model under
+            test is a failed call.
+        batch: Whether the model under test is asked by its service's batch interface: its answers
+            come within a day, at about half the price.
+        second_identifier: Another identifier of language than langid, whose columns stand beside
+            langid's: `py3langid`, `lingua` or the file of a fastText model.
+    """
+
+    protocol: Annotated[str | None, _one_of(_PUBLISHED, None)] = None
+    data_dir: Annotated[str | None, _text] = None
+    dataset: Annotated[str | None, _text] = None
+    temperatures: Annotated[tuple[float, ...], _temperatures] = (0.0, 1.0)
+    prompts: Annotated[str | None, _text] = None
+    prompt_language: Annotated[str, _one_of(_PUBLISHED, "en", "native")] = "published"
+    judge: Annotated[ModelSpec | None, _judge] = None
+    judge_order: Annotated[str, _one_of(_PUBLISHED, _BOTH)] = "published"
+    reader: Annotated[ModelSpec | None, _reader] = None
+    k: Annotated[int, _count] = 10
+    greedy_repeats: Annotated[str | None, _one_of("once", "k", None)] = None
+    sampling_seed: Annotated[int, _seed] = 1234
+    translator: Annotated[ModelSpec | None, translator_spec] = None
+    encoder: Annotated[EncoderSpec | bool | None, _encoder] = None
+    source_encoder: Annotated[EncoderSpec | bool | None, _encoder] = None
+    bertscore_idf: Annotated[bool, _switch] = False
+    topic_seeds: Annotated[tuple[int, ...], _seeds] = (0, 1, 2, 3, 4)
+    hdp: Annotated[bool, _switch] = False
+    # Checked in `parse`, with the codes of `scripts`.
+    languages: Annotated[tuple[str, ...] | None, _as_given] = None
+    trained_languages: Annotated[tuple[str, ...] | None, _languages] = None
+    prompts_file: Annotated[str | None, _text] = None
+    prompt_set: Annotated[str, _one_of(*PARTS, more="; a set of your own is prompts_file=FILE")] = (
+        ALL
+    )
+    empathy_classifier: Annotated[str | None, _text] = None
+    xling_cache: Annotated[str | bool | None, _cache] = None
+    xling_resume: Annotated[str | bool | None, _cache] = None
+    fence_key: Annotated[str | None, _text] = None
+    scripts: Annotated[dict[str, tuple[str, str]] | None, _scripts] = None
+    wrong_answers_seed: Annotated[int, _seed] = 0
+    rubric_batch: Annotated[int, functools.partial(_count, most=MOST_CRITERIA)] = 1
+    rubric_answers: Annotated[int, functools.partial(_count, most=_MOST_ANSWERS)] = 1
+    detect_errors: Annotated[bool, _switch] = True
+    english_again: Annotated[bool, _switch] = True
+    ask_again: Annotated[bool, _switch] = False
+    batch: Annotated[bool, _switch] = False
+    second_identifier: Annotated[str | None, _identifier] = None
+    given: frozenset[str] = field(default=frozenset(), repr=False)
+    jury: tuple[Juror, ...] = ()
+
+    @classmethod
+    def parse(cls, metadata: Mapping[str, Any], model_args: Mapping[str, Any] | None) -> Settings:
+        """Read and check the settings in a task's metadata.
+
+        Args:
+            metadata: `self.config.metadata`: the user's settings, the YAML's and the model args.
+            model_args: The model args of this run; None if they cannot be told, in which case
+                only keys that look like a misspelt setting are refused.
+
+        Raises:
+            SettingError: For an unknown key (with the nearest name) or a wrong value.
+        """
+        known = _checks()
+        others = _HARNESS_KEYS | set(model_args or {})
+        given = {key: value for key, value in metadata.items() if key in known}
+        for key in metadata:
+            if key not in known and key not in others:
+                _refuse_unknown(key, known, strict=model_args is not None)
+        values = {key: known[key](key, value) for key, value in given.items()}
+        if values.get("prompts") in PARTS:
+            _set_of_prompts(values)
+        if "languages" in given:
+            stated = values.get("scripts") or {}
+            values["languages"] = _languages("languages", given["languages"], stated)
+        if isinstance(values.get("judge"), tuple):
+            jurors = values["judge"]
+            values["judge"] = jurors[0].spec
+            values["jury"] = jurors if len(jurors) > 1 else ()
+        if values.get("protocol") is not None:
+            encoders_as_published(values)
+            values = fixed(values)
+            given |= dict.fromkeys(FIXED.keys() & known.keys())
+        if values.get("judge_order") == _BOTH and values.get("judge") is None:
+            raise SettingError("--metadata judge_order=both: no judge is set; set one")
+        if values.get("reader") == _JUDGE:
+            values["reader"] = values.get("judge")
+            if values["reader"] is None:
+                raise SettingError(
+                    "--metadata reader=judge: no judge is set; set one or name a model"
+                )
+        return cls(**values, given=frozenset(given))
+
+    def dump(self) -> dict[str, Any]:
+        """The settings as plain JSON values, for the results; a list of judges under `judge`."""
+        plain: dict[str, Any] = {
+            key: list(value) if isinstance(value, tuple) else value
+            for key, value in asdict(self).items()
+            if key != "given"
+        }
+        jurors = plain.pop("jury")
+        if jurors:
+            plain["judge"] = [{"name": each["name"], **each["spec"]} for each in jurors]
+        # As results of runs that know nothing else.
+        usual = {"judge_order": _PUBLISHED, "hdp": False, "rubric_answers": 1, "protocol": None}
+        for key in (key for key, value in usual.items() if plain[key] == value):
+            plain.pop(key)
+        for key in ("encoder", "source_encoder"):
+            if isinstance(plain[key], dict):
+                plain[key] = json.loads(plain[key]["arguments"])
+        return plain
+
+    @property
+    def jurors(self) -> tuple[Juror, ...]:
+        """All judges of correctness with their names; one without a list, none without a judge."""
+        return self.jury or (() if self.judge is None else (Juror("1", self.judge),))
+
+    def judge_role(self, number: int) -> str:
+        """What a judge, counted from 0, is called in costs: `judge` where there is one alone."""
+        return f"judge {self.jury[number].name}" if self.jury else "judge"
+
+
+@functools.cache
+def _checks() -> dict[str, Callable[[str, Any], Any]]:
+    """By setting, what checks a value and gives what is meant: it stands beside the type."""
+    hints = get_type_hints(Settings, include_extras=True).items()
+    return {name: hint.__metadata__[0] for name, hint in hints if hasattr(hint, "__metadata__")}

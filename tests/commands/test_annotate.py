@@ -232,7 +232,7 @@ def test_the_block_cannot_be_left_and_keeps_every_text(tmp_path):
     block = html.split('id="page">')[1].split("</script>")[0]
     assert not set(block) & set("<>&\u2028\u2029\ufeff")
     answers = {item["question_id"]: item["answer"] for item in data["items"]}
-    from xling_tasks.scorers.values import replies_of
+    from xling_tasks.scorers.answered import replies_of
 
     assert answers == {str(i): replies_of(text)[0] for i, text in enumerate(HOSTILE.values())}
     assert json.loads(as_block(HOSTILE)) == HOSTILE

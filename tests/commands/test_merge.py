@@ -214,7 +214,7 @@ def test_the_cache_and_what_is_removed(run, own_cache, capsys):
     }
     assert main(["cache", "--prune", "--days", "0"]) == 0
     assert len(journals_in(own_cache)) == 1 and not saved_in(own_cache)
-    journal.close()
+    journal.store.close()
     assert main(["cache"]) == 0
     assert "unfinished" in capsys.readouterr().out
     assert main(["cache", "--prune", "--max-mb", "0"]) == 0

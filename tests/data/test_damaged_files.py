@@ -14,7 +14,7 @@ from xling_tasks.data.records import RECORDS
 from xling_tasks.data.xlinghealth import parse
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.models.spec import ModelSpec
-from xling_tasks.safe_csv import harmless
+from xling_tasks.output import harmless
 from xling_tasks.settings import Settings
 
 

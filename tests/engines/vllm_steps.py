@@ -82,7 +82,7 @@ def check_seeds(model: Any) -> None:
     assert same == len(pairs)
     assert all(len(set(own)) == len(own) for own in first)
     own = excess(first)
-    with mock.patch("xling_tasks.tasks.seeds.request_seed", lambda *parts: 1234 + parts[-1]):
+    with mock.patch("xling_tasks.tasks.requests.request_seed", lambda *parts: 1234 + parts[-1]):
         shared = excess(sampled(model))
     print(f"seeds: own {own}, shared by all questions {shared}", flush=True)
     assert own.p > 0.01

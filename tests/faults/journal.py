@@ -248,9 +248,9 @@ def _many(kind: str, number: int, folder: Path, out: Path) -> None:
     ]
     lm = Fast()
     if kind != "without":
-        from xling_tasks.replies import place
+        from xling_tasks.replies import journal
 
-        place._identities = lambda *_: ("0" * 32, "1" * 32)  # the same model in both processes
+        journal._identities = lambda *_: ("0" * 32, "1" * 32)  # the same model in both processes
         journaled.watch("t", lm, requests, folder, None)
     replies = lm.generate_until(requests)
     assert len(replies) == number

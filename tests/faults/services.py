@@ -93,9 +93,10 @@ def translator(url: str) -> Found:
 def model(url: str) -> Found:
     from lm_eval.api.registry import get_model
 
-    from xling_tasks.models.calls import generate
     from xling_tasks.models.health import Limits
     from xling_tasks.unanswered import failed
+
+    from .asked import generate
 
     args = setting(url)["model_args"]
     lm = get_model("local-chat-completions")(**args)
@@ -104,7 +105,7 @@ def model(url: str) -> Found:
         (lm.apply_chat_template([{"role": "user", "content": prompt}]), {"seed": i, "until": ["x"]})
         for i, prompt in enumerate(prompts)
     ]
-    replies = generate(lm, requests, lambda place, reply: None, limits=Limits.of(args, doubt=True))
+    replies = generate(lm, requests, limits=Limits.of(args, doubt=True))
     wrong = sum(not failed(r) and r != answer(p) for p, r in zip(prompts, replies, strict=True))
     return Found(sum(map(failed, replies)), wrong)
 

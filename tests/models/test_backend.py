@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from xling_tasks.errors import BackendError
-from xling_tasks.models.backend import Backend, backend
+from xling_tasks.models.backend import Backend, Conversation, backend
 from xling_tasks.models.calls import CHUNK
 from xling_tasks.models.health import ServiceDown
 from xling_tasks.models.spec import ModelSpec
-from xling_tasks.models.turns import Conversation
 from xling_tasks.replies.folder import cache_folder, key_of, named_folder
 from xling_tasks.replies.role import store_of
 from xling_tasks.replies.saved import (

@@ -10,11 +10,11 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from faults.asked import generate
 from faults.server import answer
 from lm_eval.api.registry import get_model
 
 from xling_tasks.models import http
-from xling_tasks.models.calls import generate
 from xling_tasks.models.health import Limits, ServiceDown
 from xling_tasks.unanswered import failed, refused
 
@@ -77,7 +77,7 @@ def test_a_seed_for_every_answer_leaves_the_concurrency_full(faulty):
 def test_one_request_at_a_time_stays_one_at_a_time(faulty):
     server = faulty(kinds=["500"], share=0.3)
     lm = server.model()
-    answers = generate(lm, requests_of(lm, map(str, range(12))), lambda i, a: None)
+    answers = generate(lm, requests_of(lm, map(str, range(12))))
     assert not any(map(failed, answers)) and server.stats()["most"] == 1
 
 
@@ -98,7 +98,7 @@ def test_mixed_faults_lose_nothing_and_pay_nothing_twice(faulty):
     server = faulty(kinds=ALL, share=0.2)
     lm = server.model(num_concurrent=32)
     texts = [f"question {i}" for i in range(150)]
-    answers = generate(lm, requests_of(lm, texts), lambda i, a: None)
+    answers = generate(lm, requests_of(lm, texts))
     assert answers == [answer(text) for text in texts]
     stats = server.stats()
     assert stats["twice"] == 0 and stats["replies"] == 150
@@ -109,7 +109,7 @@ def test_a_prompt_that_always_fails_fails_alone(serve):
     served = serve(lambda prompt: None if prompt == "3" else prompt)
     lm = model_of(served)
     limits = Limits(attempts=2)
-    answers = generate(lm, requests_of(lm, map(str, range(8))), lambda i, a: None, limits=limits)
+    answers = generate(lm, requests_of(lm, map(str, range(8))), limits=limits)
     assert [str(i) if i != 3 else "" for i in range(8)] == list(map(str, answers))
     assert failed(answers[3]) and answers[3].reason == "null content"
     # Two attempts, and two in the second round.
@@ -126,7 +126,7 @@ def test_a_service_that_is_gone_ends_the_run(serve):
     lm = model_of(served, num_concurrent=4)
     limits = Limits(attempts=1, strict=True)
     with pytest.raises(ServiceDown, match=r"\d\d calls in a row failed; status 503: \d+"):
-        generate(lm, requests_of(lm, map(str, range(500))), lambda i, a: None, limits=limits)
+        generate(lm, requests_of(lm, map(str, range(500))), limits=limits)
     assert len(served.prompts) < 60
 
 
@@ -135,7 +135,7 @@ def test_a_hanging_service_ends_the_run(serve):
     lm = model_of(served, num_concurrent=2)
     limits = Limits(attempts=9, timeout=0.2, down=1.0)
     with pytest.raises(ServiceDown, match=r"no reply for \d+ s"):
-        generate(lm, requests_of(lm, "abcdef"), lambda i, a: None, limits=limits)
+        generate(lm, requests_of(lm, "abcdef"), limits=limits)
     assert len(served.requests) < 6 * 9  # not all attempts were made
 
 
@@ -159,7 +159,7 @@ def test_retry_after_is_honoured(faulty):
     server = faulty(kinds=["429"], share=0.5)  # which say: in a second
     lm = server.model(num_concurrent=8)
     began = time.monotonic()
-    answers = generate(lm, requests_of(lm, map(str, range(8))), lambda i, a: None)
+    answers = generate(lm, requests_of(lm, map(str, range(8))))
     assert not any(map(failed, answers)) and server.stats()["faults"]["429"] > 0
     assert time.monotonic() - began >= 1.0
 
@@ -186,12 +186,10 @@ def test_a_failure_is_told_from_an_empty_answer_and_a_refusal(serve, monkeypatch
 
     monkeypatch.setattr(http, "post", post)
     limits = Limits(attempts=1)
-    answers = dict(
-        zip(bodies, generate(lm, requests_of(lm, bodies), lambda i, a: None, limits=limits))
-    )
+    answers = dict(zip(bodies, generate(lm, requests_of(lm, bodies), limits=limits)))
     assert answers["said"] == "Yes." and set(map(str, list(answers.values())[1:])) == {""}
     assert [name for name, answer in answers.items() if failed(answer)] == ["null", "page"]
     assert [name for name, answer in answers.items() if refused(answer)] == ["filtered", "refused"]
     off = Limits(attempts=1, error_texts=False)
-    kept = generate(lm, requests_of(lm, ["page"]), lambda i, a: None, limits=off)
+    kept = generate(lm, requests_of(lm, ["page"]), limits=off)
     assert kept == ["<html><h1>502 Bad Gateway</h1></html>"]

@@ -7,6 +7,7 @@ from scripted import between, code_of, with_code
 from xling_metrics.claims import ClaimScores, claim_scores, distinct_claims
 
 from xling_tasks.data.prompts import Prompts
+from xling_tasks.models.backend import Conversation
 from xling_tasks.models.claims import (
     PER_PROMPT,
     extract,
@@ -18,7 +19,6 @@ from xling_tasks.models.claims import (
 )
 from xling_tasks.models.control_tokens import common
 from xling_tasks.models.failures import Reply
-from xling_tasks.models.turns import Conversation
 from xling_tasks.readers.fences import Fences, behind_code
 
 NOTHING = ClaimScores(None, None, None)

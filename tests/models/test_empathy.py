@@ -660,7 +660,7 @@ def test_posts_come_from_the_classifiers_own_test_part(data, tmp_path, capsys):
 
 
 def test_the_draw_keeps_the_shares_of_the_strata():
-    from xling_tasks.models.empathy.held_out import Post, draw
+    from xling_tasks.models.empathy.data import Post, draw
 
     none, all_, one = (False,) * 3, (True,) * 3, (True, False, False)
     posts = [Post(f"p{i:03}", "x", none if i < 50 else all_ if i < 80 else one) for i in range(90)]

@@ -9,10 +9,10 @@ import pytest
 
 from xling_tasks.criteria import LABELS, NO_RESPONSE, OPTIONS
 from xling_tasks.data.prompts import Prompt, Prompts
+from xling_tasks.models.backend import Conversation
 from xling_tasks.models.control_tokens import common
 from xling_tasks.models.failures import Reply
 from xling_tasks.models.judge import Case, Judgement, fill, judge, label_word, read_verdict
-from xling_tasks.models.turns import Conversation
 from xling_tasks.readers.fences import Fences
 
 PROMPT = Prompts().get("judge", "en")

@@ -216,7 +216,7 @@ def test_what_is_written_comes_back_exactly(tmp_path):
     for number, score in enumerate([*scores, "a \ud800 \x00 \n ü", ""]):
         made.put(("k", number), Kept(score))
     made.put(("k", 9), Kept("", "refused", "content filter"))
-    made.close()
+    made.store.close()
     content = read_journal(path, "x")
     assert [kept.answer for kept in content.answers.values()][:4] == scores
     assert content.answers["k", 4].answer == "a \ud800 \x00 \n ü"
@@ -237,7 +237,7 @@ if do == "answer":
     for place in mine:
         time.sleep(0.02)
         journal.put(place, Kept(eval(sys.argv[4])[place]))
-    journal.remove()
+    journal.store.close(clear_if_last=True)
 else:
     time.sleep(3600)
 """
@@ -374,9 +374,9 @@ def test_a_journal_that_does_not_know_its_starts_draws_new_numbers(tmp_path):
     path = tmp_path / "x.sqlite"
     made = Journal(path, "x", {})
     made.put(("k", 0), Kept("answer"))
-    made.close()
+    made.store.close()
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE replies SET reply = 'spoilt' WHERE key LIKE '%about'")
     again = Journal(path, "x", {})
     assert again.start > 2 and again.claim([("k", 0)])[0] == {("k", 0): Kept("answer")}
-    again.close()
+    again.store.close()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from contextlib import closing
 
+from xling_tasks.replies.durable import Shelves
 from xling_tasks.replies.file import remove
 from xling_tasks.replies.journal import Journal, Kept, read_journal
-from xling_tasks.replies.shelves import Shelves
 from xling_tasks.replies.store import ReplyStore
 
 
@@ -19,7 +19,7 @@ def test_a_file_of_shelves_bears_flipped_bits_and_is_made_smaller(tmp_path, capl
     made = Journal(path, "x", {})
     for n in range(60):
         made.put((f"k{n}", 0), Kept(f"answer {n} " * (n % 20)))
-    made.close()
+    made.store.close()
     gone.put_many({str(n): "x" * 900 for n in range(300)})
     before = path.stat().st_size + path.with_name("replies.sqlite-wal").stat().st_size
     gone.close(clear_if_last=True)

@@ -16,7 +16,7 @@ from stored import saved_in
 from xling_tasks.data.records import RECORDS
 from xling_tasks.data.xlinghealth import load
 from xling_tasks.errors import BackendError, SettingError, XlingError
-from xling_tasks.tasks.seeds import request_seed
+from xling_tasks.tasks.requests import request_seed
 
 T = "xlinghealth_consistency_demo_"
 QUICK = {"k": 3, "temperatures": [0.0, 1.0], "topic_seeds": 0}

@@ -13,8 +13,7 @@ from lm_eval.api.model import LM
 from xling_tasks.cli import main
 from xling_tasks.criteria import LABELS, OPTIONS, of_judge
 from xling_tasks.errors import SettingError
-from xling_tasks.models.judge import Judgement
-from xling_tasks.models.jury import Vote, mirrored, verdict
+from xling_tasks.models.judge import Judgement, Vote, mirrored, verdict
 from xling_tasks.report.data import read_models
 from xling_tasks.report.unread import measured, unread
 from xling_tasks.settings import Settings

@@ -7,8 +7,7 @@ from statistics import fmean
 
 import pytest
 
-from xling_tasks.tasks import seeds
-from xling_tasks.tasks.seeds import request_seed
+from xling_tasks.tasks import requests
 
 QUICK = {"k": 3, "topic_seeds": 0, "encoder": False, "source_encoder": False}
 
@@ -18,16 +17,21 @@ def test_a_seed_is_fixed_for_all_time():
     import hashlib
 
     digest = hashlib.sha256(b"1234\0liveqa\0en\0q1\x001.0\x000").digest()
-    assert request_seed(1234, "liveqa", "en", "q1", 1, 0) == int.from_bytes(digest[:4], "big") // 2
-    assert request_seed(1234, "liveqa", "en", "q1", 1, 0) == 1769952874
+    assert (
+        requests.request_seed(1234, "liveqa", "en", "q1", 1, 0)
+        == int.from_bytes(digest[:4], "big") // 2
+    )
+    assert requests.request_seed(1234, "liveqa", "en", "q1", 1, 0) == 1769952874
 
 
 def test_every_part_changes_the_seed():
     parts = [(1234, 7), ("liveqa", "healthqa"), ("en", "hi"), ("1", "2"), (0.5, 1.0), (0, 1)]
-    seeds = [request_seed(*choice) for choice in product(*parts)]
+    seeds = [requests.request_seed(*choice) for choice in product(*parts)]
     assert len(set(seeds)) == len(seeds) == 64
     assert all(0 <= seed < 2**31 for seed in seeds)
-    many = {request_seed(1, "d", "en", str(q), 1.0, r) for q in range(1000) for r in range(10)}
+    many = {
+        requests.request_seed(1, "d", "en", str(q), 1.0, r) for q in range(1000) for r in range(10)
+    }
     assert len(many) > 9_990  # 10,000 draws of 31 bits collide 0.02 times on average
 
 
@@ -91,7 +95,7 @@ def test_a_real_engine_that_honours_seeds(run, serve, tiny_hf, monkeypatch, shar
         return "An answer."
 
     if shared:
-        monkeypatch.setattr(seeds, "request_seed", lambda *parts: 1234 + parts[-1])
+        monkeypatch.setattr(requests, "request_seed", lambda *parts: 1234 + parts[-1])
     served = serve(answer)
     run(
         "xlinghealth_consistency_demo_en",

@@ -7,7 +7,7 @@ import pytest
 from xling_tasks.discovery import task_folder
 from xling_tasks.errors import SettingError
 from xling_tasks.tasks.base import XlingTask
-from xling_tasks.tasks.template import ALWAYS_READ
+from xling_tasks.tasks.before_run import ALWAYS_READ
 
 FOLDERS = {"xlinghealth": "xlinghealth", "mmedbench": "mmedbench", "xling": "translate_evaluate"}
 C, V, LL = (f"xlinghealth_{kind}_demo_en" for kind in

@@ -57,7 +57,7 @@ def old_sample(kept, monkeypatch):
     monkeypatch.setattr(scripted, "ADVICE", folder / "advice.jsonl")
 
     def forget():
-        for cached in (baseline._advice_file, baseline._pool, scripted.english_of):
+        for cached in (baseline._advice_file, scripted.english_of):
             cached.cache_clear()
 
     forget()

@@ -14,8 +14,8 @@ from xling_tasks.data.prompts import FOLDER, Prompt, Prompts
 from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import SettingError
 from xling_tasks.models.empathy.classifier import trained_on
+from xling_tasks.models.empathy.data import draw, held_out
 from xling_tasks.models.empathy.data import load as load_pairs
-from xling_tasks.models.empathy.held_out import draw, held_out
 from xling_tasks.output import jsonl, write_new
 from xling_tasks.report.options import add_languages, add_to
 from xling_tasks.settings import Settings

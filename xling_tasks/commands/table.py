@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xling_tasks.markdown import escaped
+from xling_tasks.output import escaped
 
 
 class Screen(str):

@@ -15,7 +15,7 @@ from xling_tasks.commands.table import table
 from xling_tasks.data.published import published
 from xling_tasks.errors import SettingError
 from xling_tasks.models.empathy import linear as empathy_linear
-from xling_tasks.models.empathy import per_mechanism, training
+from xling_tasks.models.empathy import training
 from xling_tasks.models.empathy.classifier import (
     BACKENDS,
     Model,
@@ -202,7 +202,7 @@ def _fit(
     settings = training.settings_of(given)
     separate = options.separate or bool(own)
     model: Any = (
-        per_mechanism.fit(train, dev, seed, settings, own)
+        training.fit_each(train, dev, seed, settings, own)
         if separate
         else training.fit(train, dev, seed, settings)
     )

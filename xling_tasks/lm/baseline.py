@@ -191,36 +191,29 @@ def _choice(
     """One letter: the option most like the rest of the question, or sampled by likeness."""
     stem = _OPTION.sub("", question)
     scores = [_SHARPNESS * coverage(text, stem) for _, text in options]
-    if temperature > 0:
-        weights = [math.exp((score - max(scores)) / temperature) for score in scores]
-        return rng.choices(options, weights)[0][0]
-    return options[scores.index(max(scores))][0]
+    return options[_picked(scores, temperature, rng)][0]
 
 
 def _advice(question: str, temperature: float, rng: random.Random) -> str:
     """Three sentences of advice without repetition: the best ones, or sampled by their score."""
-    pool = _pool(_language(question))
+    code = identify([question])[0]
+    language = code if code in _advice_file()[0] else "en"
+    pool = [row[language] for row in _advice_file()]
     scores = [_SHARPNESS * coverage(question, sentence) for sentence in pool]
     chosen: list[int] = []
     while len(chosen) < min(_SENTENCES, len(pool)):
         left = [i for i in range(len(pool)) if i not in chosen]
-        if temperature > 0:
-            top = max(scores[i] for i in left)
-            weights = [math.exp((scores[i] - top) / temperature) for i in left]
-            chosen.append(rng.choices(left, weights)[0])
-        else:
-            chosen.append(max(left, key=lambda i: scores[i]))
+        chosen.append(left[_picked([scores[i] for i in left], temperature, rng)])
     return " ".join(pool[i] for i in chosen)
 
 
-def _language(text: str) -> str:
-    code = identify([text])[0]
-    return code if code is not None and code in _advice_file()[0] else "en"
-
-
-@functools.lru_cache(maxsize=16)
-def _pool(language: str) -> list[str]:
-    return [row[language] for row in _advice_file()]
+def _picked(scores: list[float], temperature: float, rng: random.Random) -> int:
+    """The place of the best of some scores, or of one sampled by its score."""
+    best = max(scores)
+    if temperature > 0:
+        weights = [math.exp((score - best) / temperature) for score in scores]
+        return rng.choices(range(len(scores)), weights)[0]
+    return scores.index(best)
 
 
 @functools.lru_cache(maxsize=1)

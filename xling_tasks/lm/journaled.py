@@ -14,14 +14,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.errors import say_when_interrupted
 from xling_tasks.harness.backends import unwrapped
 from xling_tasks.harness.run import current
 from xling_tasks.lm.journaled_model import Journaled
 from xling_tasks.lm.part import Part
+from xling_tasks.log_filter import say_when_interrupted
 from xling_tasks.logs.answers import doc_digest
 from xling_tasks.models.batches import batches_of
-from xling_tasks.replies.place import journal_for, key_of_request
+from xling_tasks.replies.journal import journal_for, key_of_request
 
 _current: Journaled | None = None
 
@@ -53,7 +53,7 @@ def watch(
         BackendError: For `batch`, if the model has no such interface.
     """
     global _current
-    if _current is not None and (_current.run is not current() or _current.part(task)):
+    if _current is not None and (_current.run is not current() or _current.parts.get(task)):
         end()
     if _current is None:
         kept = None if resume is False else cache
@@ -64,7 +64,7 @@ def watch(
     folder = Path(resume).expanduser() if isinstance(resume, str) else cache
     if folder is not None:
         journal = journal_for(task, lm, instances, keys, folder, afresh=resume is False)
-    _current.add(task, Part(instances, journal, keys, reads))
+    _current.parts[task] = Part(instances, journal, keys, reads)
 
 
 def _keys(task: str, instances: Sequence[Any]) -> list[str]:
@@ -80,14 +80,14 @@ def _keys(task: str, instances: Sequence[Any]) -> list[str]:
 
 def saved(task: str, place: str) -> None:
     """The task's answers are saved now, to be scored."""
-    part = None if _current is None else _current.part(task)
+    part = None if _current is None else _current.parts.get(task)
     if part is not None and part.journal is not None:
         part.journal.note_saved(place)
 
 
 def scored(task: str) -> None:
     """The task is scored; once all are, nothing is asked any more."""
-    part = None if _current is None else _current.part(task)
+    part = None if _current is None else _current.parts.get(task)
     if _current is not None and part is not None:
         _current.scored(part)
 

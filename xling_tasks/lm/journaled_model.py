@@ -19,14 +19,12 @@ from xling_tasks.harness.backends import (
 )
 from xling_tasks.harness.run import all_ranks, current, reseed
 from xling_tasks.harness.watch import Watch
-from xling_tasks.lm.hooked import changed_answers, hook_key
-from xling_tasks.lm.part import Part
+from xling_tasks.lm.part import Part, changed_answers, hook_key
 from xling_tasks.lm.service import Service
 from xling_tasks.log import log, warn_once
 from xling_tasks.models.health import ServiceDown
 from xling_tasks.models.rounds import own_transport
-from xling_tasks.replies.journal import Kept, Place
-from xling_tasks.replies.place import key_of_request
+from xling_tasks.replies.journal import Journal, Kept, Place, key_of_request
 from xling_tasks.replies.store import ReplyStore
 from xling_tasks.unanswered import Unanswered, failed
 
@@ -44,13 +42,17 @@ class Journaled:
         lm: The running model.
         error_texts: Whether error texts that come in an answer's place are failures.
         batches: Where batches are noted, if the model is asked by its service's batch interface.
+
+    Attributes:
+        run: The run that it is for.
+        parts: The tasks of ours in the run.
     """
 
     def __init__(self, lm: Any, *, error_texts: bool, batches: ReplyStore | None = None) -> None:
         self.run = current()
         self._lm = lm
         self._stay = uses_answer_cache(lm)
-        self._parts: dict[str, Part] = {}
+        self.parts: dict[str, Part] = {}
         self._pending: dict[tuple[Any, ...], list[int]] = {}
         self._early: dict[int, Any] = {}
         self._asked: list[Any] = []
@@ -67,12 +69,12 @@ class Journaled:
         self._watch = Watch(lm, methods, self._told)
 
     def _is_ours(self, request: Any) -> bool:
-        part = self._parts.get(str(request.task_name))
+        part = self.parts.get(str(request.task_name))
         return part is not None and id(request) in part.keys
 
     def _reads(self, request: Any, reply: str) -> bool:
         """Whether a reply holds what was asked for, where that is one of few things."""
-        part = self._parts.get(str(request.task_name))
+        part = self.parts.get(str(request.task_name))
         return part is not None and part.reads is not None and part.reads(reply)
 
     def _take_back(self, request: Any) -> None:
@@ -88,23 +90,13 @@ class Journaled:
         self._replies[number] = answer
         place[0].keep(place[1], answer, again=True)
 
-    def add(self, task: str, part: Part) -> None:
-        """A task of ours in the run."""
-        self._parts[task] = part
-
-    def part(self, task: str) -> Part | None:
-        """A task's journal and requests; None where it is not in the run."""
-        return self._parts.get(task)
-
-    def counts(self) -> tuple[int, int]:
-        """Answers that are kept, and answers that the run asks for."""
-        parts = self._parts.values()
-        return sum(p.there for p in parts), sum(sum(p.allowed.values()) for p in parts)
+    @property
+    def _journals(self) -> list[Journal]:
+        return [part.journal for part in self.parts.values() if part.journal is not None]
 
     def where(self) -> str:
         """The file with the journals; '' if none is written."""
-        paths = [p.journal.path for p in self._parts.values() if p.journal and not p.journal.failed]
-        return str(paths[0]) if paths else ""
+        return next((str(own.path) for own in self._journals if not own.store.failed), "")
 
     # Asking
 
@@ -119,7 +111,7 @@ class Journaled:
         seen: Counter[Place] = Counter()
         places: list[tuple[Part, Place] | None] = []
         for request in requests:
-            part = self._parts.get(str(request.task_name))
+            part = self.parts.get(str(request.task_name))
             place = None if part is None else part.place(request, seen)
             places.append(None if part is None or place is None else (part, place))
         if not any(places):
@@ -140,8 +132,9 @@ class Journaled:
                 for chunk in self._chunks(requests, mine):
                     self._ask_chunk(kind, ask, requests, chunk, replies, more, options)
                 self._fill_up(ask, requests, len(mine), more, options)
-                self._release()
-                if not self._anywhere(bool(open_)):
+                for journal in self._journals:
+                    journal.store.release()
+                if not any(all_ranks(bool(open_))):
                     self._settled()
                     return replies
                 self._wait(open_)
@@ -183,24 +176,15 @@ class Journaled:
         for part in {id(place[0]): place[0] for place in self._places if place}.values():
             part.looked_through = True
             if part.journal is not None:
-                part.journal.note_settled()
-
-    def _release(self) -> None:
-        for part in self._parts.values():
-            if part.journal is not None:
-                part.journal.release()
+                part.journal.note(settled=True)
 
     def _wait(self, open_: list[int]) -> None:
         """Wait for another run's answers, or for that of another process of this run."""
         parts = [self._places[number] for number in open_]
         if parts and parts[0] is not None and parts[0][0].journal is not None:
-            parts[0][0].journal.wait(len(open_))
+            parts[0][0].journal.store.wait(len(open_))
         else:
             time.sleep(0.5)
-
-    def _anywhere(self, here: bool) -> bool:
-        """Whether it is so on any process of the run."""
-        return any(all_ranks(here)) if getattr(self._lm, "world_size", 1) > 1 else here
 
     def _ask_chunk(
         self, kind: str, ask: Any, requests: list[Any], chunk: list[int], replies: list[Any],
@@ -268,9 +252,7 @@ class Journaled:
 
         The harness fills up, but it does not know how much each process finds in its journal.
         """
-        missing = 0
-        if getattr(self._lm, "world_size", 1) > 1:
-            missing = max(all_ranks(asked)) - asked
+        missing = max(all_ranks(asked)) - asked
         if missing and requests:
             ask([requests[-1]] * missing, *more, **options)
 
@@ -288,11 +270,10 @@ class Journaled:
         With the same seed a second start would draw the random numbers of the first again, and
         give some of the answers that are there a second time: a consistency that is not one.
         """
-        starts = [p.journal.start for p in self._parts.values() if p.journal is not None]
-        again = max(starts, default=1)
+        again = max((journal.start for journal in self._journals), default=1)
         if not rest or again < 2:
             return
-        names = sorted(p.journal.name for p in self._parts.values() if p.journal)
+        names = sorted(journal.name for journal in self._journals)
         reseed(int(key_of_request(names, again)[:8], 16) % 2**31)
         go_on = getattr(unwrapped(self._lm), "continue_after", None)
         if go_on is not None:  # our own models draw by the number of the repeat
@@ -318,7 +299,8 @@ class Journaled:
 
     def kept_line(self) -> str:
         """What is kept, and how to go on."""
-        there, wanted = self.counts()
+        there = sum(part.there for part in self.parts.values())
+        wanted = sum(sum(part.allowed.values()) for part in self.parts.values())
         return (
             f"{there} of {wanted} answers are kept in {self.where()}; start the same command "
             "again to ask only for the rest."
@@ -329,14 +311,13 @@ class Journaled:
     @property
     def complete(self) -> bool:
         """Whether all tasks are scored."""
-        return all(part.scored for part in self._parts.values())
+        return all(part.scored for part in self.parts.values())
 
     def close(self) -> None:
         """Let the model and the journals go; what is in them stays."""
         self._let_go()
-        for part in self._parts.values():
-            if part.journal is not None:
-                part.journal.close()
+        for journal in self._journals:
+            journal.store.close()
 
     def _let_go(self) -> None:
         """Give the model its own methods back, and forget it: it may be large."""
@@ -354,7 +335,7 @@ class Journaled:
         if not self.complete:
             return
         self._let_go()
-        again = sum(part.failed for part in self._parts.values())
+        again = sum(part.failed for part in self.parts.values())
         if again:
             log.warning(
                 "%d requests to the model under test failed and are unscored. %s",
@@ -367,14 +348,14 @@ class Journaled:
         Where answers are missing, or with `--use_cache`, they stay for the next start.
         """
         self._let_go()
-        for part in self._parts.values():
+        for part in self.parts.values():
             if part.journal is None:
                 continue
             if part.journal.saved is None or part.failed or self._stay:
-                part.journal.note_finished()
-                part.journal.close()
+                part.journal.note(finished=time.time())
+                part.journal.store.close()
             else:
-                part.journal.remove()
+                part.journal.store.close(clear_if_last=True)
 
 
 def _reply(kept: Kept) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from xling_tasks.logs.results import as_json
 from xling_tasks.replies.journal import Journal, Kept, Place
 from xling_tasks.unanswered import Unanswered, failed
 
@@ -65,3 +67,20 @@ class Part:
         kept = Kept(str(reply) if isinstance(reply, str) else reply, *outcome)
         if self.journal is not None:
             self.journal.put(place, kept, again=again)
+
+
+def hook_key(kind: str, request: Any) -> tuple[Any, ...]:
+    """By what a request is known when the hook tells of it."""
+    context, argument = request[0], request[1]
+    if not isinstance(context, (str, tuple)):
+        context = as_json(context)
+    # Few arguments among many requests: one text for each.
+    return kind, context, sys.intern(as_json(argument))
+
+
+def changed_answers(early: dict[int, Any], chunk: Iterable[int], given: Sequence[Any]) -> set[int]:
+    """Answers that the hook told otherwise; equal requests may have changed places among them."""
+    returned = dict(zip(chunk, given, strict=True))
+    if Counter(early.values()) == Counter(returned[number] for number in early):
+        return set()
+    return {number for number, answer in early.items() if returned[number] != answer}

@@ -189,14 +189,8 @@ def folders_of(path: str | Sequence[str]) -> list[Path]:
     return [Path(item).expanduser() for item in path.split("+") if item]
 
 
-def _joined(
-    parts: Sequence[Mapping[str, Sequence[TaskLog]]],
-) -> dict[str, TaskLog | JoinedLog]:
-    """One log per task: of the folders' logs, joined where there are several.
-
-    Raises:
-        DataError: If they are of different models, or were made differently.
-    """
+def _joined(parts: Sequence[Mapping[str, Sequence[TaskLog]]]) -> dict[str, TaskLog | JoinedLog]:
+    """One log per task: of the folders' logs, joined where there are several."""
     logs: dict[str, list[TaskLog]] = {}
     for part in parts:
         for task, own in part.items():
@@ -209,11 +203,7 @@ def _joined(
 
 
 def _chosen(folder: Path, logs: Sequence[TaskLog], run: str | None) -> dict[str, Sequence[TaskLog]]:
-    """A folder's logs of each task: the newest, or those of the runs asked for; all of one model.
-
-    Raises:
-        DataError: If there is none, not the run asked for, or several models.
-    """
+    """A folder's logs by task: the newest, or those of the runs asked for; all of one model."""
     if not logs:
         raise DataError(
             f"{folder}: no logged answers there; give path= the --output_path of a run with "

@@ -14,15 +14,9 @@ _AROUND = 30
 
 
 class Asked(NamedTuple):
-    """A request.
+    """A request, and the log that it is looked for in.
 
-    Attributes:
-        log: The log that it is looked for in.
-        doc: Its document.
-        doc_id: The document's number.
-        kind: The request's type.
-        prompt: Its prompt.
-        argument: Its generation arguments, or the continuation to score.
+    `argument` has its generation arguments, or the continuation to score.
     """
 
     log: TaskLog | JoinedLog

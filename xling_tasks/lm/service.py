@@ -95,12 +95,12 @@ class Service:
                     number = numbers[i]
                     if number is not None:
                         if reply is not calls[i].kept:
-                            self._changed(number, _as_text(reply))
+                            self._changed(number, as_text(reply))
                         continue
                     if reply.failed and replies[ours[i]] is not None:
                         self._take_back(requests[ours[i]])
                     bar.update(replies[ours[i]] is None)
-                    replies[ours[i]] = _as_text(reply)
+                    replies[ours[i]] = as_text(reply)
         return replies
 
     def look_through(self) -> None:
@@ -112,7 +112,8 @@ class Service:
         return Call(request.args[0], request.args[1], reads, kept=kept)
 
 
-def _as_text(reply: Reply) -> str:
+def as_text(reply: Reply) -> str:
+    """A reply as it travels through the harness: an `Unanswered` where there is no answer."""
     if reply.outcome in (FAILED, REFUSED):
         return Unanswered.of(reply.outcome, reply.reason, reply.text)
     return reply.text

@@ -12,25 +12,47 @@ from typing import Any
 
 from tqdm import tqdm
 
+from xling_tasks.discovery import register_models
 from xling_tasks.errors import BackendError
 from xling_tasks.harness.arguments import files_of, identity_of
-from xling_tasks.harness.backends import class_name, sent_temperature
-from xling_tasks.harness.run import current
+from xling_tasks.harness.backends import class_name, sent_temperature, speaks_chat, unwrapped
+from xling_tasks.harness.run import bind, current
 from xling_tasks.log import log
 from xling_tasks.models.batches import batches_of
-from xling_tasks.models.building import build, under_test, wants_chat
 from xling_tasks.models.calls import Stream, stream
 from xling_tasks.models.control_tokens import inert_for
 from xling_tasks.models.doubt import shared
-from xling_tasks.models.failures import ANSWER, FAILED, Reply
+from xling_tasks.models.failures import ANSWER, FAILED, Reply, Tally, in_words, tell
 from xling_tasks.models.health import Health, Limits
 from xling_tasks.models.rounds import Call, concurrency
 from xling_tasks.models.spec import SELF, ModelSpec
-from xling_tasks.models.tally import Tally, in_words, tell
-from xling_tasks.models.turns import Conversation, messages_of
 from xling_tasks.replies.folder import cache_folder, key_of
 from xling_tasks.replies.role import store_of
-from xling_tasks.secrets import redact
+from xling_tasks.secrets import redact, redact_log, remember
+
+
+class Conversation(str):
+    """A prompt, the reply to it, and what is asked next.
+
+    It is the text that a model without a chat template gets; one with a template gets `messages`.
+    """
+
+    messages: list[dict[str, str]]
+
+    def __new__(cls, prompt: str, reply: str, request: str) -> Conversation:
+        """Join the turns."""
+        self = super().__new__(cls, f"{prompt}\n\n{reply}\n\n{request}\n")
+        roles = ("user", "assistant", "user")
+        texts = (prompt, reply, request)
+        self.messages = [{"role": r, "content": t} for r, t in zip(roles, texts, strict=True)]
+        return self
+
+
+def messages_of(prompt: str) -> list[dict[str, str]]:
+    """A prompt as the messages of a chat template."""
+    if isinstance(prompt, Conversation):
+        return prompt.messages
+    return [{"role": "user", "content": prompt}]
 
 
 class Backend:
@@ -123,17 +145,9 @@ class Backend:
             )
         self._checked = True
 
-    def ask(
-        self,
-        prompts: Sequence[str],
-        *,
-        until: Sequence[str] = (),
-        at_least: int = 0,
-        reads: Callable[[str, str], bool] | None = None,
-    ) -> list[str | None]:
+    def ask(self, prompts: Sequence[str], **how: Any) -> list[str | None]:
         """The texts of `replies`; None where there is none."""
-        replies = self.replies(prompts, until=until, at_least=at_least, reads=reads)
-        return [reply.text if reply.outcome == ANSWER else None for reply in replies]
+        return [reply.said for reply in self.replies(prompts, **how)]
 
     def replies(
         self,
@@ -174,7 +188,7 @@ class Backend:
                 Call(
                     self._context(prompt),
                     gen_kwargs,
-                    functools.partial(reads or _any, prompt),
+                    functools.partial(reads or (lambda *_: True), prompt),
                     isinstance(prompt, Conversation),
                 )
                 for prompt in open_
@@ -248,11 +262,6 @@ class Backend:
         }
 
 
-def _any(prompt: str, reply: str) -> bool:
-    """Nothing is known of what was asked for: any reply may hold it."""
-    return True
-
-
 def _identities(role: str, named: tuple[str, dict[str, Any]] | None) -> tuple[Any, Any]:
     """`identity` and `former` of a model by its name and arguments."""
     if named is None:
@@ -309,3 +318,52 @@ class _ByIdentity:
 def run_token() -> _ByIdentity:
     """What tells this run from others in one process: its model under test, by identity."""
     return _ByIdentity(current().lm)
+
+
+def under_test(role: str) -> tuple[Any, tuple[str, dict[str, Any]] | None]:
+    """The model under test; its name and arguments where the run has them."""
+    run = bind()  # the run that was bound last may be over
+    lm, name = run.lm, run.model
+    if lm is None:
+        raise BackendError(f"{role}: 'self' is the model under test, but none is running")
+    if not isinstance(name, str):
+        return unwrapped(lm), None
+    return unwrapped(lm), (name, dict(run.model_args))
+
+
+def build(role: str, spec: ModelSpec) -> tuple[Any, tuple[str, dict[str, Any]]]:
+    """A backend of the harness with its name and arguments.
+
+    Raises:
+        BackendError: If there is none of this name, or it cannot be built.
+    """
+    from lm_eval.api.registry import get_model
+
+    remember(spec.model_args)
+    register_models()  # a command of ours may come here without the harness's task manager
+
+    extra = {} if spec.batch_size is None else {"batch_size": spec.batch_size}
+    try:
+        model = get_model(spec.model)
+    except (KeyError, ValueError) as error:
+        raise BackendError(f"{role}.model: {error.args[0]}") from error
+    try:
+        lm = model.create_from_arg_obj(dict(spec.model_args), extra)
+    except Exception as error:
+        raise BackendError(
+            f"{role}: the harness could not build {spec.model!r} with {redact(spec.model_args)}: "
+            + redact_log(f"{type(error).__name__}: {error}")
+        ) from error
+    return lm, (spec.model, dict(spec.model_args))
+
+
+def wants_chat(lm: Any, spec: ModelSpec) -> bool:
+    """Whether prompts go through the backend's chat template."""
+    if isinstance(spec.apply_chat_template, bool):
+        return spec.apply_chat_template
+    if speaks_chat(lm):
+        return True
+    try:
+        return bool(getattr(getattr(lm, "tokenizer", None), "chat_template", None))
+    except Exception:  # a tokenizer may be loaded, or even fetched, only when asked for
+        return False

@@ -8,10 +8,11 @@ submitted is noted before and after, so that a run that was killed finds its bat
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -247,16 +248,12 @@ class _Service:
     def create(self, file: str, *, perhaps_there: bool = False) -> str:
         """Submit a file, once: if its batch may be there already, it is looked for first."""
         asked = {"input_file_id": file, "endpoint": self.endpoint, "completion_window": "24h"}
-        number = 0
-        while True:
+
+        def submit(number: int) -> str:
             found = self._batch_of(file) if number or perhaps_there else None
-            if found is not None:
-                return found
-            try:
-                return str(self._once("POST", "/batches", json=asked).json()["id"])
-            except CallFailed as failed:
-                number += 1
-                self._wait_or_raise(failed, number)
+            return found or str(self._once("POST", "/batches", json=asked).json()["id"])
+
+        return str(self._until_it_works(submit))
 
     def _batch_of(self, file: str) -> str | None:
         try:
@@ -354,21 +351,22 @@ class _Service:
 
     def _call(self, method: str, path: str, **more: Any) -> Any:
         """A request that may be made again."""
-        number = 0
-        while True:
-            try:
-                return self._once(method, path, **more)
-            except CallFailed as failed:
-                number += 1
-                self._wait_or_raise(failed, number)
+        return self._until_it_works(lambda _: self._once(method, path, **more))
 
-    def _wait_or_raise(self, failed: CallFailed, number: int) -> None:
-        self.health.attempt_failed(failed)
-        over = self._limits.strict and number >= self._limits.attempts
-        if over or not failed.again:
-            raise failed
-        self.health.check()  # raises where nothing has come for minutes
-        time.sleep(min(30.0, 0.5 * 2**number) if failed.wait is None else failed.wait)
+    def _until_it_works(self, ask: Callable[[int], Any]) -> Any:
+        """What comes of an attempt, which is told how many there were before."""
+        for number in itertools.count():
+            try:
+                return ask(number)
+            except CallFailed as failed:
+                self.health.attempt_failed(failed)
+                over = self._limits.strict and number + 1 >= self._limits.attempts
+                if over or not failed.again:
+                    raise
+                self.health.check()  # raises where nothing has come for minutes
+                wait = min(30.0, 0.5 * 2 ** (number + 1)) if failed.wait is None else failed.wait
+                time.sleep(wait)
+        raise AssertionError("an attempt returns or raises")
 
     def _once(self, method: str, path: str, **more: Any) -> Any:
         import requests

@@ -12,19 +12,17 @@ import copy
 import functools
 import itertools
 import json
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 from xling_tasks.harness.backends import clean_reply
 from xling_tasks.log import log
-from xling_tasks.models import failures
 from xling_tasks.models.batches import batch_round
 from xling_tasks.models.doubt import Doubt
-from xling_tasks.models.failures import FAILED, CallFailed, Reply
+from xling_tasks.models.failures import EMPTY, FAILED, CallFailed, Reply
 from xling_tasks.models.health import Health, Limits
-from xling_tasks.models.rounds import Arrived, Call, concurrency, one_round, own_transport
+from xling_tasks.models.rounds import Arrived, Call, one_round, own_transport
 from xling_tasks.replies.store import ReplyStore
-from xling_tasks.unanswered import Unanswered
 
 CHUNK = 64
 """Requests per call of a local backend: small enough to lose little, large enough for batches."""
@@ -65,51 +63,6 @@ def stream(
         yield from _apis(lm, calls, limits, health, batches)
     else:
         yield from _batches(lm, calls, health)
-
-
-def generate(
-    lm: Any,
-    requests: Sequence[tuple[Any, Mapping[str, Any]]],
-    told: Callable[[int, str], None],
-    *,
-    name: str = "the model under test",
-    limits: Limits | None = None,
-) -> list[str]:
-    """Answers of a model, each told the moment it is there, with its own arguments.
-
-    The concurrency stays full however the arguments differ (a seed for every answer). Equal
-    requests are asked as often as they stand there.
-
-    Args:
-        lm: A model of the harness; see `own_transport` for those that this is made for.
-        requests: (context, generation arguments).
-        told: Called in this thread with a request's place and its answer; an `Unanswered` where a
-            filter refused or the service failed for good.
-        name: For messages.
-        limits: How long to go on; by default as the backend was built.
-
-    Returns:
-        As many answers as requests.
-
-    Raises:
-        ServiceDown: If the service stays down; what was told before is good.
-    """
-    limits = limits or Limits.of({"timeout": getattr(lm, "timeout", Limits.timeout)})
-    health = Health(name, limits, concurrency(lm))
-    calls = [Call(context, dict(gen_kwargs)) for context, gen_kwargs in requests]
-    answers = [""] * len(calls)
-    with contextlib.closing(stream(lm, calls, limits, health)) as arriving:
-        for arrived in arriving:
-            for place, reply in arrived:
-                answers[place] = _answer(reply)
-                told(place, answers[place])
-    return answers
-
-
-def _answer(reply: Reply) -> str:
-    if reply.outcome in (FAILED, failures.REFUSED):
-        return Unanswered.of(reply.outcome, reply.reason)
-    return reply.text
 
 
 # API backends
@@ -206,13 +159,10 @@ def _batch(lm: Any, calls: Sequence[Call], places: Sequence[int]) -> Arrived:
     ]
     answers = list(lm.generate_until(requests))
     # A hosted backend of the harness may break off and return what it has.
-    replies = [_outcome(clean_reply(answer)) for answer in answers[: len(places)]]
+    texts = map(clean_reply, answers[: len(places)])
+    replies = [Reply(text) if text.strip() else Reply("", EMPTY, "empty") for text in texts]
     replies += [Reply("", FAILED, "no reply")] * (len(places) - len(replies))
     return list(zip(places, replies, strict=True))
-
-
-def _outcome(text: str) -> Reply:
-    return Reply(text) if text.strip() else Reply("", failures.EMPTY, "empty")
 
 
 def _after_memory_error(error: Exception) -> None:

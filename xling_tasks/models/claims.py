@@ -10,15 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
-from typing import Any
+from itertools import pairwise
 
 from xling_metrics.claims import distinct_claims
 
 from xling_tasks.data.prompts import Prompt
-from xling_tasks.models.again import Second, ask_again, both_replies
+from xling_tasks.models.again import Asked, ask_in_form, both_replies
 from xling_tasks.models.backend import Backend
-from xling_tasks.models.failures import ANSWER, Reply
 from xling_tasks.readers.fences import Fences, behind_code, coded_statements
 from xling_tasks.readers.thinking import without_thinking
 
@@ -75,37 +73,26 @@ def extract(
 ) -> list[Extraction]:
     """The claims of each text, in order; equal texts are asked about once, empty ones never."""
     codes = {text: fences.code(text) for text in dict.fromkeys(texts) if text.strip()}
-    prompts = [fill_claims(prompt, text, code, judge.inert) for text, code in codes.items()]
-    code_in = dict(zip(prompts, codes.values(), strict=True))
-
-    def reads(prompt: str, reply: str) -> bool:
-        return read_claims(reply, code_in[prompt]).claims is not None
-
-    how: dict[str, Any] = {"until": ("[BEGIN TEXT",), "at_least": EXTRACTION_TOKENS}
-    replies = dict(zip(prompts, judge.replies(prompts, reads=reads, **how), strict=True))
-    second = ask_again(
+    prompts = {text: fill_claims(prompt, text, code, judge.inert) for text, code in codes.items()}
+    asked = ask_in_form(
         judge,
-        replies,
-        lambda prompt, reply: int(not reads(prompt, reply)),
+        {prompts[text]: code for text, code in codes.items()},
+        lambda code, reply: [code] if read_claims(reply, code).claims is None else [],
         lambda _, new: claims_again(new[0]),
         fences,
-        **how,
+        until=("[BEGIN TEXT",),
+        at_least=EXTRACTION_TOKENS,
     )
-    extractions = {
-        text: _extraction(replies[prompt], codes[text], second.get(prompt))
-        for text, prompt in zip(codes, prompts, strict=True)
-    }
+    extractions = {text: _extraction(asked[prompts[text]], code) for text, code in codes.items()}
     return [extractions[text] if text.strip() else Extraction(()) for text in texts]
 
 
-def _extraction(reply: Reply, code: str, second: Second | None) -> Extraction:
-    said = reply.text if reply.outcome == ANSWER else None
+def _extraction(asked: Asked, code: str) -> Extraction:
+    first, second, codes = asked
     if second is None:
-        return read_claims(said, code)
-    again = second.reply.text if second.reply.outcome == ANSWER else None
-    return replace(
-        read_claims(again, second.codes[0]), reply=both_replies(said, again or ""), asked_again=True
-    )
+        return read_claims(first.said, code)
+    replies = both_replies(first.said, second.said or "")
+    return replace(read_claims(second.said, codes[0]), reply=replies, asked_again=True)
 
 
 def claims_again(code: str) -> str:
@@ -221,55 +208,49 @@ def verify(
         asked_again: Pairs that were asked about a second time are added here.
     """
     distinct = dict.fromkeys(pair for pair in pairs if pair[0] and pair[1].strip())
-    parts = {pair: list(_chunks(pair[0])) for pair in distinct}
-    asked = [(part, reference) for (_, reference), chunks in parts.items() for part in chunks]
-    filled = [fill_support(prompt, *each, fences, judge.inert) for each in asked]
-    prompts, codes = [text for text, _ in filled], [code for _, code in filled]
-    code_in = dict(zip(prompts, codes, strict=True))
+    parts = {
+        pair: [pair[0][at : at + PER_PROMPT] for at in range(0, len(pair[0]), PER_PROMPT)]
+        for pair in distinct
+    }
+    filled = {
+        (part, reference): fill_support(prompt, part, reference, fences, judge.inert)
+        for (_, reference), chunks in parts.items()
+        for part in chunks
+    }
 
-    def reads(prompt: str, reply: str) -> bool:
-        return read_support(reply, 1, code_in[prompt]) != [None]
+    def lacking(about: tuple[int, str], reply: str) -> list[list[int]]:
+        said = enumerate(read_support(reply, *about), start=1)
+        numbers = [number for number, verdict in said if verdict is None]
+        return [numbers] if numbers else []
 
-    parts_in = {prompt: part for prompt, (part, _) in zip(prompts, asked, strict=True)}
-
-    def lacking(prompt: str, reply: str) -> list[int]:
-        said = read_support(reply, len(parts_in[prompt]), code_in[prompt])
-        return [number for number, verdict in enumerate(said, start=1) if verdict is None]
-
-    how: dict[str, Any] = {"until": ("[BEGIN REFERENCE",)}
-    replies = dict(zip(prompts, judge.replies(prompts, reads=reads, **how), strict=True))
-    second = ask_again(
+    came = ask_in_form(
         judge,
-        replies,
-        lambda prompt, reply: int(bool(lacking(prompt, reply))),
-        lambda prompt, new: support_again(lacking(prompt, replies[prompt].text), new[0]),
+        {text: (len(part), code) for (part, _), (text, code) in filled.items()},
+        lacking,
+        lambda numbers, new: support_again(numbers[0], new[0]),
         fences,
-        **how,
+        reads=lambda about, reply: read_support(reply, 1, about[1]) != [None],
+        until=("[BEGIN REFERENCE",),
     )
-    verdicts = iter(
-        [
-            _both(replies[prompt], len(part), code, second.get(prompt))
-            for prompt, (part, _), code in zip(prompts, asked, codes, strict=True)
-        ]
-    )
+    verdicts = {
+        each: _both(came[text], len(each[0]), code) for each, (text, code) in filled.items()
+    }
     if asked_again is not None:
-        known = {asked[prompts.index(prompt)] for prompt in second}
-        asked_again |= {
-            pair for pair, chunks in parts.items() if {(c, pair[1]) for c in chunks} & known
-        }
+        again = {each for each, (text, _) in filled.items() if came[text].second is not None}
+        asked_again |= {pair for pair in parts if {(c, pair[1]) for c in parts[pair]} & again}
     supported = {
-        pair: [verdict for _ in chunks for verdict in next(verdicts)]
-        for pair, chunks in parts.items()
+        (claims, reference): [each for part in chunks for each in verdicts[part, reference]]
+        for (claims, reference), chunks in parts.items()
     }
     return [supported.get(pair, [False] * len(pair[0])) for pair in pairs]
 
 
-def _both(reply: Reply, count: int, code: str, second: Second | None) -> list[bool | None]:
+def _both(asked: Asked, count: int, code: str) -> list[bool | None]:
     """The verdicts of the first reply, and of the second where the first has none."""
-    first = read_support(reply.text if reply.outcome == ANSWER else None, count, code)
-    if second is None or second.reply.outcome != ANSWER:
+    first = read_support(asked.first.said, count, code)
+    if asked.second is None or asked.second.said is None:
         return first
-    later = read_support(second.reply.text, count, second.codes[0])
+    later = read_support(asked.second.text, count, asked.codes[0])
     return [b if a is None else a for a, b in zip(first, later, strict=True)]
 
 
@@ -317,9 +298,3 @@ def read_support(reply: str | None, count: int, code: str) -> list[bool | None]:
     lines = _lines(without_thinking(reply or "", [code]))
     stated = coded_statements(lines, read)
     return [None if 0 in stated else stated.get(number) for number in range(1, count + 1)]
-
-
-def _chunks(claims: Iterable[str]) -> Iterable[tuple[str, ...]]:
-    rest = iter(claims)
-    while part := tuple(islice(rest, PER_PROMPT)):
-        yield part

@@ -59,6 +59,10 @@ def inert_for(tokenizer: Any) -> Callable[[str], str]:
     return functools.partial(_inert, lenient=lenient, exact=exact, firsts=firsts)
 
 
+_ROUNDS = 20
+"""Names within names (`<<s>s>`) take a round each."""
+
+
 def _longest_first(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (-len(name), name))
 
@@ -76,10 +80,6 @@ def _inert(text: str, lenient: re.Pattern[str], exact: re.Pattern[str] | None, f
     return text
 
 
-_ROUNDS = 20
-"""Names within names (`<<s>s>`) take a round each."""
-
-
 def names_of(tokenizer: Any) -> list[str]:
     """The names of a tokenizer's control tokens, as they stand in a text.
 
@@ -87,35 +87,24 @@ def names_of(tokenizer: Any) -> list[str]:
     added words and white space, which are vocabulary, and what has but one character: it cannot
     be broken up, and no turn begins with it.
     """
-    added = _attribute(tokenizer, "added_tokens_decoder", {})
-    tokens = list(added.values()) if isinstance(added, dict) else []
-    special = _texts(_attribute(tokenizer, "all_special_tokens", []))
-    special |= _texts(_attribute(tokenizer, "special_tokens_set", []))  # tiktoken's name for them
-    special |= _texts(token for token in tokens if getattr(token, "special", False))
-    others = _texts(tokens) | _texts(_added_vocabulary(tokenizer))
+
+    def added() -> list[Any]:
+        return list(tokenizer.added_tokens_decoder.values())
+
+    special = _texts(lambda: tokenizer.all_special_tokens)
+    special |= _texts(lambda: tokenizer.special_tokens_set)  # tiktoken's name for them
+    special |= _texts(lambda: [token for token in added() if getattr(token, "special", False)])
+    others = _texts(added) | _texts(lambda: tokenizer.get_added_vocab())
     marks = {name for name in others if re.search(r"[^\w\s]", name) and re.search(r"\w", name)}
     return sorted(name for name in special | marks if len(_plain(name).strip()) > 1)
 
 
-def _added_vocabulary(tokenizer: Any) -> list[str]:
+def _texts(tokens: Callable[[], Iterable[Any]]) -> set[str]:
+    """What a tokenizer of any library, or none, tells of itself."""
     try:
-        return list(tokenizer.get_added_vocab())
-    except Exception:  # a tokenizer of any library, or none
-        return []
-
-
-def _texts(tokens: Any) -> set[str]:
-    try:
-        return {text for text in map(str, tokens) if text}
-    except TypeError:
+        return {text for text in map(str, tokens()) if text}
+    except Exception:
         return set()
-
-
-def _attribute(tokenizer: Any, name: str, default: Any) -> Any:
-    try:
-        return getattr(tokenizer, name, default)
-    except Exception:  # a tokenizer of any library
-        return default
 
 
 # Finding them in any form

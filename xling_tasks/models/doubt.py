@@ -78,20 +78,8 @@ def _common(reply: str) -> str:
     return text if any(unicodedata.category(c)[0] == "L" for c in text) else ""
 
 
-def _odds(hits: range, tried: int, share: float) -> float:
-    """The probability of so many hits."""
-    return sum(math.comb(tried, n) * share**n * (1 - share) ** (tried - n) for n in hits)
-
-
 class Doubt:
-    """What is said to the calls of one stream, and whether a service says it.
-
-    Args:
-        lm: The backend.
-        calls: All calls.
-        limits: How long to go on.
-        health: What is known of the service.
-    """
+    """What is said to the calls of one stream, and whether a service says it."""
 
     def __init__(self, lm: Any, calls: Sequence[Call], limits: Limits, health: Health) -> None:
         self._lm, self._calls, self._limits, self._health = lm, calls, limits, health
@@ -142,7 +130,7 @@ class Doubt:
             text: same
             for text, same in places.items()
             if text in self._health.troubles
-            or (text not in looked_into and self._prompts(same) >= PROMPTS)
+            or (text not in looked_into and len({*map(self._prompt, same)}) >= PROMPTS)
         }
 
     def _text(self, place: int, reply: Reply) -> str:
@@ -176,13 +164,10 @@ class Doubt:
             yield self._second(text, same, again, shown)
 
     def _cut_short(self, text: str, same: Sequence[int]) -> tuple[int, int]:
-        """How often a text begins where there is no room for more, and how often it comes whole.
-
-        Asked as often as would surely meet it. A beginning that other replies have says nothing.
-        """
-        share = len(same) / (2 + len(self._said))
+        """How often a text begins where there is no room for more, and how often it comes whole."""
+        share = len(same) / (2 + len(self._said))  # asked as often as would surely meet it
         most = min(_MOST_TRIED, max(_TRIED, math.ceil(math.log(_SURELY) / math.log1p(-share))))
-        others = {
+        others = {  # a beginning that these have says nothing
             reply.text.strip() for reply in self._said.values() if _common(reply.text) != text
         }
         places, by_length = itertools.cycle(same), True
@@ -215,7 +200,11 @@ class Doubt:
     def _is_their_answer(self, stays: int, same: Sequence[int]) -> bool:
         """Whether a text comes again to the same prompts more often than to any."""
         tried, share = min(_TRIED, len(same)), len(same) / len(self._said)
-        return _odds(range(stays, tried + 1), tried, share) < _BY_CHANCE
+        by_chance = sum(
+            math.comb(tried, n) * share**n * (1 - share) ** (tried - n)
+            for n in range(stays, tried + 1)
+        )
+        return by_chance < _BY_CHANCE
 
     def _second(self, text: str, same: list[int], again: dict[int, Reply], shown: str) -> Arrived:
         """The second replies; those that are the same text once more have failed."""
@@ -240,9 +229,11 @@ class Doubt:
             "answer, set detect_errors=false",
             self._health.name, len(same), len(self._said), shown,
         )  # fmt: skip
-        held = [(i, Reply("", REFUSED, HELD)) for i in same]
-        self._said.update(held)
-        return held
+        return self._instead(same, Reply("", REFUSED, HELD))
+
+    def _instead(self, same: list[int], reply: Reply) -> Arrived:
+        self._said.update(dict.fromkeys(same, reply))
+        return [(i, reply) for i in same]
 
     def _failed(self, same: list[int], shown: str) -> Arrived:
         log.error(
@@ -251,10 +242,8 @@ class Doubt:
             "start. If it is what the model says, set detect_errors=false",
             self._health.name, len(same), shown,
         )  # fmt: skip
-        gone = [(i, Reply("", FAILED, REPEATED)) for i in same]
-        self._said.update(gone)
-        self._health.says_nothing_else(shown)
-        return gone
+        self._health.one_text = shown
+        return self._instead(same, Reply("", FAILED, REPEATED))
 
     def _is_the_services(self, text: str) -> bool:
         """Whether prompts that got other replies, and questions of ours, get this text now."""
@@ -269,11 +258,8 @@ class Doubt:
             reply.failed or alike(reply.text) == text for each in replies for reply in each.values()
         )
 
-    def _prompts(self, places: Iterable[int]) -> int:
-        """How many different prompts there are, but for numbers in them."""
-        return len({self._prompt(i) for i in places})
-
     def _prompt(self, place: int) -> str:
+        """A prompt, but for the numbers in it."""
         return alike(str(self._calls[place].context))
 
     def _context(self, prompt: str) -> Any:

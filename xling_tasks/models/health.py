@@ -61,6 +61,7 @@ class Health:
     Attributes:
         reasons: Why calls failed for good, counted.
         troubles: Texts that are known to be the service's, and no model's (`doubt`).
+        one_text: What comes whatever is asked; '' where there is no such text.
     """
 
     def __init__(self, name: str, limits: Limits, concurrent: int) -> None:
@@ -73,7 +74,7 @@ class Health:
         self._enough = min(3, concurrent)
         self._attempts_failed = 0
         self._alive = time.monotonic()
-        self._one_text = ""
+        self.one_text = ""
 
     def start(self) -> None:
         """A new set of calls: silence is counted from here."""
@@ -89,10 +90,6 @@ class Health:
         self._attempts_failed += 1
         self._lately[failed.reason] += 1
 
-    def says_nothing_else(self, text: str) -> None:
-        """Whatever is asked, one text comes."""
-        self._one_text = text
-
     def gave_up(self, failed: CallFailed) -> None:
         """A call failed for good."""
         self._in_a_row += failed.down
@@ -100,8 +97,8 @@ class Health:
     def check(self) -> None:
         """Raise ServiceDown if the service is down."""
         silent = time.monotonic() - self._alive
-        if self._one_text:
-            raise self.down(f"whatever is asked, it says {self._one_text!r}")
+        if self.one_text:
+            raise self.down(f"whatever is asked, it says {self.one_text!r}")
         if self._attempts_failed >= self._enough and silent > self.limits.down:
             raise self.down(f"no reply for {silent:.0f} s")
         if self._in_a_row >= self._most_in_a_row and (

@@ -3,19 +3,24 @@
 An answer under judgement is untrusted text. It may contain the options, fake the end of its
 fence, or give orders. Fences and the verdict line carry a code that it cannot know (see
 `readers.fences`), and control tokens in it are broken up (see `control_tokens`).
+
+There is one judge or several, asked about the same answers, perhaps in both orders of the two
+answers. The label of an answer is the one that more than half of all judges gave, counted over the
+whole jury: of three judges one that failed and two that differ make no majority. A judge that
+cannot be asked or read has no vote for a label, and so can't hand its share to the others.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from xling_tasks.criteria import NO_RESPONSE, OPTIONS
+from xling_tasks.criteria import LABELS, NO_RESPONSE, OPTIONS
 from xling_tasks.data.prompts import Prompt
-from xling_tasks.models.again import Second, ask_again
+from xling_tasks.models.again import Asked, ask_in_form, both_replies
 from xling_tasks.models.backend import Backend
-from xling_tasks.models.failures import ANSWER, Reply
 from xling_tasks.readers.fences import Fences, last_statement, said_lines
 
 UNTIL = ("[BEGIN QUESTION",)
@@ -68,41 +73,30 @@ def judge(
 
     A reply that is not in form is asked about again, once.
     """
-    asked = {case: case.code(fences) for case in cases if case.answer.strip()}
-    texts = [fill(prompt, case, code, backend.inert) for case, code in asked.items()]
-    code_in = dict(zip(texts, asked.values(), strict=True))
     word = label_word(prompt)
-
-    def reads(text: str, reply: str) -> bool:
-        return read_verdict(reply, code_in[text], word) != NO_RESPONSE
-
-    replies = dict(zip(texts, backend.replies(texts, until=UNTIL, reads=reads), strict=True))
-    second = ask_again(
+    codes = {case: case.code(fences) for case in cases if case.answer.strip()}
+    texts = {case: fill(prompt, case, code, backend.inert) for case, code in codes.items()}
+    asked = ask_in_form(
         backend,
-        replies,
-        lambda text, reply: int(not reads(text, reply)),
-        lambda _, codes: again(codes[0], word),
+        dict(zip(texts.values(), codes.values(), strict=True)),
+        lambda code, reply: [word] if read_verdict(reply, code, word) == NO_RESPONSE else [],
+        lambda _, new: again(new[0], word),
         fences,
         until=UNTIL,
     )
-    text_of = dict(zip(asked, texts, strict=True))
-    return [
-        _judgement(replies[text], code_in[text], second.get(text), word)
-        if (text := text_of.get(case)) is not None
-        else Judgement(NO_RESPONSE, None)
-        for case in cases
-    ]
+    made = {case: _judgement(asked[text], codes[case], word) for case, text in texts.items()}
+    return [made.get(case, Judgement(NO_RESPONSE, None)) for case in cases]
 
 
-def _judgement(reply: Reply, code: str, second: Second | None, word: str) -> Judgement:
-    if reply.outcome != ANSWER:
-        return Judgement(None, None, reply.reason)
+def _judgement(asked: Asked, code: str, word: str) -> Judgement:
+    first, second, codes = asked
+    if first.said is None:
+        return Judgement(None, None, first.reason)
     if second is None:
-        return Judgement(read_verdict(reply.text, code, word), reply.text)
-    if second.reply.outcome != ANSWER:
-        return Judgement(None, reply.text, second.reply.reason, again="")
-    said = second.reply.text
-    return Judgement(read_verdict(said, second.codes[0], word), reply.text, again=said)
+        return Judgement(read_verdict(first.text, code, word), first.text)
+    if second.said is None:
+        return Judgement(None, first.text, second.reason, again="")
+    return Judgement(read_verdict(second.text, codes[0], word), first.text, again=second.text)
 
 
 def again(code: str, word: str) -> str:
@@ -174,3 +168,178 @@ _STARTS = (
     *(f"{whose}verdictis" for whose in ("the", "my", "final", "myfinal", "thefinal")),
 )
 """What may stand before the word, letters alone."""
+
+
+_MIRRORED = {"more_comprehensive": "less_comprehensive", "less_comprehensive": "more_comprehensive"}
+
+
+def mirrored(label: str) -> str:
+    """What a label of the second answer says of the first: more and less change places."""
+    return _MIRRORED.get(label, label)
+
+
+@dataclass(frozen=True)
+class Vote:
+    """What one judge says of one answer.
+
+    Attributes:
+        judgement: In the published order: the reference first.
+        swapped: In the other order, the label as the judge gave it (not mirrored); None where
+            that was not asked.
+    """
+
+    judgement: Judgement
+    swapped: Judgement | None = None
+
+    @property
+    def label(self) -> str | None:
+        """The label in the published order, if it is one of the four; else None."""
+        return _readable(self.judgement)
+
+    @property
+    def order_sensitive(self) -> bool | None:
+        """Whether the two orders contradict each other; None unless both have a label."""
+        label, other = self.label, _readable(self.swapped)
+        return None if label is None or other is None else mirrored(other) != label
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a jury says of one answer.
+
+    Attributes:
+        votes: One per judge, in the order of the setting.
+        label: One of `LABELS`, or `no_response`; None without one.
+        no_majority: Whether it has no label because no label has more than half of the judges.
+        reason: Why most judges could not be asked; '' where they could.
+    """
+
+    votes: tuple[Vote, ...]
+    label: str | None = None
+    no_majority: bool = False
+    reason: str = ""
+
+
+def verdict(votes: Sequence[Vote]) -> Verdict:
+    """The verdict of one judge, which is its own, or of several, which is the majority's."""
+    judgements = [vote.judgement for vote in votes]
+    (label, most), *_ = Counter(item.label for item in judgements).most_common(1)
+    if 2 * most <= len(judgements):
+        return Verdict(tuple(votes), no_majority=True)
+    reason = next((item.reason for item in judgements if item.label is None), "")
+    return Verdict(tuple(votes), label, reason=reason if label is None else "")
+
+
+@dataclass(frozen=True)
+class Jury:
+    """Judges with their names.
+
+    Attributes:
+        judges: The backends, in the order of the setting.
+        names: Their names: given, or their numbers from 1.
+        both_orders: Whether each is also asked with the two answers exchanged.
+    """
+
+    judges: tuple[Backend, ...]
+    names: tuple[str, ...]
+    both_orders: bool = False
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one judge."""
+        return len(self.judges) > 1
+
+    @property
+    def signature(self) -> str:
+        """That of the one judge; of several how their labels are joined, and each by its name."""
+        if not self.several:
+            return self.judges[0].signature
+        own = (f"{n}={b.signature}" for n, b in zip(self.names, self.judges, strict=True))
+        return f"majority_of_{len(self.judges)}[{'; '.join(own)}]"
+
+    def check(self) -> None:
+        """Reach every judge.
+
+        Raises:
+            BackendError: For the first that does not answer.
+        """
+        for each in self.judges:
+            each.check()
+
+    def verdicts(self, cases: Sequence[Case], prompt: Prompt, fences: Fences) -> list[Verdict]:
+        """One verdict per case, in order; empty answers are not asked about."""
+        by_judge = [self._votes(each, cases, prompt, fences) for each in self.judges]
+        return [verdict(votes) for votes in zip(*by_judge, strict=True)]
+
+    def _votes(
+        self, backend: Backend, cases: Sequence[Case], prompt: Prompt, fences: Fences
+    ) -> list[Vote]:
+        judgements = judge(cases, prompt, backend, fences)
+        if not self.both_orders:
+            return [Vote(item) for item in judgements]
+        there = [case for case in cases if case.answer.strip()]
+        turned = judge([swapped(case) for case in there], prompt, backend, fences)
+        other = dict(zip(there, turned, strict=True))
+        return [Vote(item, other.get(case)) for case, item in zip(cases, judgements, strict=True)]
+
+
+def swapped(case: Case) -> Case:
+    """The case with the reference in the answer's place, and the answer in the reference's."""
+    return Case(case.question, case.answer, case.reference, case.language)
+
+
+def asked_again(verdict: Verdict) -> list[int]:
+    """How many of the replies about an answer were asked about again, and how many there are."""
+    items = [item for vote in verdict.votes for item in (vote.judgement, vote.swapped)]
+    replied = [item for item in items if item is not None and item.reply is not None]
+    return [sum(item.again is not None for item in replied), len(replied)]
+
+
+def _readable(item: Judgement | None) -> str | None:
+    return item.label if item is not None and item.label in LABELS else None
+
+
+# What a sample records
+
+
+def recorded(verdict: Verdict, jury: Jury) -> dict[str, object]:
+    """A verdict as a sample has it: label, reply and judge as of one judge, then every vote."""
+    first = verdict.votes[0].judgement if verdict.votes else Judgement(None, None)
+    own = both_replies(first.reply, first.again)
+    said: dict[str, object] = {
+        "label": verdict.label,
+        "reply": _replies(verdict, jury) if jury.several else own,
+    }
+    if verdict.reason:
+        said["failed"] = verdict.reason
+    if verdict.no_majority:
+        said["no_majority"] = True
+    said["judge"] = jury.signature
+    if jury.several:
+        votes = zip(jury.names, verdict.votes, strict=False)
+        said["votes"] = [
+            {"judge": name, **_told(vote.judgement)}
+            | ({} if vote.swapped is None else {"swapped": _told(vote.swapped)})
+            for name, vote in votes
+        ]
+    elif jury.both_orders and verdict.votes and verdict.votes[0].swapped is not None:
+        said["swapped"] = _told(verdict.votes[0].swapped)
+    return said
+
+
+def _told(item: Judgement) -> dict[str, object]:
+    failed = {"failed": item.reason} if item.reason else {}
+    return {"label": item.label, "reply": both_replies(item.reply, item.again), **failed}
+
+
+def _replies(verdict: Verdict, jury: Jury) -> str | None:
+    """All judges' replies as one text, each under the judge's name and label."""
+    parts = []
+    for name, vote in zip(jury.names, verdict.votes, strict=False):
+        label = vote.judgement.label or "failed"
+        said = both_replies(vote.judgement.reply, vote.judgement.again)
+        if said is not None:
+            parts.append(f"[judge {name}: {label.replace('_', ' ')}]\n{said}")
+        elif label != NO_RESPONSE:
+            parts.append(f"[judge {name}: {label}]")
+    return "\n\n".join(parts) or None

@@ -12,9 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from xling_tasks.data.prompts import Prompt
-from xling_tasks.models.again import ask_again
+from xling_tasks.models.again import ask_in_form
 from xling_tasks.models.backend import Backend
-from xling_tasks.models.failures import ANSWER
 from xling_tasks.readers.fences import Fences, has_code, last_statement, said_lines
 from xling_tasks.readers.thinking import without_thinking
 
@@ -29,12 +28,9 @@ _WORDS = {"yes": 1, "no": 0, _NONE: _NEITHER}
 
 
 class Choice(NamedTuple):
-    """A reply to a multiple-choice question.
+    """A reply to a multiple-choice question with its options (letter, text).
 
-    Attributes:
-        reply: The reply.
-        options: Letter and text of each option.
-        several: Whether it may have several letters.
+    `several` says whether it may have several letters.
     """
 
     reply: str
@@ -43,12 +39,7 @@ class Choice(NamedTuple):
 
 
 class Opinion(NamedTuple):
-    """A reply to the question whether a text is a correct answer.
-
-    Attributes:
-        reply: The reply.
-        answer: The text.
-    """
+    """A reply to the question whether a text, the answer, is correct."""
 
     reply: str
     answer: str
@@ -73,10 +64,6 @@ class Reader:
         self.signature = backend.signature
         self.asked_again: set[Choice | Opinion] = set()
 
-    def check(self) -> None:
-        """Ask for one short reply."""
-        self._backend.check()
-
     def letters(self, asked: Sequence[Choice]) -> list[frozenset[str] | None]:
         """The letters that each reply gives; None for none, or where the model does not say."""
 
@@ -97,32 +84,23 @@ class Reader:
             each: fill(self._prompt, each, code, self._backend.inert, self._language)
             for each, code in codes.items()
         }
-        code_in = {prompts[each]: code for each, code in codes.items()}
-
-        def reads(prompt: str, reply: str) -> bool:
-            return any(has_code(line, code_in[prompt]) for line in said_lines(reply))
-
-        texts = list(prompts.values())
-        replies = dict(
-            zip(texts, self._backend.replies(texts, until=UNTIL, reads=reads), strict=True)
-        )
-        second = ask_again(
+        came = ask_in_form(
             self._backend,
-            replies,
-            lambda prompt, reply: int(not stated(reply, code_in[prompt])),
+            {prompts[each]: code for each, code in codes.items()},
+            lambda code, reply: [] if stated(reply, code) else [code],
             lambda _, new: again(new[0]),
             self._fences,
+            reads=lambda code, reply: any(has_code(line, code) for line in said_lines(reply)),
             until=UNTIL,
         )
-        self.asked_again |= {each for each, prompt in prompts.items() if prompt in second}
         readings: dict[_Asked, _T | None] = {}
         for each, prompt in prompts.items():
-            later = second.get(prompt)
-            reply, code = (
-                (replies[prompt], codes[each]) if later is None else (later.reply, later.codes[0])
-            )
-            said = reply.text if reply.outcome == ANSWER else None
-            readings[each] = read(each, said, code)
+            first, second, new = came[prompt]
+            if second is None:
+                readings[each] = read(each, first.said, codes[each])
+            else:
+                self.asked_again.add(each)
+                readings[each] = read(each, second.said, new[0])
         return [readings[each] for each in asked]
 
 
@@ -157,11 +135,7 @@ def _material(asked: Choice | Opinion) -> str:
 
 
 def fill(
-    prompt: Prompt,
-    asked: Choice | Opinion,
-    code: str,
-    inert: Callable[[str], str],
-    language: str,
+    prompt: Prompt, asked: Choice | Opinion, code: str, inert: Callable[[str], str], language: str
 ) -> str:
     """What the model is asked about a reply, without the reply's thinking.
 

@@ -92,14 +92,11 @@ def one_round(
 def _drain(
     results: queue.SimpleQueue[Any], arrived: list[tuple[int, Any]]
 ) -> tuple[BaseException | None, bool]:
-    """Add all that has arrived; waits a second at most, so that a hanging service is noticed.
-
-    Returns:
-        The error that ended the calls, if one did, and whether all calls are done.
-    """
+    """Add all that has arrived; returns what error ended the calls, and whether all are done."""
     while True:
         try:
-            # What has come is kept at once: a kill loses what waits for more.
+            # What has come is kept at once: a kill loses what waits for more. A second at most, so
+            # that a hanging service is noticed.
             item = results.get(block=not arrived, timeout=1.0)
         except queue.Empty:
             return None, False

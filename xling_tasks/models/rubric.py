@@ -12,12 +12,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 from xling_tasks.data.prompts import Prompt
-from xling_tasks.models.again import Second, ask_again
+from xling_tasks.models.again import Asked, ask_in_form
 from xling_tasks.models.backend import Backend
-from xling_tasks.models.failures import ANSWER, Reply
 from xling_tasks.readers.fences import Fences, coded_statements, said_lines
 
 UNTIL = ("[BEGIN CONVERSATION",)
@@ -85,44 +83,32 @@ def rule(
     questions = [list(questions_of(case, fences, batch)) for case in cases]
     asked = {fill(prompt, each, judge.inert): each for own in questions for each in own}
 
-    def reads(text: str, reply: str) -> bool:
-        return any(met is not None for met in read_rulings(reply, asked[text].codes))
+    def lacking(question: Question, reply: str) -> list[str]:
+        met = read_rulings(reply, question.codes)
+        return [code for code, each in zip(question.codes, met, strict=True) if each is None]
 
-    texts = list(asked)
-    how: dict[str, Any] = {"until": UNTIL, "at_least": TOKENS * batch}
-    replies = dict(zip(texts, judge.replies(texts, reads=reads, **how), strict=True))
-
-    def lacking(text: str, reply: str) -> list[str]:
-        codes = asked[text].codes
-        return [c for c, met in zip(codes, read_rulings(reply, codes), strict=True) if met is None]
-
-    second = ask_again(
-        judge,
-        replies,
-        lambda text, reply: len(lacking(text, reply)),
-        lambda text, codes: again(lacking(text, replies[text].text), codes),
-        fences,
-        **how,
-    )
-    rulings = {
-        asked[text]: _rulings(replies[text], asked[text], second.get(text)) for text in texts
-    }
+    came = ask_in_form(
+        judge, asked, lacking, again, fences,
+        reads=lambda question, reply: len(lacking(question, reply)) < len(question.codes),
+        until=UNTIL, at_least=TOKENS * batch,
+    )  # fmt: skip
+    rulings = {question: _rulings(came[text], question) for text, question in asked.items()}
     return [tuple(ruling for each in own for ruling in rulings[each]) for own in questions]
 
 
-def _rulings(reply: Reply, question: Question, second: Second | None) -> list[Ruling]:
+def _rulings(asked: Asked, question: Question) -> list[Ruling]:
     """What both replies say; a criterion that the first leaves open has what the second says."""
-    if reply.outcome != ANSWER:
-        return [Ruling(None, None, reply.reason)] * len(question.codes)
-    met = read_rulings(reply.text, question.codes)
+    first, second, codes = asked
+    if first.said is None:
+        return [Ruling(None, None, first.reason)] * len(question.codes)
+    met = read_rulings(first.text, question.codes)
     if second is None:
-        return [Ruling(each, reply.text) for each in met]
-    said = second.reply.text if second.reply.outcome == ANSWER else None
-    later = iter(read_rulings(said, second.codes))
+        return [Ruling(each, first.text) for each in met]
+    later = iter(read_rulings(second.said, codes))
     return [
-        Ruling(each, reply.text)
+        Ruling(each, first.text)
         if each is not None
-        else Ruling(next(later), reply.text, second.reply.reason, again=said)
+        else Ruling(next(later), first.text, second.reason, again=second.said)
         for each in met
     ]
 

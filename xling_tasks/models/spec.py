@@ -10,6 +10,7 @@ from typing import Any
 from xling_tasks.criteria import MOST_JUDGES
 from xling_tasks.errors import SettingError, did_you_mean
 from xling_tasks.harness.arguments import identity_of
+from xling_tasks.harness.run import as_mapping
 from xling_tasks.secrets import refuse_secrets
 
 SELF = "self"
@@ -74,10 +75,9 @@ class ModelSpec:
         form = '{"model": "<harness model>", "model_args": {...}}'
         value = named_model(name, value, known, form)
         args = value.get("model_args") or {}
-        if isinstance(args, str):
-            args = _parse_args(args)
-        if not isinstance(args, Mapping):
+        if not isinstance(args, (str, Mapping)):
             raise SettingError(f"{name}.model_args: expected an object, got {args!r:.60}")
+        args = as_mapping(args)
         refuse_secrets(f"{name}.model_args", args)
         if str(args.get("trust_remote_code") or "false").lower() not in ("false", "0"):
             raise SettingError(
@@ -162,9 +162,3 @@ def _is_whole(value: Any) -> bool:
 def _is_automatic(size: Any) -> bool:
     """`auto`, `auto:4`, or a number as text."""
     return isinstance(size, str) and re.fullmatch(r"auto(:\d{1,4})?|[1-9]\d{0,6}", size) is not None
-
-
-def _parse_args(text: str) -> dict[str, Any]:
-    from lm_eval.utils import simple_parse_args_string
-
-    return dict(simple_parse_args_string(text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sqlite3
 import threading
 import time
@@ -14,6 +15,26 @@ from typing import Any
 
 from xling_tasks.log import log
 from xling_tasks.replies import file
+
+LEASE = 120.0
+"""Seconds after which a process that gives no sign of life asks for nothing any more."""
+
+
+def is_alive(owner: bytes, seen: Any) -> bool:
+    """Whether a process may still ask; of other machines only its last sign of life can tell."""
+    if not isinstance(seen, float) or seen < time.time() - LEASE:
+        return False
+    host, _, rest = owner.decode("utf-8", "replace").partition("/")
+    if host != socket.gethostname():
+        return True
+    try:
+        os.kill(int(rest.partition("/")[0]), 0)
+    except (ProcessLookupError, ValueError):
+        return False
+    except OSError:
+        return True
+    return True
+
 
 _LOOK = 0.05
 """Seconds between looks whether the file is still the one that was opened."""
@@ -60,6 +81,24 @@ class Durable:
                         db.execute("ROLLBACK")
                 raise
             self._dirty = True
+
+    def _reading(self, work: Callable[[sqlite3.Connection], Any]) -> bool:
+        """Read something; whether it could be done."""
+
+        def read() -> None:
+            with self._transaction(begin=False) as db:
+                work(db)
+
+        return self._attempt("read", read)
+
+    def _writing(self, work: Callable[[sqlite3.Connection], Any], *, begin: bool = True) -> bool:
+        """Write something, if anything is written at all; whether it could be done."""
+
+        def write() -> None:
+            with self._transaction(begin=begin) as db:
+                work(db)
+
+        return self._writes and self._attempt("written", write)
 
     def _opened(self) -> sqlite3.Connection:
         """The connection of this process to the file that is there now."""
@@ -143,3 +182,54 @@ class Durable:
             "taken over, what is missing is asked for again",
             self.path, error, target.name, saved,
         )  # fmt: skip
+
+
+class Shelves(Durable):
+    """A file of the store.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, writes=True)
+
+    def names(self, beginning: str = "") -> list[str]:
+        """The shelves whose name begins so, by name."""
+        found: list[str] = []
+
+        def read(db: sqlite3.Connection) -> None:
+            found.clear()
+            first, select = beginning, "SELECT MIN(key) FROM replies WHERE key >= ? AND key < ?"
+            # From shelf to shelf, whatever is on each.
+            while key := db.execute(select, (first, beginning + file.LAST)).fetchone()[0]:
+                found.append(key.decode("utf-8", "replace").partition(":")[0])
+                first = max(file.within(found[-1])[1], first + "\0")
+
+        self._reading(read)
+        return found
+
+    def sizes(self) -> dict[str, tuple[int, int]]:
+        """How many replies and bytes are on each shelf."""
+        found: dict[str, tuple[int, int]] = {}
+        select = "SELECT COUNT(*), TOTAL(LENGTH(key) + LENGTH(reply)) FROM replies"
+
+        def read(db: sqlite3.Connection) -> None:
+            for shelf in names:
+                bounds = file.within(shelf)
+                row = db.execute(f"{select} WHERE key >= ? AND key < ?", bounds).fetchone()
+                found[shelf] = (int(row[0]), int(row[1]))
+
+        names = self.names()
+        self._reading(read)
+        return found
+
+    def shrink(self) -> None:
+        """Give the room of what was removed back to the disk, if nobody else is at work."""
+        with suppress(sqlite3.Error, OSError), self._guard:
+            self._opened().execute("VACUUM")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._guard:
+            self._let_go()

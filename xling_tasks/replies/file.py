@@ -121,21 +121,15 @@ def checksum(key: bytes, reply: bytes) -> int:
     return zlib.crc32(reply, zlib.crc32(key + b"\x00"))
 
 
+_SAID_OF_DAMAGE = (
+    *("not a database", "malformed", "corrupt", "no such", "unsupported", "decode", "already"),
+)
+
+
 def is_damage(path: Path, error: Exception) -> bool:
     """Whether an error says that a file is broken, rather than full, locked or read-only."""
     said = str(error).lower()
-    if isinstance(error, sqlite3.Error) and any(
-        word in said
-        for word in (
-            "not a database",
-            "malformed",
-            "corrupt",
-            "no such",
-            "unsupported",
-            "decode",
-            "already",
-        )
-    ):
+    if isinstance(error, sqlite3.Error) and any(word in said for word in _SAID_OF_DAMAGE):
         return True
     return isinstance(error, (UnicodeError, TypeError)) or not _has_sound_header(path)
 

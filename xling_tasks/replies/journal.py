@@ -7,16 +7,24 @@ answer's key is the key of what was asked, and which of several equal requests i
 from __future__ import annotations
 
 import json
+import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xling_tasks.replies.role import MODEL
+from xling_tasks.harness.arguments import files_of, identity_of
+from xling_tasks.harness.backends import class_name
+from xling_tasks.harness.run import current
+from xling_tasks.log import log
+from xling_tasks.replies.durable import Shelves
+from xling_tasks.replies.folder import key_of
+from xling_tasks.replies.former import former_identity, former_journal, in_use, read_former_journal
+from xling_tasks.replies.role import MODEL, path_of_task
 from xling_tasks.replies.saved import forget_saved
-from xling_tasks.replies.shelves import Shelves
 from xling_tasks.replies.store import ReplyStore
+from xling_tasks.secrets import redact
 
 Place = tuple[str, int]
 """The key of what was asked, and which of several equal requests it is."""
@@ -52,6 +60,7 @@ class Journal:
     Attributes:
         name: Its name.
         header: What it says of itself.
+        store: Its shelf.
         start: The number of this run among those that have had it open.
         there: How many answers were in it when it was opened.
         settled: Whether what was in it was looked through to the end (`models.doubt`).
@@ -59,9 +68,9 @@ class Journal:
 
     def __init__(self, path: Path, name: str, header: Mapping[str, Any]) -> None:
         self.path, self.name = path, name
-        self._store = ReplyStore(path, f"{MODEL}/{name}", remember=False)
-        self._store.sign_in()
-        self.there = max(0, len(self._store) - bool(self._about()))
+        self.store = ReplyStore(path, f"{MODEL}/{name}", remember=False)
+        self.store.sign_in()
+        self.there = max(0, len(self.store) - bool(self._about()))
         self.settled = bool(self._about().get("settled"))
         # What it says of itself may be damaged: no start may draw an earlier one's numbers again.
         unknown = int(time.time()) if self.there else 0
@@ -72,19 +81,9 @@ class Journal:
         self.header, self.start = about["header"], int(about["starts"])
 
     @property
-    def failed(self) -> str:
-        """Why it is written no more; '' while it is."""
-        return self._store.failed
-
-    @property
     def number(self) -> int:
         """How many answers are in it now."""
-        return max(0, len(self._store) - 1)
-
-    @property
-    def others(self) -> list[str]:
-        """Other runs that have it open, in words."""
-        return self._store.others()
+        return max(0, len(self.store) - 1)
 
     @property
     def saved(self) -> str | None:
@@ -95,73 +94,59 @@ class Journal:
     def claim(self, places: Iterable[Place]) -> tuple[dict[Place, Kept], set[Place]]:
         """What is known, and what this run is to ask for; see `ReplyStore.claim`."""
         key = {_key(place): place for place in places}
-        known, mine = self._store.claim(key)
+        known, mine = self.store.claim(key)
         found = {key[k]: _kept(text) for k, text in known.items()}
         return found, {key[k] for k in mine}
-
-    def release(self) -> None:
-        """Let others ask for what is claimed and has not come."""
-        self._store.release()
-
-    def wait(self, number: int) -> None:
-        """Wait a little for what another run asks for."""
-        self._store.wait(number)
 
     def put(self, place: Place, kept: Kept, *, again: bool = False) -> None:
         """Add an answer, or put it in the place of what was kept before.
 
         It is with the operating system at once, on the disk within seconds.
         """
-        self._store.put_many({_key(place): json.dumps(kept)}, replace=again)
+        self.store.put_many({_key(place): json.dumps(kept)}, replace=again)
 
     def forget(self, *places: Place) -> None:
         """Take back answers that turned out to be none."""
-        self._store.forget(map(_key, places))
+        self.store.forget(map(_key, places))
 
-    def note_settled(self) -> None:
-        """Note that all that was asked for has come, and was looked through."""
-        self._change(lambda told: {**told, "settled": True})
+    def note(self, **what: Any) -> None:
+        """Note what it says of itself, by name.
+
+        Args:
+            what: `settled`, once all that was asked for has come and was looked through;
+                `finished`, in seconds since 1970, where the run came to its end and the journal is
+                kept nevertheless.
+        """
+        self._change(lambda told: {**told, **what})
 
     def put_former(self, answers: Mapping[Place, Kept], starts: int, saved: str | None) -> None:
         """Add what a journal of 0.2 holds."""
-        self._store.put_many({_key(place): json.dumps(kept) for place, kept in answers.items()})
+        self.store.put_many({_key(place): json.dumps(kept) for place, kept in answers.items()})
         self.there += len(answers)
         self.start += starts
-        self._change(lambda told: {**told, "starts": self.start, "saved": saved})
+        self.note(starts=self.start, saved=saved)
 
     def note_saved(self, place: str) -> None:
         """Note where the answers were saved; an earlier place has a copy, which goes."""
         earlier = self.saved
-        if earlier is not None and earlier != place and not self.others:
+        if earlier is not None and earlier != place and not self.store.others():
             forget_saved(earlier)
-        self._change(lambda told: {**told, "saved": place})
-
-    def note_finished(self) -> None:
-        """Note that the run came to its end, where the journal is kept nevertheless."""
-        self._change(lambda told: {**told, "finished": time.time()})
-
-    def close(self) -> None:
-        """Let others have it."""
-        self._store.close()
+        self.note(saved=place)
 
     def set_aside(self) -> str:
         """Put all that is in it under another name, which is returned, and close it."""
         aside = f"{self.name}.aside-{time.time_ns()}"
-        self._store.move_to(f"{MODEL}/{aside}")
-        self.close()
+        self.store.move_to(f"{MODEL}/{aside}")
+        self.store.close()
         return aside
 
-    def remove(self) -> None:
-        """Close it and, unless another run has it open, clear its shelf: it is saved."""
-        self._store.close(clear_if_last=True)
-
     def _about(self) -> dict[str, Any]:
-        about: dict[str, Any] = json.loads(self._store.get_many([_ABOUT]).get(_ABOUT, "{}"))
+        about: dict[str, Any] = json.loads(self.store.get_many([_ABOUT]).get(_ABOUT, "{}"))
         return about
 
     def _change(self, how: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
         """Change what it says of itself."""
-        text = self._store.change(_ABOUT, lambda told: json.dumps(how(json.loads(told or "{}"))))
+        text = self.store.change(_ABOUT, lambda told: json.dumps(how(json.loads(told or "{}"))))
         about: dict[str, Any] = json.loads(text)
         return about
 
@@ -220,3 +205,105 @@ def _place(key: str) -> Place:
 def _kept(text: str) -> Kept:
     answer, outcome, reason = json.loads(text)
     return Kept(tuple(answer) if isinstance(answer, list) else answer, outcome, reason)
+
+
+_DIGITS = 32
+_NAME = 16
+
+
+def key_of_request(*parts: Any) -> str:
+    """The digest of what a request asks: task, document, type, prompt and arguments."""
+    return key_of(*parts)[:_DIGITS]
+
+
+def journal_for(
+    task: str, lm: Any, instances: Sequence[Any], keys: Sequence[str], cache: Path, *, afresh: bool
+) -> Journal:
+    """Open the journal of a task in this run.
+
+    Its name says the task, what is asked and who is asked: the model with its arguments (but for
+    those of transport), the seeds, and of a model in a local folder that folder's files.
+
+    Args:
+        task: The task.
+        lm: The running model.
+        instances: The task's requests on this process.
+        keys: Their keys.
+        cache: The folder with the store.
+        afresh: Whether to set aside what is there.
+    """
+    asked = key_of_request([[key, item.repeats] for key, item in zip(keys, instances, strict=True)])
+    rank, size = getattr(lm, "rank", 0), getattr(lm, "world_size", 1)
+    model, args = current().model, current().model_args
+    now, before = _identities(lm, model, args)
+    requests, process = f"{key_of(task)[:_NAME]}-{asked[:_NAME]}-", f"-rank{rank}of{size}"
+    name = f"{requests}{now[:_NAME]}{process}"
+    former = former_journal(cache, task, f"{asked[:_NAME]}-{before[:_NAME]}{process}")
+    path = path_of_task(cache, name)
+    header = {
+        "task": task,
+        "model": model if isinstance(model, str) else class_name(lm),
+        "model_args": redact(dict(args)),
+        "requests": sum(item.repeats for item in instances),
+        "created": time.time(),
+    }
+    if afresh and path.exists():
+        name = _afresh(path, name, header)
+    journal = Journal(path, name, header)
+    if not journal.there and not afresh and former.is_file() and not in_use(former):
+        _take_over(former, journal)
+    if not journal.there:
+        _say_others(path, name, requests)
+    return journal
+
+
+def _afresh(path: Path, name: str, header: dict[str, Any]) -> str:
+    """Set a journal aside; while another run has it open, this one gets a name of its own."""
+    journal = Journal(path, name, header)
+    if journal.store.others():
+        journal.store.close()
+        return f"{name}-{os.getpid()}"
+    if journal.there:
+        log.info("%s: %d answers are set aside as %s", path, journal.there, journal.set_aside())
+    else:
+        journal.store.close(clear_if_last=True)
+    return name
+
+
+def _take_over(former: Path, journal: Journal) -> None:
+    """Put the answers of a journal of 0.2 into the one that takes its place."""
+    try:
+        there = read_former_journal(former)
+    except OSError as error:
+        log.warning("%s: cannot be read (%s)", former, error)
+        return
+    answers = {}
+    for place, record in there.answers.items():
+        answer = record["a"]
+        answer = tuple(answer) if isinstance(answer, list) else answer
+        answers[place] = Kept(answer, record.get("o", ""), record.get("w", ""))
+    journal.put_former(answers, there.starts, there.saved)
+    if not journal.store.failed:
+        former.unlink(missing_ok=True)
+        log.info("%s: its %d answers are taken over into %s", former, len(answers), journal.path)
+
+
+def _say_others(path: Path, name: str, same_requests: str) -> None:
+    """Hint at answers to the same requests by a model that is called otherwise."""
+    for other in journals(path, same_requests):
+        if other != name:
+            log.info("%s: %s: answers to the same requests, of other arguments", path, other)
+
+
+def _identities(lm: Any, model: Any, args: Any) -> tuple[str, str]:
+    """The digest of who answers, and what it was in 0.2."""
+    if not isinstance(model, str):
+        # An object: nothing says whether that of another process is the same model.
+        same = key_of_request("object", os.getpid(), id(lm), class_name(lm))
+        return same, same
+    told, seeds = identity_of(args, asked_by="the model under test"), list(current().seeds)
+    former, files = former_identity(args)
+    return (
+        key_of_request(model, told, seeds, list(files_of(told))),
+        key_of_request(model, former, seeds, files),
+    )

@@ -10,10 +10,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+from xling_tasks.replies.durable import Shelves
 from xling_tasks.replies.file import before
 from xling_tasks.replies.folder import ENDING, REPLIES, key_of
 from xling_tasks.replies.role import ANSWERS, store_of
-from xling_tasks.replies.shelves import Shelves
 from xling_tasks.replies.store import ReplyStore
 
 STORES = f"{REPLIES}*{ENDING}"

@@ -23,8 +23,7 @@ from typing import TypeVar
 
 from xling_tasks.log import log
 from xling_tasks.replies import file
-from xling_tasks.replies.alive import LEASE, is_alive
-from xling_tasks.replies.durable import Durable
+from xling_tasks.replies.durable import LEASE, Durable, is_alive
 
 T = TypeVar("T", bound=Hashable)
 
@@ -75,28 +74,23 @@ class ReplyStore(Durable):
         """The replies known among `keys`."""
         wanted = list(dict.fromkeys(keys))
         known: dict[str, str] = {}
-
-        def look_up() -> None:
-            known.update(self._look_up(wanted))
-
         if self._reads and wanted:
-            self._reads = self._attempt("read", look_up)
+            self._reads = self._attempt("read", lambda: known.update(self._look_up(wanted)))
         return known | {key: self._memory[key] for key in wanted if key in self._memory}
 
     def everything(self) -> dict[str, str]:
         """All replies, in the order in which they came."""
         found: dict[str, str] = {}
+        select = "SELECT key FROM replies WHERE key >= ? AND key < ? ORDER BY rowid"
 
-        def read() -> None:
+        def read(db: sqlite3.Connection) -> None:
             found.clear()
-            select = "SELECT key FROM replies WHERE key >= ? AND key < ? ORDER BY rowid"
-            with self._transaction(begin=False) as db:
-                keys = [self._name(key) for (key,) in db.execute(select, self._within)]
-                there = dict(self._look_up(keys))
-                found.update({key: there[key] for key in keys if key in there})
+            keys = [self._name(key) for (key,) in db.execute(select, self._within)]
+            there = dict(self._look_up(keys))
+            found.update({key: there[key] for key in keys if key in there})
 
         if self._reads:
-            self._attempt("read", read)
+            self._reading(read)
         return found
 
     def put_many(self, replies: Mapping[str, str], *, replace: bool = False) -> None:
@@ -105,17 +99,9 @@ class ReplyStore(Durable):
             return
         rows = [self._row(key, reply) for key, reply in replies.items()]
         insert = f"INSERT OR {'REPLACE' if replace else 'IGNORE'} INTO replies VALUES (?, ?, ?)"
-
-        def write() -> None:
-            if len(rows) == 1:  # the usual case, which a fast model must hardly feel
-                with self._guard:
-                    self._opened().execute(insert, rows[0])
-                    self._dirty = True
-            else:
-                with self._transaction() as db:
-                    db.executemany(insert, rows)
-
-        if not (self._writes and self._attempt("written", write)) and self._remember:
+        several = len(rows) > 1  # one is the usual case, which a fast model must hardly feel
+        kept = self._writing(lambda db: db.executemany(insert, rows), begin=several)
+        if not kept and self._remember:
             self._memory.update(replies)
 
     def forget(self, keys: Iterable[str]) -> None:
@@ -124,13 +110,8 @@ class ReplyStore(Durable):
         gone = [(self._before + key,) for key in wanted]
         for key in wanted:
             self._memory.pop(key, None)
-
-        def delete() -> None:
-            with self._transaction() as db:
-                db.executemany("DELETE FROM replies WHERE key = ?", gone)
-
-        if gone and self._writes:
-            self._attempt("written", delete)
+        if gone:
+            self._writing(lambda db: db.executemany("DELETE FROM replies WHERE key = ?", gone))
 
     def take_over(self, former: Mapping[str, str]) -> None:
         """Put replies that are known under a former key under their new one, too."""
@@ -141,29 +122,22 @@ class ReplyStore(Durable):
         """Change what stands under a key, alone among all processes; returns what stands there."""
         made: list[str] = []
 
-        def write() -> None:
-            with self._transaction() as db:
-                made[:] = [how(dict(self._look_up([key])).get(key))]
-                row = self._row(key, made[0])
-                db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", row)
+        def write(db: sqlite3.Connection) -> None:
+            made[:] = [how(dict(self._look_up([key])).get(key))]
+            row = self._row(key, made[0])
+            db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", row)
 
-        if not (self._writes and self._attempt("written", write)):
+        if not self._writing(write):
             made = [how(self.get_many([key]).get(key))]
         return made[0]
 
     def __len__(self) -> int:
         """How many replies there are; 0 where they cannot be counted."""
-        counted = [0]
-
-        def count() -> None:
-            with self._transaction(begin=False) as db:
-                counted[0] = db.execute(
-                    "SELECT COUNT(*) FROM replies WHERE key >= ? AND key < ?", self._within
-                ).fetchone()[0]
-
+        counted: list[int] = []
+        select = "SELECT COUNT(*) FROM replies WHERE key >= ? AND key < ?"
         if self._reads:
-            self._attempt("read", count)
-        return counted[0] or len(self._memory)
+            self._reading(lambda db: counted.extend(db.execute(select, self._within).fetchone()))
+        return (counted and counted[-1]) or len(self._memory)
 
     # Who asks for what
 
@@ -177,16 +151,15 @@ class ReplyStore(Durable):
         known: dict[str, str] = {}
         mine: set[str] = set()
 
-        def write() -> None:
-            with self._transaction() as db:
-                known.update(self._look_up(wanted))
-                theirs = self._claimed(db)
-                mine.update(key for key in wanted if key not in known and key not in theirs)
-                self._sign(db)
-                rows = [(self._before + key, self._owner) for key in mine]
-                db.executemany("INSERT OR REPLACE INTO leases VALUES (?, ?)", rows)
+        def write(db: sqlite3.Connection) -> None:
+            known.update(self._look_up(wanted))
+            theirs = self._claimed(db)
+            mine.update(key for key in wanted if key not in known and key not in theirs)
+            self._sign(db)
+            rows = [(self._before + key, self._owner) for key in mine]
+            db.executemany("INSERT OR REPLACE INTO leases VALUES (?, ?)", rows)
 
-        if not (self._writes and wanted and self._attempt("written", write)):
+        if not (wanted and self._writing(write)):
             known = self.get_many(wanted)
             return known, {key for key in wanted if key not in known}
         known.update({key: self._memory[key] for key in wanted if key in self._memory})
@@ -196,16 +169,10 @@ class ReplyStore(Durable):
 
     def release(self) -> None:
         """End all claims of this process."""
-        if not self._busy:
-            return
-        self._busy = False
-
-        def delete() -> None:
-            with self._transaction() as db:
-                db.execute("DELETE FROM leases WHERE owner = ?", (self._owner,))
-
-        if self._writes:
-            self._attempt("written", delete)
+        if self._busy:
+            self._busy = False
+            delete = "DELETE FROM leases WHERE owner = ?"
+            self._writing(lambda db: db.execute(delete, (self._owner,)))
 
     def share(
         self,
@@ -250,29 +217,22 @@ class ReplyStore(Durable):
         """Other processes that use this shelf and live, in words."""
         told: list[str] = []
 
-        def look() -> None:
-            with self._transaction(begin=False) as db:
-                rows = db.execute(
-                    "SELECT owner, seen, since FROM owners WHERE shelf = ?", (self.shelf,)
-                )
-                for owner, seen, since in rows:
-                    if owner != self._owner.encode() and is_alive(owner, seen):
-                        host, number = owner.decode().split("/")[:2]
-                        at = time.strftime("%Y-%m-%d %H:%M", time.localtime(since))
-                        told.append(f"process {number} on {host}, since {at},")
+        select = "SELECT owner, seen, since FROM owners WHERE shelf = ?"
+
+        def look(db: sqlite3.Connection) -> None:
+            for owner, seen, since in db.execute(select, (self.shelf,)):
+                if owner != self._owner.encode() and is_alive(owner, seen):
+                    host, number = owner.decode().split("/")[:2]
+                    at = time.strftime("%Y-%m-%d %H:%M", time.localtime(since))
+                    told.append(f"process {number} on {host}, since {at},")
 
         if self._writes:
-            self._attempt("read", look)
+            self._reading(look)
         return told
 
     def sign_in(self) -> None:
         """Say that this process uses the shelf, until `close`."""
-
-        def write() -> None:
-            with self._transaction() as db:
-                self._sign(db)
-
-        if self._writes and self._attempt("written", write):
+        if self._writing(self._sign):
             self._start_beat()
 
     def close(self, *, clear_if_last: bool = False) -> None:
@@ -280,16 +240,15 @@ class ReplyStore(Durable):
         self._closed.set()
         alone = clear_if_last and not self.others()
 
-        def leave() -> None:
-            with self._transaction() as db:
-                db.execute("DELETE FROM leases WHERE owner = ?", (self._owner,))
-                db.execute("DELETE FROM owners WHERE owner = ?", (self._owner,))
-                if alone:
-                    db.execute("DELETE FROM replies WHERE key >= ? AND key < ?", self._within)
+        def leave(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM leases WHERE owner = ?", (self._owner,))
+            db.execute("DELETE FROM owners WHERE owner = ?", (self._owner,))
+            if alone:
+                db.execute("DELETE FROM replies WHERE key >= ? AND key < ?", self._within)
 
         with self._guard:
-            if self._writes and self._db is not None:
-                self._attempt("written", leave)
+            if self._db is not None:
+                self._writing(leave)
             self._let_go()
 
     def move_to(self, shelf: str) -> None:

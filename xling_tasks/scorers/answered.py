@@ -14,6 +14,7 @@ from typing import Any
 from xling_metrics.aggregate import RATIO
 from xling_metrics.base import signature
 
+from xling_tasks.harness.backends import clean_reply
 from xling_tasks.outcomes import OUTCOME, OUTCOMES
 from xling_tasks.unanswered import ANSWERED, Unanswered, failed, refused
 
@@ -73,3 +74,14 @@ def unanswered_again(instance: Any) -> None:
             instance.filtered_resps[key] = [
                 reply if isinstance(reply, Unanswered) else text for text, reply in pairs
             ]
+
+
+def replies_of(result: Any) -> list[str]:
+    """The replies in one filtered result: a text, or a list of them."""
+    return [clean_reply(item) for item in (result if isinstance(result, list) else [result])]
+
+
+def defined_mean(values: Sequence[float | None]) -> float | None:
+    """The mean of the values that are defined; None if none is."""
+    known = [value for value in values if value is not None]
+    return float(sum(known) / len(known)) if known else None

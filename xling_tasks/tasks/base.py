@@ -10,39 +10,34 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
+from itertools import groupby
 from typing import Any
 
 from lm_eval.api.instance import Instance
 from xling_metrics.language import deciding_scripts
 
-from xling_tasks.data.prompts import Prompt, Prompts
+from xling_tasks.data.prompts import Prompts
 from xling_tasks.data.protocols import check_criterion
-from xling_tasks.errors import DataError
+from xling_tasks.errors import DataError, SettingError
 from xling_tasks.harness.backends import clean_reply, replayed
 from xling_tasks.harness.run import all_ranks, bind, current, use_own_standard_errors
 from xling_tasks.lm import journaled
 from xling_tasks.log import log
 from xling_tasks.log_filter import clean_saved_results
 from xling_tasks.logs.answers import noting
-from xling_tasks.models.fence_key import fences
-from xling_tasks.models.tally import told
-from xling_tasks.readers.fences import Fences
+from xling_tasks.models.failures import told
 from xling_tasks.readers.thinking import holds_thinking
 from xling_tasks.replies.folder import cache_folder
-from xling_tasks.scorers.answered import (
-    unanswered_again,
-)
+from xling_tasks.scorers.answered import replies_of, unanswered_again
 from xling_tasks.secrets import remember
 from xling_tasks.settings import Settings
 from xling_tasks.tasks import said, saving
-from xling_tasks.tasks.before_run import check_before_run, check_data
+from xling_tasks.tasks.before_run import check_before_run, check_data, check_read
+from xling_tasks.tasks.requests import Request, SideRequest, with_seeds
 from xling_tasks.tasks.scored import ScoredTask
 from xling_tasks.tasks.second import SecondOpinion
-from xling_tasks.tasks.seeds import Request, with_seeds
-from xling_tasks.tasks.side_requests import SideRequest
-from xling_tasks.tasks.template import check_read
 from xling_tasks.unanswered import failed
 
 
@@ -62,7 +57,6 @@ class XlingTask(ScoredTask):
     `doc_to_text`, `requests_for`, `metrics` and `values`, and may define `views` and `score`.
     """
 
-    prompt_name: str
     native_as_published = False
     """Whether the paper's instructions are in the question's language rather than in English."""
     scripts: tuple[str, ...] = ()
@@ -142,11 +136,16 @@ class XlingTask(ScoredTask):
     def load_docs(self, record: str) -> list[dict[str, Any]]:
         """The task's documents; sets `record` and `provenance` on the way."""
 
-    @abstractmethod
-    def coverage(self) -> dict[str, Any]:
-        """What was read and what cannot be used, with at least `unusable_rows`."""
-
     # Prompts and requests
+
+    @property
+    def language_name(self) -> str:
+        """What prompts call the task's language."""
+        return self.record.language_names[self.language]
+
+    def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> Any:
+        """The right answer; none, unless a task has one."""
+        return ""
 
     def views(self, doc: dict[str, Any]) -> list[dict[str, Any]]:
         """What the model is shown for a document, one prompt each."""
@@ -205,6 +204,13 @@ class XlingTask(ScoredTask):
     def check_run(self) -> None:
         """Refuse, before anything is generated, a run that could not be scored."""
 
+    def refuse_examples(self, why: str) -> None:
+        """Refuse `--num_fewshot`, where there are no examples."""
+        if self.config.num_fewshot:
+            raise SettingError(
+                f"{self.config.task}: --num_fewshot {self.config.num_fewshot}: {why}; leave it out"
+            )
+
     def load_second(self) -> None:
         """Load the second identifier before anything is generated."""
         for code in self.languages:
@@ -247,24 +253,9 @@ class XlingTask(ScoredTask):
         seed, dataset = self.settings.sampling_seed, self.record.key
         return with_seeds(request, seed, dataset, language, question)
 
-    @property
-    def generation_arguments(self) -> dict[str, Any]:
-        """The template's generation arguments, with `--gen_kwargs`."""
-        return dict(self.config.generation_kwargs or {})
-
     @abstractmethod
     def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
         """The requests for one view of a document, whose context is given."""
-
-    @property
-    def fences(self) -> Fences:
-        """Where the codes of this run's prompts for other models come from."""
-        return fences(self.settings.xling_cache, self.settings.fence_key)
-
-    @property
-    def coded(self) -> bool:
-        """Whether a prompt for another model holds a code."""
-        return any("code" in prompt.fields for prompt in self.used_prompts().values())
 
     def units(self, doc: dict[str, Any]) -> Iterable[tuple[XlingTask, dict[str, Any]]]:
         """A document as tasks of one language have it, each with its task: for costs."""
@@ -275,6 +266,18 @@ class XlingTask(ScoredTask):
         return []
 
     # Replies
+
+    def each_reply(self) -> Iterator[tuple[Instance, str]]:
+        """Every reply through every filter, with its request."""
+        for instance in self.instances:
+            for result in instance.filtered_resps.values():
+                for reply in replies_of(result):
+                    yield instance, reply
+
+    def by_document(self) -> list[list[Instance]]:
+        """The requests of each document, in the order in which they were asked."""
+        ordered = sorted(self.instances, key=lambda item: (item.doc_id, item.idx))
+        return [list(same) for _, same in groupby(ordered, key=lambda item: item.doc_id)]
 
     def apply_filters(self) -> None:
         """Bring the replies into one form, apply the filters asked for, and score once."""
@@ -323,7 +326,3 @@ class XlingTask(ScoredTask):
 
     def score(self) -> None:
         """Batched scoring over all replies (translate, encode, judge); nothing by default."""
-
-    def used_prompts(self) -> dict[str, Prompt]:
-        """The prompts that this task uses, by name."""
-        return {self.prompt_name: self.prompts.get(self.prompt_name, self.prompt_language)}

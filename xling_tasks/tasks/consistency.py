@@ -7,7 +7,8 @@ sweeps all temperatures; every metric carries its temperature as suffix.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
@@ -31,17 +32,16 @@ from xling_tasks.data.prompts import Prompt
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.harness.backends import is_hosted, takes_seed, uses_answer_cache
 from xling_tasks.harness.run import all_ranks, current
-from xling_tasks.languages import language_name, unknown_names
+from xling_tasks.languages import language_name
 from xling_tasks.log import warn_once
 from xling_tasks.models.encoders import encoder_for
-from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, translator
+from xling_tasks.scorers.answered import defined_mean, replies_of
 from xling_tasks.scorers.consistency import Scorer, Texts
-from xling_tasks.scorers.values import defined_mean, replies_of
 from xling_tasks.tasks.metric import Metric
+from xling_tasks.tasks.requests import STAND_IN, Request, SideRequest
 from xling_tasks.tasks.sampling import SweepTask, generation_arguments
-from xling_tasks.tasks.second import AGREE, CONSISTENCY, LINES, corpus_metrics
-from xling_tasks.tasks.seeds import Request
-from xling_tasks.tasks.side_requests import STAND_IN, SideRequest, translation_requests
+from xling_tasks.tasks.second import AGREE, CONSISTENCY, LINES
+from xling_tasks.tasks.translated import TranslatedTask
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
 from xling_tasks.unanswered import empty, failed
 
@@ -57,14 +57,13 @@ class Replies(list[str]):
         self.filter_key = filter_key
 
 
-class ConsistencyTask(SweepTask, XLingHealthTask):
+class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
     """k answers per question and temperature, compared with each other."""
 
     criterion = "consistency"
     native_as_published = True
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        self._translator: Translator | None = None
         self._scorers: list[Scorer] = []
         self._scores: dict[str, dict[int, dict[str, Any]]] = {}
         super().__init__(config)
@@ -83,17 +82,6 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
             for doc in self.data.docs(self.language)
         ]
 
-    def doc_to_text(self, doc: dict[str, Any], doc_to_text: Any = None) -> str:
-        """The question with its instruction."""
-        language = self.record.language_names[self.language]
-        return self.used_prompts()[self.prompt_name].fill(
-            question=doc["question"], language=language
-        )
-
-    def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> str:
-        """There is no right answer."""
-        return ""
-
     # Requests
 
     def answers_at(self, temperature: float) -> int:
@@ -108,11 +96,7 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
     def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
         """Per temperature one request with all its answers."""
         return [
-            (
-                "generate_until",
-                (context, generation_arguments(self, tau)),
-                self.answers_at(tau),
-            )
+            ("generate_until", (context, generation_arguments(self, tau)), self.answers_at(tau))
             for tau in self.temperatures
         ]
 
@@ -121,13 +105,7 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
 
         Where there is none, a text as long as answers are does: a question is one sentence.
         """
-        requests = translation_requests(
-            self.settings.translator,
-            self.used_prompts().get("translate"),
-            self._references[doc["question_id"]],
-            self.language,
-            self.record.language_names,
-        )
+        requests = self.translation_requests(self._references[doc["question_id"]], self.language)
         return requests * sum(self.answers_at(tau) for tau in self.temperatures)
 
     @functools.cached_property
@@ -137,10 +115,7 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
 
     def used_prompts(self) -> dict[str, Prompt]:
         """The question's prompt, and the one for translation by a model of the harness."""
-        used, spec = super().used_prompts(), self.settings.translator
-        if spec is not None and self.language != "en" and spec.model not in (FILE, SEQ2SEQ):
-            used["translate"] = self.prompts.get("translate", "en")
-        return used
+        return super().used_prompts() | self.translate_prompt()
 
     # Scoring
 
@@ -157,15 +132,7 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
                 "has no word segmenter here, so its answers can only be compared in English: set a "
                 "translator, or leave the language out"
             )
-        if self.language != "en" and self.settings.translator is not None:
-            prompt = self.prompts.get("translate", "en")
-            self._translator = translator(
-                self.settings.translator,
-                self.settings.xling_cache,
-                prompt,
-                unknown_names(self.record.language_names),
-            )
-            self._translator.check((self.language, "en"))
+        self.load_translator()
         self._scorers = self._make_scorers()
 
     def _refuse_answer_cache(self) -> None:
@@ -212,15 +179,15 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
                     for doc_id, value in zip(answers, values, strict=True):
                         scores[doc_id][f"{name}_t{tau}"] = value
             self._scores[key] = scores
-            self._mark(key)
+            for instance in self.instances:
+                replies = replies_of(instance.filtered_resps[key])
+                instance.filtered_resps[key] = Replies(replies, key)
 
     def _answers_by_doc(self, key: str) -> dict[int, dict[float, list[str]]]:
         """Every document's answers by temperature, in the order in which they were asked for."""
-        replies: dict[int, list[str]] = {}
-        for instance in sorted(self.instances, key=lambda item: (item.doc_id, item.idx)):
-            replies.setdefault(instance.doc_id, []).extend(replies_of(instance.filtered_resps[key]))
         answers = {}
-        for doc_id, texts in replies.items():
+        for instances in self.by_document():
+            texts = [r for item in instances for r in replies_of(item.filtered_resps[key])]
             if len(texts) != sum(self._answers.values()):
                 raise XlingError(
                     f"{self.config.task}: filter {key!r} leaves {len(texts)} of "
@@ -228,13 +195,10 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
                     "of them (leave out filters such as take_first)"
                 )
             rest = iter(texts)
-            answers[doc_id] = {tau: list(islice(rest, n)) for tau, n in self._answers.items()}
+            answers[instances[0].doc_id] = {
+                tau: list(islice(rest, n)) for tau, n in self._answers.items()
+            }
         return answers
-
-    def _mark(self, key: str) -> None:
-        for instance in self.instances:
-            replies = replies_of(instance.filtered_resps[key])
-            instance.filtered_resps[key] = Replies(replies, key)
 
     def _score_at(self, doc_ids: list[int], answers: list[list[str]]) -> dict[str, list[Any]]:
         texts = self._in_english(answers)
@@ -324,55 +288,49 @@ class ConsistencyTask(SweepTask, XLingHealthTask):
 
     def metrics(self) -> list[Metric]:
         """Per temperature: means over questions of their values; rates pooled over answers."""
-        metrics = []
-        for tau, count in self._answers.items():
-            asked = {"temperature": tau, "k": count}
-            for name, aggregate, better, sign in self._metrics_at(count):
-                extra = "|".join(f"{key}:{value}" for key, value in asked.items())
-                metrics.append(Metric(f"{name}_t{tau}", aggregate, better, f"{sign}|{extra}"))
-        return metrics
-
-    def _metrics_at(
-        self, count: int
-    ) -> list[tuple[str, Callable[[list[Any]], Any], bool | None, str]]:
-        code = language_code(self.language)
-        langid = {"language": code, "libraries": ("langid",)}
-        rule = match_rule(self.scripts)
-        parts: list[tuple[str, Callable[[list[Any]], Any], bool | None, str]] = [
-            (
-                "language_consistency",
-                MEAN,
-                True,
-                signature("language_consistency", split="sentencex", **langid) + rule,  # type: ignore[arg-type]
-            ),
-            ("line_pass_rate", RATIO, True, signature("line_pass_rate", **langid) + rule),  # type: ignore[arg-type]
-            ("empty_rate", RATIO, False, signature("empty_rate", of="all_answers")),
+        return [
+            replace(
+                each,
+                name=f"{each.name}_t{tau}",
+                signature=f"{each.signature}|temperature:{tau}|k:{count}",
+            )
+            for tau, count in self._answers.items()
+            for each in self._metrics_at(count)
         ]
-        parts += corpus_metrics(self.second())
+
+    def _metrics_at(self, count: int) -> list[Metric]:
+        code = language_code(self.language)
+        langid: dict[str, Any] = {"language": code, "libraries": ("langid",)}
+        rule = match_rule(self.scripts)
+        sentences = signature("language_consistency", split="sentencex", **langid) + rule
+        metrics = [
+            Metric("language_consistency", MEAN, True, sentences),
+            Metric("line_pass_rate", RATIO, True, signature("line_pass_rate", **langid) + rule),
+            Metric("empty_rate", RATIO, False, signature("empty_rate", of="all_answers")),
+            *self.second().metrics_of_corpus(),
+        ]
         if code in PUBLISHED_LANGUAGES:
             name = "language_consistency_published"
             labels = ",".join(PUBLISHED_LANGUAGES)
-            sign = signature(name, split="published", labels=labels, **langid)  # type: ignore[arg-type]
-            parts.append((name, MEAN, True, sign))
+            sign = signature(name, split="published", labels=labels, **langid)
+            metrics.append(Metric(name, MEAN, True, sign))
         if has_own_script(self.language) and not self.scripts:
             sign = signature("word_pass_rate", language=code, of="answers_that_pass_by_line")
-            parts.append(("word_pass_rate", RATIO, True, sign))
+            metrics.append(Metric("word_pass_rate", RATIO, True, sign))
         if count > 1:
             sign = signature("distinct_answers", of=count)
-            parts.append(("distinct_answers", MEAN, None, sign))
+            metrics.append(Metric("distinct_answers", MEAN, None, sign))
+        via = ""
         if self._translator is not None:
-            sign = signature("translation_failed_rate", of="all_answers")
-            sign += f"|translator:{self._translator.signature}"
-            parts.append(("translation_failed_rate", RATIO, False, sign))
+            via = f"|translator:{self._translator.signature}"
+            sign = signature("translation_failed_rate", of="all_answers") + via
+            metrics.append(Metric("translation_failed_rate", RATIO, False, sign))
         for scorer in self._scorers:
-            via = ""
-            if self._translator is not None:
-                via = f"|translator:{self._translator.signature}"
             for name, sign in scorer.signatures(several=count > 1).items():
-                aggregate = SPREAD if "_seed_sd" in name else MEAN
-                better = None if "_seed_sd" in name else _BETTER[name.split("_")[0]]
-                parts.append((name, aggregate, better, sign + via))
-        return parts
+                spread = "_seed_sd" in name
+                better = None if spread else _BETTER[name.split("_")[0]]
+                metrics.append(Metric(name, SPREAD if spread else MEAN, better, sign + via))
+        return metrics
 
 
 def _there(values: Sequence[Any], answers: Sequence[str]) -> list[Any]:

@@ -5,32 +5,35 @@ XLingEval, section 3.2. Without a judge there are no labels, and the task report
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xling_metrics.aggregate import MEAN, RATIO
 from xling_metrics.base import signature
 from xling_metrics.overlap import chrf, chrf_signature
+from xling_metrics.stats.agreement import agreement, krippendorff_alpha
 
-from xling_tasks.criteria import LABELS, NO_RESPONSE
+from xling_tasks.criteria import LABELS, NO_RESPONSE, of_judge
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.harness.run import current
 from xling_tasks.log import warn_once
 from xling_tasks.models.again import ASKED_AGAIN
 from xling_tasks.models.backend import backend
 from xling_tasks.models.control_tokens import common
-from xling_tasks.models.judge import Case, fill
-from xling_tasks.models.jury import Jury, Verdict, asked_again, recorded, swapped
+from xling_tasks.models.judge import Case, Jury, Verdict, asked_again, fill, recorded, swapped
 from xling_tasks.readers.fences import STAND_IN
-from xling_tasks.scorers.values import replies_of
-from xling_tasks.tasks import any_answer, jury_scores
+from xling_tasks.scorers.answered import replies_of
 from xling_tasks.tasks.metric import Metric
+from xling_tasks.tasks.requests import SideRequest
 from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
-from xling_tasks.tasks.side_requests import SideRequest
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
 
 _NOT_JUDGED = Verdict(())
-_DIRECTION = jury_scores.DIRECTION
+
+_DIRECTION = {"more_comprehensive": True, "contradictory": False, NO_RESPONSE: False}
+"""Whether more of a label is better; none of the others is."""
+
+_FAILED = "judge_failed_rate"
 
 
 class CorrectnessTask(GreedyTask, XLingHealthTask):
@@ -51,12 +54,6 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
             for doc in self.data.docs(self.language)
             if doc["reference"] is not None
         ]
-
-    def doc_to_text(self, doc: dict[str, Any], doc_to_text: Any = None) -> str:
-        """The question with its instruction."""
-        prompt = self.used_prompts()["answer"]
-        language = self.record.language_names[self.language]
-        return prompt.fill(question=doc["question"], language=language)
 
     def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> str:
         """The reference answer."""
@@ -87,9 +84,8 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
         if self._jury is None:
             return
         answers = self.answered()
-        language = self.record.language_names[self.language]
         cases = [
-            Case(doc["question"], doc["reference"], reply, language)
+            Case(doc["question"], doc["reference"], reply, self.language_name)
             for (_, reply), doc in answers.items()
         ]
         verdicts = self._jury.verdicts(cases, self.used_prompts()["judge"], self.fences)
@@ -99,8 +95,7 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
         """Each judge's prompt, with the reference standing in for the answer to come."""
         if self.settings.judge is None:
             return []
-        language = self.record.language_names[self.language]
-        case = Case(doc["question"], doc["reference"], doc["reference"], language)
+        case = Case(doc["question"], doc["reference"], doc["reference"], self.language_name)
         orders = [case, swapped(case)] if self.settings.judge_order == "both" else [case]
         template = self.used_prompts()["judge"]
         prompts = [fill(template, each, each.code(STAND_IN), common) for each in orders]
@@ -117,8 +112,7 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
         answer = replies_of(results[0])[0]
         values: dict[str, Any] = {
             "chrf": chrf(answer, doc["reference"]),
-            **any_answer.values(answer, self.language, self.second()),
-            **self.second().values(answer),
+            **self.second().of_answer(answer),
         }
         if self._jury is not None:
             verdict = self._verdicts.get((doc["question_id"], answer), _NOT_JUDGED)
@@ -127,19 +121,15 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
                 label: None if unlabelled else float(verdict.label == label)
                 for label in (*LABELS, NO_RESPONSE)
             }
-            values["judge_failed_rate"] = float(unlabelled and not verdict.no_majority)
+            values[_FAILED] = float(unlabelled and not verdict.no_majority)
             values[ASKED_AGAIN] = asked_again(verdict)
             values["n_judged"] = recorded(verdict, self._jury)
-            values |= jury_scores.values(verdict, self._jury)
+            values |= _jury_values(verdict, self._jury)
         return values
 
     def metrics(self) -> list[Metric]:
         """Label shares sum to 1, over all questions but those whose judge call failed."""
-        metrics = [
-            Metric("chrf", MEAN, True, chrf_signature()),
-            *any_answer.metrics(self.language, self.second()),
-            *self.second().metrics(),
-        ]
+        metrics = [Metric("chrf", MEAN, True, chrf_signature()), *self.second().metrics_of_answer()]
         if self._jury is not None:
             of = "all_with_a_majority" if self._jury.several else "all_but_judge_failures"
             sign = f"|of:{of}|judge:{self._jury.signature}"
@@ -147,19 +137,19 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
             labelled = any(item.label in LABELS for item in self._verdicts.values())
             # Where nothing was judged, a share of 0 contradictory answers would be a lie.
             undefined = alone and self._verdicts and not labelled
-            of_label = jury_scores.undefined if undefined else MEAN
+            of_label = _undefined if undefined else MEAN
+            asked = f"{ASKED_AGAIN}|of:replies|judge:{self._jury.signature}"
+            kinds = dict.fromkeys(LABELS, of_label) | {NO_RESPONSE: MEAN}
             metrics += [
-                Metric(label, of_label, _DIRECTION.get(label), label + sign) for label in LABELS
+                *(
+                    Metric(name, how, _DIRECTION.get(name), name + sign)
+                    for name, how in kinds.items()
+                ),
+                Metric(_FAILED, MEAN, False, signature(_FAILED, of="all_questions")),
+                Metric(ASKED_AGAIN, RATIO, None, asked),
+                Metric("n_judged", _count_judged, None, "n_judged" + sign),
             ]
-            metrics.append(
-                Metric(NO_RESPONSE, MEAN, _DIRECTION.get(NO_RESPONSE), NO_RESPONSE + sign)
-            )
-            sign_failed = signature("judge_failed_rate", of="all_questions")
-            metrics.append(Metric("judge_failed_rate", MEAN, False, sign_failed))
-            of_calls = f"{ASKED_AGAIN}|of:replies|judge:{self._jury.signature}"
-            metrics.append(Metric(ASKED_AGAIN, RATIO, None, of_calls))
-            metrics.append(Metric("n_judged", _count_judged, None, "n_judged" + sign))
-            metrics += jury_scores.metrics(self._jury, [*self._verdicts.values()], alone=alone)
+            metrics += _jury_metrics(self._jury, [*self._verdicts.values()], alone=alone)
         return metrics
 
     def used_prompts(self) -> dict[str, Prompt]:
@@ -172,3 +162,85 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
 
 def _count_judged(values: list[dict[str, Any]]) -> int:
     return sum(value["label"] in LABELS for value in values)
+
+
+# What a jury adds: agreement, each judge's shares, both orders
+
+
+def _jury_values(verdict: Verdict, jury: Jury) -> dict[str, Any]:
+    """What a jury adds to a question's values; nothing of one judge in one order."""
+    return {
+        **(_of_several(verdict, jury) if jury.several else {}),
+        **(_of_orders(verdict) if jury.both_orders else {}),
+    }
+
+
+def _of_several(verdict: Verdict, jury: Jury) -> dict[str, Any]:
+    ratings = [vote.label for vote in verdict.votes] or [None] * len(jury.judges)
+    pairs = agreement([ratings])
+    n = pairs.n_ratings * (pairs.n_ratings - 1) // 2
+    own: dict[str, Any] = {
+        "no_majority": float(verdict.no_majority),
+        "judge_agreement": [round((pairs.percent or 0.0) * n), n],
+        "judge_alpha": ratings,
+    }
+    for number in range(1, len(jury.judges) + 1):
+        votes = verdict.votes[number - 1 : number]
+        label = votes[0].judgement.label if votes else None
+        for name in (*LABELS, NO_RESPONSE):
+            own[of_judge(name, number)] = None if label is None else float(label == name)
+        own[of_judge(_FAILED, number)] = float(label is None)
+    return own
+
+
+def _of_orders(verdict: Verdict) -> dict[str, Any]:
+    asked = [vote for vote in verdict.votes if vote.swapped is not None]
+    read = [vote.order_sensitive for vote in asked if vote.order_sensitive is not None]
+    return {
+        "order_sensitive_rate": [sum(read), len(read)],
+        "order_unread_rate": [len(asked) - len(read), len(asked)],
+    }
+
+
+def _jury_metrics(jury: Jury, verdicts: Sequence[Verdict], *, alone: bool) -> list[Metric]:
+    """Their metrics; `alone` where no other process has verdicts of this task."""
+    judge = f"judge:{jury.signature}"
+    metrics = []
+    if jury.several:
+        metrics += _metrics_of_several(jury, verdicts, judge, alone=alone)
+    if jury.both_orders:
+        metrics += [
+            Metric(name, RATIO, False, f"{name}|of:{of}|{judge}")
+            for name, of in (
+                ("order_sensitive_rate", "pairs_with_two_labels"),
+                ("order_unread_rate", "pairs_asked"),
+            )
+        ]
+    return metrics
+
+
+def _metrics_of_several(
+    jury: Jury, verdicts: Sequence[Verdict], judge: str, *, alone: bool
+) -> list[Metric]:
+    made = signature("judge_alpha", kind="krippendorff_nominal")
+    metrics = [
+        Metric("no_majority", MEAN, False, f"no_majority|of:all_questions|{judge}"),
+        Metric("judge_agreement", RATIO, True, f"judge_agreement|of:pairs_of_labels|{judge}"),
+        Metric("judge_alpha", krippendorff_alpha, True, f"{made}|{judge}"),
+    ]
+    for number, (name, asked) in enumerate(zip(jury.names, jury.judges, strict=True), 1):
+        own = [v.votes[number - 1].label for v in verdicts]
+        # As of the jury: where this judge labelled nothing, its shares are undefined, not 0.
+        share = MEAN if any(own) or not alone or not own else _undefined
+        kinds: list[tuple[str, Callable[..., Any]]] = [(label, share) for label in LABELS]
+        kinds += [(NO_RESPONSE, MEAN), (_FAILED, MEAN)]
+        for label, aggregate in kinds:
+            better = False if label == _FAILED else _DIRECTION.get(label)
+            key = of_judge(label, number)
+            made = f"{key}|of:all_but_its_failures|judge:{name}={asked.signature}"
+            metrics.append(Metric(key, aggregate, better, made))
+    return metrics
+
+
+def _undefined(values: Sequence[float | None]) -> None:
+    """The aggregation of labels that nothing got."""

@@ -17,7 +17,7 @@ from xling_tasks.models.empathy.classifier import EmpathyClassifier, load_classi
 from xling_tasks.models.empathy.data import MECHANISMS
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.multilingual import AGAIN, Key, MultilingualTask
-from xling_tasks.tasks.side_requests import SideRequest
+from xling_tasks.tasks.requests import STAND_IN, SideRequest
 
 Profile = tuple[bool, bool, bool]
 """Which of the mechanisms a response has, in the order of `MECHANISMS`."""
@@ -58,7 +58,9 @@ class EmpathyTask(MultilingualTask):
         """Translation of each response, with a text standing in for it."""
         if not self.scored:
             return []
-        return [request for code in doc["text"] for request in self.translation_requests(code)]
+        return [
+            request for code in doc["text"] for request in self.translation_requests(STAND_IN, code)
+        ]
 
     # Scoring
 

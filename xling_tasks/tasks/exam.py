@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from lm_eval.api.samplers import ContextSampler
@@ -19,13 +20,12 @@ from xling_tasks.harness.backends import may_be_cut
 from xling_tasks.harness.run import current
 from xling_tasks.models.reader import Choice, readable
 from xling_tasks.readers.letters import named_letters
-from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks.exam_replies import letters_of, stated_letters
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.reading import AGREEMENT, READER_AGAIN, ReadingTask
+from xling_tasks.tasks.requests import SideRequest
 from xling_tasks.tasks.sampling import GreedyTask
 from xling_tasks.tasks.second_turn import ACC, ASKED, CONTRADICTED
-from xling_tasks.tasks.side_requests import SideRequest
 
 _LETTER = re.compile(r"(?<![^\W_])[A-J](?![^\W_])")
 
@@ -80,7 +80,7 @@ class ExamTask(ReadingTask, GreedyTask):
         return prompt.fill(
             question=doc.get("question", ""),
             options=prompt.form.options(doc["options"]),
-            language=self.record.language_names[self.language],
+            language=self.language_name,
         )
 
     @property
@@ -118,9 +118,7 @@ class ExamTask(ReadingTask, GreedyTask):
             self.ask_model_again(
                 {
                     (str(instance.doc["question_id"]), reply): (instance, reply)
-                    for instance in self.instances
-                    for result in instance.filtered_resps.values()
-                    for reply in replies_of(result)
+                    for instance, reply in self.each_reply()
                     if readable(reply)
                     and self.by_rules(reply, instance.doc, after_marker=after_marker)[0] is None
                 }
@@ -129,12 +127,10 @@ class ExamTask(ReadingTask, GreedyTask):
             return
         unread: list[Choice] = []
         read: list[Choice] = []
-        for instance in self.instances:
-            for result in instance.filtered_resps.values():
-                for reply in replies_of(result):
-                    letters, cut = self.by_rules(reply, instance.doc, after_marker=after_marker)
-                    if not cut and readable(reply):
-                        (unread if letters is None else read).append(_choice(reply, instance.doc))
+        for instance, reply in self.each_reply():
+            letters, cut = self.by_rules(reply, instance.doc, after_marker=after_marker)
+            if not cut and readable(reply):
+                (unread if letters is None else read).append(_choice(reply, instance.doc))
         self.ask_reader(unread, read)
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
@@ -193,36 +189,68 @@ class ExamTask(ReadingTask, GreedyTask):
 
     def choice_metrics(self) -> list[Metric]:
         """`acc` is over all questions, as in an exam; `acc_parsed` over those with an answer."""
-        spans: dict[str, tuple[str, Callable[[list[Any]], Any], bool]] = {
-            "acc": ("all_questions", MEAN, True),
-            "acc_parsed": ("parsed", MEAN, True),
-            "acc_single": ("one_right_letter", MEAN, True),
-            "acc_multi": ("several_right_letters", MEAN, True),
-            "jaccard": ("parsed", MEAN, True),
-            "unparsed_rate": ("all_questions", MEAN, False),
+        spans = {
+            "acc": "all_questions",
+            "acc_parsed": "parsed",
+            "acc_single": "one_right_letter",
+            "acc_multi": "several_right_letters",
+            "jaccard": "parsed",
+            "unparsed_rate": "all_questions",
         }
-        metrics = [
-            Metric(
-                name,
-                aggregate,
-                better,
-                signature(name, of=span, equal="letter_sets") + self.reader_signature,
-            )
-            for name, (span, aggregate, better) in spans.items()
-        ]
+        reader, metrics = self.reader_signature, []
+        for name, span in spans.items():
+            sign = signature(name, of=span, equal="letter_sets") + reader
+            metrics.append(Metric(name, MEAN, name != "unparsed_rate", sign))
         if self.asks_again:
             asked = {ACC: "all_questions", ASKED: "all_questions", CONTRADICTED: "asked_again"}
             metrics += [
                 Metric(name, MEAN, None, signature(name, of=span)) for name, span in asked.items()
             ]
         if self.has_reader:
-            sign = signature("read_by_model_rate", of="all_questions") + self.reader_signature
-            metrics.append(Metric("read_by_model_rate", MEAN, None, sign))
-            for name, of in ((AGREEMENT, "read_by_both"), (READER_AGAIN, "put_to_the_reader")):
-                sign = signature(name, of=of) + self.reader_signature
-                metrics.append(Metric(name, MEAN, None, sign))
+            read = {"read_by_model_rate": "all_questions", AGREEMENT: "read_by_both"}
+            for name, of in {**read, READER_AGAIN: "put_to_the_reader"}.items():
+                metrics.append(Metric(name, MEAN, None, signature(name, of=of) + reader))
         return metrics
 
 
 def _choice(reply: str, doc: Mapping[str, Any]) -> Choice:
     return Choice(reply, tuple(doc["options"].items()), doc["several"])
+
+
+WITH_FLAGGED = "acc_with_flagged"
+_SCORES = (
+    *("acc", "acc_parsed", "acc_single", "acc_multi", "jaccard", "unparsed_rate"),
+    *("acc_norm", "acc_norm_letters", "acc_norm_tokens"),
+)
+_ALL = "of:all_questions"
+
+
+class FlaggedChoices:
+    """Stands before a task of multiple choice, whose flawed documents have `flagged`."""
+
+    @property
+    def flawed(self) -> Mapping[str, str]:
+        """Question -> why its options are unfair in some language; the same in all of them."""
+        raise NotImplementedError
+
+    def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """Scores of the letters; of a flagged question only what is counted with all questions."""
+        own: dict[str, Any] = super().values(doc, results)  # type: ignore[misc]
+        if not self.flawed:
+            return own
+        scores = {name: None for name in _SCORES if name in own} if doc.get("flagged") else {}
+        return {**own, **scores, WITH_FLAGGED: own["acc"]}
+
+    def metrics(self) -> list[Metric]:
+        """Where questions are flagged, accuracy with them stands beside that without."""
+        own: list[Metric] = super().metrics()  # type: ignore[misc]
+        if not self.flawed:
+            return own
+        spans = [
+            replace(metric, signature=metric.signature.replace(_ALL, "of:unflagged_questions"))
+            if metric.name in _SCORES
+            else metric
+            for metric in own
+        ]
+        acc = next(metric for metric in own if metric.name == "acc")
+        return [*spans, replace(acc, name=WITH_FLAGGED)]

@@ -34,10 +34,11 @@ from xling_tasks.models.control_tokens import common
 from xling_tasks.readers.fences import STAND_IN as NO_FENCES
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.multilingual import AGAIN, Key, MultilingualTask
-from xling_tasks.tasks.side_requests import STAND_IN, SideRequest
+from xling_tasks.tasks.requests import STAND_IN, SideRequest
 from xling_tasks.unanswered import failed
 
 _SHARES = ("information_precision", "information_recall")
+_NO_SCORES = ClaimScores(None, None, None)
 _STAND_IN_CLAIMS = ["A person who asks about their health gets an answer of some length."] * 15
 
 
@@ -52,6 +53,7 @@ class Compared:
         reference_supported: Whether it supports each claim of the English answer.
         unparsed: Parts of the list of claims that could not be read.
         reason: Why there is no score; None if there is one.
+        asked_again: How many of the judge's replies about it were asked about again, of how many.
     """
 
     english: str | None
@@ -61,6 +63,7 @@ class Compared:
     unparsed: int
     scores: ClaimScores
     reason: str | None
+    asked_again: list[int] | None = None
 
     def record(self) -> dict[str, Any]:
         """What the samples keep of it."""
@@ -85,7 +88,6 @@ class InformationTask(MultilingualTask):
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._judge: Backend | None = None
         self._compared: dict[Key, dict[str, Compared]] = {}
-        self._again: dict[Key, dict[str, list[int] | None]] = {}
         super().__init__(config)
 
     @property
@@ -142,7 +144,7 @@ class InformationTask(MultilingualTask):
         room = max(spec.max_gen_toks, EXTRACTION_TOKENS)
         requests = []
         for code in doc["text"]:
-            requests += self.translation_requests(code)
+            requests += self.translation_requests(STAND_IN, code)
             requests.append(SideRequest(role, claims, room, code))
         for code, reply in self.compared().items():
             if reply == AGAIN:
@@ -174,36 +176,20 @@ class InformationTask(MultilingualTask):
         again: set[Any] = set()
         said = verify(list(pairs), prompts["support"], self._judge, self.fences, again)
         verdicts = dict(zip(pairs, said, strict=True))
+
+        def compared(code: str, reply: str, reference: str) -> Compared:
+            text, other = english[code, reply], english["en", reference]
+            if code == "en":  # compared with no other
+                own = claims[text]
+                made = Compared(text, own.claims, [], [], own.unparsed, _NO_SCORES, None)
+                return replace(made, asked_again=_asked_again(text, (), claims, again))
+            made = _because(_compare(other, text, claims, verdicts), reply, reference)
+            asked = _asked_again(text, _pairs(other, text, claims), claims, again)
+            return replace(made, asked_again=asked)
+
         self._compared = {
-            key: {
-                "en": _alone(english["en", replies["en"]], claims),
-                **{
-                    code: _because(
-                        _compare(
-                            english["en", replies["en"]], english[code, reply], claims, verdicts
-                        ),
-                        reply,
-                        replies["en"],
-                    )
-                    for code, reply in replies.items()
-                    if code != "en"
-                },
-            }
-            for key, replies in answers.items()
-        }
-        self._again = {
-            key: {
-                code: _asked_again(
-                    english[code, reply],
-                    _pairs(english["en", replies["en"]], english[code, reply], claims)
-                    if code != "en"
-                    else (),
-                    claims,
-                    again,
-                )
-                for code, reply in replies.items()
-            }
-            for key, replies in answers.items()
+            key: {code: compared(code, reply, own["en"]) for code, reply in own.items()}
+            for key, own in answers.items()
         }
 
     # Values
@@ -216,7 +202,6 @@ class InformationTask(MultilingualTask):
         kept_out = doc.get("varies")
         compared = {} if kept_out else self._compared[self.key(doc, results)]
         pairs = {code: _pair(item.scores) for code, item in compared.items()}
-        again = self._again.get(self.key(doc, results), {})
         values |= self.group_values("information_f1", pairs)
         if self.not_compared():
             values["not_compared"] = float(kept_out is not None)
@@ -224,14 +209,16 @@ class InformationTask(MultilingualTask):
             item = compared.get(code)
             values[f"n_claims_{code}"] = None if item is None else item.record()
             known = item is not None and item.claims is not None
-            values[f"{ASKED_AGAIN}_{code}"] = again.get(code)
+            values[f"{ASKED_AGAIN}_{code}"] = None if item is None else item.asked_again
             values[f"abstained_{code}"] = float(not item.claims) if item and known else None
         for code, reply in self.compared().items():
             item = compared.get(reply)
             if item is not None and reply == AGAIN:
                 values["n_claims_en"][AGAIN] = item.record()
-                values[f"{ASKED_AGAIN}_en"] = _added(again["en"], again[AGAIN])
-            scores = item.scores if item is not None else ClaimScores(None, None, None)
+                both = (compared["en"].asked_again, item.asked_again)
+                there = [counts for counts in both if counts is not None]
+                values[f"{ASKED_AGAIN}_en"] = [*map(sum, zip(*there, strict=True))] or None
+            scores = item.scores if item is not None else _NO_SCORES
             own = _pair(scores)
             values[f"information_f1_{code}"] = own
             values[f"information_f1_by_prompt_{code}"] = scores.f1
@@ -319,19 +306,6 @@ def _asked_again(
     ]
 
 
-def _added(first: list[int] | None, second: list[int] | None) -> list[int] | None:
-    """Both counts of what was asked again, where there are two."""
-    if first is None or second is None:
-        return first or second
-    return [first[0] + second[0], first[1] + second[1]]
-
-
-def _alone(text: str | None, claims: Mapping[str | None, Extraction]) -> Compared:
-    """The English answer, which is compared with no other."""
-    own = claims[text]
-    return Compared(text, own.claims, [], [], own.unparsed, ClaimScores(None, None, None), None)
-
-
 def _compare(
     reference: str | None,
     answer: str | None,
@@ -339,7 +313,7 @@ def _compare(
     verdicts: Mapping[tuple[tuple[str, ...], str], list[bool | None]],
 ) -> Compared:
     both = [verdicts[pair] for pair in _pairs(reference, answer, claims)]
-    scores = claim_scores(*both) if both else ClaimScores(None, None, None)
+    scores = claim_scores(*both) if both else _NO_SCORES
     reason = None
     if scores.f1 is None:
         reason = _reason(reference, answer, claims)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import UserDict
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -43,33 +44,20 @@ class Carried(NamedTuple):
     kept: Mapping[str, Any]
 
 
-class DocumentValues(Mapping[str, Any]):
-    """A document's values: all of them for its sample, and its scores alone for the harness.
-
-    Args:
-        values: All values by metric.
-        kept: The names of what is recorded only.
-    """
+class DocumentValues(UserDict[str, Any]):
+    """A document's values: all of them for its sample, and its scores alone for the harness."""
 
     def __init__(self, values: Mapping[str, Any], kept: Collection[str]) -> None:
-        self._values, self._kept = values, kept
-
-    def __getitem__(self, name: str) -> Any:
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
+        super().__init__(values)
+        self._kept = kept
 
     def items(self) -> Any:
         """The scores, of which the first by name carries the rest."""
-        scores = {name: own for name, own in self._values.items() if name not in self._kept}
+        scores = {name: own for name, own in self.data.items() if name not in self._kept}
         if not scores:
-            return self._values.items()
+            return self.data.items()
         first = min(scores)
-        rest = {name: own for name, own in self._values.items() if name in self._kept}
+        rest = {name: own for name, own in self.data.items() if name in self._kept}
         return {**scores, first: Carried(scores[first], rest)}.items()
 
 

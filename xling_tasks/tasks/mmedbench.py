@@ -7,7 +7,7 @@ letters. The `_ft` variants ask fine-tuned models in their frame and read their 
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from itertools import chain, combinations
 from typing import Any
 
@@ -19,21 +19,26 @@ from xling_metrics.language import language_consistency_corpus
 from xling_tasks.errors import XlingError
 from xling_tasks.harness.backends import has_loglikelihood
 from xling_tasks.harness.run import current
+from xling_tasks.scorers.answered import replies_of
 from xling_tasks.scorers.rationale import RationaleScorer, scorer_for
-from xling_tasks.scorers.values import replies_of
 from xling_tasks.tasks.exam import ExamTask
 from xling_tasks.tasks.exam_replies import has_marker, rationale_of
 from xling_tasks.tasks.metric import Metric
+from xling_tasks.tasks.requests import Request
 from xling_tasks.tasks.second import AGREE, CONSISTENCY
-from xling_tasks.tasks.seeds import Request
 from xling_tasks.unanswered import Unanswered, empty
 
-_UNITS = {
-    "acc_norm": "characters",
-    "acc_norm_letters": "letters",
-    "acc_norm_tokens": "tokens",
+_UNITS: dict[str, tuple[str, Callable[[tuple[str, ...]], int]]] = {
+    "acc_norm": ("characters", lambda letters: len(", ".join(letters))),
+    "acc_norm_letters": ("letters", len),
+    "acc_norm_tokens": ("tokens", lambda letters: 2 * len(letters) - 1),
 }
-"""By what each score of `mcqa_ll` divides a candidate's log-likelihood (docs/mmedbench.md)."""
+"""By what each score of `mcqa_ll` divides a candidate's log-likelihood (docs/mmedbench.md).
+
+`A, C` has 4 characters, 2 letters and 3 tokens: one for each letter and each comma, which is how
+tokenizers of language models cut such a list, so that logged log-likelihoods are scored alike
+without the tokenizer.
+"""
 
 
 class McqaTask(ExamTask):
@@ -96,9 +101,9 @@ class McqaLLTask(ExamTask):
         scores = [float(result[0]) for result in results]
         first = best(scores)
         values = self.choice_values(None if first is None else sets[first], doc)
-        for name, unit in _UNITS.items():
+        for name, (_, length) in _UNITS.items():
             pairs = zip(scores, sets, strict=True)
-            normed = best([score / _length(letters, unit) for score, letters in pairs])
+            normed = best([score / length(letters) for score, letters in pairs])
             right = normed is not None and exact(sets[normed], doc["answer"])
             values[name] = float(right)
         return values
@@ -108,13 +113,8 @@ class McqaLLTask(ExamTask):
         return [
             *self.choice_metrics(),
             *(
-                Metric(
-                    name,
-                    MEAN,
-                    True,
-                    signature(name, of="all_questions", length=unit),
-                )
-                for name, unit in _UNITS.items()
+                Metric(name, MEAN, True, signature(name, of="all_questions", length=unit))
+                for name, (unit, _) in _UNITS.items()
             ),
         ]
 
@@ -145,13 +145,8 @@ class RationaleTask(ExamTask):
         self.ask_about_letters(after_marker=True)
         docs = {instance.doc["question_id"]: instance.doc for instance in self.instances}
         pairs = dict.fromkeys(
-            (
-                instance.doc["question_id"],
-                rationale_of(reply, fine_tuned=self.fine_tuned, form=self.form),
-            )
-            for instance in self.instances
-            for result in instance.filtered_resps.values()
-            for reply in replies_of(result)
+            (instance.doc["question_id"], self._rationale(reply))
+            for instance, reply in self.each_reply()
         )
         references = [docs[key]["rationale"] for key, _ in pairs]
         texts = [text for _, text in pairs]
@@ -215,14 +210,3 @@ def candidates(options: Collection[str], *, several: bool) -> list[tuple[str, ..
     """The sets of letters that could be right: single ones, or every non-empty set."""
     sizes = range(1, len(options) + 1) if several else (1,)
     return list(chain.from_iterable(combinations(sorted(options), size) for size in sizes))
-
-
-def _length(letters: tuple[str, ...], unit: str) -> int:
-    """The length of a candidate: `A, C` has 4 characters, 2 letters and 3 tokens.
-
-    Tokens are counted as one for each letter and each comma, which is how tokenizers of language
-    models cut such a list, so that logged log-likelihoods are scored alike without the tokenizer.
-    """
-    if unit == "characters":
-        return len(", ".join(letters))
-    return len(letters) if unit == "letters" else 2 * len(letters) - 1

@@ -8,8 +8,8 @@ from typing import Any
 
 from xling_tasks.data.mmlu_clinical import Exam, load
 from xling_tasks.data.records import MMLU_CLINICAL
-from xling_tasks.errors import DataError, SettingError
-from xling_tasks.tasks.flagged import FlaggedChoices
+from xling_tasks.errors import DataError
+from xling_tasks.tasks.exam import FlaggedChoices
 from xling_tasks.tasks.mmedbench import McqaLLTask, McqaTask
 
 
@@ -73,11 +73,7 @@ class _Clinical(FlaggedChoices):
 
     def check_run(self) -> None:
         """There are no examples in the data that is read."""
-        if self.config.num_fewshot:
-            raise SettingError(
-                f"{self.config.task}: --num_fewshot {self.config.num_fewshot}: these tasks have no "
-                "examples; leave it out"
-            )
+        self.refuse_examples("these tasks have no examples")  # type: ignore[attr-defined]
         super().check_run()  # type: ignore[misc]
 
 

@@ -22,14 +22,13 @@ from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import SettingError
 from xling_tasks.harness.backends import replayed, sent_temperature
 from xling_tasks.harness.run import all_ranks, current
-from xling_tasks.languages import BRANCH_GROUPS, FAMILY_GROUPS, SCRIPT_GROUPS, unknown_names
+from xling_tasks.languages import BRANCH_GROUPS, FAMILY_GROUPS, SCRIPT_GROUPS
 from xling_tasks.log import log, warn_once
-from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, translator
-from xling_tasks.scorers.values import replies_of
+from xling_tasks.scorers.answered import replies_of
 from xling_tasks.tasks.metric import Metric
+from xling_tasks.tasks.requests import Request
 from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
-from xling_tasks.tasks.seeds import Request
-from xling_tasks.tasks.side_requests import STAND_IN, SideRequest, translation_requests
+from xling_tasks.tasks.translated import TranslatedTask
 from xling_tasks.unanswered import empty, failed, refused
 
 Replies = dict[str, str]
@@ -45,7 +44,7 @@ Key = tuple[str, tuple[str, ...]]
 """A question's id with its replies in the order of the languages."""
 
 
-class MultilingualTask(GreedyTask):
+class MultilingualTask(GreedyTask, TranslatedTask):
     """Base: documents have `question_id`, `category` and `text` by language.
 
     A task defines `text_field` (the field of its prompt), `scored` (whether its evaluator is
@@ -56,10 +55,9 @@ class MultilingualTask(GreedyTask):
     data: PromptSet
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        self._translator: Translator | None = None
         super().__init__(config)
         for language in self.languages:
-            self.prompts.check_used(self.prompt_name, language, self._instruction(language))
+            self.prompts.check_used(self.prompt_name, language, self.instruction_language(language))
 
     # Data
 
@@ -140,36 +138,19 @@ class MultilingualTask(GreedyTask):
     def doc_to_text(self, doc: dict[str, Any], doc_to_text: Any = None) -> str:
         """The prompt in the view's language."""
         code = doc.get("language", "en")
-        prompt = self.prompts.get(self.prompt_name, self._instruction(code))
+        prompt = self.prompts.get(self.prompt_name, self.instruction_language(code))
         return prompt.fill(
             **{self.text_field: doc["text"][code], "language": self.record.language_names[code]}
         )
-
-    def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> str:
-        """There is no right answer."""
-        return ""
-
-    def _instruction(self, language: str) -> str:
-        return self.instruction_language(language)
 
     def used_prompts(self) -> dict[str, Prompt]:
         """The prompt, in each language in which it differs, and the translator's."""
         used = super().used_prompts()
         for code in self.languages:
-            prompt = self.prompts.get(self.prompt_name, self._instruction(code))
+            prompt = self.prompts.get(self.prompt_name, self.instruction_language(code))
             if prompt not in used.values():
                 used[f"{self.prompt_name}_{code}"] = prompt
-        spec = self.settings.translator
-        if spec is not None and spec.model not in (FILE, SEQ2SEQ):
-            used["translate"] = self.prompts.get("translate", "en")
-        return used
-
-    def translation_requests(self, language: str) -> list[SideRequest]:
-        """What a translator of the harness will be asked about an answer."""
-        return translation_requests(
-            self.settings.translator, self.used_prompts().get("translate"), STAND_IN, language,
-            self.record.language_names,
-        )  # fmt: skip
+        return used | self.translate_prompt()
 
     # Before the run
 
@@ -194,12 +175,7 @@ class MultilingualTask(GreedyTask):
                 '"facebook/nllb-200-3.3B"}}}\', or any harness model, or a file; or '
                 "translator=none where the model answers in English anyway"
             )
-        if self.settings.translator is not None:
-            prompt = self.prompts.get("translate", "en")
-            cache = self.settings.xling_cache
-            names = unknown_names(self.record.language_names)
-            self._translator = translator(self.settings.translator, cache, prompt, names)
-            self._translator.check(*((code, "en") for code in self.languages[1:]))
+        self.load_translator()
 
     # Replies
 
@@ -209,11 +185,8 @@ class MultilingualTask(GreedyTask):
 
     def replies(self) -> dict[Key, Replies]:
         """Every document's replies, through every filter."""
-        grouped: dict[int, list[Any]] = {}
-        for instance in sorted(self.instances, key=lambda item: (item.doc_id, item.idx)):
-            grouped.setdefault(instance.doc_id, []).append(instance)
         by_key = {}
-        for instances in grouped.values():
+        for instances in self.by_document():
             doc = instances[0].doc
             for name in instances[0].filtered_resps:
                 key = self.key(doc, [instance.filtered_resps[name] for instance in instances])

@@ -13,18 +13,15 @@ from lm_eval.api.instance import Instance
 from xling_metrics.languages import known
 
 from xling_tasks.data.prompts import Prompt
-from xling_tasks.harness.backends import replayed
-from xling_tasks.lm import journaled
 from xling_tasks.log import warn_once
 from xling_tasks.models.backend import backend
 from xling_tasks.models.control_tokens import common
 from xling_tasks.models.reader import Choice, Opinion, Reader, code_for, fill
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.readers.fences import STAND_IN
-from xling_tasks.replies.folder import cache_folder
 from xling_tasks.tasks.base import XlingTask
+from xling_tasks.tasks.requests import SideRequest
 from xling_tasks.tasks.second_turn import SecondTurn
-from xling_tasks.tasks.side_requests import SideRequest
 
 _Asked = TypeVar("_Asked", Choice, Opinion)
 AGREEMENT = "reader_agreement"
@@ -87,18 +84,12 @@ class ReadingTask(XlingTask):
 
     def ask_model_again(self, unread: dict[Any, tuple[Instance, str]]) -> None:
         """Ask the model about its unread replies, each once; requests and replies are logged."""
-
-        def watch(name: str, lm: Any, instances: list[Instance]) -> None:
-            if replayed(lm) is None:
-                folder, resume = cache_folder(self.settings.xling_cache), self.settings.xling_resume
-                journaled.watch(name, lm, instances, folder, resume)
-
         task = str(self.config.task)
         request = ONLY_LETTERS if self.reader_prompt == "read_letters" else ONLY_VERDICT
         row = known(self.language) if self.natively_asked else None
         if request == ONLY_VERDICT and row is not None:
             request = row.only_verdict or request
-        made = self.second_turn.ask(task, self.instances, unread, request, watch)
+        made = self.second_turn.ask(task, self.instances, unread, request, self.settings)
         self._instances = [*self.instances, *made]
 
     @property
@@ -119,17 +110,13 @@ class ReadingTask(XlingTask):
             return
         role = "judge" if spec == self.settings.judge else "reader"  # one model in memory
         model = backend(role, spec, self.settings.xling_cache)
+        model.check()
         prompt = self.used_prompts()[self.reader_prompt]
-        self._reader = Reader(model, prompt, self.fences, self._language_name)
-        self._reader.check()
+        self._reader = Reader(model, prompt, self.fences, self.language_name)
 
     @property
     def _spec(self) -> ModelSpec | None:
         return self.settings.reader if self.reads else None
-
-    @property
-    def _language_name(self) -> str:
-        return self.record.language_names[self.language]
 
     @property
     def reader_signature(self) -> str:
@@ -173,7 +160,7 @@ class ReadingTask(XlingTask):
         return [
             SideRequest(
                 role,
-                fill(prompt, each, code_for(each, STAND_IN), common, self._language_name),
+                fill(prompt, each, code_for(each, STAND_IN), common, self.language_name),
                 spec.max_gen_toks,
             )
             for each in asked

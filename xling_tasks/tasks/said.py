@@ -47,14 +47,7 @@ def incomplete(task: str, recorded: Mapping[str, Any]) -> None:
 
 @dataclass
 class _Next:
-    """The line at the end of the process.
-
-    Attributes:
-        folder: `--output_path` as given; None without one.
-        samples: Whether `--log_samples` was given.
-        predict_only: Whether the answers were left unscored.
-        since: When the run began, in seconds of the clock that dates files.
-    """
+    """The line at the end of the process; of a run since a time of the clock that dates files."""
 
     folder: str | None
     samples: bool

@@ -6,10 +6,9 @@ from copy import deepcopy
 from typing import Any
 
 from xling_tasks.errors import SettingError
-from xling_tasks.scorers.values import replies_of
 from xling_tasks.settings import temperatures
 from xling_tasks.tasks.base import XlingTask
-from xling_tasks.tasks.seeds import Request
+from xling_tasks.tasks.requests import Request
 from xling_tasks.unanswered import failed
 
 
@@ -40,9 +39,7 @@ class GreedyTask(XlingTask):
         """The distinct answers (question's id, reply) that did not fail, with their documents."""
         return {
             (instance.doc["question_id"], reply): instance.doc
-            for instance in self.instances
-            for result in instance.filtered_resps.values()
-            for reply in replies_of(result)
+            for instance, reply in self.each_reply()
             if not failed(reply)
         }
 

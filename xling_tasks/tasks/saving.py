@@ -32,15 +32,7 @@ def save_all() -> None:
 
 
 def _save(task: ScoredTask, run: str) -> str:
-    """Put a task's answers on disk.
-
-    Args:
-        task: The task.
-        run: The run's name, the same for all tasks and processes.
-
-    Returns:
-        Where they are; '' where there is nothing to save or it could not be.
-    """
+    """Put a task's answers on disk; returns where they are, '' where there is nothing to save."""
     folder, lm = cache_folder(task.settings.xling_cache), current().lm
     whole = task.instances and all(item.resps for item in task.instances)
     if folder is None or not whole or replayed(lm) is not None:

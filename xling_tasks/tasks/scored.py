@@ -13,12 +13,13 @@ from lm_eval.api.task import ConfigurableTask
 
 from xling_tasks import __version__
 from xling_tasks.criteria import CRITERIA, about
-from xling_tasks.data.prompts import Prompt
+from xling_tasks.data.prompts import Prompt, Prompts
 from xling_tasks.data.records import DatasetRecord
 from xling_tasks.harness.backends import replayed
 from xling_tasks.harness.run import current
 from xling_tasks.languages import unknown_names
-from xling_tasks.models.tally import by_role
+from xling_tasks.models.failures import by_role
+from xling_tasks.models.fence_key import fences
 from xling_tasks.outcomes import OUTCOME, SERVED, outcome_of
 from xling_tasks.readers.fences import Fences
 from xling_tasks.scorers.answered import (
@@ -26,8 +27,8 @@ from xling_tasks.scorers.answered import (
     ANSWERED_SIGNATURE,
     about_answers,
     outcomes_by_language,
+    replies_of,
 )
-from xling_tasks.scorers.values import replies_of
 from xling_tasks.secrets import redact
 from xling_tasks.settings import Settings
 from xling_tasks.tasks import said
@@ -44,6 +45,9 @@ class ScoredTask(ConfigurableTask):  # type: ignore[misc]
     """
 
     criterion: str
+    prompt_name: str
+    prompts: Prompts
+    prompt_language: str
     predict_only: bool
     settings: Settings
     language: str
@@ -60,24 +64,24 @@ class ScoredTask(ConfigurableTask):  # type: ignore[misc]
     def coverage(self) -> dict[str, Any]:
         """What was read and what cannot be used, with at least `unusable_rows`."""
 
-    @abstractmethod
     def used_prompts(self) -> dict[str, Prompt]:
         """The prompts that this task uses, by name."""
+        return {self.prompt_name: self.prompts.get(self.prompt_name, self.prompt_language)}
 
     @property
-    @abstractmethod
     def fences(self) -> Fences:
         """Where the codes of this run's prompts for other models come from."""
+        return fences(self.settings.xling_cache, self.settings.fence_key)
 
     @property
-    @abstractmethod
     def coded(self) -> bool:
         """Whether a prompt for another model holds a code."""
+        return any("code" in prompt.fields for prompt in self.used_prompts().values())
 
     @property
-    @abstractmethod
     def generation_arguments(self) -> dict[str, Any]:
         """The template's generation arguments, with `--gen_kwargs`."""
+        return dict(self.config.generation_kwargs or {})
 
     def override_metric(self, metric_name: str) -> None:
         """The harness calls this for `--predict_only`."""

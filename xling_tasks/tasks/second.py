@@ -8,7 +8,6 @@ both.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from xling_metrics.aggregate import MEAN, RATIO
 from xling_metrics.answer_language import in_users_language, not_checked, rule, tell
@@ -21,11 +20,14 @@ from xling_metrics.language import (
     match_rule,
 )
 from xling_metrics.languages import language_code
+from xling_metrics.words import can_segment, length_words, segmenter_name
 
 from xling_tasks.languages import language_name
 from xling_tasks.log import warn_once
 from xling_tasks.models.identifiers import labels_for, second_identifier
+from xling_tasks.readers.refusals import declines
 from xling_tasks.tasks.metric import Metric
+from xling_tasks.unanswered import empty
 
 MATCH = "second_language_match"
 AGREE = "identifiers_agree"
@@ -121,6 +123,44 @@ class SecondOpinion:
             Metric(AGREE + suffix, MEAN, None, self.signature(AGREE)),
         ]
 
+    def of_answer(self, answer: str) -> dict[str, float | None]:
+        """What is measured of every answer, also where nothing judges it.
+
+        Length in words (None where words cannot be cut), and whether it is empty, declines and is
+        in the language (None where it is too short to tell); then `values`.
+        """
+        words = length_words(answer, self._language) if can_segment(self._language) else None
+        return {
+            "length_words": None if words is None else float(words),
+            "empty_rate": float(empty(answer)),
+            "declined_rate": float(declines(answer)),
+            "langid_match": self.in_users_language(answer),
+            **self.values(answer),
+        }
+
+    def metrics_of_answer(self) -> list[Metric]:
+        """The metrics of `of_answer`."""
+        code = self._language
+        words = signature("length_words", language=code, words=segmenter_name(code))
+        declined = signature("declined_rate", of="all_questions", reader="ours")
+        return [
+            Metric("length_words", MEAN, None, words),
+            Metric("empty_rate", MEAN, False, signature("empty_rate", of="all_questions")),
+            Metric("declined_rate", MEAN, None, declined),
+            Metric("langid_match", MEAN, True, self.signature_of_match()),
+            *self.metrics(),
+        ]
+
+    def metrics_of_corpus(self) -> list[Metric]:
+        """What is said of whole corpora of answers."""
+        if not self.there:
+            return []
+        return [
+            Metric(CONSISTENCY, MEAN, True, self.signature(CONSISTENCY)),
+            Metric(LINES, RATIO, True, self.signature(LINES)),
+            Metric(AGREE, RATIO, None, self.signature(AGREE)),
+        ]
+
     def signature(self, metric: str) -> str:
         """How a metric is made; the agreement names langid too."""
         assert self._identifier is not None
@@ -130,16 +170,3 @@ class SecondOpinion:
         fields |= {"identifier": self._identifier.name, "labels": ",".join(sorted(self._wanted))}
         sign = signature(metric, libraries=langid, **fields)
         return sign + (match_rule(self._scripts) if langid else "")
-
-
-def corpus_metrics(
-    second: SecondOpinion,
-) -> list[tuple[str, Any, bool | None, str]]:
-    """Name, aggregate, direction and signature of what is said of whole corpora of answers."""
-    if not second.there:
-        return []
-    return [
-        (CONSISTENCY, MEAN, True, second.signature(CONSISTENCY)),
-        (LINES, RATIO, True, second.signature(LINES)),
-        (AGREE, RATIO, None, second.signature(AGREE)),
-    ]

@@ -12,11 +12,12 @@ from typing import Any
 
 from lm_eval.api.instance import Instance
 
-from xling_tasks.harness.backends import clean_reply
+from xling_tasks.harness.backends import clean_reply, replayed
 from xling_tasks.harness.run import all_ranks, current
 from xling_tasks.lm import journaled
 from xling_tasks.readers.thinking import without_thinking
-from xling_tasks.replies.folder import key_of
+from xling_tasks.replies.folder import cache_folder, key_of
+from xling_tasks.settings import Settings
 
 ACC = "acc_asked_again"
 ASKED = "asked_again_rate"
@@ -54,7 +55,7 @@ class SecondTurn:
         instances: Sequence[Instance],
         unread: dict[Any, tuple[Instance, str]],
         request: str,
-        watch: Callable[[str, Any, list[Instance]], None],
+        settings: Settings,
     ) -> list[Instance]:
         """Ask about unread replies; the new requests, answered, to be logged beside the first.
 
@@ -66,7 +67,7 @@ class SecondTurn:
             instances: Its requests on this process.
             unread: Key -> request and reply, of those that are unread.
             request: What to ask.
-            watch: Keeps the answers in a journal; of the task's name, the model and requests.
+            settings: The task's, which say where the answers are kept in a journal.
         """
         lm, most = current().lm, max(all_ranks(len(unread)))
         if not most or lm is None:
@@ -84,7 +85,10 @@ class SecondTurn:
             self.per_question[str(item.doc["question_id"])] += 1
         own = list(made.values())
         name = f"{task}_asked_again"
-        watch(name, lm, own)
+        if replayed(lm) is None:
+            journaled.watch(
+                name, lm, own, cache_folder(settings.xling_cache), settings.xling_resume
+            )
         filler = own[:1] or [instances[0]]
         said = lm.generate_until([*own, *filler * (most - len(own))])
         journaled.scored(name)

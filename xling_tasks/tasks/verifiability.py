@@ -23,11 +23,7 @@ from xling_metrics.classification import (
     verdict_signature,
     yes_probability,
 )
-from xling_metrics.stats.probability_intervals import (
-    brier_sums,
-    ece_of_sums,
-    ece_sums,
-)
+from xling_metrics.stats.probability_intervals import brier_sums, ece_of_sums, ece_sums
 from xling_metrics.stats.roc import auc_interval
 from xling_metrics.stats.standard_errors import ratio_error, sums_error
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES, verdict_counts
@@ -37,13 +33,12 @@ from xling_tasks.harness.backends import has_loglikelihood
 from xling_tasks.harness.run import current
 from xling_tasks.models.reader import Opinion, readable
 from xling_tasks.readers.verdict import named_verdicts, read_verdict
-from xling_tasks.scorers.values import replies_of
+from xling_tasks.scorers.answered import replies_of
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.reading import AGREEMENT, READER_AGAIN, ReadingTask
+from xling_tasks.tasks.requests import Request, SideRequest
 from xling_tasks.tasks.sampling import SweepTask, generation_arguments
 from xling_tasks.tasks.second_turn import ACC, ASKED, CONTRADICTED
-from xling_tasks.tasks.seeds import Request
-from xling_tasks.tasks.side_requests import SideRequest
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
 from xling_tasks.unanswered import empty, failed
 
@@ -76,8 +71,7 @@ class _Rows(XLingHealthTask):
         """The prompt for one answer (the first one of a whole document)."""
         answer = doc.get("answer") or doc["answers"][0]["text"]
         prompt = self.used_prompts()["verifiability"]
-        language = self.record.language_names[self.language]
-        return prompt.fill(question=doc["question"], answer=answer, language=language)
+        return prompt.fill(question=doc["question"], answer=answer, language=self.language_name)
 
     def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> list[int]:
         """The labels of a question's answers."""
@@ -108,10 +102,8 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
             self.ask_model_again(
                 {
                     (str(instance.doc["question_id"]), answer, reply): (instance, reply)
-                    for instance in self.instances
+                    for instance, reply in self.each_reply()
                     for answer in [instance.doc["answers"][instance.idx // taus]["text"]]
-                    for result in instance.filtered_resps.values()
-                    for reply in replies_of(result)
                     if read_verdict(reply, answer) is None and readable(reply)
                 }
             )
@@ -119,11 +111,9 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
             return
         said = [
             Opinion(reply, answer)
-            for instance in self.instances
+            for instance, reply in self.each_reply()
             if instance.idx < len(instance.doc["answers"]) * taus
             for answer in [instance.doc["answers"][instance.idx // taus]["text"]]
-            for result in instance.filtered_resps.values()
-            for reply in replies_of(result)
             if readable(reply)
         ]
         unread = [each for each in said if read_verdict(*each) is None]

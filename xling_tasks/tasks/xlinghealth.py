@@ -22,6 +22,11 @@ class XLingHealthTask(XlingTask):
         self.provenance = self.data.provenance
         return self.docs()
 
+    def doc_to_text(self, doc: dict[str, Any], doc_to_text: Any = None) -> str:
+        """The question with its instruction."""
+        prompt = self.used_prompts()[self.prompt_name]
+        return prompt.fill(question=doc["question"], language=self.language_name)
+
     def coverage(self) -> dict[str, Any]:
         """Counts for this language."""
         return self.data.coverage(self.language)

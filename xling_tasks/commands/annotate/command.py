@@ -29,7 +29,7 @@ from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.annotations import answer_digest
 from xling_tasks.logs.results import Samples, newest_samples
 from xling_tasks.report.options import add_languages
-from xling_tasks.scorers.values import replies_of
+from xling_tasks.scorers.answered import replies_of
 
 _HINT = (
     "The page needs correctness with a judge: lm_eval --metadata '{\"judge\": {...}}' "

@@ -23,9 +23,8 @@ from xling_tasks.commands.rank.questions import (
 from xling_tasks.data.files import read_tables
 from xling_tasks.data.prompts import Prompt, Prompts
 from xling_tasks.errors import DataError, SettingError, did_you_mean
-from xling_tasks.models.again import ask_again
+from xling_tasks.models.again import ask_in_form
 from xling_tasks.models.backend import backend
-from xling_tasks.models.failures import ANSWER
 from xling_tasks.models.fence_key import fences
 from xling_tasks.models.judge import UNTIL
 from xling_tasks.models.spec import ModelSpec
@@ -109,27 +108,19 @@ def _ask(questions: Sequence[Question], template: Prompt, spec: Any) -> tuple[st
     prompts = [question.prompt(template, codes, judge.inert) for question in questions]
     asked = dict(zip(prompts, questions, strict=True))
 
-    def reads(prompt: str, reply: str) -> bool:
-        question = asked[prompt]
-        return read_ranking(reply, question.code, len(question.order)) is not None
+    def lacking(question: Question, reply: str) -> list[str]:
+        ranking = read_ranking(reply, question.code, len(question.order))
+        return [question.code] if ranking is None else []
 
-    replies = dict(zip(prompts, judge.replies(prompts, until=UNTIL, reads=reads), strict=True))
-    second = ask_again(
-        judge,
-        replies,
-        lambda prompt, reply: int(not reads(prompt, reply)),
-        lambda _, new: again(new[0]),
-        codes,
-        until=UNTIL,
-    )
+    came = ask_in_form(judge, asked, lacking, lambda _, new: again(new[0]), codes, until=UNTIL)
     for prompt, question in asked.items():
-        reply, later = replies[prompt], second.get(prompt)
-        said = reply.text if reply.outcome == ANSWER else None
-        if later is None or later.reply.outcome != ANSWER:
-            question.read(said)
+        first, second, new = came[prompt]
+        if second is None or second.said is None:
+            question.read(first.said)
         else:
-            question.read(said, later.reply.text, later.codes[0])
-    return judge.signature, codes.kind, len(second) / len(prompts) if prompts else 0.0
+            question.read(first.said, second.text, new[0])
+    twice = sum(each.second is not None for each in came.values())
+    return judge.signature, codes.kind, twice / len(prompts) if prompts else 0.0
 
 
 def again(code: str) -> str:

@@ -25,7 +25,7 @@ from xling_tasks.logs.alike import differences
 from xling_tasks.logs.results import Samples, TaskResults, newest_samples, read_results
 from xling_tasks.models.again import both_replies
 from xling_tasks.readers.fences import Fences, last_statement, said_lines
-from xling_tasks.scorers.values import replies_of
+from xling_tasks.scorers.answered import replies_of
 from xling_tasks.tasks.exam_replies import rationale_of
 from xling_tasks.unanswered import failed, missing_in
 

@@ -23,13 +23,11 @@ from xling_metrics.stats.resampling import ResamplerPool
 from xling_tasks.commands.rank.questions import METRICS, Question, Run, differing_ways
 from xling_tasks.commands.table import table
 from xling_tasks.data.published import published
-from xling_tasks.markdown import escaped
-from xling_tasks.output import jsonl
+from xling_tasks.output import csv_text, escaped, jsonl
 from xling_tasks.report.columns import Column
 from xling_tasks.report.inference import Draws, column_interval, paired
 from xling_tasks.report.model import Options
 from xling_tasks.report.paired import Paired
-from xling_tasks.safe_csv import csv_text
 
 _ALL = "all"
 _PUBLISHED_MODELS = 6

@@ -10,7 +10,7 @@ from xling_tasks.commands.submit.documents import filled
 from xling_tasks.commands.submit.hf_parts import ALL, HubTask, Score, Submission
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.errors import DataError
-from xling_tasks.markdown import markdown_table
+from xling_tasks.output import markdown_table
 from xling_tasks.secrets import publishable, redact_text, without_hosts
 
 BEGIN = "<!-- xling-tasks:begin -->"

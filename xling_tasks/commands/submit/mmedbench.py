@@ -13,8 +13,7 @@ from xling_tasks.commands.submit.documents import filled
 from xling_tasks.commands.submit.parts import KINDS, SETTINGS, Part, command
 from xling_tasks.data.records import MMEDBENCH_LANGUAGES
 from xling_tasks.errors import DataError
-from xling_tasks.markdown import markdown_table
-from xling_tasks.output import all_or_none
+from xling_tasks.output import all_or_none, markdown_table
 from xling_tasks.secrets import redact, without_hosts
 
 COLUMNS = ("Language", "ModelInput", "ModelOutput", "GT_Answer")

@@ -16,7 +16,7 @@ from xling_tasks.errors import DataError, did_you_mean
 from xling_tasks.languages import language_name
 from xling_tasks.logs.results import newest_samples
 from xling_tasks.safe_json import json_objects
-from xling_tasks.scorers.values import replies_of
+from xling_tasks.scorers.answered import replies_of
 
 TRANSLATED = tuple(key for key, criterion in CRITERIA.items() if "translator" in criterion.settings)
 """The criteria whose answers are translated to English."""

@@ -12,12 +12,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from xling_metrics.base import library_version
 
 from xling_tasks.errors import SettingError, did_you_mean
-from xling_tasks.models.empathy import linear, per_mechanism, transformer
+from xling_tasks.models.empathy import linear, transformer
 from xling_tasks.models.empathy.data import MECHANISMS, SPLIT, Profile
 
 BACKENDS = ("linear", "transformer")
@@ -28,16 +28,8 @@ _ABOUT, _METRICS = "classifier.json", "metrics.json"
 _KEYS = ("format", "backend", "mechanisms", "weights", "data", "split", "seed", "trained_with")
 
 
-class Model(Protocol):
-    """What a backend's module makes with `fit` and reads with `load`."""
-
-    def predict(self, pairs: Sequence[tuple[str, str]]) -> list[Profile]:
-        """The mechanisms present in each (seeker post, response), none of them empty."""
-        ...
-
-    def save(self, folder: Path) -> None:
-        """Write files that `load` reads."""
-        ...
+Model = linear.LinearClassifier | transformer.TransformerClassifier | transformer.PerMechanism
+"""What a backend's module makes with `fit` and reads with `load`."""
 
 
 @dataclass(frozen=True)
@@ -146,8 +138,6 @@ def _load(backend: str, folder: Path, place: str) -> Model:
     try:
         if backend == "linear":
             return linear.LinearClassifier.load(folder)
-        if per_mechanism.is_saved_in(folder):
-            return per_mechanism.load(folder)
         return transformer.load(folder)
     except ImportError as error:
         raise SettingError(f"{place}: {error}; install the extra `hf`") from error

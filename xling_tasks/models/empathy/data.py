@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from xling_tasks.data.files import Table, read_tables
 from xling_tasks.errors import DataError
@@ -224,14 +224,12 @@ def _same_pairs(have: tuple[Table, dict[_Key, _Row]], want: tuple[Table, dict[_K
 
 
 def _pair(group: str, same: Sequence[_Row]) -> Pair:
-    first, second, third = same
-    return Pair(
-        group=group,
-        seeker=same[_TEXTS_OF].seeker,
-        response=same[_TEXTS_OF].response,
-        present=(first.present, second.present, third.present),
-        rationales=(first.rationales, second.rationales, third.rationales),
+    (a, b, c), texts = same, same[_TEXTS_OF]
+    present, rationales = (
+        (a.present, b.present, c.present),
+        (a.rationales, b.rationales, c.rationales),
     )
+    return Pair(group, texts.seeker, texts.response, present, rationales)
 
 
 def _groups(rows: Sequence[_Row]) -> list[str]:
@@ -259,3 +257,57 @@ def _text(row: _Row) -> str:
 def digest_of(*parts: object) -> str:
     """The digest of some parts: a name for them, and by it an order that is random but fixed."""
     return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()
+
+
+# Seeker posts that a classifier was not trained on, drawn as a set of prompts: whoever scores
+# answers to posts that the classifier has learnt from scores what it remembers.
+
+
+class Post(NamedTuple):
+    """A seeker post.
+
+    Attributes:
+        id: `epitome-` and ten hexadecimal digits of its group's name.
+        text: The post.
+        shown: Which mechanisms any of its responses has; what the draw is stratified by.
+    """
+
+    id: str
+    text: str
+    shown: Profile
+
+
+def held_out(data: EmpathyData, seed: int) -> list[Post]:
+    """Every seeker post of the test part, in the order of the data."""
+    groups: dict[str, list[Pair]] = {}
+    for index in split(data.pairs, seed).test:
+        groups.setdefault(data.pairs[index].group, []).append(data.pairs[index])
+    return [
+        Post(
+            f"epitome-{digest_of(group)[:10]}",
+            pairs[0].seeker,
+            cast(Profile, tuple(map(any, zip(*(pair.present for pair in pairs), strict=True)))),
+        )
+        for group, pairs in groups.items()
+    ]
+
+
+def draw(posts: list[Post], n: int, seed: int) -> list[Post]:
+    """N posts, each stratum of `shown` in proportion (largest remainders), ordered by id.
+
+    Raises:
+        DataError: If there are fewer than n.
+    """
+    if n > len(posts):
+        raise DataError(f"--n {n}: the test part has {len(posts)} seeker posts")
+    sizes = Counter(post.shown for post in posts)
+    exact = {stratum: n * size / len(posts) for stratum, size in sizes.items()}
+    quota = {stratum: int(share) for stratum, share in exact.items()}
+    rest = sorted(exact, key=lambda stratum: (quota[stratum] - exact[stratum], stratum))
+    for stratum in rest[: n - sum(quota.values())]:
+        quota[stratum] += 1
+    chosen: list[Post] = []
+    for stratum, size in quota.items():
+        own = [post for post in posts if post.shown == stratum]
+        chosen += sorted(own, key=lambda post: digest_of(seed, post.id))[:size]
+    return sorted(chosen)

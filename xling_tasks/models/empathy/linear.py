@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xling_tasks.errors import DataError
-from xling_tasks.models.empathy.counted import Rows, Seen, View, see
 from xling_tasks.models.empathy.data import (
     MECHANISMS,
     TEXTS_FILE,
@@ -34,7 +33,7 @@ from xling_tasks.models.empathy.data import (
     folds,
     plain,
 )
-from xling_tasks.models.empathy.features import Text, covered, read
+from xling_tasks.models.empathy.features import Rows, Seen, Text, View, covered, read, see
 
 VOCABULARY, WEIGHTS = FILES = ("vocabulary.json", "weights.npz")
 """What `save` writes: the terms, which are words of the training posts, and all numbers."""
@@ -158,13 +157,7 @@ def fit(pairs: Sequence[Pair], seed: int) -> LinearClassifier:
 def _fit_scorers(
     seen: Seen, evidence: Sequence[np.ndarray], present: np.ndarray
 ) -> dict[View, Scorer]:
-    """The first level.
-
-    Args:
-        seen: n texts.
-        evidence: n arrays, sentences x 3: which sentences hold each mechanism.
-        present: n x 3: which responses do.
-    """
+    """The first level, of n texts, of what their sentences hold (n arrays), and n x 3 labels."""
     scorers: dict[View, Scorer] = {}
     for view, how in _FIT.items():
         rows = seen.rows[view]

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from tqdm import tqdm
 from xling_metrics.classification import verdict_scores
 
 from xling_tasks.errors import SettingError
-from xling_tasks.models.empathy.data import Pair
-from xling_tasks.models.empathy.transformer import TransformerClassifier, bi_encoder, n_heads
+from xling_tasks.models.empathy.data import MECHANISMS, Pair
+from xling_tasks.models.empathy.transformer import (
+    PerMechanism,
+    TransformerClassifier,
+    bi_encoder,
+    n_heads,
+)
 
 _WARM_UP = 0.1  # of all steps, in which the learning rate rises
 _DECAY = 0.01
@@ -73,6 +78,28 @@ def fit(
     model.history.extend(history)
     model.made_of["epochs_trained"] = epochs
     return model
+
+
+def fit_each(
+    train: Sequence[Pair],
+    dev: Sequence[Pair],
+    seed: int,
+    settings: TrainSettings,
+    own: Mapping[str, Mapping[str, Any]],
+) -> PerMechanism:
+    """Train one network per mechanism, one after the other; see `fit`.
+
+    Args:
+        train: Pairs to learn from.
+        dev: Pairs that choose the number of epochs.
+        seed: Of heads, orders and dropout; the same for each.
+        settings: Of all mechanisms.
+        own: By mechanism, the settings in which it differs (`lr`, `epochs`).
+    """
+    models = (
+        fit(train, dev, seed, replace(settings, **own.get(name, {})), name) for name in MECHANISMS
+    )
+    return PerMechanism(tuple(models))
 
 
 def _epochs(

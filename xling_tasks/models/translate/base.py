@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from xling_metrics.languages import language_code
+
+from xling_tasks.log import log
 
 
 @dataclass(frozen=True)
@@ -82,3 +85,60 @@ class Translator(ABC):
     def _count(self, **more: int) -> None:
         now = self.counts
         self.counts = replace(now, **{name: getattr(now, name) + n for name, n in more.items()})
+
+
+_GIVE_UP_AFTER = 3
+
+
+class Outcome(NamedTuple):
+    """What a model made of one sentence.
+
+    Attributes:
+        sentence: The source.
+        text: Its translation, perhaps empty; None where the model gave no whole one.
+        failed: Why the call failed; '' if it did not.
+    """
+
+    sentence: str
+    text: str | None
+    failed: str = ""
+
+
+Outcomes = Generator[list[Outcome], None, None]
+"""Outcomes as they arrive; close it to end the requests under way."""
+
+
+def in_batches(
+    sentences: Sequence[str], size: int, call: Callable[[Sequence[str]], list[str | None]]
+) -> Outcomes:
+    """Batches through a model in this process.
+
+    A batch that fails is tried again one by one, so that a sentence that breaks it does not cost
+    its neighbours. After three failures in a row nothing more is asked.
+
+    Args:
+        sentences: What to translate.
+        size: Sentences of a batch.
+        call: As many translations as sentences; None for one that is not whole.
+    """
+    failed = 0
+
+    def attempt(batch: Sequence[str]) -> list[Outcome] | None:
+        try:
+            return [Outcome(s, t) for s, t in zip(batch, call(batch), strict=True)]
+        except Exception:
+            log.exception("translator: a call failed")
+            return None
+
+    for start in range(0, len(sentences), size):
+        batch = sentences[start : start + size]
+        whole = attempt(batch) if failed < _GIVE_UP_AFTER else None
+        if whole is not None:
+            failed = 0
+            yield whole
+            continue
+        for sentence in batch:
+            again = failed < _GIVE_UP_AFTER and len(batch) > 1
+            one = attempt([sentence]) if again else None
+            failed = 0 if one is not None else failed + 1
+            yield one or [Outcome(sentence, None, "failed call")]

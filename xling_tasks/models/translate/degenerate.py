@@ -101,7 +101,10 @@ def reasons(
         target_language: The same; another language.
     """
     faults = [_reason(source, text, source_language, target_language) for source, text in pairs]
-    _settle_copies(faults, pairs, target_language)
+    copies = [i for i, reason in enumerate(faults) if reason == "copy"]
+    for i, label in zip(copies, identify([pairs[i][0].lower() for i in copies]), strict=True):
+        if label == target_language:  # so that a copy is right
+            faults[i] = None
     _add_wrong_languages(faults, pairs, target_language)
     return [
         reason or ("length" if _wild_length(*pair, source_language, target_language) else None)
@@ -116,7 +119,8 @@ def _reason(source: str, text: str, source_language: str, target_language: str) 
         return "lines"
     if repeats(text) and not repeats(source):
         return "repeated"
-    if source_language != target_language and _is_copy(source, text, source_language):
+    another = source_language != target_language and not _is_list_of_names(source, source_language)
+    if another and (_is_made_of(source, text) or _holds(source, text, source_language)):
         return "copy"
     if _is_refusal(source, text, source_language):
         return "declined"
@@ -141,12 +145,6 @@ def _is_refusal(source: str, text: str, source_language: str) -> bool:
         return True
     may_decline = _may_decline(source_language)
     return may_decline is not None and declines(text) and not may_decline.search(source)
-
-
-def _is_copy(source: str, text: str, source_language: str) -> bool:
-    if _is_list_of_names(source, source_language):
-        return False
-    return _is_made_of(source, text) or _holds(source, text, source_language)
 
 
 def _is_list_of_names(source: str, source_language: str) -> bool:
@@ -188,16 +186,6 @@ def _is_foreign_script(text: str, language: str) -> bool:
     foreign = [word for word in words if LETTER.search(word) and not own.search(word)]
     counted = [word for word in foreign if word == word.lower()]
     return len(counted) >= _FOREIGN_WORDS and len(foreign) > len(words) / 2
-
-
-def _settle_copies(
-    faults: list[str | None], pairs: Sequence[tuple[str, str]], target_language: str
-) -> None:
-    """Allow copies of sources that were in the target language already."""
-    copies = [i for i, reason in enumerate(faults) if reason == "copy"]
-    for i, label in zip(copies, identify([pairs[i][0].lower() for i in copies]), strict=True):
-        if label == target_language:
-            faults[i] = None
 
 
 def _add_wrong_languages(

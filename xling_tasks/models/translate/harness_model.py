@@ -19,7 +19,7 @@ from xling_tasks.models.backend import backend
 from xling_tasks.models.failures import FAILED, REFUSED, Reply
 from xling_tasks.models.rounds import Arrived, Call
 from xling_tasks.models.spec import ModelSpec
-from xling_tasks.models.translate.engine import Outcome, Outcomes
+from xling_tasks.models.translate.base import Outcome, Outcomes
 from xling_tasks.models.translate.seq2seq import TEMPERATURE, TOP_P
 from xling_tasks.readers.thinking import without_thinking
 from xling_tasks.replies.folder import key_of
@@ -46,8 +46,7 @@ _ABOUT_TRANSLATION = (
 )
 _HEAD = rf"(?:translator(?:'s|’s)?\s+note\s*[:：]|note\s*[:：](?=[^()\[\]]*{_ABOUT_TRANSLATION}))"
 _NOTE = re.compile(
-    rf"\s*[(\[]\s*{_HEAD}[^()\[\]]*[)\]]\s*\Z|\n\s*[*_(\[]*{_HEAD}.*\Z",
-    re.IGNORECASE | re.DOTALL,
+    rf"\s*[(\[]\s*{_HEAD}[^()\[\]]*[)\]]\s*\Z|\n\s*[*_(\[]*{_HEAD}.*\Z", re.IGNORECASE | re.DOTALL
 )
 # What `without_thinking` takes for the start of a thought, and may be a blank to fill in.
 _BLANK = re.compile(

@@ -19,13 +19,12 @@ from xling_metrics.languages import Language
 
 from xling_tasks.languages import find
 from xling_tasks.log import log
-from xling_tasks.models.failures import REPEATED
-from xling_tasks.models.tally import tell
+from xling_tasks.models.failures import REPEATED, tell
 from xling_tasks.models.translate import degenerate
-from xling_tasks.models.translate.base import Translator
-from xling_tasks.models.translate.engine import Engine, Outcome
+from xling_tasks.models.translate.base import Outcome, Translator
+from xling_tasks.models.translate.harness_model import HarnessModel
 from xling_tasks.models.translate.passages import require_splitter, split
-from xling_tasks.models.translate.seq2seq import TEMPERATURE, TOP_P
+from xling_tasks.models.translate.seq2seq import TEMPERATURE, TOP_P, Seq2Seq
 from xling_tasks.replies.folder import cache_folder, key_of
 from xling_tasks.replies.role import store_of
 from xling_tasks.secrets import redact
@@ -43,7 +42,10 @@ class SentenceTranslator(Translator):
     """Texts through a model, sentence by sentence."""
 
     def __init__(
-        self, engine: Engine, cache: str | bool | None, names: Mapping[str, str] | None = None
+        self,
+        engine: Seq2Seq | HarnessModel,
+        cache: str | bool | None,
+        names: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__()
         self.engine = engine
@@ -158,8 +160,9 @@ class _Run:
         again = [sentence for sentence, said in known.items() if said is None]
         there = [said for said in known.values() if said is not None]
         open_ = [sentence for sentence in sentences if sentence not in known]
-        with _Beside() as beside:
-            beside.do(self._arrived, there, attempt, again, bar)
+        checks: list[Future[None]] = []
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="xling-checks") as beside:
+            checks.append(beside.submit(self._arrived, there, attempt, again, bar))
             if open_:
                 arriving = self._engine.outcomes(self._engine.order(open_), *self._pair, attempt)
                 with contextlib.closing(arriving):
@@ -169,7 +172,11 @@ class _Run:
                             {self._key(o.sentence) + f"-{attempt}": _row(o) for o in came},
                             replace=True,
                         )
-                        beside.do(self._arrived, outcomes, attempt, again, bar)
+                        # What ended a check is raised here.
+                        checks = [each for each in checks if not each.done() or each.result()]
+                        checks.append(beside.submit(self._arrived, outcomes, attempt, again, bar))
+        for check in checks:
+            check.result()
         # What a service's trouble stood for first may have got its translation since.
         return [sentence for sentence in dict.fromkeys(again) if sentence not in self._done]
 
@@ -256,34 +263,6 @@ class _Run:
     def _key(self, sentence: str, identity: Any = None) -> str:
         pair = [language.code if language.nllb else list(language[:2]) for language in self._pair]
         return key_of(identity or self._engine.identity, degenerate.VERSION, TRIES, pair, sentence)
-
-
-class _Beside:
-    """Work that is done beside, one after the other; all of it is done at the end."""
-
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="xling-checks")
-        self._works: list[Future[None]] = []
-
-    def __enter__(self) -> _Beside:
-        return self
-
-    def do(self, work: Any, *arguments: Any) -> None:
-        """Have something done, after what was given before."""
-        self._works = [*self._failed(), self._thread.submit(work, *arguments)]
-
-    def _failed(self) -> list[Future[None]]:
-        """What is not done yet; raises what ended a work."""
-        for work in self._works:
-            if work.done():
-                work.result()
-        return [work for work in self._works if not work.done()]
-
-    def __exit__(self, kind: Any, *_: Any) -> None:
-        self._thread.shutdown(wait=True)
-        if kind is None:
-            for work in self._works:
-                work.result()
 
 
 def _row(outcome: Outcome) -> str:

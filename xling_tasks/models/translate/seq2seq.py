@@ -19,7 +19,7 @@ from xling_metrics.languages import Language
 from xling_tasks.errors import BackendError, SettingError, did_you_mean
 from xling_tasks.models.control_tokens import inert_for
 from xling_tasks.models.spec import ModelSpec
-from xling_tasks.models.translate.engine import Outcomes, in_batches
+from xling_tasks.models.translate.base import Outcomes, in_batches
 from xling_tasks.models.translate.families import Family, Pair
 from xling_tasks.replies.folder import key_of
 
@@ -97,9 +97,7 @@ class Seq2Seq:
     ) -> Outcomes:
         """The sentences in batches; see `translate`."""
         return in_batches(
-            sentences,
-            self.batch,
-            lambda batch: self.translate(batch, source, target, attempt),
+            sentences, self.batch, lambda batch: self.translate(batch, source, target, attempt)
         )
 
     def translate(

@@ -8,18 +8,25 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from xling_metrics.base import signature
+from xling_metrics.languages import language_code
+
 from xling_tasks.data.prompts import Prompt, Prompts
+from xling_tasks.errors import DataError, SettingError, did_you_mean
+from xling_tasks.log import log
 from xling_tasks.models.backend import run_token
 from xling_tasks.models.spec import SELF, ModelSpec
 from xling_tasks.models.translate import seq2seq as translate_seq2seq
 from xling_tasks.models.translate.base import Counts, Translator
-from xling_tasks.models.translate.engine import Engine
-from xling_tasks.models.translate.file import FileTranslator, checked_path
 from xling_tasks.models.translate.harness_model import HarnessModel
 from xling_tasks.models.translate.sentences import SentenceTranslator
 from xling_tasks.models.translate.seq2seq import Seq2Seq
+from xling_tasks.replies.folder import key_of
+from xling_tasks.safe_json import json_objects
 
 __all__ = ["Counts", "Translator", "translator", "translator_spec"]
 
@@ -82,5 +89,124 @@ def _shared(
     spec = ModelSpec(**json.loads(spec_))
     if spec.model == FILE:
         return FileTranslator(spec)
-    engine: Engine = Seq2Seq(spec) if prompt is None else HarnessModel(spec, prompt, cache)
+    engine = Seq2Seq(spec) if prompt is None else HarnessModel(spec, prompt, cache)
     return SentenceTranslator(engine, cache, dict(names))
+
+
+_FIELDS = ("language", "text", "translation")
+_LEAST = 0.5
+"""With less of the texts a file is taken for the wrong one."""
+
+_HINT = (
+    "Texts must be those of the answers that are scored: write them with `xling translate export "
+    "OUT --to texts.jsonl` (OUT: the run with the answers), have them translated, check them with "
+    "`xling translate import`, and score the same answers with --model xling_replay --model_args "
+    "path=OUT"
+)
+_OPTIONAL = ("target",)
+
+
+class FileTranslator(Translator):
+    """Ready translations; a text that is not in the file has none, if most are in it."""
+
+    def __init__(self, spec: ModelSpec) -> None:
+        super().__init__()
+        self._path = checked_path("translator", spec.model_args)
+        self._translations = read_translations(self._path)
+        self._digest = key_of(sorted(self._translations.items()))[:12]
+
+    @property
+    def signature(self) -> str:
+        """The file's name and a digest of its content."""
+        return signature("translate", file=self._path.name, digest=self._digest)
+
+    def check(self, *pairs: tuple[str, str]) -> None:
+        """Fail if the file has no text of any of the languages.
+
+        Raises:
+            DataError: If so; it says how to get one.
+        """
+        wanted = {(language_code(source), language_code(target)) for source, target in pairs}
+        if wanted and not wanted & {key[:2] for key in self._translations}:
+            listed = ", ".join(sorted(f"{source} to {target}" for source, target in wanted))
+            raise DataError(f"{self._path}: has no translations of {listed}. {_HINT}")
+
+    def _texts(self, texts: Sequence[str], source: str, target: str) -> dict[str, str | None]:
+        pair = language_code(source), language_code(target)
+        translations = {
+            text: self._translations.get((*pair, text.strip())) if text.strip() else text
+            for text in texts
+        }
+        failed = sum(text is None for text in translations.values())
+        needed = sum(bool(text.strip()) for text in translations)
+        if failed > needed * (1 - _LEAST):
+            raise DataError(
+                f"{self._path}: has {needed - failed} of the {needed} texts that this run needs "
+                f"from {pair[0]} to {pair[1]}. {_HINT}"
+            )
+        self._count(translated=len(translations) - failed, failed=failed)
+        if failed:
+            log.warning(
+                "translator: %d of %d texts (%s to %s) are not in %s; they are unscored",
+                failed, len(translations), *pair, self._path,
+            )  # fmt: skip
+        return translations
+
+
+def read_translations(path: Path) -> dict[tuple[str, str, str], str]:
+    r"""Whole texts with their translations, one JSON object a line.
+
+    Each has `language`, `text` and `translation`, and may have `target` (`en` if left out).
+
+    Returns:
+        (language, target, stripped text) -> translation.
+
+    Raises:
+        DataError: Naming file, line and field.
+    """
+    if not path.is_file():
+        raise DataError(f"translator.model_args.path: {path}: there is no such file")
+    translations: dict[tuple[str, str, str], str] = {}
+    for number, line in json_objects(path):
+        row = _row(f"{path}, line {number}", line)
+        key = (
+            language_code(row["language"]),
+            language_code(row.get("target", "en")),
+            row["text"].strip(),
+        )
+        if translations.setdefault(key, row["translation"]) != row["translation"]:
+            raise DataError(
+                f"{path}, line {number}, field 'translation': differs from an earlier translation "
+                "of the same text"
+            )
+    return translations
+
+
+def checked_path(name: str, args: Mapping[str, Any]) -> Path:
+    """The path in the model args of a file translator.
+
+    Raises:
+        SettingError: If there is none, or something else beside it.
+    """
+    for key in args:
+        if key != "path":
+            raise SettingError(
+                f"{name}.model_args.{key}: unknown key.{did_you_mean(key, ['path'])}"
+            )
+    if not isinstance(args.get("path"), str) or not args["path"]:
+        raise SettingError(f"{name}.model_args.path: name a JSONL file of translations")
+    return Path(args["path"]).expanduser()
+
+
+def _row(place: str, row: dict[str, Any]) -> dict[str, str]:
+    for field in row:
+        if field not in (*_FIELDS, *_OPTIONAL):
+            hint = did_you_mean(field, (*_FIELDS, *_OPTIONAL))
+            raise DataError(f"{place}, field {field!r}: unknown.{hint}")
+    for field in _FIELDS:
+        if field not in row:
+            raise DataError(f"{place}, field {field!r}: missing")
+    for field, value in row.items():
+        if not isinstance(value, str) or not value.strip():
+            raise DataError(f"{place}, field {field!r}: expected text, got {value!r:.40}")
+    return dict(row)

@@ -9,6 +9,7 @@ from typing import Any
 from xling_tasks import __version__
 from xling_tasks.criteria import CRITERIA, Panel
 from xling_tasks.languages import language_name
+from xling_tasks.output import csv_text
 from xling_tasks.report.board.model import Board, Square
 from xling_tasks.report.board.words import (
     HOW_GROUPS,
@@ -23,7 +24,6 @@ from xling_tasks.report.board.words import (
 )
 from xling_tasks.report.judge_error import about_the_judge
 from xling_tasks.report.sentences import VERDICTS, sentence
-from xling_tasks.safe_csv import csv_text
 from xling_tasks.secrets import publishable, publishable_text
 
 FORMAT = 1

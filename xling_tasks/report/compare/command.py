@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.errors import DataError
-from xling_tasks.output import refuse_others, writing
+from xling_tasks.output import csv_text, refuse_others, writing
 from xling_tasks.pages.door import write_door
 from xling_tasks.report.compare.answer import FEW, answers, by_language
 from xling_tasks.report.compare.numbers import Line, all_lines
@@ -31,7 +31,6 @@ from xling_tasks.report.human_pages import read_human
 from xling_tasks.report.options import RUN, add_common, checked
 from xling_tasks.report.stats import Statistics
 from xling_tasks.report.tables.table import as_markdown
-from xling_tasks.safe_csv import csv_text
 from xling_tasks.secrets import without_hosts
 
 FILES = ("compare.html", "compare.md", "compare.csv", "compare.json")

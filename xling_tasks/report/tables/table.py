@@ -7,8 +7,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xling_tasks.markdown import markdown_table
-from xling_tasks.safe_csv import harmless
+from xling_tasks.output import harmless, markdown_table
 
 Value = str | int | float | None
 """What a cell holds; None is undefined or unknown, and never shown as a number."""

@@ -31,16 +31,14 @@ from xling_tasks.models.backend import Backend, backend
 from xling_tasks.models.control_tokens import common
 from xling_tasks.models.rubric import Graded, Ruling, fill, questions_of, rule
 from xling_tasks.readers.fences import STAND_IN
-from xling_tasks.scorers.values import replies_of
+from xling_tasks.scorers.answered import replies_of
 from xling_tasks.settings import Settings
-from xling_tasks.tasks import any_answer
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.own.part import OwnPart
 from xling_tasks.tasks.own.several import OwnTask
+from xling_tasks.tasks.requests import STAND_IN as ANSWER_STAND_IN
+from xling_tasks.tasks.requests import Request, SideRequest
 from xling_tasks.tasks.sampling import GreedyTask, forced_temperature, generation_arguments
-from xling_tasks.tasks.seeds import Request
-from xling_tasks.tasks.side_requests import STAND_IN as ANSWER_STAND_IN
-from xling_tasks.tasks.side_requests import SideRequest
 from xling_tasks.unanswered import refused
 
 _OF_ROWS = {"theme": "themes", "category": "categories"}
@@ -110,10 +108,6 @@ class OwnRubricPart(OwnPart, GreedyTask):
         """The conversation to read."""
         return str(doc["question"])
 
-    def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> str:
-        """There is no one right answer."""
-        return ""
-
     def fewshot_context(self, doc: dict[str, Any], *args: Any, **kwargs: Any) -> list[Any]:
         """The conversation as messages through the chat template, or as a plain transcript."""
         turns: list[Turn] = doc["turns"]
@@ -151,11 +145,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
 
     def check_run(self) -> None:
         """Reach the judge before anything is generated; say so if there is none."""
-        if self.config.num_fewshot:
-            raise SettingError(
-                f"{self.config.task}: --num_fewshot {self.config.num_fewshot}: conversations have "
-                "no examples; leave it out"
-            )
+        self.refuse_examples("conversations have no examples")
         if self.settings.rubric_answers > 1 and forced_temperature(self) == 0:
             raise SettingError(
                 f"{self.config.task}: at --gen_kwargs temperature=0 the "
@@ -192,8 +182,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
 
     def _case(self, doc: Mapping[str, Any], answer: str) -> Graded:
         criteria = tuple(each["text"] for each in doc["criteria"])
-        language = self.record.language_names[self.language]
-        return Graded(transcript(doc["turns"]), answer, criteria, language)
+        return Graded(transcript(doc["turns"]), answer, criteria, self.language_name)
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
         """The judge's prompts, with a text as long as answers are."""
@@ -212,10 +201,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
         """The answer's score, also by theme and axis, and what it could not be scored for."""
         answers = [reply for result in results for reply in replies_of(result)]
         answer = answers[0]
-        values: dict[str, Any] = {
-            **any_answer.values(answer, self.language, self.second()),
-            **self.second().values(answer),
-        }
+        values: dict[str, Any] = {**self.second().of_answer(answer)}
         if self._judge is None:
             return values
         points = [each["points"] for each in doc["criteria"]]
@@ -280,7 +266,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
 
     def metrics(self) -> list[Metric]:
         """The set's score is the mean of the scored answers, clipped to 0..1."""
-        metrics = any_answer.metrics(self.language, self.second()) + self.second().metrics()
+        metrics = self.second().metrics_of_answer()
         if self._judge is None:
             return metrics
         judge = f"|batch:{self.settings.rubric_batch}|judge:{self._judge.signature}"

@@ -24,12 +24,11 @@ from xling_tasks.data.prompts import Prompt
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.harness.run import all_ranks
 from xling_tasks.log import log, warn_once
-from xling_tasks.scorers.answered import about_answers
-from xling_tasks.scorers.values import replies_of
+from xling_tasks.scorers.answered import about_answers, replies_of
 from xling_tasks.tasks.base import XlingTask
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.own.part import OwnPart
-from xling_tasks.tasks.side_requests import SideRequest
+from xling_tasks.tasks.requests import SideRequest
 
 
 class OwnTask(XlingTask):
@@ -221,11 +220,8 @@ class OwnTask(XlingTask):
     def score(self) -> None:
         """Give every part its share of the replies, and have it score them."""
         shares: dict[str, list[Instance]] = {code: [] for code in self.parts}
-        grouped: dict[int, list[Instance]] = {}
-        for instance in sorted(self.instances, key=lambda item: (item.doc_id, item.idx)):
-            grouped.setdefault(instance.doc_id, []).append(instance)
-        for doc_id, instances in grouped.items():
-            doc = instances[0].doc
+        for instances in self.by_document():
+            doc, doc_id = instances[0].doc, instances[0].doc_id
             for code, own in self._shares(doc, instances):
                 for index, each in enumerate(own):
                     share = Instance(

@@ -1,18 +1,44 @@
-"""A seed of its own for every sampled answer, on backends that take one per request.
+"""What a task asks: the model under test, with a seed for every sampled answer; and other models.
 
 With one seed for all questions, answers to different questions share their draws: they begin with
 the same words, questions are not independent, and no interval over questions holds. With one seed
-for all repeats, the repeats are copies.
+for all repeats, the repeats are copies. What other models will be asked is foreseen for `xling
+cost`.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from xling_tasks.harness.backends import takes_seed
 from xling_tasks.harness.run import current
+
+STAND_IN = " ".join(
+    f"Sentence {i} of an answer to a person who asks about their health is as long as this."
+    for i in range(1, 21)
+)
+"""For costs: an answer of about 350 words, which is what chat models write on such questions."""
+
+
+@dataclass(frozen=True)
+class SideRequest:
+    """A request to another model than the one under test.
+
+    Attributes:
+        role: `judge` or `translator`.
+        prompt: What it is asked.
+        max_gen_toks: The most tokens of its reply.
+        language: That of the answer it is about; None for the task's.
+    """
+
+    role: str
+    prompt: str
+    max_gen_toks: int
+    language: str | None = None
+
 
 Request = tuple[str, tuple[Any, ...], int]
 """What a task asks of the model: request type, arguments, repeats."""

@@ -1,0 +1,222 @@
+"""The tasks over users' own questions that are built-in tasks over other data.
+
+Information compares the languages of a question with one another, so that it is a task with several
+languages by itself; the others have a part for each language.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from typing import Any
+
+from xling_tasks.data.cells import natural
+from xling_tasks.data.own.load import (
+    OwnData,
+    flawed_choices,
+    load,
+    missing,
+    scripts_that_decide,
+)
+from xling_tasks.data.own.rows import Item
+from xling_tasks.data.own.wrong import Wrong, wrong_answers
+from xling_tasks.data.prompt_sets import PromptSet
+from xling_tasks.errors import DataError
+from xling_tasks.tasks.consistency import ConsistencyTask
+from xling_tasks.tasks.correctness import CorrectnessTask
+from xling_tasks.tasks.exam import FlaggedChoices
+from xling_tasks.tasks.information import InformationTask
+from xling_tasks.tasks.mmedbench import McqaTask
+from xling_tasks.tasks.own.part import OwnPart
+from xling_tasks.tasks.own.several import OwnTask
+from xling_tasks.tasks.requests import STAND_IN
+from xling_tasks.tasks.verifiability import VerifiabilityLLTask, VerifiabilityTask
+
+
+class OwnConsistencyPart(OwnPart, ConsistencyTask):
+    """Consistency in one language."""
+
+    @functools.cached_property
+    def _references(self) -> dict[str, str]:
+        """For costs: a text about as long as an answer."""
+        return {
+            item.id: own.get("answer") or STAND_IN
+            for item in self.own.items
+            for own in [item.said(self.language)]
+        }
+
+
+class OwnConsistencyTask(OwnTask):
+    """`xling_own_consistency`."""
+
+    part = OwnConsistencyPart
+
+
+class OwnCorrectnessPart(OwnPart, CorrectnessTask):
+    """Correctness in one language."""
+
+    needs = ("question", "answer")
+
+    def fields(self, item: Item) -> dict[str, Any]:
+        """The reference answer."""
+        return {"reference": item.texts[self.language]["answer"]}
+
+
+class OwnCorrectnessTask(OwnTask):
+    """`xling_own_correctness`."""
+
+    part = OwnCorrectnessPart
+
+
+class _Rows(OwnPart):
+    """A question with its right answer and its wrong ones."""
+
+    needs = ("question", "answer")
+
+    def wrong(self, item: Item, language: str) -> list[Wrong]:
+        """The wrong answers that are usable in a language."""
+        own = wrong_answers(self.own, self.settings.wrong_answers_seed).get(item.id, ())
+        return [each for each in own if each.usable(language)]
+
+    def lacks(self, item: Item, language: str) -> str:
+        """Also a wrong answer."""
+        lacking = missing(item, language, self.needs)
+        if lacking or self.wrong(item, language):
+            return lacking
+        own = wrong_answers(self.own, self.settings.wrong_answers_seed).get(item.id, ())
+        if any(each.contradicts for each in own):
+            return "wrong answer equals the correct one"
+        if any(language in each.text for each in own):
+            return "other wrong answers than in other languages"
+        return "wrong answer missing"
+
+    def fields(self, item: Item) -> dict[str, Any]:
+        """The answers with their labels, the right one first."""
+        right = {"answer_id": "right", "label": 1, "text": item.texts[self.language]["answer"]}
+        wrong = [
+            {"answer_id": each.id, "label": 0, "text": each.text[self.language]}
+            for each in self.wrong(item, self.language)
+        ]
+        return {"answers": [right, *wrong]}
+
+    def coverage(self) -> dict[str, Any]:
+        """Also how many wrong answers are the file's, and how many drawn."""
+        seed = self.settings.wrong_answers_seed
+        every = [each for own in wrong_answers(self.own, seed).values() for each in own]
+        drawn = sum(each.drawn for each in every)
+        told = {"given": len(every) - drawn, "drawn": drawn}
+        told |= {"seed": seed} if drawn else {}
+        told["without_text"] = sum(self.language not in each.text for each in every)
+        told["not_in_all"] = sum(not each.shared and not each.contradicts for each in every)
+        return {**super().coverage(), "wrong_answers": told}
+
+
+class OwnVerifiabilityPart(_Rows, VerifiabilityTask):
+    """Generated verdicts in one language."""
+
+
+class OwnVerifiabilityLLPart(_Rows, VerifiabilityLLTask):
+    """Verdicts by log-likelihood in one language."""
+
+
+class OwnVerifiabilityTask(OwnTask):
+    """`xling_own_verifiability`."""
+
+    part = OwnVerifiabilityPart
+
+
+class OwnVerifiabilityLLTask(OwnTask):
+    """`xling_own_verifiability_ll`."""
+
+    reads_keys = frozenset({"description"})
+    part = OwnVerifiabilityLLPart
+
+
+class OwnMcqaPart(FlaggedChoices, OwnPart, McqaTask):
+    """Letters in one language, generated."""
+
+    criterion = "mcqa"
+    needs = ("question", "choice")
+
+    def check_run(self) -> None:
+        """There are no further questions that could be examples."""
+        self.refuse_examples("your own questions have no training part")
+        super().check_run()
+
+    @functools.cached_property
+    def _several(self) -> bool:
+        return any(len(item.correct) > 1 for item in self.own.items)
+
+    def fields(self, item: Item) -> dict[str, Any]:
+        """Options and right letters; `several` where some question of the file has several."""
+        return {
+            "options": item.options(self.language),
+            "answer": list(item.correct),
+            "several": self._several,
+            **({"flagged": why} if (why := self.flawed.get(item.id)) else {}),
+        }
+
+    @property
+    def flawed(self) -> dict[str, str]:
+        """Over all languages of the file."""
+        return flawed_choices(self.own)
+
+    @functools.cached_property
+    def _coverage(self) -> dict[str, Any]:
+        """With the questions that are asked and left out of the scores in every language."""
+        return {**super()._coverage, **({"flagged": self.flawed} if self.flawed else {})}
+
+
+class OwnMcqaTask(OwnTask):
+    """`xling_own_mcqa`."""
+
+    part = OwnMcqaPart
+
+
+class OwnInformationTask(InformationTask):
+    """`xling_own_information`: each answer's claims against those of the English answer."""
+
+    own: OwnData
+    what_to_do = "`xling data check FILE` says what each task can use"
+
+    def load_docs(self, record: str) -> list[dict[str, Any]]:
+        """The questions that have a text in English and in another language of this run."""
+        self.own = load(self.settings.data_dir, self.settings.scripts)
+        self.record, self.provenance = self.own.record, self.own.provenance
+        codes = self.record.languages
+        if codes[0] != "en":
+            raise DataError(
+                f"{self._name}: answers are compared with the English one, but the file has "
+                f"questions in {', '.join(codes)} only; add question_en"
+            )
+        prompts = tuple(
+            {
+                "id": item.id,
+                **({"category": item.category} if item.category else {}),
+                "text": {code: item.said(code).get("question") for code in codes},
+            }
+            for item in self.own.items
+        )
+        self.data = PromptSet(codes, prompts, self.provenance)
+        return self.documents(self.data)
+
+    def scripts_of(self, language: str) -> tuple[str, ...]:
+        """Of languages that langid does not know."""
+        return self._scripts[language]
+
+    @functools.cached_property
+    def _scripts(self) -> dict[str, tuple[str, ...]]:
+        return {code: scripts_that_decide(self.own, code) for code in self.languages}
+
+    def coverage(self) -> dict[str, Any]:
+        """Also the questions without English, which are asked in no language."""
+        unasked = {
+            str(item["id"]): "no other language" if item["text"]["en"] else "English text missing"
+            for item in self.data.prompts
+            if not item["text"]["en"] or not any(item["text"][c] for c in self.languages[1:])
+        }
+        return {
+            **super().coverage(),
+            "questions_left_out": sorted(unasked, key=natural),
+            "reasons_left_out": dict(Counter(unasked.values())),
+        }
