@@ -70,5 +70,5 @@ def test_the_rooms_that_show_results_have_no_list_of_their_own():
     """The page, declared tables and pictures of verdicts read what is declared."""
     free = ("report/page/", "report/tables/declared.py",
             "logs/alike.py", "logs/shown.py", "report/board/words.py",
-            "report/pictures/told.py", "report/pictures/verdicts.py")  # fmt: skip
+            "report/pictures/verdicts.py")  # fmt: skip
     assert {path: named for path, named in naming().items() if path.startswith(free)} == {}

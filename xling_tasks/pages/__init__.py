@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+
+
+def page_file(name: str) -> str:
+    """The text of a file in this folder."""
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def digest(content: str) -> str:
+    """How a page's policy names a style or a script."""
+    hashed = hashlib.sha256(content.encode("utf-8")).digest()
+    return "sha256-" + base64.b64encode(hashed).decode("ascii")

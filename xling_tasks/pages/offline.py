@@ -8,13 +8,12 @@ strings.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import re
 from collections.abc import Sequence
 
-from xling_tasks.pages import FOLDER
+from xling_tasks.pages import digest as hashed
+from xling_tasks.pages import page_file
 
 # What could end the JSON block or is no text: markup, line separators, lone halves of characters.
 _UNSAFE = re.compile("[<>&\u007f-\u009f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
@@ -39,8 +38,8 @@ def offline_page(
         shared: Names of styles with scripts in this folder that stand before its own.
         styles: Names of further styles in this folder.
     """
-    style = "".join(_read(f"{each}.css") for each in (*shared, name, *styles))
-    script = "".join(_read(f"{each}.js") for each in (*shared, name))
+    style = "".join(page_file(f"{each}.css") for each in (*shared, name, *styles))
+    script = "".join(page_file(f"{each}.js") for each in (*shared, name))
     parts = {
         "title": title,
         "policy": _policy(style, script),
@@ -50,7 +49,7 @@ def offline_page(
         "data": as_block(data),
     }
     # One pass: what a text contains is never taken for a place to fill.
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _read(f"{name}.html"))
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], page_file(f"{name}.html"))
 
 
 def as_block(data: object) -> str:
@@ -63,8 +62,8 @@ def _policy(style: str, script: str) -> str:
     return "; ".join(
         (
             "default-src 'none'",
-            f"script-src '{_hash(script)}'",
-            f"style-src '{_hash(style)}'",
+            f"script-src '{hashed(script)}'",
+            f"style-src '{hashed(style)}'",
             "img-src data:",
             "base-uri 'none'",
             "form-action 'none'",
@@ -72,11 +71,3 @@ def _policy(style: str, script: str) -> str:
             "trusted-types 'none'",
         )
     )
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _read(name: str) -> str:
-    return (FOLDER / name).read_text(encoding="utf-8")

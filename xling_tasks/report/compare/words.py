@@ -10,7 +10,7 @@ from xling_tasks import languages
 from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH
 from xling_tasks.report.compare.numbers import Line
 from xling_tasks.report.judge_error import judge_sentence
-from xling_tasks.report.pictures.told import values_of
+from xling_tasks.report.pictures.verdicts import values_of
 from xling_tasks.report.sentences import metric_of, why_unsure
 from xling_tasks.report.tables.grid import dataset_title
 from xling_tasks.report.tables.table import Table, Value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xling_tasks.criteria import CRITERIA
+from xling_tasks.criteria import CRITERIA, ENGLISH
 from xling_tasks.report.conclusions import TOO_FEW
 from xling_tasks.report.judge_error import about_the_judge
 from xling_tasks.report.lines import SEVERITY, Line, answer, lines
@@ -27,37 +27,22 @@ more models only the answers have room. So many estimates are drawn with all end
 
 
 class Group(NamedTuple):
-    """Languages with one verdict on one endpoint, in one sentence.
+    """Languages with one verdict on one endpoint, in one sentence."""
 
-    Attributes:
-        verdict: As in `Conclusion`.
-        items: Each language with its evidence.
-        said: The verdict in words.
-        about: What it is about, or why.
-        leads: The conclusion of each language.
-    """
-
-    verdict: str
-    items: list[str]
-    said: str
-    about: str
-    leads: list[Conclusion]
+    verdict: str  # As in `Conclusion`.
+    items: list[str]  # Each language with its evidence.
+    said: str  # The verdict in words.
+    about: str  # What it is about, or why.
+    leads: list[Conclusion]  # The conclusion of each language.
 
 
 class Block(NamedTuple):
-    """What is said of one model.
+    """What is said of one model."""
 
-    Attributes:
-        model: Its short name.
-        answer: Which languages are served worse.
-        lines: One per language; empty where they are grouped.
-        groups: The same as few sentences, where there are many languages.
-    """
-
-    model: str
-    answer: str
-    lines: list[Line]
-    groups: list[Group]
+    model: str  # Its short name.
+    answer: str  # Which languages are served worse.
+    lines: list[Line]  # One per language; empty where they are grouped.
+    groups: list[Group]  # The same as few sentences, where there are many languages.
 
 
 class Flag(NamedTuple):
@@ -68,23 +53,14 @@ class Flag(NamedTuple):
 
 
 class First(NamedTuple):
-    """The first screen.
+    """The first screen."""
 
-    Attributes:
-        size: `few`, `some` or `many` lines.
-        blocks: One per model.
-        flags: What to be wary of, in a few words each.
-        shown: The conclusions that its picture shows.
-        nothing: Why nothing is concluded; empty if something is.
-        most: Models that have room for more than their answer.
-    """
-
-    size: str
-    blocks: list[Block]
-    flags: list[Flag]
-    shown: list[Conclusion]
-    nothing: str
-    most: int = MODELS
+    size: str  # `few`, `some` or `many` lines.
+    blocks: list[Block]  # One per model.
+    flags: list[Flag]  # What to be wary of, in a few words each.
+    shown: list[Conclusion]  # The conclusions that its picture shows.
+    nothing: str  # Why nothing is concluded; empty if something is.
+    most: int = MODELS  # Models that have room for more than their answer.
 
 
 def first_screen(report: Report) -> First:
@@ -96,9 +72,10 @@ def first_screen(report: Report) -> First:
     for model in dict.fromkeys(model.name for model in report.models) if every else ():
         own = [line for line in every if line.model == model]
         groups = _groups(own) if size == "many" else []
-        said = answer(own) or _nothing_of(report, model)
+        said = answer(own) or _nothing(report, model)
         blocks.append(Block(model, said, [] if groups else own, groups))
-    return First(size, blocks, _flags(report), _shown(report, every), _nothing(report))
+    nothing = "" if report.conclusions else _nothing(report)
+    return First(size, blocks, _flags(report), _shown(report, every), nothing)
 
 
 def answers(report: Report) -> list[str]:
@@ -121,16 +98,11 @@ def _flags(report: Report) -> list[Flag]:
     return flags
 
 
-def _nothing(report: Report) -> str:
-    return "" if report.conclusions else _nothing_of(report)
-
-
-def _nothing_of(report: Report, model: str = "") -> str:
+def _nothing(report: Report, model: str = "") -> str:
     """Why nothing is concluded of a model, or of all."""
     languages = {cell.language for cell in report.cells if model in ("", cell.model)}
-    if "en" not in languages:
-        return "Nothing can be compared with English: there are no results in English."
-    return "Nothing can be compared with English: there are no results in another language."
+    lacking = "another language" if ENGLISH in languages else "English"
+    return f"Nothing can be compared with English: there are no results in {lacking}."
 
 
 def _shown(report: Report, every: Sequence[Line]) -> list[Conclusion]:
@@ -157,11 +129,9 @@ def _groups(own: Sequence[Line]) -> list[Group]:
     """Languages by verdict and endpoint, the gravest first."""
     groups: dict[tuple[str, str, str, str], list[Line]] = {}
     for line in own:
-        reason = line.lead.reason if line.kind == "not_comparable" else ""
         unsure = line.kind == "cannot_tell" and line.lead.reason != TOO_FEW
-        reason = line.lead.reason if unsure else reason
-        about = (line.kind, line.lead.metric, line.dataset, reason)
-        groups.setdefault(about, []).append(line)
+        reason = line.lead.reason if unsure or line.kind == "not_comparable" else ""
+        groups.setdefault((line.kind, line.lead.metric, line.dataset, reason), []).append(line)
     ordered = sorted(groups.values(), key=lambda group: SEVERITY.index(group[0].kind))
     return [_group(group) for group in ordered]
 

@@ -59,17 +59,11 @@ class TaskSide:
 
 
 class Gap(NamedTuple):
-    """One question of one language beside English.
+    """One question of one language beside English."""
 
-    Attributes:
-        own: The language's side.
-        english: English's; of the same task where all languages are in one.
-        behind: What the criterion says of it.
-    """
-
-    own: TaskSide
-    english: TaskSide
-    behind: Behind
+    own: TaskSide  # The language's side.
+    english: TaskSide  # English's; of the same task where all languages are in one.
+    behind: Behind  # What the criterion says of it.
 
     @property
     def task(self) -> Task:

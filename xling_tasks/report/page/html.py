@@ -6,9 +6,7 @@ in a box, as on the page of `xling annotate`, wherever a text is written.
 
 from __future__ import annotations
 
-import base64
 import functools
-import hashlib
 import json
 import re
 from collections.abc import Sequence
@@ -43,6 +41,9 @@ _CONTROLS = re.compile(
     "\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]"
 )
 _LANGUAGE = re.compile(r"[a-z]{2}")
+_UNDEFINED = Markup(
+    '<span aria-hidden="true">{}</span><span class="spoken">undefined</span>'
+).format(UNDEFINED)
 
 
 def text(value: object) -> Markup:
@@ -65,12 +66,6 @@ def _named(escaped: str, before: str, after: str) -> str:
 def anchor(*parts: str) -> str:
     """A place on the page; keys of ours are anchors as they are."""
     return "-".join(map(file_name, parts))
-
-
-def digest(content: str) -> str:
-    """How a policy names a style."""
-    hashed = hashlib.sha256(content.encode("utf-8")).digest()
-    return "sha256-" + base64.b64encode(hashed).decode("ascii")
 
 
 @functools.cache
@@ -123,36 +118,21 @@ def _told(value: object) -> str:
 
 
 class Shown(NamedTuple):
-    """A cell as it is shown.
-
-    Attributes:
-        text: What it says.
-        kind: Its class, or nothing.
-        undefined: Whether it stands for a value that is not there.
-    """
+    """A cell as it is shown, and its class."""
 
     text: str | Markup
     kind: str
-    undefined: bool = False
 
 
 class ShownRow(NamedTuple):
-    """A row: `published` as its kind if others measured it."""
+    """A row, the first cell of which is its head: `published` as its kind if others measured it."""
 
     cells: list[Shown]
     kind: str
 
 
 class ShownTable(NamedTuple):
-    """A table as it is shown.
-
-    Attributes:
-        anchor: Its place on the page.
-        title: Its heading.
-        heads: The columns.
-        rows: The rows; the first cell of each is its head.
-        folded: Whether it is closed at first.
-    """
+    """A table as it is shown, at its place on the page, and whether it is closed at first."""
 
     anchor: str
     title: str
@@ -180,7 +160,7 @@ def shown_table(item: Table) -> ShownTable:
 def _cell(item: Table, column: int, row: Sequence[Value], kind: str) -> Shown:
     value = row[column]
     if value is None:
-        return Shown(UNDEFINED, kind, True)
+        return Shown(_UNDEFINED, kind)
     shown = item.shown(value)
     if item.columns[column] == "language":
         address = _address(item, row)

@@ -16,12 +16,12 @@ from xling_tasks.criteria import CRITERIA
 from xling_tasks.data.published import SOURCES
 from xling_tasks.languages import language_name
 from xling_tasks.logs.results import as_json
-from xling_tasks.pages import FOLDER
+from xling_tasks.pages import digest, page_file
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.lines import listed
 from xling_tasks.report.model import Report
 from xling_tasks.report.page.first import MODELS, first_screen
-from xling_tasks.report.page.html import digest, environment, questions, text
+from xling_tasks.report.page.html import environment, questions, text
 from xling_tasks.report.page.samples import SampleToRead
 from xling_tasks.report.page.sections import sections_of
 from xling_tasks.report.page.words import VERDICT_MEANINGS, glossary
@@ -126,11 +126,7 @@ def policy(style: str) -> str:
 
 def page_style() -> str:
     """Ours, that of pictures and verdicts, and the fonts by language."""
-    return "\n".join([_read("report.css"), css(), _read("fonts.css")])
-
-
-def _read(name: str) -> str:
-    return (FOLDER / name).read_text(encoding="utf-8")
+    return "\n".join([page_file("report.css"), css(), page_file("fonts.css")])
 
 
 # How it was made

@@ -31,19 +31,12 @@ Sample = Mapping[str, Any]
 
 
 class Excerpt(NamedTuple):
-    """The beginning of a text.
+    """The beginning of a text."""
 
-    Attributes:
-        text: As much as is shown.
-        language: Two-letter code; empty where it is not known.
-        cut: Characters that are left out.
-        mark: What was found about it; empty for nothing.
-    """
-
-    text: str
-    language: str
-    cut: int = 0
-    mark: str = ""
+    text: str  # As much as is shown.
+    language: str  # Two-letter code; empty where it is not known.
+    cut: int = 0  # Characters that are left out.
+    mark: str = ""  # What was found about it; empty for nothing.
 
 
 class Part(NamedTuple):
@@ -56,27 +49,16 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class SampleToRead:
-    """One question in English and in a language that is behind.
+    """One question in English and in a language that is behind."""
 
-    Attributes:
-        model: The model's short name.
-        criterion: A key of `CRITERIA`.
-        dataset: As in `Place`.
-        language: The language's code.
-        question: The question's id.
-        why: What the gap is, in words.
-        parts: The texts.
-        task: The task's name, under which `xling view` finds the question.
-    """
-
-    model: str
-    criterion: str
-    dataset: str
-    language: str
-    question: str
-    why: str
-    parts: tuple[Part, ...]
-    task: str = ""
+    model: str  # The model's short name.
+    criterion: str  # A key of `CRITERIA`.
+    dataset: str  # As in `Place`.
+    language: str  # The language's code.
+    question: str  # The question's id.
+    why: str  # What the gap is, in words.
+    parts: tuple[Part, ...]  # The texts.
+    task: str = ""  # The task's name, under which `xling view` finds the question.
 
     @property
     def address(self) -> str:

@@ -16,27 +16,16 @@ _OTHER = {"statistics": "Statistics", "coverage": "Coverage", "other": "Other"}
 
 
 class Section(NamedTuple):
-    """A criterion on the page.
+    """A criterion on the page."""
 
-    Attributes:
-        key: Its anchor.
-        title: Its heading.
-        meaning: What it asks; empty for what is no criterion.
-        pictures: The first is shown, others are folded.
-        tables: Tables that are shown.
-        more: Further tables, then what was measured at all, then tests; folded.
-        notes: What must be known to read all these, each once.
-        samples: Model -> what to read, last.
-    """
-
-    key: str
-    title: str
-    meaning: str
-    pictures: Sequence[Picture]
-    tables: Sequence[Table]
-    more: Sequence[Table]
-    notes: Sequence[str]
-    samples: Mapping[str, Sequence[SampleToRead]]
+    key: str  # Its anchor.
+    title: str  # Its heading.
+    meaning: str  # What it asks; empty for what is no criterion.
+    pictures: Sequence[Picture]  # The first is shown, others are folded.
+    tables: Sequence[Table]  # Tables that are shown.
+    more: Sequence[Table]  # Further tables, then what was measured at all, then tests; folded.
+    notes: Sequence[str]  # What must be known to read all these, each once.
+    samples: Mapping[str, Sequence[SampleToRead]]  # Model -> what to read, last.
 
 
 def sections_of(

@@ -5,7 +5,7 @@ Of each criterion and dataset a few, of its headline metrics; the tables have ev
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -17,21 +17,20 @@ from xling_tasks.report.model import Report
 from xling_tasks.report.pictures import charts
 from xling_tasks.report.pictures.board import (
     Board,
-    Temperatures,
     label_shares,
     ordered,
     own_values,
     split,
     with_means,
 )
-from xling_tasks.report.pictures.drawing import Drawing, Panel
+from xling_tasks.report.pictures.drawing import Drawing, Entry, Panel
 from xling_tasks.report.pictures.overview import legend, overview_drawing
-from xling_tasks.report.pictures.series import Facet, Point
 from xling_tasks.report.pictures.svg import Scale, clean
 from xling_tasks.report.pictures.verdicts import gap_panels
 from xling_tasks.report.pictures.words import (
+    Facet,
+    Point,
     absent,
-    axis_words,
     extremes,
     finite,
     joined,
@@ -42,26 +41,25 @@ from xling_tasks.report.pictures.words import (
     shares,
 )
 
+_KINDS = {
+    "dots": "Dots",
+    "heat": "Map of language by temperature",
+    "lines": "Lines over temperature",
+    "boxes": "Box plots",
+    "labels": "Stacked bars",
+}
 _MOST_LINES = 8
 _SAME = 0.0005
 
 
 class Picture(NamedTuple):
-    """A picture of a report.
+    """A picture of a report."""
 
-    Attributes:
-        key: Its name in file names and anchors: letters, digits, underscores.
-        section: A key of `CRITERIA`; `summary` for that of all conclusions.
-        title: What it shows, and of how many questions.
-        alt: Its main finding in words.
-        drawing: What it is made of.
-    """
-
-    key: str
-    section: str
-    title: str
-    alt: str
-    drawing: Drawing
+    key: str  # Its name in file names and anchors: letters, digits, underscores.
+    section: str  # A key of `CRITERIA`; `summary` for that of all conclusions.
+    title: str  # What it shows, and of how many questions.
+    alt: str  # Its main finding in words.
+    drawing: Drawing  # What it is made of.
 
     @property
     def html(self) -> Markup:
@@ -80,8 +78,7 @@ def summary(report: Report) -> Picture | None:
     if drawing is None:
         return None
     title = f"Difference from English; {level:.0%} intervals; left is worse than English"
-    alt = " ".join(f"{panel.group}: {panel.alt}".removeprefix(": ") for panel in drawing.panels)
-    return Picture("summary", "summary", title, alt, drawing)
+    return Picture("summary", "summary", title, _told(drawing.panels), drawing)
 
 
 def pictures(report: Report) -> list[Picture]:
@@ -98,36 +95,42 @@ def _of_board(board: Board) -> Iterator[Picture | None]:
     """Every picture, the most important first; None where there is nothing to show."""
     seen: set[tuple[str, str]] = set()
     yield _gaps(board)
-    for drawn in CRITERIA[board.criterion].pictures:
+    for drawn in board.known.pictures:
         if drawn.kinds == "labels":
             yield _stacks(board)
         there = [metric for metric in drawn.metrics if board.temperatures(metric)]
-        own = {"first": there[:1], "last": there[-1:], "each": there}[drawn.pick]
-        for metric in own:
-            key = drawn.kinds, metric
-            if key not in seen:
-                seen.add(key)
-                yield _first_of(board, *key)
-
-
-def _first_of(board: Board, kinds: str, metric: str) -> Picture | None:
-    """The first kind of picture that there are values for."""
-    made = (_DRAW[kind](board, metric) for kind in kinds.split())
-    return next((picture for picture in made if picture is not None), None)
+        for metric in {"first": there[:1], "last": there[-1:], "each": there}[drawn.pick]:
+            if (drawn.kinds, metric) not in seen:
+                seen.add((drawn.kinds, metric))
+                made = (_DRAW[kind](board, metric) for kind in drawn.kinds.split())
+                yield next((picture for picture in made if picture is not None), None)
 
 
 def _picture(
     board: Board, kind: str, metric: str, title: str, alt: str, drawing: Drawing
 ) -> Picture:
-    key = "_".join(filter(None, (*board.prefix, kind, metric)))
+    key = "_".join(filter(None, (board.key, kind, metric)))
     return Picture(key, board.criterion, title, alt, drawing)
+
+
+def _of_models(
+    board: Board, kind: str, metric: str, title: str, without: Sequence[str],
+    facets: Mapping[str, Facet], told: Mapping[str, str], panel: Callable[[Facet, str], Panel],
+    legend: Sequence[Entry] = (),
+) -> Picture:  # fmt: skip
+    """A picture with a panel for each model, and what is to say of it."""
+    alt = board.alt(_KINDS[kind], title, per_model(told), without)
+    panels = [
+        panel(facet, clean(f"{board.name}, {metric or kind}, {model}: {told[model]}."))
+        for model, facet in facets.items()
+    ]
+    return _picture(board, kind, metric, title, alt, Drawing(panels, legend))
 
 
 def _gaps(board: Board) -> Picture | None:
     """The criterion's conclusions: difference from English, interval, margin and verdict."""
-    own = [
-        item for item in board.report.conclusions if (item.criterion, item.dataset) == board.prefix
-    ]
+    place = (board.criterion, board.dataset)
+    own = [item for item in board.report.conclusions if (item.criterion, item.dataset) == place]
     if not own:
         return None
     panels = gap_panels(own)
@@ -136,11 +139,13 @@ def _gaps(board: Board) -> Picture | None:
         questions(item.n for item in own if item.n),
         f"{board.level:.0%} intervals",
     )
-    told = " ".join(f"{panel.group}: {panel.alt}".removeprefix(": ") for panel in panels)
-    alt = board.alt("Dots", title, told, ())
-    return _picture(
-        board, "gaps", "", title, alt, Drawing(panels, legend(own, board.level), columns=2)
-    )
+    alt = board.alt(_KINDS["dots"], title, _told(panels), ())
+    drawing = Drawing(panels, legend(own, board.level), columns=2)
+    return _picture(board, "gaps", "", title, alt, drawing)
+
+
+def _told(panels: Sequence[Panel]) -> str:
+    return " ".join(f"{panel.group}: {panel.alt}".removeprefix(": ") for panel in panels)
 
 
 def _dots(board: Board, metric: str) -> Picture | None:
@@ -156,11 +161,9 @@ def _dots(board: Board, metric: str) -> Picture | None:
     series = board.series(metric, temperature, rows)
     title = board.title(metric, temperature, cells, without)
     told = {model: extremes(own, board.level, better) for model, own in series.items()}
-    alt = board.alt("Dots", title, per_model(told), without)
-    facet = Facet("", axis_words(board.about(metric), better), rows, series)
-    drawing = Drawing(
-        [charts.dots(facet, board.models, alt)], charts.models_legend(series, board.models)
-    )
+    alt = board.alt(_KINDS["dots"], title, per_model(told), without)
+    panel = charts.dots(Facet("", board.axis(metric), rows, series), board.everyone, alt)
+    drawing = Drawing([panel], charts.models_legend(series, board.everyone))
     return _picture(board, "dots", metric, title, alt, drawing)
 
 
@@ -170,37 +173,19 @@ def _says_nothing(values: Iterable[float | None]) -> bool:
     return len(known) < 2 or max(known) - min(known) < _SAME
 
 
-def _over_temperature(
-    board: Board, metric: str, shown: Temperatures
-) -> tuple[dict[str, Facet], dict[str, str]]:
-    """Per model its part of the picture, and what is to say of it."""
-    axis = axis_words(board.about(metric), board.better(metric))
-    facets = {
-        model: Facet(clean(model), axis, facet.rows, facet.series)
-        for model, facet in shown.facets.items()
-    }
-    return facets, {model: over_temperature(f, shown.columns) for model, f in facets.items()}
-
-
 def _heat(board: Board, metric: str) -> Picture | None:
     """A metric by language and temperature; None for fewer than two temperatures."""
     shown = board.over_temperature(metric)
-    if shown is None:
+    values = [] if shown is None else [point.value for point in _points(shown.facets)]
+    if shown is None or _says_nothing(values):
         return None
+    columns, span = shown.columns, (min(values), max(values))
     title = board.title(metric, None, shown.cells, shown.without, intervals=False)
-    facets, told = _over_temperature(board, metric, shown)
-    alt = board.alt("Map of language by temperature", title, per_model(told), shown.without)
-    values = [
-        point.value for f in facets.values() for row in f.series.values() for point in row.values()
-    ]
-    if _says_nothing(values):
-        return None
-    span = min(values), max(values)
-    panels = [
-        charts.heat(facet, shown.columns, span, _part(board, metric, model, told[model]))
-        for model, facet in facets.items()
-    ]
-    return _picture(board, "heat", metric, title, alt, Drawing(panels))
+    told = {model: over_temperature(facet, columns) for model, facet in shown.facets.items()}
+    return _of_models(
+        board, "heat", metric, title, shown.without, shown.facets, told,
+        lambda facet, alt: charts.heat(facet, columns, span, alt),
+    )  # fmt: skip
 
 
 def _lines(board: Board, metric: str) -> Picture | None:
@@ -208,33 +193,22 @@ def _lines(board: Board, metric: str) -> Picture | None:
     shown = board.over_temperature(metric)
     if shown is None or len(next(iter(shown.facets.values())).rows) > _MOST_LINES:
         return _heat(board, metric) or _dots(board, metric)
+    columns, rows = shown.columns, next(iter(shown.facets.values())).rows
+    ends = (end for point in _points(shown.facets) for end in point if end is not None)
+    scale = Scale.over(ends)
     title = board.title(metric, None, shown.cells, shown.without)
-    facets, told = _over_temperature(board, metric, shown)
-    alt = board.alt("Lines over temperature", title, per_model(told), shown.without)
-    scale = Scale.over(_values(list(facets.values())))
-    panels = [
-        charts.lines(facet, shown.columns, scale, _part(board, metric, model, told[model]))
-        for model, facet in facets.items()
-    ]
-    rows = next(iter(facets.values())).rows
-    return _picture(board, "lines", metric, title, alt, Drawing(panels, charts.rows_legend(rows)))
+    told = {model: over_temperature(facet, columns) for model, facet in shown.facets.items()}
+    return _of_models(
+        board, "lines", metric, title, shown.without, shown.facets, told,
+        lambda facet, alt: charts.lines(facet, columns, scale, alt), charts.rows_legend(rows),
+    )  # fmt: skip
 
 
-def _part(board: Board, metric: str, model: str, told: str) -> str:
-    """The text alternative of one model's part."""
-    return clean(f"{board.name}, {metric}, {model}: {told}.")
-
-
-def _values(facets: Sequence[Facet]) -> list[float]:
+def _points(facets: Mapping[str, Facet]) -> Iterator[Point]:
     """All values with the ends of their intervals."""
-    return [
-        end
-        for facet in facets
-        for by_row in facet.series.values()
-        for point in by_row.values()
-        for end in point
-        if end is not None
-    ]
+    for facet in facets.values():
+        for by_row in facet.series.values():
+            yield from by_row.values()
 
 
 def _boxes(board: Board, metric: str) -> Picture | None:
@@ -253,12 +227,10 @@ def _boxes(board: Board, metric: str) -> Picture | None:
     shown = [cell for cell in cells if cell.language in rows]
     title = board.title(metric, temperature, shown, without, intervals=False)
     title = f"Question by question: {title}"
-    alt = board.alt("Box plots", title, middles(series), without)
-    points: dict[str, dict[str, Point]] = {model: {} for model in series}
-    facet = Facet("", axis_words(board.about(metric), board.better(metric)), rows, points)
-    drawing = Drawing(
-        [charts.boxes(facet, series, board.models, alt)], charts.boxes_legend(series, board.models)
-    )
+    alt = board.alt(_KINDS["boxes"], title, middles(series), without)
+    facet = Facet("", board.axis(metric), rows, {model: {} for model in series})
+    panel = charts.boxes(facet, series, board.everyone, alt)
+    drawing = Drawing([panel], charts.boxes_legend(series, board.everyone))
     return _picture(board, "boxes", metric, title, alt, drawing)
 
 
@@ -268,7 +240,7 @@ def _stacks(board: Board) -> Picture | None:
     # Only juries have a share without a majority, and only they need a place in the legend.
     shown = [label for label in LABELS if label != "no_majority" or board.at(label, None)]
     for model in board.models:
-        cells = {label: board.cells.get((label, None), {}).get(model, {}) for label in shown}
+        cells = {label: board.panels.get((label, None), {}).get(model, {}) for label in shown}
         by_label = {LABELS[label]: own for label, own in label_shares(cells).items()}
         if rows := ordered({row for own in by_label.values() for row in own}):
             facets[model] = Facet(clean(model), "share of all questions, %", rows, by_label)
@@ -283,13 +255,8 @@ def _stacks(board: Board) -> Picture | None:
         absent(without),
     )
     told = {model: shares(facet) for model, facet in facets.items()}
-    alt = board.alt("Stacked bars", title, per_model(told), without)
-    panels: list[Panel] = [
-        charts.stacks(facet, _part(board, "labels", model, told[model]))
-        for model, facet in facets.items()
-    ]
-    legend_of = charts.labels_legend(LABELS[label] for label in shown)
-    return _picture(board, "labels", "", title, alt, Drawing(panels, legend_of))
+    entries = charts.labels_legend(LABELS[label] for label in shown)
+    return _of_models(board, "labels", "", title, without, facets, told, charts.stacks, entries)
 
 
 _DRAW = {"dots": _dots, "heat": _heat, "lines": _lines, "boxes": _boxes}

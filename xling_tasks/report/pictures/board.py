@@ -6,13 +6,15 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from xling_tasks.criteria import AVERAGE, CRITERIA, Metric, panel_of
+from xling_tasks.criteria import AVERAGE, panel_of
 from xling_tasks.languages import SCRIPT_GROUPS, in_order
 from xling_tasks.report.model import Cell, Report
-from xling_tasks.report.pictures.series import Facet, Point
 from xling_tasks.report.pictures.svg import clean
 from xling_tasks.report.pictures.words import (
+    Facet,
+    Point,
     absent,
+    axis_words,
     count_of,
     finite,
     is_mean,
@@ -21,20 +23,14 @@ from xling_tasks.report.pictures.words import (
     questions,
     title_of,
 )
+from xling_tasks.report.tables.grid import Grid
 
 UNLABELLED = ("no_majority", "judge_failed_rate")
 """Shares of questions without a label, which no share of a label is over."""
 
 
 class Temperatures(NamedTuple):
-    """A metric over temperature.
-
-    Attributes:
-        columns: The temperatures, rising.
-        cells: All cells.
-        facets: Model -> languages by temperature.
-        without: Languages that have no value at any.
-    """
+    """A metric over rising temperatures: its cells, and model -> languages by temperature."""
 
     columns: list[float]
     cells: list[Cell]
@@ -42,75 +38,54 @@ class Temperatures(NamedTuple):
     without: tuple[str, ...]
 
 
-class Board:
-    """The numbers of one criterion over one dataset.
-
-    Attributes:
-        report: The report.
-        criterion: A key of `places.CRITERIA`.
-        prefix: Criterion and dataset.
-        models: The models' names in the report's order.
-        cells: Metric and temperature -> model -> language -> cell.
-    """
+class Board(Grid):
+    """The numbers of one criterion over one dataset, as pictures show them."""
 
     def __init__(self, report: Report, criterion: str, dataset: str) -> None:
-        self.report = report
-        self.criterion = criterion
+        super().__init__(report, criterion, dataset)
         self.name = title_of(criterion, dataset)
-        self.prefix = (criterion, dataset)
-        self.models = [model.name for model in report.models]
+        self.everyone = [model.name for model in report.models]
         self.level = report.options.level
-        self.cells = {
-            (panel.metric, panel.temperature): by_model
-            for panel, by_model in report.by_panel.items()
-            if (panel.criterion, panel.dataset) == self.prefix
-        }
 
     def at(self, metric: str, temperature: float | None) -> list[Cell]:
         """A metric's cells, all models and languages."""
-        by_model = self.cells.get((metric, temperature), {})
-        return [cell for model in self.models for cell in by_model.get(model, {}).values()]
+        by_model = self.panels.get((metric, temperature), {})
+        return [cell for own in by_model.values() for cell in own.values()]
 
     def temperatures(self, metric: str) -> list[float | None]:
         """At which a metric has a value, rising."""
         temperatures = [
-            t for name, t in self.cells if name == metric and split(self.at(name, t))[0]
+            t for name, t in self.panels if name == metric and split(self.at(name, t))[0]
         ]
         return sorted(temperatures, key=lambda t: -math.inf if t is None else t)
 
     def shown_temperature(self, metric: str) -> float | None:
         """The one that pictures without room for all show: where sampling matters the highest."""
         temperatures = self.temperatures(metric)
-        at = -1 if CRITERIA[self.criterion].highest else 0
+        at = -1 if self.known.highest else 0
         return temperatures[at] if temperatures else None
-
-    def about(self, metric: str) -> Metric:
-        """What is known of a metric."""
-        return CRITERIA[self.criterion].metric(metric)
 
     def better(self, metric: str) -> bool | None:
         """Whether higher is better, as the first task that says so has it."""
-        directions = (
-            cell.better
-            for (name, _), by_model in self.cells.items()
-            if name == metric
-            for own in by_model.values()
-            for cell in own.values()
-        )
+        directions = (cell.better for cell in self.cells if cell.panel.metric == metric)
         return next((better for better in directions if better is not None), None)
+
+    def axis(self, metric: str) -> str:
+        """A metric with its unit and direction."""
+        return axis_words(self.known.metric(metric), self.better(metric))
 
     def series(
         self, metric: str, temperature: float | None, rows: Sequence[str]
     ) -> dict[str, dict[str, Point]]:
         """Model -> row -> value, of the models that have the metric."""
-        have = self.cells.get((metric, temperature), {})
-        return {m: self.points(metric, temperature, m, rows) for m in self.models if m in have}
+        have = self.panels.get((metric, temperature), {})
+        return {model: self.points(metric, temperature, model, rows) for model in have}
 
     def points(
         self, metric: str, temperature: float | None, model: str, rows: Iterable[str]
     ) -> dict[str, Point]:
         """Row -> value with its interval; undefined ones are left out."""
-        cells = self.cells.get((metric, temperature), {}).get(model, {})
+        cells = self.panels.get((metric, temperature), {}).get(model, {})
         return {row: p for row in rows if row in cells and (p := point_of(cells[row])) is not None}
 
     def over_temperature(self, metric: str) -> Temperatures | None:
@@ -124,7 +99,7 @@ class Board:
         for model in self.models:
             series = {f"{t:g}": self.points(metric, t, model, rows) for t in columns}
             if any(series.values()):
-                facets[model] = Facet(clean(model), "", rows, series)
+                facets[model] = Facet(clean(model), self.axis(metric), rows, series)
         return Temperatures(columns, cells, facets, without)
 
     def counts(self, cells: Iterable[Cell]) -> list[int]:
@@ -139,7 +114,7 @@ class Board:
         without: Sequence[str], intervals: bool = True,
     ) -> str:  # fmt: skip
         """What a picture shows, of how many questions, and what it lacks."""
-        name = metric_label(self.about(metric)) + (
+        name = metric_label(self.known.metric(metric)) + (
             "" if temperature is None else f" at temperature {temperature:g}"
         )
         bounded = any(cell.interval and cell.interval.low is not None for cell in cells)

@@ -13,7 +13,6 @@ from statistics import fmean, quantiles
 from markupsafe import Markup
 
 from xling_tasks.report.pictures.drawing import Entry, Panel
-from xling_tasks.report.pictures.series import BoxSeries, Facet, Point
 from xling_tasks.report.pictures.style import (
     LABEL_KINDS,
     ink_on,
@@ -22,8 +21,18 @@ from xling_tasks.report.pictures.style import (
     series_sign,
     swatch,
 )
-from xling_tasks.report.pictures.svg import Scale, box, join, label, line, percent, placed, tag
-from xling_tasks.report.pictures.words import is_mean, number, row_label
+from xling_tasks.report.pictures.svg import (
+    Scale,
+    box,
+    join,
+    label,
+    line,
+    percent,
+    placed,
+    signed,
+    tag,
+)
+from xling_tasks.report.pictures.words import BoxSeries, Facet, Point, is_mean, number, row_label
 
 _LEFT, _WIDE = 0.34, 0.48
 _PITCH = 17
@@ -64,10 +73,10 @@ def _dot(point: Point, scale: Scale, y: float, index: int, name: str) -> Markup:
 
 
 def _bounded(point: Point) -> str:
-    text = f"{point.value:.3f}"
-    if point.low is not None and point.high is not None:
-        text += f", interval {point.low:.3f} to {point.high:.3f}"
-    return text.replace("-", "\u2212")
+    text = signed(point.value, 3)
+    if point.low is None or point.high is None:
+        return text
+    return f"{text}, interval {signed(point.low, 3)} to {signed(point.high, 3)}"
 
 
 def boxes(facet: Facet, series: BoxSeries, every: Sequence[str], alt: str) -> Panel:
@@ -300,6 +309,5 @@ def _ticks(scale: Scale, bottom: float) -> list[Markup]:
     for tick in ticks:
         at = scale.at(tick)
         drawn.append(line(at, 0, at, bottom + 2, "zero" if tick == 0 else "rule"))
-        shown = f"{tick:.{digits}f}".replace("-", "\u2212")
-        drawn.append(label(shown, at, bottom + 10, "small soft middle"))
+        drawn.append(label(signed(tick, digits), at, bottom + 10, "small soft middle"))
     return drawn

@@ -29,25 +29,15 @@ _LONGEST = 64  # Of words in a legend's line.
 
 
 class Panel(NamedTuple):
-    """One of a picture's parts.
+    """One of a picture's parts."""
 
-    Attributes:
-        title: Above it; empty for none.
-        note: Below the title, such as of how many questions; empty for none.
-        body: Elements; positions from left to right are shares of the width.
-        height: In pixels.
-        alt: What it shows, for those who hear it.
-        group: What it belongs to, such as a model; said once for all panels that follow.
-        address: Of the questions that it shows; empty for none.
-    """
-
-    title: str
-    note: str
-    body: Markup
-    height: float
-    alt: str
-    group: str = ""
-    address: str = ""
+    title: str  # Above it; empty for none.
+    note: str  # Below the title, such as of how many questions; empty for none.
+    body: Markup  # Elements; positions from left to right are shares of the width.
+    height: float  # In pixels.
+    alt: str  # What it shows, for those who hear it.
+    group: str = ""  # What it belongs to, such as a model; said once for all panels that follow.
+    address: str = ""  # Of the questions that it shows; empty for none.
 
 
 class Entry(NamedTuple):
@@ -59,17 +49,11 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture: what it is made of, in the order in which it is read.
+    """A picture: what it is made of, in the order in which it is read."""
 
-    Attributes:
-        panels: At least one.
-        legend: What its marks stand for.
-        columns: Panels beside each other, where it stands by itself.
-    """
-
-    panels: Sequence[Panel]
-    legend: Sequence[Entry] = ()
-    columns: int = 1
+    panels: Sequence[Panel]  # At least one.
+    legend: Sequence[Entry] = ()  # What its marks stand for.
+    columns: int = 1  # Panels beside each other, where it stands by itself.
 
     @property
     def note(self) -> str:

@@ -14,8 +14,16 @@ from xling_tasks.report.model import Conclusion
 from xling_tasks.report.pictures.drawing import Drawing, Entry, Panel
 from xling_tasks.report.pictures.style import LOOKS, alone, mark, verdict_mark
 from xling_tasks.report.pictures.svg import clean, join, label, line, placed, tag
-from xling_tasks.report.pictures.told import ENGLISH, called, note, said
-from xling_tasks.report.pictures.verdicts import LEFT, endpoint_of, gap_panels, in_report_order
+from xling_tasks.report.pictures.verdicts import (
+    ENGLISH,
+    LEFT,
+    called,
+    endpoint_of,
+    gap_panels,
+    in_report_order,
+    note,
+    said,
+)
 from xling_tasks.report.sentences import metric_of
 
 MOST_MODELS = 3

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from xling_tasks.pages import FOLDER
+from xling_tasks.pages import page_file
 from xling_tasks.report.pictures.svg import clean, tag
 
 SERIES = 8
@@ -27,21 +27,13 @@ _FIRST_OF_OTHERS = 0x530  # Behind Latin, Greek and Cyrillic, which every font h
 
 
 class Look(NamedTuple):
-    """How a verdict is shown.
+    """How a verdict is shown."""
 
-    Attributes:
-        kind: Its class in pictures; `verdict-KIND` colours text.
-        sign: A character for text.
-        name: What it is called beside its mark.
-        words: What it is called by itself; of what it is beside, where `{}` stands.
-        path: Its mark, about 11 pixels wide around 0,0.
-    """
-
-    kind: str
-    sign: str
-    name: str
-    words: str
-    path: str
+    kind: str  # Its class in pictures; `verdict-KIND` colours text.
+    sign: str  # A character for text.
+    name: str  # What it is called beside its mark.
+    words: str  # What it is called by itself; of what it is beside, where `{}` stands.
+    path: str  # Its mark, about 11 pixels wide around 0,0.
 
 
 _DOWN, _UP = "M-5.5,-4.5H5.5L0,5.5Z", "M-5.5,4.5H5.5L0,-5.5Z"
@@ -140,15 +132,14 @@ def fonts_for(text: str) -> str:
 @functools.cache
 def css() -> str:
     """What a page with pictures, or with verdicts in their colours, adds to its style."""
-    return (FOLDER / "pictures.css").read_text(encoding="utf-8")
+    return page_file("pictures.css")
 
 
 @functools.cache
 def light() -> dict[str, str]:
     """The colours of a light page by name, as on the report's page."""
-    page = (FOLDER / "report.css").read_text(encoding="utf-8")
     colours: dict[str, str] = {}
-    for text in (page, css()):
+    for text in (page_file("report.css"), css()):
         block = text[text.index(":root {") : text.index("}")]
         colours |= re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block)
     return colours

@@ -46,6 +46,12 @@ def _shown(value: str | float) -> str:
     return value if isinstance(value, str) else f"{round(value, 2):g}"
 
 
+def signed(value: float, digits: int) -> str:
+    """A number with a minus sign as wide as a digit, and no negative zero."""
+    text = f"{value:.{digits}f}".replace("-", "\u2212")
+    return text if text.strip("\u22120.") else text.lstrip("\u2212")
+
+
 def join(parts: Iterable[Markup]) -> Markup:
     """Elements, one behind the other."""
     return Markup("").join(parts)
@@ -81,15 +87,10 @@ def placed(what: Markup, x: float, y: float) -> Markup:
 
 
 class Scale(NamedTuple):
-    """Values from left to right.
+    """Values from left to right."""
 
-    Attributes:
-        low: The value at the left end.
-        high: The value at the right end, above `low`.
-    """
-
-    low: float
-    high: float
+    low: float  # The value at the left end.
+    high: float  # The value at the right end, above `low`.
 
     @classmethod
     def over(cls, values: Iterable[float], room: float = 0.04) -> Scale:

@@ -1,22 +1,45 @@
-"""What a report's pictures say in words: labels, numbers, and the finding for those who hear it."""
+"""What charts draw, and what they say: labels, numbers, and the finding for those who hear it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median, quantiles
+from typing import NamedTuple
 
 from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, Metric
 from xling_tasks.criteria.labels import IN_WORDS as LABELS
 from xling_tasks.languages import language_name
 from xling_tasks.report.model import Cell
-from xling_tasks.report.pictures.series import BoxSeries, Facet, Point
-from xling_tasks.report.pictures.svg import clean
+from xling_tasks.report.pictures.svg import clean, signed
 from xling_tasks.report.tables.grid import heading
 
 _GROUPS = {"other": "other", "perso_arabic": "Perso-Arabic", "indic": "Indic", "latin": "Latin"}
 _MOST_NAMED = 3
 _MOST_MODELS = 4
+
+
+class Point(NamedTuple):
+    """A value with the ends of its interval."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Facet:
+    """One of a picture's axes: rows of languages, in each a value per series."""
+
+    title: str  # Above it; empty for none.
+    axis: str  # What its numbers are.
+    rows: tuple[str, ...]  # Languages (or means over some) from top to bottom.
+    # Model (or label) -> row -> value; what is undefined is absent.
+    series: Mapping[str, Mapping[str, Point]]
+
+
+BoxSeries = Mapping[str, Mapping[str, Sequence[float]]]
 
 
 def metric_label(metric: Metric) -> str:
@@ -64,8 +87,7 @@ def questions(counts: Iterable[int]) -> str:
 def number(value: float, scale: float) -> str:
     """A number with decimals for the largest beside it; a minus sign, and no negative zero."""
     digits = 1 if scale >= 10 else 3 if 0 < scale < 0.1 else 2
-    text = f"{value:.{digits}f}".replace("-", "−")
-    return text.lstrip("−") if not text.strip("−0.") else text
+    return signed(value, digits)
 
 
 def absent(rows: Sequence[str], *, most: int | None = _MOST_NAMED) -> str:

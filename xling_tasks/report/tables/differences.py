@@ -28,19 +28,12 @@ Tasks = Mapping[str, Sequence[Task]]
 
 
 class Difference(NamedTuple):
-    """One thing that a reader of some tables must know.
+    """One thing that a reader of some tables must know."""
 
-    Attributes:
-        criterion: What it concerns.
-        dataset: Over which dataset.
-        text: The line.
-        kind: A key of `FLAGS`.
-    """
-
-    criterion: str
-    dataset: str
-    text: str
-    kind: str
+    criterion: str  # What it concerns.
+    dataset: str  # Over which dataset.
+    text: str  # The line.
+    kind: str  # A key of `FLAGS`.
 
 
 FLAGS = {
@@ -67,13 +60,8 @@ def differences(report: Report) -> list[str]:
     dataset (MMedBench's questions differ between languages) are not among them; they stand in the
     notes of its tables.
     """
-    return merged(remarks_of(report))
-
-
-def merged(remarks: Iterable[Difference]) -> list[str]:
-    """Each text once, after all that it concerns."""
     places: dict[str, dict[str, list[str]]] = {}
-    for item in remarks:
+    for item in remarks_of(report):
         titles = places.setdefault(item.text, {}).setdefault(item.dataset, [])
         titles.append(CRITERIA[item.criterion].title)
     return [
@@ -240,17 +228,25 @@ def _without_samples(tasks: Tasks) -> Iterator[str]:
 
 def _unlike_questions(criterion: str, tasks: Tasks) -> Iterator[str]:
     """Models that answered other questions than the first with the same task, and languages."""
-    first: dict[str, tuple[str, Task]] = {}
+    first = _first(tasks)
     for name, own in tasks.items():
         unlike: dict[str, list[str]] = {}
         for task in own:
-            base_name, base = first.setdefault(task.place.language, (name, task))
+            base = first[task.place.language]
             if base is not task and (counts := _unlike([base, task])):
                 where = f"{task.place.language}: " if task.place.language else ""
-                unlike.setdefault(base_name, []).append(where + counts)
+                unlike.setdefault(base.model, []).append(where + counts)
         for base_name, parts in unlike.items():
             yield f"{base_name} and {name} answered different questions ({'; '.join(parts)})"
         yield from _unlike_languages(criterion, name, own)
+
+
+def _first(tasks: Tasks) -> dict[str, Task]:
+    """Language -> the task of the first model that has it."""
+    first: dict[str, Task] = {}
+    for task in (task for own in tasks.values() for task in own):
+        first.setdefault(task.place.language, task)
+    return first
 
 
 def _unlike_languages(criterion: str, name: str, own: Sequence[Task]) -> Iterator[str]:
@@ -288,28 +284,27 @@ def _unlike(tasks: Sequence[Task]) -> str:
 
 def _between_models(tasks: Tasks) -> Iterator[str]:
     """Settings in which a model differs from the first that has the same task."""
-    first: dict[str, tuple[str, Task]] = {}
-    for name, own in tasks.items():
-        codes_by_text: dict[tuple[str, str], list[str]] = {}
-        for task in own:
-            base_name, base = first.setdefault(task.place.language, (name, task))
-            if base is not task:
-                for text in _unlike_settings(base, task, same_language=True):
-                    codes_by_text.setdefault((base_name, text), []).append(task.place.language)
-        for (base_name, text), codes in codes_by_text.items():
-            where = f" in {', '.join(codes)}" if any(codes) else ""
-            yield f"{base_name} and {name} differ{where}: {text}"
+    first = _first(tasks)
+    codes: dict[tuple[str, str, str], list[str]] = {}
+    for task in (task for own in tasks.values() for task in own):
+        base = first[task.place.language]
+        for text in () if base is task else _unlike_settings(base, task, same_language=True):
+            codes.setdefault((base.model, task.model, text), []).append(task.place.language)
+    for (base_name, name, text), own in codes.items():
+        where = f" in {', '.join(own)}" if any(own) else ""
+        yield f"{base_name} and {name} differ{where}: {text}"
 
 
 def _between_languages(tasks: Tasks) -> Iterator[str]:
     """Settings in which a model's languages differ from its first."""
-    for name, own in tasks.items():
-        codes_by_text: dict[str, list[str]] = {}
-        for task in own[1:]:
-            for text in _unlike_settings(own[0], task, same_language=False):
-                codes_by_text.setdefault(text, []).append(task.place.language)
-        for text, codes in codes_by_text.items():
-            yield f"{name}: {own[0].place.language} and {', '.join(codes)} differ: {text}"
+    codes: dict[tuple[str, str, str], list[str]] = {}
+    for name, (base, *others) in tasks.items():
+        for task in others:
+            for text in _unlike_settings(base, task, same_language=False):
+                about = (name, base.place.language, text)
+                codes.setdefault(about, []).append(task.place.language)
+    for (name, language, text), own in codes.items():
+        yield f"{name}: {language} and {', '.join(own)} differ: {text}"
 
 
 def _unlike_settings(base: Task, task: Task, *, same_language: bool) -> Iterator[str]:

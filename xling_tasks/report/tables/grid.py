@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from xling_tasks.criteria import AVERAGE, CRITERIA
-from xling_tasks.data.protocols import TEMPERATURES
 from xling_tasks.data.published import Figure, published
 from xling_tasks.languages import in_order
 from xling_tasks.report.data import Model, Task
@@ -52,19 +51,12 @@ Lookup = Callable[[str, str], Bounded]
 
 
 class Source(NamedTuple):
-    """Whose numbers stand in a row: those of a model of the report, or a paper's.
+    """Whose numbers stand in a row: those of a model of the report, or a paper's."""
 
-    Attributes:
-        name: As the table has it.
-        find: Its numbers.
-        published: Whether they are a paper's.
-        setting: Of a paper's model, what distinguishes it.
-    """
-
-    name: str
-    find: Lookup
-    published: bool = False
-    setting: str = ""
+    name: str  # As the table has it.
+    find: Lookup  # Its numbers.
+    published: bool = False  # Whether they are a paper's.
+    setting: str = ""  # Of a paper's model, what distinguishes it.
 
 
 class Grid:
@@ -139,11 +131,6 @@ class Grid:
             return Bounded(times(cell.value, scale), times(low, scale), times(high, scale))
 
         return find
-
-    def means(self, model: str) -> Lookup:
-        """Unweighted means over the papers' temperatures; None where one of them is missing."""
-        each = [self.lookup(model, tau) for tau in TEMPERATURES]
-        return lambda metric, code: Bounded(mean_of([find(metric, code).value for find in each]))
 
     def sources(self, tau: float | None = None, scale: float = 1.0) -> list[Source]:
         """Every model with its numbers at one temperature."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xling_tasks.criteria import CRITERIA
+from xling_tasks.criteria import CRITERIA, Panel
 from xling_tasks.report.lines import downwards
 from xling_tasks.report.model import Conclusion, Report
 from xling_tasks.report.sentences import VERDICTS, why_unsure
@@ -50,29 +50,14 @@ def headline_tables(report: Report) -> list[Table]:
 
 
 def _row(report: Report, item: Conclusion) -> tuple[Value, ...]:
+    signed = None if item.estimate is None else 100 * downwards(item)
     return (
-        CRITERIA[item.criterion].title,
-        dataset_title(item.dataset),
-        item.metric,
-        shown_temperature(item.temperature),
-        item.model,
-        item.language,
-        item.verdict,
-        None if item.estimate is None else 100 * downwards(item),
-        item.english,
-        item.value,
-        item.estimate,
-        item.low,
-        item.high,
-        item.p_holm,
-        item.n or None,
-        item.unread or None,
-        item.turns_at,
-        item.margin,
-        item.detectable,
-        _words(report, item),
+        CRITERIA[item.criterion].title, dataset_title(item.dataset), item.metric,
+        shown_temperature(item.temperature), item.model, item.language, item.verdict, signed,
+        item.english, item.value, item.estimate, item.low, item.high, item.p_holm, item.n or None,
+        item.unread or None, item.turns_at, item.margin, item.detectable, _words(report, item),
         item.next or None,
-    )
+    )  # fmt: skip
 
 
 def _words(report: Report, item: Conclusion) -> str:
@@ -82,16 +67,9 @@ def _words(report: Report, item: Conclusion) -> str:
     if not CRITERIA[item.criterion].parallel and item.verdict != "not_comparable":
         words += " (different questions)"
     if item.metric == "empathy":
-        about = (item.model, item.dataset, item.language)
-        absent = next(
-            (
-                cell.value
-                for cell in report.cells
-                if cell.panel.metric == "both_absent"
-                and (cell.model, cell.panel.dataset, cell.language) == about
-            ),
-            None,
-        )
-        if absent:
-            words += f"; {absent:.0%} of posts because neither response shows any empathy"
+        both_absent = Panel(item.criterion, item.dataset, "both_absent", None)
+        absent = report.by_panel.get(both_absent, {}).get(item.model, {}).get(item.language)
+        if absent and absent.value:
+            share = f"{absent.value:.0%}"
+            words += f"; {share} of posts because neither response shows any empathy"
     return words

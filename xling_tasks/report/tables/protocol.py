@@ -29,7 +29,7 @@ from xling_tasks.report.tables.grid import (
 from xling_tasks.report.tables.mmedbench import idf_weighed, mmedbench_figures, percent_lookup
 from xling_tasks.report.tables.rows import Rows
 from xling_tasks.report.tables.table import Table
-from xling_tasks.report.tables.xlinghealth import A11_NAMES, spread_lookup
+from xling_tasks.report.tables.xlinghealth import A11_NAMES, over_temperatures
 
 _MEASURED, _UNLIKE, _NOT_MADE = "measured here", "not comparable", "not made"
 _NOT_ASKED = "not asked in this run, or nothing of it could be scored"
@@ -127,7 +127,8 @@ def _ours(grid: Grid, model: str, metric: str, tau: str) -> tuple[str, Lookup]:
         spread = grid.criterion == "verifiability" and metric.endswith("_sd")
         plain = metric.removesuffix("_sd") if spread else metric
         name = next((own for own, theirs in A11_NAMES.items() if theirs == plain), plain)
-        return name, spread_lookup(grid, model) if spread else grid.means(model)
+        means = over_temperatures(grid, model)
+        return name, (lambda name, code: means(f"{name}_sd", code)) if spread else means
     if grid.known.several_languages:
         return next(x.metric for x in grid.known.endpoints if x.agreement), grid.lookup(model)
     name = idf_weighed(metric)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import pstdev
 
-from xling_tasks.criteria import CRITERIA
+from xling_tasks.criteria import CRITERIA, Column
 from xling_tasks.criteria.consistency import SIMILAR
 from xling_tasks.criteria.rates import COVERAGE
 from xling_tasks.data.protocols import TEMPERATURES
@@ -20,14 +20,14 @@ from xling_tasks.report.tables.grid import (
     Lookup,
     Source,
     dataset_title,
+    mean_of,
     paper_note,
     printed,
     shown_temperature,
 )
 from xling_tasks.report.tables.rows import Rows, cells_of, heads_of, wide_heads
-from xling_tasks.report.tables.table import Table, Value
+from xling_tasks.report.tables.table import Table
 
-_VERIFIABILITY = CRITERIA["verifiability"].columns
 _IN_LANGUAGE = "language_consistency_published"
 _A4_NOTE = (
     "language_consistency_published counts as the paper's code does, only sentences that langid "
@@ -40,7 +40,10 @@ _BERTSCORE_NOTE = (
 )
 _A4_NAMES = {_IN_LANGUAGE: "language_consistency_percent"}
 A11_NAMES = {"acc": "accuracy", "auc_hard": "auc"}
-_SPREAD = _VERIFIABILITY[:5]
+_A11_NAMES = {
+    f"{own}{end}": f"{name}{end}" for own, name in A11_NAMES.items() for end in ("", "_sd")
+}
+_SPREAD = CRITERIA["verifiability"].columns[:5]
 _MEAN = f"mean of {len(TEMPERATURES)}"
 
 
@@ -120,8 +123,26 @@ def has_means(grid: Grid) -> bool:
 
 
 def _means(grid: Grid) -> list[Source]:
-    """Every model with its means over the paper's temperatures."""
-    return [Source(model, grid.means(model)) for model in grid.models]
+    return [Source(model, over_temperatures(grid, model)) for model in grid.models]
+
+
+def over_temperatures(grid: Grid, model: str) -> Lookup:
+    """A model's unweighted means over the paper's temperatures; None where one of them is missing.
+
+    Of a metric that it has not, `NAME_sd`, the standard deviation of the metric NAME over them.
+    """
+    each = [grid.lookup(model, tau) for tau in TEMPERATURES]
+
+    def find(metric: str, code: str) -> Bounded:
+        spread = metric.endswith("_sd") and metric not in grid.metrics
+        name = metric.removesuffix("_sd") if spread else metric
+        values = [lookup(name, code).value for lookup in each]
+        known = [value for value in values if value is not None]
+        if len(known) < len(values):
+            return Bounded()
+        return Bounded(pstdev(known) if spread else mean_of(known))
+
+    return find
 
 
 # Verifiability
@@ -133,27 +154,41 @@ def verifiability_tables(grids: Grids) -> Iterator[Table]:
         figures = grid.figures(source="xlingeval", table="Table A11", dataset=grid.dataset)
         whole = has_means(grid)
         spreads = [f"{item.title}: sd over T" for item in _SPREAD]
-        rows = Rows(("T", "model", "language", *heads_of(_VERIFIABILITY), *spreads))
+        rows = Rows(("T", "model", "language", *heads_of(grid.known.columns), *spreads))
         for tau in grid.taus:
-            _add_languages(rows, grid, tau)
+            _add(rows, grid, shown_temperature(tau), grid.sources(tau))
         if whole:
-            for source in _means(grid):
-                spread = spread_lookup(grid, source.name)
-                for code in grid.languages:
-                    cells = cells_of(_VERIFIABILITY, source.find, code)
-                    sds = [spread(item.metric, code).value for item in _SPREAD]
-                    if any(cell is not None for cell in cells):
-                        rows.add(_MEAN, source.name, code, *cells, *sds)
-            _add_published(rows, figures)
+            _add(rows, grid, _MEAN, _means(grid))
+        beside = rows if whole else Rows(rows.columns)
+        _add(beside, grid, _MEAN, printed(figures, _A11_NAMES))
         notes = [f"{grid.known.note} {DROP_NOTE}", *grid.notes]
         last = _mean_note(figures) if whole else ""
         yield rows.table(grid.key, grid.criterion, grid.heading, [*notes, last], digits=4)
         if figures and not whole:
-            apart = Rows(rows.columns)
-            _add_published(apart, figures)
             title = f"Published verifiability, {dataset_title(grid.dataset)}"
             texts = ["No model here was run at all five temperatures.", _mean_note(figures)]
-            yield apart.table(f"{grid.key}_published", grid.criterion, title, texts, digits=4)
+            yield beside.table(f"{grid.key}_published", grid.criterion, title, texts, digits=4)
+
+
+def likelihood_tables(grids: Grids) -> Iterator[Table]:
+    """Verifiability from P(Yes); the paper has no such figures."""
+    for grid in grids["verifiability_ll"]:
+        rows = Rows(("T", "model", "language", *heads_of(grid.known.columns)))
+        _add(rows, grid, None, grid.sources(), spreads=())
+        notes = [f"{grid.known.note} {DROP_NOTE}", *grid.notes]
+        yield rows.table(grid.key, grid.criterion, grid.heading, notes, digits=4)
+
+
+def _add(
+    rows: Rows, grid: Grid, at: str | None, sources: Sequence[Source],
+    spreads: Sequence[Column] = _SPREAD,
+) -> None:  # fmt: skip
+    """A row for every source and language, at one temperature or over all."""
+    for source in sources:
+        for code in in_order({*LANGUAGE_NAMES, *grid.languages}):
+            cells = cells_of(grid.known.columns, source.find, code)
+            cells += [source.find(f"{item.metric}_sd", code).value for item in spreads]
+            rows.measured((at, source.name, code), cells, source.published)
 
 
 def filtered_tables(grids: Grids) -> Iterator[Table]:
@@ -181,44 +216,6 @@ def filtered_tables(grids: Grids) -> Iterator[Table]:
         title = "Answers held back by a content filter"
         texts = [note, paper_note(figures)]
         yield rows.table("filtered", "coverage", title, texts, digits=2)
-
-
-def likelihood_tables(grids: Grids) -> Iterator[Table]:
-    """Verifiability from P(Yes); the paper has no such figures."""
-    for grid in grids["verifiability_ll"]:
-        rows = Rows(("T", "model", "language", *heads_of(grid.known.columns)))
-        _add_languages(rows, grid, None)
-        notes = [f"{grid.known.note} {DROP_NOTE}", *grid.notes]
-        yield rows.table(grid.key, grid.criterion, grid.heading, notes, digits=4)
-
-
-def _add_languages(rows: Rows, grid: Grid, tau: float | None) -> None:
-    for source in grid.sources(tau):
-        for code in grid.languages:
-            cells = cells_of(grid.known.columns, source.find, code)
-            empty: list[Value] = [None] * (len(rows.columns) - 3 - len(cells))
-            rows.measured((shown_temperature(tau), source.name, code), [*cells, *empty])
-
-
-def _add_published(rows: Rows, figures: Sequence[Figure]) -> None:
-    for source in printed(figures, A11_NAMES):
-        for code in in_order({item.language for item in figures}):
-            cells = cells_of(_VERIFIABILITY, source.find, code)
-            names = [A11_NAMES.get(item.metric, item.metric) for item in _SPREAD]
-            spread = [source.find(f"{metric}_sd", code).value for metric in names]
-            rows.measured((_MEAN, source.name, code), [*cells, *spread], source.published)
-
-
-def spread_lookup(grid: Grid, model: str) -> Lookup:
-    """The standard deviation of a score over the paper's temperatures, all five or none."""
-    each = [grid.lookup(model, tau) for tau in TEMPERATURES]
-
-    def find(metric: str, code: str) -> Bounded:
-        values = [lookup(metric, code).value for lookup in each]
-        known = [value for value in values if value is not None]
-        return Bounded(pstdev(known) if len(known) == len(values) else None)
-
-    return find
 
 
 def _mean_note(figures: Sequence[Figure]) -> str:
