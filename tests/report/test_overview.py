@@ -9,10 +9,9 @@ import pytest
 
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.report.model import Conclusion
-from xling_tasks.report.pictures.overview import overview, overview_drawing
 from xling_tasks.report.pictures.style import LOOKS, css, light, mark
 from xling_tasks.report.pictures.svg import Scale, clean, tag
-from xling_tasks.report.pictures.verdicts import gap_panels
+from xling_tasks.report.pictures.verdicts import gap_panels, overview, overview_drawing
 
 ARABIC = "نموذج <b>"
 

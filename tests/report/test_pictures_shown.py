@@ -11,8 +11,8 @@ from xling_tasks.languages import LANGUAGES
 from xling_tasks.pages import FOLDER
 from xling_tasks.report.model import Conclusion
 from xling_tasks.report.pictures.all import pictures
-from xling_tasks.report.pictures.overview import overview
 from xling_tasks.report.pictures.style import css
+from xling_tasks.report.pictures.verdicts import overview
 
 NAMES = ("Llama 3.1 8B", "通义千问 2.5", "نموذج عربي")
 VERDICTS = ("worse", "cannot_tell", "about_the_same", "not_comparable", "better")

@@ -13,7 +13,7 @@ from xling_tasks.report.compare.numbers import Line
 from xling_tasks.report.compare.words import tables
 from xling_tasks.report.page.html import environment
 from xling_tasks.report.page.page import page_style, policy
-from xling_tasks.report.pictures.overview import overview
+from xling_tasks.report.pictures.verdicts import overview
 
 
 def compare_page(content: Mapping[str, Any], lines: Sequence[Line]) -> str:

@@ -21,8 +21,8 @@ from xling_tasks.output import file_name
 from xling_tasks.pages import FOLDER
 from xling_tasks.pages.door import behind
 from xling_tasks.report.model import Conclusion
-from xling_tasks.report.pictures.overview import overview
 from xling_tasks.report.pictures.style import LOOKS, mark
+from xling_tasks.report.pictures.verdicts import overview
 from xling_tasks.report.tables.grid import DATASET_KEYS, dataset_title
 from xling_tasks.report.tables.table import UNDEFINED, Table, Value
 

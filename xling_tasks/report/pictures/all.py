@@ -24,9 +24,8 @@ from xling_tasks.report.pictures.board import (
     with_means,
 )
 from xling_tasks.report.pictures.drawing import Drawing, Entry, Panel
-from xling_tasks.report.pictures.overview import legend, overview_drawing
 from xling_tasks.report.pictures.svg import Scale, clean
-from xling_tasks.report.pictures.verdicts import gap_panels
+from xling_tasks.report.pictures.verdicts import gap_panels, legend, overview_drawing
 from xling_tasks.report.pictures.words import (
     Facet,
     Point,

@@ -1,4 +1,4 @@
-"""Conclusions as pictures, and in words: estimate, interval, margin, verdict of each language.
+"""Conclusions as pictures, the report's first among them, and in words.
 
 Worse than English is always to the left, whichever direction the metric has; units are
 the hundredths of a share or score.
@@ -6,7 +6,7 @@ the hundredths of a share or score.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from markupsafe import Markup, escape
@@ -15,8 +15,8 @@ from xling_tasks.languages import language_name
 from xling_tasks.pages.door import behind
 from xling_tasks.report.lines import worst_first
 from xling_tasks.report.model import Conclusion
-from xling_tasks.report.pictures.drawing import Panel
-from xling_tasks.report.pictures.style import LOOKS, verdict_mark
+from xling_tasks.report.pictures.drawing import Drawing, Entry, Panel
+from xling_tasks.report.pictures.style import LOOKS, alone, mark, verdict_mark
 from xling_tasks.report.pictures.svg import (
     Scale,
     box,
@@ -33,13 +33,77 @@ from xling_tasks.report.pictures.words import joined, questions
 from xling_tasks.report.sentences import against_one, metric_of
 from xling_tasks.report.tables.grid import dataset_title
 
-LEFT = 0.32
-"""Share of a panel's width that names of languages take."""
-
+_LEFT = 0.32  # Share of a panel's width that names of languages take.
 _WIDE = 0.42
 _MOST_NAMED = 4
+_ENDPOINT = ("criterion", "metric")
 ENGLISH = "English"
 """What conclusions are beside, where nothing else is said."""
+
+
+MOST_MODELS = 3
+"""With more, the first picture shows signs alone: a column for each model."""
+
+
+def overview(
+    conclusions: Sequence[Conclusion], level: float = 0.95, beside: str = ENGLISH
+) -> Markup:
+    """The report's first picture, as HTML for a page that has `style.css()`.
+
+    Args:
+        conclusions: Those to show: of a report, or of one language.
+        level: Coverage of their intervals.
+        beside: What they are against.
+
+    Returns:
+        A figure with a text alternative; empty if there is nothing to show.
+    """
+    drawing = overview_drawing(conclusions, level, beside)
+    if drawing is None:
+        return Markup("")
+    return Markup('<figure class="overview">{}</figure>').format(drawing.html())
+
+
+def overview_drawing(
+    conclusions: Sequence[Conclusion], level: float = 0.95, beside: str = ENGLISH
+) -> Drawing | None:
+    """The same as a drawing; None if there is nothing to show."""
+    if not conclusions:
+        return None
+    models = list(dict.fromkeys(item.model for item in conclusions))
+    signs = len(models) > MOST_MODELS
+    panels = _signs(conclusions, models) if signs else gap_panels(conclusions, beside)
+    entries = legend(conclusions, level, signs=signs, beside=beside)
+    if signs:
+        entries += [Entry(alone(_number(i)), name) for i, name in enumerate(models, start=1)]
+    return Drawing(panels, entries, columns=2)
+
+
+def _number(number: int) -> Markup:
+    """A model's number in place of its name."""
+    return tag("text", str(number), kind="small soft middle", dy="0.35em")
+
+
+def legend(
+    conclusions: Iterable[Conclusion], level: float, *, signs: bool = False, beside: str = ENGLISH
+) -> list[Entry]:
+    """What the marks stand for, of verdicts that there are; and what line and shade are."""
+    used = {item.verdict for item in conclusions}
+    entries = [Entry(mark(name), look.name) for name, look in LOOKS.items() if name in used]
+    if signs or used <= {"not_comparable"}:
+        return entries
+    rule = tag("line", x1=-7, x2=7, y1=0, y2=0, kind="interval")
+    shade = tag("rect", x=-7, y=-5, width=14, height=10, kind="margin")
+    sides = f"the language vs {ENGLISH}" if beside == ENGLISH else f"B vs {beside}"
+    said = (
+        (rule, f"{level:.0%} interval"),
+        (shade, "counts as the same"),
+        (Markup(""), f"numbers at the right-hand edge: {sides}, per 100 or as a score"),
+    )
+    return entries + [Entry(alone(what) if what else what, words) for what, words in said]
+
+
+# Estimates with their intervals
 
 
 def gap_panels(conclusions: Sequence[Conclusion], beside: str = ENGLISH) -> list[Panel]:
@@ -49,30 +113,28 @@ def gap_panels(conclusions: Sequence[Conclusion], beside: str = ENGLISH) -> list
     """
     codes = worst_first(conclusions)
     several = len({item.model for item in conclusions}) > 1
-    scales = {
-        about: _scale([item for item in conclusions if endpoint_of(item) == about])
-        for about in dict.fromkeys(map(endpoint_of, conclusions))
-    }
     panels = []
-    ordered = in_report_order(conclusions, by_model=True)
-    for (model, *_), group in groupby(ordered, key=lambda c: (c.model, c.dataset, *endpoint_of(c))):
+    for group in _in_groups(conclusions, "model", "dataset", *_ENDPOINT):
         own = sorted(group, key=lambda item: codes.index(item.language))
-        group_name = clean(model) if several else ""
-        panels.append(_panel(own, scales[endpoint_of(own[0])], group_name, beside))
+        alike = [item for item in conclusions if _endpoint(item) == _endpoint(own[0])]
+        model = clean(own[0].model) if several else ""
+        panels.append(_panel(own, _scale(alike), model, beside))
     return panels
 
 
-def endpoint_of(item: Conclusion) -> tuple[str, str]:
-    """What a panel is about: criterion and metric."""
+def _in_groups(conclusions: Sequence[Conclusion], *fields: str) -> list[list[Conclusion]]:
+    """Conclusions that agree in these fields, in the order in which each field's values come."""
+    first = [list(dict.fromkeys(getattr(item, field) for item in conclusions)) for field in fields]
+
+    def place(item: Conclusion) -> tuple[int, ...]:
+        named = zip(fields, first, strict=True)
+        return tuple(values.index(getattr(item, field)) for field, values in named)
+
+    return [list(group) for _, group in groupby(sorted(conclusions, key=place), key=place)]
+
+
+def _endpoint(item: Conclusion) -> tuple[str, str]:
     return item.criterion, item.metric
-
-
-def in_report_order(conclusions: Sequence[Conclusion], *, by_model: bool) -> list[Conclusion]:
-    """Models (or not), datasets, criteria and metrics as they come first."""
-    keys = ("model", "dataset", "criterion", "metric")[0 if by_model else 1 :]
-    first = {key: list(dict.fromkeys(getattr(c, key) for c in conclusions)) for key in keys}
-    places = {key: {value: i for i, value in enumerate(own)} for key, own in first.items()}
-    return sorted(conclusions, key=lambda c: tuple(places[key][getattr(c, key)] for key in keys))
 
 
 def _scale(own: Sequence[Conclusion]) -> Scale:
@@ -90,11 +152,11 @@ def _panel(own: Sequence[Conclusion], scale: Scale, group: str, beside: str) -> 
     measured = any(item.estimate is not None for item in own)
     back, axis = _axis(own, scale, bottom) if measured else ([], [])
     field = tag(
-        "svg", *back, *inside, x=percent(LEFT), width=percent(_WIDE), height=bottom + 16,
+        "svg", *back, *inside, x=percent(_LEFT), width=percent(_WIDE), height=bottom + 16,
         overflow="visible",
     )  # fmt: skip
     names = [
-        label(language_name(item.language), LEFT - 0.02, pitch * (i + 0.5), "end")
+        label(language_name(item.language), _LEFT - 0.02, pitch * (i + 0.5), "end")
         for i, item in enumerate(own)
     ]
     values = [_value_label(item, pitch * (i + 0.5)) for i, item in enumerate(own)]
@@ -127,9 +189,9 @@ def _axis(
             back.append(label(f"{shown:g}", at, bottom + 10, "small soft middle"))
     unit = Markup('<tspan class="roomy">per 100: </tspan>') if per_100 else ""
     less = Markup("{}{}").format(unit, "less" if alike else "worse")
-    words = [label(less, LEFT - 0.02, bottom + 10, "small soft end")]
+    words = [label(less, _LEFT - 0.02, bottom + 10, "small soft end")]
     if not alike:
-        words.append(label("better", LEFT + _WIDE + 0.02, bottom + 10, "small soft"))
+        words.append(label("better", _LEFT + _WIDE + 0.02, bottom + 10, "small soft"))
     return back, words
 
 
@@ -155,6 +217,49 @@ def _value_label(item: Conclusion, y: float) -> Markup:
     # As markup: a space at a text's start would be cleaned away.
     rest = [tag("tspan", escape(f"\u00a0vs {english}"), kind="roomy")] if versus else []
     return label(join([escape(own), *rest]), 1, y, "end")
+
+
+# Signs alone
+
+
+def _signs(conclusions: Sequence[Conclusion], models: Sequence[str]) -> list[Panel]:
+    """A panel per dataset and endpoint: a row for each language, a column for each model."""
+    codes = worst_first(conclusions)
+    panels = []
+    for own in _in_groups(conclusions, "dataset", *_ENDPOINT):
+        there = {item.language for item in own}
+        panels.append(_sign_panel(own, models, [code for code in codes if code in there]))
+    return panels
+
+
+def _sign_panel(own: Sequence[Conclusion], models: Sequence[str], codes: Sequence[str]) -> Panel:
+    step = (1 - _LEFT) / len(models)
+    parts = [
+        label(str(number), _LEFT + step * (number - 0.5), 8, "small soft middle")
+        for number in range(1, len(models) + 1)
+    ]
+    for i, code in enumerate(codes):
+        y = 16 + 16 * (i + 0.5)
+        parts.append(label(language_name(code), _LEFT - 0.02, y, "end"))
+        parts.append(line(_LEFT, y + 8, 1, y + 8, "rule"))
+    for item in own:
+        at = _LEFT + step * (models.index(item.model) + 0.5)
+        y = 16 + 16 * (codes.index(item.language) + 0.5)
+        told_of = tag("title", f"{item.model}, {said(item)}")
+        parts.append(tag("g", told_of, placed(verdict_mark(item.verdict), at, y)))
+    counts = [
+        f"{name}: "
+        + ", ".join(
+            f"{sum(c.verdict == verdict for c in own if c.model == name)} {called(verdict)}"
+            for verdict in LOOKS
+            if any(c.verdict == verdict for c in own if c.model == name)
+        )
+        for name in models
+    ]
+    title = metric_of(own[0]).heading
+    alt = clean(f"{title}, {note(own)}. Languages by verdict: {'; '.join(counts)}.")
+    address = behind(criterion=own[0].criterion, dataset=own[0].dataset)
+    return Panel(title, note(own), join(parts), 18 + 16 * len(codes), alt, address=address)
 
 
 # In words, for those who hear a picture or point at a part of it
