@@ -10,7 +10,7 @@ from xling_tasks.report.compare.numbers import Line
 from xling_tasks.report.compare.words import headline, language_name
 from xling_tasks.report.lines import SEVERITY, names
 from xling_tasks.report.model import Conclusion
-from xling_tasks.report.pictures.words import is_mean
+from xling_tasks.report.tables.grid import is_language
 
 _FALLS = {
     "larger": "larger in {}",
@@ -73,7 +73,7 @@ _ORDER = ("worse", "better", *(kind for kind in SEVERITY if kind not in ("worse"
 def _by_language(lines: Sequence[Line], kind: str | None) -> dict[str, list[Line]]:
     """Endpoints by language, English last; means over languages are none."""
     own = [x for x in lines if x.said is not None and kind in (None, x.kind)]
-    named = {x.language for x in own if not is_mean(x.language)}
+    named = {x.language for x in own if is_language(x.language)}
     codes = sorted(named, key=lambda code: (code == ENGLISH, code))
     return {code: [x for x in own if x.language == code] for code in codes}
 

@@ -10,7 +10,7 @@ import functools
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -143,11 +143,10 @@ class ShownTable(NamedTuple):
 
 def shown_table(item: Table) -> ShownTable:
     """What a template needs of a table."""
-    numeric = [_is_numeric(item, column) for column in range(len(item.columns))]
-    kinds = ["number" if number else "" for number in numeric]
+    kinds = ["number" if numeric else "" for numeric in item.numeric]
     rows = [
         ShownRow(
-            [_cell(item, column, row, kinds[column]) for column in range(len(row))],
+            [_cell(item, column, row, kind) for column, kind in enumerate(kinds)],
             "published" if index in item.published else "",
         )
         for index, row in enumerate(item.rows)
@@ -172,7 +171,7 @@ def _cell(item: Table, column: int, row: Sequence[Value], kind: str) -> Shown:
     if column and not kind and len(shown) > WIDE:
         kind = "long"
     # A real minus sign is as wide as a digit.
-    if _is_number(value) and shown.startswith("-"):
+    if not isinstance(value, str) and shown.startswith("-"):
         shown = shown.replace("-", "\u2212", 1)
     # Our keys may break at their underscores.
     return Shown(shown if column else text(shown).replace("_", Markup("_<wbr>")), kind)
@@ -196,11 +195,3 @@ def _address(item: Table, row: Sequence[Value]) -> str:
     named = {name: told[name] for name in ("model", "dataset", "language") if name in told}
     named["dataset"] = DATASET_KEYS.get(named.get("dataset", ""), named.get("dataset", ""))
     return behind(criterion=criterion, **named)
-
-
-def _is_numeric(item: Table, column: int) -> bool:
-    return any(_is_number(row[column]) for row in item.rows)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

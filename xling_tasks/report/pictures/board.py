@@ -17,13 +17,12 @@ from xling_tasks.report.pictures.words import (
     axis_words,
     count_of,
     finite,
-    is_mean,
     joined,
     metric_label,
     questions,
     title_of,
 )
-from xling_tasks.report.tables.grid import Grid
+from xling_tasks.report.tables.grid import Grid, is_language
 
 UNLABELLED = ("no_majority", "judge_failed_rate")
 """Shares of questions without a label, which no share of a label is over."""
@@ -151,7 +150,7 @@ def split(cells: Iterable[Cell]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def ordered(codes: Iterable[str]) -> tuple[str, ...]:
     """Languages in the report's one order; means over languages are left out."""
-    return tuple(in_order(code for code in codes if not is_mean(code)))
+    return tuple(in_order(code for code in codes if is_language(code)))
 
 
 def with_means(rows: Sequence[str], cells: Iterable[Cell]) -> tuple[str, ...]:

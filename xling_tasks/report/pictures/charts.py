@@ -32,7 +32,8 @@ from xling_tasks.report.pictures.svg import (
     signed,
     tag,
 )
-from xling_tasks.report.pictures.words import BoxSeries, Facet, Point, is_mean, number, row_label
+from xling_tasks.report.pictures.words import BoxSeries, Facet, Point, number, row_label
+from xling_tasks.report.tables.grid import is_language
 
 _LEFT, _WIDE = 0.34, 0.48
 _PITCH = 17
@@ -276,7 +277,7 @@ def _places(facet: Facet, pitch: float) -> Iterable[tuple[str, str, float]]:
 
 
 def _row_name(row: str, index: int, pitch: float) -> Markup:
-    kind = "end small bold" if is_mean(row) else "end"
+    kind = "end" if is_language(row) else "end small bold"
     name = row_label(row)
     mean, sign, group = name.partition(": ")
     if sign and ":" in row:

@@ -13,7 +13,7 @@ from xling_tasks.criteria.labels import IN_WORDS as LABELS
 from xling_tasks.languages import language_name
 from xling_tasks.report.model import Cell
 from xling_tasks.report.pictures.svg import clean, signed
-from xling_tasks.report.tables.grid import heading
+from xling_tasks.report.tables.grid import heading, is_language
 
 _GROUPS = {"other": "other", "perso_arabic": "Perso-Arabic", "indic": "Indic", "latin": "Latin"}
 _MOST_NAMED = 3
@@ -52,11 +52,6 @@ def axis_words(metric: Metric, better: bool | None) -> str:
     unit = metric.range.replace("-", "\u2212")
     towards = "" if better is None else f"{'higher' if better else 'lower'} is better"
     return joined(f"{metric_label(metric)}{unit and ', '}{unit}", towards)
-
-
-def is_mean(row: str) -> bool:
-    """Whether a row is a mean over languages."""
-    return row == AVERAGE or ":" in row
 
 
 def row_label(row: str) -> str:
@@ -113,7 +108,7 @@ def per_model(findings: Mapping[str, str]) -> str:
 
 def extremes(points: Mapping[str, Point], level: float, better: bool | None) -> str:
     """The best and the worst language; each with its interval."""
-    own = {row: point for row, point in points.items() if not is_mean(row)}
+    own = {row: point for row, point in points.items() if is_language(row)}
     if not own:
         return ""
     scale = max(abs(point.value) for point in own.values())

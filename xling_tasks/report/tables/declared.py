@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xling_tasks.criteria import AVERAGE, ENGLISH, Column
-from xling_tasks.data.published import published
+from xling_tasks.data.published import Figure, published
 from xling_tasks.languages import BRANCH_GROUPS
 from xling_tasks.report.tables.grid import (
     Grid,
@@ -62,6 +62,13 @@ def multilingual_tables(grids: Grids) -> Iterator[Table]:
             yield _by_group(grid)
 
 
+def translated_figures(criterion: str, dataset: str) -> list[Figure]:
+    """The printed agreement with English, of the prompts that are its paper's kind."""
+    metric = f"{criterion}_consistency"
+    figures = published(source="found_in_translation", table="Table 4", metric=metric)
+    return list(figures) if dataset == "xling" else []
+
+
 def _has_columns(grid: Grid) -> bool:
     """Whether a run has any of the metrics that a criterion's table shows."""
     return any(column.metric in grid.metrics for column in grid.known.columns)
@@ -84,10 +91,8 @@ def _by_group(grid: Grid) -> Table:
     score = next(each.metric for each in grid.known.endpoints if each.agreement)
     ends = [f"{_TITLES[name]} {end}" for name in _GROUPS for end in ("low", "high")]
     rows = Rows(("model", "languages", *(_TITLES[name] for name in _GROUPS), *ends))
-    name, figures = f"{grid.criterion}_consistency", []
-    if grid.shown and grid.dataset == "xling":
-        figures = list(published(source="found_in_translation", table="Table 4", metric=name))
-    for source in [*grid.sources(), *printed(figures, {score: name})]:
+    figures = translated_figures(grid.criterion, grid.dataset) if grid.shown else []
+    for source in [*grid.sources(), *printed(figures, {score: f"{grid.criterion}_consistency"})]:
         each = [source.find(score, group) for group in _GROUPS]
         tasks = grid.tasks.get(source.name, ())
         others = [code for task in tasks for code in task_languages(task) if code != ENGLISH]

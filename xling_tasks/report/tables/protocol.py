@@ -14,6 +14,7 @@ from xling_tasks.data.published import SOURCES, Figure, published
 from xling_tasks.languages import in_order
 from xling_tasks.report.data import Task
 from xling_tasks.report.tables.correctness import correctness_figures, counts_of
+from xling_tasks.report.tables.declared import translated_figures
 from xling_tasks.report.tables.grid import (
     Bounded,
     Grid,
@@ -29,7 +30,7 @@ from xling_tasks.report.tables.grid import (
 from xling_tasks.report.tables.mmedbench import idf_weighed, mmedbench_figures, percent_lookup
 from xling_tasks.report.tables.rows import Rows
 from xling_tasks.report.tables.table import Table
-from xling_tasks.report.tables.xlinghealth import A11_NAMES, over_temperatures
+from xling_tasks.report.tables.xlinghealth import A11_NAMES, over_temperatures, xlinghealth_figures
 
 _MEASURED, _UNLIKE, _NOT_MADE = "measured here", "not comparable", "not made"
 _NOT_ASKED = "not asked in this run, or nothing of it could be scored"
@@ -40,7 +41,7 @@ Tasks = dict[str, dict[str, Task]]
 def protocol_tables(grids: Grids) -> Iterator[Table]:
     """One per criterion and dataset of runs with the switch that a paper has printed scores of."""
     for grid in (grid for own in grids.values() for grid in own):
-        protocol, figures = protocol_of(grid.criterion), _figures(grid.criterion, grid.dataset)
+        protocol, figures = protocol_of(grid.criterion), _figures(grid)
         tasks: Tasks = {}
         for cell in grid.cells:
             if recorded(cell.task, "settings").get("protocol"):
@@ -49,20 +50,18 @@ def protocol_tables(grids: Grids) -> Iterator[Table]:
             yield _table(grid, protocol, tasks, figures)
 
 
-def _figures(criterion: str, dataset: str) -> list[Figure]:
+def _figures(grid: Grid) -> list[Figure]:
     """The scores that are printed of it."""
-    if criterion == "correctness":
-        return correctness_figures(dataset)
-    if criterion in ("consistency", "verifiability"):
-        tables = ("Table A9", "Table A10") if criterion == "consistency" else ("Table A11",)
-        own = [f for t in tables for f in published(source="xlingeval", table=t, dataset=dataset)]
-        spoken = published(source="xlingeval", table="Table A4")
-        return [*own, *spoken] if own and criterion == "consistency" else own
-    if criterion in ("information", "empathy"):
-        name = f"{criterion}_consistency"
-        rows = published(source="found_in_translation", table="Table 4", metric=name)
-        return list(rows) if dataset == "xling" else []
-    return mmedbench_figures(criterion, dataset)
+    place = grid.criterion, grid.dataset
+    if grid.criterion == "correctness":
+        return correctness_figures(grid.dataset)
+    if grid.known.several_languages:
+        return translated_figures(*place)
+    if grid.criterion not in ("consistency", "verifiability"):
+        return mmedbench_figures(*place)
+    own = xlinghealth_figures(*place)
+    spoken = published(source="xlingeval", table="Table A4")
+    return [*own, *spoken] if own and grid.criterion == "consistency" else own
 
 
 def _table(grid: Grid, protocol: Protocol, tasks: Tasks, figures: Sequence[Figure]) -> Table:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xling_tasks.output import harmless, markdown_table
@@ -52,11 +51,17 @@ class Table:
         """All notes as one text."""
         return " ".join(self.notes)
 
+    @property
+    def numeric(self) -> list[bool]:
+        """Of each column, whether it has a number."""
+        return [any(isinstance(row[i], (int, float)) for row in self.rows)
+                for i in range(len(self.columns))]  # fmt: skip
+
     def shown(self, value: Value) -> str:
         """A value as text."""
         if value is None:
             return UNDEFINED
-        if isinstance(value, bool) or not isinstance(value, float):
+        if not isinstance(value, float):
             return str(value)
         smallest = 10.0**-self.digits
         if 0 < value < smallest / 2:
@@ -68,7 +73,7 @@ class Table:
 def as_markdown(table: Table) -> str:
     """The table with its heading and note; vertical bars and line breaks in cells are escaped."""
     cells = [[table.shown(value) for value in row] for row in table.rows]
-    right = [index for index in range(len(table.columns)) if _numeric(table, index)]
+    right = [index for index, numeric in enumerate(table.numeric) if numeric]
     parts = [f"### {table.title}", markdown_table(table.columns, cells, right)]
     return "\n\n".join([*parts, table.note] if table.note else parts) + "\n"
 
@@ -82,8 +87,3 @@ def as_csv(table: Table) -> str:
         marked = "yes" if index in table.published else "no"
         writer.writerow([*("" if value is None else harmless(value) for value in row), marked])
     return out.getvalue()
-
-
-def _numeric(table: Table, column: int) -> bool:
-    values: Sequence[Value] = [row[column] for row in table.rows]
-    return any(isinstance(value, (int, float)) for value in values)

@@ -9,7 +9,7 @@ from xling_tasks.criteria import CRITERIA, Column
 from xling_tasks.criteria.consistency import SIMILAR
 from xling_tasks.criteria.rates import COVERAGE
 from xling_tasks.data.protocols import TEMPERATURES
-from xling_tasks.data.published import Figure
+from xling_tasks.data.published import Figure, published
 from xling_tasks.data.records import LANGUAGE_NAMES
 from xling_tasks.languages import in_order
 from xling_tasks.report.tables.grid import (
@@ -47,17 +47,19 @@ _SPREAD = CRITERIA["verifiability"].columns[:5]
 _MEAN = f"mean of {len(TEMPERATURES)}"
 
 
+def xlinghealth_figures(criterion: str, dataset: str) -> list[Figure]:
+    """The printed means over temperatures of a dataset."""
+    tables = ("Table A9", "Table A10") if criterion == "consistency" else ("Table A11",)
+    return [f for t in tables for f in published(source="xlingeval", table=t, dataset=dataset)]
+
+
 # Consistency
 
 
 def consistency_tables(grids: Grids) -> Iterator[Table]:
     """Metric by language and temperature per dataset; means over five where the run has five."""
     for grid in grids["consistency"]:
-        figures = [
-            item
-            for item in grid.figures(source="xlingeval", dataset=grid.dataset, temperature="mean")
-            if item.table in ("Table A9", "Table A10")
-        ]
+        figures = xlinghealth_figures(grid.criterion, grid.dataset) if grid.shown else []
         translated = ""
         if any(name in SIMILAR for name in grid.metrics):
             translated = " The others are on answers translated to English."
@@ -151,7 +153,7 @@ def over_temperatures(grid: Grid, model: str) -> Lookup:
 def verifiability_tables(grids: Grids) -> Iterator[Table]:
     """By temperature and language per dataset; Table A11 beside means over five, or apart."""
     for grid in grids["verifiability"]:
-        figures = grid.figures(source="xlingeval", table="Table A11", dataset=grid.dataset)
+        figures = xlinghealth_figures(grid.criterion, grid.dataset) if grid.shown else []
         whole = has_means(grid)
         spreads = [f"{item.title}: sd over T" for item in _SPREAD]
         rows = Rows(("T", "model", "language", *heads_of(grid.known.columns), *spreads))
