@@ -14,7 +14,7 @@ from markupsafe import Markup
 from xling_tasks.criteria import AVERAGE, CRITERIA
 from xling_tasks.criteria.labels import IN_WORDS as LABELS
 from xling_tasks.report.model import Report
-from xling_tasks.report.pictures import charts
+from xling_tasks.report.pictures import charts, words
 from xling_tasks.report.pictures.board import (
     Board,
     label_shares,
@@ -26,19 +26,7 @@ from xling_tasks.report.pictures.board import (
 from xling_tasks.report.pictures.drawing import Drawing, Entry, Panel
 from xling_tasks.report.pictures.svg import Scale, clean
 from xling_tasks.report.pictures.verdicts import gap_panels, legend, overview_drawing
-from xling_tasks.report.pictures.words import (
-    Facet,
-    Point,
-    absent,
-    extremes,
-    finite,
-    joined,
-    middles,
-    over_temperature,
-    per_model,
-    questions,
-    shares,
-)
+from xling_tasks.report.pictures.words import Facet
 
 _KINDS = {
     "dots": "Dots",
@@ -118,7 +106,7 @@ def _of_models(
     legend: Sequence[Entry] = (),
 ) -> Picture:  # fmt: skip
     """A picture with a panel for each model, and what is to say of it."""
-    alt = board.alt(_KINDS[kind], title, per_model(told), without)
+    alt = board.alt(_KINDS[kind], title, words.per_model(told), without)
     panels = [
         panel(facet, clean(f"{board.name}, {metric or kind}, {model}: {told[model]}."))
         for model, facet in facets.items()
@@ -133,9 +121,9 @@ def _gaps(board: Board) -> Picture | None:
     if not own:
         return None
     panels = gap_panels(own)
-    title = joined(
+    title = words.joined(
         f"{board.name}: difference from English, left is worse than English",
-        questions(item.n for item in own if item.n),
+        words.questions(item.n for item in own if item.n),
         f"{board.level:.0%} intervals",
     )
     alt = board.alt(_KINDS["dots"], title, _told(panels), ())
@@ -159,8 +147,8 @@ def _dots(board: Board, metric: str) -> Picture | None:
     better = board.better(metric)
     series = board.series(metric, temperature, rows)
     title = board.title(metric, temperature, cells, without)
-    told = {model: extremes(own, board.level, better) for model, own in series.items()}
-    alt = board.alt(_KINDS["dots"], title, per_model(told), without)
+    told = {model: words.extremes(own, board.level, better) for model, own in series.items()}
+    alt = board.alt(_KINDS["dots"], title, words.per_model(told), without)
     panel = charts.dots(Facet("", board.axis(metric), rows, series), board.everyone, alt)
     drawing = Drawing([panel], charts.models_legend(series, board.everyone))
     return _picture(board, "dots", metric, title, alt, drawing)
@@ -168,19 +156,19 @@ def _dots(board: Board, metric: str) -> Picture | None:
 
 def _says_nothing(values: Iterable[float | None]) -> bool:
     """Whether a picture would show one value alone, or the same everywhere."""
-    known = [value for value in map(finite, values) if value is not None]
+    known = [value for value in map(words.finite, values) if value is not None]
     return len(known) < 2 or max(known) - min(known) < _SAME
 
 
 def _heat(board: Board, metric: str) -> Picture | None:
     """A metric by language and temperature; None for fewer than two temperatures."""
     shown = board.over_temperature(metric)
-    values = [] if shown is None else [point.value for point in _points(shown.facets)]
+    values = [] if shown is None else [point.value for point in shown.points]
     if shown is None or _says_nothing(values):
         return None
     columns, span = shown.columns, (min(values), max(values))
     title = board.title(metric, None, shown.cells, shown.without, intervals=False)
-    told = {model: over_temperature(facet, columns) for model, facet in shown.facets.items()}
+    told = {model: words.over_temperature(facet, columns) for model, facet in shown.facets.items()}
     return _of_models(
         board, "heat", metric, title, shown.without, shown.facets, told,
         lambda facet, alt: charts.heat(facet, columns, span, alt),
@@ -193,21 +181,13 @@ def _lines(board: Board, metric: str) -> Picture | None:
     if shown is None or len(next(iter(shown.facets.values())).rows) > _MOST_LINES:
         return _heat(board, metric) or _dots(board, metric)
     columns, rows = shown.columns, next(iter(shown.facets.values())).rows
-    ends = (end for point in _points(shown.facets) for end in point if end is not None)
-    scale = Scale.over(ends)
+    scale = Scale.over(end for point in shown.points for end in point if end is not None)
     title = board.title(metric, None, shown.cells, shown.without)
-    told = {model: over_temperature(facet, columns) for model, facet in shown.facets.items()}
+    told = {model: words.over_temperature(facet, columns) for model, facet in shown.facets.items()}
     return _of_models(
         board, "lines", metric, title, shown.without, shown.facets, told,
         lambda facet, alt: charts.lines(facet, columns, scale, alt), charts.rows_legend(rows),
     )  # fmt: skip
-
-
-def _points(facets: Mapping[str, Facet]) -> Iterator[Point]:
-    """All values with the ends of their intervals."""
-    for facet in facets.values():
-        for by_row in facet.series.values():
-            yield from by_row.values()
 
 
 def _boxes(board: Board, metric: str) -> Picture | None:
@@ -226,7 +206,7 @@ def _boxes(board: Board, metric: str) -> Picture | None:
     shown = [cell for cell in cells if cell.language in rows]
     title = board.title(metric, temperature, shown, without, intervals=False)
     title = f"Question by question: {title}"
-    alt = board.alt(_KINDS["boxes"], title, middles(series), without)
+    alt = board.alt(_KINDS["boxes"], title, words.middles(series), without)
     facet = Facet("", board.axis(metric), rows, {model: {} for model in series})
     panel = charts.boxes(facet, series, board.everyone, alt)
     drawing = Drawing([panel], charts.boxes_legend(series, board.everyone))
@@ -248,12 +228,12 @@ def _stacks(board: Board) -> Picture | None:
     every = [cell for label in LABELS for cell in board.at(label, None)]
     used = {row for facet in facets.values() for row in facet.rows}
     without = ordered({cell.language for cell in every} - used)
-    title = joined(
+    title = words.joined(
         f"{board.name}: the judge's labels, each answer compared with the reference",
-        questions(board.counts(board.at("judge_failed_rate", None) or every)),
-        absent(without),
+        words.questions(board.counts(board.at("judge_failed_rate", None) or every)),
+        words.absent(without),
     )
-    told = {model: shares(facet) for model, facet in facets.items()}
+    told = {model: words.shares(facet) for model, facet in facets.items()}
     entries = charts.labels_legend(LABELS[label] for label in shown)
     return _of_models(board, "labels", "", title, without, facets, told, charts.stacks, entries)
 

@@ -9,19 +9,9 @@ from typing import NamedTuple
 from xling_tasks.criteria import AVERAGE, panel_of
 from xling_tasks.languages import SCRIPT_GROUPS, in_order
 from xling_tasks.report.model import Cell, Report
+from xling_tasks.report.pictures import words
 from xling_tasks.report.pictures.svg import clean
-from xling_tasks.report.pictures.words import (
-    Facet,
-    Point,
-    absent,
-    axis_words,
-    count_of,
-    finite,
-    joined,
-    metric_label,
-    questions,
-    title_of,
-)
+from xling_tasks.report.pictures.words import Facet, Point
 from xling_tasks.report.tables.grid import Grid, is_language
 
 UNLABELLED = ("no_majority", "judge_failed_rate")
@@ -36,13 +26,18 @@ class Temperatures(NamedTuple):
     facets: dict[str, Facet]
     without: tuple[str, ...]
 
+    @property
+    def points(self) -> list[Point]:
+        """All values of all models."""
+        return [point for facet in self.facets.values() for point in facet.points]
+
 
 class Board(Grid):
     """The numbers of one criterion over one dataset, as pictures show them."""
 
     def __init__(self, report: Report, criterion: str, dataset: str) -> None:
         super().__init__(report, criterion, dataset)
-        self.name = title_of(criterion, dataset)
+        self.name = words.title_of(criterion, dataset)
         self.everyone = [model.name for model in report.models]
         self.level = report.options.level
 
@@ -71,7 +66,7 @@ class Board(Grid):
 
     def axis(self, metric: str) -> str:
         """A metric with its unit and direction."""
-        return axis_words(self.known.metric(metric), self.better(metric))
+        return words.axis_words(self.known.metric(metric), self.better(metric))
 
     def series(
         self, metric: str, temperature: float | None, rows: Sequence[str]
@@ -103,7 +98,7 @@ class Board(Grid):
 
     def counts(self, cells: Iterable[Cell]) -> list[int]:
         """Questions behind values that are defined."""
-        numbers = (count_of(cell) for cell in cells if finite(cell.value) is not None)
+        numbers = (words.count_of(cell) for cell in cells if words.finite(cell.value) is not None)
         return [n for n in numbers if n is not None]
 
     # Words
@@ -113,38 +108,38 @@ class Board(Grid):
         without: Sequence[str], intervals: bool = True,
     ) -> str:  # fmt: skip
         """What a picture shows, of how many questions, and what it lacks."""
-        name = metric_label(self.known.metric(metric)) + (
+        name = words.metric_label(self.known.metric(metric)) + (
             "" if temperature is None else f" at temperature {temperature:g}"
         )
         bounded = any(cell.interval and cell.interval.low is not None for cell in cells)
-        return joined(
+        return words.joined(
             f"{self.name}: {name}",
-            questions(self.counts(cells)),
+            words.questions(self.counts(cells)),
             f"{self.level:.0%} intervals" if intervals and bounded else "",
-            absent(without),
+            words.absent(without),
         )
 
     def alt(self, kind: str, title: str, finding: str, without: Sequence[str]) -> str:
         """The kind of picture, its title, what it shows, and every language it lacks."""
-        listed = absent(without, most=None)
+        listed = words.absent(without, most=None)
         tail = f" {listed[0].upper()}{listed[1:]}." if listed else ""
         return clean(f"{kind}. {title}. {finding}{tail}")
 
 
 def point_of(cell: Cell) -> Point | None:
     """A cell's value with its interval; None if it is undefined."""
-    value = finite(cell.value)
+    value = words.finite(cell.value)
     if value is None:
         return None
     if cell.interval is None:
         return Point(value)
-    return Point(value, finite(cell.interval.low), finite(cell.interval.high))
+    return Point(value, words.finite(cell.interval.low), words.finite(cell.interval.high))
 
 
 def split(cells: Iterable[Cell]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Languages that have a value somewhere, and those that have none."""
     cells = list(cells)
-    present = {cell.language for cell in cells if finite(cell.value) is not None}
+    present = {cell.language for cell in cells if words.finite(cell.value) is not None}
     return ordered(present), ordered({cell.language for cell in cells} - present)
 
 
@@ -155,7 +150,7 @@ def ordered(codes: Iterable[str]) -> tuple[str, ...]:
 
 def with_means(rows: Sequence[str], cells: Iterable[Cell]) -> tuple[str, ...]:
     """The same rows, and after them the means over languages: of all, and of each script."""
-    known = {cell.language for cell in cells if finite(cell.value) is not None}
+    known = {cell.language for cell in cells if words.finite(cell.value) is not None}
     means = (AVERAGE, *(f"script:{name}" for name in SCRIPT_GROUPS))
     return (*rows, *(mean for mean in means if mean in known))
 
@@ -166,7 +161,7 @@ def own_values(cell: Cell) -> list[float]:
     for name, column in task.columns.items():
         if column.simple and panel_of(task.place, name) == (cell.panel, cell.language):
             values = column.values(task.ids).values()
-            return [value for value in values if finite(value) is not None and value is not None]
+            return [value for value in map(words.finite, values) if value is not None]
     return []
 
 
@@ -177,10 +172,8 @@ def label_shares(cells: Mapping[str, Mapping[str, Cell]]) -> dict[str, dict[str,
     nothing was labelled.
     """
     known = {
-        label: {
-            code: v for code, cell in by_language.items() if (v := finite(cell.value)) is not None
-        }
-        for label, by_language in cells.items()
+        label: {code: point.value for code, cell in own.items() if (point := point_of(cell))}
+        for label, own in cells.items()
     }
     labels = [label for label in cells if label not in UNLABELLED]
     shares: dict[str, dict[str, Point]] = {label: {} for label in cells}

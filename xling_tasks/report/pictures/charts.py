@@ -51,9 +51,8 @@ def dots(facet: Facet, every: Sequence[str], alt: str) -> Panel:
         alt: What it shows in words.
     """
     pitch = _pitch(len(facet.series))
-    points = [point for by_row in facet.series.values() for point in by_row.values()]
-    scale = Scale.over(end for point in points for end in point if end is not None)
-    largest = max(abs(point.value) for point in points)
+    scale = Scale.over(end for point in facet.points for end in point if end is not None)
+    largest = max(abs(point.value) for point in facet.points)
     inside, numbers = [], []
     for model, row, y in _places(facet, pitch):
         point = facet.series[model].get(row)
@@ -66,18 +65,14 @@ def dots(facet: Facet, every: Sequence[str], alt: str) -> Panel:
 
 
 def _dot(point: Point, scale: Scale, y: float, index: int, name: str) -> Markup:
-    at = scale.at(point.value)
-    parts = [tag("title", f"{name}: {_bounded(point)}")]
-    if point.low is not None and point.high is not None:
-        parts.append(line(scale.at(point.low), y, scale.at(point.high), y, "interval"))
-    return tag("g", *parts, placed(series_mark(index), at, y))
-
-
-def _bounded(point: Point) -> str:
-    text = signed(point.value, 3)
-    if point.low is None or point.high is None:
-        return text
-    return f"{text}, interval {signed(point.low, 3)} to {signed(point.high, 3)}"
+    told, drawn = f"{name}: {signed(point.value, 3)}", []
+    if point.interval:
+        low, high = point.interval
+        told += f", interval {signed(low, 3)} to {signed(high, 3)}"
+        drawn = [line(scale.at(low), y, scale.at(high), y, "interval")]
+    return tag(
+        "g", tag("title", told), *drawn, placed(series_mark(index), scale.at(point.value), y)
+    )
 
 
 def boxes(facet: Facet, series: BoxSeries, every: Sequence[str], alt: str) -> Panel:
@@ -231,8 +226,9 @@ def _line_of(
     for point, x in known:
         if point is None:
             continue
-        if point.low is not None and point.high is not None:
-            yield line(x, _up(scale, point.low), x, _up(scale, point.high), "interval")
+        if point.interval:
+            low, high = (_up(scale, end) for end in point.interval)
+            yield line(x, low, x, high, "interval")
         yield placed(series_mark(index), x, _up(scale, point.value))
 
 

@@ -27,6 +27,11 @@ class Point(NamedTuple):
     low: float | None = None
     high: float | None = None
 
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Both ends; None where one is not known."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
 
 @dataclass(frozen=True)
 class Facet:
@@ -37,6 +42,11 @@ class Facet:
     rows: tuple[str, ...]  # Languages (or means over some) from top to bottom.
     # Model (or label) -> row -> value; what is undefined is absent.
     series: Mapping[str, Mapping[str, Point]]
+
+    @property
+    def points(self) -> list[Point]:
+        """All its values."""
+        return [point for by_row in self.series.values() for point in by_row.values()]
 
 
 BoxSeries = Mapping[str, Mapping[str, Sequence[float]]]
@@ -132,11 +142,10 @@ def extremes(points: Mapping[str, Point], level: float, better: bool | None) -> 
 
 def _valued(point: Point, scale: float, level: float) -> str:
     text = number(point.value, scale)
-    if point.low is None or point.high is None:
+    if point.interval is None:
         return text
-    return (
-        f"{text} ({level:.0%} interval {number(point.low, scale)} to {number(point.high, scale)})"
-    )
+    low, high = (number(end, scale) for end in point.interval)
+    return f"{text} ({level:.0%} interval {low} to {high})"
 
 
 def over_temperature(facet: Facet, columns: Sequence[float]) -> str:
@@ -149,7 +158,7 @@ def over_temperature(facet: Facet, columns: Sequence[float]) -> str:
         return ""
     row = max(changes, key=lambda r: abs(changes[r][-1][1] - changes[r][0][1]))
     (t0, first), (t1, last) = changes[row][0], changes[row][-1]
-    values = [point.value for points in facet.series.values() for point in points.values()]
+    values = [point.value for point in facet.points]
     scale = max(map(abs, values))
     span = f"values from {number(min(values), scale)} to {number(max(values), scale)}"
     if t0 == t1 or first == last:
