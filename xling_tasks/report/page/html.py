@@ -10,7 +10,7 @@ import functools
 import json
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -124,36 +124,19 @@ class Shown(NamedTuple):
     kind: str
 
 
-class ShownRow(NamedTuple):
-    """A row, the first cell of which is its head: `published` as its kind if others measured it."""
-
-    cells: list[Shown]
-    kind: str
-
-
-class ShownTable(NamedTuple):
-    """A table as it is shown, at its place on the page, and whether it is closed at first."""
-
-    anchor: str
-    title: str
-    heads: list[Shown]
-    rows: list[ShownRow]
-    folded: bool
-
-
-def shown_table(item: Table) -> ShownTable:
-    """What a template needs of a table."""
+def shown_table(item: Table) -> dict[str, Any]:
+    """What a template needs of a table: its place, heads and rows, and if it is closed at first."""
     kinds = ["number" if numeric else "" for numeric in item.numeric]
     rows = [
-        ShownRow(
-            [_cell(item, column, row, kind) for column, kind in enumerate(kinds)],
-            "published" if index in item.published else "",
-        )
+        {
+            "cells": [_cell(item, column, row, kind) for column, kind in enumerate(kinds)],
+            "kind": "published" if index in item.published else "",
+        }
         for index, row in enumerate(item.rows)
     ]
     heads = [Shown(_head(item, name), kind) for name, kind in zip(item.columns, kinds, strict=True)]
-    folded = len(rows) > LONG
-    return ShownTable(anchor("table", item.key), item.title, heads, rows, folded)
+    place = {"anchor": anchor("table", item.key), "title": item.title}
+    return {**place, "heads": heads, "rows": rows, "folded": len(rows) > LONG}
 
 
 def _cell(item: Table, column: int, row: Sequence[Value], kind: str) -> Shown:
@@ -162,10 +145,7 @@ def _cell(item: Table, column: int, row: Sequence[Value], kind: str) -> Shown:
         return Shown(_UNDEFINED, kind)
     shown = item.shown(value)
     if item.columns[column] == "language":
-        address = _address(item, row)
-        name = language_name(shown)
-        linked = Markup('<a href="{}">{}</a>').format(address, name)
-        return Shown(linked if address else name, kind)
+        return Shown(_linked(_address(item, row), language_name(shown)), kind)
     if item.columns[column] == "verdict" and shown in LOOKS:
         return Shown(mark(shown) + f" {LOOKS[shown].name}", LOOKS[shown].kind)
     if column and not kind and len(shown) > WIDE:
@@ -181,8 +161,11 @@ def _head(item: Table, name: str) -> str | Markup:
     """The name of a column; where that is a language, it leads to the questions below it."""
     if item.section not in CRITERIA or name not in LANGUAGES or "en" not in item.columns:
         return name
-    address = behind(criterion=item.section, language=name)
-    return Markup('<a href="{}">{}</a>').format(address, name)
+    return _linked(behind(criterion=item.section, language=name), name)
+
+
+def _linked(address: str, words: str) -> str | Markup:
+    return Markup('<a href="{}">{}</a>').format(address, words) if address else words
 
 
 def _address(item: Table, row: Sequence[Value]) -> str:

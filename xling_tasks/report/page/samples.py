@@ -32,8 +32,6 @@ LIMIT = 1500
 
 _TRIES = 20
 
-Sample = Mapping[str, Any]
-
 
 class Excerpt(NamedTuple):
     """The beginning of a text."""
@@ -90,20 +88,17 @@ def samples_to_read(report: Report, n: int = 5) -> list[SampleToRead]:
     for criterion in CRITERIA:
         for model in report.models:
             tasks = [task for task in model.tasks if task.place.criterion == criterion]
-            about = [
-                item
-                for item in report.conclusions
-                if (item.model, item.criterion) == (model.name, criterion)
-            ]
-            ordered = _gaps(tasks, about, report.languages or ())
-            read = (_read(model, gap) for gap in ordered[: n * _TRIES])
+            place = (model.name, criterion)
+            about = [item for item in report.conclusions if (item.model, item.criterion) == place]
+            ordered = _gaps(tasks, about, report.languages)[: n * _TRIES]
+            read = (_read(model, gap) for gap in ordered)
             samples += list(islice((sample for sample in read if sample is not None), n))
     return samples
 
 
 def _read(model: Model, gap: _Gap) -> SampleToRead | None:
     """A sample with its texts; None where these show no gap."""
-    question = gap.behind.question
+    question, place = gap.behind.question, gap.task.place
     try:
         shown = _parts(gap)
     except (LookupError, ValueError, TypeError, AttributeError, OSError) as error:
@@ -111,13 +106,8 @@ def _read(model: Model, gap: _Gap) -> SampleToRead | None:
             f"{gap.task.results.samples.path}: question {question!r} cannot be shown "
             f"({error!r}); the file was changed or is broken. Run the task again"
         ) from error
-    place = gap.task.place
-    if not shown:
-        return None
-    return SampleToRead(
-        model.name, place.criterion, place.dataset, gap.own.language, question, gap.behind.why,
-        shown, gap.task.results.task,
-    )  # fmt: skip
+    told = (gap.own.language, question, gap.behind.why, shown, gap.task.results.task)
+    return SampleToRead(model.name, place.criterion, place.dataset, *told) if shown else None
 
 
 # Their texts
@@ -141,7 +131,7 @@ def _parts(gap: _Gap) -> tuple[Part, ...]:
     other = gap.sample(gap.own)
     english = gap.sample(gap.english) if known.parallel else None
     sides = [
-        _by_heading(known.key, sample, code) if sample else {}
+        {part.title: part.passages for part in parts_of(known.key, sample, code)} if sample else {}
         for sample, code in ((english, ENGLISH), (other, language))
     ]
     parts = []
@@ -155,10 +145,6 @@ def _parts(gap: _Gap) -> tuple[Part, ...]:
         return tuple(parts)
     more = [_part(*each) for each in known.read.more(gap.behind.name, language, english, other)]
     return (*parts, *more) if more else ()
-
-
-def _by_heading(criterion: str, sample: Sample, language: str) -> dict[str, Sequence[Passage]]:
-    return {part.title: part.passages for part in parts_of(criterion, sample, language)}
 
 
 # Which questions: a criterion says on which a language is behind English (`Read.behind`)

@@ -121,8 +121,9 @@ def stacks(facet: Facet, alt: str) -> Panel:
                 share = by_row[row].value
                 inside.append(_segment(name, share, reached, _PITCH * (y + 0.5), row_label(row)))
                 reached += share
-    height = _PITCH * len(facet.rows)
-    return _rows_panel(facet, Scale(0.0, 1.0), inside, [], _PITCH, alt, _shares_axis(height))
+    ticks, below = ((0.0, "0%"), (0.5, "50%"), (1.0, "100%")), _PITCH * len(facet.rows) + 10
+    axis = [label(text, at, below, "small soft middle") for at, text in ticks]
+    return _rows_panel(facet, Scale(0.0, 1.0), inside, [], _PITCH, alt, axis)
 
 
 def _segment(name: str, share: float, start: float, y: float, row: str) -> Markup:
@@ -134,11 +135,6 @@ def _segment(name: str, share: float, start: float, y: float, row: str) -> Marku
     if share >= _LEAST_PRINTED:
         parts.append(label(f"{share:.0%}", start + share / 2, y, f"small middle {ink}"))
     return tag("g", *parts)
-
-
-def _shares_axis(height: float) -> list[Markup]:
-    ticks = ((0.0, "0%"), (0.5, "50%"), (1.0, "100%"))
-    return [label(text, at, height + 10, "small soft middle") for at, text in ticks]
 
 
 def heat(facet: Facet, columns: Sequence[float], span: tuple[float, float], alt: str) -> Panel:

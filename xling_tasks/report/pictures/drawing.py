@@ -22,6 +22,7 @@ from xling_tasks.report.pictures.svg import clean, join, tag
 WIDTH = 680
 """Of a picture by itself, in pixels."""
 
+_GROUP = Markup('<p class="group"><b><bdi>{}</bdi></b></p>')
 _LINE = 17
 _CHARACTERS = 96
 _PIXELS = 6.6
@@ -73,17 +74,18 @@ class Drawing:
         """The picture for a page that has `style.css()`; every panel has its text alternative."""
         parts: list[Markup] = []
         group = ""
+        alone = " alone" if self.columns == 1 else " many" if len(self.panels) > 3 else ""
         for panel in self._shown:
             if panel.group != group:
-                parts += [Markup("</div>") if parts else Markup(""), _group(panel.group)]
+                parts += [
+                    Markup("</div>") if parts else Markup(""),
+                    _GROUP.format(clean(panel.group)),
+                ]
             if panel.group != group or not parts:
-                parts.append(Markup('<div class="panels{}">').format(self._alone()))
+                parts.append(Markup('<div class="panels{}">').format(alone))
             parts.append(_on_page(panel))
             group = panel.group
         return join([_legend(self._entries), *parts, Markup("</div>")])
-
-    def _alone(self) -> str:
-        return " alone" if self.columns == 1 else " many" if len(self.panels) > 3 else ""
 
     def svg(self, title: str, alt: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
         """The picture by itself on white, with its title; equal drawings give equal text.
@@ -143,10 +145,6 @@ def _legend(entries: Sequence[Entry]) -> Markup:
         for entry in entries
     )
     return Markup('<ul class="legend">{}</ul>').format(items)
-
-
-def _group(name: str) -> Markup:
-    return Markup('<p class="group"><b><bdi>{}</bdi></b></p>').format(clean(name))
 
 
 def _on_page(panel: Panel) -> Markup:

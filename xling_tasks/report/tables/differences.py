@@ -314,16 +314,15 @@ def _unlike_settings(base: Task, task: Task, *, same_language: bool) -> Iterator
         setting = item.what.partition(".")[0]
         told |= {_TOLD_BY.get(item.what, _TOLD_BY.get(setting, setting))}
         yield f"{item.what} ({item.first} / {item.other})"
-    for what, own, other in zip(_VERSIONS, _versions(base), _versions(task), strict=True):
+    versions = (
+        [str(side.results.run.content.get("lm_eval_version")) for side in (base, task)],
+        [str(side.results.xling.get("version")) for side in (base, task)],
+    )
+    for what, (own, other) in zip(_VERSIONS, versions, strict=True):
         if own != other:
             yield f"{what} ({own} / {other})"
     if same_language:
         yield from _unlike_signatures(base, task, told)
-
-
-def _versions(task: Task) -> tuple[str, str]:
-    versions = (task.results.run.content.get("lm_eval_version"), task.results.xling.get("version"))
-    return str(versions[0]), str(versions[1])
 
 
 def _unlike_signatures(base: Task, task: Task, known: set[str]) -> Iterator[str]:

@@ -123,18 +123,12 @@ def _scale_note(criterion: str, metrics: Sequence[str]) -> str:
     if metrics == ["acc"]:
         return "Accuracy in percent: the set of letters is the right one."
     if criterion in _RATIONALES:
+        weighed = f" {_WEIGHED if _IDF in metrics else _NOT_WEIGHED}"
         return (
             "All values times 100, as in the paper (sacrebleu has 0-100 of itself). BLEU-n puts "
             "all weight on n-grams of that order; rougeN_standard is the rouge-score package's."
-            + _bertscore_note(metrics)
-        )
+        ) + weighed * ("bertscore_f1" in metrics)
     return "In percent. acc_parsed and jaccard are over the replies that letters could be read of."
-
-
-def _bertscore_note(metrics: Sequence[str]) -> str:
-    if "bertscore_f1" not in metrics:
-        return ""
-    return f" {_WEIGHED if _IDF in metrics else _NOT_WEIGHED}"
 
 
 def _average_note(lacking: dict[str, list[str]]) -> str:

@@ -169,8 +169,13 @@ def _pairs(criterion: str, dataset: str, tests: Tests, notes: Sequence[str], sho
     rows, used = Rows(_TUKEY_HEADS), list[Figure]()
     for panel, own in tests.items():
         for item in own:
-            for line in _tests_of(item):
-                rows.add(*_start(panel, item.model), *line)
+            means = item.tests.means
+            for pair, test in zip(item.tests.tukey, item.tests.t_tests, strict=True):
+                rows.add(
+                    *_start(panel, item.model), pair.first, pair.second, means[pair.first],
+                    means[pair.second], pair.difference, pair.low, pair.high, pair.p, test.t,
+                    test.df, test.p,
+                )  # fmt: skip
         orders = [(pair.first, pair.second) for item in own for pair in item.tests.tukey]
         for cells, figures in _published_pairs(panel, orders) if shown else ():
             used += figures
@@ -214,16 +219,6 @@ def _chance(figure: Figure | None) -> Value:
     if figure is None:
         return None
     return f"< {figure.value:g}" if figure.setting == "upper bound" else figure.value
-
-
-def _tests_of(item: Classic) -> Iterator[list[Value]]:
-    """A line per pair of languages."""
-    means = item.tests.means
-    for pair, test in zip(item.tests.tukey, item.tests.t_tests, strict=True):
-        yield [
-            pair.first, pair.second, means[pair.first], means[pair.second], pair.difference,
-            pair.low, pair.high, pair.p, test.t, test.df, test.p,
-        ]  # fmt: skip
 
 
 def turned(pair: str, orders: Sequence[tuple[str, str]]) -> tuple[str, str, int]:
