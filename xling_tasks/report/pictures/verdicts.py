@@ -6,6 +6,7 @@ the hundredths of a share or score.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
@@ -95,12 +96,12 @@ def legend(
     rule = tag("line", x1=-7, x2=7, y1=0, y2=0, kind="interval")
     shade = tag("rect", x=-7, y=-5, width=14, height=10, kind="margin")
     sides = f"the language vs {ENGLISH}" if beside == ENGLISH else f"B vs {beside}"
-    said = (
+    others = (
         (rule, f"{level:.0%} interval"),
         (shade, "counts as the same"),
         (Markup(""), f"numbers at the right-hand edge: {sides}, per 100 or as a score"),
     )
-    return entries + [Entry(alone(what) if what else what, words) for what, words in said]
+    return entries + [Entry(alone(what) if what else what, words) for what, words in others]
 
 
 # Estimates with their intervals
@@ -247,13 +248,10 @@ def _sign_panel(own: Sequence[Conclusion], models: Sequence[str], codes: Sequenc
         y = 16 + 16 * (codes.index(item.language) + 0.5)
         told_of = tag("title", f"{item.model}, {said(item)}")
         parts.append(tag("g", told_of, placed(verdict_mark(item.verdict), at, y)))
+    found = Counter((item.model, item.verdict) for item in own)
     counts = [
         f"{name}: "
-        + ", ".join(
-            f"{sum(c.verdict == verdict for c in own if c.model == name)} {called(verdict)}"
-            for verdict in LOOKS
-            if any(c.verdict == verdict for c in own if c.model == name)
-        )
+        + ", ".join(f"{found[name, kind]} {called(kind)}" for kind in LOOKS if found[name, kind])
         for name in models
     ]
     title = metric_of(own[0]).heading
