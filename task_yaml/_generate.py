@@ -19,6 +19,8 @@ from xling_tasks.data.records import MMEDBENCH, MMLU_CLINICAL, XLINGHEALTH
 from xling_tasks.languages import stop_texts
 
 DEMO = "demo"
+CLOSE = "demo_close"
+"""The sample whose wrong answers are close to the right ones: only verdicts are asked of it."""
 DATASETS = tuple(key for key, record in XLINGHEALTH.items() if not record.bundled)
 LANGUAGES = tuple(dict.fromkeys(code for each in XLINGHEALTH.values() for code in each.languages))
 PUBLISHED = ("correctness", "consistency", "verifiability")
@@ -79,7 +81,9 @@ class Leaf(NamedTuple):
 def leaves() -> dict[str, Leaf]:
     """Every task by its name."""
     made = {}
-    for criterion, dataset in product(CRITERIA, (*DATASETS, DEMO)):
+    for criterion, dataset in product(CRITERIA, (*DATASETS, DEMO, CLOSE)):
+        if not _asked(criterion, dataset):
+            continue
         for language in XLINGHEALTH[dataset].languages:
             name = f"xlinghealth_{criterion}_{dataset}_{language}"
             made[name] = Leaf("xlinghealth", criterion, dataset, language)
@@ -152,7 +156,7 @@ def _xlinghealth_groups() -> dict[str, list[str]]:
     """
     made = {}
     for criterion, dataset, language in product(
-        ("", *CRITERIA), ("", *DATASETS, DEMO), ("", *LANGUAGES)
+        ("", *CRITERIA), ("", *DATASETS, DEMO, CLOSE), ("", *LANGUAGES)
     ):
         if all((criterion, dataset, language)):
             continue  # a task
@@ -162,9 +166,13 @@ def _xlinghealth_groups() -> dict[str, list[str]]:
             for one in ([criterion] if criterion else PUBLISHED)
             for where in ([dataset] if dataset else DATASETS)
             for code in XLINGHEALTH[where].languages
-            if language in ("", code)
+            if language in ("", code) and _asked(one, where)
         ]
     return {name: members for name, members in made.items() if members}
+
+
+def _asked(criterion: str, dataset: str) -> bool:
+    return dataset != CLOSE or criterion.startswith("verifiability")
 
 
 def _mmedbench_groups() -> dict[str, list[str]]:

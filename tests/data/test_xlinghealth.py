@@ -10,6 +10,7 @@ import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from rapidfuzz.distance import Indel
 
 from xling_tasks.data.records import LANGUAGE_NAMES, RECORDS, XLINGHEALTH
 from xling_tasks.data.sources import find_source
@@ -316,3 +317,19 @@ def test_bundled_sample_is_in_the_right_languages():
         assert all(2 <= len(sentences(answer, code)) <= 6 for answer in answers)
         if code in ("zh", "hi"):
             assert not any(c.isascii() and c.isalpha() for text in texts + answers for c in text)
+
+
+def test_close_wrong_answers_are_the_right_ones_but_for_a_fact():
+    """Same questions and right answers as the demo; a wrong one can't be told by its length."""
+    demo, close = (load(RECORDS[key], None, None) for key in ("demo", "demo_close"))
+    assert len(close.questions) == len(demo.questions) == 24
+    for question, own in zip(demo.questions, close.questions, strict=True):
+        right, wrong = own.answers
+        assert own.text == question.text and (right.label, wrong.label) == (1, 0)
+        assert right.text in [answer.text for answer in question.answers if answer.label == 1]
+        for code, text in right.text.items():
+            assert wrong.text[code] != text
+            assert 0.9 < len(wrong.text[code]) / len(text) < 1.1, (own.id, code)
+            shared = Indel.normalized_similarity(text, wrong.text[code])
+            assert shared > 0.6, (own.id, code, shared)
+    assert not any(close.unusable(code) for code in LANGUAGE_NAMES)

@@ -97,7 +97,7 @@ def _record(key: str, row: dict[str, Any]) -> DatasetRecord:
 
 
 XLINGHEALTH = _family("xlinghealth")
-"""XLingHealth's datasets and the bundled sample by key."""
+"""XLingHealth's datasets and the bundled samples by key."""
 
 MMEDBENCH = _family("mmedbench")
 """MMedBench and the bundled sample by key."""
@@ -107,6 +107,9 @@ PROMPT_SETS = _family("prompt_sets")
 
 MMLU_CLINICAL = _family("mmlu_clinical")
 """MMLU's clinical subjects in 11 African languages, by kind of translation (`file`)."""
+
+SAMPLES = frozenset(r.dataset for r in (*XLINGHEALTH.values(), *MMEDBENCH.values()) if r.bundled)
+"""The bundled samples by their name in results: to try things with, no datasets to submit."""
 
 RECORDS = {**XLINGHEALTH, **MMEDBENCH, **MMLU_CLINICAL, **PROMPT_SETS}
 """Every dataset by its key."""
