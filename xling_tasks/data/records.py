@@ -108,7 +108,9 @@ PROMPT_SETS = _family("prompt_sets")
 MMLU_CLINICAL = _family("mmlu_clinical")
 """MMLU's clinical subjects in 11 African languages, by kind of translation (`file`)."""
 
-SAMPLES = frozenset(r.dataset for r in (*XLINGHEALTH.values(), *MMEDBENCH.values()) if r.bundled)
+BUNDLED_SAMPLES = frozenset(
+    r.dataset for r in (*XLINGHEALTH.values(), *MMEDBENCH.values()) if r.bundled
+)
 """The bundled samples by their name in results: to try things with, no datasets to submit."""
 
 RECORDS = {**XLINGHEALTH, **MMEDBENCH, **MMLU_CLINICAL, **PROMPT_SETS}

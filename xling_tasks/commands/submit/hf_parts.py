@@ -15,7 +15,7 @@ from xling_metrics.stats.odds import ODDS, share_at_odds
 
 from xling_tasks.criteria import CRITERIA, Place, Submitted, panel_of
 from xling_tasks.data.prompt_sets import SMALL
-from xling_tasks.data.records import RECORDS, SAMPLES
+from xling_tasks.data.records import BUNDLED_SAMPLES, RECORDS
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
 from xling_tasks.logs import alike
@@ -150,12 +150,16 @@ class HubTask(TaskResults):
             yield f"has {count['effective']} of {count['original']} questions"
         if not self.xling["signatures"]:
             yield "has no scores (--predict_only)"
-        if self.about.dataset in SAMPLES:
+        if self.about.dataset in BUNDLED_SAMPLES:
             yield "our own small sample, not a dataset of the Hub"
         if self.data.get("prompt_set") == SMALL:
             yield "the small part of our prompts (prompts=small), not the whole set"
         rows, expected = self.data.get("rows"), self.data.get("rows_expected")
-        if self.about.dataset not in SAMPLES and None not in (rows, expected) and rows != expected:
+        if (
+            self.about.dataset not in BUNDLED_SAMPLES
+            and None not in (rows, expected)
+            and rows != expected
+        ):
             yield f"{rows} rows in the data, but {expected} were published"
         yield from self.unmeasured()
 
