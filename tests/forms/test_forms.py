@@ -11,6 +11,7 @@ from forms import forms
 from xling_tasks.readers.kinds import PHRASES
 from xling_tasks.readers.lexicon import phrases
 from xling_tasks.readers.plain import one_form
+from xling_tasks.readers.verdict_lexer import spelled
 
 
 @pytest.mark.parametrize("kind", forms.KINDS)
@@ -64,3 +65,15 @@ def test_no_phrase_stands_twice_in_a_language():
             )
             twice += [(language, text) for text, n in counted.items() if n > 1]
     assert twice == []
+
+
+def test_phrases_of_verdicts_stand_in_the_spelling_that_replies_are_read_in():
+    """A contraction or a traditional character in a file would never be met."""
+    other = [
+        (language, text)
+        for language, kinds in phrases().items()
+        for texts in kinds.get("verdict", {}).values()
+        for text in texts
+        if spelled(one_form(text)) != one_form(text)
+    ]
+    assert other == []

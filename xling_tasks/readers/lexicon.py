@@ -68,7 +68,13 @@ class Lexicon:
 
     def longest(self, words: list[str], at: int) -> tuple[int, str] | None:
         """The number of words and the kind of the longest phrase that stands at a place."""
-        for rest, stems, kind in self.starting(words[at]):
+        entries = self.starting(words[at])
+        second = words[at + 1] if entries and at + 1 < len(words) else None
+        for rest, stems, kind in entries:
+            if not rest:
+                return 1, kind
+            if not stems and rest[0] != second:
+                continue
             following = words[at + 1 : at + 1 + len(rest)]
             if following == rest or (stems and _fit(following, rest)):
                 return 1 + len(rest), kind
@@ -128,8 +134,8 @@ def naming() -> Lexicon:
 
 @functools.cache
 def limits() -> Lexicon:
-    """What a sentence about an answer says of a part of it ('half'), or of its words ('claims')."""
-    return lexicon_of(["apart", "tells", "bare", "whole"], "verdict")
+    """Words that tell what another says ('claims'); pronouns that may be an article ('this')."""
+    return lexicon_of(["tells", "bare"], "verdict")
 
 
 @functools.cache

@@ -127,8 +127,8 @@ def _rows(table: list[list[str]]) -> list[str]:
 
 
 _NEXT = regex.compile(
-    r"(?i)(?:^|\n)[ #*]*(?:next )?(?:questions?|pregunta|вопрос|问题|問題|题目|質問|设问|प्रश्न|"
-    r"q|user|human|usuario|用户|उपयोगकर्ता|instruction|input)(?: ?\d+)?[ *]*[:.：].*",
+    r"(?i)(?:(?:^|\n)[ #*]*|(?<!#)#{2,6} ?)(?:next )?(?:questions?|pregunta|вопрос|问题|問題|题目|"
+    r"質問|设问|प्रश्न|q|user|human|usuario|用户|उपयोगकर्ता|instruction|input)(?: ?\d+)?[ *]*[:.：].*",
     regex.S,
 )
 

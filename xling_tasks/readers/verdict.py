@@ -21,9 +21,10 @@ import regex
 
 from xling_tasks.readers.kinds import KIND, has, row
 from xling_tasks.readers.lexer import Tokens
-from xling_tasks.readers.lexicon import WORDS, limits
+from xling_tasks.readers.lexicon import WORDS
 from xling_tasks.readers.plain import bare, one_form, undressed, without_next_question
 from xling_tasks.readers.verdict_grammar import RULES
+from xling_tasks.readers.verdict_judged import bare_word, limited, says_itself
 from xling_tasks.readers.verdict_lexer import lex_verdict
 
 YES, NO = 1, 0
@@ -50,6 +51,9 @@ def read_verdict(reply: str, answer: str | None = None) -> int | None:
     text = without_next_question(text).strip()
     if answer:
         text = _without_echo(text, undressed(one_form(answer[:_LONGEST])))
+    keyed = _of_json(text)
+    if keyed:
+        return _one(keyed)
     tokens = _after_quotation(text) or lex_verdict(text)
     if has(tokens.kinds, "refusal") or not RULES.SAYS.search(tokens.kinds):
         return None
@@ -60,8 +64,8 @@ def named_verdicts(reply: str) -> set[int]:
     """The verdicts whose words a reply has, whatever it says with them."""
     text = bare(reply, _LONGEST)
     kinds = lex_verdict(text.strip()).kinds if text else ""
-    said = [name for name in ("yes", "right", "no", "wrong", "fails") if has(kinds, name)]
-    return {YES if name in ("yes", "right") else NO for name in said}
+    good, bad = has(kinds, "yes right fine"), has(kinds, "no wrong fails flawed")
+    return {value for value, named in ((YES, good), (NO, bad)) if named}
 
 
 class _Reader:
@@ -69,13 +73,36 @@ class _Reader:
         self.kinds, self.words = kinds, words
 
     def read(self) -> int | None:
+        verdict = self._all()
+        return self._at_last() if verdict is None else verdict
+
+    def _at_last(self) -> int | None:
+        """What a reply comes to, if what stands before is not a verdict on the answer.
+
+        'Yes, honey is natural. But ... Therefore the answer is incorrect.'
+        """
+        for match in reversed([*RULES.COMES_TO.finditer(self.kinds)]):
+            at = match.start()
+            if not at or RULES.WAIT.search(self.kinds):
+                return None
+            tail, head = (
+                _Reader(self.kinds[part], self.words[part]) for part in (slice(at, None), slice(at))
+            )
+            verdict = tail._all()
+            if verdict is None:
+                continue
+            whole = match[0] or (has(tail.kinds, "subject") and list(tail._statements()))
+            opening = head._opening()
+            kept = opening in (None, verdict) or RULES.GOES_ON.match(head.kinds)
+            said = set(head._statements())
+            return verdict if whole and kept and said != {1 - verdict} else None
+        return None
+
+    def _all(self) -> int | None:
         kinds = self.kinds
-        hesitant = RULES.HESITANT.match(kinds)
-        if hesitant:  # 'Yes... wait': it stands only if the rest says the same of its own
-            end = hesitant.end()
-            rest = _Reader(kinds[end:], self.words[end:]).read()
-            first = _one(_value(item) for item in RULES.ITEM.finditer(hesitant[0]))
-            return rest if rest == first else None
+        hesitant = RULES.HESITANT.match(kinds) or RULES.WAIT.search(kinds)
+        if hesitant:
+            return self._reconsidered(*hesitant.span())
         both = RULES.BOTH.match(kinds)
         words = RULES.WORDS.findall(both[0]) if both else []
         said = {kind in row("yes right") for kind in words}
@@ -84,10 +111,20 @@ class _Reader:
         explicit = set(self._explicit())
         if len(explicit) > 1:
             return None
-        verdict = _one(explicit or list(self._statements()) or self._of_the_whole())
+        verdict = _one(explicit or list(self._statements()))
         if verdict == YES and not has(kinds, "yes") and RULES.PART_WRONG.search(kinds):
             return None  # 'The answer is right; the dose is wrong.'
+        if verdict == YES and RULES.YES_BUT.match(kinds) and YES not in self._statements():
+            return None
         return None if verdict is None or self._contradicted(verdict) else verdict
+
+    def _reconsidered(self, start: int, end: int) -> int | None:
+        """What stands where it is looked at again: the same twice, or at last a statement."""
+        first = _Reader(self.kinds[: start or end], self.words[: start or end])
+        rest = _Reader(self.kinds[end:], self.words[end:])
+        before, after = first.read() if start else first._opening(), rest.read()
+        whole = has(self.kinds[end:], "subject") and not list(rest._explicit())
+        return after if after == before or before is None or whole else None
 
     def _explicit(self) -> Iterator[int]:
         """Verdict words in the places where a verdict stands."""
@@ -97,9 +134,12 @@ class _Reader:
             yield opening
         for match in RULES.MARKED.finditer(kinds):
             verdict = has((match["yes"] or match["no"])[0], "yes no")
+            start = max(kinds.rfind(end, 0, match.start()) for end in row("stop query line comma"))
+            if not says_itself(self.words, start + 1, match.start()):
+                continue  # 'The text says: reply Yes'
             if verdict or has(match["label"][-1], "colon dash boxed"):
                 yield _value(match)
-        lines = [line for line in kinds.split(KIND["line"]) if line]
+        lines = [line for line in kinds.split(KIND["line"]) if line] or [""]
         for line in (lines[0], lines[-1]):
             value = _bare(line)
             if value is not None:
@@ -151,48 +191,30 @@ class _Reader:
             # 'It may be good for adults, so here it is wrong': what it comes to is not unsure.
             rest = sentence[head.end() :] if head and has(head[0][-2:], "so") else sentence
             unsure = has(rest, "unsure") and RULES.TELLS.search(sentence)
-            if sentence.endswith(KIND["query"]) or unsure:
+            asks = sentence.endswith(KIND["query"]) and RULES.ASKS.search(sentence)
+            if asks or unsure:
                 yield from (YES, NO)
             said = self._statement(match.start(), match.end())
+            said = said or self._named(match.start(), match.end())
             if said is None and head:
-                said = self._statement(match.start() + head.end(), match.end())
+                start = match.start() + head.end()
+                said = self._statement(start, match.end()) or self._named(start, match.end())
+            granted = RULES.CONCEDES.match(sentence)
+            if said is None and granted and self._of_the_answer(match.start(), granted.end()):
+                said = self._statement(match.start() + granted.end(), match.end())
+                item = RULES.ITEM_ENDS.fullmatch(sentence, granted.end())
+                if said is None and item:
+                    yield _value(item)
             if said:
                 if has(said[0], "fully") and RULES.PARTLY.search(said[0]):
                     yield from (YES, NO)  # 'not entirely correct'
                 if RULES.QUALIFIED.search(self.kinds, said.end() - 1, match.end()):
                     yield from (YES, NO)
                 yield _said(said)
-            elif has(sentence, "fine"):
+            elif RULES.FINE_ALONE.search(sentence):
                 yield YES
             elif has(sentence, "flawed") or RULES.UNFIT.match(sentence):
                 yield NO
-
-    def _of_the_whole(self) -> Iterator[int]:
-        """What the only sentences with a verdict say of the answer, in whatever other words."""
-        for match in RULES.SENTENCE.finditer(self.kinds):
-            said = RULES.OF_THE_WHOLE.fullmatch(match[0])
-            if said:
-                start = match.start()
-                latin = self.words[start + said.start("adj")] < "\u0900"
-                cut = latin and not has(said[0], "is stop")
-                if cut or self._limited(said, start) or self._english_no(said, start):
-                    return  # 'cut': 'La respuesta correct'
-                yield _said(said)
-            elif RULES.SAYS.search(match[0]):
-                yield from (YES, NO)
-
-    def _limited(self, said: regex.Match[str], start: int) -> bool:
-        """Whether other words of a sentence may turn it: only some are known to say 'all of it'."""
-        subject = said.start("subject")
-        other = [at for at in range(said.end()) if has(said[0][at], OTHER)]
-        if subject + 1 in other and _bare_word(self.words[start + subject]):
-            return True  # 'This drug is right'
-        others = [self.words[start + at] for at in other]
-        limited = any(
-            _limits(self.words[start + at], "apart tells" if at > subject else "apart")
-            for at in other
-        )
-        return limited or bool(others and not any(_limits(each, "whole") for each in others))
 
     def _english_no(self, said: regex.Match[str], start: int) -> bool:
         """Whether a 'no' stands before an English verb: it denies none."""
@@ -204,6 +226,8 @@ class _Reader:
         match = RULES.STATEMENT.match(self.kinds, start, end)
         if match is None or match.end() == match.start():
             return None
+        if self.words[match.start()] == "to be":  # 'To be a correct answer, it must ...'
+            return None
         adjective = self.words[match.start("adj")]
         if (
             not RULES.VERB.search(match[0])
@@ -211,10 +235,44 @@ class _Reader:
             and adjective[-1] not in "ao"
         ):
             return None
+        if not has(match[0], "is not no opinion doubt") and self._heads(start, match.end()):
+            return None
         between = range(match.start() + 1, match.start("adj"))
         others = [self.words[at] for at in between if has(self.kinds[at], OTHER)]
-        tells = any(_limits(other, "tells") for other in others)  # 'it says that this is wrong'
+        tells = any(limited(other, "tells") for other in others)  # 'it says that this is wrong'
         return None if tells or self._english_no(match, match.start()) else match
+
+    def _of_the_answer(self, start: int, size: int) -> bool:
+        """Whether a passage has the answer as its subject, and no 'this drug'."""
+        return any(
+            has(self.kinds[at], "subject")
+            and (not bare_word(self.words[at]) or has(self.kinds[at + 1], "is"))
+            for at in range(start, start + size)
+        )
+
+    def _named(self, start: int, end: int) -> regex.Match[str] | None:
+        """A statement that names the answer behind its adjective ('a wrong answer')."""
+        match = RULES.NAMED.match(self.kinds, start, end)
+        if match is None or bare_word(self.words[match.start("named")]):
+            return None
+        last, rest = match[0][-1], self.kinds[match.end() : end]
+        if has(last, "foreign") and (not match["whole"] or " " in self.words[match.end() - 1]):
+            return None
+        if match["whole"]:
+            return match
+        if has(self.kinds[match.start() : match.start("adj")], "foreign"):
+            return None
+        if self._heads(start, match.end()):
+            return None
+        latin = self.words[match.start("adj")] < "\u0900"
+        return match if not latin or not rest.strip(row("stop line")) else None
+
+    def _heads(self, start: int, end: int) -> bool:
+        """Whether a line is a heading of what follows ('### Correct answer', and then it)."""
+        behind = self.kinds[end:]
+        led = has(self.kinds[start - 1 : start], "colon")
+        heads = has(behind[:1], "line colon") and not led
+        return heads and bool(behind.strip(row("stop line bullet close")))
 
     def _contradicted(self, verdict: int) -> bool:
         """Whether the reply says the opposite elsewhere, as a word of its own or as a statement."""
@@ -224,12 +282,15 @@ class _Reader:
             """Whether 'No, the information is correct, but ...' goes on so."""
             return verdict == NO and RULES.CONCEDED.match(kinds, end) is not None
 
-        if has(kinds, "fine" if verdict == NO else "flawed"):
+        if RULES.FINE_ALONE.search(kinds) if verdict == NO else has(kinds, "flawed"):
             return True
         if (RULES.PRAISED if verdict == NO else RULES.BLAMED).search(kinds):
             return True
         for clause in RULES.CLAUSES.finditer(kinds):
-            if _bare(clause[0]) == 1 - verdict and not conceded(clause.end()):
+            granted = conceded(clause.end()) or (
+                verdict == NO and RULES.CONCEDED_WORD.match(kinds, clause.end())
+            )
+            if _bare(clause[0]) == 1 - verdict and not granted:
                 return True
         if verdict == YES and RULES.UNFIT_ANSWER.search(kinds):
             return True
@@ -247,7 +308,7 @@ class _Reader:
         return bool(against.search(kinds))
 
 
-def _one(values: Iterable[int]) -> int | None:
+def _one(values: Iterable[int | None]) -> int | None:
     """The value that all have."""
     distinct = set(values)
     return distinct.pop() if len(distinct) == 1 else None
@@ -273,19 +334,6 @@ def _said(match: regex.Match[str]) -> int:
     return value if turns % 2 == 0 else 1 - value
 
 
-def _bare_word(subject: str) -> bool:
-    """Whether a subject is 'this' alone, which may be the article of what follows."""
-    each = subject.split()
-    return limits().longest(each, 0) == (len(each), "bare")
-
-
-def _limits(words: str, kinds: str) -> bool:
-    """Whether words have one that limits what is judged, of these kinds."""
-    each = words.split()
-    found = (limits().longest(each, at) for at in range(len(each)))
-    return any(phrase and phrase[1] in kinds.split() for phrase in found)
-
-
 # What an answer is quoted with, and what the next words say of it.
 _QUOTATION = regex.compile(
     r'([^.!?।。\n"“”„«»「」『』]+)["“„«「『][^\n"“”„«»「」『』]{8,400}["”»」』][,;]?'
@@ -305,6 +353,22 @@ def _after_quotation(text: str) -> Tokens | None:
     rest = Tokens(tokens.kinds[skip:], tokens.values, tokens.words[skip:])
     said = has(rest.kinds[:1], "subject") and RULES.STATEMENT.match(rest.kinds)
     return rest if said else None
+
+
+_PAIR = regex.compile(r'"([^"\n]{1,40})" ?: ?(true|false|null|"[^"\n]{1,20}")')
+
+
+def _of_json(text: str) -> list[int | None]:
+    """What the keys of a JSON object say that ask for it: {"correct": false}, {"errors": "no"}."""
+    values: list[int | None] = []
+    wrong: list[int | None] = []
+    for key, value in _PAIR.findall(text) if text.startswith("{") else ():
+        asked, said = lex_verdict(key).kinds, _bare(lex_verdict(value).kinds)
+        if has(asked, "wrong flawed"):
+            wrong.append(NO if said == YES else None)  # what is not harmful may yet be wrong
+        elif has(asked, "right noun subject"):
+            values.append(said)
+    return [*values, *(each for each in wrong if each is not None or not values)]
 
 
 def _without_echo(text: str, answer: str) -> str:

@@ -8,9 +8,34 @@ from xling_tasks.readers.kinds import KIND, has, row
 from xling_tasks.readers.lexer import Lexer, Tokens
 from xling_tasks.readers.lexicon import SIGNS, lexicon
 from xling_tasks.readers.verdict_grammar import RULES
+from xling_tasks.readers.verdict_judged import forgotten, judged, one_token
 
 _SAME = {"semicolon": "comma", "open_square": "open", "close_square": "close", "and": "or"}
-_USED = "stop query comma colon open close dash slash line bullet boxed or".split()  # noqa: SIM905
+_USED = "stop query comma colon open close dash slash line bullet boxed or so".split()  # noqa: SIM905
+
+
+# Traditional characters as simplified ones, and one sign for both nasals of Hindi: the words of the
+# verdicts' phrases, which stand in the files in this form alone.
+_SPELLED = str.maketrans(
+    "確對錯誤這個該為應覺認據準並沒無斷結論說題問雖後從還與實醫經關於樣會給評價當頭資訊內這們過時"
+    "寫讀見請謝將讓標選擇則卻險傷學識標點來難準沒幾種講發現麼嗎妳總體議簡單詳細適歲藥劑間ँ",
+    "确对错误这个该为应觉认据准并没无断结论说题问虽后从还与实医经关于样会给评价当头资讯内这们过时"
+    "写读见请谢将让标选择则却险伤学识标点来难准没几种讲发现么吗你总体议简单详细适岁药剂间ं",
+)
+_WHOLE = {
+    "can't": "cannot", "can not": "cannot", "won't": "will not", "n't": " not", "'m": " am",
+    "'ll": " will", "'d": " would", "'ve": " have", "'re": " are",
+}  # fmt: skip
+_CONTRACTED = regex.compile(
+    r"\b(?:can't|can not|won't)\b|(?<=\w)(?:n't|'(?:m|ll|d|ve|re))\b", regex.I
+)
+
+
+def spelled(text: str) -> str:
+    """A text in the spelling of the phrases: no contractions, simplified characters."""
+    if "'" in text or "can not" in text:
+        text = _CONTRACTED.sub(lambda match: _WHOLE[match[0].lower()], text)
+    return text if text.isascii() else text.translate(_SPELLED)
 
 
 class _Lexer(Lexer):
@@ -66,39 +91,68 @@ def _as_one(kinds: str, words: list[str], rule: regex.Pattern[str]) -> str:
             if not has(match[0], "subject"):
                 continue
             kind = "flawed" if has(match["what"], "disagree") != bool(denied) else "fine"
-        kinds = kinds[:start] + KIND[kind] + kinds[end:]
-        words[start:end] = [" ".join(words[start:end])]
+        kinds = one_token(kinds, words, (start, end), kind)
     return kinds
+
+
+_GRANTED = {ord(kind): KIND["but"] for kind in row("concession granted")}
+_SAID_NOTHING = {ord(kind): KIND["word"] for kind in row("replies polite")}
 
 
 def lex_verdict(text: str) -> Tokens:
     """The tokens of an undressed reply; what is granted, polite or a form's choice says nothing."""
-    tokens = _Lexer(text, lexicon("verdict")).tokens()
+    tokens = _Lexer(spelled(text), lexicon("verdict")).tokens()
     assert tokens is not None
-    kinds, words = tokens.kinds, tokens.words
-    word, query, colon = tuple(row("word query colon"))
-    kinds = RULES.GRANTED.sub(
-        lambda match: KIND["according"] + RULES.GRANTS.sub(word, match[0])[1:], kinds
-    )
-    kinds = RULES.GRANTED_AFTER.sub(lambda match: word * len(match[0]), kinds)
-    kinds = RULES.FORM.sub(lambda match: query * len(match[0]), kinds)
-    kinds = kinds.translate({ord(kind): KIND["but"] for kind in row("concession granted")})
+    words = tokens.words
+    kinds = _led(_composed(tokens.kinds, words), words)
+    return Tokens(kinds, tokens.values, words)
+
+
+def _composed(kinds: str, words: list[str]) -> str:
+    """The kinds, with one token for what is made of several: the answer, and a judgement of it."""
+    several = kinds.count(KIND["subject"]) > 1
+    for rule in (RULES.ALL_OF_IT, RULES.SUBJECTS) if several or has(kinds, "whole") else ():
+        for match in reversed([*rule.finditer(kinds)]):
+            first = match.start() - (rule is RULES.SUBJECTS)
+            kinds = one_token(kinds, words, (first, match.end()), "subject")
+    kinds = forgotten(kinds, words, "within whole")
+    if has(kinds, "concession granted"):
+        kinds = RULES.GRANTED.sub(
+            lambda match: KIND["according"] + RULES.GRANTS.sub(KIND["word"], match[0])[1:], kinds
+        )
+        kinds = RULES.GRANTED_AFTER.sub(lambda match: KIND["word"] * len(match[0]), kinds)
+        kinds = kinds.translate(_GRANTED)
+    if has(kinds, "or slash"):
+        kinds = RULES.FORM.sub(lambda match: KIND["query"] * len(match[0]), kinds)
     if has(kinds, "question"):
         kinds = _as_one(kinds, words, RULES.FAILS)
         kinds = _as_one(kinds, words, RULES.MEETS)
     if has(kinds, "agree disagree"):
         kinds = _as_one(kinds, words, RULES.AGREES)
-    kinds = RULES.MORE_BLAME.sub(
-        lambda match: KIND["or"] + RULES.DOUBTS.sub(KIND["adverb"], match[0][1:]), kinds
-    )
-    kinds = RULES.HEADING.sub(lambda match: match[0][:-1] + colon, kinds)
-    kinds = RULES.COURTESY.sub(lambda match: KIND["stop"] * len(match[0]), kinds)
-    for rule in (RULES.POLITE, RULES.ASKED, RULES.DISCLAIMER):
-        before = rule.match(kinds)
+    return forgotten(judged(kinds, words), words, "self judges marks shows fault matter")
+
+
+def _led(kinds: str, words: list[str]) -> str:
+    """The kinds without what leads to the reply proper: polite words, a question, a disclaimer."""
+    if has(kinds, "unsure"):
+        kinds = RULES.MORE_BLAME.sub(
+            lambda match: KIND["or"] + RULES.DOUBTS.sub(KIND["adverb"], match[0][1:]), kinds
+        )
+    if has(kinds, "line"):
+        kinds = RULES.HEADING.sub(lambda match: match[0][:-1] + KIND["colon"], kinds)
+    if has(kinds, "polite"):
+        kinds = RULES.COURTESY.sub(lambda match: KIND["stop"] * len(match[0]), kinds)
+    for rule, needs in (
+        (RULES.POLITE, "polite emphatic"),
+        (RULES.ASKED, "query"),
+        (RULES.DISCLAIMER, "but supposing"),
+    ):
+        before = rule.match(kinds) if has(kinds, needs) else None
         if before:
             kinds = kinds[before.end() :]
             del words[: before.end()]
-    # 'Absolutely.' as the whole reply, before a colon or before a word of verdict
-    kinds = RULES.EMPHATIC.sub(KIND["yes"], kinds).replace(KIND["emphatic"], KIND["adverb"])
-    kinds = kinds.translate({ord(kind): word for kind in row("replies polite")})
-    return Tokens(kinds, tokens.values, words)
+    if has(kinds, "certain emphatic"):
+        # 'Absolutely.' as the whole reply, before a colon or before a word of verdict
+        kinds = RULES.CERTAIN.sub(KIND["yes"], kinds).replace(KIND["certain"], KIND["adverb"])
+        kinds = RULES.EMPHATIC.sub(KIND["yes"], kinds).replace(KIND["emphatic"], KIND["adverb"])
+    return kinds.translate(_SAID_NOTHING)
