@@ -65,11 +65,10 @@ def _counts(pair: Sequence[float] | None) -> Sums | None:
 
 
 def _pair(pair: Pair | None) -> Sums | None:
-    return None if pair is None else _sums_and_counts((pair["precision"], pair["recall"]))
-
-
-def _sums_and_counts(values: Iterable[float | None]) -> Sums:
-    return tuple(chain.from_iterable((v or 0.0, float(v is not None)) for v in values))
+    if pair is None:
+        return None
+    both = (pair["precision"], pair["recall"])
+    return tuple(chain.from_iterable((v or 0.0, float(v is not None)) for v in both))
 
 
 def _by_seed(values: Sequence[float] | None) -> Sums | None:

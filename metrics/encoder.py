@@ -140,7 +140,8 @@ class Encoder:
         Surrounding space goes first, as in bert_score. Texts with equal ids (say, up to case) are
         one text to the model.
         """
-        cleaned = [_cleaned(text) for text in texts]
+        # Tokenizers refuse half letters.
+        cleaned = [whole_letters(text or "").strip() for text in texts]
         distinct = list(dict.fromkeys(filter(None, cleaned)))
         if not distinct:
             return [None] * len(texts)
@@ -232,11 +233,6 @@ def known_name(model: str) -> str:
     for owner in _OWNERS:
         model = model.removeprefix(owner)
     return model
-
-
-def _cleaned(text: str | None) -> str:
-    """Without space around it, and without half letters, which tokenizers refuse."""
-    return whole_letters(text or "").strip()
 
 
 def _max_tokens(tokenizer: Any, config: Any) -> int:

@@ -200,11 +200,8 @@ def _lost_number(english: str, text: str) -> bool:
     lost = [each.values for each in asked if not each.values & there]
     known = {value for each in (*asked, *_numbers(english, _SPACED)) for value in each.values}
     others = any(not each.values & known for each in said)
-    return any(others or not _may_be_spelt(values) for values in lost)
-
-
-def _may_be_spelt(values: frozenset[float]) -> bool:
-    return all(value <= _SPELT and value.is_integer() for value in values)
+    spelt = (all(value <= _SPELT and value.is_integer() for value in values) for values in lost)
+    return any(others or not may_be for may_be in spelt)
 
 
 def _lost_unit(english: str, text: str) -> bool:

@@ -79,7 +79,7 @@ def ways(task: TaskResults, *, across_languages: bool = False) -> dict[str, Any]
     if across_languages:
         generation.pop("until", None)  # An answer ends at a label in the question's own language.
     chat = content.get("chat_template") is not None
-    shots = config.get("num_fewshot") or 0
+    shots, description = config.get("num_fewshot") or 0, config.get("description") or ""
     return {
         **ways,
         "data": _data(task, across_languages=across_languages),
@@ -91,7 +91,7 @@ def ways(task: TaskResults, *, across_languages: bool = False) -> dict[str, Any]
         "num_fewshot": shots,
         "filter_list": _filters(config.get("filter_list"), across_languages),
         # What stands before a question in its own language differs between languages.
-        "description": _text_or_whether(config.get("description"), across_languages),
+        "description": bool(description) if across_languages else description,
         "fewshot_as_multiturn": bool(chat and shots and content.get("fewshot_as_multiturn")),
         "task version": (config.get("metadata") or {}).get("version"),
     }
@@ -103,10 +103,6 @@ def _filters(filters: Any, across_languages: bool) -> Any:
         return filters
     steps = [(own.get("name"), own.get("filter") or ()) for own in filters]
     return [[name, [step.get("function") for step in own]] for name, own in steps]
-
-
-def _text_or_whether(text: Any, across_languages: bool) -> Any:
-    return bool(text) if across_languages else text or ""
 
 
 def _data(task: TaskResults, *, across_languages: bool) -> dict[str, Any]:

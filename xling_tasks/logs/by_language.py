@@ -8,7 +8,7 @@ needs to know one form only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 _OF_ALL = frozenset(
@@ -113,7 +113,7 @@ def part_of(row: Mapping[str, Any], language: str, names: Mapping[str, Any]) -> 
 
 def _span(doc: Mapping[str, Any], language: str, n_requests: int) -> tuple[int, int]:
     """Which of a document's requests are of a language: each of its prompts has as many."""
-    prompts = list(_prompts(doc))
+    prompts = [(code, int(doc["prompts"][code])) for code in doc["languages"]]
     each, rest = divmod(n_requests, sum(count for _, count in prompts))
     if rest:
         raise ValueError(f"{n_requests} replies to {sum(n for _, n in prompts)} prompts")
@@ -123,9 +123,3 @@ def _span(doc: Mapping[str, Any], language: str, n_requests: int) -> tuple[int, 
             return begin * each, (begin + count) * each
         begin += count
     raise LookupError(language)
-
-
-def _prompts(doc: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """(language, number of prompts) of a document."""
-    for code in doc["languages"]:
-        yield code, int(doc["prompts"][code])

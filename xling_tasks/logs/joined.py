@@ -343,10 +343,12 @@ def _as_ours(side: _Side, reading: Reading, reason: str) -> TaskResults:
     if n and reading.written:
         made |= {f"{name},none": side.rates[name] / n for name in (UNREAD, EMPTY)}
     criterion = (TASK_METRIC if own.family.parallel else OTHER_QUESTIONS).key
+    why = f"its questions are not joined with English's: {reason}"
+    apart = {"apart": why} if reason else {}
     signature = f"{reading.metric}|filter:{reading.filter}"
     recorded = {
         "about": about(criterion, own.dataset, [own.language], [reading.name]),
-        "data": {"name": own.dataset, **({"apart": _refusal(side, reason)} if reason else {})},
+        "data": {"name": own.dataset, **apart},
         "signatures": {reading.name: signature, UNREAD: "", EMPTY: ""},
         "generation_kwargs": dict(old.get("generation_kwargs") or {}),
     }
@@ -361,7 +363,3 @@ def _as_ours(side: _Side, reading: Reading, reason: str) -> TaskResults:
     path = task.run.path
     run = replace(task.run, content=check_results(path, {**content, **divided}))
     return TaskResults(task.task, run, reading=reading)
-
-
-def _refusal(side: _Side, reason: str) -> str:
-    return f"its questions are not joined with English's: {reason}"

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from xling_tasks.errors import DataError
 from xling_tasks.log import log
 from xling_tasks.logs.answers import FORMAT, doc_digest, read_requests
+from xling_tasks.logs.by_language import recorded
 from xling_tasks.logs.checked import check_results
 from xling_tasks.logs.replay_prompts import Digest, Logged, LoggedPrompt
 from xling_tasks.logs.results import SAMPLES, Results, model_line
@@ -145,8 +146,7 @@ class SamplesLog(TaskLog):
         self.model = str(results.config.get("model"))
         self.model_args = results.model_args
         self.template = results.content.get("chat_template")
-        config = (results.content.get("configs") or {}).get(task) or {}
-        self.recorded = (config.get("metadata") or {}).get("xling") or {}
+        self.recorded = recorded(results.content.get("configs"), task)
         self._filter: str | None = None
 
     def _keys(self, row: dict[str, Any]) -> tuple[str, str] | None:

@@ -141,11 +141,10 @@ class Results:
     @functools.cached_property
     def replay(self) -> Mapping[str, Any]:
         """What a replayed run records about the run it replayed; empty for others."""
-        for config in (self.content.get("configs") or {}).values():
-            replay = ((config.get("metadata") or {}).get("xling") or {}).get("replay")
-            if replay:
-                return dict(replay)
-        return {}
+        configs = self.content.get("configs") or {}
+        return next(
+            (dict(r) for each in configs if (r := recorded(configs, each).get("replay"))), {}
+        )
 
     @functools.cached_property
     def model_args(self) -> dict[str, Any]:
