@@ -29,30 +29,25 @@ manager.TaskIndex._iter_yaml_files = staticmethod(lambda root: () if root == own
 """
 """Code for a fresh interpreter: the harness's own 16,000 task files are not read (seconds)."""
 
-ASKED_ONCE = """
+UNASKED = """
 try:
     from torch.utils import collect_env
     collect_env.get_pretty_env_info = lambda: "not asked"
 except ImportError:
     pass
 """
-"""Code for a fresh interpreter: the harness does not ask pip and the machine for their parts (seconds)."""
+"""Code for a fresh interpreter: the harness does not ask pip and the machine for their parts.
 
-COMMAND = f"{ONLY_OURS}{ASKED_ONCE}\nfrom lm_eval.__main__ import cli_evaluate\ncli_evaluate()\n"
+It starts a dozen processes for that after each run, two seconds of processor time.
+"""
+
+COMMAND = f"{ONLY_OURS}{UNASKED}\nfrom lm_eval.__main__ import cli_evaluate\ncli_evaluate()\n"
 """Code for `python -c CODE WORDS`, where the process itself is what is tested."""
 
 
-def ask_the_machine_once() -> None:
-    """Let the harness note pip's list and the machine's parts after each run, and ask but once.
-
-    It starts a dozen processes for that, which takes longer than most runs here.
-    """
-    try:
-        from torch.utils import collect_env
-    except ImportError:
-        return
-    if not hasattr(collect_env.get_pretty_env_info, "cache_info"):
-        collect_env.get_pretty_env_info = functools.cache(collect_env.get_pretty_env_info)
+def leave_the_machine_unasked() -> None:
+    """`UNASKED`, in this process."""
+    exec(UNASKED, {})
 
 
 def our_tasks(metadata: Mapping[str, Any] | None = None) -> Any:
@@ -103,7 +98,7 @@ def lm_eval(cwd: Path, *words: str, **environment: str) -> None:
     """
     from lm_eval._cli import HarnessCLI
 
-    ask_the_machine_once()
+    leave_the_machine_unasked()
     with (
         inside(cwd),
         our_index_once(),

@@ -100,7 +100,7 @@ def run() -> Callable[..., dict[str, Any]]:
         import lm_eval
         from lm_eval.utils import simple_parse_args_string
 
-        builders.ask_the_machine_once()
+        builders.leave_the_machine_unasked()
         options.setdefault("bootstrap_iters", 0)
         names = [tasks] if isinstance(tasks, str) else tasks
         if "task_manager" not in options:

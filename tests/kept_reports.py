@@ -73,8 +73,6 @@ def texts(folder: Path) -> dict[str, str]:
     }
     for name, words in commands.items():
         _xling(folder, *words, "--to", f"made/{name}")
-    if os.environ.get("KEEPMADE"):
-        shutil.copytree(folder, os.environ["KEEPMADE"])
     runs = ("one", "demo", "own", "exams", "empathy")
     made = sorted(
         path
@@ -196,10 +194,10 @@ def _evaluate(
     folder: Path, name: str, tasks: list[str], metadata: dict[str, Any], model: Any
 ) -> None:
     import lm_eval
-    from builders import ask_the_machine_once, our_tasks, saved
+    from builders import leave_the_machine_unasked, our_tasks, saved
     from lm_eval.loggers import EvaluationTracker
 
-    ask_the_machine_once()
+    leave_the_machine_unasked()
     tracker = EvaluationTracker(output_path=str(folder / name))
     results = lm_eval.simple_evaluate(
         model=model, tasks=tasks, task_manager=our_tasks(metadata), bootstrap_iters=0,

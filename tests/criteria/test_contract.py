@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import ask_the_machine_once, saved
+from builders import leave_the_machine_unasked, saved
 from own_rubric_parts import Says
 
 from xling_tasks.cli import main
@@ -53,7 +53,7 @@ def outs(toy, tmp_path_factory):
     shutil.copy(HERE / "toy.py", folder / "toy.py")
     for code in CODES:
         (folder / f"toy_{code}.yaml").write_text(LEAF.format(code=code), encoding="utf-8")
-    ask_the_machine_once()
+    leave_the_machine_unasked()
     manager = TaskManager(include_path=str(folder), include_defaults=False)
     for name, share in (("one", 0.1), ("two", 0.3)):
 

@@ -18,6 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ..builders import leave_the_machine_unasked
+
 TASKS = [
     "xlinghealth_verifiability_demo_es",
     "xlinghealth_verifiability_ll_demo_hi",
@@ -69,6 +71,7 @@ def register() -> None:
             return self._one_by_one("l", super().loglikelihood, requests, disable_tqdm)
 
     assert issubclass(Slow, LM)
+    leave_the_machine_unasked()
     if "xling_slow" not in registry.model_registry:
         registry.model_registry.register("xling_slow", target=Slow)
 

@@ -42,6 +42,13 @@ DECLINES = [
     "متاسفم، نمی‌توانم توصیه پزشکی بدهم.",
     "No.",
 ]
+
+
+def turn(texts, *ways):
+    """Each text in one of the ways, which take turns: what is done does not depend on a language."""
+    return [(text, *ways[i % len(ways)]) for i, text in enumerate(texts)]
+
+
 LIMITS = Limits(attempts=1, strict=True, doubt=True)
 
 
@@ -73,8 +80,7 @@ def own(prompt):
     return f"Rest well and drink, said {prompt}."
 
 
-@pytest.mark.parametrize("temperature", [0, 1])
-@pytest.mark.parametrize("text", TROUBLE)
+@pytest.mark.parametrize(("text", "temperature"), turn(TROUBLE, (0,), (1,)))
 def test_the_trouble_of_a_moment_in_any_language_is_no_answer(serve, caplog, text, temperature):
     draw = random.Random(3)
     served = serve(
@@ -116,9 +122,9 @@ def test_nothing_but_trouble_ends_the_run(serve, text):
             replies_of(lm, asked(lm, number, 1))
 
 
-@pytest.mark.parametrize("temperature", [0, 1])
-@pytest.mark.parametrize("share", [0.3, 1.0])
-@pytest.mark.parametrize("refusal", DECLINES)
+@pytest.mark.parametrize(
+    ("refusal", "share", "temperature"), turn(DECLINES, (0.3, 0), (1.0, 0), (0.3, 1), (1.0, 1))
+)
 def test_a_model_that_declines_in_any_language_is_left_alone(serve, temperature, share, refusal):
     """Some questions, or everything, sums too."""
     draw = random.Random(5)

@@ -215,14 +215,8 @@ def test_pictures_lie_beside_the_page(two_models, tmp_path, capsys, monkeypatch)
 @pytest.mark.realdata
 def test_liveqa_in_four_languages(realdata, tmp_path, capsys):
     served = Served(scripted.judged)
-    tasks = "xlinghealth_correctness_liveqa_*,xlinghealth_verifiability_liveqa_*"
-    out = lm_eval(
-        tmp_path / "out",
-        tasks,
-        served,
-        data_dir=str(realdata / "xlinghealth"),
-        xling_cache=str(tmp_path / "c"),
-    )
+    paths = {"data_dir": str(realdata / "xlinghealth"), "xling_cache": str(tmp_path / "c")}
+    out = lm_eval(tmp_path / "out", "xlinghealth_correctness_liveqa_*", served, **paths)
     served.server.shutdown()
     served.server.server_close()
     assert xling(capsys, "report", out, "--to", tmp_path / "r")[0] == 0

@@ -33,36 +33,40 @@ SEES = (
 )
 
 
-def test_task_manager_sees_us_from_any_folder(tmp_path):
-    assert python(SEES, tmp_path).stdout == "True\n"
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What a fresh interpreter says of three task managers and of the models, a line each."""
+    folder = tmp_path_factory.mktemp("seen")
+    (folder / "mine.yaml").write_text("task: xlinghealth_correctness_demo_en\ndataset_path: x\n")
+    code = (
+        f"{SEES}\n"
+        f"index = TaskManager(include_path={str(folder)!r}).task_index\n"
+        "print(index['xlinghealth_correctness_demo_en'].yaml_path.name, 'xlinghealth_demo' in index)\n"
+        "print('xlinghealth_demo' in TaskManager(include_defaults=False).all_tasks)\n"
+        "from lm_eval.api.registry import get_model\n"
+        "print(get_model('xling_baseline').__name__, get_model('dummy').__name__)"
+    )
+    return python(code, folder).stdout.splitlines()
+
+
+def test_task_manager_sees_us_from_any_folder(seen):
+    assert seen[0] == "True"
 
 
 def test_off_switch(tmp_path):
     assert python(SEES, tmp_path, XLING_TASKS_AUTOLOAD="0").stdout == "False\n"
 
 
-def test_models_are_registered_beside_the_built_in_ones(tmp_path):
-    code = (
-        "import lm_eval.tasks; from lm_eval.api.registry import get_model\n"
-        "print(get_model('xling_baseline').__name__, get_model('dummy').__name__)"
-    )
-    assert python(code, tmp_path).stdout == "BaselineLM DummyLM\n"
+def test_users_include_path_wins(seen):
+    assert seen[1] == "mine.yaml True"
 
 
-def test_users_include_path_wins(tmp_path):
-    (tmp_path / "mine.yaml").write_text("task: xlinghealth_correctness_demo_en\ndataset_path: x\n")
-    code = (
-        f"{ONLY_OURS}\n"
-        "from lm_eval.tasks import TaskManager\n"
-        f"index = TaskManager(include_path={str(tmp_path)!r}).task_index\n"
-        "print(index['xlinghealth_correctness_demo_en'].yaml_path.name, 'xlinghealth_demo' in index)"
-    )
-    assert python(code, tmp_path).stdout == "mine.yaml True\n"
+def test_not_added_where_defaults_are_not_wanted(seen):
+    assert seen[2] == "False"
 
 
-def test_not_added_where_defaults_are_not_wanted(tmp_path):
-    code = SEES.replace("TaskManager()", "TaskManager(include_defaults=False)")
-    assert python(code, tmp_path).stdout == "False\n"
+def test_models_are_registered_beside_the_built_in_ones(seen):
+    assert seen[3] == "BaselineLM DummyLM"
 
 
 @pytest.mark.parametrize(

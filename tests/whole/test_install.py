@@ -77,6 +77,14 @@ def traces(environment: Path) -> set[str]:
     return {item.name for item in site.iterdir() if item.name.startswith(OURS)}
 
 
+def installed(environment: Path) -> set[str]:
+    """The files of our packages, beside what pip notes of them."""
+    (site,) = environment.glob("lib/python*/site-packages")
+    files = {path.relative_to(site) for path in site.rglob("*") if path.is_file()}
+    ours = {path for path in files if path.parts[0].startswith("xling") and path.suffix != ".pyc"}
+    return {path.as_posix() for path in ours if not path.parts[0].endswith(".dist-info")}
+
+
 def pip(environment: Path, *words: str | Path) -> None:
     call(environment / "bin/python", "-m", "pip", *words, cwd=environment)
 
@@ -118,12 +126,17 @@ def test_installed_seen_from_another_folder_and_gone_after_uninstall(
     elsewhere.mkdir()
     if kind == "wheel":
         assert call(python, "-c", SEES, cwd=elsewhere, XLING_TASKS_AUTOLOAD="0") == "False\n"
-        assert call(python, "-c", SEES, cwd=source) == "True\n"
-    run = (python, "-c", COMMAND, "--model", "xling_baseline", "--limit", "1")
-    table = call(*run, "--tasks", "xlinghealth_correctness_demo_es", cwd=elsewhere)
-    assert "langid_match" in table
-    without = "import importlib.util as u; print(u.find_spec('torch'), u.find_spec('transformers'))"
-    assert call(python, "-c", without, cwd=elsewhere) == "None None\n"
+        run = (python, "-c", COMMAND, "--model", "xling_baseline", "--limit", "1")
+        table = call(*run, "--tasks", "xlinghealth_correctness_demo_es", cwd=elsewhere)
+        assert "langid_match" in table
+        without = "import importlib.util as u; print(*map(u.find_spec, ('torch', 'transformers')))"
+        assert call(python, "-c", without, cwd=elsewhere) == "None None\n"
+    elif kind == "sdist":  # the same files as from the wheel, which therefore do the same
+        (wheel,) = built.glob("*.whl")
+        names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+        assert installed(environment) == names
+    else:
+        assert call(python, "-c", SEES, cwd=elsewhere) == "True\n"
     assert Path(call(environment / "bin/xling", "path", cwd=elsewhere).strip()).is_dir()
     pip(environment, "uninstall", "--yes", "--quiet", "xling-tasks")
     assert traces(environment) == before

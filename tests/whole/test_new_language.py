@@ -22,6 +22,7 @@ PROMPTS = {
 }
 RUN = """
 import json, sys, builders
+builders.leave_the_machine_unasked()
 from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 

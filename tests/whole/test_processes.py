@@ -9,6 +9,7 @@ import sys
 
 import pytest
 import scripted
+from builders import UNASKED
 from stored import names_in
 
 from xling_tasks.replies.journal import read_journal
@@ -91,7 +92,7 @@ def evaluate(out, plan, **where):
 
 # As torch's launcher, which ends all processes when one dies; but all are forks of one process that
 # has imported and loaded everything.
-FORKED = f"""{SCRIPT}
+FORKED = f"""{UNASKED}{SCRIPT}
 import atexit, shutil, signal, threading
 from tqdm import tqdm
 from xling_tasks.lm import journaled
