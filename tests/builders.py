@@ -199,6 +199,30 @@ def write_results(folder: Path, content: Mapping[str, Any], stamp: str = STAMP) 
     return path
 
 
+def results_in(out: Path) -> dict[str, Any]:
+    """What the only results file below a folder says."""
+    (path,) = out.rglob("results_*.json")
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
+def changed(out: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
+    """Let `change` alter the content of every results file below a folder, which is returned."""
+    for path in out.rglob("results_*.json"):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        change(content)
+        path.write_text(json.dumps(content), encoding="utf-8")
+    return out
+
+
+def write_lines(path: Path, rows: Iterable[Any]) -> Path:
+    """A file of JSON lines; its folder is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = (json.dumps(row) + "\n" for row in rows)
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
 def task_of(
     scores: Mapping[str, float | None],
     rows: Iterable[Mapping[str, Any]] = (),

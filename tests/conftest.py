@@ -16,6 +16,7 @@ from typing import Any
 
 import builders
 import pytest
+from hub import Hub
 from tqdm import tqdm
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -190,6 +191,14 @@ def serve() -> Iterator[Callable[[Callable[[str], str | None]], Served]]:
     for item in started:
         item.server.shutdown()
         item.server.server_close()
+
+
+@pytest.fixture
+def hub() -> Iterator[Hub]:
+    """A Hub on loopback, which holds nothing yet."""
+    made = Hub()
+    yield made
+    made.close()
 
 
 CHAT_TEMPLATE = (

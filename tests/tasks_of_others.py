@@ -5,7 +5,6 @@ What the model knows is written down, so that every verdict has a right answer.
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from builders import leave_the_machine_unasked, saved
+from builders import leave_the_machine_unasked, saved, write_lines
 from lm_eval.api.model import LM
 
 N = 120
@@ -108,7 +107,7 @@ def run(
     for config, rows in tasks:
         name = config["task"]
         data = place / f"{name}.jsonl"
-        data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        write_lines(data, rows)
         whole = {"dataset_path": "json", "dataset_kwargs": {"data_files": str(data)}, **config}
         (place / f"{name}.yaml").write_text(yaml.safe_dump(whole), encoding="utf-8")
         names.append(name)

@@ -11,10 +11,8 @@ import subprocess
 import sys
 import time
 import types
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import metadata
 from pathlib import Path
-from threading import Thread
 
 import pytest
 import scripted
@@ -417,53 +415,16 @@ def test_offline_is_respected():
     assert lines("dataset=someone/else")["data liveqa"]["status"] == "fail"
 
 
-class Hub:
-    """As much of the Hub as is asked for: a dataset's files, and the head of one."""
-
-    def __init__(self):
-        self.asked, self.gated, hub = [], False, self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
-                hub.asked.append(self.path)
-                content = {"id": "a/b", "sha": "0" * 40, "siblings": [{"rfilename": "LiveQA.xlsx"}]}
-                body = json.dumps(content).encode()
-                self.answer(200, body, {"Content-Type": "application/json"})
-
-            def do_HEAD(self):
-                hub.asked.append(self.path)
-                if hub.gated:
-                    self.answer(403, b"", {"X-Error-Code": "GatedRepo"})
-                else:
-                    self.answer(200, b"", {"ETag": '"x"', "X-Repo-Commit": "0" * 40})
-
-            def answer(self, code, body, headers):
-                self.send_response(code)
-                for name, value in {**headers, "Content-Length": str(len(body))}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *arguments):
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-
-
 @pytest.fixture
-def hub(monkeypatch):
+def hub(hub, monkeypatch):
     from huggingface_hub import constants
 
-    made = Hub()
+    hub.repositories = {"": {"LiveQA.xlsx": b"x", "MMedBench.zip": b"x"}}
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(constants, "ENDPOINT", made.url)
-    url = made.url + "/{repo_id}/resolve/{revision}/{filename}"
+    monkeypatch.setattr(constants, "ENDPOINT", hub.url)
+    url = hub.url + "/{repo_id}/resolve/{revision}/{filename}"
     monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", url)
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
+    return hub
 
 
 def test_a_gated_dataset(hub, monkeypatch):

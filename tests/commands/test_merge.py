@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import json
 import operator
@@ -12,6 +11,7 @@ import subprocess
 import time
 
 import pytest
+from builders import changed, evaluated
 from stored import journals_in, saved_in
 
 from xling_tasks.cli import main
@@ -27,19 +27,8 @@ QUICK = {"k": 3, "topic_seeds": 2, "encoder": False, "source_encoder": False}
 
 @pytest.fixture
 def logged(run):
-    def logged_(out, tasks, model="xling_baseline", metadata=QUICK, **options):
-        from lm_eval.loggers import EvaluationTracker
-
-        tracker = EvaluationTracker(output_path=str(out))
-        results = run(
-            tasks, model=model, metadata=dict(metadata), evaluation_tracker=tracker, **options
-        )
-        written = copy.deepcopy(results)
-        samples = written.pop("samples")
-        tracker.save_results_aggregated(results=written, samples=samples)
-        for task in samples:
-            tracker.save_results_samples(task_name=task, samples=samples[task])
-        return results
+    def logged_(out, tasks, metadata=QUICK, **options):
+        return evaluated(run, out, tasks, metadata=dict(metadata), **options)
 
     return logged_
 
@@ -239,9 +228,10 @@ def test_a_part_that_is_missing_is_told(logged, tmp_path, capsys):
 
 def test_parts_that_a_newer_version_wrote_are_refused(logged, tmp_path, capsys):
     logged(tmp_path / "a", V, metadata={}, limit=2)
-    (path,) = (tmp_path / "a").rglob("results_*.json")
-    content = json.loads(path.read_text("utf-8"))
-    content["configs"][V]["metadata"]["xling"]["about"]["format"] = 99
-    path.write_text(json.dumps(content), "utf-8")
+
+    def newer(content):
+        content["configs"][V]["metadata"]["xling"]["about"]["format"] = 99
+
+    changed(tmp_path / "a", newer)
     assert main(["parts", "merge", str(tmp_path / "a"), "--to", str(tmp_path / "whole")]) == 2
     assert "in format 99" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from statistics import fmean
 
 import builders
 import pytest
-from builders import evaluated
+from builders import changed, evaluated, results_in
 
 from xling_tasks.cli import parsed
 from xling_tasks.commands.submit.mmedbench import COLUMNS
@@ -90,13 +90,6 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def edit(out: Path, change) -> None:
-    for path in out.rglob("results_*.json"):
-        content = json.loads(path.read_text())
-        change(content)
-        path.write_text(json.dumps(content))
-
-
 def samples(out: Path, task: str) -> list[dict]:
     (path,) = out.rglob(f"samples_{task}_2*.jsonl")
     return [json.loads(line) for line in path.read_text().split("\n") if line]
@@ -126,8 +119,7 @@ def test_rows_are_the_samples_in_order(full, tmp_path):
 
 def test_scores_are_those_of_the_results_file(full, tmp_path):
     submit(full, tmp_path)
-    (path,) = full.rglob("results_*.json")
-    results = json.loads(path.read_text())["results"]
+    results = results_in(full)["results"]
     for kind, (_, name) in FILES.items():
         wanted = dict(zip(METRICS, KEYS)) if kind == "rationale" else {"Accuracy": "acc"}
         written = rows(tmp_path / name)
@@ -147,17 +139,16 @@ def test_description_tells_the_run_and_no_secrets(out, tmp_path, data):
             f"pretrained=me/model,api_key={secret},base_url=https://me:{secret}@host/v1"
         )
 
-    edit(out, change)
+    changed(out, change)
     said = submit(out, tmp_path / "to")
     text = (tmp_path / "to" / "model_description.md").read_text()
     assert secret not in text + said and "<redacted>" in text
-    (path,) = out.rglob("results_*.json")
-    content = json.loads(path.read_text())
+    content = results_in(out)
     recorded = content["configs"]["mmedbench_rationale_ja"]["metadata"]["xling"]
     for part in (
         "# MMedBench submission: me/model",
         f"lm-eval {content['lm_eval_version']}; xling-tasks {recorded['version']}",
-        path.stem.removeprefix("results_"),
+        next(out.rglob("results_*.json")).stem.removeprefix("results_"),
         recorded["prompts"]["rationale"]["digest"],
         recorded["data"]["sha256"],
         '"max_gen_toks": 1024',
@@ -294,7 +285,7 @@ def test_different_data_in_the_halves(out, evaluate, tmp_path, data):
 
 def test_runs_of_several_models(out, tmp_path):
     other = Path(shutil.copytree(out, out / "other"))
-    edit(other, lambda content: content["config"].update(model="hf", model_args="pretrained=x"))
+    changed(other, lambda content: content["config"].update(model="hf", model_args="pretrained=x"))
     message = refusal(out)
     assert "runs of 2 different models" in message
     assert "xling_baseline {}" in message and 'hf {"pretrained": "x"} (other/' in message
@@ -303,7 +294,7 @@ def test_runs_of_several_models(out, tmp_path):
 
 def test_speed_does_not_make_another_model(out, tmp_path):
     other = Path(shutil.copytree(out, out / "other"))
-    edit(other, lambda content: content["config"].update(model_args="num_concurrent=4"))
+    changed(other, lambda content: content["config"].update(model_args="num_concurrent=4"))
     submit(out, tmp_path / "to")
 
 

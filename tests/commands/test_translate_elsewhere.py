@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from builders import evaluated, lm_eval, with_all
+from builders import evaluated, lm_eval, results_in, with_all
 
 from xling_tasks.cli import main
 from xling_tasks.commands.translate.elsewhere import Text
@@ -70,8 +70,7 @@ def test_round_trip_through_the_command_line(tmp_path, capsys, monkeypatch):
     again = ["--model", "xling_replay", "--model_args", "path=answers", "--output_path", "scored"]
     translator = {"translator": {"model": "file", "model_args": {"path": "ready.jsonl"}}}
     lm_eval(tmp_path, *again, *words, json.dumps(quick | translator))
-    (results,) = (tmp_path / "scored").rglob("results_*.json")
-    scores = with_all(json.loads(results.read_text(encoding="utf-8")))["results"]
+    scores = with_all(results_in(tmp_path / "scored"))["results"]
     for code in ("es", "hi"):
         assert scores[T + code]["translation_failed_rate_t1.0,none"] == 0.0
         assert 0.5 < scores[T + code]["sim_1gram_t1.0,none"] <= 1.0

@@ -5,16 +5,13 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import stat
-import subprocess
-import sys
-import threading
 import zipfile
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from hub import SHA
+from hub import ask as ask_hub
 
 from xling_tasks.data import mmedbench_files, sources
 from xling_tasks.data.choices import flaw
@@ -27,7 +24,6 @@ from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError
 
 RECORD = RECORDS["mmedbench"]
-SHA = "1234567890" * 4
 UNFLAGGED = {"human_checked": ..., "human_check_passed": ...}
 
 
@@ -618,74 +614,18 @@ for language in sys.argv[2:]:
 """
 
 
-class Hub:
-    """A server on loopback with some files of a repository; `status` refuses them all."""
-
-    def __init__(self) -> None:
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w") as archive:
-            archive.writestr("MMedBench/Test/French.jsonl", text(line(1), line(2)))
-        self.files = {"MMedBench.zip": buffer.getvalue()}
-        self.status = 200
-        self.asked: list[str] = []
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_HEAD(self) -> None:
-                self.answer(body=False)
-
-            def do_GET(self) -> None:
-                self.answer(body=True)
-
-            def answer(self, body: bool) -> None:
-                outer.asked.append(self.path)
-                revision, _, name = self.path.partition("/resolve/")[2].partition("/")
-                commit = revision if len(revision) == len(SHA) else SHA
-                status, headers = outer.status, {"X-Repo-Commit": commit}
-                data = outer.files.get(name, b"")
-                if status == 200 and name in outer.files:
-                    headers["ETag"] = f'"{hashlib.sha256(data).hexdigest()}"'
-                elif status == 200:
-                    status, headers["X-Error-Code"] = 404, "EntryNotFound"
-                else:
-                    data, headers["X-Error-Code"] = b"", "GatedRepo"
-                self.send_response(status)
-                for key, value in {**headers, "Content-Length": str(len(data))}.items():
-                    self.send_header(key, value)
-                self.end_headers()
-                if body:
-                    self.wfile.write(data)
-
-            def log_message(self, *arguments: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
-
-
 @pytest.fixture
-def hub():
-    made = Hub()
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
+def hub(hub):
+    """With a zip that holds two French questions."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("MMedBench/Test/French.jsonl", text(line(1), line(2)))
+    hub.repositories = {"": {"MMedBench.zip": buffer.getvalue()}}
+    return hub
 
 
 def ask(url: str, home: Path, dataset: str = "", *languages: str, offline: bool = False) -> str:
-    settings = {"HF_ENDPOINT": url, "HF_HOME": str(home), "HF_HUB_OFFLINE": str(int(offline))}
-    settings |= {"HF_HUB_DISABLE_XET": "1", "HF_TOKEN": ""}
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, dataset, *(languages or ("fr",))],
-        env={**os.environ, **settings},
-        cwd=home,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stdout
+    return ask_hub(url, home, SCRIPT, dataset, *(languages or ("fr",)), offline=offline)
 
 
 def test_hub_zip_is_fetched_once_its_revision_recorded_and_serves_offline(hub, tmp_path):
@@ -702,10 +642,10 @@ def test_hub_zip_is_fetched_once_its_revision_recorded_and_serves_offline(hub, t
 
 
 def test_hub_repository_and_revision_of_the_user_with_loose_files(hub, tmp_path):
-    hub.files = {"Test/French.jsonl": text(line())}
+    hub.repositories = {"": {"Test/French.jsonl": text(line())}}
     assert ask(hub.url, tmp_path, "me/copy@v2") == f"1 me/copy {SHA} ['French.jsonl']\n"
     assert any("/datasets/me/copy/resolve/v2/MMedBench.zip" in path for path in hub.asked)
-    hub.files = {}
+    hub.repositories = {"": {}}
     said = ask(hub.url, tmp_path, "me/empty@v2")
     assert said.startswith(
         "DataError: dataset=me/empty: neither MMedBench.zip nor Test/French.jsonl is in the "
@@ -714,7 +654,7 @@ def test_hub_repository_and_revision_of_the_user_with_loose_files(hub, tmp_path)
 
 
 def test_hub_refused_and_offline_say_how_to_get_it(hub, tmp_path):
-    hub.status = 403
+    hub.gated = True
     for said in (
         ask(hub.url, tmp_path),
         ask("http://127.0.0.1:9", tmp_path, offline=True),

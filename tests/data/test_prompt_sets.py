@@ -6,6 +6,7 @@ import json
 import re
 
 import scripted
+from builders import write_lines
 
 from xling_tasks.cli import main
 from xling_tasks.data.prompt_sets import load_prompts
@@ -36,7 +37,7 @@ def test_translate_prompts_makes_a_set_that_loads(capsys, serve, tmp_path):
     texts = [*english, "Please rest well tonight."]
     lines = [{"id": str(i), "category": "advice", "en": text} for i, text in enumerate(texts)]
     lines[0]["zh"] = "已有的译文。"
-    source.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    write_lines(source, lines)
     settings = json.dumps({"translator": served.spec()})
     words = ("translate", "prompts", str(source), "--to", str(target), "--for", "es,zh")
     status, out, _ = xling(capsys, *words, "--metadata", settings)
@@ -70,7 +71,7 @@ def test_translate_prompts_keeps_other_codes_and_placeholders(capsys, serve, tmp
         {"id": 7, "en": "I am {age} years old.", "iw": "אני בן {age}.", "zh-CN": "我{age}岁。"},
         {"id": "b", "en": "I need water.", "iw": "אני צריך מים.", "zh-CN": "我需要水。"},
     ]
-    source.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    write_lines(source, rows)
     settings = json.dumps({"translator": served.spec(), "prompts": str(own)})
     status, out, _ = xling(
         capsys, "translate", "prompts", str(source), "--to", str(target),

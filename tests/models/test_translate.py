@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from builders import write_lines
 
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.errors import BackendError, DataError, SettingError
@@ -943,7 +944,7 @@ def test_a_tiny_nllb_translates_the_answers_of_a_task(run, serve, tiny_nllb, tmp
         {"id": "a", "en": "What now?", "es": "¿Y ahora?"},
         {"id": "b", "en": "What else?", "es": "¿Qué más?"},
     ]
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    write_lines(path, rows)
     served = serve(judge.reply)
     metadata = {
         "judge": served.spec(),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import write_lines
 from scripted import between
 from xling_metrics.aggregate import CLIPPED_MEAN
 from xling_metrics.rubric import rater_scores, rubric_bounds, rubric_score
@@ -56,11 +56,6 @@ def row(answer: str, labels: list[bool], **more: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return path
-
-
 def judge(prompt: str) -> str:
     if "BEGIN ANSWER" not in prompt:
         return "ready"
@@ -83,7 +78,7 @@ def test_agreement_with_physicians(serve, tmp_path, capsys):
     ]
     served = serve(judge)
     metadata = json.dumps({"judge": served.spec()})
-    path = write(tmp_path / "labels.jsonl", rows)
+    path = write_lines(tmp_path / "labels.jsonl", rows)
     assert main(["check", "judge", str(path), "--json", "--metadata", metadata]) == 0
     told = json.loads(capsys.readouterr().out)
     groups = {group["group"]: group for group in told["groups"]}
@@ -112,10 +107,10 @@ def test_agreement_with_physicians(serve, tmp_path, capsys):
 )
 def test_what_is_wrong_is_named(tmp_path, change, said):
     with pytest.raises(DataError, match=f"line 1.*{said}"):
-        read_labels(write(tmp_path / "labels.jsonl", [row("a", [True], **change)]), {})
+        read_labels(write_lines(tmp_path / "labels.jsonl", [row("a", [True], **change)]), {})
 
 
 def test_a_judge_is_needed(tmp_path, capsys):
-    path = write(tmp_path / "labels.jsonl", [row("a", [True])])
+    path = write_lines(tmp_path / "labels.jsonl", [row("a", [True])])
     assert main(["check", "judge", str(path)]) == 2
     assert "set --metadata judge=" in capsys.readouterr().err

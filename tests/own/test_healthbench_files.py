@@ -8,6 +8,7 @@ from typing import Any
 
 import builders
 import pytest
+from builders import results_in, write_lines
 from own_rubric_parts import by_words, write
 
 from xling_tasks.cli import main
@@ -63,8 +64,7 @@ def better(prompt: str) -> str:
 
 
 def scored(out: Path) -> dict[str, float | None]:
-    (path,) = out.rglob("results_*.json")
-    return json.loads(path.read_text("utf-8"))["results"][TASK]
+    return results_in(out)["results"][TASK]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -107,6 +107,6 @@ def test_changed_samples_are_still_refused(serve, tmp_path, capsys):
     lines = [json.loads(line) for line in samples.read_text("utf-8").splitlines()]
     assert lines[0]["rubric_score_en"] > 0
     lines[0]["rubric_score_en"] = 0.9
-    samples.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    write_lines(samples, lines)
     assert main(["report", str(tmp_path / "a"), "--to", str(tmp_path / "report")]) != 0
     assert "rubric_score" in capsys.readouterr().err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import openpyxl
 import pyarrow
 import pyarrow.parquet
 import pytest
+from builders import write_lines
 from tests_of_own import FEW, write_csv
 
 from xling_tasks.data.own.load import dataset_name, load
@@ -44,11 +44,6 @@ def write_parquet(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
-def write_jsonl(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return path
-
-
 @pytest.mark.parametrize("rows", [FEW, LONG], ids=["wide", "long"])
 @pytest.mark.parametrize(
     "write",
@@ -59,7 +54,7 @@ def write_jsonl(path: Path, rows: list[dict[str, Any]]) -> Path:
         lambda p, rows: write_csv(p / "f.csv", rows, delimiter=";"),
         lambda p, rows: write_xlsx(p / "f.xlsx", rows, ("Notes", ["for people"])),
         lambda p, rows: write_parquet(p / "f.parquet", rows),
-        lambda p, rows: write_jsonl(p / "f.jsonl", rows),
+        lambda p, rows: write_lines(p / "f.jsonl", rows),
     ],
     ids=["csv", "bom", "utf16", "semicolon", "xlsx", "parquet", "jsonl"],
 )
@@ -311,7 +306,7 @@ def test_no_text_is_written_over_by_another(tmp_path):
         ({"question_en": None}, "no row has a question"),
         ({"answer_en": "a\ud800"}, "row 1: holds half of a character"),
     ):
-        assert said in raised(write_jsonl(tmp_path / "f.jsonl", [{**base, **more}]))
+        assert said in raised(write_lines(tmp_path / "f.jsonl", [{**base, **more}]))
     long = [{**LONG[0], "wrong_answer": "x", "wrong_answer_1": "y"}]
     assert "are the same" in raised(write_csv(tmp_path / "f.csv", long))
 
@@ -347,13 +342,13 @@ def test_a_question_is_not_asked_where_guessing_is_easier(tmp_path):
         {"id": "2", "question_en": "c?", "question_pt": "d?", "options_en": ["n/a", "N/A"],
          "options_pt": ["p", "q"], "answer_pt": "N/A"},
     ]  # fmt: skip
-    data = load(str(write_jsonl(tmp_path / "f.jsonl", rows)))
+    data = load(str(write_lines(tmp_path / "f.jsonl", rows)))
     assert data.unusable("pt", ("choice",)) == {
         "1": "fewer options than in another language", "2": "correct letters missing"
     }  # fmt: skip
     assert set(data.unusable("en", ("choice",))) == {"2"}
     rows[0] |= dict.fromkeys(("answer_en", "wrong_answer_pt"), "Rest and drink enough water.")
-    data = load(str(write_jsonl(tmp_path / "f.jsonl", rows)))
+    data = load(str(write_lines(tmp_path / "f.jsonl", rows)))
     said = "\n".join(notes(data.items, data.tongues))
     for part in (
         "the same answer in English and Portuguese: question 1",

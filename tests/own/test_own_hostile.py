@@ -6,6 +6,7 @@ import json
 
 import openpyxl
 import pytest
+from builders import write_lines
 from tests_of_own import write_csv
 
 from xling_tasks.cli import main
@@ -129,7 +130,7 @@ def written(folder, form, rows):
                          **{f"content_{code}": row[f"question_{code}"] for code in CODES[1:]}}]}
             for row in rows
         ]  # fmt: skip
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_lines(path, rows)
     return path
 
 

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import write_lines
 from tests_of_own import FEW, write_csv
 
 FAST = {"k": 2, "encoder": False, "source_encoder": False, "topic_seeds": 0}
-
-
-def write_jsonl(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return path
 
 
 def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path):
@@ -25,7 +19,7 @@ def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path)
     rows = [{key: text for key, text in row.items() if text} for row in rows]
     for row in rows:
         row |= {"options_en": ["rest", "salt"], "options_pt": ["repouso", "sal"], "correct": "A"}
-    path = write_jsonl(tmp_path / "clinic.jsonl", rows)
+    path = write_lines(tmp_path / "clinic.jsonl", rows)
     metadata = {"data_dir": str(path), "scripts": {"dag": "Latn"}, **FAST}
     names = ["xling_own", "xling_own_verifiability_ll", "xling_own_information", "xling_own_mcqa"]
     found = run(names, metadata=metadata, log_samples=True)
@@ -60,7 +54,7 @@ def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path)
 def test_each_language_stops_at_its_own_word_unless_the_user_says_where(run, tmp_path):
     rows = [{"id": "1", "question_en": "Why?", "answer_en": "So.", "question_hi": "क्यों?",
              "answer_hi": "ऐसे।"}]  # fmt: skip
-    path = write_jsonl(tmp_path / "clinic.jsonl", rows)
+    path = write_lines(tmp_path / "clinic.jsonl", rows)
     seen = {}
     for given in (None, "until=END"):
         found = run("xling_own_correctness", metadata={"data_dir": str(path)}, log_samples=True,
@@ -126,7 +120,7 @@ def test_liveqa_as_own_file_scores_as_liveqa(run, tmp_path, realdata):
             row |= {f"question_{code}": question.text[code], f"answer_{code}": right[0]}
             row[f"wrong_answer_{code}"] = wrong
         rows.append(row)
-    path = write_jsonl(tmp_path / "mine.jsonl", rows)
+    path = write_lines(tmp_path / "mine.jsonl", rows)
     limit = {"limit": 30, "bootstrap_iters": 2}
     settings = {"temperatures": [0.0], "judge": {"model": "xling_baseline"}}
     own = run(
@@ -158,7 +152,7 @@ def test_a_model_translates_a_language_that_only_its_name_tells(run, serve, tmp_
     from xling_tasks.languages import find
 
     rows = [{"id": n, "question_en": f"Why {n}?", "question_dag": f"Bozuɣu {n}?"} for n in range(2)]
-    path = write_jsonl(tmp_path / "clinic.jsonl", rows)
+    path = write_lines(tmp_path / "clinic.jsonl", rows)
 
     def translate(prompt: str) -> str:
         return "ready" if "Sentence:" not in prompt else "Water and rest help you to recover."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from builders import write_lines
 from tests_of_own import FEW, write_csv
 
 from xling_tasks.cli import main
@@ -60,8 +61,7 @@ def test_scripts_and_criteria_of_other_forms_stay(serve, tmp_path, capsys):
 def test_questions_with_and_without_criteria_are_written_in_every_format(serve, tmp_path, capsys):
     rows = [{"id": "1", "question_en": "Rest?", "criteria": [{"criterion": "Says.", "points": 5}]},
             {"id": "2", "question_en": "Salt?"}]  # fmt: skip
-    path = tmp_path / "f.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    path = write_lines(tmp_path / "f.jsonl", rows)
     metadata = {"translator": serve(lambda _: "x").spec(), "xling_cache": False, "languages": "sw"}
     for ending in ("csv", "jsonl", "xlsx", "parquet"):
         to = str(tmp_path / f"g.{ending}")

@@ -9,6 +9,7 @@ from typing import Any
 
 import builders
 import pytest
+from builders import write_lines
 from lm_eval.api.model import LM
 from scripted import code_of
 from tests_of_own import FEW, write_csv
@@ -184,8 +185,7 @@ def test_multiple_choice_is_reported_as_shares_of_the_same_questions(run, tmp_pa
          "question_en": f"Which ({n})?", "question_pt": f"Qual ({n})?"}
         for n in range(N)
     ]  # fmt: skip
-    path = tmp_path / "quiz.jsonl"
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    path = write_lines(tmp_path / "quiz.jsonl", lines)
 
     class Chooses(Answers):
         def generate_until(self, requests: Any, disable_tqdm: bool = False) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from builders import saved
+from builders import changed, saved, write_lines
 from tasks_of_others import SAYS, chosen, docs, right, written, wrong
 from tasks_of_others import run as run_tasks
 from viewing import viewing
@@ -74,7 +74,7 @@ def edited(out: Path, to: Path, task: str, change: Any) -> Path:
     folder = Path(shutil.copytree(out, to))
     (samples,) = folder.rglob(f"samples_{task}_*.jsonl")
     rows = change([json.loads(line) for line in samples.read_text("utf-8").splitlines()])
-    samples.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_lines(samples, rows)
     (results,) = folder.rglob("results_*.json")
     content = json.loads(results.read_text("utf-8"))
     for key in content["results"][task]:
@@ -286,12 +286,10 @@ def test_english_and_another_language_may_lie_in_two_folders(exact, tmp_path):
     """Of one model: whether their questions are the same is told over both."""
     english, other = (Path(shutil.copytree(exact, tmp_path / name)) for name in "ab")
     for folder, gone in ((english, ("hi", "sw")), (other, ("en", "sw"))):
-        (path,) = folder.rglob("results_*.json")
-        content = json.loads(path.read_text("utf-8"))
-        for code in gone:
-            for table in ("results", "configs", "n-samples", "higher_is_better"):
-                content[table].pop(f"mmlu_prox_{code}_health")
-        path.write_text(json.dumps(content), encoding="utf-8")
+        changed(folder, lambda content, gone=gone: [
+            content[table].pop(f"mmlu_prox_{code}_health") for code in gone
+            for table in ("results", "configs", "n-samples", "higher_is_better")
+        ])  # fmt: skip
     assert verdicts(english, other)["mmlu_prox: health hi"]["verdict"] == "worse"
     assert verdicts(other) == {}
 
@@ -333,11 +331,10 @@ def test_compare_and_board_and_view(exact, tmp_path, capsys):
 
 def test_a_loss_is_worse_where_it_is_larger(likely, tmp_path):
     folder = Path(shutil.copytree(likely, tmp_path / "o"))
-    (path,) = folder.rglob("results_*.json")
-    content = json.loads(path.read_text("utf-8"))
     for task in ("mytask_en", "mytask_hi"):
-        content["higher_is_better"][task]["acc"] = False
-    path.write_text(json.dumps(content), encoding="utf-8")
+        changed(
+            folder, lambda content, task=task: content["higher_is_better"][task].update(acc=False)
+        )
     found = verdicts(folder, families=MINE)["mytask hi"]
     assert found["metric"] == "task_loss" and found["verdict"] == "better"
 
@@ -363,7 +360,7 @@ def test_values_that_are_no_numbers_are_told(likely, tmp_path, value):
     folder = Path(shutil.copytree(likely, tmp_path / "o"))
     (samples,) = folder.rglob("samples_mytask_hi_*.jsonl")
     rows = odd([json.loads(line) for line in samples.read_text("utf-8").splitlines()])
-    samples.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_lines(samples, rows)
     with pytest.raises(DataError, match=r"mytask_hi.*row 4 of its samples.*acc"):
         verdicts(folder, families=MINE)
     assert "belebele hi" in verdicts(folder)

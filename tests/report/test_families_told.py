@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from builders import changed
 from report.test_families import edited, verdicts
 from tasks_of_others import SAYS, chosen, docs, right, written, wrong
 from tasks_of_others import run as run_tasks
@@ -94,12 +95,7 @@ def test_a_score_in_a_unit_that_nobody_knows_is_the_same_only_by_a_users_margin(
 
 
 def recorded(out: Path, to: Path, change) -> Path:
-    folder = Path(shutil.copytree(out, to))
-    (path,) = folder.rglob("results_*.json")
-    content = json.loads(path.read_text("utf-8"))
-    change(content)
-    path.write_text(json.dumps(content), encoding="utf-8")
-    return folder
+    return changed(Path(shutil.copytree(out, to)), change)
 
 
 def test_a_direction_that_nobody_says_is_not_guessed(out, tmp_path):

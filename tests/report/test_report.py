@@ -10,7 +10,7 @@ from pathlib import Path
 import builders
 import pytest
 import scripted
-from builders import saved
+from builders import saved, write_lines
 from conftest import DATA, Served
 from scipy import stats
 from xling_metrics.stats.multiple import holm
@@ -296,7 +296,7 @@ def test_a_language_without_any_profile(run, monkeypatch, tmp_path, capsys):
         {"id": str(i), "en": f"I am sad {i}.", "es": f"Estoy triste {i}.", "fr": f"x{i}"}
         for i in range(3)
     ]
-    posts.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    write_lines(posts, rows)
     metadata = {
         "translator": "none",
         "empathy_classifier": "x",

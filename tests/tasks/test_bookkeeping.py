@@ -6,6 +6,7 @@ import json
 
 import builders
 import pytest
+from builders import results_in
 from own_rubric_parts import by_words, conversation, write
 
 from xling_tasks.criteria import CRITERIA
@@ -18,11 +19,6 @@ V = "xlinghealth_verifiability_demo_en"
 
 def table_rows(printed: str) -> list[str]:
     return [line for line in printed.splitlines() if line.startswith("|")]
-
-
-def results_in(out):
-    (path,) = out.rglob("results_*.json")
-    return json.loads(path.read_text("utf-8"))
 
 
 def test_the_demo_fits_a_screen_or_two_and_shows_scores(tmp_path, capsys):

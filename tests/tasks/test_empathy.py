@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
+from builders import write_lines
 
 from xling_tasks.errors import SettingError
 
@@ -53,8 +52,7 @@ def posts(tmp_path):
         {"id": "a", "en": "I am sad.", "es": "Estoy triste.", "fr": "Je suis triste."},
         {"id": "b", "en": "I am lost.", "es": "Estoy perdido.", "fr": "Je suis perdu."},
     ]
-    path = tmp_path / "posts.jsonl"
-    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    path = write_lines(tmp_path / "posts.jsonl", rows)
     return str(path)
 
 

@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 import scripted
-from builders import evaluated
+from builders import evaluated, write_lines
 
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.report.conclusions import conclusions_of
@@ -62,7 +62,6 @@ def asked(run, serve, tmp_path):
     """`asked(model, codes, n, judge)`: a run and the conclusions on information F1 by language."""
 
     def asked_(model, codes, n, judge=scripted.reply, **more):
-        import json
 
         rows = [
             {
@@ -71,8 +70,7 @@ def asked(run, serve, tmp_path):
             }
             for i in range(n)
         ]
-        path = tmp_path / "prompts.jsonl"
-        path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        path = write_lines(tmp_path / "prompts.jsonl", rows)
         metadata = {"judge": serve(judge).spec(), "translator": "none", "prompts_file": str(path)}
         results = evaluated(run, tmp_path / "out", TASK, model=model, metadata=metadata | more)
         (model,) = read_models([tmp_path / "out"])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import json
 from typing import Any
 
 import pytest
+from builders import write_lines
 from lm_eval.api.model import LM
 from xling_metrics import identifiers
 
@@ -106,7 +106,7 @@ def test_a_language_that_it_does_not_know_has_no_column(run, second, tmp_path, c
     path = tmp_path / "own.jsonl"
     rows = [{"id": i, "question_en": f"Is {i} much?", "question_dag": f"Bo n-soya {i}?",
              "answer_en": f"It is {i}.", "answer_dag": f"Kom {i}."} for i in range(3)]  # fmt: skip
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    write_lines(path, rows)
     metadata = {"data_dir": str(path), "scripts": {"dag": "Latn"}} | second(lambda text: "en")
     found = run("xling_own_correctness", metadata=metadata)["results"]["xling_own_correctness"]
     assert found["second_language_match_en,none"] is not None
@@ -119,7 +119,7 @@ def test_a_language_that_only_it_knows(run, monkeypatch, tmp_path):
     path = tmp_path / "own.jsonl"
     rows = [{"id": i, "question_en": f"Is {i} much?", "question_dag": f"Bo n-soya {i}?",
              "answer_en": f"It is {i}.", "answer_dag": f"Kom {i}."} for i in range(3)]  # fmt: skip
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    write_lines(path, rows)
     monkeypatch.setattr(identifiers, "find_spec", lambda name: True)
     swahili = identifiers.Identifier(
         "glot", frozenset({"dag_Latn", "swh_Latn"}), lambda texts: ["swh_Latn"] * len(texts)

@@ -6,6 +6,7 @@ import json
 
 import builders
 import pytest
+from builders import results_in
 from scripted import judged
 
 from xling_tasks.cli import main
@@ -41,8 +42,7 @@ def test_the_group_of_everything_runs_on_a_chat_backend(serve, tmp_path, capsys,
         tmp_path, "--model", "local-chat-completions", "--model_args", args,
         "--apply_chat_template", *words,
     )  # fmt: skip
-    (path,) = (tmp_path / "o").rglob("results_*.json")
-    results = json.loads(path.read_text("utf-8"))["results"]
+    results = results_in(tmp_path / "o")["results"]
     assert not any("_ll_" in task for task in results)
     if group == "xlinghealth_demo":
         for criterion, metric in TASKS.items():

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from builders import evaluated
+from builders import changed, evaluated
 from hypothesis import given
 from hypothesis import strategies as st
 from viewing import Viewer
@@ -68,18 +68,17 @@ def whole(run, tmp_path_factory):
 
 def named(whole: Path, to: Path, name: str) -> Path:
     """The run as if it were of published data, under another name of the dataset."""
-    shutil.copytree(whole, to)
-    path = next(to.rglob("results_*.json"))
-    content = json.loads(path.read_text())
-    for config in content["configs"].values():
-        own = config["metadata"]["xling"]
-        own["data"] |= {"dataset": name, "kind": "data_dir", "name": f"{name}.xlsx"}
-        own["about"]["dataset"] = name
-    content["config"]["limit"] = None
-    for count in content["n-samples"].values():
-        count["original"] = count["effective"]
-    path.write_text(json.dumps(content))
-    return to
+
+    def rename(content):
+        for config in content["configs"].values():
+            own = config["metadata"]["xling"]
+            own["data"] |= {"dataset": name, "kind": "data_dir", "name": f"{name}.xlsx"}
+            own["about"]["dataset"] = name
+        content["config"]["limit"] = None
+        for count in content["n-samples"].values():
+            count["original"] = count["effective"]
+
+    return changed(Path(shutil.copytree(whole, to)), rename)
 
 
 COMMANDS = {

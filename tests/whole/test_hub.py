@@ -5,19 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import subprocess
-import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from builders import results_in
+from hub import SHA, ask
 
 from xling_tasks.data.mmlu_clinical import SUBJECTS
 from xling_tasks.data.sources import SAMPLE_FOLDER
 
-SHA = "1234567890" * 4
 SCRIPT = """
 import sys
 from xling_tasks.errors import DataError
@@ -37,98 +33,25 @@ def sample() -> dict[str, bytes]:
     return {"README.md": b"", "data/LiveQA.jsonl": b"".join(lines[:10])}
 
 
-class Hub:
-    def __init__(self, gated: bool = False, **repositories: dict[str, bytes]) -> None:
-        asked = self.asked = []
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_HEAD(self) -> None:
-                self.answer(body=False)
-
-            def do_GET(self) -> None:
-                self.answer(body=True)
-
-            def answer(self, body: bool) -> None:
-                asked.append(self.path)
-                headers = {"X-Repo-Commit": SHA}
-                status, data = 200, b""
-                files = next(
-                    (own for name, own in repositories.items() if f"/{name}/" in f"{self.path}/"),
-                    {} if repositories else sample(),
-                )
-                if self.path.startswith("/api/datasets/"):
-                    siblings = [{"rfilename": name} for name in files]
-                    told = {"id": "claws-lab/XLingHealth", "sha": SHA, "siblings": siblings}
-                    data = json.dumps({**told, "tags": []}).encode()
-                elif gated:
-                    status, headers = 403, {"X-Error-Code": "GatedRepo"}
-                    data = b'{"error": "Access to this dataset is restricted"}'
-                else:
-                    name = self.path.partition(f"/resolve/{SHA}/")[2]
-                    status, data = (200, files[name]) if name in files else (404, b"")
-                    headers |= {"ETag": f'"{hash(data)}"', "Accept-Ranges": "bytes"}
-                self.send_response(status)
-                for key, value in {**headers, "Content-Length": str(len(data))}.items():
-                    self.send_header(key, value)
-                self.end_headers()
-                if body:
-                    self.wfile.write(data)
-
-            def log_message(self, *arguments: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
-
-
-def ask(
-    url: str, folder: Path, *arguments: str, offline: bool = False, script: str = SCRIPT
-) -> str:
-
-    env = {
-        **os.environ,
-        "HF_ENDPOINT": url,
-        "HF_HOME": str(folder),
-        "HF_HUB_OFFLINE": str(int(offline)),
-    }
-    env |= {"HF_HUB_DISABLE_XET": "1", "HF_TOKEN": ""}
-    done = subprocess.run(
-        [sys.executable, "-c", script, *arguments],
-        env=env,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stdout
-
-
 @pytest.fixture
-def hub(request):
-    made = Hub(gated=request.param)
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
+def hub(hub):
+    hub.repositories = {"": sample()}
+    return hub
 
 
-@pytest.mark.parametrize("hub", [False], indirect=True)
 def test_open_repository_is_read_at_a_recorded_revision(hub, tmp_path):
-    assert ask(hub.url, tmp_path) == f"10 claws-lab/XLingHealth {SHA}\n"
+    assert ask(hub.url, tmp_path, SCRIPT) == f"10 claws-lab/XLingHealth {SHA}\n"
     assert any(f"/resolve/{SHA}/data/LiveQA.jsonl" in path for path in hub.asked)
 
 
-@pytest.mark.parametrize("hub", [False], indirect=True)
 def test_repository_and_revision_of_the_user(hub, tmp_path):
-    assert ask(hub.url, tmp_path, "me/copy@v2") == f"10 me/copy {SHA}\n"
+    assert ask(hub.url, tmp_path, SCRIPT, "me/copy@v2") == f"10 me/copy {SHA}\n"
     assert any("/api/datasets/me/copy/revision/v2" in path for path in hub.asked)
 
 
-@pytest.mark.parametrize("hub", [True], indirect=True)
 def test_gated_repository_says_how_to_get_in(hub, tmp_path):
-    said = ask(hub.url, tmp_path)
+    hub.gated = True
+    said = ask(hub.url, tmp_path, SCRIPT)
     assert said.startswith("DataError: LiveQA could not be fetched")
     for needed in ("gated", "accept its terms", "HF_TOKEN", "data_dir=FOLDER", "LiveQA.xlsx"):
         assert needed in said
@@ -136,7 +59,7 @@ def test_gated_repository_says_how_to_get_in(hub, tmp_path):
 
 
 def test_offline_says_how_to_use_a_folder(tmp_path):
-    said = ask("http://127.0.0.1:9", tmp_path, offline=True)
+    said = ask("http://127.0.0.1:9", tmp_path, SCRIPT, offline=True)
     assert said.startswith("DataError: LiveQA could not be fetched")
     assert "data_dir=FOLDER" in said and len(said.splitlines()) == 1
 
@@ -176,16 +99,13 @@ def clinical() -> dict[str, dict[str, bytes]]:
     return {"Institute-Disease-Modeling/mmlu-winogrande-afr": translated, "cais/mmlu": english}
 
 
-def test_clinical_questions_come_from_two_repositories_through_the_harness(tmp_path, monkeypatch):
+def test_clinical_questions_come_from_two_repositories_through_the_harness(
+    hub, tmp_path, monkeypatch
+):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
-    hub = Hub(**clinical())
-    try:
-        ask(hub.url, tmp_path, script=RUN)
-    finally:
-        hub.server.shutdown()
-        hub.server.server_close()
-    [results] = (tmp_path / "out").rglob("results_*.json")
-    content = json.loads(results.read_text())
+    hub.repositories = clinical()
+    ask(hub.url, tmp_path, RUN)
+    content = results_in(tmp_path / "out")
     for code in ("en", "ts"):
         task = f"mmlu_clinical_mcqa_{code}"
         assert content["n-samples"][task]["effective"] == 604
