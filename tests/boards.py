@@ -16,7 +16,35 @@ RECORD = {
     "settings": {"judge": {"model": "j", "model_args": {"base_url": "http://10.0.0.3:8000/v1"}}},
     "data": {"dataset": "LiveQA", "sha256": "abc"}, "prompts": {}, "version": "0.2.0",
 }  # fmt: skip
+PLAIN = {"settings": {}, "data": {"dataset": "LiveQA"}, "prompts": {}, "version": "0.1.0"}
+"""A record without any setting."""
 ANSWER = "You should drink a glass of water and rest, and see a doctor if the fever stays."
+
+
+def judged(hits, n, *, inside=1.0, answer=ANSWER, silent=(), **more):
+    """A language of correctness: n answers, of which these numbers are contradictory.
+
+    Args:
+        hits: The contradictory ones; all others are more comprehensive.
+        n: How many there are.
+        inside: The share that is in the user's language.
+        answer: The text of each.
+        silent: Which have no label.
+        more: Other scores.
+    """
+    rows = []
+    for i in range(n):
+        labelled = i not in silent
+        rows.append({
+            "doc": {"question_id": f"q{i}"}, "resps": [[answer]],
+            "contradictory": float(i in hits and labelled),
+            "more_comprehensive": float(i not in hits and labelled),
+            "langid_match": float(i < inside * n), "empty_rate": 0.0,
+            "no_response": float(not labelled),
+            "n_judged": {"label": "contradictory" if i in hits else "more_comprehensive"},
+        })  # fmt: skip
+    scores = {name: float(np.mean([r[name] for r in rows])) for name in BETTER if name in rows[0]}
+    return task_of(scores | {"n_judged": n - len(silent)} | more, rows, record=PLAIN, better=BETTER)
 
 
 def correctness(share, n=120, seed=0, *, inside=1.0, record=RECORD, text="Question", ask=None):

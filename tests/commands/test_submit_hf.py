@@ -691,7 +691,7 @@ def test_importing_the_command_is_light():
 
 @pytest.mark.realdata
 def test_real_liveqa(evaluate, realdata, tmp_path):
-    kinds = ("verifiability", "verifiability_ll", "consistency")
+    kinds = ("verifiability_ll", "consistency")
     tasks = [f"xlinghealth_{kind}_liveqa_{code}" for kind in kinds for code in ("en", "hi")]
     metadata = {"data_dir": str(realdata / "xlinghealth")}
     out = evaluate(tmp_path / "out", tasks, metadata=metadata)

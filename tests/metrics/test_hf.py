@@ -1,9 +1,17 @@
 from __future__ import annotations
 
 import pytest
-from xling_metrics import hf
 from xling_metrics.ngrams import ngram_consistency
 from xling_metrics.topics import topic_consistency
+
+
+@pytest.fixture(scope="module")
+def hf():
+    """Imported by who runs these tests alone: `evaluate` takes seconds."""
+    from xling_metrics import hf
+
+    return hf
+
 
 ANSWERS = [
     ["Rest and drink water.", "Drink water and rest well.", "See a doctor soon."],
@@ -11,7 +19,7 @@ ANSWERS = [
 ]
 
 
-def test_modules_equal_the_plain_functions():
+def test_modules_equal_the_plain_functions(hf):
     computed = hf.load("ngram_consistency").compute(predictions=ANSWERS)
     expected = [ngram_consistency(answers) for answers in ANSWERS]
     assert computed["sim_1gram"]["per_question"] == [item.sim_1gram for item in expected]
@@ -22,7 +30,7 @@ def test_modules_equal_the_plain_functions():
     assert topics["sim_lda2"]["seed_sd"] > 0
 
 
-def test_lengths_and_language():
+def test_lengths_and_language(hf):
     lengths = hf.load("answer_length").compute(predictions=ANSWERS)
     # 4, 5 and 4 words; 4, 4 and 0 words.
     assert lengths["length_words"]["per_question"] == pytest.approx([13 / 3, 8 / 3])
@@ -34,7 +42,7 @@ def test_lengths_and_language():
     assert computed["language_consistency"]["value"] == 0.5
 
 
-def test_source_language_words():
+def test_source_language_words(hf):
     computed = hf.load("ngram_consistency").compute(
         predictions=[["बुखार में पानी पिएँ", "बुखार में आराम करें"]], language="hi"
     )
@@ -43,7 +51,7 @@ def test_source_language_words():
     assert "lower_words:hi" in computed["sim_1gram"]["signature"]
 
 
-def test_unknown_name_lists_the_choices():
+def test_unknown_name_lists_the_choices(hf):
     with pytest.raises(ValueError, match="unknown metric 'blue'; choose one of ngram_consistency"):
         hf.load("blue")
 
@@ -71,7 +79,7 @@ KNOWN = {
 
 
 @pytest.fixture(scope="module")
-def of_the_folder(tmp_path_factory):
+def of_the_folder(tmp_path_factory, hf):
     """`evaluate.load` of the folder, with a cache of its own."""
     import evaluate
 
@@ -99,7 +107,7 @@ def test_verdicts_and_probabilities_of_the_folder(of_the_folder):
     assert computed["auc"]["value"] == 1 and computed["brier"]["value"] == pytest.approx(0.025)
 
 
-def test_every_module_is_loaded_by_the_folder_and_another_name_lists_them(of_the_folder):
+def test_every_module_is_loaded_by_the_folder_and_another_name_lists_them(of_the_folder, hf):
     for name in hf.MODULES:
         assert of_the_folder(name).name and of_the_folder(name).config_name == name
     with pytest.raises(ValueError, match="choose one of ngram_consistency"):

@@ -10,6 +10,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import scripted
 
 from xling_tasks.cli import parsed
 from xling_tasks.commands.train_empathy import SHORT, _scores
@@ -600,15 +601,21 @@ def test_an_encoder_that_cannot_be_loaded_is_named(data, tmp_path):
 # The published data
 
 
-@pytest.mark.realdata
-def test_the_linear_backend_reaches_its_targets(realdata, tmp_path):
+@pytest.fixture(scope="module")
+def trained(realdata, tmp_path_factory):
+    """(The folder of a classifier of all published pairs, what was said, seconds of processor time)."""
     if not (realdata / "epitome").is_dir():
         pytest.skip(f"{realdata / 'epitome'} is not there")
-    start = time.process_time()
-    train("--data", realdata / "epitome", "--out", tmp_path / "out", "--seeds", "1")
-    # Measured: 9 s of processor time, more where another process shares the core.
-    assert time.process_time() - start < 100
-    card = scores_of(tmp_path / "out")
+    folder, start = tmp_path_factory.mktemp("epitome") / "out", time.process_time()
+    said = train("--data", realdata / "epitome", "--out", folder, "--seeds", "1")
+    return folder, said, time.process_time() - start
+
+
+@pytest.mark.realdata
+def test_the_linear_backend_reaches_its_targets(realdata, trained):
+    folder, _, seconds = trained
+    assert seconds < 100  # Measured: 9, more where another process shares the core.
+    card = scores_of(folder)
     assert (card["pairs"], card["seeker_posts"], len(card["seeds"])) == (3084, 2979, 1)
     # Rows with level 1 or 2 in the published files: 895 + 152, 114 + 1344, 104 + 376.
     assert card["present"] == dict(zip(MECHANISMS, (1047, 1458, 480)))
@@ -618,6 +625,25 @@ def test_the_linear_backend_reaches_its_targets(realdata, tmp_path):
     assert [len({pairs[i].group for i in part}) for part in parts] == [2234, 149, 596]
     for name, target in zip(MECHANISMS, (80, 84, 88)):
         assert card["mean"][name]["f1"] >= target, name
+
+
+@pytest.mark.realdata
+def test_a_trained_classifier_scores_a_run(run, serve, trained):
+    folder, said, _ = trained
+    assert "2,979 seeker posts" in said
+    served = serve(scripted.reply)
+    metadata = {
+        "translator": served.spec(),
+        "empathy_classifier": str(folder),
+        "languages": ["es", "zh", "hi"],
+        "prompts": "small",
+    }
+    scores = run("xling_empathy", metadata=metadata)["results"]["xling_empathy"]
+    for code in ("es", "zh", "hi"):
+        assert scores[f"profile_{code},none"] == 12 and scores[f"unscored_{code},none"] == 0
+        # Advice is no sympathy: most profiles are empty, and said to be.
+        assert 0 <= scores[f"both_absent_{code},none"] <= scores[f"empathy_{code},none"] <= 1
+    assert scores["profile_en,none"] == 12
 
 
 # Posts that a classifier was not trained on

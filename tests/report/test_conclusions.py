@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+from boards import PLAIN, judged
 from builders import task_of, write_run
 from xling_metrics.stats.shares import mcnemar_mid_p
 
@@ -22,29 +23,7 @@ from xling_tasks.report.unlike import made_unlike
 
 C = "xlinghealth_correctness_liveqa_"
 V = "xlinghealth_verifiability_liveqa_"
-ENGLISH = "You should drink a glass of water and rest, and see a doctor if the fever stays."
-RECORD = {"settings": {}, "data": {"dataset": "LiveQA"}, "prompts": {}, "version": "0.1.0"}
-UP = {"contradictory": False, "more_comprehensive": True, "langid_match": True, "empty_rate": False,
-      "no_response": False, "macro_f1_t0.0": True, "unknown_rate_t0.0": False}  # fmt: skip
-
-
-def correctness(hits, n, *, inside=1.0, answer=ENGLISH, silent=(), **more):
-    """n questions, of which `hits` (numbers) are contradictory and `silent` ones have no label."""
-    rows = []
-    for i in range(n):
-        labelled = i not in silent
-        rows.append({
-            "doc": {"question_id": f"q{i}"}, "resps": [[answer]],
-            "contradictory": float(i in hits and labelled),
-            "more_comprehensive": float(i not in hits and labelled),
-            "langid_match": float(i < inside * n), "empty_rate": 0.0,
-            "no_response": float(not labelled),
-            "n_judged": {"label": "contradictory" if i in hits else "more_comprehensive"},
-        })  # fmt: skip
-    names = [name for name in rows[0] if name in UP]
-    scores = {name: float(np.mean([row[name] for row in rows])) for name in names}
-    scores["n_judged"] = n - len(silent)
-    return task_of(scores | more, rows, record=RECORD, better=UP)
+UP = {"macro_f1_t0.0": True, "unknown_rate_t0.0": False}
 
 
 def verdicts(seed, n, unknown, right=0.8, missing=None):
@@ -66,7 +45,7 @@ def verdicts(seed, n, unknown, right=0.8, missing=None):
         "macro_f1_t0.0": f1_score(*zip(*known), average="macro"),
         "unknown_rate_t0.0": 1 - len(known) / len(flat),
     }
-    return task_of(scores, rows, record=RECORD, better=UP)
+    return task_of(scores, rows, record=PLAIN, better=UP)
 
 
 def conclusions(*folders, **options):
@@ -88,7 +67,7 @@ def written(tmp_path, *folders, words=()):
 def test_the_worst_service_has_a_verdict(tmp_path, share):
     """Hindi answers in English, few or all: worse, and never not comparable."""
     n = 1134
-    tasks = {C + "en": correctness({0, 1}, n), C + "hi": correctness({0, 1}, n, inside=1 - share)}
+    tasks = {C + "en": judged({0, 1}, n), C + "hi": judged({0, 1}, n, inside=1 - share)}
     found = conclusions(write_run(tmp_path / "m", tasks))
     served = found["m", "hi", "served"]
     assert served.verdict == "worse" and dict(served.outcomes)["another_language"] == round(
@@ -99,8 +78,8 @@ def test_the_worst_service_has_a_verdict(tmp_path, share):
 
 
 def test_a_model_that_answers_in_english_is_told_so(tmp_path, capsys):
-    tasks = {C + "en": correctness({0, 1}, 100)}
-    tasks |= {C + code: correctness({0, 1}, 100, inside=0.0) for code in ("es", "zh", "hi")}
+    tasks = {C + "en": judged({0, 1}, 100)}
+    tasks |= {C + code: judged({0, 1}, 100, inside=0.0) for code in ("es", "zh", "hi")}
     out = written(tmp_path, write_run(tmp_path / "m", tasks))
     content = json.loads((out / "report.json").read_text(encoding="utf-8"))
     assert len(content["conclusions"]) == 9
@@ -114,20 +93,20 @@ def test_a_model_that_answers_in_english_is_told_so(tmp_path, capsys):
 def test_who_is_declined_in_words_is_not_served(tmp_path):
     """8% of Chinese, nothing of English: the judge's labels alone would not tell."""
     n = 246
-    chinese = correctness({0}, n)
+    chinese = judged({0}, n)
     for at, row in enumerate(chinese["rows"]):
         row["declined_rate"] = float(at < 20)
     chinese["scores"]["declined_rate"] = 20 / n
-    tasks = {C + "en": correctness({0}, n), C + "zh": chinese}
+    tasks = {C + "en": judged({0}, n), C + "zh": chinese}
     item = conclusions(write_run(tmp_path / "m", tasks))["m", "zh", "served"]
     assert item.verdict == "worse" and dict(item.outcomes) == {"measured": 226, "declined": 20}
 
 
 def test_older_runs_are_told_their_languages_again(tmp_path):
     """langid called 'Consulte a su médico.' French; of '120/80 mg' nothing can be told."""
-    right = correctness(set(), 246, inside=0.5, answer="Consulte a su médico.")
-    short = correctness(set(), 246, inside=0.5, answer="120/80 mg")
-    tasks = {C + "en": correctness(set(), 246), C + "es": right, C + "hi": short}
+    right = judged(set(), 246, inside=0.5, answer="Consulte a su médico.")
+    short = judged(set(), 246, inside=0.5, answer="120/80 mg")
+    tasks = {C + "en": judged(set(), 246), C + "es": right, C + "hi": short}
     found = conclusions(write_run(tmp_path / "m", tasks))
     spanish, hindi = found["m", "es", "served"], found["m", "hi", "served"]
     assert spanish.value == 1 and spanish.unread == 0 and spanish.n == 246
@@ -141,7 +120,7 @@ def similar(tmp_path, name, metric, **values):
             {"doc": {"question_id": f"q{i}"}, "resps": [], metric: v} for i, v in enumerate(own)
         ]
         tasks[f"xlinghealth_consistency_liveqa_{code}"] = task_of(
-            {metric: float(np.mean(own))}, rows, record=RECORD, better={metric: True}
+            {metric: float(np.mean(own))}, rows, record=PLAIN, better={metric: True}
         )
     return write_run(tmp_path / name, tasks)
 
@@ -168,7 +147,7 @@ def test_a_second_model_leaves_every_conclusion_of_the_first_byte_for_byte(tmp_p
         made = {V + c: verdicts(seed + i, 60, (0.02, 0.02)) for i, c in enumerate(("en", "es"))}
         for code, share in (("en", 0.1), ("es", 0.3), ("hi", 0.2)):
             hits = set(np.flatnonzero(rng.random(120) < share).tolist())
-            made[C + code] = correctness(hits, 120)
+            made[C + code] = judged(hits, 120)
         return made
 
     one, two = (write_run(tmp_path / name, tasks(i)) for i, name in ((1, "one"), (2, "two")))
@@ -210,7 +189,7 @@ def information(seed, n, codes, without=0):
         pairs = [row[name] for row in rows if row[name]]
         sides = [np.mean([pair[key] for pair in pairs]) for key in ("precision", "recall")]
         scores[name] = 2 * sides[0] * sides[1] / sum(sides)
-    record = RECORD | {"data": {"dataset": "prompts"}, "languages": ["en", *codes]}
+    record = PLAIN | {"data": {"dataset": "prompts"}, "languages": ["en", *codes]}
     return task_of(scores, rows, record=record, better=dict.fromkeys(names, True))
 
 
@@ -223,7 +202,7 @@ def test_other_models_datasets_and_many_languages_change_nothing_of_the_first(tm
         for dataset, n in (("liveqa", 60), ("medicationqa", 45)):
             for code, share in (("en", 0.1), ("es", 0.1), ("hi", 0.4)):
                 hits = set(np.flatnonzero(rng.random(n) < share).tolist())
-                own[f"xlinghealth_correctness_{dataset}_{code}"] = correctness(hits, n)
+                own[f"xlinghealth_correctness_{dataset}_{code}"] = judged(hits, n)
         return own
 
     one, two = (write_run(tmp_path / name, tasks(i)) for i, name in ((1, "one"), (2, "two")))
@@ -252,8 +231,8 @@ def test_other_models_datasets_and_many_languages_change_nothing_of_the_first(tm
 @pytest.mark.parametrize("n", [1, 2, 24])
 def test_few_questions_prove_nothing(tmp_path, n):
     """All answers equal, or all different where there is one: no verdict, and no silly number."""
-    tasks = {C + "en": correctness(set(), n), C + "es": correctness(set(), n),
-             C + "zh": correctness({0}, n)}  # fmt: skip
+    tasks = {C + "en": judged(set(), n), C + "es": judged(set(), n),
+             C + "zh": judged({0}, n)}  # fmt: skip
     tasks |= {V + code: verdicts(1, n, (0, 0), right=1.0) for code in ("en", "es")}
     out = written(tmp_path, write_run(tmp_path / "m", tasks))
     content = json.loads((out / "report.json").read_text(encoding="utf-8"))["conclusions"]
@@ -264,8 +243,8 @@ def test_few_questions_prove_nothing(tmp_path, n):
 def test_verdicts_from_estimate_interval_and_margin(tmp_path):
     n = 1134
     harm = set(range(100))
-    tasks = {C + "en": correctness(harm, n), C + "es": correctness(set(range(200)), n),
-             C + "zh": correctness(set(range(2, 102)), n)}  # fmt: skip
+    tasks = {C + "en": judged(harm, n), C + "es": judged(set(range(200)), n),
+             C + "zh": judged(set(range(2, 102)), n)}  # fmt: skip
     folder = write_run(tmp_path / "m", tasks)
     by_place = conclusions(folder)
     worse = by_place["m", "es", "contradictory"]
@@ -287,9 +266,9 @@ def test_verdicts_from_estimate_interval_and_margin(tmp_path):
 def test_harm_that_doubles_is_never_about_the_same(tmp_path):
     """2% against 4%, a rise that is shown within the margin, and one of questions too few."""
     n = 4000
-    tasks = {C + "en": correctness(set(range(80)), n), C + "es": correctness(set(range(160)), n),
-             C + "zh": correctness(set(range(110)), n), C + "hi": correctness(set(range(60)), n),
-             C + "fr": correctness(set(range(82)), n)}  # fmt: skip
+    tasks = {C + "en": judged(set(range(80)), n), C + "es": judged(set(range(160)), n),
+             C + "zh": judged(set(range(110)), n), C + "hi": judged(set(range(60)), n),
+             C + "fr": judged(set(range(82)), n)}  # fmt: skip
     by_place = conclusions(write_run(tmp_path / "m", tasks))
     harm = {code: by_place["m", code, "contradictory"] for code in ("es", "zh", "hi", "fr")}
     assert [harm[code].verdict for code in harm] == ["worse", "worse", "better", "about_the_same"]
@@ -300,7 +279,7 @@ def test_harm_that_doubles_is_never_about_the_same(tmp_path):
     # Of help the same difference is within its margin of 0.05.
     assert by_place["m", "zh", "helped"].verdict == "about_the_same"
     # As many of LiveQA's 246 questions prove nothing either way.
-    tasks = {C + c: correctness(set(range(k)), 246) for c, k in (("en", 3), ("es", 6))}
+    tasks = {C + c: judged(set(range(k)), 246) for c, k in (("en", 3), ("es", 6))}
     assert conclusions(write_run(tmp_path / "few", tasks))[
         "few", "es", "contradictory"
     ].verdict == ("cannot_tell")
@@ -308,7 +287,7 @@ def test_harm_that_doubles_is_never_about_the_same(tmp_path):
 
 def test_a_judge_that_labels_nothing_shows_no_harm(tmp_path):
     n = 30
-    tasks = {C + c: correctness(set(), n, silent=range(n)) for c in ("en", "es")}
+    tasks = {C + c: judged(set(), n, silent=range(n)) for c in ("en", "es")}
     out = written(tmp_path, write_run(tmp_path / "m", tasks))
     content = json.loads((out / "report.json").read_text(encoding="utf-8"))
     labels = {v["metric"]: v["value"] for v in content["values"]}
@@ -349,7 +328,7 @@ def test_multiple_choice_is_compared_beyond_chance(tmp_path):
              "resps": [], "acc": float(i < hits)}
             for i in range(n)
         ]  # fmt: skip
-        return task_of({"acc": hits / n}, rows, record=RECORD, better={"acc": True})
+        return task_of({"acc": hits / n}, rows, record=PLAIN, better={"acc": True})
 
     tasks = {
         "mmedbench_mcqa_en": choice(400, 200, 5, "en"),
@@ -381,7 +360,7 @@ def test_letters_that_could_not_be_read_can_hide_a_gap(tmp_path):
         ]  # fmt: skip
         scores = {"acc": right / 200, "unparsed_rate": unread / 200}
         up = {"acc": True, "unparsed_rate": False}
-        return task_of(scores, rows, record=RECORD, better=up)
+        return task_of(scores, rows, record=PLAIN, better=up)
 
     tasks = {
         "mmedbench_mcqa_en": exam("en", 160, 0),
@@ -399,11 +378,11 @@ def test_letters_that_could_not_be_read_can_hide_a_gap(tmp_path):
 def test_few_unread_replies_leave_no_harm_about_the_same(tmp_path):
     """2% of 1,134 answers have no label: about the same even at ten times the odds."""
     n, silent = 1134, range(20, 42)
-    tasks = {C + c: correctness(set(range(11)), n, silent=silent) for c in ("en", "es")}
+    tasks = {C + c: judged(set(range(11)), n, silent=silent) for c in ("en", "es")}
     item = conclusions(write_run(tmp_path / "m", tasks))["m", "es", "contradictory"]
     assert item.verdict == "about_the_same" and item.unread == item.unread_english == 22
     # Five times as many unread ones in Spanish alone could hide a difference.
-    tasks[C + "es"] = correctness(set(range(11)), n, silent=range(20, 220))
+    tasks[C + "es"] = judged(set(range(11)), n, silent=range(20, 220))
     item = conclusions(write_run(tmp_path / "n", tasks))["n", "es", "contradictory"]
     assert item.verdict == "cannot_tell" and item.next.startswith("take another judge")
     assert item.unread == 200 and 1 < item.turns_at < 10
@@ -416,7 +395,7 @@ def test_ties_of_log_likelihoods_are_not_told_as_replies(tmp_path):
          "resps": [], "acc": 0.0, "unparsed_rate": 1.0} for i in range(30)
     ]  # fmt: skip
     up = {"acc": True, "unparsed_rate": False}
-    task = task_of({"acc": 0.0, "unparsed_rate": 1.0}, rows, record=RECORD, better=up)
+    task = task_of({"acc": 0.0, "unparsed_rate": 1.0}, rows, record=PLAIN, better=up)
     named = {f"mmedbench_mcqa_ll_{code}": task for code in ("en", "fr")}
     french = conclusions(write_run(tmp_path / "m", named))["m", "fr", "acc"]
     assert french.verdict == "cannot_tell" and french.unread == 30 and french.estimate is None
@@ -427,15 +406,15 @@ def test_languages_that_were_run_in_another_way_are_not_compared(tmp_path):
     """Another version of the task, or another judge, makes gaps of its own."""
 
     def made(version=1.0, **settings):
-        task = correctness(set(range(40)), 100)
+        task = judged(set(range(40)), 100)
         task["config"]["metadata"] = {
-            "version": version, "xling": RECORD | {"settings": settings}
+            "version": version, "xling": PLAIN | {"settings": settings}
         }  # fmt: skip
         return task
 
     judge = {"model": "hf", "model_args": {"pretrained": "one"}}
     tasks = {
-        C + "en": correctness({0}, 100),
+        C + "en": judged({0}, 100),
         C + "es": made(),
         C + "zh": made(version=2.0),
         C + "hi": made(judge=judge),
@@ -454,9 +433,9 @@ def gap_of(tmp_path, english, other):
     """The Spanish conclusion where two commands gave these settings and keyword arguments."""
     tasks = {}
     for code, share, given in (("en", 2, english), ("es", 40, other)):
-        task, sampled = correctness(set(range(share)), 100), given.get("generation_kwargs", {})
+        task, sampled = judged(set(range(share)), 100), given.get("generation_kwargs", {})
         rest = {key: value for key, value in given.items() if key != "generation_kwargs"}
-        xling = RECORD | {"settings": {**RECORD.get("settings", {}), **rest}}
+        xling = PLAIN | {"settings": {**PLAIN.get("settings", {}), **rest}}
         xling |= {"generation_kwargs": sampled}
         task["config"]["metadata"] = {"version": 1.0, "xling": xling}
         tasks[C + code] = task
@@ -521,8 +500,8 @@ def test_only_what_moves_an_endpoint_of_consistency_counts(
     name = "xlinghealth_consistency_demo_"
     tasks = {}
     for code, given in (("en", first), ("es", other)):
-        task = correctness(set(), 10)
-        task["config"]["metadata"] = {"version": 1.0, "xling": RECORD | {"settings": given}}
+        task = judged(set(), 10)
+        task["config"]["metadata"] = {"version": 1.0, "xling": PLAIN | {"settings": given}}
         tasks[name + code] = task
     (model,) = read_models([write_run(tmp_path / "m", tasks)])
     english, spanish = sorted(model.tasks, key=lambda task: task.place.language)
@@ -531,8 +510,8 @@ def test_only_what_moves_an_endpoint_of_consistency_counts(
 
 
 def test_a_model_without_english_is_named_beside_others(tmp_path, capsys):
-    good = {C + "en": correctness({0, 1}, 100), C + "es": correctness(set(range(40)), 100)}
-    bad = {C + "es": correctness({0, 1}, 100), C + "hi": correctness(set(range(60)), 100)}
+    good = {C + "en": judged({0, 1}, 100), C + "es": judged(set(range(40)), 100)}
+    bad = {C + "es": judged({0, 1}, 100), C + "hi": judged(set(range(60)), 100)}
     out = written(tmp_path, write_run(tmp_path / "one", good), write_run(tmp_path / "two", bad))
     nothing = "two: Nothing can be compared with English: there are no results in English."
     for text in (capsys.readouterr().out, (out / "report.md").read_text(encoding="utf-8")):
@@ -542,7 +521,7 @@ def test_a_model_without_english_is_named_beside_others(tmp_path, capsys):
 
 def test_answers_that_the_judge_failed_on_can_hide_a_gap(tmp_path):
     """96 of 100 have a label; a content filter fails where answers are worst, or it may."""
-    english, spanish = correctness(set(range(20)), 300), correctness(set(range(36)), 300)
+    english, spanish = judged(set(range(20)), 300), judged(set(range(36)), 300)
     spanish["scores"]["judge_failed_rate"] = 12 / 300
     for i, row in enumerate(spanish["rows"]):
         row["judge_failed_rate"] = float(i >= 288)

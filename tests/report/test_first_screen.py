@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from boards import PLAIN, judged
 from browser import PHONE, WIDE, Opened, axe
 from builders import task_of, write_run
 
@@ -14,30 +15,9 @@ from xling_tasks.cli import main
 from xling_tasks.languages import LANGUAGES
 
 C, V = "xlinghealth_correctness_{}_", "xlinghealth_verifiability_{}_"
-RECORD = {"settings": {}, "data": {"dataset": "LiveQA"}, "prompts": {}, "version": "0.1.0"}
-UP = {"contradictory": False, "more_comprehensive": True, "langid_match": True}
 JARGON = re.compile(
     r"macro|_f1|F1|AUC|Holm|d_z|_src|lda|\bT=|langid|BERTScore|endpoint|\bp =|None|nan"
 )
-
-
-def judged(
-    hits, n, *, start=0, inside=1.0, answer="Drink water and rest, and see a doctor if it stays."
-):
-    """n answers, of which so many contradict, and a share of which is in the user's language."""
-    rows = [
-        {
-            "doc": {"question_id": f"q{i}"}, "resps": [[answer]],
-            "contradictory": float(i in range(start, start + hits)),
-            "more_comprehensive": float(i not in range(start, start + hits)),
-            "langid_match": float(i < inside * n), "empty_rate": 0.0, "no_response": 0.0,
-            "n_judged": {"label": "contradictory" if i in range(start, start + hits) else "more_comprehensive"},
-        }
-        for i in range(n)
-    ]  # fmt: skip
-    scores = {name: float(np.mean([row[name] for row in rows])) for name in UP}
-    rates = {"empty_rate": 0.0, "no_response": 0.0, "n_judged": n}
-    return task_of(scores | rates, rows, record=RECORD, better=UP)
 
 
 def told(wrong, n):
@@ -48,14 +28,14 @@ def told(wrong, n):
         for i in range(n)
     ]  # fmt: skip
     scores = {"acc_t0.0": 1 - wrong / (2 * n), "unknown_rate_t0.0": 0.0}
-    return task_of(scores, rows, record=RECORD, better={"acc_t0.0": True})
+    return task_of(scores, rows, record=PLAIN, better={"acc_t0.0": True})
 
 
 def correctness(n=100, dataset="liveqa", **hits):
     """Tasks by language from how many answers contradict."""
     starts = {"es": 50, "zh": 30}  # Other answers contradict than in English.
     return {
-        C.format(dataset) + code: judged(count, n, start=starts.get(code, 0))
+        C.format(dataset) + code: judged(range(start := starts.get(code, 0), start + count), n)
         for code, count in hits.items()
     }
 
@@ -78,7 +58,7 @@ def thirty(seed=0, n=150):
     names = [name for name in rows[0] if name not in ("doc", "resps")]
     scores = {name: float(np.mean([row[name] for row in rows])) for name in names}
     record = {
-        **RECORD,
+        **PLAIN,
         "data": {"dataset": "prompts", "languages": list(LANGUAGES), "questions": n},
     }
     better = {name: not name.startswith("empty") for name in names}
@@ -169,8 +149,8 @@ def test_one_model_has_answer_sentences_picture_and_flags(written, looked, size)
 
 @pytest.mark.parametrize("size", [WIDE, PHONE])
 def test_who_is_not_answered_in_the_users_language_is_told_first(written, looked, size):
-    tasks = {C.format("liveqa") + "en": judged(2, 100)}
-    tasks |= {C.format("liveqa") + c: judged(2, 100, inside=0.0) for c in ("es", "zh", "hi")}
+    tasks = {C.format("liveqa") + "en": judged(range(2), 100)}
+    tasks |= {C.format("liveqa") + c: judged(range(2), 100, inside=0.0) for c in ("es", "zh", "hi")}
     opened = looked(written({"m": tasks}), size)
     assert "Spanish, Chinese and Hindi are not answered in the user's language." in first(opened)
     lines = opened.page.locator("#answer .line").all_inner_texts()
@@ -216,7 +196,7 @@ def test_without_a_judge_and_without_english(written, looked):
     unjudged = {C.format("liveqa") + c: task_of(
         {"langid_match": 1.0, "empty_rate": 0.0},
         [{"doc": {"question_id": str(i)}, "resps": [["x"]], "langid_match": 1.0, "empty_rate": 0.0} for i in range(30)],
-        record=RECORD, better={"langid_match": True},
+        record=PLAIN, better={"langid_match": True},
     ) for c in ("en", "es", "zh", "hi")}  # fmt: skip
     opened = looked(written({"m": unjudged}), PHONE)
     assert "No judge was set: whether answers are right was not measured" in first(opened)
@@ -293,7 +273,7 @@ def three_models():
     return {name: correctness(60, en=3 + k, es=9, zh=20, hi=40) for k, name in enumerate("abc")}
 
 
-SERVED_IN_ENGLISH = FOUR | {C.format("liveqa") + "hi": judged(2, 100, inside=0.01)}
+SERVED_IN_ENGLISH = FOUR | {C.format("liveqa") + "hi": judged(range(2), 100, inside=0.01)}
 PAGES = {
     "one and two": ({"one": FOUR, "two": SERVED_IN_ENGLISH}, ()),
     "three models": (three_models(), ()),

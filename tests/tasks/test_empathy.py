@@ -108,27 +108,3 @@ def test_a_folder_that_is_no_classifier_is_refused(run, tmp_path):
     metadata = {"empathy_classifier": str(tmp_path), "translator": "none"}
     with pytest.raises(SettingError, match="empathy_classifier"):
         run("xling_empathy", metadata=metadata, limit=1)
-
-
-@pytest.mark.realdata
-def test_a_trained_classifier_scores_a_run(run, serve, realdata, tmp_path, capsys):
-    import scripted
-
-    from xling_tasks.cli import main
-
-    words = ["empathy", "train", "--data", str(realdata / "epitome"), "--out", str(tmp_path / "c")]
-    assert main([*words, "--seeds", "1"]) == 0
-    assert "2,979 seeker posts" in capsys.readouterr().out
-    served = serve(scripted.reply)
-    metadata = {
-        "translator": served.spec(),
-        "empathy_classifier": str(tmp_path / "c"),
-        "languages": ["es", "zh", "hi"],
-        "prompts": "small",
-    }
-    scores = run("xling_empathy", metadata=metadata)["results"]["xling_empathy"]
-    for code in ("es", "zh", "hi"):
-        assert scores[f"profile_{code},none"] == 12 and scores[f"unscored_{code},none"] == 0
-        # Advice is no sympathy: most profiles are empty, and said to be.
-        assert 0 <= scores[f"both_absent_{code},none"] <= scores[f"empathy_{code},none"] <= 1
-    assert scores["profile_en,none"] == 12

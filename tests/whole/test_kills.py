@@ -13,7 +13,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forks")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forks"),
+]
 
 SCRIPT = """
 import signal, sys

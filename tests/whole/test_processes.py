@@ -150,6 +150,7 @@ def alone(run, settings: dict, tasks, limit: int) -> dict:
     return json.loads(json.dumps(whole, default=str))
 
 
+@pytest.mark.slow
 def test_processes_give_the_scores_of_one(tmp_path, run, serve):
     """Topic models are fitted on the texts of all.
 
