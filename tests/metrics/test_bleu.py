@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import random
 import subprocess
 import sys
 from collections.abc import Callable
 from math import exp
-from pathlib import Path
 from typing import Any
 
 import pytest
+from rationale_texts import generated, pairs, real
 from xling_metrics import rationale_tokens as module
 from xling_metrics.base import library_version
 from xling_metrics.bleu import corpus_bleu, ngram_matches, sentence_bleu
@@ -23,58 +21,6 @@ from xling_metrics.rationale_tokens import (
 )
 
 pytestmark = pytest.mark.core
-
-WORDS = {
-    "en": "the patient's blood pressure rose to 3.5 mmol/L (COVID-19), \"so\" it can't be A. Yes!",
-    "es": "la presión arterial subió a 3,5 mmol/l («fiebre»), ¿entonces no es A? El niño. Sí.",
-    "fr": "l'hypertension artérielle, d'où « fièvre » et 3,5 mmol/l ; ce n'est pas A. Oui !",
-    "ru": "артериальное давление выросло до 3,5 ммоль/л («жар»), поэтому ответ не A. Да!",
-    "zh": "患者 的 血压 升高 到 3.5 ， 因此 答案 不 是 A 。 正确 ！ 发热",
-    "ja": "患者 の 血圧 は 3.5 に 上昇 し た 、 したがって 答え は A で は ない 。 発熱 、",
-}
-
-
-def _changed(text: str, rng: random.Random) -> str:
-    """The text with a third of its words (in zh and ja of its characters) left out."""
-    units = text.split() if " " in text.strip() else list(text)
-    joint = " " if " " in text.strip() else ""
-    return joint.join(unit for unit in units if rng.random() < 0.67)
-
-
-def _pairs(texts: list[str], n: int) -> list[tuple[str, str]]:
-    """Each text against the next one, and against itself with words left out, in turn."""
-    rng = random.Random(0)
-    pairs = []
-    for i in range(n):
-        text = texts[i % len(texts)]
-        other = texts[(i + 1) % len(texts)]
-        pairs.append((other, text) if i % 2 else (_changed(text, rng), text))
-    return pairs
-
-
-def _generated(language: str, n: int = 60) -> list[str]:
-    rng = random.Random(language)
-    joint = "" if language in ("zh", "ja") else " "
-    words = WORDS[language].split()
-    return [joint.join(rng.choices(words, k=rng.randrange(1, 60))) for _ in range(n)]
-
-
-def _real(folder: Path, language: str) -> list[str]:
-    """LiveQA's expert answers, or questions with their options in MMedBench's schema."""
-    if language in ("fr", "ru", "ja"):
-        name = {"fr": "French", "ru": "Russian", "ja": "Japanese"}[language]
-        path = folder / "mmedbench" / "Test" / f"{name}.jsonl"
-        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        texts = [" ".join([row["question"], *row["options"].values()]) for row in lines]
-    else:
-        openpyxl = pytest.importorskip("openpyxl")
-        book = openpyxl.load_workbook(folder / "xlinghealth" / "LiveQA.xlsx", read_only=True)
-        rows = book.active.iter_rows(values_only=True)
-        name = {"en": "English", "es": "Spanish", "zh": "Chinese"}[language]
-        column = next(rows).index(f"answer_{name}")
-        texts = [str(row[column]) for row in rows if row[column]]
-    return list(dict.fromkeys(texts))
-
 
 WEIGHTS = [(1,), (0, 1), (0, 0, 1), (0, 0, 0, 1), (0.25, 0.25, 0.25, 0.25)]
 
@@ -152,7 +98,7 @@ def test_edges_as_in_nltk(nltk_bleu) -> None:
 def test_parity_with_nltk_on_generated_text(language, nltk_bleu) -> None:
     if language == "ja":
         pytest.importorskip("janome", reason="the extra ja is not installed")
-    _assert_parity(_pairs(_generated(language), 60), language, nltk_bleu)
+    _assert_parity(pairs(generated(language), 60), language, nltk_bleu)
 
 
 @pytest.mark.realdata
@@ -160,7 +106,7 @@ def test_parity_with_nltk_on_generated_text(language, nltk_bleu) -> None:
 def test_parity_with_nltk_on_real_text(language, nltk_bleu, realdata) -> None:
     if language == "ja":
         pytest.importorskip("janome", reason="the extra ja is not installed")
-    _assert_parity(_pairs(_real(realdata, language), 210), language, nltk_bleu)
+    _assert_parity(pairs(real(realdata, language), 90), language, nltk_bleu)
 
 
 def _assert_parity(pairs, language, nltk_bleu) -> None:

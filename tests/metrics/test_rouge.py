@@ -2,67 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import random
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from xling_metrics.rationale_tokens import RATIONALE_LANGUAGES, CutRationale, cut_rationale
+from rationale_texts import generated, pairs, real
+from xling_metrics.rationale_tokens import RATIONALE_LANGUAGES, cut_rationale
 from xling_metrics.rouge import _lcs_words, rouge, rouge_standard
 
 Score = Callable[[str, str], list[float]]
-
-WORDS = {
-    "en": "the patient's blood pressure rose to 3.5 mmol/L . The answer is not A. Yes fever",
-    "es": "la presión arterial subió a 3.5 mmol/l . El niño tiene fiebre. ¿Entonces no es A?",
-    "fr": "l'hypertension artérielle monte à 3.5 mmol/l . La fièvre. Ce n'est pas A. Oui !",
-    "ru": "артериальное давление выросло до 3.5 ммоль/л . Жар. Поэтому ответ не A. Да!",
-    "zh": "患者 的 血压 升高 到 3.5 ， 因此 答案 不 是 A 。 正确 . 发热",
-    "ja": "患者 の 血圧 は 3.5 に 上昇 し た 、 したがって 答え は A で は ない 。 発熱 .",
-}
-
-
-def _pairs(texts: list[str], language: str, n: int) -> list[tuple[CutRationale, CutRationale]]:
-    """Each text against the next one, and against itself with a third left out, in turn."""
-    rng = random.Random(0)
-    joint = "" if language in ("zh", "ja") else " "
-    pairs = []
-    for i in range(n):
-        text, other = texts[i % len(texts)], texts[(i + 1) % len(texts)]
-        if i % 2 == 0:
-            units = text.split() if joint else list(text)
-            other = joint.join(unit for unit in units if rng.random() < 0.67) or text
-        pairs.append((cut_rationale(other, language), cut_rationale(text, language)))
-    return pairs
-
-
-def _generated(language: str, n: int = 60) -> list[str]:
-    rng = random.Random(language)
-    joint = "" if language in ("zh", "ja") else " "
-    words = WORDS[language].split()
-    return [
-        words[0] + joint + joint.join(rng.choices(words, k=rng.randrange(60))) for _ in range(n)
-    ]
-
-
-def _real(folder: Path, language: str) -> list[str]:
-    """LiveQA's expert answers, or questions with their options in MMedBench's schema."""
-    if language in ("fr", "ru", "ja"):
-        name = {"fr": "French", "ru": "Russian", "ja": "Japanese"}[language]
-        path = folder / "mmedbench" / "Test" / f"{name}.jsonl"
-        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        texts = [" ".join([row["question"], *row["options"].values()]) for row in lines]
-    else:
-        openpyxl = pytest.importorskip("openpyxl")
-        book = openpyxl.load_workbook(folder / "xlinghealth" / "LiveQA.xlsx", read_only=True)
-        rows = book.active.iter_rows(values_only=True)
-        name = {"en": "English", "es": "Spanish", "zh": "Chinese"}[language]
-        column = next(rows).index(f"answer_{name}")
-        texts = [str(row[column]) for row in rows if row[column]]
-    return list(dict.fromkeys(texts))
 
 
 @pytest.fixture
@@ -185,7 +135,7 @@ def test_lcs_walks_back_as_the_package_does() -> None:
 def test_parity_on_generated_text(language, package, google) -> None:
     if language == "ja":
         pytest.importorskip("janome", reason="the extra ja is not installed")
-    _assert_parity(_pairs(_generated(language), language, 60), package, google)
+    _assert_parity(generated(language), language, package, google)
 
 
 @pytest.mark.realdata
@@ -193,11 +143,12 @@ def test_parity_on_generated_text(language, package, google) -> None:
 def test_parity_on_real_text(language, package, google, realdata) -> None:
     if language == "ja":
         pytest.importorskip("janome", reason="the extra ja is not installed")
-    _assert_parity(_pairs(_real(realdata, language), language, 60), package, google)
+    _assert_parity(real(realdata, language), language, package, google)
 
 
-def _assert_parity(pairs, package, google) -> None:
-    for candidate, reference in pairs:
+def _assert_parity(texts, language, package, google) -> None:
+    for both in pairs(texts, 60):
+        candidate, reference = (cut_rationale(text, language) for text in both)
         ours = rouge(candidate.rouge_text, reference.rouge_text)
         assert ours == pytest.approx(package(candidate.rouge_text, reference.rouge_text), abs=1e-12)
         standard = rouge_standard(candidate.standard_tokens, reference.standard_tokens)
