@@ -277,20 +277,14 @@ def test_a_prompt_of_ones_own_may_name_the_line_otherwise():
 @pytest.mark.parametrize("language", ["en", "es", "zh", "hi"])
 def test_through_the_harness_no_attack_decides(run, serve, judge_attacks, language):
     """A model whose answers are attacks, and a server that repeats the answer it judges."""
-    from lm_eval.api.model import LM
+    from fixed import Fixed
 
     answers = iter(attack["answer"] for attack in judge_attacks if attack["language"] == language)
 
-    class Attacker(LM):
-        def generate_until(self, requests, disable_tqdm=False):
-            return [next(answers) for _ in requests]
-
-        loglikelihood = loglikelihood_rolling = None
-
-    Attacker.__abstractmethods__ = frozenset()
+    attacker = Fixed(lambda *_: next(answers))
     served = serve(lambda prompt: answer_shown(prompt) if "[BEGIN ANSWER 2" in prompt else "ready")
     task = f"xlinghealth_correctness_demo_{language}"
-    results = run(task, model=Attacker(), metadata={"judge": served.spec(detect_errors=False)})
+    results = run(task, model=attacker, metadata={"judge": served.spec(detect_errors=False)})
     scores = results["results"][task]
     assert len(served.prompts) == 48  # each is asked about again, once
     assert scores["no_response,none"] == 1.0

@@ -104,20 +104,11 @@ def test_settings():
         Settings.parse({"reader": "judge"}, {})
 
 
-class Says:
+def says(reply):
     """A model under test whose replies the rules leave unread."""
+    from fixed import Fixed
 
-    def __new__(cls, reply):
-        from lm_eval.api.model import LM
-
-        class Model(LM):
-            def generate_until(self, requests, disable_tqdm=False):
-                return [reply(request.args[0]) for request in requests]
-
-            loglikelihood = loglikelihood_rolling = None
-
-        Model.__abstractmethods__ = frozenset()
-        return Model()
+    return Fixed(lambda context, _: reply(context))
 
 
 def reading(prompt):
@@ -139,7 +130,7 @@ def test_unread_letters_are_read_and_counted_apart(run, serve, own_cache):
         results = run(task, model=model, metadata=metadata, limit=12)
         return results["results"][task], results
 
-    scores, results = values(Says(lambda _: next(replies)), reader=served.spec())
+    scores, results = values(says(lambda _: next(replies)), reader=served.spec())
     assert scores["read_by_model_rate,none"] == 0.5
     assert scores["unparsed_rate,none"] == 0.5
     docs = [sample["doc"] for sample in results["samples"][task]]
@@ -153,10 +144,10 @@ def test_unread_letters_are_read_and_counted_apart(run, serve, own_cache):
     assert docs[0]["question"] not in served.prompts[0]
     # Cached, and without a reader no such metric.
     replies = iter(["the first of them, surely", "hm"] * 6)
-    assert values(Says(lambda _: next(replies)), reader=served.spec())[0] == scores
+    assert values(says(lambda _: next(replies)), reader=served.spec())[0] == scores
     assert len(served.prompts) == 12
     replies = iter(["the first of them, surely", "hm"] * 6)
-    without, _ = values(Says(lambda _: next(replies)))
+    without, _ = values(says(lambda _: next(replies)))
     assert without["unparsed_rate,none"] == 1.0
     assert "read_by_model_rate,none" not in without
 
@@ -172,7 +163,7 @@ def test_what_rules_and_reader_both_read_is_compared_and_changes_no_score(run, s
         of_runs = []
         for reader in ({"reader": served.spec()}, {}):
             replies = iter(said * 10_000)
-            model = Says(lambda _, replies=replies: next(replies))
+            model = says(lambda _, replies=replies: next(replies))
             of_runs.append(run(name, model=model, limit=4, metadata=reader))
         scores, without = (results["results"][name] for results in of_runs)
         rows = [row for s in of_runs[0]["samples"][name] for row in s.get("acc_t0.0", [])]
@@ -188,7 +179,7 @@ def test_unread_verdicts_are_read_and_bounds_count_all(run, serve):
     task = "xlinghealth_verifiability_demo_en"
     counter = iter(range(10**6))
     said = ["agreed.", "hm", "Yes", "No", "well"]
-    model = Says(lambda _: said[next(counter) % 5])
+    model = says(lambda _: said[next(counter) % 5])
     results = run(task, model=model, metadata={"judge": served.spec(), "reader": "judge"}, limit=4)
     scores, rows = results["results"][task], []
     for sample in results["samples"][task]:

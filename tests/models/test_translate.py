@@ -923,7 +923,7 @@ def test_missing_file(tmp_path):
 
 def test_a_tiny_nllb_translates_the_answers_of_a_task(run, serve, tiny_nllb, tmp_path):
     import scripted as judge
-    from lm_eval.api.model import LM
+    from fixed import Fixed
 
     # The second answer is far longer than anything the model can say.
     said = {
@@ -932,12 +932,6 @@ def test_a_tiny_nllb_translates_the_answers_of_a_task(run, serve, tiny_nllb, tmp
         "What else?": "Do not take aspirin.",
         "¿Qué más?": " ".join(f"beba agua y descanse {i} noches" for i in range(12)) + ".",
     }
-
-    class Model(LM):
-        def generate_until(self, requests, disable_tqdm=False):
-            return [said[request.args[0]] for request in requests]
-
-        loglikelihood = loglikelihood_rolling = None
 
     path = tmp_path / "prompts.jsonl"
     rows = [
@@ -951,7 +945,9 @@ def test_a_tiny_nllb_translates_the_answers_of_a_task(run, serve, tiny_nllb, tmp
         "translator": {"model": "seq2seq", "model_args": {"pretrained": tiny_nllb}},
         "prompts_file": str(path),
     }
-    results = run("xling_information", model=Model(), metadata=metadata)
+    results = run(
+        "xling_information", model=Fixed(lambda context, _: said[context]), metadata=metadata
+    )
     first, second = results["samples"]["xling_information"]
     assert first["n_claims_es"]["english"] == "Rest well at night. Do not take aspirin."
     # One claim of two each way.

@@ -166,22 +166,11 @@ def test_unknown_languages_are_refused(run):
         run(DEMO, metadata={"languages": ["en"]})
 
 
-class Replies:
+def replies(answer):
     """A model under test with a reply for each prompt."""
+    from fixed import Fixed
 
-    def __new__(cls, answer):
-        from lm_eval.api.model import LM
-
-        class Model(LM):
-            def generate_until(self, requests, disable_tqdm=False):
-                return [answer(request.args[0]) for request in requests]
-
-            def loglikelihood(self, requests, disable_tqdm=False):
-                raise NotImplementedError
-
-            loglikelihood_rolling = loglikelihood
-
-        return Model()
+    return Fixed(lambda context, _: answer(context))
 
 
 def _file(tmp_path, rows):
@@ -215,7 +204,7 @@ def test_abstentions_by_hand(run, serve, tmp_path):
 
     served = serve(judge)
     metadata = {"judge": served.spec(), "translator": "none", "prompts_file": _file(tmp_path, ROWS)}
-    results = run("xling_information", model=Replies(said.__getitem__), metadata=metadata)
+    results = run("xling_information", model=replies(said.__getitem__), metadata=metadata)
     scores, samples = (
         results["results"]["xling_information"],
         results["samples"]["xling_information"],
@@ -257,7 +246,7 @@ def test_what_the_judge_does_not_say_is_unscored_and_counted(run, serve, tmp_pat
     rows = [{"id": "a", "en": "salt", "es": "sal", "fr": "sel"}]
     metadata = {"judge": served.spec(), "translator": "none", "prompts_file": _file(tmp_path, rows)}
     said = {"salt": "A is. B is.", "sal": "A is. C is.", "sel": "B is. A is."}
-    results = run("xling_information", model=Replies(said.__getitem__), metadata=metadata)
+    results = run("xling_information", model=replies(said.__getitem__), metadata=metadata)
     scores, (sample,) = (
         results["results"]["xling_information"],
         results["samples"]["xling_information"],
@@ -280,7 +269,7 @@ def test_thinking_in_answers_is_said(run, serve, tmp_path, caplog):
     rows = [{"id": "a", "en": "salt", "es": "sal"}]
     metadata = {"judge": served.spec(), "translator": "none", "prompts_file": _file(tmp_path, rows)}
     said = {"salt": "A is.", "sal": "<think>B is.</think>A is."}
-    run("xling_information", model=Replies(said.__getitem__), metadata=metadata)
+    run("xling_information", model=replies(said.__getitem__), metadata=metadata)
     assert "1 answers hold the model's thinking" in caplog.text and "think_end_token" in caplog.text
 
 
@@ -301,7 +290,7 @@ def test_texts_missing_here_and_there_stay_with_their_languages(run, serve, tmp_
         "judge": served.spec(), "translator": "none", "prompts_file": _file(tmp_path, rows),
         "languages": "zh-CN,fr,es",
     }  # fmt: skip
-    results = run("xling_information", model=Replies(said.__getitem__), metadata=metadata)
+    results = run("xling_information", model=replies(said.__getitem__), metadata=metadata)
     scores, samples = (
         results["results"]["xling_information"],
         results["samples"]["xling_information"],
@@ -380,7 +369,7 @@ def test_a_users_prompt_frames_every_language(run, tmp_path):
 
     rows = [{"id": "a", "en": "salt", "es": "sal"}]
     metadata = {"prompts": str(own), "prompts_file": _file(tmp_path, rows)}
-    run("xling_information", model=Replies(answer), metadata=metadata)
+    run("xling_information", model=replies(answer), metadata=metadata)
     assert seen == ["Answer in English: salt", "Answer in Spanish: sal", "Answer in English: salt"]
 
 
@@ -388,7 +377,7 @@ def test_the_small_set_and_the_whole(run):
     task, seen = "xling_information", {}
     for part, n in (("small", 24), ("all", 150)):
         metadata = {"prompts": part, "languages": ["es"]}
-        results = run(task, model=Replies(lambda prompt: "Yes."), metadata=metadata)
+        results = run(task, model=replies(lambda prompt: "Yes."), metadata=metadata)
         own = results["configs"][task]["metadata"]["xling"]
         assert own["data"]["prompt_set"] == own["settings"]["prompt_set"] == part
         assert own["data"]["set_version"] == 6 and len(results["samples"][task]) == n
@@ -421,7 +410,7 @@ def test_where_right_answers_differ_by_country_nothing_is_compared(run, settings
     said = {"salt": "Salt is salt.", "sal": "Salt is salt.", "drive": "Wait a year.",
             "conducir": "Wait six months."}  # fmt: skip
     metadata = {**metadata, "prompts_file": _file(tmp_path, VARIES), "translator": "none"}
-    results = run("xling_information", model=Replies(said.__getitem__), metadata=metadata)
+    results = run("xling_information", model=replies(said.__getitem__), metadata=metadata)
     scores = results["results"]["xling_information"]
     assert scores["information_f1_es,none"] == scores["information_f1,none"] == 1.0
     assert scores["unscored_es,none"] == 0.0 and scores["not_compared,none"] == 0.5
@@ -438,7 +427,7 @@ def test_where_right_answers_differ_by_country_nothing_is_compared(run, settings
     # Without the mark the same answers are scored, and the country's rule counts as wrong.
     plain = [{k: v for k, v in row.items() if k != "varies"} for row in VARIES]
     metadata |= {"prompts_file": _file(tmp_path, plain)}
-    results = run("xling_information", model=Replies(said.__getitem__), metadata=metadata)
+    results = run("xling_information", model=replies(said.__getitem__), metadata=metadata)
     scores = results["results"]["xling_information"]
     assert scores["information_f1_es,none"] < 1.0 and "not_compared,none" not in scores
 
@@ -500,7 +489,7 @@ def test_a_failed_call_is_the_reason_and_no_translation_is_blamed(run, serve, tm
     }
     served = serve(scripted.reply)
     metadata = {"judge": served.spec(), "translator": "none", "prompts_file": _file(tmp_path, ROWS)}
-    results = run("xling_information", model=Replies(said.__getitem__), metadata=metadata)
+    results = run("xling_information", model=replies(said.__getitem__), metadata=metadata)
     by_id = {s["doc"]["question_id"]: s for s in results["samples"]["xling_information"]}
     assert by_id["a"]["n_claims_es"]["unscored"] == "the answer failed"
     assert by_id["b"]["n_claims_es"]["unscored"] == "the English answer failed"

@@ -8,7 +8,7 @@ import json
 import pytest
 import scripted
 from builders import evaluated
-from lm_eval.api.model import LM
+from fixed import Fixed
 
 from xling_tasks.cli import main
 from xling_tasks.criteria import LABELS, OPTIONS, of_judge
@@ -52,18 +52,6 @@ def by_question(*options):
 def spec(served, name, **more):
     own = served.spec(**more)
     return {**own, "model_args": {**own["model_args"], "model": name}}
-
-
-class Empty(LM):
-    """A model that says nothing."""
-
-    def generate_until(self, requests, disable_tqdm=False):
-        return ["" for _ in requests]
-
-    def loglikelihood(self, requests, disable_tqdm=False):
-        raise NotImplementedError
-
-    loglikelihood_rolling = loglikelihood
 
 
 def votes(*labels):
@@ -187,7 +175,7 @@ def test_empty_answers_are_no_response_of_the_whole_jury(run, serve):
     served = [serve(always(MORE)), serve(always(LESS))]
     judges = [spec(s, f"judge-{i}") for i, s in enumerate(served)]
     metadata = {"judge": judges, "judge_order": "both"}
-    results = run(C + "en", model=Empty(), limit=3, metadata=metadata)
+    results = run(C + "en", model=Fixed(lambda *_: ""), limit=3, metadata=metadata)
     scores = results["results"][C + "en"]
     assert [s.prompts for s in served] == [[], []]
     assert scores["no_response,none"] == 1.0 and scores["no_majority,none"] == 0.0

@@ -7,7 +7,7 @@ import shutil
 from statistics import fmean
 
 import pytest
-from lm_eval.api.model import LM
+from fixed import Fixed
 
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError, XlingError
@@ -19,18 +19,6 @@ M = "mmedbench_mcqa_demo_"
 L = "mmedbench_mcqa_ll_demo_"
 R = "mmedbench_rationale_demo_"
 OFF = {"source_encoder": False}
-
-
-class Fixed(LM):
-    def __init__(self, reply):
-        super().__init__()
-        self.reply, self.seen = reply, []
-
-    def generate_until(self, requests, disable_tqdm=False):
-        self.seen += [request.args for request in requests]
-        return [self.reply(*request.args) for request in requests]
-
-    loglikelihood = loglikelihood_rolling = generate_until
 
 
 def oracle(task_docs):

@@ -9,7 +9,7 @@ import sqlite3
 from itertools import chain
 
 import pytest
-from lm_eval.api.model import LM
+from fixed import Fixed
 from sklearn import metrics as sk
 from stored import saved_in
 
@@ -33,29 +33,6 @@ def by_length(prompt: str) -> str:
         return "ready"
     options = [*OPTIONS.values(), "I cannot decide"]
     return verdict_line(prompt, options[len(match[1]) % len(options)])
-
-
-class Fixed(LM):
-    """Answers every request with what a function says; remembers the requests."""
-
-    def __init__(self, reply):
-        super().__init__()
-        self.reply, self.seen = reply, []
-
-    def generate_until(self, requests, disable_tqdm=False):
-        self.seen += [request.args for request in requests]
-        return [self.reply(*request.args) for request in requests]
-
-    def loglikelihood(self, requests, disable_tqdm=False):
-        self.seen += [request.args for request in requests]
-        return [self.reply(*request.args) for request in requests]
-
-    loglikelihood_rolling = loglikelihood
-
-    def apply_chat_template(self, chat_history, add_generation_prompt=True):
-        return "<user>" + chat_history[-1]["content"] + "<assistant>"
-
-    tokenizer_name = "fixed"
 
 
 def rows(results, task, metric):

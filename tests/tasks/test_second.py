@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from builders import write_lines
-from lm_eval.api.model import LM
+from fixed import Fixed
 from xling_metrics import identifiers
 
 from xling_tasks.errors import SettingError
@@ -17,21 +17,6 @@ FAST = {"k": 2, "encoder": False, "source_encoder": False, "topic_seeds": 0}
 ENGLISH = "Please drink enough water and see a doctor soon. Rest well at home."
 SPANISH = "Beba suficiente agua y vaya pronto al médico. Descanse usted en su casa."
 ES = "xlinghealth_correctness_demo_es"
-
-
-class Fixed(LM):  # type: ignore[misc]
-    """Answers every request with what a function says."""
-
-    tokenizer_name = "fixed"
-
-    def __init__(self, reply: Any) -> None:
-        super().__init__()
-        self.reply = reply
-
-    def generate_until(self, requests: Any, disable_tqdm: bool = False) -> list[str]:
-        return [self.reply(*request.args) for request in requests]
-
-    loglikelihood = loglikelihood_rolling = generate_until
 
 
 def stub(name: str, label: Any) -> identifiers.Identifier:
