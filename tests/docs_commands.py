@@ -161,12 +161,9 @@ def check(words: str) -> None:
 @functools.cache
 def known_tasks() -> frozenset[str]:
     """The names of our tasks and groups."""
-    from lm_eval.tasks import TaskManager
+    import builders
 
-    from xling_tasks.discovery import task_folder
-
-    manager = TaskManager(include_path=str(task_folder()), include_defaults=False)
-    return frozenset(manager.all_tasks)
+    return frozenset(builders.our_tasks().all_tasks)
 
 
 def main() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -321,16 +322,8 @@ class Page:
 
 @pytest.fixture
 def opened(browser):
-    """`opened(path, ...)`: a page in a browser of its own."""
-    pages = []
-
-    def open_(path, **options):
-        pages.append(Page(browser, path, **options))
-        return pages[-1]
-
-    yield open_
-    for page in pages:
-        page.context.close()
+    """`opened(path, ...)`: a page in a context of its own."""
+    return partial(Page, browser)
 
 
 def three(tmp_path, *words):

@@ -196,17 +196,12 @@ def test_unread_verdicts_are_read_and_bounds_count_all(run, serve):
 
 
 def test_cost_foresees_the_reader(run):
-    from lm_eval.tasks import TaskManager
+    from builders import our_tasks
 
     from xling_tasks.commands.estimate import costs
-    from xling_tasks.discovery import task_folder
 
     for task, most in (("mmedbench_mcqa_demo_en", 1), ("xlinghealth_verifiability_demo_en", None)):
-        manager = TaskManager(
-            include_path=str(task_folder()),
-            include_defaults=False,
-            metadata={"reader": {"model": "xling_baseline"}},
-        )
+        manager = our_tasks({"reader": {"model": "xling_baseline"}})
         loaded = manager.load(task)["tasks"][task]
         entries = {entry.role: entry for entry in costs([loaded], limit=2)}
         assert entries["reader"].requests == entries["model"].requests

@@ -89,15 +89,7 @@ def written(tmp_path_factory):
 @pytest.fixture
 def looked(browser):
     """`looked(folder, size)`: a report in a browser."""
-    pages = []
-
-    def look(folder, size, **options):
-        pages.append(Opened(browser, folder / "report.html", size, **options))
-        return pages[-1]
-
-    yield look
-    for page in pages:
-        page.close()
+    return lambda folder, size, **more: Opened(browser, folder / "report.html", size, **more)
 
 
 def first(opened):

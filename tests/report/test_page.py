@@ -530,16 +530,8 @@ def test_contrast_in_both_schemes():
 
 @pytest.fixture
 def opened(browser):
-    """`opened(path, ...)`: a page in a browser of its own."""
-    pages = []
-
-    def open_(path, width=1280, **options):
-        pages.append(Opened(browser, path, (width, 844), **options))
-        return pages[-1]
-
-    yield open_
-    for item in pages:
-        item.close()
+    """`opened(path, ...)`: a page in a context of its own."""
+    return lambda path, width=1280, **more: Opened(browser, path, (width, 844), **more)
 
 
 def as_shown(hostile):
