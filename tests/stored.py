@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.replies.journal import Content, journals, read_journal
-from xling_tasks.replies.saved import saved_places, saved_rows
+from xling_tasks.replies.role import saved_places, saved_rows
 
 
 def names_in(cache: Path) -> list[tuple[Path, str]]:

@@ -20,7 +20,7 @@ from xling_tasks.errors import DataError, SettingError, XlingError
 from xling_tasks.lm.replay import ReplayLM
 from xling_tasks.logs.results import read_results
 from xling_tasks.replies.file import remove
-from xling_tasks.replies.saved import forget_saved, save_answers, saved_places, saved_rows
+from xling_tasks.replies.role import forget_saved, save_answers, saved_places, saved_rows
 
 V = "xlinghealth_verifiability_demo_"
 LL = "xlinghealth_verifiability_ll_demo_"

@@ -13,13 +13,13 @@ from xling_tasks.models.calls import CHUNK
 from xling_tasks.models.health import ServiceDown
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.replies.folder import cache_folder, key_of, named_folder
-from xling_tasks.replies.role import store_of
-from xling_tasks.replies.saved import (
+from xling_tasks.replies.role import (
     forget_saved,
     save_answers,
     saved_places,
     saved_row,
     saved_rows,
+    store_of,
 )
 
 

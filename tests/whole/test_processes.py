@@ -13,7 +13,7 @@ from builders import UNASKED
 from stored import names_in
 
 from xling_tasks.replies.journal import read_journal
-from xling_tasks.replies.saved import saved_places
+from xling_tasks.replies.role import saved_places
 
 pytest.importorskip("torch")
 

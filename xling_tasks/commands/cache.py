@@ -18,8 +18,7 @@ from xling_tasks.replies.file import remove
 from xling_tasks.replies.folder import ENDING, cache_folder
 from xling_tasks.replies.former import JOURNALS, TAKEN
 from xling_tasks.replies.journal import read_journal
-from xling_tasks.replies.role import ANSWERS, MODEL, store_files
-from xling_tasks.replies.saved import saved_places
+from xling_tasks.replies.role import ANSWERS, MODEL, saved_places, store_files
 from xling_tasks.replies.store import ReplyStore
 
 _DAY = 86_400

@@ -21,7 +21,7 @@ from xling_tasks.logs.by_language import recorded
 from xling_tasks.logs.checked import check_results
 from xling_tasks.logs.replay_prompts import Digest, Logged, LoggedPrompt
 from xling_tasks.logs.results import SAMPLES, Results, model_line
-from xling_tasks.replies.saved import STORES, saved_places, saved_row, saved_rows
+from xling_tasks.replies.role import STORES, saved_places, saved_row, saved_rows
 from xling_tasks.safe_json import loads, read_lines
 from xling_tasks.unanswered import missing_in
 

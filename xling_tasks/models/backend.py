@@ -22,7 +22,7 @@ from xling_tasks.models.batches import batches_of
 from xling_tasks.models.calls import Stream, stream
 from xling_tasks.models.control_tokens import inert_for
 from xling_tasks.models.doubt import shared
-from xling_tasks.models.failures import ANSWER, FAILED, Reply, Tally, in_words, tell
+from xling_tasks.models.failures import ANSWER, FAILED, Reply, in_words, tell
 from xling_tasks.models.health import Health, Limits
 from xling_tasks.models.rounds import Call, concurrency
 from xling_tasks.models.spec import SELF, ModelSpec
@@ -66,7 +66,6 @@ class Backend:
             can be cached.
         former: The identity in caches of 0.2, which had all arguments in it; None where that is
             the same, or says too little.
-        tally: What it did so far.
     """
 
     def __init__(
@@ -77,7 +76,6 @@ class Backend:
         self.lm, self._named = under_test(role) if spec.model == SELF else build(role, spec)
         self.identity, self.former = _identities(role, self._named)
         self.chat = wants_chat(self.lm, spec)
-        self.tally = Tally()
         self._checked = False
         self._limits = Limits.of(
             self._args, deadline=spec.deadline, error_texts=spec.detect_errors, doubt=True
@@ -228,7 +226,6 @@ class Backend:
 
     def stream(self, calls: Sequence[Call]) -> Stream:
         """Replies of calls as they arrive, uncached; see `calls.stream`."""
-        self.tally.asked += len(calls)
         return stream(self.lm, calls, self._limits, self._health, self._batches)
 
     def calls(self, prompts: Iterable[str], gen_kwargs: dict[str, Any]) -> list[Call]:
@@ -237,7 +234,6 @@ class Backend:
 
     def _say_missing(self, replies: Mapping[str, Reply]) -> None:
         reasons = Counter(reply.reason for reply in replies.values() if reply.outcome != ANSWER)
-        self.tally.reasons.update(reasons)
         tell(self.role, reasons)
         if reasons:
             log.error(

@@ -10,7 +10,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
@@ -201,19 +200,6 @@ def alike(text: str) -> str:
 
 
 _told: Counter[tuple[str, str]] = Counter()
-
-
-@dataclass
-class Tally:
-    """What a backend did in this process, in prompts.
-
-    Attributes:
-        asked: Sent, each once however many attempts it took.
-        reasons: Those without an answer, by reason.
-    """
-
-    asked: int = 0
-    reasons: Counter[str] = field(default_factory=Counter)
 
 
 def tell(role: str, reasons: Mapping[str, int]) -> None:

@@ -88,7 +88,8 @@ class ModelSpec:
         if not _is_whole(spec.max_gen_toks):
             raise SettingError(f"{name}.max_gen_toks: must be a positive integer")
         size = spec.batch_size
-        if size is not None and not _is_whole(size) and not _is_automatic(size):
+        text = isinstance(size, str) and re.fullmatch(r"auto(:\d{1,4})?|[1-9]\d{0,6}", size)
+        if size is not None and not _is_whole(size) and not text:
             raise SettingError(
                 f"{name}.batch_size: must be a positive integer or 'auto', got {size!r:.40}"
             )
@@ -157,8 +158,3 @@ def _who(spec: ModelSpec) -> tuple[str, dict[str, Any]]:
 def _is_whole(value: Any) -> bool:
     """Whether a number counts something; True is none, though Python calls it an integer."""
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 2**31
-
-
-def _is_automatic(size: Any) -> bool:
-    """`auto`, `auto:4`, or a number as text."""
-    return isinstance(size, str) and re.fullmatch(r"auto(:\d{1,4})?|[1-9]\d{0,6}", size) is not None

@@ -21,8 +21,7 @@ from xling_tasks.log import log
 from xling_tasks.replies.durable import Shelves
 from xling_tasks.replies.folder import key_of
 from xling_tasks.replies.former import former_identity, former_journal, in_use, read_former_journal
-from xling_tasks.replies.role import MODEL, path_of_task
-from xling_tasks.replies.saved import forget_saved
+from xling_tasks.replies.role import MODEL, forget_saved, path_of_task
 from xling_tasks.replies.store import ReplyStore
 from xling_tasks.secrets import redact
 

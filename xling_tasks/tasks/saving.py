@@ -10,7 +10,7 @@ from xling_tasks.lm import journaled
 from xling_tasks.log import log
 from xling_tasks.logs.answers import answer_lines, new_run
 from xling_tasks.replies.folder import cache_folder
-from xling_tasks.replies.saved import save_answers
+from xling_tasks.replies.role import save_answers
 from xling_tasks.tasks.scored import ScoredTask
 
 _unsaved: list[weakref.ref[ScoredTask]] = []
