@@ -113,7 +113,7 @@ def batch_round(
         for lines in _files(service.endpoint, payloads, rest):
             batch = Batch(service.upload(b"".join(line for _, line in lines.values())), [*lines])
             key = service.prefix + batch.file
-            under_way[key], wanted[key] = batch, {own: i for own, (i, _) in lines.items()}
+            under_way[key], wanted[key] = batch, {request: i for request, (i, _) in lines.items()}
             _note(noted, key, batch)
             batch.id = service.create(batch.file)
             _note(noted, key, batch)
@@ -144,8 +144,8 @@ def _found(
     """
     there: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for key, batch in under_way.items():
-        for own in batch.ids:
-            there[own.partition(".")[0]].append((key, own))
+        for request in batch.ids:
+            there[request.partition(".")[0]].append((key, request))
     equal: dict[str, list[int]] = defaultdict(list)
     for i, payload in payloads.items():
         equal[_digest(payload)].append(i)
@@ -153,8 +153,8 @@ def _found(
     rest: list[int] = []
     for digest, same in equal.items():
         left = there[digest][-len(same) :]
-        for (key, own), i in zip(left, same, strict=False):
-            wanted[key][own] = i
+        for (key, request), i in zip(left, same, strict=False):
+            wanted[key][request] = i
         rest += same[len(left) :]
     return wanted, sorted(rest)
 
@@ -168,14 +168,14 @@ def _files(
     size = 0
     for i in places:
         digest = _digest(payloads[i])
-        own = f"{digest}.{number[digest]}"
+        request = f"{digest}.{number[digest]}"
         number[digest] += 1
-        asked = {"custom_id": own, "method": "POST", "url": endpoint, "body": payloads[i]}
+        asked = {"custom_id": request, "method": "POST", "url": endpoint, "body": payloads[i]}
         line = json.dumps(asked).encode() + b"\n"
         if lines and (len(lines) >= MOST_REQUESTS or size + len(line) > MOST_BYTES):
             yield lines
             lines, size = {}, 0
-        lines[own] = (i, line)
+        lines[request] = (i, line)
         size += len(line)
     if lines:
         yield lines
@@ -217,8 +217,10 @@ def _replies(
                     raise
                 yield given
                 # Those equal to what was wanted here were taken before a run ended.
-                over = {own.partition(".")[0] for own in wanted[key]}
-                batch.ids = [own for own in batch.ids if own.partition(".")[0] not in over]
+                over = {request.partition(".")[0] for request in wanted[key]}
+                batch.ids = [
+                    request for request in batch.ids if request.partition(".")[0] not in over
+                ]
                 _note(noted, key, batch)
             bar.n = min(total, sum(counted.values()))
             bar.refresh()
@@ -265,7 +267,7 @@ class _Service:
             )  # fmt: skip
             return None
         batches = told.get("data") if isinstance(told, Mapping) else told
-        found = (str(own["id"]) for own in batches or () if own.get("input_file_id") == file)
+        found = (str(each["id"]) for each in batches or () if each.get("input_file_id") == file)
         return next(found, None)
 
     def state(self, batch: str) -> dict[str, Any]:
@@ -304,11 +306,13 @@ class _Service:
             self._refused(told, batch)
         found: dict[str, Any] = {}
         for line in lines:
-            own, reply = self._line(line, calls, wanted)
-            if own in wanted and (own not in found or isinstance(found[own], CallFailed)):
-                found[own] = reply
+            request, reply = self._line(line, calls, wanted)
+            if request in wanted and (
+                request not in found or isinstance(found[request], CallFailed)
+            ):
+                found[request] = reply
         lost = CallFailed(f"not in the {told['status']} batch")
-        given = [(i, found.get(own, lost)) for own, i in wanted.items()]
+        given = [(i, found.get(request, lost)) for request, i in wanted.items()]
         for _, reply in given:
             if isinstance(reply, CallFailed):
                 self.health.gave_up(CallFailed(reply.reason, down=True))
@@ -330,24 +334,24 @@ class _Service:
         """The id on a line of a file of results, and what it says."""
         try:
             told = json.loads(line)
-            own = str(told["custom_id"])
+            request = str(told["custom_id"])
         except (ValueError, TypeError, KeyError, RecursionError):
             return "", CallFailed("no JSON in a line of the results")
-        if own not in wanted:
-            return own, CallFailed("of another request")
+        if request not in wanted:
+            return request, CallFailed("of another request")
         answered = told.get("response") or {}
         status = int(answered.get("status_code") or 0)
         try:
             if status >= 400:
-                return own, http.refused(status, {}, json.dumps(answered.get("body")))
+                return request, http.refused(status, {}, json.dumps(answered.get("body")))
             if told.get("error") or not answered:
                 error = told.get("error")
                 code = error.get("code") if isinstance(error, Mapping) else None
-                return own, CallFailed(f"batch error {code or 'without a code'}")
-            call = calls[wanted[own]]
-            return own, reply_in(self._lm, call, answered.get("body"), self._limits.error_texts)
+                return request, CallFailed(f"batch error {code or 'without a code'}")
+            call = calls[wanted[request]]
+            return request, reply_in(self._lm, call, answered.get("body"), self._limits.error_texts)
         except CallFailed as failed:
-            return own, failed
+            return request, failed
 
     def _call(self, method: str, path: str, **more: Any) -> Any:
         """A request that may be made again."""

@@ -137,8 +137,8 @@ def _batches(lm: Any, calls: Sequence[Call], health: Health) -> Stream:
                 arrived = [(part[0], Reply("", FAILED, type(error).__name__))]
             health.reasons.update(reply.reason for _, reply in arrived if reply.failed)
             lost = sum(reply.failed for _, reply in arrived)
-            own = all(calls[i].follows for i in part)
-            failed = failed + lost if lost == len(arrived) and not own else 0
+            follows = all(calls[i].follows for i in part)
+            failed = failed + lost if lost == len(arrived) and not follows else 0
             yield arrived
             if failed >= min(len(calls), 10) and failed >= 3:
                 raise health.down(f"{failed} calls in a row failed")

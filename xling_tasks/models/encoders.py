@@ -55,15 +55,15 @@ def encoders_as_published(settings: Mapping[str, Any]) -> None:
         SettingError: Naming the setting.
     """
     for name, usual in DEFAULTS.items():
-        own = settings.get(name)
-        if not isinstance(own, EncoderSpec):
+        chosen = settings.get(name)
+        if not isinstance(chosen, EncoderSpec):
             continue
-        given = json.loads(own.arguments)
+        given = json.loads(chosen.arguments)
         paper = usual["model"].rpartition("/")[2]
         if Path(given["model"]).name != paper or "layer" in given:
             raise SettingError(
                 f"--metadata protocol=published: the papers' {name} is {paper} with its usual "
-                f"layer, and {name}={own.arguments} contradicts it; name a folder of that name, "
+                f"layer, and {name}={chosen.arguments} contradicts it; name a folder of that name, "
                 f"or {name}=false to leave its metrics out"
             )
 

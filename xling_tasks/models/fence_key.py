@@ -91,18 +91,18 @@ def _of_folder(folder: Path) -> bytes | None:
 
 def _make(path: Path) -> None:
     """Write a new key, whole or not at all; of several processes one wins."""
-    own = path.with_name(f".{NAME}.{os.getpid()}.{secrets.token_hex(8)}")
-    descriptor = os.open(own, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    new = path.with_name(f".{NAME}.{os.getpid()}.{secrets.token_hex(8)}")
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "w", encoding="ascii") as handle:
             handle.write(secrets.token_hex(32) + "\n")
             handle.flush()
             os.fsync(handle.fileno())
         try:
-            os.link(own, path)  # fails where another process was first
+            os.link(new, path)  # fails where another process was first
         except FileExistsError:
             pass
         except OSError:  # a file system without links
-            os.replace(own, path)
+            os.replace(new, path)
     finally:
-        own.unlink(missing_ok=True)
+        new.unlink(missing_ok=True)

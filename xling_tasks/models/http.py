@@ -80,9 +80,9 @@ async def post(lm: Any, session: Any, messages: list[Any], gen_kwargs: dict[str,
 def payload(lm: Any, messages: list[Any], gen_kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """What the backend sends for one request."""
     extra = {"eos": lm.eos_string} if lm.tokenizer is not None else {}
-    own = copy.deepcopy(dict(gen_kwargs))  # a payload takes its arguments out of the mapping
+    arguments = copy.deepcopy(dict(gen_kwargs))  # a payload takes its arguments out of the mapping
     asked: dict[str, Any] = lm._create_payload(
-        lm.create_message(messages), generate=True, gen_kwargs=own, seed=lm._seed, **extra
+        lm.create_message(messages), generate=True, gen_kwargs=arguments, seed=lm._seed, **extra
     )
     return asked
 

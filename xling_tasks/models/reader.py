@@ -70,13 +70,13 @@ class Reader:
         def read(choice: Choice, said: str | None, code: str) -> frozenset[str] | None:
             return read_letters(said, code, dict(choice.options), several=choice.several)
 
-        return self._read(asked, read)
+        return self._readings(asked, read)
 
     def verdicts(self, asked: Sequence[Opinion]) -> list[int | None]:
         """1 for Yes, 0 for No; None where a reply says neither, or the model does not say."""
-        return self._read(asked, lambda _, said, code: read_word(said, code))
+        return self._readings(asked, lambda _, said, code: read_word(said, code))
 
-    def _read(
+    def _readings(
         self, asked: Sequence[_Asked], read: Callable[[_Asked, str | None, str], _T | None]
     ) -> list[_T | None]:
         codes = {each: code_for(each, self._fences) for each in asked}

@@ -170,7 +170,7 @@ def _template(kind: type) -> Mapping[str, Any]:
     templates = _templates()
     for each in kind.__mro__:
         if path := templates.get(f"{each.__module__}.{each.__qualname__}"):
-            return _read(path)
+            return _keys_of(path)
     return {}
 
 
@@ -185,7 +185,7 @@ def _templates() -> dict[str, Path]:
 
 
 @functools.cache
-def _read(path: Path) -> Mapping[str, Any]:
+def _keys_of(path: Path) -> Mapping[str, Any]:
     lines = _CLASS.sub("", path.read_text(encoding="utf-8"))
     content: Mapping[str, Any] = yaml.safe_load(lines)
     return content

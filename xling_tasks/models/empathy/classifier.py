@@ -70,7 +70,7 @@ def load_classifier(path: str) -> EmpathyClassifier:
     """
     folder = Path(path).expanduser()
     place = f"--metadata empathy_classifier={path}"
-    about = _read(folder / _ABOUT, place, _KEYS)
+    about = _content(folder / _ABOUT, place, _KEYS)
     if about["format"] != FORMAT or about["mechanisms"] != list(MECHANISMS):
         raise SettingError(
             f"{place}: {_ABOUT}: format {about['format']!r} is not {FORMAT}, or its mechanisms "
@@ -84,7 +84,7 @@ def load_classifier(path: str) -> EmpathyClassifier:
             f"{place}: the model's files are not those that {_ABOUT} was written for (field "
             "'weights'); copy the whole folder again, or train again"
         )
-    card = _read(folder / _METRICS, place)
+    card = _content(folder / _METRICS, place)
     return EmpathyClassifier(_signature(about), card, _load(about["backend"], folder, place))
 
 
@@ -94,7 +94,7 @@ def trained_on(path: str) -> tuple[str, int]:
     Raises:
         SettingError: If the folder holds none.
     """
-    about = _read(Path(path).expanduser() / _ABOUT, f"--classifier {path}", _KEYS)
+    about = _content(Path(path).expanduser() / _ABOUT, f"--classifier {path}", _KEYS)
     return str(about["data"]), int(about["seed"])
 
 
@@ -156,7 +156,7 @@ def _signature(about: Mapping[str, Any]) -> str:
     return f"{about['backend']}({listed})"
 
 
-def _read(path: Path, place: str, keys: Sequence[str] = ()) -> dict[str, Any]:
+def _content(path: Path, place: str, keys: Sequence[str] = ()) -> dict[str, Any]:
     make = "make one with `xling empathy train --data DIR --to FOLDER` and name that folder"
     if not path.is_file():
         raise SettingError(f"{place}: there is no {path.name} in it, so no classifier; {make}")

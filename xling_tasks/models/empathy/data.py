@@ -104,7 +104,7 @@ def load(folder: Path) -> EmpathyData:
     """
     if not folder.is_dir():
         raise DataError(f"{folder}: there is no such folder; --data takes EPITOME's CSV files")
-    files = [_read(folder / name) for name in FILES]
+    files = [_pairs_in(folder / name) for name in FILES]
     for table, rows in files[1:]:
         _same_pairs(files[0], (table, rows))
         _same_pairs((table, rows), files[0])
@@ -185,7 +185,7 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def _read(path: Path) -> tuple[Table, dict[_Key, _Row]]:
+def _pairs_in(path: Path) -> tuple[Table, dict[_Key, _Row]]:
     (table,) = read_tables(path)
     table.require(COLUMNS)
     rows: dict[_Key, _Row] = {}

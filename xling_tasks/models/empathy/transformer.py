@@ -49,8 +49,8 @@ class TransformerClassifier:
     @property
     def columns(self) -> list[int]:
         """The places in `MECHANISMS` of those that it knows."""
-        own = self.made_of.get("mechanism")
-        return list(range(len(MECHANISMS))) if own is None else [MECHANISMS.index(own)]
+        mechanism = self.made_of.get("mechanism")
+        return list(range(len(MECHANISMS))) if mechanism is None else [MECHANISMS.index(mechanism)]
 
     def cut(self, pairs: Sequence[tuple[str, str]]) -> int:
         """How many pairs have a text longer than `max_tokens`."""

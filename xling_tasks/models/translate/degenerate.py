@@ -149,10 +149,12 @@ def _is_refusal(source: str, text: str, source_language: str) -> bool:
 
 def _is_list_of_names(source: str, source_language: str) -> bool:
     """Whether a source without a word of its language's own script lists single words."""
-    own = _own_script(source_language)
+    letters = _own_script(source_language)
     items = _LIST_MARK.split(source.strip(" .。।"))
     return (
-        not own.search(source) and len(items) > 1 and all(len(each.split()) < 2 for each in items)
+        not letters.search(source)
+        and len(items) > 1
+        and all(len(each.split()) < 2 for each in items)
     )
 
 
@@ -161,11 +163,11 @@ def _holds(source: str, text: str, source_language: str) -> bool:
     if source.strip(" .。!?।！？") not in text:
         return False
     # Words of another script are drugs' names and the like, which a translation keeps.
-    own = _own_script(source_language)
-    words = (word for word in _UNITS.findall(_ADDRESS.sub(" ", source)) if own.search(word))
+    letters = _own_script(source_language)
+    words = (word for word in _UNITS.findall(_ADDRESS.sub(" ", source)) if letters.search(word))
     plain = {word for word in words if word == word.lower() and not any(map(str.isdigit, word))}
     # In Latin script a list of terms may be spelled as in English: `oral, rectal, nasal`.
-    alike = own.search("a") or max(map(len, plain), default=0) == 1
+    alike = letters.search("a") or max(map(len, plain), default=0) == 1
     return len(plain) >= (2 * _COPY_WORDS if alike else _COPY_WORDS)
 
 
@@ -182,8 +184,8 @@ def _is_made_of(source: str, text: str) -> bool:
 
 def _is_foreign_script(text: str, language: str) -> bool:
     words = _UNITS.findall(_ADDRESS.sub(" ", text))
-    own = _own_script(language)
-    foreign = [word for word in words if LETTER.search(word) and not own.search(word)]
+    letters = _own_script(language)
+    foreign = [word for word in words if LETTER.search(word) and not letters.search(word)]
     counted = [word for word in foreign if word == word.lower()]
     return len(counted) >= _FOREIGN_WORDS and len(foreign) > len(words) / 2
 

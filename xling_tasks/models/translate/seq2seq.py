@@ -59,7 +59,7 @@ class Seq2Seq:
         self.name = str(args["pretrained"])
         self.dtype = str(args.get("dtype") or "float32")
         self._device, self._device_map = args.get("device"), args.get("device_map")
-        self._config, self._tokenizer = self._read(args.get("revision"))
+        self._config, self._tokenizer = self._config_and_tokenizer(args.get("revision"))
         self.revision = _revision(self.name, args.get("revision"), self._config)
         self._inert = inert_for(self._tokenizer)
         self._family = Family(self.name, self._config, self._tokenizer)
@@ -234,7 +234,7 @@ class Seq2Seq:
         model.generation_config = GenerationConfig()
         return model
 
-    def _read(self, revision: str | None) -> tuple[Any, Any]:
+    def _config_and_tokenizer(self, revision: str | None) -> tuple[Any, Any]:
         try:
             from transformers import AutoConfig, AutoTokenizer
         except ImportError as error:
