@@ -17,7 +17,7 @@ _PHRASES = """
     yes no right wrong is not because so but or refusal concession granted
     answer answers option options label labels are and both each all none except choose chosen maybe
     also wait final seems article end aside points explains_best explains
-    subject noun fully opinion doubt adverb fine flawed praise blame unsure offer otherwise polite
+    subject noun fully opinion doubt adverb fine flawed praise blame unsure offer polite
     emphatic looks advised replies question fails according agree disagree
     judges marks self fault shows supposing certain within matter whole
 """

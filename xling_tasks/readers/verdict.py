@@ -144,8 +144,6 @@ class _Reader:
             value = _bare(line)
             if value is not None:
                 yield value
-        for match in RULES.OTHERWISE.finditer(kinds):
-            yield _value(match)
         sentences = [
             part for part in RULES.SENTENCE.findall(lines[-1]) if part.strip(row("stop bullet"))
         ]
@@ -161,11 +159,6 @@ class _Reader:
     def _opening(self) -> int | None:
         match = RULES.OPENING.match(self.kinds)
         if match is None:
-            # 'Yes it is correct': a verdict and, without a comma, a statement of the same.
-            head = RULES.HEAD.match(self.kinds)
-            said = head and self._statement(head.end(), len(self.kinds))
-            if head and said and _said(said) == _value(head):
-                return _value(head)
             return None
         sentence = RULES.SENTENCE.match(self.kinds, match.start())
         if sentence and sentence[0].endswith(KIND["query"]):
@@ -199,6 +192,8 @@ class _Reader:
             if said is None and head:
                 start = match.start() + head.end()
                 said = self._statement(start, match.end()) or self._named(start, match.end())
+                if said and has(head[0], "yes") and _said(said) == NO:
+                    yield YES  # 'Yes it is incorrect'
             granted = RULES.CONCEDES.match(sentence)
             if said is None and granted and self._of_the_answer(match.start(), granted.end()):
                 said = self._statement(match.start() + granted.end(), match.end())

@@ -35,7 +35,6 @@ BREAK = (?=$|[stop comma colon open close line query dash because bullet]|(?<=ri
 BARE = LEAD (?:EDGE LABEL* [adverb comma colon]* ITEM)+ EDGE is? EDGE
 LABELS = ^ START
 OPENING = START adverb* fully? ITEM (?:[comma stop]* adverb* ITEM)* [adverb opinion]* BREAK
-HEAD = START (?:(?P<yes>yes)|(?P<no>no))
 MARKED = (?:^|(?<=[stop comma colon line bullet open ABOUT query opinion]
  |[word foreign] (?=so|noun)|foreign adverb (?=ABOUT)))
  (?P<label>LABEL+) EDGE adverb* ITEM BREAK
@@ -52,7 +51,6 @@ HESITANT = START ITEM (?:[comma]? ITEM)* stop{2,} line* (?=[^stop line])
 ITEM_ENDS = adverb* ITEM [stop line]*
 QUOTES = [word foreign adverb noun or is according]* subject [^WORDS not unsure doubt query
  stop]{0,5}
-OTHERWISE = otherwise comma? (?:(?P<yes>yes)|(?P<no>no))
 SAYS = [WORDS fine flawed fails]
 SENTENCE = [^ENDS]* ENDS?
 
