@@ -26,7 +26,7 @@ MAY = {
     "report/tables/headlines.py": "the warning about empathy that is absent on both sides",
     "report/tables/significance.py": "the tests of XLingEval's consistency",
     "report/human": "people's labels, which are correctness's",
-    "report/judge_error.py": "the advice to label answers, which correctness has",
+    "report/lines.py": "the advice to label answers, which correctness has",
     "commands/annotate/": "the pages: correctness's labels, and the answers that tasks translate",
     "commands/rank/": "a paper's table, from the rationales' metrics",
     "commands/submit/": "MMedBench's leaderboard, with its own names",

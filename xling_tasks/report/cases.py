@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xling_metrics.stats.odds import AtOdds
@@ -71,12 +71,11 @@ class Case:
 
 def cases_of(statistics: Statistics, model: Model) -> Iterator[Case]:
     """Every endpoint of every language but English."""
-    concluded_of = exploratory_beside(model)
     read = {id(task): measured(task) for task in model.tasks}
     paired_with: set[tuple[int, str]] = set()
     for english, task, name, base_name in english_pairs(model):
         endpoint = task.endpoints.get(name)
-        if endpoint is None or concluded_of(task):
+        if endpoint is None or exploratory_beside(task, model):
             continue
         paired_with.add((id(task), name))
         panel, language = panel_of(task.place, name)
@@ -92,19 +91,15 @@ def cases_of(statistics: Statistics, model: Model) -> Iterator[Case]:
                 yield _agreement(statistics, model, read[id(task)], name, endpoint)
 
 
-def exploratory_beside(model: Model) -> Callable[[Task], bool]:
+def exploratory_beside(task: Task, model: Model) -> bool:
     """Whether another form of a task's criterion, which counts, was run on the same questions.
 
     Probabilities of Yes (`_ll`) are another view of the verdicts that the model writes: where both
     were run, those that users would read are concluded on.
     """
-    there = {task.place for task in model.tasks}
-
-    def beside(task: Task) -> bool:
-        key = task.place.criterion.removesuffix("_ll")
-        return key != task.place.criterion and task.place._replace(criterion=key) in there
-
-    return beside
+    key = task.place.criterion.removesuffix("_ll")
+    written = task.place._replace(criterion=key)
+    return written != task.place and any(other.place == written for other in model.tasks)
 
 
 def case_of(

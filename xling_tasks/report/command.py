@@ -5,19 +5,20 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from xling_tasks.criteria import ENGLISH
 from xling_tasks.data.topics import read_topics
 from xling_tasks.errors import SettingError
+from xling_tasks.languages import LANGUAGES, in_order
 from xling_tasks.output import file_names, refuse_others
 from xling_tasks.pages.door import write_door
 from xling_tasks.report.data import read_models
 from xling_tasks.report.human_pages import read_human
 from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Cell, Comparison, Report
-from xling_tasks.report.only import only, only_of_table, wanted_languages
 from xling_tasks.report.options import add_common, add_languages, add_runs, add_to, checked
 from xling_tasks.report.page.first import answers
 from xling_tasks.report.page.markdown import markdown
@@ -26,6 +27,7 @@ from xling_tasks.report.page.samples import samples_to_read
 from xling_tasks.report.pictures.all import Picture, pictures, summary
 from xling_tasks.report.pictures.png import INSTALL, as_png, available, numbered
 from xling_tasks.report.tables.all import conclusions_in_words, differences, tables
+from xling_tasks.report.tables.grid import is_language
 from xling_tasks.report.tables.table import Table, as_csv, as_markdown
 from xling_tasks.report.unused import unused_runs
 from xling_tasks.secrets import without_hosts
@@ -68,14 +70,14 @@ def report(options: argparse.Namespace) -> str:
     made = make_report(models, statistics, human)
     every = made
     if options.languages is not None:
-        made = only(made, wanted_languages(made, options.languages))
+        made = _only(made, _wanted_languages(made, options.languages))
     told = [] if human is None else human.notes
     unused = unused_runs(options.folders, options.family)
     others = list(dict.fromkeys(line for model in models for line in model.about_others))
     banner = [*told, *differences(made), *unused, *others]
     shown = tables(made, published=not options.no_published, topics=named)
     if made.languages:
-        shown = [only_of_table(table, made.languages) for table in shown]
+        shown = [_only_of_table(table, made.languages) for table in shown]
     first, drawn = ([], []) if options.no_pictures else _pictures(made)
     read = samples_to_read(made, n=options.samples) if options.samples else []
     created = max(task.results.run.stamp for model in made.models for task in model.tasks)
@@ -92,6 +94,66 @@ def report(options: argparse.Namespace) -> str:
     (options.to / "report.json").write_text(numbers, encoding="utf-8")
     lines = [f"{options.to / 'report.html'}: {len(shown)} tables, {len(drawn)} pictures."]
     return "\n".join([*said, *(f"Note: {line}" for line in [*banner, *notes]), *lines])
+
+
+# The report of some languages (`--for es,hi`): all was computed before, so that no number,
+# correction or verdict depends on what is shown
+
+
+def _wanted_languages(report: Report, codes: str) -> tuple[str, ...]:
+    """The languages of `--for`, in order; English is always there and need not be named."""
+    known = in_order({c.language for c in report.cells if is_language(c.language)} - {ENGLISH})
+    wanted = {code.strip().lower() for code in codes.split(",") if code.strip()} - {ENGLISH}
+    unknown = sorted(wanted - set(known))
+    if unknown or not wanted:
+        raise SettingError(
+            f"--for {codes}: there are no results in {', '.join(unknown) or 'no language'}; "
+            f"this report has {', '.join(known) or 'no language beside English'}"
+        )
+    return tuple(in_order(wanted))
+
+
+def _only(report: Report, languages: Sequence[str]) -> Report:
+    """The part of a report that is about some languages and English."""
+    kept = {ENGLISH, *languages}
+    models = tuple(
+        replace(model, tasks=[task for task in model.tasks if task.place.language in ("", *kept)])
+        for model in report.models
+    )
+    return replace(
+        report,
+        models=models,
+        cells=tuple(cell for cell in report.cells if cell.language in kept),
+        comparisons=tuple(item for item in report.comparisons if item.side in kept),
+        conclusions=tuple(item for item in report.conclusions if item.language in kept),
+        corrected=tuple(item for item in report.corrected if item.language in kept),
+        # The papers' tests are over all languages at once.
+        classic=(),
+        languages=tuple(languages),
+    )
+
+
+def _only_of_table(table: Table, languages: Sequence[str]) -> Table:
+    """A table without the rows and columns of other languages, such as those of published rows."""
+    others = set(LANGUAGES) - {ENGLISH, *languages}
+    place = table.columns.index("language") if "language" in table.columns else None
+    rows = [
+        index for index, row in enumerate(table.rows) if place is None or row[place] not in others
+    ]
+    columns = [
+        index
+        for index, name in enumerate(table.columns)
+        if name.partition(" ")[0].removesuffix(":") not in others
+    ]
+    return replace(
+        table,
+        columns=tuple(table.columns[i] for i in columns),
+        rows=tuple(tuple(table.rows[row][i] for i in columns) for row in rows),
+        published=frozenset(at for at, row in enumerate(rows) if row in table.published),
+    )
+
+
+# What is written
 
 
 def _clear(folder: Path) -> None:

@@ -149,7 +149,8 @@ def _judged(item: Conclusion, case: Case) -> Conclusion:
     same, same_read = (_same(item, case, k) for k in (_odds_of_same(item), 1.0))
     if same and not (stands and item.meaning in NAMED):
         turns = turns_at(lambda k: _same(item, case, k))
-        return replace(item, verdict=SAME, reason=_within(item), turns_at=turns)
+        reason = f"the interval lies within {item.margin:g} on both sides"
+        return replace(item, verdict=SAME, reason=reason, turns_at=turns)
     worse = (item.estimate < 0) == item.higher_is_better
     if stands and case.endpoint.agreement and not worse:
         return replace(item, verdict=SAME, reason=NO_LESS)
@@ -227,10 +228,6 @@ def rules_out_worse(item: Conclusion, case: Case) -> bool | None:
 
 def _odds_of_same(item: Conclusion) -> float:
     return ODDS_OF_HARM if item.meaning == "harm" else ODDS
-
-
-def _within(item: Conclusion) -> str:
-    return f"the interval lies within {item.margin:g} on both sides"
 
 
 # What so many questions would show

@@ -173,7 +173,7 @@ def newest_results(
     newest_by_model: dict[tuple[str, str], dict[str, TaskResults]] = {}
     names: dict[tuple[str, str], str] = {}
     for item in names_of_folders:
-        name, folder = _named(item)
+        name, folder = named_folder(item)
         runs = read_results(folder)
         every += runs
         if not runs or (only_ours and not any(any(members(run, known).values()) for run in runs)):
@@ -221,7 +221,7 @@ def _model(name: str, full: str, results: Mapping[str, TaskResults]) -> Model:
                 "one; put their results in two folders and name them: A=FOLDER B=FOLDER"
             )
         with reading(result.samples.path):
-            tasks.append(_read(Task(name, place, result)))
+            tasks.append(_filled(Task(name, place, result)))
     return Model(name, full, tasks, sorted(others))
 
 
@@ -242,18 +242,9 @@ def _refuse_two_files(results: Iterable[TaskResults]) -> None:
             )
 
 
-def folder_of(item: Path | str) -> Path:
-    """The folder in `NAME=FOLDER` or `FOLDER`."""
-    return _named(str(item))[1]
-
-
-def name_of(item: Path | str) -> str:
-    """The name in `NAME=FOLDER`; empty without one."""
-    return _named(str(item))[0]
-
-
-def _named(item: str) -> tuple[str, Path]:
-    name, sign, folder = item.partition("=")
+def named_folder(item: Path | str) -> tuple[str, Path]:
+    """Name (empty without one) and folder of `NAME=FOLDER` or `FOLDER`."""
+    name, sign, folder = str(item).partition("=")
     if sign and not os.path.exists(item):
         return name, Path(folder).expanduser()
     return "", Path(item).expanduser()
@@ -277,7 +268,7 @@ def _distinct(names: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], str
 # One task's samples
 
 
-def _read(task: Task) -> Task:
+def _filled(task: Task) -> Task:
     """Fill a task from its file of samples; without the file it keeps the harness's numbers."""
     samples = task.results.samples
     if not samples.path.is_file():
@@ -371,7 +362,10 @@ def _chance(doc: Mapping[str, Any]) -> float:
 
 def _check(task: Task) -> None:
     """Samples and results must tell the same, or one of them was changed."""
-    for name, again in _scores_again(task):
+    found = {name: column.whole() for name, column in task.columns.items()}
+    if "auc" in task.scores and task.rows:
+        found["auc"] = auc_interval(task.rows).value  # scikit-learn would take 90 MB
+    for name, again in found.items():
         value = task.scores[name]
         if value is None or again is None:
             same = value is again
@@ -383,11 +377,3 @@ def _check(task: Task) -> None:
                 f"{task.results.run.path.name} says {value}; the files do not belong together "
                 "or were changed. Run the task again, or remove the file of samples"
             )
-
-
-def _scores_again(task: Task) -> Iterator[tuple[str, float | None]]:
-    """The scores that follow from the samples."""
-    for name, column in task.columns.items():
-        yield name, column.whole()
-    if "auc" in task.scores and task.rows:
-        yield "auc", auc_interval(task.rows).value  # scikit-learn would take 90 MB

@@ -159,27 +159,22 @@ Endpoints: TypeAlias = dict[Key, tuple[Endpoint, str]]
 
 def _endpoints(models: Sequence[Model], *, english: bool) -> Endpoints:
     """Every endpoint that results have, and what one side lacks; English only if it is asked."""
-    of_each = []
-    for model in models:
-        beside = exploratory_beside(model)
-        of_each.append(
-            {
-                panel_of(task.place, name): endpoint
-                for task in model.tasks
-                if not beside(task)
-                for name, endpoint in task.endpoints.items()
-            }
-        )
+    of_each = [
+        {
+            panel_of(task.place, name): endpoint
+            for task in model.tasks
+            if not exploratory_beside(task, model)
+            for name, endpoint in task.endpoints.items()
+        }
+        for model in models
+    ]
     every: Endpoints = {}
     for at, own in enumerate(of_each):
-        other = of_each[1 - at] if len(of_each) == 2 else own
         for key, endpoint in own.items():
-            lacking = "" if key in other else f"only in {'AB'[at]}"
-            if english or key[1] != ENGLISH:
-                every[key] = (
-                    endpoint,
-                    lacking if english else "no English results to compare with",
-                )
+            if english:
+                every[key] = endpoint, "" if key in of_each[1 - at] else f"only in {'AB'[at]}"
+            elif key[1] != ENGLISH:
+                every[key] = endpoint, "no English results to compare with"
     return every
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xling_tasks.criteria import Panel, panel_of
+from xling_tasks.criteria import panel_of
 from xling_tasks.report.conclusions import conclusions_of
 from xling_tasks.report.data import Model
 from xling_tasks.report.human import Human
@@ -43,24 +43,20 @@ def make_report(models: Sequence[Model], options: Options, human: Human | None =
 def _with_roles(
     model: Model, comparisons: Sequence[Comparison], conclusions: Sequence[Conclusion]
 ) -> list[Comparison]:
-    """Endpoints get the corrected p of their conclusion; everything else is exploratory."""
+    """Endpoints get the corrected p of their conclusion; everything else is exploratory.
+
+    A veto says in what else than the language one was run otherwise than English.
+    """
     concluded = {(item.panel, item.language): item for item in conclusions}
-    apart = _apart(model)
+    vetoes = {
+        about: made_unlike(task, english, about[0])
+        for english, task, name, _ in english_pairs(model)
+        for about in [panel_of(task.place, name)]
+    }
     with_roles = []
     for item in comparisons:
-        own = concluded.get((item.panel, item.side))
-        role = "exploratory" if own is None else "endpoint"
-        p_holm = None if own is None else own.p_holm
-        with_roles.append(
-            replace(item, role=role, p_holm=p_holm, veto=apart.get((item.panel, item.side), ""))
-        )
+        about = item.panel, item.side
+        own, veto = concluded.get(about), vetoes.get(about, "")
+        role, p_holm = ("exploratory", None) if own is None else ("endpoint", own.p_holm)
+        with_roles.append(replace(item, role=role, p_holm=p_holm, veto=veto))
     return with_roles
-
-
-def _apart(model: Model) -> dict[tuple[Panel, str], str]:
-    """(Metric, language) -> in what else than the language it was run otherwise than English."""
-    reasons: dict[tuple[Panel, str], str] = {}
-    for english, task, name, _ in english_pairs(model):
-        about = panel_of(task.place, name)
-        reasons[about] = made_unlike(task, english, about[0])
-    return reasons

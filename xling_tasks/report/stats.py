@@ -53,14 +53,15 @@ class Statistics:
 
     def untested(self) -> Statistics:
         """The same without p-values, for sensitivity analyses."""
-        other = Statistics(self.options, self.human)
-        other.draws = self.draws._replace(tested=False, described=False)
-        return other
+        return self._without(tested=False, described=False)
 
     def undescribed(self) -> Statistics:
         """The same without effect sizes, where only intervals and tests are asked for."""
+        return self._without(described=False)
+
+    def _without(self, **asked: Any) -> Statistics:
         other = Statistics(self.options, self.human)
-        other.draws = self.draws._replace(described=False)
+        other.draws = self.draws._replace(**asked)
         return other
 
     def cells(self, model: Model) -> list[Cell]:

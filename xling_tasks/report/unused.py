@@ -10,7 +10,7 @@ from xling_tasks.errors import DataError
 from xling_tasks.logs.families import given_families, known_families
 from xling_tasks.logs.joined import members
 from xling_tasks.logs.results import TaskResults, read_results
-from xling_tasks.report.data import folder_of, name_of
+from xling_tasks.report.data import named_folder
 
 
 class _Run(NamedTuple):
@@ -37,7 +37,7 @@ def unused_runs(folders: Iterable[Path | str], families: Sequence[str] = ()) -> 
     known = [*given_families(families), *known_families()]
     runs: dict[tuple[str, str, str], dict[Path, _Run]] = {}
     for item in folders:
-        name, folder = name_of(item), folder_of(item)
+        name, folder = named_folder(item)
         for run in read_results(folder):
             about = members(run, known)
             for task in sorted(run.tasks):

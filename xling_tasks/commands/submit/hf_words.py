@@ -8,7 +8,7 @@ from pathlib import Path
 from xling_tasks.commands.submit.hf_parts import Words
 from xling_tasks.report.conclusions import conclusions_of
 from xling_tasks.report.data import read_models
-from xling_tasks.report.judge_error import about_the_judge
+from xling_tasks.report.lines import about_the_judge
 from xling_tasks.report.model import Options, Report
 from xling_tasks.report.sentences import sentences
 from xling_tasks.report.stats import Statistics

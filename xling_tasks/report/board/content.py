@@ -22,7 +22,7 @@ from xling_tasks.report.board.words import (
     place_title,
     shown,
 )
-from xling_tasks.report.judge_error import about_the_judge
+from xling_tasks.report.lines import about_the_judge
 from xling_tasks.report.sentences import VERDICTS, sentence
 from xling_tasks.secrets import publishable, publishable_text
 

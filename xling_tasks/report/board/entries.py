@@ -14,7 +14,7 @@ from xling_tasks.logs.results import as_json
 from xling_tasks.report.board.handed_in import handed_in
 from xling_tasks.report.board.model import EndpointCell, Entry, Made
 from xling_tasks.report.conclusions import conclusions_of
-from xling_tasks.report.data import Model, Task, each_model, folder_of
+from xling_tasks.report.data import Model, Task, each_model, named_folder
 from xling_tasks.report.model import Options, Report
 from xling_tasks.report.stats import Statistics
 from xling_tasks.report.tables.differences import differences
@@ -37,7 +37,7 @@ def entries(
     given = [str(item) for item in folders]
     for model in each_model(given, families):
         if model.tasks:
-            yield _entry(model, options, [folder_of(item) for item in given])
+            yield _entry(model, options, [named_folder(item)[1] for item in given])
 
 
 def _entry(model: Model, options: Options, folders: Sequence[Path]) -> Entry:

@@ -9,17 +9,22 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+from xling_metrics.stats.resampling import LEVEL
+
 from xling_tasks.errors import DataError
 from xling_tasks.output import csv_text, refuse_others, writing
 from xling_tasks.pages.door import write_door
-from xling_tasks.report.compare.answer import FEW, answers, by_language
 from xling_tasks.report.compare.numbers import Line, all_lines
-from xling_tasks.report.compare.page import compare_page
 from xling_tasks.report.compare.pairs import missing, one_model, paired, remarks, shared
 from xling_tasks.report.compare.settings import made_differently
 from xling_tasks.report.compare.verdicts import one_model_only, with_verdicts
 from xling_tasks.report.compare.words import (
+    FEW,
     NOTES,
+    answers,
+    by_language,
+    conclusions,
     in_words,
     language_name,
     outcome,
@@ -29,6 +34,9 @@ from xling_tasks.report.compare.words import (
 from xling_tasks.report.data import Model
 from xling_tasks.report.human_pages import read_human
 from xling_tasks.report.options import RUN, add_common, checked
+from xling_tasks.report.page.html import environment
+from xling_tasks.report.page.page import page_style, policy
+from xling_tasks.report.pictures.verdicts import overview
 from xling_tasks.report.stats import Statistics
 from xling_tasks.report.tables.table import as_markdown
 from xling_tasks.secrets import without_hosts
@@ -96,7 +104,7 @@ def compare(options: argparse.Namespace) -> str:
         table = csv_text(content["comparisons"])
         _write(
             options.to,
-            (compare_page(content, lines), _markdown(content, lines), table, text + "\n"),
+            (_page(content, lines), _markdown(content, lines), table, text + "\n"),
         )
     return text if options.json else "\n".join(_on_terminal(content, lines, options.to))
 
@@ -155,6 +163,17 @@ def _plain(line: Line) -> dict[str, Any]:
         "role": "endpoint" if said else "exploratory", "non_inferior": line.non_inferior,
         **{name: said.get(name) for name in _SAID},
     }  # fmt: skip
+
+
+def _page(content: Mapping[str, Any], lines: Sequence[Line]) -> str:
+    """One HTML document in the form of a report's: the answer, a picture, then the rest."""
+    style, said = page_style(), by_language(lines)
+    template = environment().get_template("compare.html")
+    return template.render(
+        policy=Markup(policy(style)), style=Markup(style), content=content, banner=[], criteria=(),
+        picture=overview(conclusions(lines), LEVEL, "A"), said=said, folded=len(said) > FEW,
+        tables=tables(lines),
+    )  # fmt: skip
 
 
 def _on_terminal(content: Mapping[str, Any], lines: Sequence[Line], to: Path) -> Iterator[str]:

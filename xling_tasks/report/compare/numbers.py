@@ -75,14 +75,10 @@ def all_lines(pairs: Sequence[Pair], statistics: Statistics) -> list[Line]:
             line.panel.dataset,
             line.kind,
             panels.index(line.panel),
-            *language_order(line.language),
+            # English, the other languages, means over languages.
+            *(line.language != ENGLISH, len(line.language) > 2, line.language),
         ),
     )
-
-
-def language_order(code: str) -> tuple[bool, bool, str]:
-    """English, the other languages, means over languages."""
-    return code != ENGLISH, len(code) > 2, code
 
 
 def _difference(statistics: Statistics, pair: Pair, name: str) -> Line:
@@ -96,24 +92,17 @@ def _difference(statistics: Statistics, pair: Pair, name: str) -> Line:
     made = statistics.compare(panel, sides, paired=True)
     if columns[0] is None or columns[1] is None:
         return replace(line, made=made) if made.n else line
-    wins = _wins(_own(columns[0], pair.a), _own(columns[1], pair.b), better)
-    return replace(line, made=made, wins=wins)
+    wins = wins_ties_losses(_each(columns[1], pair.b), _each(columns[0], pair.a))
+    return replace(line, made=made, wins=wins[::-1] if wins and better is False else wins)
 
 
-def _own(column: Column, task: Task) -> dict[str, float | None]:
+def _each(column: Column, task: Task) -> dict[str, float | None]:
     """Each question's own value of a metric: the metric over that question alone."""
     values = scored(column.score, column.sums).tolist()
     return {
         key: value if math.isfinite(value) else None
         for key, value in zip(task.ids, values, strict=True)
     }
-
-
-def _wins(
-    a: Mapping[str, float | None], b: Mapping[str, float | None], better: bool | None
-) -> tuple[int, int, int] | None:
-    counts = wins_ties_losses(b, a)
-    return counts[::-1] if counts is not None and better is False else counts
 
 
 # Gaps to English

@@ -13,7 +13,7 @@ from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.logs.families import given_families, known_families
 from xling_tasks.logs.joined import members
 from xling_tasks.logs.results import read_results, refuse_mixed_models
-from xling_tasks.report.data import Model, Task, folder_of, read_models
+from xling_tasks.report.data import Model, Task, named_folder, read_models
 from xling_tasks.report.model import Sides
 from xling_tasks.report.paired import over
 from xling_tasks.report.stats import AUC
@@ -45,7 +45,7 @@ def one_model(item: str, families: Sequence[str] = ()) -> Model:
     Raises:
         DataError: Naming the models where there are several.
     """
-    folder = folder_of(item)
+    _, folder = named_folder(item)
     known = [*given_families(families), *known_families()]
     runs = [run for run in read_results(folder) if any(members(run, known).values())]
     refuse_mixed_models(folder, runs)
@@ -212,15 +212,11 @@ def missing(a: Model, b: Model) -> Iterable[str]:
 
 def _about_metrics(side: str, both: Sequence[tuple[Task, Task]]) -> Iterable[str]:
     """Metrics of the first of each two tasks that the second lacks, or that are undefined."""
-    alone: dict[tuple[str, ...], list[str]] = {}
-    undefined: dict[tuple[str, ...], list[str]] = {}
-    for own, other in both:
-        task, scores = own.results.task, own.scores
-        lacking = tuple(name for name in scores if name not in other.scores)
-        alone.setdefault(lacking, []).append(task)
-        nothing = tuple(name for name, score in scores.items() if score is None)
-        undefined.setdefault(nothing, []).append(task)
-    for text, tasks_by_metrics in (("metrics only in", alone), ("undefined in", undefined)):
-        for metrics, tasks in tasks_by_metrics.items():
+    alone = {a.results.task: [x for x in a.scores if x not in b.scores] for a, b in both}
+    undefined = {a.results.task: [x for x, y in a.scores.items() if y is None] for a, _ in both}
+    for told, found in (("metrics only in", alone), ("undefined in", undefined)):
+        tasks_by_text: dict[str, list[str]] = {}
+        for task, metrics in found.items():
             if metrics:
-                yield f"{text} {side}: {', '.join(metrics)} ({', '.join(tasks)})"
+                tasks_by_text.setdefault(f"{told} {side}: {', '.join(metrics)}", []).append(task)
+        yield from _grouped(tasks_by_text)

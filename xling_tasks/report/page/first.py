@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from xling_tasks.criteria import CRITERIA, ENGLISH
 from xling_tasks.report.conclusions import TOO_FEW
-from xling_tasks.report.judge_error import about_the_judge
-from xling_tasks.report.lines import SEVERITY, Line, answer, lines
+from xling_tasks.report.lines import SEVERITY, Line, about_the_judge, answer, lines
 from xling_tasks.report.model import Conclusion, Report
 from xling_tasks.report.sentences import (
     against_one,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xling_tasks.report.judge_error import about_the_judge
+from xling_tasks.report.lines import about_the_judge
 from xling_tasks.report.model import Conclusion, Report
 from xling_tasks.report.sentences import by_criterion
 from xling_tasks.report.tables.correctness import correctness_tables, human_tables
