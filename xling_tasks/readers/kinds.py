@@ -20,6 +20,7 @@ _PHRASES = """
     subject noun fully opinion doubt adverb fine flawed praise blame unsure offer polite
     emphatic looks advised replies question fails according agree disagree
     judges marks self fault shows supposing certain within matter whole
+    has first second third fourth fifth last
 """
 PHRASES = frozenset(_PHRASES.split())
 """Kinds of phrases, as the files in `phrases/` name them."""

@@ -22,11 +22,11 @@ CLOSES = CLOSE*
 HEAD_OF_LINE = (?:^|(?<=LINES))
 
 # An item of a list: a letter, perhaps with its own text; or a text, perhaps with its letter.
-LETTER = LEADS OPENS letter CLOSES option? (?:(?:[colon comma dash]? article|[stop colon comma
- dash]?) OPENS text CLOSES (?!open letter))?
+LETTER = LEADS OPENS letter CLOSES option? (?:end comma OPENS text CLOSES|(?:[colon comma
+ dash]? article|[stop colon comma dash tick]?) OPENS text CLOSES (?!open letter))?
 TEXT = LEADS OPENS text CLOSES (?:NOTES [option answer label]? letter CLOSES|[colon dash] letter
  (?=[LINES
- stop]|$)|comma [is so] article* option? letter)?
+ stop]|$)|comma [is so] article* option? letter (?!CLOSES [comma and]+ [article option]* letter))?
 # Items stand in a row, or one a line: then nothing else is on the line.
 # A dash joins three ('A - C - D'): two would be a range.
 JOINED = (?:[comma stop]* and|stop? comma+|semicolon (?=[article option options]* letter
@@ -47,9 +47,10 @@ NOT_THAT = (?=open [^open close LINES]* wrong [^open close LINES]* close
  colon]?
  open?)? [letter text] CLOSES
  (?:$|[LINES stop colon]|comma? because))
-REASON = (?=comma [^ENDS letter text prose]* because end* (?:[stop LINES]|$))
-STRICT = AFTER (?:$|(?=tick+ $)|(?=[LINES stop semicolon query])|(?=comma? because)|(?=comma?
- chosen)|(?=dash article* aside)|REASON|NOT_THAT) (?!text)
+REASON = (?=comma [^ENDS letter text prose]* [because so] end* (?:[stop LINES]|$))
+STRICT = AFTER (?:$|(?=tick+ (?:$|LINES))|(?=[LINES stop semicolon query])
+ |(?=[comma colon dash]? because)|(?=comma?
+ chosen (?:end|[stop LINES comma]|$))|(?=dash article* aside)|REASON|NOT_THAT) (?!text)
 LOOSE = (?:STRICT|AFTER all (?=$|[LINES stop comma semicolon])|AFTER [is are both each]* right
  end* (?=$|[LINES stop comma semicolon])
  |AFTER (?=[comma NOTES]|dash (?!text|letter))
@@ -69,7 +70,7 @@ ALL_BUT = ^ (?:[article all both option options answers]+|(?=[^except]* right)
  (?P<list>LETTERS) stop? $
 EVERY = [article answer]* all (?=STRICT|comma)
 # 'Answer: C. Metformin lowers ...': the text begins the next sentence.
-SENTENCE_NEXT = (?=[stop colon] article* text [word capital is article] [^ENDS])
+SENTENCE_NEXT = (?=[stop colon comma] article* text [word capital is article] [^ENDS])
 NEXT_TO_IT = (?P<list>LEADS OPENS letter CLOSES) SENTENCE_NEXT
 LISTED = (?P<list>LIST) (?=STRICT|AFTER colon article* [text word capital])|NEXT_TO_IT
 LISTED_LOOSELY = (?P<list>LIST) (?=LOOSE)|NEXT_TO_IT
@@ -99,14 +100,9 @@ VERB_ALONE = (?<=^|[stop LINES bullet]) (?P<core>(?:article+ comma)? article* [i
  (?P<mark>)
 RIGHT_ALONE = (?<=^|[stop LINES bullet]) (?P<core>[is are]? right+
  (?=[article both option]* letter)) (?P<mark>)
-# 'Only one answer is right: B'; 'Corrected to B'.
-ONE_ALONE = EDGE (?P<core>article* both [answer option]) (?P<mark>is right [comma colon])
 CORRECTED = (?P<core>(?<!not)wait) (?P<mark>[is colon dash])
 CHOICE = (?<!not|maybe|both|wrong) (?P<core>choose)
- (?P<mark>[word capital article]{0,3} is|[colon dash]?)
-FINDING = (?<!not|maybe|wrong) (?P<core>points) (?P<mark>colon?)
-# 'The best fit is B' before the letter; 'most likely has T (option B)'.
-BEST = (?<!not|maybe|wrong|none) (?P<core>explains_best) (?P<mark>colon? [is are]?)
+ (?P<mark>[word capital article]{0,3} is|so|[colon dash]?)
 CONCLUSION = (?<=^|[stop comma semicolon LINES bullet but]) (?P<core>so) (?P<mark>[comma colon]?
  [is are article option answer]*)
 # 'The false one is C': an answer where the question asks for what is false; 'A is false: ...'
@@ -121,7 +117,7 @@ DENIAL = [article option options is are]* (?:[not no] [is are article option opt
 SAYS_ELSE = [^LINES stop semicolon]{0,4} [letter prose text maybe not]
 VERB_ONLY = (?:article+ comma)? article* [is are]+ so?
 
-# Statements: 'C is the correct answer', 'C is true', 'B best explains it', 'only B explains it'.
+# Statements: 'C is the correct answer', 'C is true'.
 STATES = (?<=^ is?|[stop comma colon semicolon LINES bullet so] is|[stop comma colon semicolon
  LINES bullet so but because open]|so comma)
  (?=OPENS [article option options both NAMED label letter text]) (?P<list>LIST) AFTER
@@ -134,14 +130,6 @@ STATED = STATES comma? (?:dash? [is are]* [both each comma]* [article final righ
  |(?<=so comma?) (?P<list>LIST) AFTER [is are both each]* right end* (?=$|[stop LINES])
 TRUE = STATES dash? [is are both each]* article? right+ [option options]? [end article]*
  (?=SENTENCE_GOES)
-# In Japanese, what it explains stands before the verb: a few words.
-# 'Option A seems the most fitting.'
-SEEMS = STATES article* seems is? article* right+ [option options]? end* (?=$|[stop LINES])
-PROBABLE = (?<=right [word article is points]*) (?P<list>text (?:NOTES option? letter CLOSE|comma
- [is article]* option letter)) (?=$|[stop LINES comma])
-EXPLAINS = (?<=^|[stop comma colon semicolon LINES bullet so article]) (?P<list>LIST) AFTER
- comma? [is are]? [word capital]{0,4} explains_best
- |both (?P<list>[article option]* letter) [is are]? word? [explains explains_best]
 NOT_BUT = (?<=^|[stop LINES bullet comma semicolon]|NAMED is?|NAMED is? article) [is are article
  option options]* [not no]+
  [is are article option options NAMED]* (?P<no>LIST) end* comma? but (?P<list>LIST) (?=LOOSE)
@@ -151,28 +139,71 @@ NOT_BUT = (?<=^|[stop LINES bullet comma semicolon]|NAMED is?|NAMED is? article)
  stop] (?=[article is]) article? [is are]?
  (?P<list>LIST) (?=STRICT)
 
-# The only options that are named, by letter, where words say that they are chosen: behind a verb,
-# a comma or a dash where the reply ends; with what one should do; at the head of the reply.
-SPOILS = [wait refusal query]
-SENTENCE = [^ENDS]+ ENDS?
+# What a clause says of the options that it names (`letter_said`); a few words more between a
+# verb and what it says are four, of a whole sentence nine.
+LISTED_SAID = (?P<list>LIST) AFTER
+CLAUSE_STARTS = [comma semicolon]
+CLAUSE_ENDS = [comma semicolon but because ENDS]
+SENTENCE_END = [^ENDS]* ENDS?
+ENDS_CLAUSE = (?=end|article* (?:[comma semicolon but because open close dash ENDS]|$))
 NAMES = [letter prose text]
-OTHERS = (?:[comma dash semicolon] article* aside|because) .*
-DENIES_ONE = [not no wrong none aside]
-HEDGES_ONE = [except but or maybe seems also answer answers slash looks]
-PAIRS = (?:TEXT_LETTERS|LETTER (?:JOINED LETTER){1,7}+)
-ENDS_REPLY = (?:(?<=[is are comma dash so close_square]|[is are] colon LINES*|text [^NOTES] .*)
- (?P<list>LETTERS) AFTER
- |(?<=[is are word capital] colon LINES*|[^ENDS colon]) (?P<list>PAIRS) (?:AFTER|is? capital)
- |(?<=advised [^ENDS colon]*) (?P<list>LETTERS|TEXT_LETTERS) AFTER
- |(?<=[^ENDS colon]) (?P<list>LETTERS|TEXT_LETTERS) AFTER [is capital]* advised [end
- capital]*) stop? $
- |(?<=[is are]) (?P<list>LEADS OPENS letter CLOSES) (?=stop text)
- |(?<=^|[ENDS comma]) (?P<list>LETTERS|TEXT_LETTERS) AFTER [is are] [word capital
- article]{0,6} right+ [word capital article end]{0,6} stop? $
+AND = and
+ADVISED_TEXT = advised+ [word capital]? article* $
+DASHED = dash? article* $
+# A doubt in a clause before the last 'so' or semicolon is of the option that it names.
+PART_STARTS = semicolon|(?<=[comma semicolon]|^)(?!maybe)[^comma semicolon]*[letter prose text]
+ [^comma semicolon]* comma (?=[^ENDS]* so)
+DOUBTS_BEFORE = also [article is option]* $|(?<!^)(?<![comma semicolon]) but
+ [^comma semicolon]* $
+GOES_ON_TO = [comma dash]* but|[comma and]+ NAMES
+SEEMS_RIGHT = article* word? seems is? article* right
+DENIES_ONE = [not no wrong none aside cross]
+NOT_WRONG = not [is article]* wrong|wrong [is article]* not
+EXCEPT_BEFORE = except [article option both]* $
+EXCEPT_BEHIND = [both end]* except
+REASON_BEFORE = [^comma] because (?:[^because colon comma advised choose answer so]*|[letter text
+ comma and article option]*) $|because [^because comma colon advised choose answer so]+ $
+QUALIFIED = [word capital option] answer [is are article]* $
+# Stated: 'I choose', 'the answer corresponds to', 'so it is'; 'is right', 'is what I choose'.
+LABELLED = (?:^[article final right both so is]* answer (?:[is are article colon dash]+|[explains
+ points] word?)|choose [word capital so]{0,3}) [is article so both colon option choose right end
+ open]* $
+SAID_BEFORE = (?:^[article final right both so is]* answer (?:[is are article colon dash]+|[explains
+ points] word?)|choose [word capital so]{0,3}|[chosen right explains_best]|so) [is are article so
+ both colon option explains explains_best choose right dash end open]* $
+FOLLOWS = so [article is both option]* $
+SAID_BEHIND = (?:open [^open close]* close)? [is are so dash both end]* (?:[word capital article is
+ option answer explains]{0,4} (?:right|chosen|choose|explains_best)|[word capital article
+ is]{0,9} right end* (?=CLAUSE_ENDS|$)|is [word capital article option]{0,5} advised? choose
+ |explains (?=colon|CLAUSE_ENDS|$)|is comma [word capital article]{1,4} comma [article answer
+ word]{0,3} right)
+EXPLAINS = [is are]* word? [explains explains_best]
+OUTWEIGHED = [^ENDS]* ENDS+ but
+# 'D is implausible. The remaining four deserve thought': the others are left open.
+OTHERS_OPEN = ENDS [^ENDS not no wrong none]* aside [^ENDS not no wrong none]* (?:ENDS|$)
+SAID_FULLY = [colon dash]* is [article both]* right [option answer]? end* $
+CONCLUDING = ^[article right final so]* (?:answer|so|answer is) [colon comma is]
+# Hinted: 'it is', 'points to', 'on the other hand:'; what one should do; a letter that ends a
+# short sentence; what opens the reply.
+HINTED_BEFORE = (?:[is are points explains has dash close_square]|[is are] (?:[word article]{0,2}
+ colon|comma)|[points explains has advised] [word capital article]{0,5} colon|right comma) [article
+ is both option LINES bullet number open wait]* $
+HINTED_BEHIND = [is are]* [word capital article is option]{0,4} advised [end word capital]{0,3}
+PAIRS_END = is? capital? end* stop?
+LISTS = [option options] colon $
+ALONE = [article is option both so end close_square yes]*
+SHORT = so [word capital article is points]{0,5}
+COLON_OPTION = [^answer option options label]{3,} colon
+HEADS_REPLY = [article comma so end option both yes]*
+# 'Text: why', and no more; with more it may be what a word means.
+HEADED = article* colon [^ENDS]* stop? $
+ITSELF = [article is so]
 # A few words behind a comma: with another comma it would be a row of words.
-OPENS_REPLY = ^ article* (?P<list>TEXT_LETTERS) AFTER [is are]* advised
- |^ article* (?P<list>LETTERS) (?:AFTER comma (?=[^ENDS comma]{1,4} stop? $)|AFTER (?=dash)
- |AFTER [is are]* advised|(?<=text CLOSE*) (?=[is are comma colon dash]))
+OPENED = comma (?=[^ENDS comma]{1,4} stop? $)|(?=dash)|[is are]* advised
+OPENED_PAIR = [is are comma colon dash word capital]
+# 'Conn syndrome (primary hyperaldosteronism).' opens a reply.
+GLOSS = ^[word capital article]{1,5} open $
+WITHIN_WORDS = [word capital] dash? $
 
 # What no longer counts: what is corrected, what is only granted ('Although B is common, ...').
 CORRECTION = (?:^|(?<=[stop comma colon semicolon query LINES bullet open])) [no wrong]? [comma
@@ -196,6 +227,11 @@ ROW_AFTER = [bullet number]? (?P<head>SOME|HEAD) [stop colon dash comma open is 
  also]* MARK end* also? (?:(?=$|ROW_ENDS|letter|text)|(?<=[tick cross]))
 ROW_BEFORE = [bullet number]? (?P<mark>[tick cross]) [colon dash]? (?P<head>HEAD)
  (?=$|ROW_ENDS|[tick cross])
+# The line of an option ends in what is said of it, or has a tick.
+LINE = [^LINES]+
+MARKED_HEAD = [bullet number]? [tick cross]? LETTER
+AFFIRMED = (?:[yes right]|answer right|(?:^|[comma colon stop so dash]) explains)
+ [end close option answer]* stop? $
 SPOKEN = [is are not no right wrong each both dash]
 ONE_TICK = tick [^tick cross LINES]*
 HEAD_LINE = HEAD_OF_LINE [bullet number]? [tick cross]? OPENS
@@ -217,7 +253,6 @@ ALSO = [letter prose] [^letter prose word capital]{0,2} also (?!wrong)
 REASON_EACH = (?:[semicolon comma] and?|and|[stop LINES] [bullet number]?) [article option
  options]* OPENS letter CLOSES (?:open text close)? comma? because
 OWN_REASON = [CLOSE stop]* (?:open text close)? comma? because
-OUTWEIGHED = [stop semicolon comma LINES] but
 DENIES_ANOTHER = [because aside cross]|(?<![not no] article?) wrong
  |[not no but] [article option options]* [letter prose]
  |[letter prose text] CLOSE* [is are article dash]* [not no] (?![also or wrong])
@@ -255,7 +290,7 @@ TAILS = (?<=[stop query])|LINES
 BREAKS = LINES+
 LINE_ENDS = [stop CLOSE end]* (?:LINES|$)
 PLAIN_LINE_ENDS = [stop CLOSE]* (?:LINES|$)
-CLOSING = [CLOSE colon stop dash end]*
+CLOSING = [CLOSE colon stop semicolon dash end]*
 
 # Whether a list goes on, or a reply breaks off: behind a comma, a few words at the very end.
 GOES_ON = [CLOSE stop end]* [comma and or colon semicolon NOTES dash] [^ENDS close because not
@@ -274,18 +309,11 @@ _COLONS, _VERBS = "colon so close_square dash", "is are"
 _NOUNS = "answer answers right final option options"
 _LABELS = [
     (RULES.WITH_COLON, True, _COLONS), (RULES.WITH_VERB, True, _VERBS),
-    (RULES.BOXED, True, "boxed"), (RULES.ONE_ALONE, True, "both"),
+    (RULES.BOXED, True, "boxed"),
     (RULES.CORRECTED, False, "wait"),
     (RULES.NOUN_ALONE, False, _NOUNS), (RULES.VERB_ALONE, False, _VERBS),
     (RULES.RIGHT_ALONE, True, "right"), (RULES.CHOICE, True, "choose"),
-    (RULES.FINDING, False, "points"), (RULES.BEST, False, "explains_best"),
     (RULES.CONCLUSION, False, "so"),
 ]  # fmt: skip
 LABELS = [(rule, loose, frozenset(row(needed))) for rule, loose, needed in _LABELS]
 """Labels, whether a comma may follow the letters after them, and kinds of which they have one."""
-
-_EXPLAINING = [
-    (RULES.EXPLAINS, "explains explains_best"), (RULES.SEEMS, "seems"), (RULES.PROBABLE, "right"),
-]  # fmt: skip
-EXPLAINING = [(rule, frozenset(row(needed))) for rule, needed in _EXPLAINING]
-"""Statements that count where no label stands, and kinds of which they have one."""

@@ -9,14 +9,16 @@ import regex
 from xling_tasks.readers.kinds import KIND, has, row
 from xling_tasks.readers.letter_grammar import RULES
 from xling_tasks.readers.lexer import Tokens
-from xling_tasks.readers.options import TELLING, Options
+from xling_tasks.readers.options import TELLING, Options, stem
 
 _NO = {*["нет", "no", "non", "否", "いいえ", "false"]}
 _YES_NO = {*["да", "yes", "oui", "sí", "是", "はい", "true"]} | _NO
 
 
 LETTER, TEXT, PROSE, WORD = tuple(row("letter text prose word"))
-WITHIN_ITEM = row("stop colon dash open close open_square close_square option answer label")
+WITHIN_ITEM = row(
+    "stop colon dash tick open close open_square close_square option answer label end"
+)
 TOLD_AGAIN = row("is so")
 MENTIONS = LETTER + PROSE
 BEFORE_ITEM = row("line blank bullet number comma and stop colon semicolon dash open close")
@@ -39,7 +41,6 @@ class Place(NamedTuple):
         final: Whether it is called final.
         named: Whether words call it the answer.
         text: Whether it is of texts without letters.
-        weak: Whether only a finding points to it, which a label elsewhere overrules.
     """
 
     start: int
@@ -48,7 +49,6 @@ class Place(NamedTuple):
     final: bool = False
     named: bool = False
     text: bool = False
-    weak: bool = False
 
 
 class Reply:
@@ -57,7 +57,7 @@ class Reply:
     Attributes:
         kinds: The kinds of the tokens, without line breaks at the end.
         keys: The letters of the options, in order.
-        told: The kinds, with those that only `letters._Reader._only_one` looks at.
+        told: The kinds, with those that only `letter_said` looks at.
         heads: The ends of what heads an item of a list ('A.').
         several: Whether the question allows more than one letter.
         cut: Whether the reply may have been cut off.
@@ -82,7 +82,7 @@ class Reply:
             exceptions = {at for at, words in enumerate(tokens.words) if words == "exception"}
             kinds = "".join(WORD if at in exceptions else kind for at, kind in enumerate(kinds))
         self.tokens, self.told = tokens, _without_granted(kinds)
-        self.kinds = self.told.translate({ord(kind): WORD for kind in row("looks advised")})
+        self.kinds = self.told.translate({ord(kind): WORD for kind in row("looks advised has")})
         self.options, self.several, self.cut, self.verbatim = options, several, cut, verbatim
         self.keys, self.asked = options.keys, asked
         self.heads = [match.end() for match in RULES.HEAD_LINE.finditer(self.kinds)]
@@ -119,7 +119,7 @@ class Reply:
                 own, own_text, with_text = "", True, with_text + 1
             elif kind in TOLD_AGAIN:
                 before_text = text_last  # 'Text, that is C'
-            elif kind not in WITHIN_ITEM:
+            elif kind not in WITHIN_ITEM + KIND["article"]:
                 own, before_text = "", False
                 line_breaks += kind in LINES
         if line_breaks and not texts_only and letters != sorted(set(letters)):
@@ -167,7 +167,7 @@ class Reply:
         said = [
             word for words in self.tokens.words[place.end :][: len(line)] for word in words.split()
         ]
-        said = [word for word in said if word[:1].isalnum()]
+        said = [stem(word) for word in said if word[:1].isalnum()]
         return list(self.options.texts[min(place.letters)][: len(said)]) == said != []
 
     def _breaks_off(self, place: Place) -> bool:
@@ -187,8 +187,10 @@ class Reply:
         words: list[str] = []
         for at in range(end - 1, place.end - 1, -1):
             here = self.tokens.words[at].split(" ")
-            words = [w for w in here if w[:1].isalnum() or w in TELLING] + words
+            words = [stem(w) for w in here if w[:1].isalnum() or w in TELLING] + words
             if len(words) > self.options.longest_text:
+                return False
+            if self.kinds[at] == TEXT and self.tokens.values[at] <= place.letters:
                 return False
             begins = at == place.end or self.kinds[at - 1] in BEFORE_ITEM
             if begins and words and self.options.begins(words):
@@ -246,10 +248,6 @@ class Reply:
             return False
         if place.text and self._other_texts(place):
             return False
-        if place.weak and (
-            RULES.OUTWEIGHED.search(after) or self.mentioned(0, place.start) - place.letters
-        ):
-            return False  # 'The pain points to B. However, ...', 'The pain suggests A, the ECG B'
         if (
             RULES.TAKEN_BACK.match(after)
             or RULES.RETHINKS.search(after)
@@ -273,7 +271,11 @@ class Reply:
         # 'C - Text. The other drug (A) ...': a letter and its text, and no list of such.
         both = TEXT in self.kinds[place.start : place.end] and not place.text
         whole = whole and (place.named or (both and not has(tail[:1], "letter number bullet")))
-        if whole and has(after[: skipped.end() if skipped else 0], "stop"):
+        closing = after[: skipped.end() if skipped else 0]
+        next_one = has(closing, "semicolon") and has(
+            self.kinds[tail_start : tail_start + 1], "letter"
+        )
+        if whole and (has(closing, "stop") or next_one):
             return True  # the next sentence speaks of something else
         if has(sentence + RULES.REASONS.sub("", tail), "none"):
             return False

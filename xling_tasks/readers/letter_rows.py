@@ -36,6 +36,9 @@ def row_letters(reply: Reply, answer: frozenset[str]) -> frozenset[str] | None:
         some = frozenset().union(*(reply.letters_in(row.span("head")) for row in rows))
         if spoken and rows and not reply.several and some < set(reply.keys):
             return None  # 'A is wrong. B is wrong, too. C is right.'
+        opens = len(rows) == 1 and not rows[0].start() and not reply.several
+        if opens and reply.letters_in(rows[0].span("head")) == answer:
+            return None  # 'C ✓', and what is said of the others
         if len(rows) == 1 and pattern is RULES.ROW_BEFORE and RULES.ONE_TICK.fullmatch(reply.kinds):
             return None  # one option with a tick
         if rows and not (spoken and (answer or len(rows) == 1 >= len(reply.heads))):
@@ -78,6 +81,28 @@ def _true_rows(reply: Reply, rows: list[regex.Match[str]]) -> frozenset[str]:
     if len(true) > 1 and (reply.asked == "false" or (reply.asked and all_but_one)):
         return frozenset()  # 'true' of a statement, or of its being the answer?
     return frozenset() if has(reply.kinds, "wait refusal query") else true
+
+
+def marked_line(reply: Reply) -> frozenset[str] | None:
+    """The only option whose line affirms it, where every option has a line of its own."""
+    if reply.asked or reply.several or reply.cut or has(reply.told, "wait refusal query"):
+        return None
+    affirmed: dict[frozenset[str], bool] = {}
+    for line in RULES.LINE.finditer(reply.told):
+        head = RULES.MARKED_HEAD.match(line[0])
+        named = reply.letters_in((line.start(), line.start() + head.end())) if head else frozenset()
+        if not head or not named:
+            continue
+        rest = line[0][head.end() :]
+        tick = has(rest, "tick")
+        says_so = bool(RULES.AFFIRMED.search(rest)) and not RULES.DENIES_ONE.search(rest)
+        unclear = tick and has(rest, "cross wrong")
+        if named in affirmed or len(named) > 1 or unclear:
+            return None
+        affirmed[named] = (tick or says_so) and not has(rest, "maybe or also")
+    true = [named for named, value in affirmed.items() if value]
+    every = frozenset().union(*affirmed) == set(reply.keys)
+    return true[0] if len(true) == 1 and every else None
 
 
 def true_ones(reply: Reply) -> frozenset[str] | None:

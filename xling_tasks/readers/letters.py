@@ -20,10 +20,11 @@ from collections.abc import Iterator, Mapping
 import regex
 
 from xling_tasks.readers.kinds import KIND, has, row
-from xling_tasks.readers.letter_grammar import EXPLAINING, LABELS, RULES
+from xling_tasks.readers.letter_grammar import LABELS, RULES
+from xling_tasks.readers.letter_lexer import lex
 from xling_tasks.readers.letter_reply import LETTER, LINES, TEXT, Place, Reply
-from xling_tasks.readers.letter_rows import row_letters, true_ones
-from xling_tasks.readers.lexer import lex
+from xling_tasks.readers.letter_rows import marked_line, row_letters, true_ones
+from xling_tasks.readers.letter_said import answer_said
 from xling_tasks.readers.lexicon import asks_for
 from xling_tasks.readers.options import options_of
 from xling_tasks.readers.plain import after_question, bare, without_next_question
@@ -96,8 +97,6 @@ class _Reader(Reply):
         opening = self._opening()
         labelled = sorted(set(self._labelled()))
         labelled = [place for place in labelled[:-1] if not self._walks(place)] + labelled[-1:]
-        if not all(place.weak for place in labelled):
-            labelled = [place for place in labelled if not place.weak]
         corrected = self._corrected(labelled)
         if corrected:
             labelled = [place for place in labelled if place.start > corrected]
@@ -111,9 +110,10 @@ class _Reader(Reply):
             chosen = opening or (own[-1] if own else None)
             rows = row_letters(self, chosen.letters if chosen else frozenset())
             if rows is not None:
-                return rows or None
-        if not places and opening is None:
-            return true_ones(self) or self._only_one()
+                said = None if self.several else marked_line(self) or answer_said(self)
+                return rows or said
+        if not any(place.letters for place in places) and opening is None:
+            return true_ones(self) or marked_line(self) or answer_said(self)
         chosen = opening
         if places:
             chosen = self._last_word(places)
@@ -121,50 +121,9 @@ class _Reader(Reply):
                 return None
         if chosen and self._true_ones_instead(chosen):
             return None
-        return chosen.letters if chosen and self.stands(chosen) else None
-
-    def _only_one(self) -> frozenset[str] | None:
-        """The only options that are named and not denied, where words say that they are chosen.
-
-        'The drug to start with is C', 'You should give C', 'C, without a doubt', 'C – Text ...'.
-        """
-        affirmed, end = self._affirmed()
-        most = len(self.keys) - 1 if self.several and not self.asked else 1
-        if self.cut or not 0 < len(affirmed) <= most:
-            return None
-        for rule in (RULES.ENDS_REPLY, RULES.OPENS_REPLY):
-            for match in rule.finditer(self.told, 0, end):
-                place = self.place(match)
-                if place and place.letters == affirmed and not self.unfinished(place):
-                    return affirmed
-        return None
-
-    def _affirmed(self) -> tuple[frozenset[str], int]:
-        """The options of the sentences that deny none, and where the last of these ends.
-
-        None where a sentence hedges, or where one that denies has the same options.
-        """
-        affirmed: frozenset[str] = frozenset()
-        denied: frozenset[str] = frozenset()
-        last = 0
-        for match in RULES.SENTENCE.finditer(self.told):
-            start, end = match.span()
-            first = RULES.NAMES.search(self.told, start, end)
-            others = first and RULES.OTHERS.search(self.told, first.start(), end)
-            until = others.start() if others else end
-            named, said = self.letters_in((start, until)), self.told[start:until]
-            denied |= self.letters_in((until, end)) - named
-            end = until
-            if not named:
-                continue
-            if RULES.DENIES_ONE.search(said):
-                denied |= named
-            elif RULES.HEDGES_ONE.search(said):
-                return frozenset(), 0
-            else:
-                affirmed, last = affirmed | named, end
-        spoilt = affirmed & denied or RULES.SPOILS.search(self.told)
-        return (frozenset(), 0) if spoilt else (affirmed, last)
+        if chosen and self.stands(chosen):
+            return chosen.letters
+        return answer_said(self) if chosen and chosen.text and not places else None
 
     def _true_ones_instead(self, place: Place) -> bool:
         """Whether several letters say what is so, where one that is false is asked for."""
@@ -197,7 +156,11 @@ class _Reader(Reply):
             if match and LETTER not in match["list"] and not self.yes_or_no():
                 match = None
         place = self.place(match)
-        if place is None or self.unfinished(place):
+        if (
+            place is None
+            or self.unfinished(place)
+            or kinds[place.end : place.end + 1] == KIND["query"]
+        ):
             return None
         if kinds[0] in row("bullet number") and not RULES.PLAIN_LINE_ENDS.match(kinds, place.end):
             return None  # the first of the options that it goes through
@@ -292,22 +255,13 @@ class _Reader(Reply):
                 yield from self._after_label(match, loose)
         for match in RULES.STATED.finditer(self.kinds):
             place = self.place(match)
-            weak = self.asked == "false" and not has(match[0][len(match["list"]) :], NOUNS)
-            weak = weak and place is not None and len(place.letters) > 1
-            if weak or RULES.FALSE_ONE.search(self.kinds):
+            true_ones = self.asked == "false" and not has(match[0][len(match["list"]) :], NOUNS)
+            if (true_ones and place and len(place.letters) > 1) or RULES.FALSE_ONE.search(
+                self.kinds
+            ):
                 continue
             if place and not self.denied(match.start()):
                 yield place._replace(named=True, text=False)
-        yield from self._explaining()
-
-    def _explaining(self) -> Iterator[Place]:
-        for rule, needed in EXPLAINING:
-            if needed.isdisjoint(self.kinds):
-                continue
-            for match in rule.finditer(self.kinds):
-                place = self.place(match)
-                if place and not self.denied(match.start()):
-                    yield place._replace(named=True, text=False, weak=True)
 
     def _after_label(self, match: regex.Match[str], loose: bool) -> Iterator[Place]:
         kinds, end = self.kinds, match.end()
@@ -332,13 +286,14 @@ class _Reader(Reply):
             kinds[place.start - 1], "option options"
         ):
             return
+        if has(match["core"], "so") and len(place.letters) > 1 and not self.several:
+            return  # 'That leaves B and C'
         true_ones = has(match["core"], "right") and not has(match["core"], NOUNS)
         if self.asked == "false" and true_ones and len(place.letters) > 1:
             return  # 'the true statements are ...'
         yield place._replace(
             final=has(match["core"], "boxed final"),
             named=loose,
-            weak=has(match["core"], "points"),
         )
 
     def _first_line(self, label: regex.Match[str], place: Place) -> bool:

@@ -9,6 +9,7 @@ begin so.
 from __future__ import annotations
 
 import functools
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -33,6 +34,16 @@ WORDS = regex.compile(
 )
 CHARACTER = regex.compile(rf"[{_NO_SPACES}]")
 _SHORTEST_STEM = 2
+_LONG = 5  # characters; shorter words differ by accents alone ('ou', 'où')
+
+
+@functools.lru_cache(maxsize=100_000)
+def plain(word: str) -> str:
+    """A word in lower case; a long one without accents, which many leave out ('reponse')."""
+    word = word.casefold().replace("ё", "е")
+    if len(word) < _LONG or word.isascii() or not "a" <= word[0] <= "\u024f":
+        return word
+    return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
 
 
 class Entry(NamedTuple):
@@ -91,7 +102,7 @@ def _fit(words: Sequence[str], wanted: Sequence[str]) -> bool:
 def _words_of(phrase: str) -> list[str]:
     """The words of a phrase as it is written in a file; `*` stays with the word before it."""
     words: list[str] = []
-    for word in WORDS.findall(one_form(phrase.casefold())):
+    for word in map(plain, WORDS.findall(one_form(phrase))):
         if word == "*" and words:
             words[-1] += "*"
         elif not word.isspace():
@@ -148,7 +159,7 @@ def asks_for(question: str) -> str:
     """What a question's last sentence asks for: 'false' statements, what is 'not' so, or ''."""
     parts = [part for part in regex.split(r"(?<=[.?!。？！;；])\s*|\n", question) if part.strip()]
     last = " ".join(parts[-2:]) if parts and len(parts[-1]) < 30 else "".join(parts[-1:])
-    words = [word for word in WORDS.findall(last.casefold()) if not word.isspace()]
+    words = [plain(word) for word in WORDS.findall(last) if not word.isspace()]
     asked = {match[1] for at in range(len(words)) if (match := _negative().longest(words, at))}
     # False statements before what is not so.
     return min(asked, default="").removeprefix("asks_")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 
-from xling_tasks.readers.lexicon import CHARACTER, WORDS
+import regex
+
+from xling_tasks.readers.lexicon import CHARACTER, WORDS, plain
 from xling_tasks.readers.plain import one_form, undressed
 
 TELLING = set("+%-<>=±/°↑↓")
@@ -15,12 +17,23 @@ LOOK_ALIKE = str.maketrans("АВСЕавсе", "ABCEabce")
 """Cyrillic letters that look like letters of options."""
 
 
+# Endings of Russian nouns and adjectives.
+_ENDING = regex.compile(r"(?<=[а-я]{4})(?:[аеиоуыэюяйь]|(?<=[аеиоуыюя])(?:го|му|ми|[мхв]))+$")
+
+
+@functools.lru_cache(maxsize=100_000)
+def stem(word: str) -> str:
+    """A word in lower case without its Russian ending: 'при перикардите' names 'Перикардит'."""
+    return _ENDING.sub("", word) if "а" <= word[0] <= "я" else word
+
+
 class Options:
     """The options of a question, ready to be found in replies."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self.keys = sorted(options)
         self.texts = {key: words_of(undressed(one_form(options[key]))) for key in self.keys}
+        self.sentences = any(text.rstrip().endswith("。") for text in options.values())
         raw = {key: words_of(one_form(options[key])) for key in self.keys}
         self.longest_text = max(map(len, self.texts.values()), default=0)
         bare = {key: _bare(words) for key, words in self.texts.items()}
@@ -96,7 +109,7 @@ def options_of(options: Mapping[str, str]) -> Options:
 
 def words_of(text: str) -> tuple[str, ...]:
     """The words and telling signs of a text, in lower case."""
-    return tuple(word for word in WORDS.findall(text.casefold()) if tells(word))
+    return tuple(stem(plain(word)) for word in WORDS.findall(text) if tells(word))
 
 
 def tells(word: str) -> bool:

@@ -50,6 +50,8 @@ _HEAD = regex.compile(r"^[ ]*(?:#{1,6}[ ]+|>(?!\d)[> ]*)", regex.M)
 _RULE = regex.compile(r"^[ ]*[-*_=—]{3,}[ ]*$", regex.M)
 _CHECKED = regex.compile(r"^([ ]*[-*•][ ]+)\[([xX✓✔ ])\]", regex.M)
 _BULLETS = regex.compile(r"^[ ]*[-*•·‣▪●◦–►▶➤→◆■]+(?:[ ]+(?=\S)|[ ]*$)", regex.M)
+# Pairs of an object in JSON, a line each.
+_PAIR = regex.compile(r'(?<=["\]\w])\s*,\s*(?="[^"\n]{1,40}"\s*:)')
 _SMILE = regex.compile(r"[:;]-?[)(](?=\s|$)")
 _ARROW = regex.compile(r"[-=]{1,2}>")
 _UNDERSCORE = regex.compile(r"(?<=\w)_(?=\w)")
@@ -93,6 +95,8 @@ def undressed(text: str) -> str:
         text = _STRUCK.sub(" ", text)
     if "```" in text:
         text = _FENCE.sub("\n", text)
+    if "{" in text:
+        text = _PAIR.sub("\n", text)
     text = _ARROW.sub("→", _SMILE.sub("", _RULE.sub("", _HEAD.sub("", text))))
     if "|" in text:
         text = "\n".join(_untabled(text.split("\n")))
@@ -126,9 +130,11 @@ def _rows(table: list[list[str]]) -> list[str]:
     return [": ".join(cell for cell in row if cell) for row in body]
 
 
+_FOLLOWING = r"(?:next|siguiente|suivante?|следующ\w+|下一?|次の?|अगला)"
 _NEXT = regex.compile(
-    r"(?i)(?:(?:^|\n)[ #*]*|(?<!#)#{2,6} ?)(?:next )?(?:questions?|pregunta|вопрос|问题|問題|题目|"
-    r"質問|设问|प्रश्न|q|user|human|usuario|用户|उपयोगकर्ता|instruction|input)(?: ?\d+)?[ *]*[:.：].*",
+    rf"(?i)(?:(?:^|\n|(?<=[.!。] )(?=[^\n:.]+:))[ #*]*|(?<!#)#{{2,6}} ?)(?:{_FOLLOWING} ?)?"
+    r"(?:questions?|pregunta|вопрос|问题|問題|题目?|質問|设问|प्रश्न|q|user|human|usuario|用户|उपयोगकर्ता|instruction|input)"
+    rf"(?: ?\d+| {_FOLLOWING})?[ *]*[:.：].*",
     regex.S,
 )
 

@@ -1,0 +1,314 @@
+"""What a reply says of each option that it names, where no place says which one is the answer.
+
+Every option, or list of them, is a mention: asserted, denied, doubted or only talked about. The
+words of its clause tell which. The answer is what is asserted, if nothing else is and nothing
+takes it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+
+import regex
+
+from xling_tasks.readers.kinds import KIND, has, row
+from xling_tasks.readers.letter_grammar import RULES
+from xling_tasks.readers.letter_reply import ENDS, MENTIONS, PROSE, TEXT, Place, Reply
+from xling_tasks.readers.options import TELLING, stem
+
+
+class Status(Enum):
+    """What a clause says of the options that it names."""
+
+    STATED = "the answer, in words for it: others may be talked about"
+    HINTED = "what it is, or what one should do: an answer if all others are denied"
+    DENIED = "not so, or contrasted"
+    DOUBTED = "hedged, asked, or under a condition"
+    DISCUSSED = "talked about, and no more"
+    BROKEN = "asserted, but a list goes on, or the sentence with a but"
+    REASON = "part of a reason, which is passed over"
+
+
+ASSERTED = (Status.STATED, Status.HINTED)
+
+
+class Mention(NamedTuple):
+    """Options named together: the first token, their letters, what is said, whether by letter."""
+
+    at: int
+    letters: frozenset[str]
+    status: Status
+    lettered: bool = False
+
+
+def answer_said(reply: Reply) -> frozenset[str] | None:
+    """The options that a reply says are the answer; None where it says it of none, or of more."""
+    if reply.cut or has(reply.told, "refusal"):
+        return None
+    since = max((match.end() for match in RULES.CORRECTION.finditer(reply.told)), default=0)
+    mentions = [m for m in _mentions(reply) if m.at >= since and m.status is not Status.REASON]
+    last = next((m for m in reversed(mentions) if m.status in ASSERTED), None)
+    most = len(reply.keys) - 1 if reply.several and not reply.asked else 1
+    if last is None or len(last.letters) > most:
+        return None
+    own = [m for m in mentions if m.letters == last.letters]
+    others = [m for m in mentions if m.letters != last.letters]
+    later = {m.status for m in mentions if m.at > last.at}
+    weak = last.status is Status.HINTED
+    if weak and RULES.OUTWEIGHED.match(reply.told, last.at):
+        return None
+    if weak and RULES.OTHERS_OPEN.search(reply.told, last.at):
+        return None
+    if Status.DOUBTED in later or {m.status for m in own} & {Status.DENIED, Status.BROKEN}:
+        return None
+    stated = not reply.several and any(m.status is Status.STATED for m in own)
+    # 'I first thought of A, but ...; it is B': a doubt before a letter may be left behind.
+    left = {Status.DENIED}
+    if last.lettered and not reply.several and others:
+        left |= {Status.DOUBTED} if has(reply.told[others[0].at : last.at], "but") else set()
+    for status in _last_said(others).values():
+        if status in ASSERTED or not (stated or status in left):
+            return None
+    return None if reply.several and any(m.letters & last.letters for m in others) else last.letters
+
+
+def _last_said(mentions: list[Mention]) -> dict[frozenset[str], Status]:
+    """What is said of each: what is asserted or denied stands until the opposite is said."""
+    said: dict[frozenset[str], Status] = {}
+    for mention in mentions:
+        before = said.get(mention.letters)
+        weak = mention.status in (Status.DISCUSSED, Status.DOUBTED)
+        if not (before in ASSERTED and weak) and not (
+            before is Status.DENIED and mention.status is Status.DISCUSSED
+        ):
+            said[mention.letters] = mention.status
+    return said
+
+
+def _mentions(reply: Reply) -> Iterator[Mention]:
+    """The options that a reply names, with what it says of them."""
+    at = 0
+    for match in RULES.LISTED_SAID.finditer(reply.told):
+        yield from _strays(reply, at, match.start())
+        at = match.end()
+        place = reply.place(match)
+        if place is None:
+            letters = reply.letters_in(match.span("list"))
+            yield Mention(match.start(), letters, Status.DOUBTED)
+        elif not place.text or not reply.yes_or_no():
+            yield Mention(place.start, place.letters, _status(reply, place), not place.text)
+    yield from _strays(reply, at, len(reply.told))
+
+
+def _strays(reply: Reply, start: int, end: int) -> Iterator[Mention]:
+    """Letters within prose; an A is often a word there ('A patient')."""
+    for at in range(start, end):
+        named = reply.tokens.values[at]
+        if reply.told[at] not in MENTIONS + TEXT:
+            continue
+        clause = Clause.around(reply.told, at, at + 1)
+        if clause.all_others_wrong():
+            yield Mention(at, named, Status.STATED, True)
+        elif (named != {"A"} or reply.several) and not clause.reason():
+            denied = RULES.DENIES_ONE.search(clause.words)
+            yield Mention(at, named, Status.DENIED if denied else Status.DISCUSSED)
+
+
+def _status(reply: Reply, place: Place) -> Status:
+    """What is said of the options of a list."""
+    clause = Clause.around(reply.told, place.start, place.end)
+    if clause.reason():
+        return Status.REASON
+    if clause.all_others_wrong():
+        return Status.STATED
+    if clause.doubted() or _beside(reply, place, clause):
+        return Status.DOUBTED
+    if RULES.DENIES_ONE.search(clause.words):
+        unclear = reply.several and has(clause.after, "aside")
+        return Status.DOUBTED if unclear or RULES.NOT_WRONG.search(clause.words) else Status.DENIED
+    if reply.unfinished(place) and not _goes_into_words(reply, place):
+        return Status.DISCUSSED if place.text and len(place.letters) == 1 else Status.BROKEN
+    said = Status.DISCUSSED
+    if not clause.looked_at():
+        said = (_said_of_text if place.text else _said_of_letters)(reply, place, clause)
+    if said is Status.DISCUSSED:
+        denied = RULES.DENIES_ONE.search(clause.rest)
+        doubted = Status.DOUBTED if RULES.GOES_ON_TO.match(clause.behind) else said
+        return Status.DENIED if denied else doubted
+    if RULES.GOES_ON_TO.match(clause.behind):
+        return Status.BROKEN
+    return Status.DOUBTED if KIND["wrong"] in clause.rest else said
+
+
+def _goes_into_words(reply: Reply, place: Place) -> bool:
+    """Whether a letter is said to be it ('so B, ...'), and what follows names no other."""
+    led = RULES.ITSELF.search(reply.told[max(place.start - 1, 0) : place.start + 1])
+    more = has(reply.told[place.end :], "letter prose text and or")
+    return bool(led) and not more and len(place.letters) == 1 and not reply.several
+
+
+def _beside(reply: Reply, place: Place, clause: Clause) -> bool:
+    """Whether a clause names other options, too; 'A este paciente' names none."""
+    span = range(place.start - len(clause.before), place.end + len(clause.after))
+    told, values = reply.told, reply.tokens.values
+    named = [values[at] for at in span if told[at] != PROSE or values[at] != {"A"}]
+    return not frozenset().union(*named) <= place.letters
+
+
+def _said_of_text(reply: Reply, place: Place, clause: Clause) -> Status:
+    """Whether a text without its letter is what a clause says."""
+    ends = RULES.ENDS_CLAUSE.match(clause.behind) and not RULES.WITHIN_WORDS.search(clause.before)
+    last = ends and not clause.behind.strip(ENDS + KIND["end"])
+    heads = RULES.HEADS_REPLY.fullmatch(reply.told[: place.start])
+    labelled = ends and RULES.LABELLED.search(clause.before)
+    alone = heads and last and clause.behind and not clause.before  # 'Metformin. It is ...'
+    if labelled or alone or RULES.SAID_FULLY.fullmatch(clause.after):
+        return Status.STATED
+    dose = "".join(reply.tokens.words[place.end : place.end + 1])[:1].isdigit()
+    hinted = (
+        (heads and (ends or dose or RULES.HEADED.match(reply.told, place.end)))
+        or (last and RULES.CONCLUDING.search(clause.before_all))
+        or (ends and RULES.HINTED_BEFORE.search(RULES.DASHED.sub("", clause.before)))
+        or (ends and RULES.SAID_BEFORE.search(clause.before))
+        or RULES.SAID_BEHIND.match(clause.behind)
+        or RULES.ADVISED_TEXT.search(clause.before)
+        or RULES.GLOSS.search(reply.told[: place.start])
+    )
+    return Status.HINTED if hinted and not _of_another(reply, place) else Status.DISCUSSED
+
+
+def _said_of_letters(reply: Reply, place: Place, clause: Clause) -> Status:
+    """Whether letters are what a clause says."""
+    named = reply.told[place.start : place.end]
+    several, texts = len(place.letters) > 1, TEXT in named
+    pair = texts and not several
+    ends = pair or RULES.ENDS_CLAUSE.match(clause.behind)
+    last = not clause.behind.strip(ENDS + row("end" if several else "end article is"))
+    alone = RULES.ALONE.fullmatch(clause.before)
+    if RULES.SEEMS_RIGHT.match(clause.after):
+        return Status.HINTED
+    if (
+        (ends and RULES.SAID_BEFORE.search(clause.before))
+        or (RULES.FOLLOWS.search(clause.before) and clause.after[:1] in row("is are"))
+        or RULES.SAID_BEHIND.match(clause.behind)
+        or (has(named, "both") and RULES.EXPLAINS.match(clause.after))
+        or (last and alone and KIND["so"] in clause.before_all)
+        or (last and not several and has(clause.before, "advised"))
+    ):
+        return Status.STATED
+    if RULES.QUALIFIED.search(clause.before):
+        return Status.DOUBTED  # 'An alternative answer is B'
+    if place.start and has(named, "option") and not clause.behind + clause.before_all:
+        return Status.DISCUSSED  # '... Option B', and no more
+    hinted = (
+        (ends and RULES.HINTED_BEFORE.search(clause.before_all))
+        or has(clause.before, "advised")
+        or RULES.HINTED_BEHIND.fullmatch(clause.after)
+        or (several and texts and RULES.PAIRS_END.fullmatch(clause.behind))
+        or (last and not clause.led and _ends_in(reply, place, clause))
+        or _opens(reply, place, clause, texts)
+    )
+    return Status.HINTED if hinted else Status.DISCUSSED
+
+
+def _ends_in(reply: Reply, place: Place, clause: Clause) -> bool:
+    """Whether a sentence ends in letters that it can but be about."""
+    named = reply.told[place.start : place.end]
+    before = range(place.start)
+    if len(place.letters) > 1 or any(
+        reply.told[at] == TEXT and reply.tokens.values[at] <= place.letters for at in before
+    ):
+        return True  # several, or after its own text
+    if TEXT in named:
+        return bool(clause.before) and not RULES.LISTS.search(clause.before)
+    option = has(named, "option") and RULES.COLON_OPTION.fullmatch(clause.before_all)
+    short = RULES.SHORT.fullmatch(clause.before_all)
+    return bool(option or short or RULES.ALONE.fullmatch(clause.before))
+
+
+def _opens(reply: Reply, place: Place, clause: Clause, texts: bool) -> bool:
+    """Whether letters open the reply, and what follows is a few words or about their text."""
+    sign = set("".join(reply.tokens.words[place.end : place.end + 1])) & TELLING  # '10-15 %'
+    return bool(RULES.HEADS_REPLY.fullmatch(reply.told[: place.start])) and bool(
+        (RULES.ITSELF.match(reply.told[place.start]) and clause.behind[:1] in row("comma colon"))
+        or RULES.OPENED.match(reply.told, place.end)
+        or (texts and RULES.OPENED_PAIR.match(reply.told, place.end) and not sign)
+    )
+
+
+def _of_another(reply: Reply, place: Place) -> bool:
+    """Whether a sentence has words of which another option's text alone is made."""
+    texts = reply.options.texts
+    own = {word for key in place.letters for word in texts[key]}
+    of_others = {word for key in texts.keys() - place.letters for word in texts[key]} - own
+    start = max(reply.told.rfind(kind, 0, place.start) for kind in ENDS) + 1
+    end = len(RULES.SENTENCES.split(reply.told[place.end :])[0]) + place.end
+    said = {stem(word) for words in reply.tokens.words[start:end] for word in words.split()}
+    return any(len(word) > 3 for word in said & of_others)
+
+
+class Clause(NamedTuple):
+    """The kinds around a list.
+
+    Attributes:
+        before: Of its clause, before it.
+        after: Of its clause, behind it.
+        before_all: Of its sentence, before it.
+        behind: Of its sentence, behind it, with its end.
+        rest: What a later clause says before another option is named.
+        led: Whether a line with a colon leads to it.
+    """
+
+    before: str
+    after: str
+    before_all: str
+    behind: str
+    rest: str
+    led: bool
+
+    @classmethod
+    def around(cls, told: str, first: int, last: int) -> Clause:
+        """The clause around the tokens of a list."""
+        before = RULES.SENTENCES.split(told[:first])[-1]
+        led = not before and told[:first].rstrip(ENDS).endswith(KIND["colon"])
+        if led:
+            before = RULES.SENTENCES.split(told[:first].rstrip(ENDS))[-1]
+        sentence: regex.Match[str] | None = RULES.SENTENCE_END.match(told, last)
+        behind = sentence[0] if sentence else ""
+        after = RULES.CLAUSE_ENDS.split(behind.rstrip(ENDS))[0]
+        rest = RULES.NAMES.split(RULES.REASONS.sub("", behind)[len(after) :])[0]
+        return cls(RULES.CLAUSE_STARTS.split(before)[-1], after, before, behind, rest, led)
+
+    @property
+    def words(self) -> str:
+        """The kinds on both sides."""
+        return self.before + self.after
+
+    def reason(self) -> bool:
+        """Whether it says why."""
+        return bool(RULES.REASON_BEFORE.search(self.before_all))
+
+    def all_others_wrong(self) -> bool:
+        """Whether it says that all but these are wrong."""
+        before = RULES.EXCEPT_BEFORE.search(self.before_all)
+        excepted = before or RULES.EXCEPT_BEHIND.match(self.behind)
+        return bool(excepted) and has(self.behind, "wrong") and not has(self.behind, "not")
+
+    def looked_at(self) -> bool:
+        """Whether the options are only looked at, or what is said of them is not theirs."""
+        return has(self.before_all + RULES.AND.split(self.after)[0], "looks")
+
+    def doubted(self) -> bool:
+        """Whether it asks, hedges or has a condition."""
+        sentence = RULES.PART_STARTS.split(self.before_all)[-1] + RULES.REASONS.sub("", self.behind)
+        seems = has(self.words, "seems") and not RULES.SEEMS_RIGHT.match(self.after)
+        return bool(
+            seems
+            or has(sentence, "maybe except or")
+            or has(self.behind[-1:], "query")
+            or has(self.words, "slash")
+            or has(self.after, "also")
+            or RULES.DOUBTS_BEFORE.search(self.before_all)
+        )
