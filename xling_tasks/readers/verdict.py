@@ -100,7 +100,7 @@ class _Reader:
 
     def _all(self) -> int | None:
         kinds = self.kinds
-        hesitant = RULES.HESITANT.match(kinds) or RULES.WAIT.search(kinds)
+        hesitant = RULES.HESITANT.match(kinds) or (has(kinds, "wait") and RULES.WAIT.search(kinds))
         if hesitant:
             return self._reconsidered(*hesitant.span())
         both = RULES.BOTH.match(kinds)
@@ -194,7 +194,7 @@ class _Reader:
                 said = self._statement(start, match.end()) or self._named(start, match.end())
                 if said and has(head[0], "yes") and _said(said) == NO:
                     yield YES  # 'Yes it is incorrect'
-            granted = RULES.CONCEDES.match(sentence)
+            granted = RULES.CONCEDES.match(sentence) if has(sentence, "but") else None
             if said is None and granted and self._of_the_answer(match.start(), granted.end()):
                 said = self._statement(match.start() + granted.end(), match.end())
                 item = RULES.ITEM_ENDS.fullmatch(sentence, granted.end())

@@ -21,7 +21,13 @@ def judged(kinds: str, words: list[str]) -> str:
     if not has(kinds, "judges marks fault") and not has(kinds, "shows not no replies offer"):
         return kinds
     kinds = RULES.SUPPOSED.sub(lambda match: KIND["opinion"] * len(match[0]), kinds)
-    for rule, value in ((RULES.GRADED, _graded), (RULES.FAULT, _faulty), (RULES.GIVES, _gives)):
+    for rule, value, needs in (
+        (RULES.GRADED, _graded, "judges marks noun"),
+        (RULES.FAULT, _faulty, "fault shows not no"),
+        (RULES.GIVES, _gives, "replies"),
+    ):
+        if not has(kinds, needs):
+            continue
         for match in reversed([*rule.finditer(kinds)]):
             start = sentence_start(kinds, match.start())
             first = start if rule is RULES.FAULT else match.start()
