@@ -31,6 +31,7 @@ class Status(Enum):
     REASON = "part of a reason, which is passed over"
 
 
+_MOST = 100  # mentions: each is looked at with its sentence
 ASSERTED = (Status.STATED, Status.HINTED)
 
 
@@ -45,7 +46,8 @@ class Mention(NamedTuple):
 
 def answer_said(reply: Reply) -> frozenset[str] | None:
     """The options that a reply says are the answer; None where it says it of none, or of more."""
-    if reply.cut or has(reply.told, "refusal"):
+    named = sum(kind in MENTIONS + TEXT for kind in reply.told)
+    if reply.cut or has(reply.told, "refusal") or named > _MOST:
         return None
     since = max((match.end() for match in RULES.CORRECTION.finditer(reply.told)), default=0)
     mentions = [m for m in _mentions(reply) if m.at >= since and m.status is not Status.REASON]
