@@ -19,7 +19,7 @@ from xling_tasks.data.records import MMEDBENCH, MMLU_CLINICAL, XLINGHEALTH
 from xling_tasks.languages import stop_texts
 
 DEMO = "demo"
-CLOSE = "demo_close"
+CLOSE = "close"
 """The sample whose wrong answers are close to the right ones: only verdicts are asked of it."""
 DATASETS = tuple(key for key, record in XLINGHEALTH.items() if not record.bundled)
 LANGUAGES = tuple(dict.fromkeys(code for each in XLINGHEALTH.values() for code in each.languages))

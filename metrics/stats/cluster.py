@@ -99,9 +99,9 @@ def sums_difference(
     a, b = _shared_sums(values, baseline)
     n = len(a)
     draws = resampler_of(pool, max(n, 1), seed, n_resamples)
-    sides = np.hstack([a, b])
-    observed = sides.sum(axis=0, keepdims=True)[: min(n, 1)]
-    resampled = draws.totals(sides) if n > 1 else observed[:0]
+    observed = np.hstack([a, b]).sum(axis=0, keepdims=True)[: min(n, 1)]
+    # Each side by itself: sums of equal sides are then equal to the last digit on any processor.
+    resampled = np.hstack([draws.totals(a), draws.totals(b)]) if n > 1 else observed[:0]
     moved = draws.swapped_totals(b - a) if n else a
     permuted = (observed + np.hstack([moved, -moved])) if n else observed
     left_out = len(values.keys() | baseline.keys()) - n

@@ -321,7 +321,7 @@ def test_bundled_sample_is_in_the_right_languages():
 
 def test_close_wrong_answers_are_the_right_ones_but_for_a_fact():
     """Same questions and right answers as the demo; a wrong one can't be told by its length."""
-    demo, close = (load(RECORDS[key], None, None) for key in ("demo", "demo_close"))
+    demo, close = (load(RECORDS[key], None, None) for key in ("demo", "close"))
     assert len(close.questions) == len(demo.questions) == 24
     for question, own in zip(demo.questions, close.questions, strict=True):
         right, wrong = own.answers

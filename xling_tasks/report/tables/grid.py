@@ -20,7 +20,7 @@ _DATASETS = {
     "mmedbench": "MMedBench",
     "xling": "prompts of this project",
     "demo": "bundled sample",
-    "demo_close": "bundled sample, close wrong answers",
+    "close": "bundled sample, close wrong answers",
 }
 DATASET_KEYS = {title: key for key, title in _DATASETS.items()}
 """The key of a dataset by its title in tables."""
