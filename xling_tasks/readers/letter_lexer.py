@@ -47,6 +47,8 @@ CUT = [is are right article option answer choose] $
 NTH = [first second third fourth fifth last]
 ORDINAL = NTH (?:article? option [article option comma open]+|article) letter
  |NTH article? [option options]|option NTH
+# 'Options A to D', 'от A до D': the first and the last, with a word that is none of ours between.
+SPAN = letter [word capital] letter
 # A stop that belongs to an option's text.
 WITHIN_TEXT = (?<=text) stop (?=[not chosen and end or but is are comma])
 """)
@@ -249,6 +251,11 @@ class _Letters(Lexer):
     def mend(self) -> None:
         """Letters that are words of the prose, and dots that end no sentence."""
         kinds, spans = self.kinds, self.spans
+        first, last = ({self.options.keys[place]} for place in (0, -1))
+        for match in _RULES.SPAN.finditer("".join(kinds)):
+            start, end = match.start(), match.end() - 1
+            if [self.values[start], self.values[end]] == [first, last]:
+                kinds[start] = kinds[end] = CAPITAL
         for match in _RULES.ORDINAL.finditer("".join(kinds)):
             self._ordinal(*match.span())
         stops = _RULES.WITHIN_TEXT.finditer("".join(kinds)) if self.options.sentences else ()

@@ -191,8 +191,8 @@ CLAUSES = [^stop comma colon query line open close dash]+ (?=[stop comma colon l
 UNFIT_ANSWER = (?:^|[stop line comma BUT]) ANSWER fails
 AGAINST_YES = subject [^ENDS comma doubt no not BUT]{0,4} wrong (?![not no subject opinion])|BUT
  [^stop line]{0,5} no (?=$|[stop comma line])
-AGAINST_NO = BUT [^stop line]{0,5} yes|(?<![doubt no not]) subject is? adverb* right (?=$|[stop
- comma line]) (?!comma? BUT)
+AGAINST_NO = BUT [^stop line]{0,5} yes|(?<![doubt no not]) subject is? adverb* right adverb* is?
+ (?=$|[stop comma line]) (?!comma? BUT)
 JUDGED = [right ABOUT]
 # Where a reply comes to its verdict: a label or heading of it, 'therefore', its last sentence.
 COMES_TO = (?:^|(?<=line)) [bullet adverb right word foreign]{0,3} noun [word ABOUT adverb]{0,2}
