@@ -110,7 +110,7 @@ def test_doctor_looks_at_the_file_and_at_no_other_dataset(tmp_path):
 
     path = write_csv(tmp_path / "f.csv", FEW)
     lines = {line.check: line for line in lines_of_data(Settings(data_dir=str(path)))}
-    assert lines.keys() == {"data own", "data demo", "data mmedbench_demo"}
+    assert lines.keys() == {"data own", "data demo", "data close", "data mmedbench_demo"}
     assert lines["data own"].found == "data_dir: 3 questions, 3 rows, 1 unusable in some language"
     path = write_csv(tmp_path / "g.csv", [{"question_en": "a", "question_xx": "b"}])
     (own, *_) = lines_of_data(Settings(data_dir=str(path)))
