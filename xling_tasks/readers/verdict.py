@@ -55,7 +55,8 @@ def read_verdict(reply: str, answer: str | None = None) -> int | None:
     if keyed:
         return _one(keyed)
     tokens = _after_quotation(text) or lex_verdict(text)
-    if has(tokens.kinds, "refusal") or not RULES.SAYS.search(tokens.kinds):
+    refused = has(RULES.REASON.sub("", tokens.kinds), "refusal")
+    if refused or not RULES.SAYS.search(tokens.kinds):
         return None
     return _Reader(tokens.kinds, tokens.words).read()
 

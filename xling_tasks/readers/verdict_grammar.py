@@ -54,6 +54,8 @@ QUOTES = [word foreign adverb noun or is according]* subject [^WORDS not unsure 
 SAYS = [WORDS fine flawed fails]
 SENTENCE = [^ENDS]* ENDS?
 
+# 'The answer is wrong because one cannot replace insulin': what cannot be is the matter.
+REASON = (?<=subject [^ENDS WORDS unsure]{0,4} [right wrong] adverb*) [because colon] [^ENDS]*
 # What says nothing: what is granted ('Although the facts are right, ...'), the form that was asked
 # for ('(Yes or No)'), what is polite; a line that is a label alone heads what follows it.
 GRANTED = (?:^|(?<=[stop line comma]))
