@@ -22,7 +22,7 @@ EDGE = [bullet boxed stop comma open colon dash slash close]*
 LABEL = (?:noun [word ABOUT adverb]{0,4} [colon dash so]
  |[adverb right]* ABOUT noun? [right adverb]* is colon?
  |noun word{0,2} subject is colon?|noun is opinion (?=no|yes)|boxed|so [comma colon]?|ABOUT
- adverb* colon
+ adverb* colon|ABOUT dash (?=[yes no] (?:[stop line]|$))
  |is? subject? right is? colon
  |right? noun (?=[yes no] (?:[is stop comma line colon dash because]|$)))
 # What leads to a verdict: 'In short, ', 'definitely '; 'I think not' says less than No.
@@ -106,6 +106,9 @@ AGREES = (?<=^|[stop line comma]) (?P<before>[ABOUT_IT DENIED]*) (?P<what>agree|
 # 'Is the answer correct? No, ...'
 ASKED = ^ [^ENDS wrong DENIED]* right [^ENDS wrong DENIED]* query line* (?=.)
 
+# 'Is it correct? It is.'
+ASKED_ONLY = ^ is subject adverb* right query line* (?P<says>subject (?:is|not)) (?=stop|$)
+
 # Who judges says how: 'I would mark it as correct', '判为正确', 'मैं इसे गलत कहूँगा'; so may be
 # said of the answer ('it cannot be accepted as correct'). A mistake is there, or is not.
 PART = [ENDS comma colon dash open close BUT so bullet because]
@@ -162,8 +165,8 @@ STARTS = (?:^|(?<=[stop line bullet colon boxed query comma dash])|(?<=[yes no])
 PART_WRONG = (?<=[stop comma line dash BUT]) [adverb word foreign noun]{1,4} (?:is adverb* wrong
  |wrong is|DENIED is? adverb* right|is DENIED adverb* right|right DENIED is) (?=[ENDS comma]|$)
 # What leads to a statement: a word, a label, 'therefore', 'according to the guidelines,'.
-LEAD_IN = bullet? (?:[yes no] comma|yes)|[^comma]{0,12} colon|word (?=opinion)|(?:[^ENDS]*
- comma)? so comma?
+LEAD_IN = bullet? (?:[yes no] comma|yes)|(?:so comma)? [^comma]{0,12} colon|word
+ (?=opinion)|(?:[^ENDS]* comma)? so comma?
  |(?:adverb|[word foreign offer]? agree is?) comma|[opinion adverb]*
  NEUTRAL according (?:NEUTRAL comma BUT?|(?=opinion))
 # 'This is a wrong answer', 'सही उत्तर है', 'Not a correct answer': the answer is named behind.
@@ -196,6 +199,7 @@ AGAINST_YES = subject [^ENDS comma doubt no not BUT]{0,4} wrong (?![not no subje
 AGAINST_NO = BUT [^stop line]{0,5} yes|(?<![doubt no not]) subject is? adverb* right adverb* is?
  (?=$|[stop comma line]) (?!comma? BUT)
 JUDGED = [right ABOUT]
+IF = [^ENDS comma colon open dash close BUT] [^ENDS comma]* comma (?! BUT)
 # Where a reply comes to its verdict: a label or heading of it, 'therefore', its last sentence.
 COMES_TO = (?:^|(?<=line)) [bullet adverb right word foreign]{0,3} noun [word ABOUT adverb]{0,2}
  colon

@@ -10,8 +10,11 @@ from xling_tasks.readers.lexicon import SIGNS, lexicon
 from xling_tasks.readers.verdict_grammar import RULES
 from xling_tasks.readers.verdict_judged import forgotten, judged, one_token
 
-_SAME = {"semicolon": "comma", "open_square": "open", "close_square": "close", "and": "or"}
+_SAME = {"semicolon": "comma", "open_square": "open", "close_square": "close", "and": "or",
+         "tick": "comma", "cross": "comma"}  # fmt: skip
 _USED = "stop query comma colon open close dash slash line bullet boxed or so".split()  # noqa: SIM905
+
+_SAYS_OF = "subject noun adverb fully is not no opinion"
 
 
 # Traditional characters as simplified ones, and one sign for both nasals of Hindi: the words of the
@@ -53,6 +56,9 @@ class _Lexer(Lexer):
         if found and found[1] == "offer" and found[0] > 1:  # 'I can' of 'I can't judge'
             after = self.phrases.longest(self.low, at + 1)
             found = (after[0] + 1, "refusal") if after and after[1] == "refusal" else found
+        if found and found[1] == "polite" and found[0] > 1 and has(self.kinds[-1:], _SAYS_OF):
+            # 'The answer is right, ...', 'उत्तर ठीक है, ...': polite only where it leads
+            found = self.phrases.longest(self.low[: at + found[0] - 1], at)
         return self.add(KIND[found[1]], at, at + found[0]) if found else 0
 
     def sign(self, at: int) -> int:
@@ -62,9 +68,13 @@ class _Lexer(Lexer):
     def mend(self) -> None:
         """是 joins an answer and what it is, or says Yes; 不是 before what is wrong denies it.
 
-        A semicolon before a statement about the answer ends a sentence.
+        A semicolon before a statement about the answer ends a sentence. Spanish 'si' without its
+        accent is 'if' where a clause and a comma follow.
         """
         kinds, about_it = self.kinds, row("noun subject")
+        for i, (start, end) in enumerate(self.spans if "si" in self.low else ()):
+            if self.low[start:end] == ["si"] and RULES.IF.match("".join(kinds[i + 1 :])):
+                kinds[i] = KIND["supposing"]
         for i, (start, _) in enumerate(self.spans[:-1]):
             if self.raw[start] == ";" and kinds[i + 1] in row("subject is opinion so"):
                 kinds[i] = KIND["stop"]
@@ -140,6 +150,10 @@ def _led(kinds: str, words: list[str]) -> str:
         )
     if has(kinds, "line"):
         kinds = RULES.HEADING.sub(lambda match: match[0][:-1] + KIND["colon"], kinds)
+    asked = RULES.ASKED_ONLY.match(kinds) if has(kinds, "query") else None
+    if asked:
+        said = "yes" if has(asked["says"], "is") else "no"
+        kinds = one_token(kinds, words, asked.span("says"), said)
     if has(kinds, "polite"):
         kinds = RULES.COURTESY.sub(lambda match: KIND["stop"] * len(match[0]), kinds)
     for rule, needs in (
