@@ -245,8 +245,12 @@ def reads_task_entry_points(manager: ModuleType) -> bool:
     Args:
         manager: The module `lm_eval.tasks.manager`.
     """
-    # What finds tasks: the manager, its index, and the registry with its plugins.
+    source = _task_sources(manager)
+    return f'"{TASK_GROUP}"' in source or f"'{TASK_GROUP}'" in source
+
+
+def _task_sources(manager: ModuleType) -> str:
+    """The source of what finds tasks: the manager, its index, and the registry with its plugins."""
     names = (manager.__name__, "lm_eval.tasks._index", "lm_eval.tasks", "lm_eval.api.registry")
     modules = [sys.modules[name] for name in names if name in sys.modules]
-    source = "".join(inspect.getsource(module) for module in modules)
-    return f'"{TASK_GROUP}"' in source or f"'{TASK_GROUP}'" in source
+    return "".join(inspect.getsource(module) for module in modules)
