@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import openpyxl
@@ -333,3 +334,10 @@ def test_close_wrong_answers_are_the_right_ones_but_for_a_fact():
             shared = Indel.normalized_similarity(text, wrong.text[code])
             assert shared > 0.6, (own.id, code, shared)
     assert not any(close.unusable(code) for code in LANGUAGE_NAMES)
+
+
+def test_a_set_that_is_nowhere_published_says_how_to_give_it():
+    """Instead of asking the Hub for a repository without a name."""
+    record = replace(RECORDS["liveqa"], key="ours", title="Ours", file="Ours", hub_id=None)
+    with pytest.raises(DataError, match="Ours is not on the Hub: pass --metadata data_dir=FOLDER"):
+        find_source(record, None, None)

@@ -156,6 +156,11 @@ def _matching(record: DatasetRecord, files: Iterable[Path], root: Path) -> list[
 
 def _from_hub(record: DatasetRecord, dataset: str | None) -> Source:
     name, revision = repository(record, dataset)
+    if not name:
+        raise DataError(
+            f"{record.title} is not on the Hub: pass --metadata data_dir=FOLDER, where FOLDER has a "
+            f"file named {record.file} ({', '.join(READERS)}), or leave the {record.key} tasks out."
+        )
     try:
         files, commit = hub_files(
             name, revision, lambda there: _matching(record, sorted(map(Path, there)), Path())
