@@ -158,8 +158,8 @@ def _from_hub(record: DatasetRecord, dataset: str | None) -> Source:
     name, revision = repository(record, dataset)
     if not name:
         raise DataError(
-            f"{record.title} is not on the Hub: pass --metadata data_dir=FOLDER, where FOLDER has a "
-            f"file named {record.file} ({', '.join(READERS)}), or leave the {record.key} tasks out."
+            f"{record.title} is not on the Hub: pass --metadata data_dir=FOLDER, where FOLDER has "
+            f"{record.file} ({', '.join(READERS)}), or leave the {record.key} tasks out."
         )
     try:
         files, commit = hub_files(
