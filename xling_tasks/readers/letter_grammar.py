@@ -53,7 +53,7 @@ STRICT = AFTER (?:$|(?=tick+ (?:$|LINES))|(?=[LINES stop semicolon query])
  chosen (?:end|[stop LINES comma]|$))|(?=dash article* aside)|REASON|NOT_THAT) (?!text)
 LOOSE = (?:STRICT|AFTER all (?=$|[LINES stop comma semicolon])|AFTER [is are both each]* right
  end* (?=$|[LINES stop comma semicolon])
- |AFTER (?=[comma NOTES]|dash (?!text|letter))
+ |AFTER (?=[comma NOTES]|so comma|dash (?!text|letter))
  |(?<!LINES [bullet number]? article? OPENS letter CLOSES) AFTER (?=colon article* [word capital]
  (?![^LINES]* [stop semicolon comma] [article option]* letter CLOSE? colon))|(?<=text CLOSE?)
  (?=colon))
@@ -158,6 +158,7 @@ DOUBTS_BEFORE = also [article is option]* $|(?<!^)(?<![comma semicolon]) but
 GOES_ON_TO = [comma dash]* but|[comma and]+ NAMES
 SEEMS_RIGHT = article* word? seems is? article* right
 DENIES_ONE = [not no wrong none aside cross]
+SO_TOO = also (?!wrong|not right)
 NOT_WRONG = not [is article]* wrong|wrong [is article]* not
 EXCEPT_BEFORE = except [article option both]* $
 EXCEPT_BEHIND = [both end]* except
@@ -191,6 +192,7 @@ HINTED_BEFORE = (?:[is are points explains has dash close_square]|[is are] (?:[w
 HINTED_BEHIND = [is are]* [word capital article is option]{0,4} advised [end word capital]{0,3}
 PAIRS_END = is? capital? end* stop?
 LISTS = [option options] colon $
+NEEDS = [word capital article is has comma so points]* advised [article end]*
 ALONE = [article is option both so end close_square yes]*
 SHORT = so [word capital article is points]{0,5}
 COLON_OPTION = [^answer option options label]{3,} colon
@@ -283,7 +285,7 @@ CONCLUDED = (?<=^|ENDS) [^ENDS not wrong no except aside]* (?:right [^ENDS not w
 CONCLUDES = [so final]
 
 # Parts of a reply.
-CLAUSES = [stop query comma semicolon colon LINES]
+CLAUSES = [stop query comma semicolon colon LINES but]
 SENTENCES = [ENDS]
 PARTS = [ENDS semicolon]
 TAILS = (?<=[stop query])|LINES

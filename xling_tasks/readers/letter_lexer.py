@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 
 import regex
 
-from xling_tasks.readers.kinds import KIND, Grammar, row
+from xling_tasks.readers.kinds import KIND, Grammar, has, row
 from xling_tasks.readers.lexer import Lexer, Tokens
 from xling_tasks.readers.lexicon import CHARACTER, Lexicon, lexicon, naming
 from xling_tasks.readers.options import LOOK_ALIKE, TELLING, Options, stem, tells
@@ -20,6 +21,9 @@ _LETTERS = regex.compile(r"[A-HАВСЕ]{1,8}")
 _TRUE_FALSE = {"V": TICK, "T": TICK, "F": CROSS}
 _LONGEST_NOUN = 4  # characters of a noun that a letter names a kind of ('ビタミンC')
 _RUSSIAN_LETTERS = {"Б", "Г", "Д"}
+_RUSSIAN_ORDER = "АБВГДЕЖЗ"
+_SMILE = regex.compile(r"[\U0001f600-\U0001f60f\U0001f642]")  # faces that doubt nothing
+_PICTURE = regex.compile(r"[\U0001f300-\U0001faff]")
 # Words, not rows of letters.
 _WORDS = {"AD", "BE", "BED", "CE", "DE", "ACE", "FACE"}
 # Lower-case letters of options, of which some are words, too ('a', 'e', 'и в').
@@ -32,6 +36,8 @@ _RULES = Grammar("""
 SIGNS = [stop colon close dash open]
 OWN_LETTER = letter SIGNS* $
 HEAD = [letter text] SIGNS+ $
+# An option, perhaps with a particle: a picture behind it ends the sentence.
+CLOSED = [letter text] (?:end dash?)? $
 # Where a row of letters that could be a word ('ACE') stands as an answer does.
 ANSWERS = ^$|[line blank colon boxed open open_square is are number bullet so] $
 # What stands before a lower-case letter that is an option's, and behind it.
@@ -47,6 +53,10 @@ CUT = [is are right article option answer choose] $
 NTH = [first second third fourth fifth last]
 ORDINAL = NTH (?:article? option [article option comma open]+|article) letter
  |NTH article? [option options]|option NTH
+# 'The answer is the fourth:', 'I pick the second one': a place behind words for an answer.
+CHOSEN_NTH = (?:answer [article final right]* is article+|choose [article comma]* article) NTH
+ article? option? end* (?=[stop colon because line blank]|comma (?!article* NTH)|$)
+ |answer [final right]* [is dash] NTH end* (?=[stop line blank]|$)
 # 'Options A to D', 'от A до D': the first and the last, with a word that is none of ours between.
 SPAN = letter [word capital] letter
 # A stop that belongs to an option's text.
@@ -55,7 +65,7 @@ WITHIN_TEXT = (?<=text) stop (?=[not chosen and end or but is are comma])
 
 
 def lex(text: str, options: Options) -> Tokens | None:
-    """The tokens of an undressed reply; None where it uses the letters of the Russian alphabet."""
+    """The tokens of an undressed reply; None where Russian letters stand without a text."""
     return _Letters(text, options, lexicon()).tokens()
 
 
@@ -70,6 +80,8 @@ class _Letters(Lexer):
         self.place = {i: number for number, i in enumerate(self.kept)}
         self.stems = [stem(word) for word in self.low]
         self.kept_words = [self.stems[i] for i in self.kept]
+        self.russian = dict(self._russian())
+        self.own_order = any(self.raw[at] not in "Аа" for at in self.russian)
 
     def next(self, at: int) -> int:
         end = at
@@ -80,6 +92,15 @@ class _Letters(Lexer):
         if self.raw[at] == "\n":
             return self.line(at)
         return self._option(at) or self._phrase_or_letter(at)
+
+    def _russian(self) -> Iterator[tuple[int, str]]:
+        """Letters of the Russian alphabet, by its order, before the very text of their option."""
+        for at, word in enumerate(self.raw[:-2]):
+            place = _RUSSIAN_ORDER.find(word.upper()) if len(word) == 1 else -1
+            if 0 <= place < len(self.options.keys) and self.raw[at + 1] == ")":
+                text = self._option_text(at + 2)
+                if text and text[1] == self.options.keys[place]:
+                    yield at, text[1]
 
     def _says_nothing(self, word: str) -> bool:
         begins = word in self.phrases.first_words or word in self.options.first_words
@@ -114,6 +135,9 @@ class _Letters(Lexer):
         if not word[0].isalnum() and word not in TELLING and word != "ー":
             # What relates two letters ('A ≈ B'); else an apostrophe, a trade mark, a smile.
             relates = unicodedata.category(word[0]) == "Sm"
+            closes = _RULES.CLOSED.search("".join(self.kinds[-3:]))
+            if closes and (_PICTURE if has(closes[0], "end") else _SMILE).match(word):
+                return self.add(STOP, at, at + 1)
             return self.add(WORD, at, at + 1) if relates else at + 1
         if word[0] >= "\u2e80":
             own = self.kinds and self.raw[at - 1][0] >= "\u2e80"
@@ -125,6 +149,8 @@ class _Letters(Lexer):
         word = self.raw[at]
         before = "".join(self.kinds[-4:])
         option = self.options.rows.get(word)
+        if at in self.russian:
+            return self.add(LETTER, at, at + 1, frozenset({self.russian[at]}))
         if option:
             own = _RULES.OWN_LETTER.search(before)
             if own and self.values[len(self.kinds) - len(own[0])] == {option}:
@@ -139,6 +165,9 @@ class _Letters(Lexer):
         if word in _RUSSIAN_LETTERS and not self._joined(at):
             return 0 if at and self.low[at - 1].startswith("витамин") else -1
         letters = self._letters(at)
+        if letters and self.own_order and word in "ВЕве":
+            opens = self._heads_line(at) or self.raw[at - 1] == "."
+            return 0 if opens and "".join(self.raw[at + 1 : at + 2]).islower() else -1
         return self.add(LETTER, at, at + 1, letters) if letters else 0
 
     def _option_text(self, at: int) -> tuple[int, str] | None:
@@ -229,6 +258,8 @@ class _Letters(Lexer):
     def _raised_before(self, at: int, is_word: bool) -> bool:
         """Whether what stands behind a lower-case letter lets it be an option's."""
         behind = self.raw[at + 1 : at + 3]
+        if behind[0] == "'" and self.raw[at - 1] == "'":
+            return True
         text = self._option_text(at + 2 if behind[0] in ".:-" else at + 1)
         if (text and text[1] == self.raw[at].translate(LOOK_ALIKE).upper()) or (
             CHARACTER.match(behind[0])
@@ -258,6 +289,8 @@ class _Letters(Lexer):
                 kinds[start] = kinds[end] = CAPITAL
         for match in _RULES.ORDINAL.finditer("".join(kinds)):
             self._ordinal(*match.span())
+        for match in _RULES.CHOSEN_NTH.finditer("".join(kinds)):
+            self._ordinal(*match.span(), chosen=True)
         stops = _RULES.WITHIN_TEXT.finditer("".join(kinds)) if self.options.sentences else ()
         for match in reversed([*stops]):
             i = match.start()
@@ -266,6 +299,8 @@ class _Letters(Lexer):
         for i, kind in enumerate(kinds):
             if kind == KIND["or"] and self._no_or(i):
                 kinds[i] = CAPITAL
+            if kind == KIND["also"] and self._degree(i):
+                kinds[i] = WORD
             if kind in _NTH:
                 kinds[i] = WORD if self.raw[spans[i][0]][0] < "\u2e80" else CAPITAL
         for i, kind in enumerate(kinds[:-1]):
@@ -288,7 +323,14 @@ class _Letters(Lexer):
         joins = i and self.kinds[i - 1] in row("letter text prose close option end comma")
         return self.raw[self.spans[i][0]] == "か" and not joins
 
-    def _ordinal(self, start: int, end: int) -> None:
+    def _degree(self, i: int) -> bool:
+        """Whether a 'too' says how much ('is too slow')."""
+        between = self.kinds[i - 1 : i] + self.kinds[i + 1 : i + 2]
+        return self.raw[self.spans[i][0]] == "too" and between in (
+            [KIND["is"], WORD], [KIND["are"], WORD], [KIND["is"], KIND["wrong"]],
+        )  # fmt: skip
+
+    def _ordinal(self, start: int, end: int, *, chosen: bool = False) -> None:
         """Make 'the third option' its letter; 'the first option' may be the first treatment."""
         at = next(i for i in range(start, end) if self.kinds[i] in _NTH)
         place, keys = _NTH.index(self.kinds[at]), self.options.keys
@@ -296,7 +338,7 @@ class _Letters(Lexer):
         if self.kinds[end - 1] == LETTER:  # 'the first option, A'
             if self.values[end - 1] == {key}:
                 self.kinds[start : end - 1] = [KIND["article"]] * (end - 1 - start)
-        elif place > 1:
+        elif place > 1 or chosen:
             self.kinds[at], self.values[at] = LETTER, frozenset({key})
 
     def _preposition(self, i: int) -> bool:

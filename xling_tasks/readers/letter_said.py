@@ -223,8 +223,12 @@ def _ends_in(reply: Reply, place: Place, clause: Clause) -> bool:
         reply.told[at] == TEXT and reply.tokens.values[at] <= place.letters for at in before
     ):
         return True  # several, or after its own text
+    if TEXT in named and not clause.before:  # '... is needed now. C, furosemide.', and no more
+        above = RULES.SENTENCES.split(reply.told[: place.start].rstrip(ENDS))[-1]
+        more = reply.told[place.end :].strip(ENDS) or reply.several or not has(named, "comma")
+        return not more and bool(RULES.NEEDS.fullmatch(above))
     if TEXT in named:
-        return bool(clause.before) and not RULES.LISTS.search(clause.before)
+        return not RULES.LISTS.search(clause.before)
     option = has(named, "option") and RULES.COLON_OPTION.fullmatch(clause.before_all)
     short = RULES.SHORT.fullmatch(clause.before_all)
     return bool(option or short or RULES.ALONE.fullmatch(clause.before))
@@ -311,6 +315,6 @@ class Clause(NamedTuple):
             or has(sentence, "maybe except or")
             or has(self.behind[-1:], "query")
             or has(self.words, "slash")
-            or has(self.after, "also")
+            or RULES.SO_TOO.search(self.after)
             or RULES.DOUBTS_BEFORE.search(self.before_all)
         )

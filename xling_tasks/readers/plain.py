@@ -105,6 +105,11 @@ def undressed(text: str) -> str:
     return _SPACES.sub(" ", text)
 
 
+# A cell of an option's row that is nothing but the Chinese yes or no, of what is not wrong.
+_MARKS, _KEY = {"是": "✓", "否": "✗"}, regex.compile(r"\W*[A-H]\b")
+_OF_WRONG = regex.compile("[排除禁错錯误誤不非]")
+
+
 def _untabled(lines: list[str]) -> list[str]:
     """Rows of a table as 'cell: cell'; under a head with one row, 'head: cell' for each column."""
     out: list[str] = []
@@ -127,6 +132,8 @@ def _rows(table: list[list[str]]) -> list[str]:
     body = [row for i, row in enumerate(table) if i not in rules and not (head and i == 0)]
     if head and len(body) == 1 and len(body[0]) == len(head):
         return [f"{name}: {cell}" for name, cell in zip(head, body[0], strict=True)]
+    if head and not _OF_WRONG.search("".join(head)):
+        body = [[_MARKS.get(c, c) if _KEY.match(row[0]) else c for c in row] for row in body]
     return [": ".join(cell for cell in row if cell) for row in body]
 
 
