@@ -63,7 +63,11 @@ class _Lexer(Lexer):
 
     def sign(self, at: int) -> int:
         hyphen = self.raw[at] == "-" and self.glued(at) and self.glued(at + 1)
-        return 0 if hyphen else super().sign(at)
+        # A mark ends a clause only between words: 'Incorrecta ❌ la dosis ...'.
+        mark = SIGNS.get(self.raw[at]) in ("tick", "cross")
+        around = self.raw[max(at - 1, 0) : at] + self.raw[at + 1 : at + 2]
+        beside = mark and not all(word[0].isalnum() for word in around)
+        return 0 if hyphen or beside else super().sign(at)
 
     def mend(self) -> None:
         """是 joins an answer and what it is, or says Yes; 不是 before what is wrong denies it.
