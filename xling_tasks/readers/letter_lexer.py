@@ -51,12 +51,14 @@ LOWER_BEHIND = [is are seems right wrong not because so chosen explains explains
 # 'The correct answer is a' may have been cut off.
 CUT = [is are right article option answer choose] $
 NTH = [first second third fourth fifth last]
-ORDINAL = NTH (?:article? option [article option comma open]+|article) letter
- |NTH article? [option options]|option NTH
 # 'The answer is the fourth:', 'I pick the second one': a place behind words for an answer.
 CHOSEN_NTH = (?:answer [article final right]* is article+|choose [article comma]* article) NTH
  article? option? end* (?=[stop colon because line blank]|comma (?!article* NTH)|$)
  |answer [final right]* [is dash] NTH end* (?=[stop line blank]|$)
+ORDINAL = NTH (?:article? option [article option comma open]+|article) letter
+ |NTH article? [option options]|option NTH|CHOSEN_NTH
+# 'A is too slow' says how much.
+DEGREE = (?<=[is are]) also (?=word|wrong)
 # 'Options A to D', 'от A до D': the first and the last, with a word that is none of ours between.
 SPAN = letter [word capital] letter
 # A stop that belongs to an option's text.
@@ -289,8 +291,9 @@ class _Letters(Lexer):
                 kinds[start] = kinds[end] = CAPITAL
         for match in _RULES.ORDINAL.finditer("".join(kinds)):
             self._ordinal(*match.span())
-        for match in _RULES.CHOSEN_NTH.finditer("".join(kinds)):
-            self._ordinal(*match.span(), chosen=True)
+        for match in _RULES.DEGREE.finditer("".join(kinds)):
+            if self.raw[spans[match.start()][0]] == "too":
+                kinds[match.start()] = WORD
         stops = _RULES.WITHIN_TEXT.finditer("".join(kinds)) if self.options.sentences else ()
         for match in reversed([*stops]):
             i = match.start()
@@ -299,8 +302,6 @@ class _Letters(Lexer):
         for i, kind in enumerate(kinds):
             if kind == KIND["or"] and self._no_or(i):
                 kinds[i] = CAPITAL
-            if kind == KIND["also"] and self._degree(i):
-                kinds[i] = WORD
             if kind in _NTH:
                 kinds[i] = WORD if self.raw[spans[i][0]][0] < "\u2e80" else CAPITAL
         for i, kind in enumerate(kinds[:-1]):
@@ -323,14 +324,7 @@ class _Letters(Lexer):
         joins = i and self.kinds[i - 1] in row("letter text prose close option end comma")
         return self.raw[self.spans[i][0]] == "か" and not joins
 
-    def _degree(self, i: int) -> bool:
-        """Whether a 'too' says how much ('is too slow')."""
-        between = self.kinds[i - 1 : i] + self.kinds[i + 1 : i + 2]
-        return self.raw[self.spans[i][0]] == "too" and between in (
-            [KIND["is"], WORD], [KIND["are"], WORD], [KIND["is"], KIND["wrong"]],
-        )  # fmt: skip
-
-    def _ordinal(self, start: int, end: int, *, chosen: bool = False) -> None:
+    def _ordinal(self, start: int, end: int) -> None:
         """Make 'the third option' its letter; 'the first option' may be the first treatment."""
         at = next(i for i in range(start, end) if self.kinds[i] in _NTH)
         place, keys = _NTH.index(self.kinds[at]), self.options.keys
@@ -338,7 +332,7 @@ class _Letters(Lexer):
         if self.kinds[end - 1] == LETTER:  # 'the first option, A'
             if self.values[end - 1] == {key}:
                 self.kinds[start : end - 1] = [KIND["article"]] * (end - 1 - start)
-        elif place > 1 or chosen:
+        elif place > 1 or self.kinds[start] in row("answer choose"):
             self.kinds[at], self.values[at] = LETTER, frozenset({key})
 
     def _preposition(self, i: int) -> bool:
