@@ -348,7 +348,8 @@ def _after_quotation(text: str) -> Tokens | None:
     skip = len(tokens.kinds) - len(tokens.kinds.lstrip(row("or comma")))
     rest = Tokens(tokens.kinds[skip:], tokens.values, tokens.words[skip:])
     said = has(rest.kinds[:1], "subject") and RULES.STATEMENT.match(rest.kinds)
-    return rest if said else None
+    # 'The given answer is: "No, ..." Anemia is ...': no verdict is in what is quoted.
+    return rest if said or (match[1].rstrip().endswith((":", "：")) and rest.kinds) else None
 
 
 _PAIR = regex.compile(r'"([^"\n]{1,40})" ?: ?(true|false|null|"[^"\n]{1,20}")')

@@ -40,7 +40,8 @@ MARKED = (?:^|(?<=[stop comma colon line bullet open ABOUT query opinion]
  (?P<label>LABEL+) EDGE adverb* ITEM BREAK
 BOTH = EDGE LABEL* [yes no right wrong] [slash or comma line]+ [yes no right wrong] BREAK
 TAKEN_BACK = START ITEM (?:[comma stop]? ITEM)* (?:[comma colon dash]* BUT
- |[comma stop colon dash]* [adverb word foreign]{0,2} [offer refusal]|[comma stop] unsure [word
+ |[comma stop colon dash]* [adverb word foreign]{0,2} [comma stop dash]* [offer refusal]|[comma
+ stop] unsure [word
  foreign is adverb
  WORDS]* [stop line]* $)
 # 'No. Wait, ...', '判断：错误。更正：...': what stands before counts only if what follows says so,
