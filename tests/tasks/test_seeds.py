@@ -36,7 +36,7 @@ def test_every_part_changes_the_seed():
 
 
 def asked(run, serve, tasks, **options):
-    served = serve(lambda prompt: f"Yes, an answer: {prompt}")
+    served = serve(lambda prompt: f"Yes.\n\n{prompt[::-1]}")  # read, or unlike every other
     run(
         tasks,
         model="local-chat-completions",
