@@ -10,6 +10,7 @@ on with the rule before it; `#` opens a comment.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 
 import regex
 
@@ -51,7 +52,7 @@ def named(kinds: str) -> str:
     return " ".join(_NAMES[kind] for kind in kinds)
 
 
-def has(kinds: str, names: str) -> bool:
+def has(kinds: Iterable[str], names: str) -> bool:
     """Whether a row has a token of one of these kinds."""
     return not _those(names).isdisjoint(kinds)
 
