@@ -20,7 +20,7 @@ _PHRASES = """
     also wait final seems article end aside points explains_best explains
     subject noun fully opinion doubt adverb fine flawed praise blame unsure offer polite
     emphatic looks advised replies question fails according agree disagree
-    judges marks self fault shows supposing certain within matter whole
+    judges marks self fault shows supposing certain within matter whole asked
     has first second third fourth fifth last
 """
 PHRASES = frozenset(_PHRASES.split())

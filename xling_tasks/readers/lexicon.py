@@ -145,8 +145,8 @@ def naming() -> Lexicon:
 
 @functools.cache
 def limits() -> Lexicon:
-    """Words that tell what another says ('claims'); pronouns that may be an article ('this')."""
-    return lexicon_of(["tells", "bare"], "verdict")
+    """Words that tell what another says ('claims'), or for whom ('when'); see `bare`, `part`."""
+    return lexicon_of(["tells", "when", "bare", "part"], "verdict")
 
 
 @functools.cache

@@ -24,7 +24,7 @@ from xling_tasks.readers.lexer import Tokens
 from xling_tasks.readers.lexicon import WORDS
 from xling_tasks.readers.plain import bare, one_form, undressed, without_next_question
 from xling_tasks.readers.verdict_grammar import RULES
-from xling_tasks.readers.verdict_judged import bare_word, limited, says_itself
+from xling_tasks.readers.verdict_judged import bare_word, part_alone, says_itself
 from xling_tasks.readers.verdict_lexer import lex_verdict
 
 YES, NO = 1, 0
@@ -109,10 +109,7 @@ class _Reader:
         said = {kind in row("yes right") for kind in words}
         if RULES.TAKEN_BACK.match(kinds) or len(said) > 1:
             return None
-        explicit = set(self._explicit())
-        if len(explicit) > 1:
-            return None
-        verdict = _one(explicit or list(self._statements()))
+        verdict = _one(list(self._explicit()) or self._statements())
         if verdict == YES and not has(kinds, "yes") and RULES.PART_WRONG.search(kinds):
             return None  # 'The answer is right; the dose is wrong.'
         if verdict == YES and RULES.YES_BUT.match(kinds) and YES not in self._statements():
@@ -136,33 +133,24 @@ class _Reader:
         for match in RULES.MARKED.finditer(kinds):
             verdict = has((match["yes"] or match["no"])[0], "yes no")
             start = max(kinds.rfind(end, 0, match.start()) for end in row("stop query line comma"))
-            if not says_itself(self.words, start + 1, match.start()):
+            if not says_itself(self.words[start + 1 : match.start()]):
                 continue  # 'The text says: reply Yes'
             if verdict or has(match["label"][-1], "colon dash boxed"):
                 yield _value(match)
         lines = [line for line in kinds.split(KIND["line"]) if line] or [""]
-        for line in (lines[0], lines[-1]):
-            value = _bare(line)
-            if value is not None:
-                yield value
+        alone = [lines[0], lines[-1]]
         sentences = [
             part for part in RULES.SENTENCE.findall(lines[-1]) if part.strip(row("stop bullet"))
         ]
         if len(sentences) > 1 and opening is None:
-            value = _bare(sentences[-1].rstrip(KIND["stop"]))
             asked = sentences[-2].endswith(KIND["query"]) and not RULES.JUDGED.search(sentences[-2])
-            if value is not None and not asked:
-                yield value
-        last = self._last_word()
-        if last is not None:
-            yield last
+            alone += [] if asked else [sentences[-1].rstrip(KIND["stop"])]
+        yield from (value for value in (*map(_bare, alone), self._last_word()) if value is not None)
 
     def _opening(self) -> int | None:
         match = RULES.OPENING.match(self.kinds)
-        if match is None:
-            return None
-        sentence = RULES.SENTENCE.match(self.kinds, match.start())
-        if sentence and sentence[0].endswith(KIND["query"]):
+        sentence = RULES.SENTENCE.match(self.kinds)
+        if match is None or (sentence and sentence[0].endswith(KIND["query"])):
             return None
         return _one(_value(item) for item in RULES.ITEM.finditer(match[0]))
 
@@ -185,23 +173,20 @@ class _Reader:
             # 'It may be good for adults, so here it is wrong': what it comes to is not unsure.
             rest = sentence[head.end() :] if head and has(head[0][-2:], "so") else sentence
             unsure = has(rest, "unsure") and RULES.TELLS.search(sentence)
-            asks = sentence.endswith(KIND["query"]) and RULES.ASKS.search(sentence)
+            wants = match.start() and has(sentence, "asked")  # 'Would you like the right one?'
+            asks = sentence.endswith(KIND["query"]) and RULES.ASKS.search(sentence) and not wants
             if asks or unsure:
                 yield from (YES, NO)
-            said = self._statement(match.start(), match.end())
-            said = said or self._named(match.start(), match.end())
-            if said is None and head:
-                start = match.start() + head.end()
-                said = self._statement(start, match.end()) or self._named(start, match.end())
-                if said and has(head[0], "yes") and _said(said) == NO:
-                    yield YES  # 'Yes it is incorrect'
             granted = RULES.CONCEDES.match(sentence) if has(sentence, "but") else None
-            if said is None and granted and self._of_the_answer(match.start(), granted.end()):
-                said = self._statement(match.start() + granted.end(), match.end())
-                item = RULES.ITEM_ENDS.fullmatch(sentence, granted.end())
-                if said is None and item:
-                    yield _value(item)
-            if said:
+            if granted and not self._of_the_answer(match.start(), granted.end()):
+                granted = None
+            said = self._said_in(match, *filter(None, (head, granted, self._last_clause(match))))
+            item = RULES.ITEM_ENDS.fullmatch(sentence, granted.end()) if granted else None
+            if said and head and has(head[0], "yes") and _said(said) == NO:
+                yield YES  # 'Yes it is incorrect'
+            if said is None and item:
+                yield _value(item)
+            elif said:
                 if has(said[0], "fully") and RULES.PARTLY.search(said[0]):
                     yield from (YES, NO)  # 'not entirely correct'
                 if RULES.QUALIFIED.search(self.kinds, said.end() - 1, match.end()):
@@ -211,6 +196,30 @@ class _Reader:
                 yield YES
             elif has(sentence, "flawed") or RULES.UNFIT.match(sentence):
                 yield NO
+
+    def _said_in(
+        self, sentence: regex.Match[str], *leads: regex.Match[str]
+    ) -> regex.Match[str] | None:
+        """The statement of a sentence, at its start or behind what leads to it."""
+        starts = (sentence.start() + at for at in (0, *(lead.end() for lead in leads)))
+        places = ((start, sentence.end()) for start in starts)
+        return next(filter(None, (self._statement(*at) or self._named(*at) for at in places)), None)
+
+    def _last_clause(self, sentence: regex.Match[str]) -> regex.Match[str] | None:
+        """What stands before a last clause that names the answer: '..., the answer is wrong'.
+
+        None where it is said of some people alone, or by others.
+        """
+        before = RULES.LAST_CLAUSE.match(sentence[0])
+        start, end = sentence.start(), sentence.start() + (before.end() if before else 0)
+        said = self.words[start:end]
+        named = not all(map(bare_word, self._subjects(end, sentence.end())))
+        joined = said and (said[0] >= "\u0900" or has(sentence[0], "because"))
+        return before if named and joined and says_itself(said, "tells when") else None
+
+    def _subjects(self, start: int, end: int) -> list[str]:
+        """The words of the subjects in a passage."""
+        return [self.words[at] for at in range(start, end) if has(self.kinds[at], "subject")]
 
     def _english_no(self, said: regex.Match[str], start: int) -> bool:
         """Whether a 'no' stands before an English verb: it denies none."""
@@ -225,26 +234,29 @@ class _Reader:
         if self.words[match.start()] == "to be":  # 'To be a correct answer, it must ...'
             return None
         adjective = self.words[match.start("adj")]
-        if (
-            not RULES.VERB.search(match[0])
-            and adjective[0] < "\u0900"
-            and adjective[-1] not in "ao"
-        ):
-            return None
-        if not has(match[0], "is not no opinion doubt") and self._heads(start, match.end()):
+        spaced = adjective[0] < "\u0900"
+        verb = (spaced and " " in adjective) or RULES.VERB.search(
+            match[0]
+        )  # 'holds up', 'is right'
+        if not verb and ((spaced and adjective[-1] not in "ao") or self._heads(start, match.end())):
             return None
         between = range(match.start() + 1, match.start("adj"))
         others = [self.words[at] for at in between if has(self.kinds[at], OTHER)]
-        tells = any(limited(other, "tells") for other in others)  # 'it says that this is wrong'
-        return None if tells or self._english_no(match, match.start()) else match
+        tells = not says_itself(others)  # 'it says that this is wrong'
+        part = tells or self._of_a_part(match)
+        return None if part or self._english_no(match, match.start()) else match
+
+    def _of_a_part(self, said: regex.Match[str]) -> bool:
+        """Whether a statement is on a part: 'This dose is right', 'The advice on rest is sound'."""
+        subjects = self._subjects(said.start(), said.start("adj"))
+        more = has(self.kinds[said.start() : said.start("adj")], "word foreign")
+        return more and bool(subjects) and all(map(part_alone, subjects))
 
     def _of_the_answer(self, start: int, size: int) -> bool:
         """Whether a passage has the answer as its subject, and no 'this drug'."""
-        return any(
-            has(self.kinds[at], "subject")
-            and (not bare_word(self.words[at]) or has(self.kinds[at + 1], "is"))
-            for at in range(start, start + size)
-        )
+        kinds, words = self.kinds, self.words
+        subjects = (at for at in range(start, start + size) if has(kinds[at], "subject"))
+        return any(not bare_word(words[at]) or has(kinds[at + 1], "is") for at in subjects)
 
     def _named(self, start: int, end: int) -> regex.Match[str] | None:
         """A statement that names the answer behind its adjective ('a wrong answer')."""
@@ -256,12 +268,9 @@ class _Reader:
             return None
         if match["whole"]:
             return match
-        if has(self.kinds[match.start() : match.start("adj")], "foreign"):
-            return None
-        if self._heads(start, match.end()):
-            return None
-        latin = self.words[match.start("adj")] < "\u0900"
-        return match if not latin or not rest.strip(row("stop line")) else None
+        led = has(self.kinds[match.start() : match.start("adj")], "foreign")
+        latin = self.words[match.start("adj")] < "\u0900" and rest.strip(row("stop line"))
+        return None if led or latin or self._heads(start, match.end()) else match
 
     def _heads(self, start: int, end: int) -> bool:
         """Whether a line is a heading of what follows ('### Correct answer', and then it)."""
@@ -278,9 +287,7 @@ class _Reader:
             """Whether 'No, the information is correct, but ...' goes on so."""
             return verdict == NO and RULES.CONCEDED.match(kinds, end) is not None
 
-        if RULES.FINE_ALONE.search(kinds) if verdict == NO else has(kinds, "flawed"):
-            return True
-        if (RULES.PRAISED if verdict == NO else RULES.BLAMED).search(kinds):
+        if (RULES.AGAINST_YES if verdict == YES else RULES.AGAINST_NO).search(kinds):
             return True
         for clause in RULES.CLAUSES.finditer(kinds):
             granted = conceded(clause.end()) or (
@@ -288,20 +295,13 @@ class _Reader:
             )
             if _bare(clause[0]) == 1 - verdict and not granted:
                 return True
-        if verdict == YES and RULES.UNFIT_ANSWER.search(kinds):
-            return True
         for start in RULES.STARTS.finditer(kinds):
             match = self._statement(start.start(), len(kinds))
-            if match and conceded(match.end()):
+            if match is None or conceded(match.end()) or _said(match) == verdict:
                 continue
-            if (
-                match
-                and not has(kinds[match.end() : match.end() + 1], "query")
-                and _said(match) != verdict
-            ):
+            if not has(kinds[match.end() : match.end() + 1], "query"):
                 return True
-        against = RULES.AGAINST_YES if verdict == YES else RULES.AGAINST_NO
-        return bool(against.search(kinds))
+        return False
 
 
 def _one(values: Iterable[int | None]) -> int | None:

@@ -15,35 +15,33 @@ WORDS = [yes no right wrong]
 ABOUT = [subject noun]
 
 # One verdict, in words that stand alone; negations before an adjective (en, es) or after it (hi).
-ITEM = (?:(?P<no>DENIED is? [adverb fully]* right|right DENIED is?
+ITEM = (?:(?P<no>DENIED is? adverb* right|right DENIED is?
  |wrong (?!DENIED is? (?:[stop comma line]|$)) is?|no is?|fails)
- |(?P<yes>yes is?|right is?|wrong DENIED is?|not is? [adverb fully]* wrong))
+ |(?P<yes>yes is?|right is?|wrong DENIED is?|not is? adverb* wrong))
 EDGE = [bullet boxed stop comma open colon dash slash close]*
 LABEL = (?:noun [word ABOUT adverb]{0,4} [colon dash so]
- |[adverb right]* ABOUT noun? [right adverb]* is colon?
- |noun word{0,2} subject is colon?|noun is opinion (?=no|yes)|boxed|so [comma colon]?|ABOUT
- adverb* colon|ABOUT dash (?=[yes no] (?:[stop line]|$))
- |is? subject? right is? colon
- |right? noun (?=[yes no] (?:[is stop comma line colon dash because]|$)))
-# What leads to a verdict: 'In short, ', 'definitely '; 'I think not' says less than No.
-# 'from a doctor's view, '.
+ |(?<![word foreign]) noun [word foreign ABOUT adverb is]{0,4} colon
+ |[adverb right]* ABOUT noun? [right adverb]* is colon?|noun word{0,2} subject is colon?
+ |noun is opinion (?=no|yes)|boxed|so [comma colon]?|ABOUT adverb* colon
+ |ABOUT dash (?=[yes no] (?:[stop line]|$))|is? subject? right is? colon
+ |right? noun adverb* (?=[yes no] adverb* (?:[is stop comma line colon dash because]|$)))
+# What leads to a verdict: 'In short, ', 'from a doctor's view, '; 'I think not' alone is no No.
 NEUTRAL = [^ENDS comma WORDS unsure flawed fine fails not]*
-LEAD = (?:adverb+|[opinion adverb]+ [comma colon]|NEUTRAL according NEUTRAL comma BUT?)?
+LEAD = (?:adverb+|[opinion adverb]+ [comma colon]|NEUTRAL according NEUTRAL comma BUT?
+ |opinion+ (?=[yes no] adverb* (?:[comma stop colon dash line]+ [^ENDS]|because)))?
 START = EDGE LEAD LABEL*
 BREAK = (?=$|[stop comma colon open close line query dash because bullet]|(?<=right|wrong) or
  adverb* [word foreign]{1,3} (?:$|[ENDS]))
 BARE = LEAD (?:EDGE LABEL* [adverb comma colon]* ITEM)+ EDGE is? EDGE
 LABELS = ^ START
-OPENING = START adverb* fully? ITEM (?:[comma stop]* adverb* ITEM)* [adverb opinion]* BREAK
-MARKED = (?:^|(?<=[stop comma colon line bullet open ABOUT query opinion]
- |[word foreign] (?=so|noun)|foreign adverb (?=ABOUT)))
- (?P<label>LABEL+) EDGE adverb* ITEM BREAK
+OPENING = START adverb* (?:fully (?![right wrong] DENIED))? ITEM (?:[comma stop]* adverb* ITEM)*
+ [adverb opinion]* BREAK
+MARKED = (?:^|(?<=[stop comma colon line bullet open ABOUT query opinion] |[word foreign]
+ (?=so|noun)|foreign adverb (?=ABOUT))) (?P<label>LABEL+) EDGE adverb* ITEM BREAK
 BOTH = EDGE LABEL* [yes no right wrong] [slash or comma line]+ [yes no right wrong] BREAK
-TAKEN_BACK = START ITEM (?:[comma stop]? ITEM)* (?:[comma colon dash]* BUT
- |[comma stop colon dash]* [adverb word foreign]{0,2} [comma stop dash]* [offer refusal]|[comma
- stop] unsure [word
- foreign is adverb
- WORDS]* [stop line]* $)
+TAKEN_BACK = START ITEM (?:[comma stop]? ITEM)* (?:[comma colon dash]* BUT |[comma stop colon dash]*
+ [adverb word foreign]{0,2} [comma stop dash]* [offer refusal]|[comma stop] unsure [word foreign is
+ adverb WORDS]* [stop line]* $)
 # 'No. Wait, ...', '判断：错误。更正：...': what stands before counts only if what follows says so,
 # too.
 WAIT = (?:(?<=^|[ENDS comma colon dash open or]) [adverb BUT or opinion]*|(?<=[foreign noun
@@ -77,9 +75,8 @@ POLITE = ^ [bullet open adverb]* polite+ [comma stop colon dash]* BUT? comma? li
 # 'Yes, sure! I will check ...': the Yes may be polite, too; 'I am not a doctor, but ...': what
 # follows counts.
 COURTESY = (?<=^ [bullet open]* yes) [comma stop]+ polite+ [comma stop]*
-DISCLAIMER = ^ (?!no foreign|LEAD ITEM [adverb opinion]* comma) (?=[^comma]* [not no offer
- refusal polite]) [word
- foreign adverb noun offer not no is concession refusal self or shows polite]{2,14}
+DISCLAIMER = ^ (?!no foreign|LEAD ITEM [adverb opinion]* comma) (?=[^comma]* [not no offer refusal
+ polite]) [word foreign adverb noun offer not no is concession refusal self or shows polite]{2,14}
  comma BUT comma? (?=[^ENDS]* [right wrong yes no])
 CERTAIN = ^ [bullet open]* certain (?=stop|comma? yes)
 EMPHATIC = ^ [bullet open]* emphatic (?=colon|[stop line]* $|[adverb opinion is]* [yes right])
@@ -87,25 +84,29 @@ EMPHATIC = ^ [bullet open]* emphatic (?=colon|[stop line]* $|[adverb opinion is]
 # 'It does not answer the question', in the order of any language.
 CLAUSE = [^ENDS comma DENIED BUT concession right wrong]*
 FAILS = (?:(?<=subject [foreign adverb]?) (?:question (?:right? subject (?:is? foreign? DENIED
- is?|DENIED is)))
- |(?<=subject CLAUSE) DENIED CLAUSE right? [replies ABOUT] CLAUSE [no right]? CLAUSE
- question
- |(?<=subject CLAUSE|^|[stop line comma BUT because])
- (?:DENIED CLAUSE replies CLAUSE no? CLAUSE question|not CLAUSE ABOUT CLAUSE question
- |question CLAUSE right? ABOUT? DENIED CLAUSE replies|question CLAUSE replies CLAUSE DENIED))
+ is?|DENIED is))) |(?<=subject CLAUSE) DENIED CLAUSE right? [replies ABOUT] CLAUSE [no right]?
+ CLAUSE question |(?<=subject CLAUSE|^|[stop line comma BUT because]) (?:DENIED CLAUSE replies
+ CLAUSE no? CLAUSE question|not CLAUSE ABOUT CLAUSE question |question CLAUSE right? ABOUT? DENIED
+ CLAUSE replies|question CLAUSE replies CLAUSE DENIED))
 
 # 'It correctly answers the question', 'I agree with the answer', and not.
 MEETS = (?<=subject [adverb fully]*) (?:right foreign? [replies ABOUT] adverb? question
  |replies right [word ABOUT]{0,2} question|question right [foreign ABOUT]? replies)
  is? (?=$|[ENDS comma because]) (?!comma? BUT)|(?<=subject [adverb fully]*) replies adverb*
  question adverb* right (?=$|[ENDS comma because])|(?<=^|[ENDS comma]) adverb* question [word
- is]{0,2} replies adverb* right (?=$|[ENDS comma because])
-ABOUT_IT = [self shows word foreign adverb fully opinion subject is so offer]
+ is shows]{0,2} replies adverb* right (?=$|[ENDS comma because])
+SMALL = [subject noun adverb fully because is opinion]
+ABOUT_IT = [self shows replies word foreign adverb fully opinion subject is so offer]
 AGREES = (?<=^|[stop line comma]) (?P<before>[ABOUT_IT DENIED]*) (?P<what>agree|disagree)
- (?P<after>[ABOUT_IT DENIED]*)
- (?=$|[ENDS comma colon because dash]) (?!comma? BUT)
-# 'Is the answer correct? No, ...'
+ (?P<after>(?![word foreign]) [ABOUT_IT DENIED]*)
+ (?=$|[ENDS comma colon because dash]) (?!comma? BUT|because SMALL* WORDS)
+# 'I disagree. Aspirin is not for children.'
+AGREES_ALONE = (?:self word{0,2}|offer)? DENIED? [agree disagree] [DENIED is]* [stop comma colon
+ because] [^ENDS]
+# 'Is the answer correct? No, ...', 'I was asked whether it is correct, and I have to say no'
 ASKED = ^ [^ENDS wrong DENIED]* right [^ENDS wrong DENIED]* query line* (?=.)
+ |^ [^ENDS WORDS]* asked (?=[^ENDS comma]* subject) [^ENDS]*? right [^ENDS wrong]*? [comma or]+
+ (?:[self offer]? opinion+ (?=[yes no])|(?=self? [opinion noun]))
 
 # 'Is it correct? It is.'
 ASKED_ONLY = ^ is subject adverb* right query line* (?P<says>subject (?:is|not)) (?=stop|$)
@@ -113,28 +114,25 @@ ASKED_ONLY = ^ is subject adverb* right query line* (?P<says>subject (?:is|not))
 # Who judges says how: 'I would mark it as correct', '判为正确', 'मैं इसे गलत कहूँगा'; so may be
 # said of the answer ('it cannot be accepted as correct'). A mistake is there, or is not.
 PART = [ENDS comma colon dash open close BUT so bullet because]
-SMALL = [subject noun adverb fully because is opinion]
-GRADED = (?<=^|PART) (?P<before>[self shows subject word foreign offer refusal noun adverb is
- DENIED opinion fully agree]{0,6}?)
- (?:(?:[judges marks]|(?<=[self offer]) noun) (?P<n1>DENIED?) (?:SMALL|[word foreign]
- (?=SMALL|WORDS)){0,4} (?P<value>WORDS) [subject noun adverb is]{0,4} (?:[word foreign]? question)?
- |SMALL{0,4} (?P<value>WORDS) [subject noun adverb foreign is]{0,2} (?P<n2>DENIED?) [judges
- marks] [subject adverb is]*)
- (?P<n3>DENIED?) is? (?=$|PART|or (?!adverb* [WORDS not])|(?<=adverb|subject) opinion)
+GRADED = (?<=^|PART) (?P<before>[self shows subject word foreign offer refusal noun adverb is DENIED
+ opinion fully agree]{0,6}?) (?:(?:[judges marks agree]|(?<=[self offer]) noun) (?P<n1>DENIED?)
+ (?:SMALL|[word foreign] (?=SMALL|WORDS)){0,4} (?P<value>WORDS) [subject noun adverb is]{0,4}
+ (?:[word foreign]? question)? |SMALL{0,4} (?P<value>[yes right wrong]) [subject noun adverb foreign
+ is]{0,2} (?P<n2>DENIED?) [judges marks] [subject adverb is]*) (?P<n3>DENIED?) is? (?=$|PART|or
+ (?!adverb* [WORDS not])|(?<=adverb|subject) opinion)
 OWN = [^foreign]* [self offer refusal]
-MODIFIER = [matter replies right opinion noun adverb word foreign wrong fully or]
+MODIFIER = [matter replies right opinion noun adverb word foreign wrong or]
 DENIES = [DENIED adverb offer refusal is]
 FAULT = (?P<deny>DENIES{0,4}) (?:(?P<shows>shows) (?P<deny2>DENIES{0,3})|(?<=DENIED adverb?))
  (?P<between>MODIFIER{0,4}?) (?P<fault>fault|[noun matter]? [wrong right] [noun subject
- matter]|[noun matter] [wrong right]|wrong|question)
- (?P<deny3>(?:[adverb foreign]? DENIED)?) is?
- (?=adverb* word? (?:$|PART|or)|(?<=[noun matter] wrong|wrong [noun matter]) word|word{1,2}
- adverb* subject|(?<=DENIED) foreign is? (?:$|PART))
+ matter]|[noun matter] [wrong right]|wrong|question) (?P<deny3>(?:[adverb foreign]? DENIED)?) is?
+ (?=adverb* word? (?:$|PART|or)|(?<=[noun matter] wrong|wrong [noun matter]) word|word{1,2} adverb*
+ subject|(?<=DENIED) foreign is? (?:$|PART))
 # 'Everything in the answer', '回答中的所有内容': it is about the whole of it.
 OF_IT = [adverb matter word foreign noun subject]
-ALL_OF_IT = whole OF_IT{0,3}? (?:[within shows opinion] [adverb word]{0,2})? subject
- |subject (?:[within shows] OF_IT{0,2}|OF_IT{0,1}) whole (?:matter|subject|foreign (?=[right
- wrong]))?
+ALL_OF_IT = whole adverb* subject [word matter] (?=adverb* [is DENIED])
+ |whole OF_IT{0,3}? (?:[within shows opinion] [adverb word]{0,2})? subject
+ |subject (?:[within shows] OF_IT{0,2}|OF_IT?) whole (?:matter|subject|foreign (?=[right wrong]))?
 SUBJECTS = (?<=subject) (?:adverb* [within shows])? adverb* subject
 GIVES = (?<=subject [word foreign adverb shows]{0,4}) (?P<fault>[wrong right] [subject noun
  matter]) (?P<deny>DENIED?) replies is? (?=$|PART|or)
@@ -149,34 +147,28 @@ SUPPOSED = (?<=^|PART) (?:supposing|yes) [self word foreign opinion is]{0,4} [ju
 # A sentence that says whether the answer is correct.
 ANSWER = (?:foreign adverb|question adverb?)? subject [ABOUT adverb fully word foreign is
  question]{0,4}
-STATEMENT = [opinion agree adverb so comma]* (?P<doubt>(?:doubt|not (?=[opinion adverb]*
- subject))?) [opinion adverb]*
- (?:(?:foreign adverb|question adverb?)? subject [ABOUT adverb fully]{0,2} (?:[word adverb ABOUT
- question]{0,8}? (?P<n1>DENIED?) is
- (?P<n2>DENIED?)|(?P<n6>DENIED?))
- |(?P<n3>DENIED?) is (?P<n4>DENIED?)|(?<=[opinion doubt])|(?<![^comma]) noun)
- (?:comma [opinion adverb so]+ comma)? [adverb fully noun question]*
- (?:(?:[word foreign] comma adverb*){0,2} [word foreign] comma? or adverb*)? (?P<adj>[right wrong])
- (?:or adverb* (?P=adj))* ABOUT? adverb* (?:[word ABOUT]{0,3} question)?
- (?P<n5>DENIED?) is? adverb*
- (?=$|[stop comma colon open close line because dash BUT query bullet so]|or (?!not|adverb* WORDS
- is? (?:$|[ENDS comma])))
+STATEMENT = [opinion agree adverb so comma]* (?P<doubt>(?:doubt|not (?=[opinion adverb]* subject))?)
+ [opinion adverb]* (?:(?:foreign adverb|question adverb?)? subject [ABOUT adverb fully]{0,2}
+ (?:[word adverb ABOUT question]{0,8}? (?P<n1>DENIED?) is (?P<n2>DENIED?)|(?P<n6>DENIED?))
+ |(?P<n3>DENIED?) is (?P<n4>DENIED?)|(?<=[opinion doubt])|(?<![^comma]) noun) (?:comma [opinion
+ adverb so]+ comma)? [adverb fully noun question]* (?:(?:[word foreign] comma adverb*){0,2} [word
+ foreign] comma? or adverb*)? (?P<adj>[right wrong]) (?:or adverb* (?P=adj))* ABOUT? adverb*
+ (?:[word ABOUT]{0,3} question)? (?P<n5>DENIED?) is? adverb* (?=$|[stop comma colon open close line
+ because dash BUT query bullet so]|or (?!not|adverb* WORDS is? (?:$|[ENDS comma])))
 STARTS = (?:^|(?<=[stop line bullet colon boxed query comma dash])|(?<=[yes no]) (?!is)|(?<=so))
 # What is wrong about an answer that is called right: '..., the dose is wrong'.
 PART_WRONG = (?<=[stop comma line dash BUT]) [adverb word foreign noun]{1,4} (?:is adverb* wrong
  |wrong is|DENIED is? adverb* right|is DENIED adverb* right|right DENIED is) (?=[ENDS comma]|$)
 # What leads to a statement: a word, a label, 'therefore', 'according to the guidelines,'.
 LEAD_IN = bullet? (?:[yes no] comma|yes)|(?:so comma)? [^comma]{0,12} colon|word
- (?=opinion)|(?:[^ENDS]* comma)? so comma?
- |(?:adverb|[word foreign offer]? agree is?) comma|[opinion adverb]*
- NEUTRAL according (?:NEUTRAL comma BUT?|(?=opinion))
+ (?=opinion)|(?:[^ENDS]* comma)? so comma? |(?:adverb|[word foreign offer]? agree is?)
+ comma|[opinion adverb]* NEUTRAL according (?:NEUTRAL comma BUT?|(?=opinion))
+LAST_CLAUSE = [^ENDS supposing unsure]*[word foreign subject][^ENDS supposing unsure]* comma
 # 'This is a wrong answer', 'सही उत्तर है', 'Not a correct answer': the answer is named behind.
 NAMED = [opinion adverb so comma]* (?P<whole>(?:subject{1,2} [adverb foreign question]{0,3}
- (?P<n1>DENIED?) is?
- (?P<n2>DENIED?))?) is? (?P<n3>DENIED?) [adverb noun question foreign]{0,2} (?P<adj>[right
- wrong]) adverb* (?P<named>subject)
- (?:word{0,2} question)? (?P<n4>DENIED?) is? (?P<n5>DENIED?) is? foreign? (?=$|[ENDS comma colon
- dash or because])
+ (?P<n1>DENIED?) is? (?P<n2>DENIED?))?) is? (?P<n3>DENIED?) [adverb noun question foreign]{0,2}
+ (?P<adj>[right wrong]) adverb* (?P<named>subject) (?:word{0,2} question)? (?P<n4>DENIED?) is?
+ (?P<n5>DENIED?) is? foreign? (?=$|[ENDS comma colon dash or because])
 # 'It is short, but correct', '回答简短但正确': what is granted is no verdict.
 CONCEDES = (?=[^ENDS but]*? [subject is]) [^ENDS WORDS unsure fine flawed fails but supposing
  query not]+ but comma?
@@ -187,32 +179,30 @@ QUALIFIED = [comma dash] BUT
 VERB = [is not]|[opinion doubt] adverb* subject? [adverb fully]* [right wrong]
 NO_VERB = no is
 
-# What speaks against a verdict: 'No. You are right', 'My answer, yes', '..., but yes'.
-PRAISED = (?<![not doubt no] [^stop comma line]{0,4}) praise|ABOUT comma yes
-BLAMED = (?<![not doubt no] [^stop comma line]{0,4}) blame|ABOUT comma no
 CONCEDED = comma? BUT
 CONCEDED_WORD = comma [^ENDS]+ BUT
 CLAUSES = [^stop comma colon query line open close dash]+ (?=[stop comma colon line open close
  dash]|$)
-UNFIT_ANSWER = (?:^|[stop line comma BUT]) ANSWER fails
-AGAINST_YES = subject [^ENDS comma doubt no not BUT]{0,4} wrong (?![not no subject opinion])|BUT
- [^stop line]{0,5} no (?=$|[stop comma line])
-AGAINST_NO = BUT [^stop line]{0,5} yes|(?<![doubt no not]) subject is? adverb* right adverb* is?
- (?=$|[stop comma line]) (?!comma? BUT)
+# What speaks against a verdict: 'No. You are right', 'My answer, yes', '..., but yes'.
+TO_IT = (?<![not doubt no] [^stop comma line]{0,4})
+AGAINST_YES = flawed|TO_IT blame|ABOUT comma no|(?:^|[stop line comma BUT]) ANSWER fails|subject
+ [^ENDS comma doubt no not BUT]{0,4} wrong (?![not no subject opinion])|BUT [^stop line]{0,5} no
+ (?=$|[stop comma line])
+FINE_ALONE = fine (?! [comma dash]* BUT)
+AGAINST_NO = FINE_ALONE|TO_IT praise|ABOUT comma yes|BUT [^stop line]{0,5} yes
+ |(?<![doubt no not]) subject is? adverb* right adverb* is? (?=$|[stop comma line]) (?!comma? BUT)
 JUDGED = [right ABOUT]
 IF = [^ENDS comma colon open dash close BUT] [^ENDS comma]* comma (?! BUT)
 # Where a reply comes to its verdict: a label or heading of it, 'therefore', its last sentence.
 COMES_TO = (?:^|(?<=line)) [bullet adverb right word foreign]{0,3} noun [word ABOUT adverb]{0,2}
- colon
- |(?<=[ENDS comma]) [adverb opinion]* so|(?<=[ENDS]) (?=[^ENDS]* [^ENDS] [ENDS bullet]* $)
+ colon |(?<=[ENDS comma]) [adverb opinion]* so|(?<=^ [^so]*) so (?=[right wrong] [stop line]* $)
+ |(?<=[ENDS]) (?=[^ENDS]* [^ENDS] [ENDS bullet]* $)
 # 'Yes, garlic is healthy, but it cures no diabetes': the Yes is not about the answer.
 YES_BUT = START yes comma [^ENDS]* [comma stop] but
 GOES_ON = START ITEM comma [^ENDS]
-FINE_ALONE = fine (?! [comma dash]* BUT)
 ASKS = [right wrong yes no ABOUT fine flawed]
 # A doubt counts where it is about the answer: in the clause of it, or before what is said of it.
-TELLS = (?:[subject noun right wrong fine flawed]|^ [adverb comma opinion]* [yes no]) [^ENDS
- comma]* unsure
- |unsure [^ENDS]* [right wrong fine flawed]|^ [adverb comma opinion]* [yes no right wrong]
- [^ENDS]* unsure
+TELLS = (?:[subject noun right wrong fine flawed]|^ [adverb comma opinion]* [yes no]) [^ENDS comma
+ colon]* unsure |unsure [^ENDS]* [right wrong fine flawed]|^ [adverb comma opinion]* [yes no right
+ wrong] [^ENDS]* unsure
 """)

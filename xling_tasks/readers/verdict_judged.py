@@ -13,16 +13,17 @@ from xling_tasks.readers.lexicon import limits
 from xling_tasks.readers.verdict_grammar import RULES
 
 _CANNOT = regex.compile(r".(?:not|' t)$|^no |不|无|नहीं .")  # in phrases that decline or offer
+_ARTICLES = 6  # words, Chinese characters: 'the provided information', '这个说法', no more
 _LONGEST_BETWEEN = 30  # characters of what a mistake is called ('serious factual')
 
 
 def judged(kinds: str, words: list[str]) -> str:
     """The kinds, with `fine` or `flawed` for a judgement in a verb, and for mistakes."""
-    if not has(kinds, "judges marks fault") and not has(kinds, "shows not no replies offer"):
+    if not has(kinds, "judges marks agree fault shows not no replies offer"):
         return kinds
     kinds = RULES.SUPPOSED.sub(lambda match: KIND["opinion"] * len(match[0]), kinds)
     for rule, value, needs in (
-        (RULES.GRADED, _graded, "judges marks noun"),
+        (RULES.GRADED, _graded, "judges marks agree noun"),
         (RULES.FAULT, _faulty, "fault shows not no"),
         (RULES.GIVES, _gives, "replies"),
     ):
@@ -31,8 +32,9 @@ def judged(kinds: str, words: list[str]) -> str:
         for match in reversed([*rule.finditer(kinds)]):
             start = sentence_start(kinds, match.start())
             first = start if rule is RULES.FAULT else match.start()
-            told = not says_itself(words, first, match.end())
-            if told or RULES.SUPPOSING.search(kinds, start, match.start()):
+            said = range(first, match.end())
+            own = [words[at] for at in said if not has(kinds[at], "judges marks")]
+            if not says_itself(own) or RULES.SUPPOSING.search(kinds, start, match.start()):
                 continue
             kind = value(match, kinds, words)
             if kind:
@@ -48,7 +50,7 @@ def _graded(match: regex.Match[str], kinds: str, words: list[str]) -> str:
     known = known or not before.strip(row("adverb opinion is not no"))
     if not RULES.OWN.match(before) and (not known or has(before, "foreign")):
         return ""
-    denied = _denials(match, words, "before") or match["n1"] or match["n2"] or match["n3"]
+    denied = denials(match, words, "before") or match["n1"] or match["n2"] or match["n3"]
     good = has(match["value"], "yes right")
     if denied and not good and has(before, "offer refusal"):
         return ""  # 'I can't call it wrong' does not call it right
@@ -64,16 +66,16 @@ def _faulty(match: regex.Match[str], kinds: str, words: list[str]) -> str:
         return ""
     subject = has(sentence[0], "subject")
     right = has(match["fault"], "right")
-    denials = right + sum(_denials(match, words, name) for name in ("deny", "deny2", "deny3"))
+    turns = right + sum(denials(match, words, name) for name in ("deny", "deny2", "deny3"))
     behind = RULES.BEHIND.match(kinds, match.end())
     in_what = behind and len(behind[0]) > 2 and bare_word(words[behind.end() - 1])
     if in_what or (right and not (subject and match["shows"])):
         return ""  # 'no error in taking it'
-    if denials % 2 == 0:
-        offered = has(sentence[0], "offer") and not denials
+    if turns % 2 == 0:
+        offered = has(sentence[0], "offer") and not turns
         subject = has(kinds[start : match.start()], "subject") or bool(behind)
         alone = start == match.start() and RULES.ALONE.match(kinds, match.end(), sentence.end())
-        stated = bool((subject or alone) and (match["shows"] or denials))
+        stated = bool((subject or alone) and (match["shows"] or turns))
         return "flawed" if stated and not offered else ""
     if has(match["fault"], "question"):  # '没问题' is what the polite say, too
         before = range(start, match.start())
@@ -89,7 +91,7 @@ def _gives(match: regex.Match[str], kinds: str, words: list[str]) -> str:
     return "fine" if has(match["fault"], "right") != bool(match["deny"]) else "flawed"
 
 
-def _denials(match: regex.Match[str], words: list[str], name: str) -> int:
+def denials(match: regex.Match[str], words: list[str], name: str) -> int:
     """How often a part of a match denies, also in a phrase that declines ('I cannot')."""
     part, start = match[name] or "", match.start(name)
     declines = [
@@ -115,15 +117,21 @@ def sentence_start(kinds: str, at: int) -> int:
     return max(kinds.rfind(end, 0, at) for end in row("stop query line")) + 1
 
 
-def says_itself(words: list[str], start: int, end: int) -> bool:
+def says_itself(words: list[str], limits: str = "tells") -> bool:
     """Whether no word of a passage says that these are another's words ('The text says: ...')."""
-    return not any(limited(each, "tells") for each in words[start:end])
+    return not limited(" ".join(words), limits)
 
 
 def bare_word(subject: str) -> bool:
     """Whether a subject is 'this' alone, which may be the article of what follows."""
     each = subject.split()
     return limits().longest(each, 0) == (len(each), "bare")
+
+
+def part_alone(subject: str) -> bool:
+    """Whether a subject is the answer only where nothing more is said of it ('advice', 'this')."""
+    part = limited(subject, "part") and len(subject.split()) < _ARTICLES
+    return part or bare_word(subject) or limited(subject, "tells")
 
 
 def limited(words: str, kinds: str) -> bool:

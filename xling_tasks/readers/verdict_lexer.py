@@ -8,7 +8,7 @@ from xling_tasks.readers.kinds import KIND, has, row
 from xling_tasks.readers.lexer import Lexer, Tokens
 from xling_tasks.readers.lexicon import SIGNS, lexicon
 from xling_tasks.readers.verdict_grammar import RULES
-from xling_tasks.readers.verdict_judged import forgotten, judged, one_token
+from xling_tasks.readers.verdict_judged import denials, forgotten, judged, one_token
 
 _SAME = {"semicolon": "comma", "open_square": "open", "close_square": "close", "and": "or",
          "tick": "comma", "cross": "comma"}  # fmt: skip
@@ -87,7 +87,7 @@ class _Lexer(Lexer):
             about = i and kinds[i - 1] in about_it
             colon = about and kinds[i + 1] == KIND["colon"]
             joins = colon or kinds[i + 1] not in row("stop comma colon line query open close")
-            led = about or (i and kinds[i - 1] in row("foreign adverb offer opinion so"))
+            led = about or (i and kinds[i - 1] in row("foreign adverb offer opinion doubt so"))
             opens = i == 0 and kinds[1] in row("right wrong adverb")
             if said == ["是"] and (opens or (led and joins)):
                 kinds[i] = KIND["is"]
@@ -101,8 +101,10 @@ def _as_one(kinds: str, words: list[str], rule: regex.Pattern[str]) -> str:
         start, end = match.span()
         kind = "fails" if rule is RULES.FAILS else "fine"
         if rule is RULES.AGREES:
-            denied = RULES.DENIED.search(match["before"] + match["after"])
-            if not has(match[0], "subject"):
+            denied = denials(match, words, "before") + denials(match, words, "after")
+            own = has(match["before"], "self offer") or not has(match["before"], "word foreign")
+            about = has(match[0], "subject") or (not start and RULES.AGREES_ALONE.match(kinds))
+            if not own or not about:
                 continue
             kind = "flawed" if has(match["what"], "disagree") != bool(denied) else "fine"
         kinds = one_token(kinds, words, (start, end), kind)
@@ -162,7 +164,7 @@ def _led(kinds: str, words: list[str]) -> str:
         kinds = RULES.COURTESY.sub(lambda match: KIND["stop"] * len(match[0]), kinds)
     for rule, needs in (
         (RULES.POLITE, "polite emphatic"),
-        (RULES.ASKED, "query"),
+        (RULES.ASKED, "query asked"),
         (RULES.DISCLAIMER, "but supposing"),
     ):
         before = rule.match(kinds) if has(kinds, needs) else None
