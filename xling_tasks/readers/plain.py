@@ -139,7 +139,7 @@ def _rows(table: list[list[str]]) -> list[str]:
 
 _FOLLOWING = r"(?:next|siguiente|suivante?|следующ\w+|下一?|次の?|अगला)"
 _NEXT = regex.compile(
-    rf"(?i)(?:(?:^|\n|(?<=[.!。] )(?=[^\n:.]+:))[ #*]*|(?<!#)#{{2,6}} ?)(?:{_FOLLOWING} ?)?"
+    rf"(?i)(?:(?:^|\n|(?<=\D[.!。] )(?=[^\n:.]+:))[ #*]*|(?<!#)#{{2,6}} ?)(?:{_FOLLOWING} ?)?"
     r"(?:questions?|pregunta|вопрос|问题|問題|题目?|質問|设问|प्रश्न|q|user|human|usuario|用户|उपयोगकर्ता|instruction|input)"
     rf"(?: ?\d+| {_FOLLOWING})?[ *]*[:.：].*",
     regex.S,

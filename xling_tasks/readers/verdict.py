@@ -110,11 +110,11 @@ class _Reader:
         if RULES.TAKEN_BACK.match(kinds) or len(said) > 1:
             return None
         verdict = _one(list(self._explicit()) or self._statements())
-        if verdict == YES and not has(kinds, "yes") and RULES.PART_WRONG.search(kinds):
-            return None  # 'The answer is right; the dose is wrong.'
-        if verdict == YES and RULES.YES_BUT.match(kinds) and YES not in self._statements():
-            return None
-        return None if verdict is None or self._contradicted(verdict) else verdict
+        # 'The answer is right; the dose is wrong.'
+        part = not has(kinds, "yes") and RULES.PART_WRONG.search(kinds)
+        part = part or (RULES.YES_BUT.match(kinds) and YES not in self._statements())
+        doubted = verdict is None or (verdict == YES and part)
+        return None if doubted or self._contradicted(verdict) else verdict
 
     def _reconsidered(self, start: int, end: int) -> int | None:
         """What stands where it is looked at again: the same twice, or at last a statement."""
@@ -169,9 +169,10 @@ class _Reader:
         """What the sentences say; two different values where one is unsure or asks."""
         for match in RULES.SENTENCE.finditer(self.kinds):
             sentence = match[0]
-            head = RULES.LEAD_IN.match(sentence)
+            head, last = RULES.LEAD_IN.match(sentence), self._last_clause(match)
             # 'It may be good for adults, so here it is wrong': what it comes to is not unsure.
-            rest = sentence[head.end() :] if head and has(head[0][-2:], "so") else sentence
+            lead = last if last and has(last[0], "but") else head
+            rest = sentence[lead.end() :] if lead and has(lead[0][-2:], "so but") else sentence
             unsure = has(rest, "unsure") and RULES.TELLS.search(sentence)
             wants = match.start() and has(sentence, "asked")  # 'Would you like the right one?'
             asks = sentence.endswith(KIND["query"]) and RULES.ASKS.search(sentence) and not wants
@@ -180,7 +181,7 @@ class _Reader:
             granted = RULES.CONCEDES.match(sentence) if has(sentence, "but") else None
             if granted and not self._of_the_answer(match.start(), granted.end()):
                 granted = None
-            said = self._said_in(match, *filter(None, (head, granted, self._last_clause(match))))
+            said = self._said_in(match, *filter(None, (head, granted, last)))
             item = RULES.ITEM_ENDS.fullmatch(sentence, granted.end()) if granted else None
             if said and head and has(head[0], "yes") and _said(said) == NO:
                 yield YES  # 'Yes it is incorrect'
@@ -214,7 +215,7 @@ class _Reader:
         start, end = sentence.start(), sentence.start() + (before.end() if before else 0)
         said = self.words[start:end]
         named = not all(map(bare_word, self._subjects(end, sentence.end())))
-        joined = said and (said[0] >= "\u0900" or has(sentence[0], "because"))
+        joined = before and (said[0] >= "\u0900" or has(before[0], "because but"))
         return before if named and joined and says_itself(said, "tells when") else None
 
     def _subjects(self, start: int, end: int) -> list[str]:
@@ -238,7 +239,7 @@ class _Reader:
         verb = (spaced and " " in adjective) or RULES.VERB.search(
             match[0]
         )  # 'holds up', 'is right'
-        if not verb and ((spaced and adjective[-1] not in "ao") or self._heads(start, match.end())):
+        if not verb and spaced and (adjective[-1] not in "ao" or self._heads(start, match.end())):
             return None
         between = range(match.start() + 1, match.start("adj"))
         others = [self.words[at] for at in between if has(self.kinds[at], OTHER)]

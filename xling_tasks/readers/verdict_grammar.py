@@ -62,7 +62,8 @@ GRANTED = (?:^|(?<=[stop line comma]))
 GRANTS = [^comma stop line]
 # 'No, although parts of it are true'; 'Yes, although it could mention ...', and nothing against it.
 GRANTED_AFTER = (?<=(?:^|[stop line colon]) no comma) concession (?![is subject]) [^ENDS]*
- |(?<=(?:^|[stop line colon]) yes comma) concession [^ENDS no not wrong BUT fully]* (?=ENDS|$)
+ |(?<=(?:^|[stop line colon]) (?:yes|subject adverb* is? adverb* right adverb* is?) comma)
+ concession [^ENDS no not wrong BUT fully]* (?=ENDS|$)
 FORM = open? (?P<one>WORDS) comma? [or slash]+ (?!(?P=one)) WORDS (?:close|(?=[stop line]|$))
 # 'It is wrong and may be harmful': the doubt is about more of the same.
 MORE_BLAME = (?<=(?<!DENIED adverb*) wrong is?) [or comma]
@@ -115,11 +116,12 @@ ASKED_ONLY = ^ is subject adverb* right query line* (?P<says>subject (?:is|not))
 # said of the answer ('it cannot be accepted as correct'). A mistake is there, or is not.
 PART = [ENDS comma colon dash open close BUT so bullet because]
 GRADED = (?<=^|PART) (?P<before>[self shows subject word foreign offer refusal noun adverb is DENIED
- opinion fully agree]{0,6}?) (?:(?:[judges marks agree]|(?<=[self offer]) noun) (?P<n1>DENIED?)
- (?:SMALL|[word foreign] (?=SMALL|WORDS)){0,4} (?P<value>WORDS) [subject noun adverb is]{0,4}
- (?:[word foreign]? question)? |SMALL{0,4} (?P<value>[yes right wrong]) [subject noun adverb foreign
- is]{0,2} (?P<n2>DENIED?) [judges marks] [subject adverb is]*) (?P<n3>DENIED?) is? (?=$|PART|or
- (?!adverb* [WORDS not])|(?<=adverb|subject) opinion)
+ opinion fully agree]{0,6}?) (?:(?:judges (?! is)|[marks agree]|(?<=[self offer]) noun)
+ (?P<n1>DENIED?) (?:SMALL|[word foreign] (?=SMALL|WORDS)){0,4} (?P<value>WORDS)
+ [subject noun adverb is]{0,4} (?:[word foreign]? question)?
+ |SMALL{0,4} (?P<value>[yes right wrong]) [subject noun adverb foreign is]{0,2} (?P<n2>DENIED?)
+ [judges marks] [subject adverb is]*) (?P<n3>DENIED?) is?
+ (?=$|PART|or (?!adverb* [WORDS not])|(?<=adverb|subject) opinion)
 OWN = [^foreign]* [self offer refusal]
 MODIFIER = [matter replies right opinion noun adverb word foreign wrong or]
 DENIES = [DENIED adverb offer refusal is]
@@ -152,7 +154,7 @@ STATEMENT = [opinion agree adverb so comma]* (?P<doubt>(?:doubt|not (?=[opinion 
  (?:[word adverb ABOUT question]{0,8}? (?P<n1>DENIED?) is (?P<n2>DENIED?)|(?P<n6>DENIED?))
  |(?P<n3>DENIED?) is (?P<n4>DENIED?)|(?<=[opinion doubt])|(?<![^comma]) noun) (?:comma [opinion
  adverb so]+ comma)? [adverb fully noun question]* (?:(?:[word foreign] comma adverb*){0,2} [word
- foreign] comma? or adverb*)? (?P<adj>[right wrong]) (?:or adverb* (?P=adj))* ABOUT? adverb*
+ foreign] comma? or is? adverb*)? (?P<adj>[right wrong]) (?:or adverb* (?P=adj))* ABOUT? adverb*
  (?:[word ABOUT]{0,3} question)? (?P<n5>DENIED?) is? adverb* (?=$|[stop comma colon open close line
  because dash BUT query bullet so]|or (?!not|adverb* WORDS is? (?:$|[ENDS comma])))
 STARTS = (?:^|(?<=[stop line bullet colon boxed query comma dash])|(?<=[yes no]) (?!is)|(?<=so))
@@ -163,7 +165,8 @@ PART_WRONG = (?<=[stop comma line dash BUT]) [adverb word foreign noun]{1,4} (?:
 LEAD_IN = bullet? (?:[yes no] comma|yes)|(?:so comma)? [^comma]{0,12} colon|word
  (?=opinion)|(?:[^ENDS]* comma)? so comma? |(?:adverb|[word foreign offer]? agree is?)
  comma|[opinion adverb]* NEUTRAL according (?:NEUTRAL comma BUT?|(?=opinion))
-LAST_CLAUSE = [^ENDS supposing unsure]*[word foreign subject][^ENDS supposing unsure]* comma
+LAST_CLAUSE = [^ENDS supposing]* but comma?
+ |[^ENDS supposing unsure]*[word foreign subject][^ENDS supposing unsure]* comma
 # 'This is a wrong answer', 'सही उत्तर है', 'Not a correct answer': the answer is named behind.
 NAMED = [opinion adverb so comma]* (?P<whole>(?:subject{1,2} [adverb foreign question]{0,3}
  (?P<n1>DENIED?) is? (?P<n2>DENIED?))?) is? (?P<n3>DENIED?) [adverb noun question foreign]{0,2}

@@ -33,7 +33,7 @@ def judged(kinds: str, words: list[str]) -> str:
             start = sentence_start(kinds, match.start())
             first = start if rule is RULES.FAULT else match.start()
             said = range(first, match.end())
-            own = [words[at] for at in said if not has(kinds[at], "judges marks")]
+            own = [words[at] for at in said if not has(kinds[at], "judges marks matter")]
             if not says_itself(own) or RULES.SUPPOSING.search(kinds, start, match.start()):
                 continue
             kind = value(match, kinds, words)
@@ -46,8 +46,7 @@ def _graded(match: regex.Match[str], kinds: str, words: list[str]) -> str:
     """'I would mark it as wrong', '判为正确', 'it cannot be accepted as correct'; nobody else's."""
     before = match["before"]
     by_form = has(match[0], "marks") and before.count(KIND["word"]) < 2  # 'nadie la daría ...'
-    known = by_form or has(before, "subject")
-    known = known or not before.strip(row("adverb opinion is not no"))
+    known = by_form or has(before, "subject") or not before.strip(row("adverb opinion is not no"))
     if not RULES.OWN.match(before) and (not known or has(before, "foreign")):
         return ""
     denied = denials(match, words, "before") or match["n1"] or match["n2"] or match["n3"]
@@ -94,11 +93,9 @@ def _gives(match: regex.Match[str], kinds: str, words: list[str]) -> str:
 def denials(match: regex.Match[str], words: list[str], name: str) -> int:
     """How often a part of a match denies, also in a phrase that declines ('I cannot')."""
     part, start = match[name] or "", match.start(name)
-    declines = [
-        has(kind, "offer refusal") and bool(_CANNOT.search(words[start + at]))
-        for at, kind in enumerate(part)
-    ]
-    return sum(declines) + sum(has(kind, "not no") for kind in part)
+    said = zip(part, words[start:], strict=False)
+    cannot = sum(has(kind, "offer refusal") and bool(_CANNOT.search(word)) for kind, word in said)
+    return cannot + sum(has(kind, "not no") for kind in part)
 
 
 def _is_fault(match: regex.Match[str], words: list[str]) -> bool:

@@ -73,26 +73,25 @@ class _Lexer(Lexer):
         """是 joins an answer and what it is, or says Yes; 不是 before what is wrong denies it.
 
         A semicolon before a statement about the answer ends a sentence. Spanish 'si' without its
-        accent is 'if' where a clause and a comma follow.
+        accent is 'if' where a clause and a comma follow; Hindi 'पर' behind a noun is 'on'.
         """
-        kinds, about_it = self.kinds, row("noun subject")
-        for i, (start, end) in enumerate(self.spans if "si" in self.low else ()):
-            if self.low[start:end] == ["si"] and RULES.IF.match("".join(kinds[i + 1 :])):
+        kinds = self.kinds
+        for i, (start, end) in enumerate(self.spans[:-1]):
+            said, before, after = self.low[start:end], "".join(kinds[:i][-1:]), kinds[i + 1]
+            about = has(before, "noun subject")
+            if said == ["si"] and RULES.IF.match("".join(kinds[i + 1 :])):
                 kinds[i] = KIND["supposing"]
-        for i, (start, _) in enumerate(self.spans[:-1]):
-            if self.raw[start] == ";" and kinds[i + 1] in row("subject is opinion so"):
+            elif said == ["पर"] and (about or has(before, "foreign word")):
+                kinds[i] = KIND["word"]
+            elif said == [";"] and has(after, "subject is opinion so"):
                 kinds[i] = KIND["stop"]
-        for i in range(len(kinds) - 1 if "是" in self.raw else 0):
-            said = self.raw[self.spans[i][0] : self.spans[i][1]]
-            about = i and kinds[i - 1] in about_it
-            colon = about and kinds[i + 1] == KIND["colon"]
-            joins = colon or kinds[i + 1] not in row("stop comma colon line query open close")
-            led = about or (i and kinds[i - 1] in row("foreign adverb offer opinion doubt so"))
-            opens = i == 0 and kinds[1] in row("right wrong adverb")
-            if said == ["是"] and (opens or (led and joins)):
-                kinds[i] = KIND["is"]
-            elif said == ["不", "是"] and kinds[i + 1] == KIND["wrong"]:
+            elif said == ["不", "是"] and has(after, "wrong"):
                 kinds[i] = KIND["not"]
+            elif said == ["是"]:
+                joins = not has(after, "stop comma line query open close" + " colon" * (not about))
+                led = about or has(before, "foreign adverb offer opinion doubt so or")
+                opens = not i and has(after, "right wrong adverb")
+                kinds[i] = KIND["is"] if opens or (led and joins) else kinds[i]
 
 
 def _as_one(kinds: str, words: list[str], rule: regex.Pattern[str]) -> str:
