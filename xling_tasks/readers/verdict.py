@@ -111,10 +111,11 @@ class _Reader:
             return None
         verdict = _one(list(self._explicit()) or self._statements())
         # 'The answer is right; the dose is wrong.'
-        part = not has(kinds, "yes") and RULES.PART_WRONG.search(kinds)
-        part = part or (RULES.YES_BUT.match(kinds) and YES not in self._statements())
-        doubted = verdict is None or (verdict == YES and part)
-        return None if doubted or self._contradicted(verdict) else verdict
+        part = not has(kinds, "yes") and bool(RULES.PART_WRONG.search(kinds))
+        part = part or (bool(RULES.YES_BUT.match(kinds)) and YES not in self._statements())
+        if verdict is None or (verdict == YES and part) or self._contradicted(verdict):
+            return None
+        return verdict
 
     def _reconsidered(self, start: int, end: int) -> int | None:
         """What stands where it is looked at again: the same twice, or at last a statement."""
@@ -128,14 +129,11 @@ class _Reader:
         """Verdict words in the places where a verdict stands."""
         kinds = self.kinds
         opening = self._opening()
-        if opening is not None:
-            yield opening
         for match in RULES.MARKED.finditer(kinds):
             verdict = has((match["yes"] or match["no"])[0], "yes no")
             start = max(kinds.rfind(end, 0, match.start()) for end in row("stop query line comma"))
-            if not says_itself(self.words[start + 1 : match.start()]):
-                continue  # 'The text says: reply Yes'
-            if verdict or has(match["label"][-1], "colon dash boxed"):
+            own = says_itself(self.words[start + 1 : match.start()])  # no 'It says: reply Yes'
+            if own and (verdict or has(match["label"][-1], "colon dash boxed")):
                 yield _value(match)
         lines = [line for line in kinds.split(KIND["line"]) if line] or [""]
         alone = [lines[0], lines[-1]]
@@ -145,7 +143,8 @@ class _Reader:
         if len(sentences) > 1 and opening is None:
             asked = sentences[-2].endswith(KIND["query"]) and not RULES.JUDGED.search(sentences[-2])
             alone += [] if asked else [sentences[-1].rstrip(KIND["stop"])]
-        yield from (value for value in (*map(_bare, alone), self._last_word()) if value is not None)
+        values = (opening, *map(_bare, alone), self._last_word())
+        yield from (value for value in values if value is not None)
 
     def _opening(self) -> int | None:
         match = RULES.OPENING.match(self.kinds)
