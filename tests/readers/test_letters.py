@@ -401,3 +401,22 @@ def test_replies_that_new_phrases_must_not_hide(reply, several, question, read):
     """Options copied out, choices with alternatives, 'for example', '65 ans.', exceptions."""
     letters = read_letters(reply, FOUR, several=several, question=question)
     assert "".join(sorted(letters or ())) == read
+
+
+@pytest.mark.parametrize(
+    ("question", "bad", "fine"),
+    [
+        ("Which drug is contraindicated in pregnancy?", "D is contraindicated.", "A is safe."),
+        ("¿Cuál está contraindicado?", "El contraindicado es la opción D.", "La A es segura."),
+        ("Lequel est contre-indiqué ?", "D est contre-indiqué.", "A est possible."),
+        ("禁忌はどれか。", "禁忌はDである。", "Aは使用できる。"),
+        ("Что противопоказано?", "Противопоказан вариант D.", "A разрешён."),
+        ("妊娠期禁用的药物是", "D禁用。", "A可以使用。"),
+    ],
+)
+def test_what_speaks_against_an_option_is_for_it_where_the_question_asks_for_that(
+    question, bad, fine
+):
+    assert read_letters(bad, FOUR, several=False, question=question) == {"D"}
+    assert read_letters(fine, FOUR, several=False, question=question) is None
+    assert read_letters(bad, FOUR, several=False) is None

@@ -25,8 +25,8 @@ HEAD_OF_LINE = (?:^|(?<=LINES))
 LETTER = LEADS OPENS letter CLOSES option? (?:end comma OPENS text CLOSES|(?:[colon comma
  dash]? article|[stop colon comma dash tick]?) OPENS text CLOSES (?!open letter))?
 TEXT = LEADS OPENS text CLOSES (?:NOTES [option answer label]? letter CLOSES|[colon dash] letter
- (?=[LINES
- stop]|$)|comma [is so] article* option? letter (?!CLOSES [comma and]+ [article option]* letter))?
+ (?=[LINES stop]|$)|comma [is so or] article* [option answer]? letter (?!CLOSES [comma and]+
+ [article option]* letter))?
 # Items stand in a row, or one a line: then nothing else is on the line.
 # A dash joins three ('A - C - D'): two would be a range.
 JOINED = (?:[comma stop]* and|stop? comma+|semicolon (?=[article option options]* letter
@@ -42,58 +42,53 @@ TEXT_LETTERS = [bullet number]? TEXT_LETTER (?:(?:JOINED|NEXT_LINE) TEXT_LETTER)
 
 # What may follow letters that answer.
 AFTER = [CLOSE end option both]*
-NOT_THAT = (?=open [^open close LINES]* wrong [^open close LINES]* close
- |[comma open]? [and but]? (?:[not no]|aside) [article option options]* OPENS (?:letter [stop
- colon]?
- open?)? [letter text] CLOSES
- (?:$|[LINES stop colon]|comma? because))
+NOT_THAT = (?=open [^open close LINES]* wrong [^open close LINES]* close |[comma open]? [and but]?
+ (?:[not no]|aside) [article option options]* OPENS (?:letter [stop colon]? open?)? [letter text]
+ CLOSES (?:$|[LINES stop colon]|comma? because) |comma letter not (?:$|[LINES stop]))
 REASON = (?=comma [^ENDS letter text prose]* [because so] end* (?:[stop LINES]|$))
 STRICT = AFTER (?:$|(?=tick+ (?:$|LINES))|(?=[LINES stop semicolon query])
  |(?=[comma colon dash]? because)|(?=comma?
  chosen (?:end|[stop LINES comma]|$))|(?=dash article* aside)|REASON|NOT_THAT) (?!text)
-LOOSE = (?:STRICT|AFTER all (?=$|[LINES stop comma semicolon])|AFTER [is are both each]* right
- end* (?=$|[LINES stop comma semicolon])
- |AFTER (?=[comma NOTES]|so comma|dash (?!text|letter))
+LOOSE = (?:STRICT|AFTER all (?=$|[LINES stop comma semicolon])|AFTER [is are both each]* right end*
+ (?=$|[LINES stop comma semicolon]) |AFTER (?=[comma NOTES]|so comma|dash (?!text|letter))
  |(?<!LINES [bullet number]? article? OPENS letter CLOSES) AFTER (?=colon article* [word capital]
  (?![^LINES]* [stop semicolon comma] [article option]* letter CLOSE? colon))|(?<=text CLOSE?)
  (?=colon))
 
 # Places: what opens a reply, its last lines, all of the options.
 OPENING = (?:[article so]+ comma)? (?:tick (?=[^tick cross LINES]* $))? (?P<list>LIST)
- (?=STRICT|(?<=CLOSE) AFTER
- (?=capital)|AFTER (?=dash capital)|article stop? $)
+ (?=STRICT|(?<=CLOSE) AFTER (?=capital)|AFTER (?=dash capital)|AFTER (?=tick [^tick cross LINES
+ letter text]* (?:$|LINES) [^tick cross]* $)|article stop? $)
 OPENING_TEXT = (?P<list>LIST) (?=STRICT|(?<=text CLOSE?) (?=[comma colon open dash]))
 LAST_LINES = HEAD_OF_LINE (?P<list>LIST) [CLOSE end option stop]* $
 # 'All statements are right except B and D': what the others are, where several may be right.
-ALL_BUT = ^ (?:[article all both option options answers]+|(?=[^except]* right)
- [article all both option options answers each is are right word]{1,8}) comma? except
- (?P<list>LETTERS) stop? $
+ALL_BUT = ^ (?:[article all both option options answers]+|(?=[^except]* right) [article all both
+ option options answers each is are right word]{1,8}) comma? except (?P<list>LETTERS) stop? $
 EVERY = [article answer]* all (?=STRICT|comma)
 # 'Answer: C. Metformin lowers ...': the text begins the next sentence.
-SENTENCE_NEXT = (?=[stop colon comma] article* text [word capital is article] [^ENDS])
+SENTENCE_NEXT = (?=[stop colon comma] article* text [word capital is article] [^ENDS]
+ |stop article* text and article* [word capital text] [word capital is are])
 NEXT_TO_IT = (?P<list>LEADS OPENS letter CLOSES) SENTENCE_NEXT
 LISTED = (?P<list>LIST) (?=STRICT|AFTER colon article* [text word capital])|NEXT_TO_IT
-LISTED_LOOSELY = (?P<list>LIST) (?=LOOSE)|NEXT_TO_IT
+# 'The answer is ascorbic acid (B)', in words of its own.
+IN_BRACKETS = [word capital article option]{1,6} (?P<list>open option? letter close)
+LISTED_LOOSELY = (?:(?P<list>LIST)|IN_BRACKETS) (?=LOOSE)|NEXT_TO_IT
 
 # Labels: an answer's noun with what makes it the right one, and a colon, a verb or nothing.
 NOUN = (?:[article final right both label]* NAMED [article final right option options]*
- |[article final right both]* right [article final]* [option options] [article final right
- answer]*
+ |[article final right both]* right [article final]* [option options] [article final right answer]*
  |[article final]* [option options] [article final is are]* right [article final right]*
  |[article final right]* final [article final]* [option options]?)
 COLON = (?:[is are end]* close_square? [colon so]+ end?|close_square|[is are]? dash) LINES*
 VERB = [is are]+ right? colon? LINES* [is are]?
 EDGE = (?<=^|[stop comma colon semicolon query open close open_square close_square LINES bullet
- number so is but end also
- dot all and boxed dash tick]|[word capital] (?=[article right final]))
+ number so is but end also dot all and boxed dash tick]|[word capital] (?=[article right final]))
 ITEM_HEAD = (?<=^|[LINES bullet number])
 WITH_COLON = EDGE (?P<core>NOUN|ITEM_HEAD [word capital article]{0,4} right+ [word capital
  article]{0,4}|ITEM_HEAD [is are]? right+|(?<=^|[LINES bullet number comma])
  [article final right]* [label option] final?) (?P<mark>COLON)
 WITH_VERB = EDGE (?P<core>NOUN|(?<=^|[stop LINES bullet number]|[article wait] comma) article*
- right+
- article?)
- (?P<mark>VERB)
+ right+ article?) (?P<mark>VERB)
 BOXED = (?P<core>boxed) (?P<mark>)
 NOUN_ALONE = (?<=^|[ENDS bullet]|[is article so] comma?|so comma) (?P<core>NOUN) (?P<mark>)
 VERB_ALONE = (?<=^|[stop LINES bullet]) (?P<core>(?:article+ comma)? article* [is are]+ so?)
@@ -103,8 +98,8 @@ RIGHT_ALONE = (?<=^|[stop LINES bullet]) (?P<core>[is are]? right+
 CORRECTED = (?P<core>(?<!not)wait) (?P<mark>[is colon dash])
 CHOICE = (?<!not|maybe|both|wrong) (?P<core>choose)
  (?P<mark>[word capital article]{0,3} is|so|[colon dash]?)
-CONCLUSION = (?<=^|[stop comma semicolon LINES bullet but]) (?P<core>so) (?P<mark>[comma colon]?
- [is are article option answer]*)
+CONCLUSION = (?<=^|[stop comma semicolon LINES bullet but word capital text close]) (?<!so letter
+ [comma and] [^ENDS]*) (?P<core>so) (?P<mark>[comma colon]? [is are article option answer]*)
 # 'The false one is C': an answer where the question asks for what is false; 'A is false: ...'
 # says why one is.
 FALSE_LABEL = (?<![letter text CLOSE] is) EDGE (?P<core>[article final right]* [option options
@@ -115,6 +110,8 @@ HEADING = HEAD_OF_LINE bullet? (?:NOUN|[article final]* label) LINES
 DENIAL = [article option options is are]* (?:[not no] [is are article option options]* open?
  [letter text]|open? [letter text] [close article end]* not)
 SAYS_ELSE = [^LINES stop semicolon]{0,4} [letter prose text maybe not]
+# An option's text before its letter ('Aortic dissection, i.e. A'): it must be its own.
+GLOSSED = text CLOSES comma? so [comma article option options answer is]* $
 VERB_ONLY = (?:article+ comma)? article* [is are]+ so?
 
 # Statements: 'C is the correct answer', 'C is true'.
@@ -131,32 +128,34 @@ STATED = STATES comma? (?:dash? [is are]* [both each comma]* [article final righ
 TRUE = STATES dash? [is are both each]* article? right+ [option options]? [end article]*
  (?=SENTENCE_GOES)
 NOT_BUT = (?<=^|[stop LINES bullet comma semicolon]|NAMED is?|NAMED is? article) [is are article
- option options]* [not no]+
- [is are article option options NAMED]* (?P<no>LIST) end* comma? but (?P<list>LIST) (?=LOOSE)
+ option options]* [not no]+ [is are article option options NAMED]* (?P<no>LIST) end* comma? but
+ (?P<list>LIST) (?=LOOSE)
  |(?<=^|[stop LINES bullet comma semicolon]|NAMED is|is) (?P<no>LIST) but comma? (?P<list>LIST)
  (?=STRICT)
  |(?<=NAMED) [is are]? [not no]+ [is are article option options]* (?P<no>LIST) [semicolon comma
- stop] (?=[article is]) article? [is are]?
- (?P<list>LIST) (?=STRICT)
+ stop] (?=[article is]) article? [is are]? (?P<list>LIST) (?=STRICT)
 
 # What a clause says of the options that it names (`letter_said`); a few words more between a
 # verb and what it says are four, of a whole sentence nine.
 LISTED_SAID = (?P<list>LIST) AFTER
-CLAUSE_STARTS = [comma semicolon]
-CLAUSE_ENDS = [comma semicolon but because ENDS]
+CLAUSE_STARTS = semicolon|comma (?!dash)|(?<=[not none] article* letter) colon|[dash colon] (?=so)
+ |(?<=wrong capital?) (?=so)
+DENIED_ITSELF = [not none]+ [article option is are]* $
+CLAUSE_ENDS = [comma semicolon but because ENDS]|[dash colon] (?=so)
 SENTENCE_END = [^ENDS]* ENDS?
 ENDS_CLAUSE = (?=end|article* (?:[comma semicolon but because open close dash ENDS]|$))
 NAMES = [letter prose text]
 AND = and
 ADVISED_TEXT = advised+ [word capital]? article* $
 DASHED = dash? article* $
+# 'The antidote - atropine', in Russian a whole sentence.
+SHORT_DASH = ^article* [capital right] [word capital article right]{0,3} dash article* $
 # A doubt in a clause before the last 'so' or semicolon is of the option that it names.
 PART_STARTS = semicolon|(?<=[comma semicolon]|^)(?!maybe)[^comma semicolon]*[letter prose text]
  [^comma semicolon]* comma (?=[^ENDS]* so)
-DOUBTS_BEFORE = also [article is option]* $|(?<!^)(?<![comma semicolon]) but
- [^comma semicolon]* $
+DOUBTS_BEFORE = also [article is option]* $|(?<!^)(?<![comma semicolon]) but [^comma semicolon]* $
 GOES_ON_TO = [comma dash]* but|[comma and]+ NAMES
-SEEMS_RIGHT = article* word? seems is? article* right
+SEEMS_RIGHT = article* word? [seems points] is? article* [right points explains_best]
 DENIES_ONE = [not no wrong none aside cross]
 SO_TOO = also (?!wrong|not right)
 NOT_WRONG = not [is article]* wrong|wrong [is article]* not
@@ -166,22 +165,19 @@ REASON_BEFORE = [^comma] because (?:[^because colon comma advised choose answer 
  comma and article option]*) $|because [^because comma colon advised choose answer so]+ $
 QUALIFIED = [word capital option] answer [is are article]* $
 # Stated: 'I choose', 'the answer corresponds to', 'so it is'; 'is right', 'is what I choose'.
-LABELLED = (?:^[article final right both so is]* answer (?:[is are article colon dash]+|[explains
- points] word?)|choose [word capital so]{0,3}) [is article so both colon option choose right end
- open]* $
 SAID_BEFORE = (?:^[article final right both so is]* answer (?:[is are article colon dash]+|[explains
- points] word?)|choose [word capital so]{0,3}|[chosen right explains_best]|so) [is are article so
- both colon option explains explains_best choose right dash end open]* $
+ points] word?)|choose [word capital so]{0,3}|[chosen right explains_best]|so comma?) [is are
+ article so both colon option explains explains_best choose right dash end open]* $
 FOLLOWS = so [article is both option]* $
 SAID_BEHIND = (?:open [^open close]* close)? [is are so dash both end]* (?:[word capital article is
- option answer explains]{0,4} (?:right|chosen|choose|explains_best)|[word capital article
+ option answer explains]{0,4} (?:right|tick|chosen|choose|explains_best)|[word capital article
  is]{0,9} right end* (?=CLAUSE_ENDS|$)|is [word capital article option]{0,5} advised? choose
  |explains (?=colon|CLAUSE_ENDS|$)|is comma [word capital article]{1,4} comma [article answer
  word]{0,3} right)
-EXPLAINS = [is are]* word? [explains explains_best]
-OUTWEIGHED = [^ENDS]* ENDS+ but
-# 'D is implausible. The remaining four deserve thought': the others are left open.
-OTHERS_OPEN = ENDS [^ENDS not no wrong none]* aside [^ENDS not no wrong none]* (?:ENDS|$)
+EXPLAINS = [is are article option word]{0,4} [explains explains_best]
+# '... However, ...'; 'D is implausible. The remaining four deserve thought'.
+LEFT_OPEN = [^ENDS]* ENDS+ but|.* ENDS [^ENDS not no wrong none]* aside [^ENDS not no wrong
+ none]* (?:ENDS|$)
 SAID_FULLY = [colon dash]* is [article both]* right [option answer]? end* $
 CONCLUDING = ^[article right final so]* (?:answer|so|answer is) [colon comma is]
 # Hinted: 'it is', 'points to', 'on the other hand:'; what one should do; a letter that ends a
@@ -189,53 +185,46 @@ CONCLUDING = ^[article right final so]* (?:answer|so|answer is) [colon comma is]
 HINTED_BEFORE = (?:[is are points explains has dash close_square]|[is are] (?:[word article]{0,2}
  colon|comma)|[points explains has advised] [word capital article]{0,5} colon|right comma) [article
  is both option LINES bullet number open wait]* $
-HINTED_BEHIND = [is are]* [word capital article is option]{0,4} advised [end word capital]{0,3}
 PAIRS_END = is? capital? end* stop?
 LISTS = [option options] colon $
-NEEDS = [word capital article is has comma so points]* advised [article end]*
 ALONE = [article is option both so end close_square yes]*
-SHORT = so [word capital article is points]{0,5}
 COLON_OPTION = [^answer option options label]{3,} colon
 HEADS_REPLY = [article comma so end option both yes]*
 # 'Text: why', and no more; with more it may be what a word means.
 HEADED = article* colon [^ENDS]* stop? $
 ITSELF = [article is so]
 # A few words behind a comma: with another comma it would be a row of words.
-OPENED = comma (?=[^ENDS comma]{1,4} stop? $)|(?=dash)|[is are]* advised
+OPENED = comma (?=[^ENDS comma not no wrong]{1,4} stop? $)|(?=dash)|[is are]* advised
 OPENED_PAIR = [is are comma colon dash word capital]
-# 'Conn syndrome (primary hyperaldosteronism).' opens a reply.
-GLOSS = ^[word capital article]{1,5} open $
 WITHIN_WORDS = [word capital] dash? $
 
 # What no longer counts: what is corrected, what is only granted ('Although B is common, ...').
 CORRECTION = (?:^|(?<=[stop comma colon semicolon query LINES bullet open])) [no wrong]? [comma
  stop]? wait
-GRANTED = (?:^|(?<=[stop semicolon LINES])) (?:[concession aside] [^concession aside NAMED choose
- so comma stop semicolon query LINES]* comma
- |[^concession granted NAMED choose so comma stop semicolon query LINES]* granted) (?=[^ENDS]*
- [word capital])
+GRANTED = (?:^|(?<=[stop semicolon LINES])) (?:[concession aside] [^concession aside NAMED choose so
+ comma stop semicolon query LINES]* comma |[^concession granted NAMED choose so comma stop semicolon
+ query LINES]* granted) (?=[^ENDS]* [word capital])
 SAYS = [letter prose text also maybe seems right wrong concession granted]
 
 # A list that says of every option whether it is right.
 MARK = (?:(?P<no>[not no]+ article? right+|wrong+|cross|no (?:article [is are])?
- |not (?:article? [is are] not?)? (?=[end article]* [ENDS]))|(?P<yes>article? right+ [option
- options]?|tick|yes))
+ |not (?:article? [is are] not?)? (?=[end article]* [ENDS comma]))|(?P<yes>article? right+ [option
+ options]?|tick|yes|(?<=colon) is (?=comma)))
 HEAD = OPENS [option options]? (?:letter CLOSES option? (?:[stop colon dash]* OPENS text
  CLOSES)?|text CLOSES)
 SOME = LEADS letter (?:(?:comma? and|comma|semicolon) [article option options]* letter){1,7}+
  option?
 ROW_ENDS = [LINES because stop comma semicolon colon open close dash dot bullet]
-ROW_AFTER = [bullet number]? (?P<head>SOME|HEAD) [stop colon dash comma open is are each both so
+ROW_AFTER = [bullet number]? (?P<head>SOME|HEAD) [stop colon so dash comma open is are each both so
  also]* MARK end* also? (?:(?=$|ROW_ENDS|letter|text)|(?<=[tick cross]))
 ROW_BEFORE = [bullet number]? (?P<mark>[tick cross]) [colon dash]? (?P<head>HEAD)
  (?=$|ROW_ENDS|[tick cross])
 # The line of an option ends in what is said of it, or has a tick.
 LINE = [^LINES]+
-MARKED_HEAD = [bullet number]? [tick cross]? LETTER
+MARKED_HEAD = [bullet number]? [tick cross]? (?:LETTER|TEXT)
 AFFIRMED = (?:[yes right]|answer right|(?:^|[comma colon stop so dash]) explains)
  [end close option answer]* stop? $
 SPOKEN = [is are not no right wrong each both dash]
-ONE_TICK = tick [^tick cross LINES]*
 HEAD_LINE = HEAD_OF_LINE [bullet number]? [tick cross]? OPENS
  (?:letter CLOSES [stop colon dash close dot]|letter CLOSES comma? text|letter open text|text
  CLOSES [colon dash]|text open letter|[tick cross] letter)
@@ -250,10 +239,13 @@ NEGATIVE = [wrong not cross no none]
 MAYBE = (?:(?<!stop end*) maybe|maybe (?=[^ENDS]{0,3} (?:ENDS|$)|[^ENDS]* [letter prose text]))
 TAKEN_BACK = [CLOSE comma semicolon open stop dash bullet end]*
  (?:and? [or seems also]|and? MAYBE|[stop comma semicolon colon dash]* no (?![word capital]|[article
- option options]* letter)|wrong (?=[comma stop semicolon LINES]|$))
+ option options]* letter)|(?:wrong|comma not) (?=[comma stop semicolon LINES]|$))
 ALSO = [letter prose] [^letter prose word capital]{0,2} also (?!wrong)
 REASON_EACH = (?:[semicolon comma] and?|and|[stop LINES] [bullet number]?) [article option
  options]* OPENS letter CLOSES (?:open text close)? comma? because
+# 'C. Naloxone (B) reverses opioids.'
+BRACKETED = article* text open option? letter close [^right also maybe seems choose answer so
+ chosen but or]* $
 OWN_REASON = [CLOSE stop]* (?:open text close)? comma? because
 DENIES_ANOTHER = [because aside cross]|(?<![not no] article?) wrong
  |[not no but] [article option options]* [letter prose]
@@ -262,7 +254,6 @@ BUT_NOT_OTHERS = comma? but not [article option options]* letter [colon stop]|co
  option options letter and comma]* letter
  [is are dash article both each]* (?:wrong|[not no] (?!wrong))
 AGAINST_TEXT = [not aside] article* $
-TEXT_DENIED = end? not
 REASONS = because .*
 HEDGES = [but maybe seems or]
 
@@ -274,7 +265,8 @@ DENIES = [not no or except wrong seems]
 APART_FROM = except [article option options NAMED labels]* OPENS letter [^stop LINES comma]*
  comma [^comma]* $
 # 'Many choose A, but ...' says nothing of what follows.
-DOUBT_OF_ANOTHER = ^(?:but [^but comma]* maybe [^but comma]* [letter prose] [^but comma]*
+DOUBT_OF_ANOTHER = maybe [article option options answer]* letter [article option and comma]+ letter
+ comma? (?=choose|$)|^(?:but [^but comma]* maybe [^but comma]* [letter prose] [^but comma]*
  comma|[^but]* maybe [^but]* [letter prose] [^but]* comma but)
 # The question asks for what is false: then 'A is true' is no answer.
 FALSE_ONE = wrong [article final]* [option options NAMED]? end* [is are]+ colon? [article option
@@ -283,6 +275,11 @@ FALSE_ONE = wrong [article final]* [option options NAMED]? end* [is are]+ colon?
 CONCLUDED = (?<=^|ENDS) [^ENDS not wrong no except aside]* (?:right [^ENDS not wrong no except
  aside]* [is are]|so comma? article* [is are]*) article* text $
 CONCLUDES = [so final]
+SO_ITSELF = so [comma colon]? [is are article option answer]* $
+
+# 'Would you like to know more?' at the end.
+OFFER = (?<=ENDS) [open bullet]? (?:[word capital article]{0,2} offer [^ENDS]* query|[^ENDS]* offer
+ [query stop]) [^ENDS]* ENDS* $
 
 # Parts of a reply.
 CLAUSES = [stop query comma semicolon colon LINES but]

@@ -9,7 +9,7 @@ import regex
 
 from xling_tasks.readers.kinds import KIND, Grammar, has, row
 from xling_tasks.readers.lexer import Lexer, Tokens
-from xling_tasks.readers.lexicon import CHARACTER, Lexicon, lexicon, naming
+from xling_tasks.readers.lexicon import CHARACTER, Lexicon, lexicon
 from xling_tasks.readers.options import LOOK_ALIKE, TELLING, Options, stem, tells
 from xling_tasks.readers.plain import BULLET
 
@@ -30,6 +30,7 @@ _WORDS = {"AD", "BE", "BED", "CE", "DE", "ACE", "FACE"}
 _LOWER, _LOWER_WORDS = set("abcdefghавсе"), set("aeавсе")
 _SHORT = 25  # words and signs of a reply that a lower-case letter may end
 _HAN = regex.compile(r"[\p{Han}\p{Katakana}ー]")
+_AFTER_RUSSIAN = row("word has looks maybe article option answer advised")
 _NTH = row("first second third fourth fifth last")
 
 _RULES = Grammar("""
@@ -52,8 +53,9 @@ LOWER_BEHIND = [is are seems right wrong not because so chosen explains explains
 CUT = [is are right article option answer choose] $
 NTH = [first second third fourth fifth last]
 # 'The answer is the fourth:', 'I pick the second one': a place behind words for an answer.
-CHOSEN_NTH = (?:answer [article final right]* is article+|choose [article comma]* article) NTH
- article? option? end* (?=[stop colon because line blank]|comma (?!article* NTH)|$)
+CHOSEN_NTH = (?:answer [article final right]* is article+|choose [article comma]* article
+ |[choose so] [article both word]* (?=NTH article? option)) NTH article? option? end*
+ (?=[stop colon because line blank]|comma (?!article* (?:NTH|letter))|$)
  |answer [final right]* [is dash] NTH end* (?=[stop line blank]|$)
 ORDINAL = NTH (?:article? option [article option comma open]+|article) letter
  |NTH article? [option options]|option NTH|CHOSEN_NTH
@@ -128,7 +130,9 @@ class _Letters(Lexer):
                 return end
         if phrase:
             year = phrase[0] > 1 and self.low[at] == "ans" and not self._heads_line(at)
-            return self.add(KIND[phrase[1]], at, at + (1 if year else phrase[0]))
+            # The comma of 'で、' and 'が、' is one as well.
+            end = at + phrase[0] - (self.raw[at + phrase[0] - 1] == "、" and phrase[0] > 1)
+            return self.add(KIND[phrase[1]], at, at + 1 if year else end)
         return self.sign(at) or self.word(at)
 
     def word(self, at: int) -> int:
@@ -228,7 +232,7 @@ class _Letters(Lexer):
         if word == "ВСЕ" or (word in _WORDS and not self._stands_alone(at)):
             return None
         if any(
-            (noun := naming().longest(self.low, at - far)) and noun[0] == far
+            (noun := lexicon(names="lettered").longest(self.low, at - far)) and noun[0] == far
             for far in range(1, min(at, _LONGEST_NOUN) + 1)
         ):
             return None  # 'vitamin C', 'type A'
@@ -332,7 +336,7 @@ class _Letters(Lexer):
         if self.kinds[end - 1] == LETTER:  # 'the first option, A'
             if self.values[end - 1] == {key}:
                 self.kinds[start : end - 1] = [KIND["article"]] * (end - 1 - start)
-        elif place > 1 or self.kinds[start] in row("answer choose"):
+        elif place > 1 or self.kinds[start] in row("answer choose so"):
             self.kinds[at], self.values[at] = LETTER, frozenset({key})
 
     def _preposition(self, i: int) -> bool:
@@ -340,7 +344,7 @@ class _Letters(Lexer):
         opens = not i or self.kinds[i - 1] in row("stop line blank dot")
         at = self.spans[i][0]
         next_to = self.spans[i + 1][0] == at + 1 and not self.dressed[at + 1]
-        return opens and next_to and self.raw[at] in "АВС" and self.kinds[i + 1] in row("word has")
+        return opens and next_to and self.raw[at] in "АВС" and self.kinds[i + 1] in _AFTER_RUSSIAN
 
     def _in_prose(self, i: int) -> bool:
         """Whether a word follows a letter closely."""

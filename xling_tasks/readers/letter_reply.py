@@ -9,17 +9,18 @@ import regex
 from xling_tasks.readers.kinds import KIND, has, row
 from xling_tasks.readers.letter_grammar import RULES
 from xling_tasks.readers.lexer import Tokens
+from xling_tasks.readers.lexicon import lexicon
 from xling_tasks.readers.options import TELLING, Options, stem
 
 _NO = {*["нет", "no", "non", "否", "いいえ", "false"]}
 _YES_NO = {*["да", "yes", "oui", "sí", "是", "はい", "true"]} | _NO
 
 
-LETTER, TEXT, PROSE, WORD = tuple(row("letter text prose word"))
+LETTER, TEXT, PROSE, WORD, WRONG = tuple(row("letter text prose word wrong"))
 WITHIN_ITEM = row(
     "stop colon dash tick open close open_square close_square option answer label end"
 )
-TOLD_AGAIN = row("is so")
+TOLD_AGAIN = row("is so or")
 MENTIONS = LETTER + PROSE
 BEFORE_ITEM = row("line blank bullet number comma and stop colon semicolon dash open close")
 LINES, ENDS = row("line blank"), row("stop query line blank")
@@ -29,6 +30,17 @@ def _without_granted(kinds: str) -> str:
     """The kinds; a clause that only grants something ("Although B is common, ...") is prose."""
     kinds = RULES.GRANTED.sub(lambda match: RULES.SAYS.sub(WORD, match[0]), kinds)
     return kinds.translate({ord(kind): KIND["but"] for kind in row("concession granted")})
+
+
+def _as_asked(tokens: Tokens, asked: str) -> str:
+    """The kinds, with those of words that mean something else in what a question asks for."""
+    kinds, against = list(tokens.kinds), lexicon(names="asks_against")
+    for at, words in enumerate(tokens.words):
+        if words == "exception" and asked != "false":
+            kinds[at] = WORD  # no name of the answer
+        elif asked == "against" and kinds[at] == WRONG and against.longest(words.split(), 0):
+            kinds[at] = KIND["right"]  # 'D is contraindicated'
+    return "".join(kinds)
 
 
 class Place(NamedTuple):
@@ -75,16 +87,12 @@ class Reply:
         verbatim: bool,
         asked: str,
     ) -> None:
-        kinds = RULES.HEADING.sub(lambda match: match[0][:-1] + KIND["colon"], tokens.kinds).rstrip(
-            LINES
-        )
-        if asked != "false":  # 'the exception' is then no answer's name
-            exceptions = {at for at, words in enumerate(tokens.words) if words == "exception"}
-            kinds = "".join(WORD if at in exceptions else kind for at, kind in enumerate(kinds))
+        kinds = RULES.OFFER.sub("", _as_asked(tokens, asked)).rstrip(LINES)
+        kinds = RULES.HEADING.sub(lambda match: match[0][:-1] + KIND["colon"], kinds)
         self.tokens, self.told = tokens, _without_granted(kinds)
         self.kinds = self.told.translate({ord(kind): WORD for kind in row("looks advised has")})
         self.options, self.several, self.cut, self.verbatim = options, several, cut, verbatim
-        self.keys, self.asked = options.keys, asked
+        self.keys, self.asked = options.keys, asked.removeprefix("against")
         self.heads = [match.end() for match in RULES.HEAD_LINE.finditer(self.kinds)]
 
     def place(self, match: regex.Match[str] | None) -> Place | None:
@@ -223,6 +231,11 @@ class Reply:
         """The letters of the tokens of a span."""
         return frozenset().union(*self.tokens.values[span[0] : span[1]])
 
+    def glossed(self, place: Place) -> frozenset[str]:
+        """The letter of a text that the letters of a place stand for ('Text, i.e. A')."""
+        match = RULES.GLOSSED.search(self.kinds[: place.start])
+        return self.letters_in(match.span()) if match else frozenset()
+
     def mentioned(self, start: int = 0, end: int | None = None) -> set[str]:
         """The letters of options that stand in a span, as answers or in prose."""
         span = range(start, len(self.kinds) if end is None else end)
@@ -270,7 +283,9 @@ class Reply:
         whole = whole or has(self.kinds[place.start : place.end], "both")  # 'Only A'
         # 'C - Text. The other drug (A) ...': a letter and its text, and no list of such.
         both = TEXT in self.kinds[place.start : place.end] and not place.text
-        whole = whole and (place.named or (both and not has(tail[:1], "letter number bullet")))
+        so_itself = bool(RULES.SO_ITSELF.search(self.kinds[: place.start]))
+        named = place.named or so_itself or bool(RULES.BRACKETED.match(tail))
+        whole = whole and (named or (both and not has(tail[:1], "letter number bullet")))
         closing = after[: skipped.end() if skipped else 0]
         next_one = has(closing, "semicolon") and has(
             self.kinds[tail_start : tail_start + 1], "letter"
@@ -280,20 +295,11 @@ class Reply:
         if has(sentence + RULES.REASONS.sub("", tail), "none"):
             return False
         others = self.mentioned(tail_start, tail_start + len(tail)) - place.letters
-        if others == {"A"} and place.named and not self.several and self._article(tail_start, tail):
-            others = set()
         wrong = tail.find(KIND["wrong"])
         denies = self.yes_or_no() and self.options.texts[min(place.letters)][0] in _NO
         if wrong >= 0 and not others and not denies and not has(tail[:wrong], "because aside"):
             return False
         return not others or bool(RULES.DENIES_ANOTHER.search(tail))
-
-    def _article(self, start: int, tail: str) -> bool:
-        """Whether a tail's only A opens a sentence ('The answer is B. A chest CT was done')."""
-        at = [start + i for i, kind in enumerate(tail) if kind in MENTIONS]
-        return (
-            len(at) == 1 and self.kinds[at[0]] == PROSE and self.kinds[at[0] - 1] in row("dot stop")
-        )
 
     def _more_heads(self, place: Place) -> bool:
         """Whether a letter that opens a reply is one of several ('A. Reason. C. Reason.')."""
@@ -313,11 +319,7 @@ class Reply:
             if kind != TEXT or self.tokens.values[at] <= place.letters:
                 continue
             before = self.kinds[sentence_start:at]
-            if (
-                KIND["because"] in before
-                or RULES.AGAINST_TEXT.search(before)
-                or RULES.TEXT_DENIED.match(self.kinds, at + 1)
-            ):
+            if KIND["because"] in before or RULES.AGAINST_TEXT.search(before):
                 continue
             short = len(self.tokens.words[at]) < 4
             if not short or not before.strip(row("bullet comma")) or RULES.HEDGES.search(before):

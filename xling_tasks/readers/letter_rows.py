@@ -39,8 +39,6 @@ def row_letters(reply: Reply, answer: frozenset[str]) -> frozenset[str] | None:
         opens = len(rows) == 1 and not rows[0].start() and not reply.several
         if opens and reply.letters_in(rows[0].span("head")) == answer:
             return None  # 'C ✓', and what is said of the others
-        if len(rows) == 1 and pattern is RULES.ROW_BEFORE and RULES.ONE_TICK.fullmatch(reply.kinds):
-            return None  # one option with a tick
         if rows and not (spoken and (answer or len(rows) == 1 >= len(reply.heads))):
             return _true_rows(reply, rows)
     return None
@@ -94,9 +92,9 @@ def marked_line(reply: Reply) -> frozenset[str] | None:
         if not head or not named:
             continue
         rest = line[0][head.end() :]
-        tick = has(rest, "tick")
+        tick = has(line[0], "tick")
         says_so = bool(RULES.AFFIRMED.search(rest)) and not RULES.DENIES_ONE.search(rest)
-        unclear = tick and has(rest, "cross wrong")
+        unclear = tick and has(line[0], "cross wrong")
         if named in affirmed or len(named) > 1 or unclear:
             return None
         affirmed[named] = (tick or says_so) and not has(rest, "maybe or also")

@@ -33,6 +33,8 @@ class Status(Enum):
 
 _MOST = 100  # mentions: each is looked at with its sentence
 ASSERTED = (Status.STATED, Status.HINTED)
+NAMED = MENTIONS + TEXT
+_A_WORD = (PROSE, frozenset("A"))
 
 
 class Mention(NamedTuple):
@@ -46,22 +48,22 @@ class Mention(NamedTuple):
 
 def answer_said(reply: Reply) -> frozenset[str] | None:
     """The options that a reply says are the answer; None where it says it of none, or of more."""
-    named = sum(kind in MENTIONS + TEXT for kind in reply.told)
+    named = sum(kind in NAMED for kind in reply.told)
     if reply.cut or has(reply.told, "refusal") or named > _MOST:
         return None
     since = max((match.end() for match in RULES.CORRECTION.finditer(reply.told)), default=0)
     mentions = [m for m in _mentions(reply) if m.at >= since and m.status is not Status.REASON]
     last = next((m for m in reversed(mentions) if m.status in ASSERTED), None)
     most = len(reply.keys) - 1 if reply.several and not reply.asked else 1
-    if last is None or len(last.letters) > most:
+    if last is None:
+        return None if reply.several or reply.heads else _only_left(reply, mentions)
+    if len(last.letters) > most:
         return None
     own = [m for m in mentions if m.letters == last.letters]
     others = [m for m in mentions if m.letters != last.letters]
     later = {m.status for m in mentions if m.at > last.at}
     weak = last.status is Status.HINTED
-    if weak and RULES.OUTWEIGHED.match(reply.told, last.at):
-        return None
-    if weak and RULES.OTHERS_OPEN.search(reply.told, last.at):
+    if weak and RULES.LEFT_OPEN.match(reply.told, last.at):
         return None
     if Status.DOUBTED in later or {m.status for m in own} & {Status.DENIED, Status.BROKEN}:
         return None
@@ -74,6 +76,14 @@ def answer_said(reply: Reply) -> frozenset[str] | None:
         if status in ASSERTED or not (stated or status in left):
             return None
     return None if reply.several and any(m.letters & last.letters for m in others) else last.letters
+
+
+def _only_left(reply: Reply, mentions: list[Mention]) -> frozenset[str] | None:
+    """The option of which nothing is said but that it is there, if all others are denied."""
+    said = _last_said(mentions)
+    denied = (letters for letters, status in said.items() if status is Status.DENIED)
+    left = frozenset(reply.keys).difference(*denied)
+    return left if len(left) == 1 and said.get(left) is Status.DISCUSSED else None
 
 
 def _last_said(mentions: list[Mention]) -> dict[frozenset[str], Status]:
@@ -108,7 +118,7 @@ def _strays(reply: Reply, start: int, end: int) -> Iterator[Mention]:
     """Letters within prose; an A is often a word there ('A patient')."""
     for at in range(start, end):
         named = reply.tokens.values[at]
-        if reply.told[at] not in MENTIONS + TEXT:
+        if reply.told[at] not in NAMED:
             continue
         clause = Clause.around(reply.told, at, at + 1)
         if clause.all_others_wrong():
@@ -125,7 +135,11 @@ def _status(reply: Reply, place: Place) -> Status:
         return Status.REASON
     if clause.all_others_wrong():
         return Status.STATED
-    if clause.doubted() or _beside(reply, place, clause):
+    if (
+        clause.doubted()
+        or (reply.glossed(place) - place.letters)
+        or (_beside(reply, place, clause) and not RULES.DENIED_ITSELF.search(clause.before))
+    ):
         return Status.DOUBTED
     if RULES.DENIES_ONE.search(clause.words):
         unclear = reply.several and has(clause.after, "aside")
@@ -135,13 +149,13 @@ def _status(reply: Reply, place: Place) -> Status:
     said = Status.DISCUSSED
     if not clause.looked_at():
         said = (_said_of_text if place.text else _said_of_letters)(reply, place, clause)
-    if said is Status.DISCUSSED:
-        denied = RULES.DENIES_ONE.search(clause.rest)
-        doubted = Status.DOUBTED if RULES.GOES_ON_TO.match(clause.behind) else said
-        return Status.DENIED if denied else doubted
+    discussed = said is Status.DISCUSSED
+    if discussed and RULES.DENIES_ONE.search(clause.rest):
+        return Status.DENIED
     if RULES.GOES_ON_TO.match(clause.behind):
-        return Status.BROKEN
-    return Status.DOUBTED if KIND["wrong"] in clause.rest else said
+        return Status.DOUBTED if discussed else Status.BROKEN
+    back = KIND["wrong"] in clause.rest or RULES.TAKEN_BACK.match(clause.rest)
+    return Status.DOUBTED if back and not discussed else said
 
 
 def _goes_into_words(reply: Reply, place: Place) -> bool:
@@ -154,19 +168,20 @@ def _goes_into_words(reply: Reply, place: Place) -> bool:
 def _beside(reply: Reply, place: Place, clause: Clause) -> bool:
     """Whether a clause names other options, too; 'A este paciente' names none."""
     span = range(place.start - len(clause.before), place.end + len(clause.after))
-    told, values = reply.told, reply.tokens.values
-    named = [values[at] for at in span if told[at] != PROSE or values[at] != {"A"}]
-    return not frozenset().union(*named) <= place.letters
+    named = {(reply.told[at], reply.tokens.values[at]) for at in span if reply.told[at] in NAMED}
+    return any(letters - place.letters for kind, letters in named if (kind, letters) != _A_WORD)
 
 
 def _said_of_text(reply: Reply, place: Place, clause: Clause) -> Status:
     """Whether a text without its letter is what a clause says."""
-    ends = RULES.ENDS_CLAUSE.match(clause.behind) and not RULES.WITHIN_WORDS.search(clause.before)
+    short = RULES.SHORT_DASH.search(clause.before_all)
+    within = RULES.WITHIN_WORDS.search(clause.before) and not short
+    ends = RULES.ENDS_CLAUSE.match(clause.behind) and not within
     last = ends and not clause.behind.strip(ENDS + KIND["end"])
-    heads = RULES.HEADS_REPLY.fullmatch(reply.told[: place.start])
-    labelled = ends and RULES.LABELLED.search(clause.before)
+    dash = clause.behind[:1] == KIND["dash"]  # 'Naloxone - an antidote'
+    heads = not dash and RULES.HEADS_REPLY.fullmatch(reply.told[: place.start])
     alone = heads and last and clause.behind and not clause.before  # 'Metformin. It is ...'
-    if labelled or alone or RULES.SAID_FULLY.fullmatch(clause.after):
+    if alone or RULES.SAID_FULLY.fullmatch(clause.after):
         return Status.STATED
     dose = "".join(reply.tokens.words[place.end : place.end + 1])[:1].isdigit()
     hinted = (
@@ -174,9 +189,9 @@ def _said_of_text(reply: Reply, place: Place, clause: Clause) -> Status:
         or (last and RULES.CONCLUDING.search(clause.before_all))
         or (ends and RULES.HINTED_BEFORE.search(RULES.DASHED.sub("", clause.before)))
         or (ends and RULES.SAID_BEFORE.search(clause.before))
+        or (ends and short)
         or RULES.SAID_BEHIND.match(clause.behind)
         or RULES.ADVISED_TEXT.search(clause.before)
-        or RULES.GLOSS.search(reply.told[: place.start])
     )
     return Status.HINTED if hinted and not _of_another(reply, place) else Status.DISCUSSED
 
@@ -189,7 +204,7 @@ def _said_of_letters(reply: Reply, place: Place, clause: Clause) -> Status:
     ends = pair or RULES.ENDS_CLAUSE.match(clause.behind)
     last = not clause.behind.strip(ENDS + row("end" if several else "end article is"))
     alone = RULES.ALONE.fullmatch(clause.before)
-    if RULES.SEEMS_RIGHT.match(clause.after):
+    if RULES.SEEMS_RIGHT.match(clause.after) and KIND["but"] not in clause.behind:
         return Status.HINTED
     if (
         (ends and RULES.SAID_BEFORE.search(clause.before))
@@ -207,10 +222,10 @@ def _said_of_letters(reply: Reply, place: Place, clause: Clause) -> Status:
     hinted = (
         (ends and RULES.HINTED_BEFORE.search(clause.before_all))
         or has(clause.before, "advised")
-        or RULES.HINTED_BEHIND.fullmatch(clause.after)
         or (several and texts and RULES.PAIRS_END.fullmatch(clause.behind))
         or (last and not clause.led and _ends_in(reply, place, clause))
         or _opens(reply, place, clause, texts)
+        or (RULES.EXPLAINS.match(clause.after) and KIND["but"] not in clause.behind)
     )
     return Status.HINTED if hinted else Status.DISCUSSED
 
@@ -223,15 +238,10 @@ def _ends_in(reply: Reply, place: Place, clause: Clause) -> bool:
         reply.told[at] == TEXT and reply.tokens.values[at] <= place.letters for at in before
     ):
         return True  # several, or after its own text
-    if TEXT in named and not clause.before:  # '... is needed now. C, furosemide.', and no more
-        above = RULES.SENTENCES.split(reply.told[: place.start].rstrip(ENDS))[-1]
-        more = reply.told[place.end :].strip(ENDS) or reply.several or not has(named, "comma")
-        return not more and bool(RULES.NEEDS.fullmatch(above))
     if TEXT in named:
-        return not RULES.LISTS.search(clause.before)
+        return bool(clause.before) and not RULES.LISTS.search(clause.before)
     option = has(named, "option") and RULES.COLON_OPTION.fullmatch(clause.before_all)
-    short = RULES.SHORT.fullmatch(clause.before_all)
-    return bool(option or short or RULES.ALONE.fullmatch(clause.before))
+    return bool(option or RULES.ALONE.fullmatch(clause.before))
 
 
 def _opens(reply: Reply, place: Place, clause: Clause, texts: bool) -> bool:
@@ -308,13 +318,16 @@ class Clause(NamedTuple):
 
     def doubted(self) -> bool:
         """Whether it asks, hedges or has a condition."""
-        sentence = RULES.PART_STARTS.split(self.before_all)[-1] + RULES.REASONS.sub("", self.behind)
-        seems = has(self.words, "seems") and not RULES.SEEMS_RIGHT.match(self.after)
+        before_all = RULES.DOUBT_OF_ANOTHER.sub("", self.before_all)
+        sentence = RULES.PART_STARTS.split(before_all)[-1] + RULES.REASONS.sub("", self.behind)
+        led = has(self.before, "is answer right choose so points")  # its reason behind a colon
+        after = self.after.split(KIND["colon"])[0] if led else self.after
+        seems = has(self.before + after, "seems") and not RULES.SEEMS_RIGHT.match(self.after)
         return bool(
             seems
             or has(sentence, "maybe except or")
             or has(self.behind[-1:], "query")
             or has(self.words, "slash")
             or RULES.SO_TOO.search(self.after)
-            or RULES.DOUBTS_BEFORE.search(self.before_all)
+            or RULES.DOUBTS_BEFORE.search(before_all)
         )

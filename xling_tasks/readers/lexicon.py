@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -21,10 +21,10 @@ from xling_tasks.readers.kinds import PHRASES
 from xling_tasks.readers.plain import BULLET, FINAL, one_form
 
 _SIGNS = {
-    "stop": ".。!।…", "query": "?", "comma": ",、،", "semicolon": ";", "colon": ":=|",
+    "stop": ".。!।…", "query": "?", "comma": ",、،", "semicolon": ";", "colon": ":|",
     "open": "(〔", "close": ")〕", "open_square": "[【", "close_square": "]】",
-    "dash": "-–—―~〜～−", "slash": "/\\", "and": "&+・·", "so": "→⇒➜∴",
-    "tick": "✓√✅✔☑○◯⭕🟢👍", "cross": "✗❌✘×✖☒❎☐🔴👎", "bullet": BULLET, "boxed": FINAL,
+    "dash": "-–—―~〜～−", "slash": "/\\", "and": "&+・·", "so": "=→⇒➜∴",
+    "tick": "✓√✅✔☑○◯⭕🟢👍←⬅", "cross": "✗❌✘×✖☒❎☐🔴👎", "bullet": BULLET, "boxed": FINAL,
 }  # fmt: skip
 SIGNS = {sign: kind for kind, signs in _SIGNS.items() for sign in signs}
 """Sign -> its kind."""
@@ -121,8 +121,10 @@ def phrases() -> Mapping[str, Mapping[str, Any]]:
     }
 
 
-def lexicon_of(kinds: Collection[str], part: str = "") -> Lexicon:
-    """The phrases of some kinds, of all languages; of a part of the files, or of their top."""
+@functools.cache
+def lexicon(part: str = "", names: str = "") -> Lexicon:
+    """The dictionary for letters, or of a part (`verdict`); of all kinds that mark, or of some."""
+    kinds = names.split() or PHRASES
     merged: dict[str, dict[str, None]] = {}
     for language in phrases().values():
         for kind, texts in (language.get(part, {}) if part else language).items():
@@ -131,35 +133,13 @@ def lexicon_of(kinds: Collection[str], part: str = "") -> Lexicon:
     return Lexicon(merged)
 
 
-@functools.cache
-def lexicon(part: str = "") -> Lexicon:
-    """The dictionary for letters, or of a part (`verdict`)."""
-    return lexicon_of(PHRASES, part)
-
-
-@functools.cache
-def naming() -> Lexicon:
-    """Nouns that a letter names a kind of ('vitamin C', 'type A'): it is no option's then."""
-    return lexicon_of(["lettered"])
-
-
-@functools.cache
-def limits() -> Lexicon:
-    """Words that tell what another says ('claims'), or for whom ('when'); see `bare`, `part`."""
-    return lexicon_of(["tells", "when", "bare", "part"], "verdict")
-
-
-@functools.cache
-def _negative() -> Lexicon:
-    return lexicon_of(["asks_false", "asks_not"])
-
-
 @functools.lru_cache(maxsize=4096)
 def asks_for(question: str) -> str:
-    """What a question's last sentence asks for: 'false' statements, what is 'not' so, or ''."""
+    """What a question's last sentence asks for: what is 'false', 'not' so, 'against' it, or ''."""
     parts = [part for part in regex.split(r"(?<=[.?!。？！;；])\s*|\n", question) if part.strip()]
     last = " ".join(parts[-2:]) if parts and len(parts[-1]) < 30 else "".join(parts[-1:])
     words = [plain(word) for word in WORDS.findall(last) if not word.isspace()]
-    asked = {match[1] for at in range(len(words)) if (match := _negative().longest(words, at))}
-    # False statements before what is not so.
-    return min(asked, default="").removeprefix("asks_")
+    negative = lexicon(names="asks_false asks_not asks_against")
+    asked = {match[1] for at in range(len(words)) if (match := negative.longest(words, at))}
+    # False statements before what is not so; 'not contraindicated' is not what speaks against.
+    return min(asked - {"asks_against"} or asked, default="").removeprefix("asks_")
