@@ -174,7 +174,9 @@ class _Reader:
             rest = sentence[lead.end() :] if lead and has(lead[0][-2:], "so but") else sentence
             unsure = has(rest, "unsure") and RULES.TELLS.search(sentence)
             wants = match.start() and has(sentence, "asked")  # 'Would you like the right one?'
-            asks = sentence.endswith(KIND["query"]) and RULES.ASKS.search(sentence) and not wants
+            subjects = self._subjects(*match.span())
+            asks = RULES.ASKS.search(sentence) or not all(map(bare_word, subjects))
+            asks = asks and sentence.endswith(KIND["query"]) and not wants
             if asks or unsure:
                 yield from (YES, NO)
             granted = RULES.CONCEDES.match(sentence) if has(sentence, "but") else None
@@ -221,11 +223,6 @@ class _Reader:
         """The words of the subjects in a passage."""
         return [self.words[at] for at in range(start, end) if has(self.kinds[at], "subject")]
 
-    def _english_no(self, said: regex.Match[str], start: int) -> bool:
-        """Whether a 'no' stands before an English verb: it denies none."""
-        found = RULES.NO_VERB.search(said[0])
-        return bool(found and self.words[start + found.start() + 1] in _ENGLISH)
-
     def _statement(self, start: int, end: int) -> regex.Match[str] | None:
         """The statement at a place; in English and Spanish only with a verb."""
         match = RULES.STATEMENT.match(self.kinds, start, end)
@@ -235,16 +232,15 @@ class _Reader:
             return None
         adjective = self.words[match.start("adj")]
         spaced = adjective[0] < "\u0900"
-        verb = (spaced and " " in adjective) or RULES.VERB.search(
-            match[0]
-        )  # 'holds up', 'is right'
+        verb = (spaced and " " in adjective) or RULES.VERB.search(match[0])  # 'holds up', 'is'
         if not verb and spaced and (adjective[-1] not in "ao" or self._heads(start, match.end())):
             return None
-        between = range(match.start() + 1, match.start("adj"))
-        others = [self.words[at] for at in between if has(self.kinds[at], OTHER)]
+        between = match.start(), match.start("adj")
+        others = [self.words[at] for at in range(*between)[1:] if has(self.kinds[at], OTHER)]
         tells = not says_itself(others)  # 'it says that this is wrong'
-        part = tells or self._of_a_part(match)
-        return None if part or self._english_no(match, match.start()) else match
+        no = RULES.NO_VERB.search(match[0])  # an English 'no' before its verb denies none
+        english = no and self.words[match.start() + no.start() + 1] in _ENGLISH
+        return None if tells or english or self._of_a_part(match) else match
 
     def _of_a_part(self, said: regex.Match[str]) -> bool:
         """Whether a statement is on a part: 'This dose is right', 'The advice on rest is sound'."""
@@ -283,16 +279,14 @@ class _Reader:
         """Whether the reply says the opposite elsewhere, as a word of its own or as a statement."""
         kinds = self.kinds
 
-        def conceded(end: int) -> bool:
+        def conceded(end: int, rule: regex.Pattern[str] = RULES.CONCEDED) -> bool:
             """Whether 'No, the information is correct, but ...' goes on so."""
-            return verdict == NO and RULES.CONCEDED.match(kinds, end) is not None
+            return verdict == NO and rule.match(kinds, end) is not None
 
         if (RULES.AGAINST_YES if verdict == YES else RULES.AGAINST_NO).search(kinds):
             return True
         for clause in RULES.CLAUSES.finditer(kinds):
-            granted = conceded(clause.end()) or (
-                verdict == NO and RULES.CONCEDED_WORD.match(kinds, clause.end())
-            )
+            granted = conceded(clause.end()) or conceded(clause.end(), RULES.CONCEDED_WORD)
             if _bare(clause[0]) == 1 - verdict and not granted:
                 return True
         for start in RULES.STARTS.finditer(kinds):

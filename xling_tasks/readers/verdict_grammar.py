@@ -66,8 +66,8 @@ GRANTED_AFTER = (?<=(?:^|[stop line colon]) no comma) concession (?![is subject]
  concession [^ENDS no not wrong BUT fully]* (?=ENDS|$)
 FORM = open? (?P<one>WORDS) comma? [or slash]+ (?!(?P=one)) WORDS (?:close|(?=[stop line]|$))
 # 'It is wrong and may be harmful': the doubt is about more of the same.
-MORE_BLAME = (?<=(?<!DENIED adverb*) wrong is?) [or comma]
- (?:unsure [word foreign is adverb]* wrong|wrong unsure) (?=is? (?:[ENDS comma]|$))
+MORE_BLAME = (?<=(?<!DENIED adverb*) wrong is?) (?:comma? but adverb* wrong|[or comma]
+ (?:unsure [word foreign is adverb]* wrong|[word foreign]* wrong unsure)) (?=is? (?:[ENDS comma]|$))
 DOUBTS = [^wrong]
 HEADING = (?:^|(?<=line)) [adverb right bullet]* (?:[word foreign]? noun word? |ABOUT) [ABOUT
  adverb]* line
@@ -149,14 +149,15 @@ SUPPOSED = (?<=^|PART) (?:supposing|yes) [self word foreign opinion is]{0,4} [ju
 # A sentence that says whether the answer is correct.
 ANSWER = (?:foreign adverb|question adverb?)? subject [ABOUT adverb fully word foreign is
  question]{0,4}
-STATEMENT = [opinion agree adverb so comma]* (?P<doubt>(?:doubt|not (?=[opinion adverb]* subject))?)
- [opinion adverb]* (?:(?:foreign adverb|question adverb?)? subject [ABOUT adverb fully]{0,2}
- (?:[word adverb ABOUT question]{0,8}? (?P<n1>DENIED?) is (?P<n2>DENIED?)|(?P<n6>DENIED?))
- |(?P<n3>DENIED?) is (?P<n4>DENIED?)|(?<=[opinion doubt])|(?<![^comma]) noun) (?:comma [opinion
- adverb so]+ comma)? [adverb fully noun question]* (?:(?:[word foreign] comma adverb*){0,2} [word
- foreign] comma? or is? adverb*)? (?P<adj>[right wrong]) (?:or adverb* (?P=adj))* ABOUT? adverb*
- (?:[word ABOUT]{0,3} question)? (?P<n5>DENIED?) is? adverb* (?=$|[stop comma colon open close line
- because dash BUT query bullet so]|or (?!not|adverb* WORDS is? (?:$|[ENDS comma])))
+STATEMENT = [opinion agree adverb so comma noun]* (?P<doubt>(?:doubt|not (?=[opinion adverb]*
+ subject))?) [opinion adverb]* (?:(?:foreign adverb|question adverb?)? subject [ABOUT adverb
+ fully]{0,2} (?:[word adverb ABOUT question]{0,8}? (?P<n1>DENIED?) is
+ (?P<n2>DENIED?)|(?P<n6>DENIED?)) |(?P<n3>DENIED?) is (?P<n4>DENIED?)|(?<=[opinion
+ doubt])|(?<![^comma]) noun) (?:comma [opinion adverb so]+ comma)? [adverb fully noun question]*
+ (?:(?:[word foreign] comma adverb*){0,2} [word foreign] comma? or is? adverb*)? (?P<adj>[right
+ wrong]) (?:or adverb* (?P=adj))* ABOUT? adverb* (?:[word ABOUT]{0,3} question)? (?P<n5>DENIED?) is?
+ adverb* (?=$|[stop comma colon open close line because dash BUT query bullet so]|or (?!not|adverb*
+ WORDS is? (?:$|[ENDS comma])))
 STARTS = (?:^|(?<=[stop line bullet colon boxed query comma dash])|(?<=[yes no]) (?!is)|(?<=so))
 # What is wrong about an answer that is called right: '..., the dose is wrong'.
 PART_WRONG = (?<=[stop comma line dash BUT]) [adverb word foreign noun]{1,4} (?:is adverb* wrong
@@ -191,7 +192,10 @@ TO_IT = (?<![not doubt no] [^stop comma line]{0,4})
 AGAINST_YES = flawed|TO_IT blame|ABOUT comma no|(?:^|[stop line comma BUT]) ANSWER fails|subject
  [^ENDS comma doubt no not BUT]{0,4} wrong (?![not no subject opinion])|BUT [^stop line]{0,5} no
  (?=$|[stop comma line])
-FINE_ALONE = fine (?! [comma dash]* BUT)
+# 'There is nothing wrong' ('with this answer', and not 'with taking it').
+FINE_ALONE = (?<=(?:^|PART) (?:[^foreign word ENDS]* word?){0,2} [^foreign word ENDS]*
+ |subject [^ENDS]*) fine (?! [comma dash]* BUT)
+ (?=is? [adverb opinion]* (?:$|[^word])|word? adverb* subject (?! word word))
 AGAINST_NO = FINE_ALONE|TO_IT praise|ABOUT comma yes|BUT [^stop line]{0,5} yes
  |(?<![doubt no not]) subject is? adverb* right adverb* is? (?=$|[stop comma line]) (?!comma? BUT)
 JUDGED = [right ABOUT]
@@ -203,9 +207,9 @@ COMES_TO = (?:^|(?<=line)) [bullet adverb right word foreign]{0,3} noun [word AB
 # 'Yes, garlic is healthy, but it cures no diabetes': the Yes is not about the answer.
 YES_BUT = START yes comma [^ENDS]* [comma stop] but
 GOES_ON = START ITEM comma [^ENDS]
-ASKS = [right wrong yes no ABOUT fine flawed]
+ASKS = [right wrong yes no noun fine flawed]
 # A doubt counts where it is about the answer: in the clause of it, or before what is said of it.
-TELLS = (?:[subject noun right wrong fine flawed]|^ [adverb comma opinion]* [yes no]) [^ENDS comma
- colon]* unsure |unsure [^ENDS]* [right wrong fine flawed]|^ [adverb comma opinion]* [yes no right
- wrong] [^ENDS]* unsure
+TELLS = (?:[subject noun right wrong fine flawed]|^ [adverb comma opinion]* [yes no])
+ [^ENDS comma colon]* unsure|unsure [^ENDS so]* [right wrong fine flawed]
+ |^ [adverb comma opinion]* [yes no right wrong] [^ENDS]* unsure
 """)

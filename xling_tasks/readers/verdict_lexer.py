@@ -53,6 +53,8 @@ class _Lexer(Lexer):
 
     def phrase(self, at: int) -> int:
         found = self.phrases.longest(self.low, at)
+        if self.low[at] == "是" and self.dressed[at + 1]:  # '是“否”' is no 'whether'
+            found = self.phrases.longest(["是"], 0)
         if found and found[1] == "offer" and found[0] > 1:  # 'I can' of 'I can't judge'
             after = self.phrases.longest(self.low, at + 1)
             found = (after[0] + 1, "refusal") if after and after[1] == "refusal" else found
@@ -149,7 +151,7 @@ def _composed(kinds: str, words: list[str]) -> str:
 
 def _led(kinds: str, words: list[str]) -> str:
     """The kinds without what leads to the reply proper: polite words, a question, a disclaimer."""
-    if has(kinds, "unsure"):
+    if has(kinds, "unsure but"):
         kinds = RULES.MORE_BLAME.sub(
             lambda match: KIND["or"] + RULES.DOUBTS.sub(KIND["adverb"], match[0][1:]), kinds
         )
