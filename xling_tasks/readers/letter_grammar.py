@@ -56,7 +56,7 @@ LOOSE = (?:STRICT|AFTER all (?=$|[LINES stop comma semicolon])|AFTER [is are bot
  (?=colon))
 
 # Places: what opens a reply, its last lines, all of the options.
-OPENING = (?:[article so]+ comma)? (?:tick (?=[^tick cross LINES]* $))? (?P<list>LIST)
+OPENING = (?:[article so]+ [comma colon])? (?:tick (?=[^tick cross LINES]* $))? (?P<list>LIST)
  (?=STRICT|(?<=CLOSE) AFTER (?=capital)|AFTER (?=dash capital)|AFTER (?=tick [^tick cross LINES
  letter text]* (?:$|LINES) [^tick cross]* $)|article stop? $)
 OPENING_TEXT = (?P<list>LIST) (?=STRICT|(?<=text CLOSE?) (?=[comma colon open dash]))
@@ -149,7 +149,7 @@ AND = and
 ADVISED_TEXT = advised+ [word capital]? article* $
 DASHED = dash? article* $
 # 'The antidote - atropine', in Russian a whole sentence.
-SHORT_DASH = ^article* [capital right] [word capital article right]{0,3} dash article* $
+SHORT_DASH = ^[article capital right] [word capital article right]{0,3} [dash colon] article* $
 # A doubt in a clause before the last 'so' or semicolon is of the option that it names.
 PART_STARTS = semicolon|(?<=[comma semicolon]|^)(?!maybe)[^comma semicolon]*[letter prose text]
  [^comma semicolon]* comma (?=[^ENDS]* so)
@@ -250,6 +250,9 @@ OWN_REASON = [CLOSE stop]* (?:open text close)? comma? because
 DENIES_ANOTHER = [because aside cross]|(?<![not no] article?) wrong
  |[not no but] [article option options]* [letter prose]
  |[letter prose text] CLOSE* [is are article dash]* [not no] (?![also or wrong])
+# 'However, imaging is required to confirm it.' takes nothing back.
+BUT_ADDS = comma? but [^letter prose text not no none wrong maybe seems also or wait refusal aside
+ query]* $
 BUT_NOT_OTHERS = comma? but not [article option options]* letter [colon stop]|comma? but [article
  option options letter and comma]* letter
  [is are dash article both each]* (?:wrong|[not no] (?!wrong))
@@ -278,8 +281,8 @@ CONCLUDES = [so final]
 SO_ITSELF = so [comma colon]? [is are article option answer]* $
 
 # 'Would you like to know more?' at the end.
-OFFER = (?<=ENDS) [open bullet]? (?:[word capital article]{0,2} offer [^ENDS]* query|[^ENDS]* offer
- [query stop]) [^ENDS]* ENDS* $
+OFFER = (?<=ENDS) [open bullet]? (?:[^ENDS letter text]* offer [^ENDS]* query|[^ENDS]* offer
+ [query stop]|offer comma) [^ENDS]* ENDS* $
 
 # Parts of a reply.
 CLAUSES = [stop query comma semicolon colon LINES but]

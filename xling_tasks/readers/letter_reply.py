@@ -277,19 +277,18 @@ class Reply:
         close, asks = tuple(row("close query"))
         if tail.rstrip(close).endswith(asks) or after.lstrip(close).startswith(asks):
             return False
-        if has(tail[:2], "but") and not RULES.BUT_NOT_OTHERS.match(tail):
-            return False
         whole = not self.several or len(place.letters) > 1
         whole = whole or has(self.kinds[place.start : place.end], "both")  # 'Only A'
         # 'C - Text. The other drug (A) ...': a letter and its text, and no list of such.
         both = TEXT in self.kinds[place.start : place.end] and not place.text
+        adds = (place.named or both) and RULES.BUT_ADDS.match(tail)
+        if has(tail[:2], "but") and not (adds or RULES.BUT_NOT_OTHERS.match(tail)):
+            return False
         so_itself = bool(RULES.SO_ITSELF.search(self.kinds[: place.start]))
         named = place.named or so_itself or bool(RULES.BRACKETED.match(tail))
         whole = whole and (named or (both and not has(tail[:1], "letter number bullet")))
         closing = after[: skipped.end() if skipped else 0]
-        next_one = has(closing, "semicolon") and has(
-            self.kinds[tail_start : tail_start + 1], "letter"
-        )
+        next_one = has(closing, "semicolon") and has(tail[:1], "letter")
         if whole and (has(closing, "stop") or next_one):
             return True  # the next sentence speaks of something else
         if has(sentence + RULES.REASONS.sub("", tail), "none"):

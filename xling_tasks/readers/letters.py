@@ -291,8 +291,7 @@ class _Reader(Reply):
         true_ones = has(match["core"], "right") and not has(match["core"], NOUNS)
         if self.asked == "false" and true_ones and len(place.letters) > 1:
             return  # 'the true statements are ...'
-        glossed = self.glossed(place)
-        if glossed and glossed != place.letters:
+        if (glossed := self.glossed(place)) - place.letters:
             return  # 'Aortic dissection, i.e. B', where B is another's
         yield place._replace(
             final=has(match["core"], "boxed final"),
