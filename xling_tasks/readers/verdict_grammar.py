@@ -28,7 +28,7 @@ LABEL = (?:noun [word ABOUT adverb]{0,4} [colon dash so]
 # What leads to a verdict: 'In short, ', 'from a doctor's view, '; 'I think not' alone is no No.
 NEUTRAL = [^ENDS comma WORDS unsure flawed fine fails not]*
 LEAD = (?:adverb+|[opinion adverb]+ [comma colon]|NEUTRAL according NEUTRAL comma BUT?
- |opinion+ (?=[yes no] adverb* (?:[comma stop colon dash line]+ [^ENDS]|because)))?
+ |opinion+ (?=[yes no] adverb* (?:[comma stop colon dash line]+ [^ENDS but]|because)))?
 START = EDGE LEAD LABEL*
 BREAK = (?=$|[stop comma colon open close line query dash because bullet]|(?<=right|wrong) or
  adverb* [word foreign]{1,3} (?:$|[ENDS]))
@@ -99,11 +99,12 @@ MEETS = (?<=subject [adverb fully]*) (?:right foreign? [replies ABOUT] adverb? q
 SMALL = [subject noun adverb fully because is opinion]
 ABOUT_IT = [self shows replies word foreign adverb fully opinion subject is so offer]
 AGREES = (?<=^|[stop line comma]) (?P<before>[ABOUT_IT DENIED]*) (?P<what>agree|disagree)
- (?P<after>(?![word foreign]) [ABOUT_IT DENIED]*)
- (?=$|[ENDS comma colon because dash]) (?!comma? BUT|because SMALL* WORDS)
+ (?P<after>(?:[SMALL DENIED self shows so offer]*|(?<=subject [ABOUT_IT DENIED]* .)
+ [ABOUT_IT DENIED]*) (?:subject [ABOUT_IT DENIED]*)?) (?=$|[ENDS comma colon because dash])
+ (?!comma? BUT|because SMALL* WORDS)
 # 'I disagree. Aspirin is not for children.'
 AGREES_ALONE = (?:self word{0,2}|offer)? DENIED? [agree disagree] [DENIED is]* [stop comma colon
- because] [^ENDS]
+ because] (?![^ENDS]* asked) [^ENDS]
 # 'Is the answer correct? No, ...', 'I was asked whether it is correct, and I have to say no'
 ASKED = ^ [^ENDS wrong DENIED]* right [^ENDS wrong DENIED]* query line* (?=.)
  |^ [^ENDS WORDS]* asked (?=[^ENDS comma]* subject) [^ENDS]*? right [^ENDS wrong]*? [comma or]+
@@ -116,9 +117,9 @@ ASKED_ONLY = ^ is subject adverb* right query line* (?P<says>subject (?:is|not))
 # said of the answer ('it cannot be accepted as correct'). A mistake is there, or is not.
 PART = [ENDS comma colon dash open close BUT so bullet because]
 GRADED = (?<=^|PART) (?P<before>[self shows subject word foreign offer refusal noun adverb is DENIED
- opinion fully agree]{0,6}?) (?:(?:judges (?! is)|[marks agree]|(?<=[self offer]) noun)
- (?P<n1>DENIED?) (?:SMALL|[word foreign] (?=SMALL|WORDS)){0,4} (?P<value>WORDS)
- [subject noun adverb is]{0,4} (?:[word foreign]? question)?
+ opinion fully agree]{0,6}?) (?:(?:judges (?! is)|marks|agree (?=[subject adverb]* because)
+ |(?<=[self offer]) noun) (?P<n1>DENIED?) (?:SMALL|[word foreign] (?=SMALL|WORDS)){0,4}
+ (?P<value>WORDS) [subject noun adverb is]{0,4} (?:[word foreign]? question)?
  |SMALL{0,4} (?P<value>[yes right wrong]) [subject noun adverb foreign is]{0,2} (?P<n2>DENIED?)
  [judges marks] [subject adverb is]*) (?P<n3>DENIED?) is?
  (?=$|PART|or (?!adverb* [WORDS not])|(?<=adverb|subject) opinion)
