@@ -70,8 +70,9 @@ SENTENCE_NEXT = (?=[stop colon comma] article* text [word capital is article] [^
  |stop article* text and article* [word capital text] [word capital is are])
 NEXT_TO_IT = (?P<list>LEADS OPENS letter CLOSES) SENTENCE_NEXT
 LISTED = (?P<list>LIST) (?=STRICT|AFTER colon article* [text word capital])|NEXT_TO_IT
-# 'The answer is ascorbic acid (B)', in words of its own.
-IN_BRACKETS = [word capital article option]{1,6} (?P<list>open option? letter close)
+# 'The right answer is ascorbic acid (B)', in words of its own.
+IN_BRACKETS = (?<=right [article answer option options is are]* [colon dash]?)
+ [word capital article option]{1,6} (?P<list>open option? letter close)
 LISTED_LOOSELY = (?:(?P<list>LIST)|IN_BRACKETS) (?=LOOSE)|NEXT_TO_IT
 
 # Labels: an answer's noun with what makes it the right one, and a colon, a verb or nothing.
@@ -100,8 +101,9 @@ CHOICE = (?<!not|maybe|both|wrong) (?P<core>choose)
  (?P<mark>[word capital article]{0,3} is|so|[colon dash]?)
 CONCLUSION = (?<=^|[stop comma semicolon LINES bullet but word capital text close]) (?<!so letter
  [comma and] [^ENDS]*) (?P<core>so) (?P<mark>[comma colon]? [is are article option answer]*)
-# 'The false one is C': an answer where the question asks for what is false; 'A is false: ...'
-# says why one is.
+# 'A is first-line' where the question asks for what is contraindicated.
+FINE = (?<![answer answers option options]) right (?![answer answers option options right])
+# 'The false one is C': an answer where the question asks for what is false.
 FALSE_LABEL = (?<![letter text CLOSE] is) EDGE (?P<core>[article final right]* [option options
  NAMED]? [article final]* wrong [article final]* [option options NAMED]?) (?P<mark>COLON|VERB)
 # A line that is nothing but a label heads what follows it ('### Answer').
@@ -139,7 +141,7 @@ NOT_BUT = (?<=^|[stop LINES bullet comma semicolon]|NAMED is?|NAMED is? article)
 # verb and what it says are four, of a whole sentence nine.
 LISTED_SAID = (?P<list>LIST) AFTER
 CLAUSE_STARTS = semicolon|comma (?!dash)|(?<=[not none] article* letter) colon|[dash colon] (?=so)
- |(?<=wrong capital?) (?=so)
+ |(?<=[letter prose text] [^ENDS]* wrong capital?) (?=so)
 DENIED_ITSELF = [not none]+ [article option is are]* $
 CLAUSE_ENDS = [comma semicolon but because ENDS]|[dash colon] (?=so)
 SENTENCE_END = [^ENDS]* ENDS?
@@ -251,8 +253,8 @@ DENIES_ANOTHER = [because aside cross]|(?<![not no] article?) wrong
  |[not no but] [article option options]* [letter prose]
  |[letter prose text] CLOSE* [is are article dash]* [not no] (?![also or wrong])
 # 'However, imaging is required to confirm it.' takes nothing back.
-BUT_ADDS = comma? but [^letter prose text not no none wrong maybe seems also or wait refusal aside
- query]* $
+BUT_ADDS = comma? but [^letter prose text answer answers option options not no none right
+ wrong maybe seems also or wait refusal aside query]* (?:answer stop*)? $
 BUT_NOT_OTHERS = comma? but not [article option options]* letter [colon stop]|comma? but [article
  option options letter and comma]* letter
  [is are dash article both each]* (?:wrong|[not no] (?!wrong))

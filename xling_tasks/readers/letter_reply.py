@@ -34,7 +34,8 @@ def _without_granted(kinds: str) -> str:
 
 def _as_asked(tokens: Tokens, asked: str) -> str:
     """The kinds, with those of words that mean something else in what a question asks for."""
-    kinds, against = list(tokens.kinds), lexicon(names="asks_against")
+    against = lexicon(names="asks_against")
+    kinds = list(tokens.kinds if asked != "against" else RULES.FINE.sub(WORD, tokens.kinds))
     for at, words in enumerate(tokens.words):
         if words == "exception" and asked != "false":
             kinds[at] = WORD  # no name of the answer

@@ -135,11 +135,7 @@ def _status(reply: Reply, place: Place) -> Status:
         return Status.REASON
     if clause.all_others_wrong():
         return Status.STATED
-    if (
-        clause.doubted()
-        or (reply.glossed(place) - place.letters)
-        or (_beside(reply, place, clause) and not RULES.DENIED_ITSELF.search(clause.before))
-    ):
+    if clause.doubted() or reply.glossed(place) - place.letters or _beside(reply, place, clause):
         return Status.DOUBTED
     if RULES.DENIES_ONE.search(clause.words):
         unclear = reply.several and has(clause.after, "aside")
@@ -169,7 +165,8 @@ def _beside(reply: Reply, place: Place, clause: Clause) -> bool:
     """Whether a clause names other options, too; 'A este paciente' names none."""
     span = range(place.start - len(clause.before), place.end + len(clause.after))
     named = {(reply.told[at], reply.tokens.values[at]) for at in span if reply.told[at] in NAMED}
-    return any(letters - place.letters for kind, letters in named if (kind, letters) != _A_WORD)
+    itself = RULES.DENIED_ITSELF.search(clause.before)  # 'not B and not C'
+    return not itself and any(each[1] - place.letters for each in named - {_A_WORD})
 
 
 def _said_of_text(reply: Reply, place: Place, clause: Clause) -> Status:
