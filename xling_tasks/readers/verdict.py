@@ -105,8 +105,7 @@ class _Reader:
         if hesitant:
             return self._reconsidered(*hesitant.span())
         both = RULES.BOTH.match(kinds)
-        words = RULES.WORDS.findall(both[0]) if both else []
-        said = {kind in row("yes right") for kind in words}
+        said = {kind in row("yes right") for kind in RULES.WORDS.findall(both[0] if both else "")}
         if RULES.TAKEN_BACK.match(kinds) or len(said) > 1:
             return None
         verdict = _one(list(self._explicit()) or self._statements())
@@ -228,8 +227,9 @@ class _Reader:
         match = RULES.STATEMENT.match(self.kinds, start, end)
         if match is None or match.end() == match.start():
             return None
-        if self.words[match.start()] == "to be":  # 'To be a correct answer, it must ...'
-            return None
+        both = match["also"] and has(match[0], "not no") and has(match["adj"], "wrong")
+        if both or self.words[match.start()] == "to be":
+            return None  # 'It is not safe and wrong', 'To be a correct answer, it must ...'
         adjective = self.words[match.start("adj")]
         spaced = adjective[0] < "\u0900"
         verb = (spaced and " " in adjective) or RULES.VERB.search(match[0])  # 'holds up', 'is'

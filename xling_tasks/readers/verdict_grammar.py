@@ -42,8 +42,7 @@ BOTH = EDGE LABEL* [yes no right wrong] [slash or comma line]+ [yes no right wro
 TAKEN_BACK = START ITEM (?:[comma stop]? ITEM)* (?:[comma colon dash]* BUT |[comma stop colon dash]*
  [adverb word foreign]{0,2} [comma stop dash]* [offer refusal]|[comma stop] unsure [word foreign is
  adverb WORDS]* [stop line]* $)
-# 'No. Wait, ...', '判断：错误。更正：...': what stands before counts only if what follows says so,
-# too.
+# 'No. Wait, ...', '判断：错误。更正：...': what stands before must be said again.
 WAIT = (?:(?<=^|[ENDS comma colon dash open or]) [adverb BUT or opinion]*|(?<=[foreign noun
  adverb subject])) wait
 HESITANT = START ITEM (?:[comma]? ITEM)* stop{2,} line* (?=[^stop line])
@@ -109,6 +108,8 @@ AGREES_ALONE = (?:self word{0,2}|offer)? DENIED? [agree disagree] [DENIED is]* [
 ASKED = ^ [^ENDS wrong DENIED]* right [^ENDS wrong DENIED]* query line* (?=.)
  |^ [^ENDS WORDS]* asked (?=[^ENDS comma]* subject) [^ENDS]*? right [^ENDS wrong]*? [comma or]+
  (?:[self offer]? opinion+ (?=[yes no])|(?=self? [opinion noun]))
+ |^ [^ENDS WORDS asked]* (?:asked adverb* subject|subject adverb* asked is?) [comma or]+
+ (?=[subject is DENIED])
 
 # 'Is it correct? It is.'
 ASKED_ONLY = ^ is subject adverb* right query line* (?P<says>subject (?:is|not)) (?=stop|$)
@@ -119,10 +120,10 @@ PART = [ENDS comma colon dash open close BUT so bullet because]
 GRADED = (?<=^|PART) (?P<before>[self shows subject word foreign offer refusal noun adverb is DENIED
  opinion fully agree]{0,6}?) (?:(?:judges (?! is)|marks|agree (?=[subject adverb]* because)
  |(?<=[self offer]) noun) (?P<n1>DENIED?) (?:SMALL|[word foreign] (?=SMALL|WORDS)){0,4}
- (?P<value>WORDS) [subject noun adverb is]{0,4} (?:[word foreign]? question)?
- |SMALL{0,4} (?P<value>[yes right wrong]) [subject noun adverb foreign is]{0,2} (?P<n2>DENIED?)
- [judges marks] [subject adverb is]*) (?P<n3>DENIED?) is?
- (?=$|PART|or (?!adverb* [WORDS not])|(?<=adverb|subject) opinion)
+ (?P<value>WORDS) [subject noun adverb is]{0,4} (?:[word foreign]? question)? |SMALL{0,4}
+ (?P<value>[yes right wrong]) [subject noun adverb foreign is]{0,2} (?P<n2>DENIED?) [judges marks]
+ [subject adverb is]*) (?P<n3>DENIED?) is? (?=$|PART|or (?!adverb* [WORDS not])|(?<=adverb|subject)
+ opinion)
 OWN = [^foreign]* [self offer refusal]
 MODIFIER = [matter replies right opinion noun adverb word foreign wrong or]
 DENIES = [DENIED adverb offer refusal is]
@@ -155,10 +156,10 @@ STATEMENT = [opinion agree adverb so comma noun]* (?P<doubt>(?:doubt|not (?=[opi
  fully]{0,2} (?:[word adverb ABOUT question]{0,8}? (?P<n1>DENIED?) is
  (?P<n2>DENIED?)|(?P<n6>DENIED?)) |(?P<n3>DENIED?) is (?P<n4>DENIED?)|(?<=[opinion
  doubt])|(?<![^comma]) noun) (?:comma [opinion adverb so]+ comma)? [adverb fully noun question]*
- (?:(?:[word foreign] comma adverb*){0,2} [word foreign] comma? or is? adverb*)? (?P<adj>[right
- wrong]) (?:or adverb* (?P=adj))* ABOUT? adverb* (?:[word ABOUT]{0,3} question)? (?P<n5>DENIED?) is?
- adverb* (?=$|[stop comma colon open close line because dash BUT query bullet so]|or (?!not|adverb*
- WORDS is? (?:$|[ENDS comma])))
+ (?P<also>(?:[word foreign] comma adverb*){0,2} [word foreign] comma? or is? adverb*)?
+ (?P<adj>[right wrong]) (?:or adverb* (?P=adj))* ABOUT? adverb* (?:[word ABOUT]{0,3} question)?
+ (?P<n5>DENIED?) is? adverb* (?=$|[stop comma colon open close line because dash BUT query bullet
+ so]|or (?!not|adverb* WORDS is? (?:$|[ENDS comma])))
 STARTS = (?:^|(?<=[stop line bullet colon boxed query comma dash])|(?<=[yes no]) (?!is)|(?<=so))
 # What is wrong about an answer that is called right: '..., the dose is wrong'.
 PART_WRONG = (?<=[stop comma line dash BUT]) [adverb word foreign noun]{1,4} (?:is adverb* wrong

@@ -13,7 +13,6 @@ from xling_tasks.readers.lexicon import lexicon
 from xling_tasks.readers.verdict_grammar import RULES
 
 _CANNOT = regex.compile(r".(?:not|' t)$|^no |不|无|नहीं .")  # in phrases that decline or offer
-_ARTICLES = 6  # words, Chinese characters: 'the provided information', '这个说法', no more
 # What another says ('claims'), or for whom ('when'); what may be an article ('this') or a part.
 _LIMITS = "tells when bare part"
 _LONGEST_BETWEEN = 30  # characters of what a mistake is called ('serious factual')
@@ -106,9 +105,9 @@ def _is_fault(match: regex.Match[str], words: list[str]) -> bool:
     between = words[match.start("between") : match.end("between")]
     if sum(map(len, between)) >= _LONGEST_BETWEEN or match["between"].count(KIND["word"]) > 2:
         return False
-    if has(fault, "fault") or len(fault) > 1:
-        return True
-    return word >= "\u0900" if has(fault, "wrong") else word.startswith("问")
+    alone = word >= "\u0900" and not has(match["between"], "or")  # not '不安全也不正确'
+    alone = alone if has(fault, "wrong") else word.startswith("问")
+    return alone or has(fault, "fault") or len(fault) > 1
 
 
 def sentence_start(kinds: str, at: int) -> int:
@@ -129,8 +128,7 @@ def bare_word(subject: str) -> bool:
 
 def part_alone(subject: str) -> bool:
     """Whether a subject is the answer only where nothing more is said of it ('advice', 'this')."""
-    part = limited(subject, "part") and len(subject.split()) < _ARTICLES
-    return part or bare_word(subject) or limited(subject, "tells")
+    return bare_word(subject) or limited(subject, "part tells")
 
 
 def limited(words: str, kinds: str) -> bool:
