@@ -207,10 +207,7 @@ class _Reader:
         return next(filter(None, (self._statement(*at) or self._named(*at) for at in places)), None)
 
     def _last_clause(self, sentence: regex.Match[str]) -> regex.Match[str] | None:
-        """What stands before a last clause that names the answer: '..., the answer is wrong'.
-
-        None where it is said of some people alone, or by others.
-        """
+        """What stands before a last clause on the answer, if it is not of some people or others."""
         before = RULES.LAST_CLAUSE.match(sentence[0])
         start, end = sentence.start(), sentence.start() + (before.end() if before else 0)
         said = self.words[start:end]
@@ -245,8 +242,9 @@ class _Reader:
     def _of_a_part(self, said: regex.Match[str]) -> bool:
         """Whether a statement is on a part: 'This dose is right', 'The advice on rest is sound'."""
         subjects = self._subjects(said.start(), said.start("adj"))
-        more = has(self.kinds[said.start() : said.start("adj")], "word foreign")
-        return more and bool(subjects) and all(map(part_alone, subjects))
+        before = self.kinds[said.start() : said.start("adj")]
+        part = all(map(part_alone, subjects)) or before.count(KIND["word"]) > 1
+        return has(before, "word foreign") and bool(subjects) and part and part_alone(subjects[0])
 
     def _of_the_answer(self, start: int, size: int) -> bool:
         """Whether a passage has the answer as its subject, and no 'this drug'."""
