@@ -44,6 +44,19 @@ def shared_fixtures_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_pictures_as_png() -> Iterator[None]:
+    """The commands write empty PNG files: they are the SVGs again, and slow to draw.
+
+    `test_pictures_lie_beside_the_page` has them drawn.
+    """
+    from xling_tasks.report import command
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(command, "as_png", lambda svg: b"")
+        yield
+
+
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """No test reads or writes the user's cache."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import gc
 import sys
 from collections.abc import Iterator
@@ -26,15 +27,37 @@ FILES = [
 FORBIDDEN = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 
 
+@functools.cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a file.
+
+    Nothing that other tests left is cleared away within `ast.parse`: that may log an error, for
+    which Python parses lines of code, and older ones cannot do so within another parse ('AST
+    constructor recursion depth mismatch').
+    """
+    gc.disable()
+    try:
+        return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    finally:
+        gc.enable()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forgotten() -> Iterator[None]:
+    """The nodes are many."""
+    yield
+    nodes_of.cache_clear()
+
+
 def calls_in(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.Call):
             yield ast.unparse(node.func), {word.arg: word.value for word in node.keywords}
 
 
 def imports_of(path: Path) -> Iterator[str]:
     """The top-level packages that a file imports, by a statement or by a name in quotes."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -49,23 +72,10 @@ def imports_of(path: Path) -> Iterator[str]:
         yield from (name.partition(".")[0] for name in names)
 
 
-@pytest.fixture(autouse=True)
-def no_garbage() -> Iterator[None]:
-    """Nothing that other tests left is cleared away within `ast.parse`.
-
-    That may log an error, for which Python parses lines of code, and older ones cannot do so within
-    another parse ('AST constructor recursion depth mismatch').
-    """
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
-
-
 def test_no_pickle_is_read_and_no_text_is_run():
     wrong = []
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes_of(path):
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             wrong += [(path.name, n) for n in names if n.partition(".")[0] in FORBIDDEN]
@@ -82,7 +92,7 @@ def test_no_pickle_is_read_and_no_text_is_run():
 
 def test_no_code_of_a_repository_is_trusted_by_ours():
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes_of(path):
             keys = [node.arg] if isinstance(node, ast.keyword) else []
             if keys == ["trust_remote_code"]:
                 assert ast.unparse(node.value) == "False", path

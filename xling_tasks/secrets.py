@@ -7,6 +7,7 @@ called like a key. A run's own such values are remembered and taken out of every
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,9 @@ from urllib.parse import unquote_plus
 from xling_tasks.errors import SettingError
 
 GONE = "<redacted>"
+
+_LONG = 5_000
+"""Texts of more characters are not remembered with what they become."""
 
 _SECRET_WORDS = (
     "api_key",
@@ -74,6 +78,16 @@ def _hides(key: Any, value: Any) -> bool:
 
 def redact_text(text: str) -> str:
     """A text with headers, keys of known forms, and what addresses may hold of them replaced."""
+    return _redacted(text) if len(text) > _LONG else _redacted_once(text)
+
+
+@functools.lru_cache(maxsize=10_000)
+def _redacted_once(text: str) -> str:
+    # Results say the same of every task: its prompts, its settings.
+    return _redacted(text)
+
+
+def _redacted(text: str) -> str:
     text = _URL.sub(_address, text)
     text = _QUERY.sub(lambda match: "?" + _names(match["query"]), text)
     text = _HEADERS.sub(rf"\1{GONE}", text)

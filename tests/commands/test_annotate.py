@@ -138,11 +138,11 @@ def test_the_sample_depends_on_the_seed_and_not_on_the_order_of_lines(tmp_path):
 def test_every_item_has_the_same_chance(tmp_path):
     write(tmp_path / "out", [sample(i) for i in range(20)])
     counts = Counter()
-    for seed in range(200):
+    for seed in range(80):
         data, _ = page_of(tmp_path, "--n", 5, "--seed", seed)
         counts.update(item["question_id"] for item in data["items"])
-    # 200 * 5 / 20 = 50 expected, standard deviation 6.1; four of them on either side.
-    assert len(counts) == 20 and all(25 <= count <= 75 for count in counts.values())
+    # 80 * 5 / 20 = 20 expected, standard deviation 3.9; four of them on either side.
+    assert len(counts) == 20 and all(4 < count < 36 for count in counts.values())
 
 
 def test_only_the_newest_judged_answers_of_correctness_and_the_rest_is_counted(tmp_path):
@@ -495,7 +495,6 @@ def test_it_fits_reads_and_speaks_in_every_script(tmp_path, opened, width):
         tmp_path / "out", [sample(1, answer="long" * 25_000, reference="http://x.org/" + "a" * 500)]
     )
     page = opened(three(tmp_path), width=width)
-    shots = tmp_path / "shots"
     for place, (code, side) in enumerate(
         (("ar", "right"), ("en", "left"), ("hi", "left"), ("zh", "left"))
     ):
@@ -516,7 +515,6 @@ def test_it_fits_reads_and_speaks_in_every_script(tmp_path, opened, width):
         )
         from_left, from_right = first[0] - box[0], box[1] - first[1]
         assert (from_right < from_left) == (side == "right") or abs(from_left - from_right) < 4
-        page.page.screenshot(path=shots / f"{code}_{width}.png", full_page=True)
     unnamed = page.page.evaluate(
         """() => [...document.querySelectorAll('input, textarea, select')]
             .filter((node) => !node.labels.length).map((node) => node.id)"""

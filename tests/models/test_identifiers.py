@@ -55,7 +55,7 @@ def test_nothing_without_letters_and_lines_are_no_hindrance(name):
     odd = ["", "  \n", "12.5 %", "***", "12\n-3", TEXTS["es"].replace(" ", "\n")]
     assert found.identify(odd)[:5] == [None] * 5
     assert found.in_language(odd, {"es"}) == [None, None, None, None, None, True]
-    assert found.in_language(["\ud800 hola", "a\x00b", "x" * 100_000], {"zz"}) == [False] * 3
+    assert found.in_language(["\ud800 hola", "a\x00b", "x" * 10_000], {"zz"}) == [False] * 3
     assert found.identify([]) == []
 
 

@@ -18,7 +18,9 @@ from xling_metrics.stats.multiple import holm
 from xling_tasks.cli import main
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.errors import DataError
+from xling_tasks.report import command
 from xling_tasks.report.data import read_models
+from xling_tasks.report.pictures import png
 
 DEMO = "xlinghealth_correctness_demo_*,xlinghealth_consistency_demo_*,xlinghealth_verifiability_*demo_*,xlinghealth_information_demo,mmedbench_mcqa_demo_*"
 QUICK = {"encoder": False, "source_encoder": False, "topic_seeds": 0, "k": 3}
@@ -180,12 +182,14 @@ def test_nothing_of_ours_is_an_error(tmp_path, capsys):
 
 def test_pictures_lie_beside_the_page(two_models, tmp_path, capsys, monkeypatch):
     pytest.importorskip("vl_convert")
+    monkeypatch.setattr(command, "as_png", png.as_png)
     words = ["report", two_models[0], "--to", tmp_path / "r", "--n-resamples", 1000]
     status, shown, _ = xling(capsys, *words)
     assert status == 0
     place = tmp_path / "r" / "pictures"
     stems = {path.stem for path in place.glob("*.png")}
     assert stems and stems == {path.stem for path in place.glob("*.svg")}
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in place.glob("*.png"))
     assert f"{len(stems) - 1} pictures" in shown and "summary" in stems
 
     drawn = (place / "summary.svg").read_text("utf-8")
