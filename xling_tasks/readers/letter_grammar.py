@@ -97,7 +97,7 @@ VERB_ALONE = (?<=^|[stop LINES bullet]) (?P<core>(?:article+ comma)? article* [i
 RIGHT_ALONE = (?<=^|[stop LINES bullet]) (?P<core>[is are]? right+
  (?=[article both option]* letter)) (?P<mark>)
 CORRECTED = (?P<core>(?<!not)wait) (?P<mark>[is colon dash])
-CHOICE = (?<!not|maybe|both|wrong) (?P<core>choose)
+CHOICE = (?<!not|maybe|supposing|both|wrong) (?P<core>choose)
  (?P<mark>[word capital article]{0,3} is|so|[colon dash]?)
 CONCLUSION = (?<=^|[stop comma semicolon LINES bullet but word capital text close]) (?<!so letter
  [comma and] [^ENDS]*) (?P<core>so) (?P<mark>[comma colon]? [is are article option answer]*)
@@ -111,7 +111,7 @@ HEADING = HEAD_OF_LINE bullet? (?:NOUN|[article final]* label) LINES
 # What a label is followed by where it says what the answer is not.
 DENIAL = [article option options is are]* (?:[not no] [is are article option options]* open?
  [letter text]|open? [letter text] [close article end]* not)
-SAYS_ELSE = [^LINES stop semicolon]{0,4} [letter prose text maybe not]
+SAYS_ELSE = [^LINES stop semicolon]{0,4} [letter prose text maybe supposing not]
 # An option's text before its letter ('Aortic dissection, i.e. A'): it must be its own.
 GLOSSED = text CLOSES comma? so [comma article option options answer is]* $
 VERB_ONLY = (?:article+ comma)? article* [is are]+ so?
@@ -153,7 +153,7 @@ DASHED = dash? article* $
 # 'The antidote - atropine', in Russian a whole sentence.
 SHORT_DASH = ^[article capital right] [word capital article right]{0,3} [dash colon] article* $
 # A doubt in a clause before the last 'so' or semicolon is of the option that it names.
-PART_STARTS = semicolon|(?<=[comma semicolon]|^)(?!maybe)[^comma semicolon]*[letter prose text]
+PART_STARTS = semicolon|(?<=[comma semicolon]|^)(?!maybe|supposing)[^comma semicolon]*[letter prose text]
  [^comma semicolon]* comma (?=[^ENDS]* so)
 DOUBTS_BEFORE = also [article is option]* $|(?<!^)(?<![comma semicolon]) but [^comma semicolon]* $
 GOES_ON_TO = [comma dash]* but|[comma and]+ NAMES
@@ -206,7 +206,7 @@ CORRECTION = (?:^|(?<=[stop comma colon semicolon query LINES bullet open])) [no
 GRANTED = (?:^|(?<=[stop semicolon LINES])) (?:[concession aside] [^concession aside NAMED choose so
  comma stop semicolon query LINES]* comma |[^concession granted NAMED choose so comma stop semicolon
  query LINES]* granted) (?=[^ENDS]* [word capital])
-SAYS = [letter prose text also maybe seems right wrong concession granted]
+SAYS = [letter prose text also maybe supposing seems right wrong concession granted]
 
 # A list that says of every option whether it is right.
 MARK = (?:(?P<no>[not no]+ article? right+|wrong+|cross|no (?:article [is are])?
@@ -238,7 +238,8 @@ NEGATIVE = [wrong not cross no none]
 
 # What stands behind letters and speaks against them.
 # 'If you need more, ...' behind the answer's sentence doubts nothing: 'Maybe.' and 'Maybe B' do.
-MAYBE = (?:(?<!stop end*) maybe|maybe (?=[^ENDS]{0,3} (?:ENDS|$)|[^ENDS]* [letter prose text]))
+HEDGE = [maybe supposing]
+MAYBE = (?:(?<!stop end*) HEDGE|HEDGE (?=[^ENDS]{0,3} (?:ENDS|$)|[^ENDS]* [letter prose text]))
 TAKEN_BACK = [CLOSE comma semicolon open stop dash bullet end]*
  (?:and? [or seems also]|and? MAYBE|[stop comma semicolon colon dash]* no (?![word capital]|[article
  option options]* letter)|(?:wrong|comma not) (?=[comma stop semicolon LINES]|$))
@@ -246,7 +247,7 @@ ALSO = [letter prose] [^letter prose word capital]{0,2} also (?!wrong)
 REASON_EACH = (?:[semicolon comma] and?|and|[stop LINES] [bullet number]?) [article option
  options]* OPENS letter CLOSES (?:open text close)? comma? because
 # 'C. Naloxone (B) reverses opioids.'
-BRACKETED = article* text open option? letter close [^right also maybe seems choose answer so
+BRACKETED = article* text open option? letter close [^right also HEDGE seems choose answer so
  chosen but or]* $
 OWN_REASON = [CLOSE stop]* (?:open text close)? comma? because
 DENIES_ANOTHER = [because aside cross]|(?<![not no] article?) wrong
@@ -254,13 +255,13 @@ DENIES_ANOTHER = [because aside cross]|(?<![not no] article?) wrong
  |[letter prose text] CLOSE* [is are article dash]* [not no] (?![also or wrong])
 # 'However, imaging is required to confirm it.' takes nothing back.
 BUT_ADDS = comma? but [^letter prose text answer answers option options not no none right
- wrong maybe seems also or wait refusal aside query]* (?:answer stop*)? $
+ wrong HEDGE seems also or wait refusal aside query]* (?:answer stop*)? $
 BUT_NOT_OTHERS = comma? but not [article option options]* letter [colon stop]|comma? but [article
  option options letter and comma]* letter
  [is are dash article both each]* (?:wrong|[not no] (?!wrong))
 AGAINST_TEXT = [not aside] article* $
 REASONS = because .*
-HEDGES = [but maybe seems or]
+HEDGES = [but HEDGE seems or]
 
 # 'Don't wait' corrects nothing.
 RETHINKS = (?<!not)wait
@@ -273,6 +274,9 @@ APART_FROM = except [article option options NAMED labels]* OPENS letter [^stop L
 DOUBT_OF_ANOTHER = maybe [article option options answer]* letter [article option and comma]+ letter
  comma? (?=choose|$)|^(?:but [^but comma]* maybe [^but comma]* [letter prose] [^but comma]*
  comma|[^but]* maybe [^but]* [letter prose] [^but]* comma but)
+# A condition holds to the sentence's end, or to what follows from it: 'If it were an embolism,
+# C; without dyspnoea D'.
+SUPPOSED = supposing (?!.* so)
 # The question asks for what is false: then 'A is true' is no answer.
 FALSE_ONE = wrong [article final]* [option options NAMED]? end* [is are]+ colon? [article option
  options]* [letter text]

@@ -30,7 +30,7 @@ _WORDS = {"AD", "BE", "BED", "CE", "DE", "ACE", "FACE"}
 _LOWER, _LOWER_WORDS = set("abcdefghавсе"), set("aeавсе")
 _SHORT = 25  # words and signs of a reply that a lower-case letter may end
 _HAN = regex.compile(r"[\p{Han}\p{Katakana}ー]")
-_AFTER_RUSSIAN = row("word has looks maybe article option answer advised")
+_AFTER_RUSSIAN = row("word has looks maybe supposing article option answer advised")
 _NTH = row("first second third fourth fifth last")
 
 _RULES = Grammar("""

@@ -243,9 +243,10 @@ class Reply:
         return {key for i in span if self.kinds[i] in MENTIONS for key in self.tokens.values[i]}
 
     def doubted(self, start: int) -> bool:
-        """Whether the sentence before a place doubts."""
-        sentence = RULES.PARTS.split(self.kinds[:start])[-1]
-        return KIND["maybe"] in RULES.DOUBT_OF_ANOTHER.sub("", sentence)
+        """Whether the sentence before a place doubts, or supposes what the question doesn't say."""
+        sentence = RULES.SENTENCES.split(self.kinds[:start])[-1]
+        doubt = RULES.DOUBT_OF_ANOTHER.sub("", RULES.PARTS.split(sentence)[-1])
+        return has(doubt, "maybe") or bool(RULES.SUPPOSED.search(sentence))
 
     def denied(self, start: int) -> bool:
         """Whether the words before a label deny it, doubt it or make it another's."""

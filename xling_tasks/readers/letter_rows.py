@@ -97,7 +97,7 @@ def marked_line(reply: Reply) -> frozenset[str] | None:
         unclear = tick and has(line[0], "cross wrong")
         if named in affirmed or len(named) > 1 or unclear:
             return None
-        affirmed[named] = (tick or says_so) and not has(rest, "maybe or also")
+        affirmed[named] = (tick or says_so) and not has(rest, "maybe supposing or also")
     true = [named for named, value in affirmed.items() if value]
     every = frozenset().union(*affirmed) == set(reply.keys)
     return true[0] if len(true) == 1 and every else None

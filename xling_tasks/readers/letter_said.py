@@ -327,4 +327,6 @@ class Clause(NamedTuple):
             or has(self.words, "slash")
             or RULES.SO_TOO.search(self.after)
             or RULES.DOUBTS_BEFORE.search(before_all)
+            or has(self.behind, "supposing")
+            or RULES.SUPPOSED.search(self.before_all)
         )

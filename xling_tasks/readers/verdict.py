@@ -55,7 +55,8 @@ def read_verdict(reply: str, answer: str | None = None) -> int | None:
     if keyed:
         return _one(keyed)
     tokens = _after_quotation(text) or lex_verdict(text)
-    refused = has(RULES.REASON.sub("", tokens.kinds), "refusal")
+    told = RULES.CANNOT.sub("", RULES.REASON.sub("", tokens.kinds))
+    refused = has(told, "refusal")
     if refused or not RULES.SAYS.search(tokens.kinds):
         return None
     return _Reader(tokens.kinds, tokens.words).read()
@@ -317,7 +318,7 @@ def _bare(kinds: str) -> int | None:
 def _said(match: regex.Match[str]) -> int:
     """What a statement says, its negations counted."""
     groups = match.groupdict()
-    turns = sum(bool(groups.get(name)) for name in ("doubt", "n1", "n2", "n3", "n4", "n5", "n6"))
+    turns = sum(bool(groups.get(name)) for name in ("doubt", "n1", "n2", "n3", "n4", "n5", "n6", "n7"))
     value = YES if groups["adj"] == KIND["right"] else NO
     return value if turns % 2 == 0 else 1 - value
 

@@ -52,6 +52,9 @@ QUOTES = [word foreign adverb noun or is according]* subject [^WORDS not unsure 
 SAYS = [WORDS fine flawed fails]
 SENTENCE = [^ENDS]* ENDS?
 
+# 'No. ... They can't give you influenza': what others cannot is the matter.
+CANNOT = (?<=WORDS [^ENDS]* ENDS .*) (?<=ENDS) [bullet adverb]* [word foreign]
+ [^ENDS BUT self subject noun opinion refusal]* refusal [^ENDS self subject noun WORDS]*
 # 'The answer is wrong because one cannot replace insulin': what cannot be is the matter.
 REASON = (?<=subject [^ENDS WORDS unsure]{0,4} [right wrong] adverb*) [because colon] [^ENDS]*
 # What says nothing: what is granted ('Although the facts are right, ...'), the form that was asked
@@ -154,7 +157,7 @@ ANSWER = (?:foreign adverb|question adverb?)? subject [ABOUT adverb fully word f
 STATEMENT = [opinion agree adverb so comma noun]* (?P<doubt>(?:doubt|not (?=[opinion adverb]*
  subject))?) [opinion adverb]* (?:(?:foreign adverb|question adverb?)? subject [ABOUT adverb
  fully]{0,2} (?:[word adverb ABOUT question]{0,8}? (?P<n1>DENIED?) is
- (?P<n2>DENIED?)|(?P<n6>DENIED?)) |(?P<n3>DENIED?) is (?P<n4>DENIED?)|(?<=[opinion
+ (?P<n2>DENIED?)|[word foreign] (?P<n7>not)|(?P<n6>DENIED?)) |(?P<n3>DENIED?) is (?P<n4>DENIED?)|(?<=[opinion
  doubt])|(?<![^comma]) noun) (?:comma [opinion adverb so]+ comma)? [adverb fully noun question]*
  (?P<also>(?:[word foreign] comma adverb*){0,2} [word foreign] comma? or is? adverb*)?
  (?P<adj>[right wrong]) (?:or adverb* (?P=adj))* ABOUT? adverb* (?:[word ABOUT]{0,3} question)?
@@ -191,14 +194,17 @@ CLAUSES = [^stop comma colon query line open close dash]+ (?=[stop comma colon l
  dash]|$)
 # What speaks against a verdict: 'No. You are right', 'My answer, yes', '..., but yes'.
 TO_IT = (?<![not doubt no] [^stop comma line]{0,4})
-AGAINST_YES = flawed|TO_IT blame|ABOUT comma no|(?:^|[stop line comma BUT]) ANSWER fails|subject
+# 'As for what the answer says on colds, I don't know.'
+NOT_KNOWN = subject [^ENDS WORDS fine flawed]* [unsure refusal] adverb* (?=[ENDS]|$)
+AGAINST_YES = NOT_KNOWN|(?<=^|ENDS) BUT [word or opinion is adverb foreign]{1,4} wrong (?=[comma
+ stop line]|$)|flawed|TO_IT blame|ABOUT comma no|(?:^|[stop line comma BUT]) ANSWER fails|subject
  [^ENDS comma doubt no not BUT]{0,4} wrong (?![not no subject opinion])|BUT [^stop line]{0,5} no
  (?=$|[stop comma line])
 # 'There is nothing wrong' ('with this answer', and not 'with taking it').
 FINE_ALONE = (?<=(?:^|PART) (?:[^foreign word ENDS]* word?){0,2} [^foreign word ENDS]*
  |subject [^ENDS]*) fine (?! [comma dash]* BUT)
  (?=is? [adverb opinion]* (?:$|[^word])|word? adverb* subject (?! word word))
-AGAINST_NO = FINE_ALONE|TO_IT praise|ABOUT comma yes|BUT [^stop line]{0,5} yes
+AGAINST_NO = NOT_KNOWN|FINE_ALONE|TO_IT praise|ABOUT comma yes|BUT [^stop line]{0,5} yes
  |(?<![doubt no not]) subject is? adverb* right adverb* is? (?=$|[stop comma line]) (?!comma? BUT)
 JUDGED = [right ABOUT]
 IF = [^ENDS comma colon open dash close BUT] [^ENDS comma]* comma (?! BUT)
