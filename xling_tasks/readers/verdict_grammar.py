@@ -195,7 +195,7 @@ CLAUSES = [^stop comma colon query line open close dash]+ (?=[stop comma colon l
 # What speaks against a verdict: 'No. You are right', 'My answer, yes', '..., but yes'.
 TO_IT = (?<![not doubt no] [^stop comma line]{0,4})
 # 'As for what the answer says on colds, I don't know.'
-NOT_KNOWN = subject [^ENDS WORDS fine flawed]* [unsure refusal] adverb* (?=[ENDS]|$)
+NOT_KNOWN = subject [^ENDS WORDS fine flawed]* [unsure refusal] adverb* foreign? (?=[ENDS]|$)
 AGAINST_YES = NOT_KNOWN|(?<=^|ENDS) BUT [word or opinion is adverb foreign]{1,4} wrong (?=[comma
  stop line]|$)|flawed|TO_IT blame|ABOUT comma no|(?:^|[stop line comma BUT]) ANSWER fails|subject
  [^ENDS comma doubt no not BUT]{0,4} wrong (?![not no subject opinion])|BUT [^stop line]{0,5} no
