@@ -318,7 +318,9 @@ def _bare(kinds: str) -> int | None:
 def _said(match: regex.Match[str]) -> int:
     """What a statement says, its negations counted."""
     groups = match.groupdict()
-    turns = sum(bool(groups.get(name)) for name in ("doubt", "n1", "n2", "n3", "n4", "n5", "n6", "n7"))
+    turns = sum(
+        bool(groups.get(name)) for name in ("doubt", "n1", "n2", "n3", "n4", "n5", "n6", "n7")
+    )
     value = YES if groups["adj"] == KIND["right"] else NO
     return value if turns % 2 == 0 else 1 - value
 
