@@ -153,8 +153,8 @@ DASHED = dash? article* $
 # 'The antidote - atropine', in Russian a whole sentence.
 SHORT_DASH = ^[article capital right] [word capital article right]{0,3} [dash colon] article* $
 # A doubt in a clause before the last 'so' or semicolon is of the option that it names.
-PART_STARTS = semicolon|(?<=[comma semicolon]|^)(?!maybe|supposing)[^comma semicolon]*[letter prose text]
- [^comma semicolon]* comma (?=[^ENDS]* so)
+PART_STARTS = semicolon|(?<=[comma semicolon]|^)(?!maybe|supposing)[^comma semicolon]*[letter
+ prose text] [^comma semicolon]* comma (?=[^ENDS]* so)
 DOUBTS_BEFORE = also [article is option]* $|(?<!^)(?<![comma semicolon]) but [^comma semicolon]* $
 GOES_ON_TO = [comma dash]* but|[comma and]+ NAMES
 SEEMS_RIGHT = article* word? [seems points] is? article* [right points explains_best]
