@@ -158,8 +158,9 @@ STATEMENT = [opinion agree adverb so comma noun]* (?P<doubt>(?:doubt|not (?=[opi
  subject))?) [opinion adverb]* (?:(?:foreign adverb|question adverb?)? subject [ABOUT adverb
  fully]{0,2} (?:[word adverb ABOUT question]{0,8}? (?P<n1>DENIED?) is
  (?P<n2>DENIED?)|[word foreign] (?P<n7>not)|(?P<n6>DENIED?)) |(?P<n3>DENIED?) is
- (?P<n4>DENIED?)|(?<=[opinion doubt])|(?<![^comma]) noun) (?:comma [opinion adverb so]+ comma)? [adverb fully noun question]*
- (?P<also>(?:[word foreign] comma adverb*){0,2} [word foreign] comma? or is? adverb*)?
+ (?P<n4>DENIED?)|(?<=[opinion doubt])|(?<![^comma]) noun) (?:comma
+ [opinion adverb so]+ comma)? [adverb fully noun question]* (?P<also>(?:[word
+ foreign] comma adverb*){0,2} [word foreign] comma? or is? adverb*)?
  (?P<adj>[right wrong]) (?:or adverb* (?P=adj))* ABOUT? adverb* (?:[word ABOUT]{0,3} question)?
  (?P<n5>DENIED?) is? adverb* (?=$|[stop comma colon open close line because dash BUT query bullet
  so]|or (?!not|adverb* WORDS is? (?:$|[ENDS comma])))
