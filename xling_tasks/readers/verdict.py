@@ -122,7 +122,7 @@ class _Reader:
         first = _Reader(self.kinds[: start or end], self.words[: start or end])
         rest = _Reader(self.kinds[end:], self.words[end:])
         before, after = first.read() if start else first._opening(), rest.read()
-        whole = has(self.kinds[end:], "subject") and not list(rest._explicit())
+        whole = has(self.kinds[end:], "subject") and set(rest._explicit()) <= {after}
         return after if after == before or before is None or whole else None
 
     def _explicit(self) -> Iterator[int]:
@@ -258,13 +258,17 @@ class _Reader:
         match = RULES.NAMED.match(self.kinds, start, end)
         if match is None or bare_word(self.words[match.start("named")]):
             return None
+        if self.words[match.start()] == "to be":
+            return None  # 'To be a correct answer, it must ...'
         last, rest = match[0][-1], self.kinds[match.end() : end]
         if has(last, "foreign") and (not match["whole"] or " " in self.words[match.end() - 1]):
             return None
         if match["whole"]:
             return match
         led = has(self.kinds[match.start() : match.start("adj")], "foreign")
-        latin = self.words[match.start("adj")] < "\u0900" and rest.strip(row("stop line"))
+        verb = has(self.kinds[match.start() : match.start("adj")], "is not")
+        latin = not verb and self.words[match.start("adj")] < "\u0900"
+        latin = latin and bool(rest.strip(row("stop line")))
         return None if led or latin or self._heads(start, match.end()) else match
 
     def _heads(self, start: int, end: int) -> bool:
@@ -286,7 +290,8 @@ class _Reader:
             return True
         for clause in RULES.CLAUSES.finditer(kinds):
             granted = conceded(clause.end()) or conceded(clause.end(), RULES.CONCEDED_WORD)
-            if _bare(clause[0]) == 1 - verdict and not granted:
+            label = RULES.LABELLED.match(kinds, clause.end())  # 'Correct: No'
+            if _bare(clause[0]) == 1 - verdict and not (granted or label):
                 return True
         for start in RULES.STARTS.finditer(kinds):
             match = self._statement(start.start(), len(kinds))

@@ -34,7 +34,7 @@ BREAK = (?=$|[stop comma colon open close line query dash because bullet]|(?<=ri
  adverb* [word foreign]{1,3} (?:$|[ENDS]))
 BARE = LEAD (?:EDGE LABEL* [adverb comma colon]* ITEM)+ EDGE is? EDGE
 LABELS = ^ START
-OPENING = START adverb* (?:fully (?![right wrong] DENIED))? ITEM (?:[comma stop]* adverb* ITEM)*
+OPENING = START (?:because (?=[yes no] stop))? adverb* (?:fully (?![right wrong] DENIED))? ITEM (?:[comma stop]* adverb* ITEM)*
  [adverb opinion]* BREAK
 MARKED = (?:^|(?<=[stop comma colon line bullet open ABOUT query opinion] |[word foreign]
  (?=so|noun)|foreign adverb (?=ABOUT))) (?P<label>LABEL+) EDGE adverb* ITEM BREAK
@@ -78,9 +78,9 @@ POLITE = ^ [bullet open adverb]* polite+ [comma stop colon dash]* BUT? comma? li
 # 'Yes, sure! I will check ...': the Yes may be polite, too; 'I am not a doctor, but ...': what
 # follows counts.
 COURTESY = (?<=^ [bullet open]* yes) [comma stop]+ polite+ [comma stop]*
-DISCLAIMER = ^ (?!no foreign|LEAD ITEM [adverb opinion]* comma) (?=[^comma]* [not no offer refusal
+DISCLAIMER = ^ (?:[adverb foreign] comma)? (?!no foreign|LEAD ITEM [adverb opinion]* comma) (?=[^comma]* [not no offer refusal
  polite]) [word foreign adverb noun offer not no is concession refusal self or shows polite]{2,14}
- comma BUT comma? (?=[^ENDS]* [right wrong yes no])
+ [comma stop] BUT comma? (?=[^ENDS]* [right wrong yes no])
 CERTAIN = ^ [bullet open]* certain (?=stop|comma? yes)
 EMPHATIC = ^ [bullet open]* emphatic (?=colon|[stop line]* $|[adverb opinion is]* [yes right])
 
@@ -159,7 +159,7 @@ STATEMENT = [opinion agree adverb so comma noun]* (?P<doubt>(?:doubt|not (?=[opi
  fully]{0,2} (?:[word adverb ABOUT question]{0,8}? (?P<n1>DENIED?) is
  (?P<n2>DENIED?)|[word foreign] (?P<n7>not)|(?P<n6>DENIED?)) |(?P<n3>DENIED?) is
  (?P<n4>DENIED?)|(?<=[opinion doubt])|(?<![^comma]) noun) (?:comma
- [opinion adverb so]+ comma)? [adverb fully noun question]* (?P<also>(?:[word
+ [opinion adverb so because]+ comma)? [adverb fully noun question]* (?P<also>(?:[word
  foreign] comma adverb*){0,2} [word foreign] comma? or is? adverb*)?
  (?P<adj>[right wrong]) (?:or adverb* (?P=adj))* ABOUT? adverb* (?:[word ABOUT]{0,3} question)?
  (?P<n5>DENIED?) is? adverb* (?=$|[stop comma colon open close line because dash BUT query bullet
@@ -191,6 +191,7 @@ NO_VERB = no is
 
 CONCEDED = comma? BUT
 CONCEDED_WORD = comma [^ENDS]+ BUT
+LABELLED = colon adverb* [yes no] (?:$|[stop comma line])
 CLAUSES = [^stop comma colon query line open close dash]+ (?=[stop comma colon line open close
  dash]|$)
 # What speaks against a verdict: 'No. You are right', 'My answer, yes', '..., but yes'.
