@@ -261,6 +261,7 @@ BUT_NOT_OTHERS = comma? but not [article option options]* letter [colon stop]|co
  [is are dash article both each]* (?:wrong|[not no] (?!wrong))
 AGAINST_TEXT = [not aside] article* $
 REASONS = because .*
+BRACKETS = open [^open close letter prose text]* close
 HEDGES = [but HEDGE seems or]
 
 # 'Don't wait' corrects nothing.

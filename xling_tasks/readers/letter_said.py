@@ -317,6 +317,8 @@ class Clause(NamedTuple):
         """Whether it asks, hedges or has a condition."""
         before_all = RULES.DOUBT_OF_ANOTHER.sub("", self.before_all)
         sentence = RULES.PART_STARTS.split(before_all)[-1] + RULES.REASONS.sub("", self.behind)
+        if has(self.words, "not"):  # 'Sodium is not low (normal or high)': in brackets is why
+            sentence = RULES.BRACKETS.sub("", sentence)
         led = has(self.before, "is answer right choose so points")  # its reason behind a colon
         after = self.after.split(KIND["colon"])[0] if led else self.after
         seems = has(self.before + after, "seems") and not RULES.SEEMS_RIGHT.match(self.after)
