@@ -34,8 +34,8 @@ BREAK = (?=$|[stop comma colon open close line query dash because bullet]|(?<=ri
  adverb* [word foreign]{1,3} (?:$|[ENDS]))
 BARE = LEAD (?:EDGE LABEL* [adverb comma colon]* ITEM)+ EDGE is? EDGE
 LABELS = ^ START
-OPENING = START (?:because (?=[yes no] stop))? adverb* (?:fully (?![right wrong] DENIED))? ITEM (?:[comma stop]* adverb* ITEM)*
- [adverb opinion]* BREAK
+OPENING = START (?:because (?=[yes no] stop))? adverb* (?:fully (?![right wrong] DENIED))?
+ ITEM (?:[comma stop]* adverb* ITEM)* [adverb opinion]* BREAK
 MARKED = (?:^|(?<=[stop comma colon line bullet open ABOUT query opinion] |[word foreign]
  (?=so|noun)|foreign adverb (?=ABOUT))) (?P<label>LABEL+) EDGE adverb* ITEM BREAK
 BOTH = EDGE LABEL* [yes no right wrong] [slash or comma line]+ [yes no right wrong] BREAK
@@ -78,8 +78,8 @@ POLITE = ^ [bullet open adverb]* polite+ [comma stop colon dash]* BUT? comma? li
 # 'Yes, sure! I will check ...': the Yes may be polite, too; 'I am not a doctor, but ...': what
 # follows counts.
 COURTESY = (?<=^ [bullet open]* yes) [comma stop]+ polite+ [comma stop]*
-DISCLAIMER = ^ (?:[adverb foreign] comma)? (?!no foreign|LEAD ITEM [adverb opinion]* comma) (?=[^comma]* [not no offer refusal
- polite]) [word foreign adverb noun offer not no is concession refusal self or shows polite]{2,14}
+DISCLAIMER = ^ (?:[adverb foreign] comma)? (?!no foreign|LEAD ITEM [adverb opinion]* comma)
+ (?=[^comma]* [not no offer refusal polite]) [word foreign adverb noun offer not no is concession refusal self or shows polite]{2,14}
  [comma stop] BUT comma? (?=[^ENDS]* [right wrong yes no])
 CERTAIN = ^ [bullet open]* certain (?=stop|comma? yes)
 EMPHATIC = ^ [bullet open]* emphatic (?=colon|[stop line]* $|[adverb opinion is]* [yes right])
