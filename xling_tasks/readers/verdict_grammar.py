@@ -79,8 +79,8 @@ POLITE = ^ [bullet open adverb]* polite+ [comma stop colon dash]* BUT? comma? li
 # follows counts.
 COURTESY = (?<=^ [bullet open]* yes) [comma stop]+ polite+ [comma stop]*
 DISCLAIMER = ^ (?:[adverb foreign] comma)? (?!no foreign|LEAD ITEM [adverb opinion]* comma)
- (?=[^comma]* [not no offer refusal polite]) [word foreign adverb noun offer not no is concession refusal self or shows polite]{2,14}
- [comma stop] BUT comma? (?=[^ENDS]* [right wrong yes no])
+ (?=[^comma]* [not no offer refusal polite]) [word foreign adverb noun offer not no is concession
+ refusal self or shows polite]{2,14} [comma stop] BUT comma? (?=[^ENDS]* [right wrong yes no])
 CERTAIN = ^ [bullet open]* certain (?=stop|comma? yes)
 EMPHATIC = ^ [bullet open]* emphatic (?=colon|[stop line]* $|[adverb opinion is]* [yes right])
 
