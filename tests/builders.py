@@ -90,18 +90,21 @@ def _our_index() -> bytes:
     return pickle.dumps(TaskIndex.build([task_folder()]))
 
 
-def lm_eval(cwd: Path, *words: str, **environment: str) -> None:
+def lm_eval(cwd: Path, *words: str, table: bool = False, **environment: str) -> None:
     """Run the command `lm_eval WORDS` from a folder, in this process.
 
     It is the harness's own command line from its parser on. What it leaves out is a process (the
-    imports, seconds each) and the harness's own task files. An error of ours is raised.
+    imports, seconds each), the harness's own task files, and the table of scores if nothing looks at
+    it. An error of ours is raised.
     """
     from lm_eval._cli import HarnessCLI
 
     leave_the_machine_unasked()
+    no_table = mock.patch("lm_eval.utils.make_table", return_value="")
     with (
         inside(cwd),
         our_index_once(),
+        contextlib.nullcontext() if table else no_table,
         mock.patch.object(sys, "argv", ["lm_eval", *words]),
         mock.patch.dict(os.environ, environment),
     ):
@@ -154,8 +157,9 @@ def saved(out: Path, results: dict[str, Any], *, log_samples: bool = True, **tra
     writer = tracker.get("evaluation_tracker") or EvaluationTracker(output_path=str(out))
     if not tracker:
         writer.general_config_tracker.model_name_sanitized = "m"
-    written = copy.deepcopy(as_written(results))
-    samples = written.pop("samples", {})
+    written = as_written(results)
+    samples = pickle.loads(pickle.dumps(written.pop("samples", {})))
+    written = copy.deepcopy(written)
     writer.save_results_aggregated(results=written, samples=samples if log_samples else None)
     for task in samples if log_samples else ():
         writer.save_results_samples(task_name=task, samples=samples[task])

@@ -143,6 +143,11 @@ class Served:
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
+            # A connection stays for the next request, and small packets wait for no others.
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+            wbufsize = -1
+
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 outer.requests.append({"path": self.path, "headers": dict(self.headers), **body})

@@ -133,7 +133,7 @@ def run_here(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     said, errors = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(errors):
         if name == "lm_eval":
-            builders.lm_eval(folder, *given)
+            builders.lm_eval(folder, *given, table=True)
         else:
             with builders.inside(folder):
                 status = xling(given)

@@ -79,7 +79,8 @@ def outcome_of(values: Mapping[str, Any], suffix: str = "", *, inside: bool | No
     """
 
     def yes(*names: str) -> bool:
-        return any(_share(values.get(name + suffix)) == 1 for name in names)
+        found = (values.get(name + suffix) for name in names)
+        return any(_share(value) == 1 for value in found if value)
 
     if yes(*RATES[CALL_FAILED]):
         return CALL_FAILED

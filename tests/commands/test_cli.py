@@ -295,6 +295,7 @@ def test_a_run_writes_table_results_and_samples(tmp_path, capsys):
             "--metadata",
             "temperatures=[0.0,0.5],topic_seeds=0",
         ),
+        table=True,
     )
     shown = capsys.readouterr().out
     assert "xlinghealth_verifiability_demo_hi" in shown and "macro_f1_t0.5" in shown

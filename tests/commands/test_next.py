@@ -63,7 +63,7 @@ def test_the_same_needs_the_interval_of_all_looks_within_the_margin():
 
 def test_false_alarms_over_looks_and_languages():
     """No difference anywhere, five looks, four languages: at most alpha of the sets err."""
-    rng, wrong, naive, sets = np.random.default_rng(11), 0, 0, 800
+    rng, wrong, naive, sets = np.random.default_rng(11), 0, 0, 400
     asked = [100, 200, 400, 700, 1000]
     steps = np.sqrt(np.diff([0, *asked]))
     for _ in range(sets):

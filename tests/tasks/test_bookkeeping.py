@@ -24,7 +24,7 @@ def table_rows(printed: str) -> list[str]:
 def test_the_demo_fits_a_screen_or_two_and_shows_scores(tmp_path, capsys):
     builders.lm_eval(
         tmp_path, "--model", "xling_baseline", "--tasks", "xlinghealth_demo",
-        "--output_path", "out", "--log_samples", "--metadata", "k=2,topic_seeds=2",
+        "--output_path", "out", "--log_samples", "--metadata", "k=2,topic_seeds=2", table=True,
     )  # fmt: skip
     printed = capsys.readouterr().out
     assert 60 < len(printed.splitlines()) <= 120

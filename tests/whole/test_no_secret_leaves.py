@@ -55,7 +55,7 @@ def ran(kept):
                 kept, "--model", "local-chat-completions", "--model_args", json.dumps(args),
                 "--tasks", TASKS, "--limit", "3", "--apply_chat_template", "--log_samples",
                 "--output_path", f"out/{name}", "--metadata", json.dumps({"judge": judge}),
-                XLING_CACHE=str(kept / "cache"),
+                table=True, XLING_CACHE=str(kept / "cache"),
             )  # fmt: skip
     finally:
         logging.getLogger().setLevel(before)

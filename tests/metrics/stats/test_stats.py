@@ -424,7 +424,7 @@ def test_verdict_counts_by_hand():
 def test_fast_and_general_cluster_bootstrap_agree(name):
     rows = verdict_rows(25)
     counts, score = verdict_counts(*rows), {name: VERDICT_SCORES[name]}
-    options = {"seed": 3, "n_resamples": 60}
+    options = {"seed": 3, "n_resamples": 20}
     fast = sums_intervals(counts, score, **options, pool=ResamplerPool())[name]
     assert fast.value == pytest.approx(getattr(verdict_scores(*rows[1:]), name), abs=1e-12)
     slow = interval_by_rows(by_question(*rows), score_of(name), **options)
