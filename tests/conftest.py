@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import itertools
 import json
 import os
 import shutil
@@ -57,10 +58,18 @@ def no_pictures_as_png() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """New folders: in one of their own, for `mktemp` lists all that lie beside a new one."""
+    place = tmp_path_factory.mktemp("caches")
+    return (place / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_cache(caches: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """No test reads or writes the user's cache."""
-    folder = tmp_path_factory.mktemp("cache")
+    folder = next(caches)
+    folder.mkdir()
     monkeypatch.setenv("XLING_CACHE", str(folder))
     return folder
 
@@ -308,6 +317,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Let the garbage collector pass over what stays for good, and look less often: a tenth less."""
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+
+
+def pytest_sessionfinish() -> None:
+    """Look for garbage once; pytest does so twice more, and then only for what is newer."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -262,7 +262,7 @@ def test_notes_stand_once_and_tables_below_are_folded(written, looked):
 
 
 def three_models():
-    return {name: correctness(60, en=3 + k, es=9, zh=20, hi=40) for k, name in enumerate("abc")}
+    return {name: correctness(60, en=3 + k, es=9, hi=40) for k, name in enumerate("abc")}
 
 
 SERVED_IN_ENGLISH = FOUR | {C.format("liveqa") + "hi": judged(range(2), 100, inside=0.01)}
