@@ -22,7 +22,7 @@ EDGE = [bullet boxed stop comma open colon dash slash close]*
 LABEL = (?:noun [word ABOUT adverb]{0,4} [colon dash so]
  |(?<![word foreign]) noun [word foreign ABOUT adverb is]{0,4} colon
  |[adverb right]* ABOUT noun? [right adverb]* is colon?|noun word{0,2} subject is colon?
- |noun is opinion (?=no|yes)|boxed|so [comma colon]?|ABOUT adverb* colon
+ |noun is opinion (?=no|yes)|boxed|so is? [comma colon]?|ABOUT adverb* colon
  |ABOUT dash (?=[yes no] (?:[stop line]|$))|is? subject? right is? colon
  |right? noun adverb* (?=[yes no] adverb* (?:[is stop comma line colon dash because]|$)))
 # What leads to a verdict: 'In short, ', 'from a doctor's view, '; 'I think not' alone is no No.
@@ -54,7 +54,7 @@ SENTENCE = [^ENDS]* ENDS?
 
 # 'No. ... They can't give you influenza': what others cannot is the matter.
 CANNOT = (?<=WORDS [^ENDS]* ENDS .*) (?<=ENDS) [bullet adverb]* [word foreign]
- [^ENDS BUT self subject noun opinion refusal]* refusal [^ENDS self subject noun WORDS]*
+ [^ENDS BUT self offer subject noun opinion refusal]* refusal [^ENDS self offer subject noun WORDS]*
 # 'The answer is wrong because one cannot replace insulin': what cannot be is the matter.
 REASON = (?<=subject [^ENDS WORDS unsure]{0,4} [right wrong] adverb*) [because colon] [^ENDS]*
 # What says nothing: what is granted ('Although the facts are right, ...'), the form that was asked
