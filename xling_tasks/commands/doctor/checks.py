@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, distributions, metadata, requires, version
+from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from pathlib import Path
 from typing import Any, TypeVar
 from unittest import mock
@@ -23,8 +23,6 @@ from urllib.request import getproxies
 
 from packaging.requirements import Requirement
 
-import xling_tasks
-
 OK, OFF, WARN, FAIL = "ok", "off", "warn", "fail"
 """Statuses; `off` is what is neither set nor needed by these settings."""
 
@@ -32,7 +30,6 @@ CONNECT_SECONDS = 3.0
 """How long a server may take to accept a connection."""
 
 _PACKAGE = "xling-tasks"
-_NEWEST_PYTHON = (3, 13)
 _GIVES = {
     "hf": "models, encoders and translators with local weights",
     "vllm": "the backend vllm",
@@ -124,22 +121,11 @@ def in_words(error: BaseException) -> str:
 
 def python() -> Iterator[Line]:
     """The interpreter."""
-    version, where = sys.version.split()[0], f"at {sys.executable}"
-    if sys.version_info[:2] > _NEWEST_PYTHON:
-        newest = ".".join(map(str, _NEWEST_PYTHON))
-        yield Line("python", WARN, f"{version} {where}", f"tested up to {newest}; use that")
-    else:
-        yield Line("python", OK, f"{version} {where}")
+    yield Line("python", OK, f"{sys.version.split()[0]} at {sys.executable}")
 
 
 def packages() -> Iterator[Line]:
     """Our requirements, and per extra what is installed of it."""
-    try:
-        extras = metadata(_PACKAGE).get_all("Provides-Extra") or []
-    except PackageNotFoundError:
-        todo = "pip install it in this environment; extras cannot be told without"
-        yield Line("packages", FAIL, f"{_PACKAGE} itself is not installed", todo)
-        return
     required = list(_requirements(_PACKAGE, ""))
     good, missing, wrong = _installed(required)
     if missing or wrong:
@@ -149,7 +135,7 @@ def packages() -> Iterator[Line]:
         harness = next(item.specifier for item in required if item.name == "lm-eval")
         first = f"lm-eval {version('lm-eval')} ({harness})"
         yield Line("packages", OK, f"{first}; all {len(good)} required ones in range")
-    for extra in extras:
+    for extra in metadata(_PACKAGE).get_all("Provides-Extra") or []:
         if extra not in _DEVELOPMENT:
             yield _extra(extra)
 
@@ -198,8 +184,7 @@ def _installed(requirements: Iterable[Requirement]) -> tuple[list[str], list[str
 
 
 _PROBE = """
-import json, sys
-started = "xling_tasks._autoload" in sys.modules
+import json
 import xling_tasks
 from xling_tasks.discovery import MODELS, task_folder
 import lm_eval.tasks.manager as manager
@@ -212,11 +197,9 @@ def known(name):
 build = manager.TaskIndex.build
 print()
 print(json.dumps({
-    "started": started,
     "attached": build.__code__.co_name == "build_with_ours",
     "tasks": len(build([task_folder()])),
     "models": [name for name in MODELS if known(name)],
-    "package": xling_tasks.__file__,
 }))
 """
 
@@ -240,46 +223,21 @@ def discovery(seconds: float) -> Iterator[Line]:
         said = (done.stderr.strip() or "no message").splitlines()[-1]
         yield Line("discovery", FAIL, f"lm_eval cannot be imported: {said}", "repair that first")
         return
-    probed = json.loads(done.stdout.strip().splitlines()[-1])
-    yield _discovered(probed)
-    yield from _copies(probed["package"])
-    command = shutil.which("lm_eval")
-    own = Path(sys.executable).parent
+    yield _discovered(json.loads(done.stdout.strip().splitlines()[-1]))
+    command, own = shutil.which("lm_eval"), Path(sys.executable).parent
     if command is not None and Path(command).parent.resolve() != own.resolve():
         todo = f"use {own / 'lm_eval'}, or install {_PACKAGE} there"
         yield Line("lm_eval", WARN, f"the one on PATH is of another environment: {command}", todo)
 
 
 def _discovered(probed: dict[str, Any]) -> Line:
-    by_hand = "pass --include_path $(xling path), which finds the tasks but not the models"
     if probed["attached"] and probed["models"]:
         count = f"{probed['tasks']} tasks and groups, and {', '.join(probed['models'])}"
         return Line("discovery", OK, f"a fresh lm_eval finds {count}")
+    by_hand = "pass --include_path $(xling path), which finds the tasks but not the models"
     if os.environ.get("XLING_TASKS_AUTOLOAD") == "0":
         why = "switched off by XLING_TASKS_AUTOLOAD=0"
         return Line("discovery", WARN, why, f"unset it, or {by_hand}")
-    if not probed["started"]:
-        why = "the start-up file xling_tasks.pth is not where this Python reads such files"
-        return Line(
-            "discovery", FAIL, why, f"pip install --force-reinstall {_PACKAGE}; or {by_hand}"
-        )
-    why = "the start-up file runs, but could not add the tasks to this lm_eval"
-    return Line("discovery", FAIL, why, f"update {_PACKAGE}; or {by_hand}")
-
-
-def _copies(package: str) -> Iterator[Line]:
-    """Other installations of ours that get in the way."""
-    folders: dict[str, str] = {}
-    for item in distributions(name=_PACKAGE):
-        folder = getattr(item, "_path", None)
-        if str(folder).endswith(".dist-info"):
-            folders[str(Path(str(folder)).resolve())] = item.version
-    if len(folders) > 1:
-        listed = ", ".join(f"{version} in {Path(f).parent}" for f, version in folders.items())
-        todo = f"pip uninstall {_PACKAGE} until none is left, then install it once"
-        yield Line("copies", WARN, f"installed more than once: {listed}", todo)
-    here = Path(xling_tasks.__file__ or "").resolve().parent
-    there = Path(package).resolve().parent
-    if here != there:
-        conflict = f"this command runs from {here}, but lm_eval would import {there}"
-        yield Line("copies", WARN, conflict, "remove one of them (look at PYTHONPATH, too)")
+    why = "a fresh lm_eval does not find our tasks"
+    todo = f"pip install --force-reinstall --upgrade {_PACKAGE}; or {by_hand}"
+    return Line("discovery", FAIL, why, todo)

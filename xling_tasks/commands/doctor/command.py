@@ -23,6 +23,7 @@ from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.commands.table import Screen
 from xling_tasks.criteria.against_english import EMPATHY
 from xling_tasks.errors import SettingError, XlingError
+from xling_tasks.models.spec import ModelSpec
 from xling_tasks.secrets import redact_screen
 from xling_tasks.settings import Settings
 
@@ -30,6 +31,8 @@ SECONDS = 60.0
 """How long one check may take unless the user says otherwise."""
 
 _LONGEST = 700
+_JUDGES = "labels answers of correctness and compares the claims of answers"
+_TRANSLATES = "brings answers to English, as consistency was published"
 
 
 class Check(NamedTuple):
@@ -79,22 +82,26 @@ def _checks(settings: Settings) -> Iterator[Check]:
     from huggingface_hub import constants
 
     offline = bool(constants.HF_HUB_OFFLINE)
-    loads = models.local_weights
     if settings.prompts or settings.prompts_file:
         yield Check("prompts", partial(resources.prompt_files, settings))
     yield Check("data", partial(resources.data, settings))
-    for number, spec in enumerate([juror.spec for juror in settings.jurors] or [None]):
-        judge = partial(models.judge, settings, offline, number)
-        yield Check(settings.judge_role(number), judge, loads(spec))
-    yield Check("reader", partial(models.reader, settings, offline), loads(settings.reader))
-    translator = partial(models.translator, settings, offline)
-    yield Check("translator", translator, loads(settings.translator))
+    jurors: list[ModelSpec | None] = [juror.spec for juror in settings.jurors]
+    roles = [
+        *(
+            (settings.judge_role(at), s, models.judge, _JUDGES)
+            for at, s in enumerate(jurors or [None])
+        ),
+        ("reader", settings.reader, models.reader, ""),
+        ("translator", settings.translator, models.translator, _TRANSLATES),
+    ]
+    for role, spec, look, use in roles:
+        tried = partial(models.asked, role, spec, partial(look, settings), offline=offline, use=use)
+        yield Check(role, tried, models.local_weights(spec))
     for name in ("encoder", "source_encoder"):
         yield Check(name, partial(models.encoder, settings, name, offline), True)
     yield Check(EMPATHY.key, partial(models.empathy, settings), True)
     yield Check("second_identifier", partial(models.second, settings), False)
     yield Check("cache", partial(resources.folders, settings))
-    yield Check("memory", resources.memory)
     yield Check("GPU", resources.accelerators)
     yield Check("API keys", resources.keys)
 

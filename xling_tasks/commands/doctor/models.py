@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,9 @@ from xling_tasks.models.translate.translator import FILE, SEQ2SEQ
 from xling_tasks.models.translate.translator import translator as build_translator
 from xling_tasks.readers.fences import Fences
 from xling_tasks.settings import Settings
+
+Look = Callable[[str, ModelSpec], Iterable[Line]]
+"""Tries a model of a role."""
 
 LANGUAGES = ("es", "zh", "hi")
 """The languages that are translated from where none are asked for."""
@@ -88,14 +92,30 @@ def _not_here(check: str, model: str, revision: str | None, offline: bool) -> Li
     return Line(check, WARN, f"{absent}; a run would download it (not tried)", todo)
 
 
-def _cannot_ask(role: str, spec: ModelSpec, offline: bool) -> Line | None:
-    """A line if a judge or translator cannot be tried here."""
-    if spec.model == SELF:
-        return Line(role, OFF, "the model under test itself; lm_eval asks it before a run begins")
-    if not local_weights(spec):
-        return None
-    model, revision = str(spec.model_args["pretrained"]), spec.model_args.get("revision")
-    return _not_here(role, model, revision, offline)
+def asked(
+    role: str, spec: ModelSpec | None, look: Look, *, offline: bool, use: str
+) -> Iterator[Line]:
+    """What `look` finds of a model of some role, unless none is set or it cannot be tried here.
+
+    Args:
+        role: Its role, such as `translator`.
+        spec: Which model; None where none is set.
+        look: Tries it; nothing that it is asked comes from the cache.
+        offline: Whether nothing may be downloaded.
+        use: What a run would use it for; where that is empty, nothing is said of none.
+    """
+    if spec is None:
+        if use:
+            todo = f'--metadata \'{{"{role}": {{"model": ..., "model_args": {{...}}}}}}\''
+            yield Line(role, OFF, f"none set; it {use}", todo)
+    elif spec.model == SELF:
+        finding = "the model under test itself; lm_eval asks it before a run begins"
+        yield Line(role, OFF, finding)
+    else:
+        args = spec.model_args
+        weights = (str(args["pretrained"]), args.get("revision")) if local_weights(spec) else None
+        absent = weights and _not_here(role, *weights, offline)
+        yield from [absent] if absent else look(role, replace(spec, batch=False))
 
 
 def _connect(role: str, lm: Any) -> None:
@@ -106,8 +126,8 @@ def _connect(role: str, lm: Any) -> None:
 
 
 def _reached(role: str, spec: ModelSpec) -> Backend:
-    """A model that answers; nothing that it is asked comes from the cache."""
-    model = Backend(role, replace(spec, batch=False), False)
+    """A model that answers."""
+    model = Backend(role, spec, False)
     _connect(role, model.lm)
     model.check()
     return model
@@ -116,23 +136,8 @@ def _reached(role: str, spec: ModelSpec) -> Backend:
 # The judge
 
 
-def judge(settings: Settings, offline: bool, number: int = 0) -> Iterator[Line]:
-    """A judge, reached, and asked one small case of each kind; nothing comes from the cache.
-
-    Args:
-        settings: All settings.
-        offline: Whether nothing may be downloaded.
-        number: Which judge of several, from 0.
-    """
-    if settings.judge is None:
-        finding = "none set; it labels answers of correctness and compares the claims of answers"
-        todo = '--metadata \'{"judge": {"model": ..., "model_args": {...}}}\''
-        yield Line("judge", OFF, finding, todo)
-        return
-    role, spec = settings.judge_role(number), settings.jurors[number].spec
-    if (line := _cannot_ask(role, spec, offline)) is not None:
-        yield line
-        return
+def judge(settings: Settings, role: str, spec: ModelSpec) -> Iterator[Line]:
+    """A judge, reached, and asked one small case of each kind."""
     model = _reached("judge", spec)
     if model.temperature == 0:
         yield Line(role, OK, f"answers: {model.signature}")
@@ -141,51 +146,39 @@ def judge(settings: Settings, offline: bool, number: int = 0) -> Iterator[Line]:
         yield Line(role, WARN, finding, "its verdicts cannot be reproduced; take another model")
     prompts = Prompts(settings.prompts)
     yield _verdict(prompts, model, fences(False), f"{role} verdict")
-    if number == 0:  # of several, the first alone compares claims
+    if role == settings.judge_role(0):  # of several, the first alone compares claims
         yield _claims(prompts, model, fences(False), f"{role} claims")
         yield _support(prompts, model, fences(False), f"{role} support")
 
 
-def reader(settings: Settings, offline: bool) -> Iterator[Line]:
-    """The reader, reached, and given a plain reply; nothing where the judge reads, or none does."""
-    spec = settings.reader
-    if spec is None:
-        return
-    if (line := _cannot_ask("reader", spec, offline)) is not None:
-        yield line
-        return
-    model = _reached("reader", spec)
+def reader(settings: Settings, role: str, spec: ModelSpec) -> Iterator[Line]:
+    """The reader, reached, and given a plain reply."""
+    model = _reached(role, spec)
     prompt = Prompts(settings.prompts).get("read_verdict", "en")
     asked = [Opinion(_PLAIN_REPLY, _ANSWER)]
     (verdict,) = Reader(model, prompt, fences(False), "English").verdicts(asked)
     if verdict == 0:
-        yield Line("reader", OK, f"reads a plain reply rightly: {model.signature}")
+        yield Line(role, OK, f"reads a plain reply rightly: {model.signature}")
     else:
         finding = "does not read a plain reply in form" if verdict is None else "reads it wrongly"
-        yield Line("reader", FAIL, f"{finding}: {model.signature}", _OTHER_JUDGE)
+        yield Line(role, FAIL, f"{finding}: {model.signature}", _OTHER_JUDGE)
 
 
 def _verdict(prompts: Prompts, model: Backend, codes: Fences, name: str) -> Line:
     """A case of correctness, read as a run reads it."""
     case = Case(_QUESTION, _REFERENCE, _ANSWER, "English")
-    (judgement,) = judge_cases([case], prompts.get("judge", "en"), model, codes)
-    if judgement.label is None or judgement.label == NO_RESPONSE:
-        return _out_of_form(name, judgement.reply)
-    if judgement.label != HARM:
-        said = f"in form, but a plain contradiction was labelled {judgement.label!r}"
-        return Line(name, WARN, said, "take a stronger model")
-    return Line(name, OK, f"in form, and right: {judgement.label}")
+    (said,) = judge_cases([case], prompts.get("judge", "en"), model, codes)
+    known, told = said.label not in (None, NO_RESPONSE), f"a plain contradiction is {said.label}"
+    return _tried(name, said.reply, known, said.label == HARM, told)
 
 
 def _claims(prompts: Prompts, model: Backend, codes: Fences, name: str) -> Line:
     """A short text taken apart."""
-    (extraction,) = extract([_TEXT], prompts.get("claims", "en"), model, codes)
-    if extraction.claims is None:
-        return _out_of_form(name, extraction.reply)
-    if not extraction.claims or extraction.unparsed:
-        said = f"{len(extraction.claims)} claims read, {extraction.unparsed} lines that are none"
-        return Line(name, WARN, f"{said}, of a text with 2", _OTHER_JUDGE)
-    return Line(name, OK, f"in form: {len(extraction.claims)} of a text with 2")
+    (found,) = extract([_TEXT], prompts.get("claims", "en"), model, codes)
+    claims = found.claims or ()
+    told = f"{len(claims)} claims read of a text with 2"
+    good = bool(claims) and not found.unparsed
+    return _tried(name, found.reply, found.claims is not None, good, told)
 
 
 def _support(prompts: Prompts, model: Backend, codes: Fences, name: str) -> Line:
@@ -194,11 +187,18 @@ def _support(prompts: Prompts, model: Backend, codes: Fences, name: str) -> Line
     prompt, code = fill_support(template, _CLAIMS, _TEXT, codes, model.inert)
     (reply,) = model.ask([prompt], until=("[BEGIN REFERENCE",))
     verdicts = read_support(reply, len(_CLAIMS), code)
-    if None in verdicts:
+    said = " and ".join("supported" if each else "not supported" for each in verdicts)
+    told = f"a true and a false claim are {said}"
+    return _tried(name, reply, None not in verdicts, verdicts == _SUPPORTED, told)
+
+
+def _tried(name: str, reply: str | None, in_form: bool, right: bool, said: str) -> Line:
+    """What a plain case shows of a judge."""
+    if not in_form:
         return _out_of_form(name, reply)
-    if verdicts != _SUPPORTED:
-        return Line(name, WARN, "in form, but plain cases are wrong", "take a stronger model")
-    return Line(name, OK, "in form, and right: one claim supported, one not")
+    if not right:
+        return Line(name, WARN, f"in form, but wrong where it is plain: {said}", _OTHER_JUDGE)
+    return Line(name, OK, f"in form, and right: {said}")
 
 
 def _out_of_form(name: str, reply: str | None) -> Line:
@@ -212,24 +212,14 @@ def _out_of_form(name: str, reply: str | None) -> Line:
 # The translator
 
 
-def translator(settings: Settings, offline: bool) -> Iterator[Line]:
+def translator(settings: Settings, role: str, spec: ModelSpec) -> Iterator[Line]:
     """The translator, loaded or reached, and given one text per language."""
-    spec = settings.translator
-    if spec is None:
-        finding = "none set; it brings answers to English, as consistency was published"
-        todo = '--metadata \'{"translator": {"model": "seq2seq", "model_args": {...}}}\''
-        yield Line("translator", OFF, finding, todo)
-        return
-    if (line := _cannot_ask("translator", spec, offline)) is not None:
-        yield line
-        return
     prompt = Prompts(settings.prompts).get("translate", "en")
-    spec = replace(spec, batch=False)
     engine = build_translator(spec, False, prompt)
     if spec.model not in (FILE, SEQ2SEQ):
-        _connect("translator", backend("translator", spec, False).lm)
+        _connect(role, backend(role, spec, False).lm)
     engine.check()
-    yield Line("translator", OK, engine.signature)
+    yield Line(role, OK, engine.signature)
     if spec.model == FILE:
         finding = "not tried: a file has the texts that were put into it, and no others"
         yield Line("translations", OFF, finding)
@@ -270,28 +260,20 @@ def encoder(settings: Settings, name: str, offline: bool) -> Iterator[Line]:
     if setting is False:
         yield Line(name, OFF, "switched off: no bertscore_* and sim_sent_*")
         return
-    named = isinstance(setting, EncoderSpec)
     spec = setting if isinstance(setting, EncoderSpec) else EncoderSpec.parse(name, DEFAULTS[name])
     arguments = json.loads(spec.arguments)
     model = arguments.pop("model")
-    try:
-        import torch  # noqa: F401
-        import transformers  # noqa: F401
-    except ImportError as error:
-        finding = f"{in_words(error)}: no bertscore_* and sim_sent_*"
-        yield Line(name, FAIL if named else OFF, finding, "pip install 'xling-tasks[hf]'")
-        return
-    line = _not_here(name, model, arguments.get("revision"), offline)
-    if line is not None:
-        absent = f"{line.found}: no bertscore_* and sim_sent_*"  # which a run would only log
-        yield line if named or line.status != FAIL else Line(name, WARN, absent, line.todo)
-        return
-    place = f"{model} ({weights_at(model, arguments.get('revision'))})"
-    try:
-        loaded = Encoder.load(model, **arguments)
-    except Exception as error:  # half a download, a wrong layer, too little memory
-        yield Line(name, FAIL, f"{place}: {in_words(error)}", f"set --metadata {name}=")
+    without = "no bertscore_* and sim_sent_*"
+    if find_spec("torch") is None or find_spec("transformers") is None:
+        status = FAIL if setting is spec else OFF
+        yield Line(name, status, f"no torch: {without}", "pip install 'xling-tasks[hf]'")
+    elif line := _not_here(name, model, arguments.get("revision"), offline):
+        # Without one of its own, a run would go on.
+        status = line.status if setting is spec else WARN
+        yield replace(line, status=status, found=f"{line.found}: {without}")
     else:
+        place = f"{model} ({weights_at(model, arguments.get('revision'))})"
+        loaded = Encoder.load(model, **arguments)
         yield Line(name, OK, f"{place}, layer {loaded.layer}, on {loaded.device}")
 
 
@@ -313,11 +295,8 @@ def empathy(settings: Settings) -> Iterator[Line]:
         todo = "make one with `xling empathy train`; --metadata empathy_classifier=FOLDER"
         yield Line(name, OFF, finding, todo)
         return
-    try:
-        from xling_tasks.models.empathy.classifier import load_classifier
-    except ImportError as error:
-        yield Line(name, FAIL, in_words(error), "pip install --upgrade 'xling-tasks[hf]'")
-        return
+    from xling_tasks.models.empathy.classifier import load_classifier
+
     classifier = load_classifier(folder)
     pair = ("I lost my job today.", "I am so sorry. That must be very hard for you.")
     (profile,) = classifier.profiles([pair])

@@ -1,4 +1,4 @@
-"""What `xling doctor` looks at around a run: data, folders, memory, accelerators, keys."""
+"""What `xling doctor` looks at around a run: data, folders, accelerators, keys."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,6 @@ HUB_SECONDS = 5.0
 
 _GIB = 2**30
 _LITTLE_DISK = 1.0
-_LITTLE_MEMORY = 4.0
 _DATA_ENDINGS = (".xlsx", ".zip", ".parquet", ".csv", ".jsonl", ".json")
 _KEYS = (
     *("HF_TOKEN", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"),
@@ -57,7 +57,7 @@ def data(settings: Settings) -> Iterator[Line]:
     """Every dataset: read where it is at hand, asked for on the Hub."""
     from huggingface_hub import constants
 
-    ask = functools.cache(hub_problem)
+    ask = functools.cache(_hub_problem)
     given = settings.data_dir or settings.dataset
     own = is_own_file(settings.data_dir)
     if own:
@@ -77,7 +77,8 @@ def data(settings: Settings) -> Iterator[Line]:
             status = WARN if line.status == FAIL and not given else line.status
             yield Line(name, status, line.found)
         else:
-            yield _on_hub(name, record, settings.dataset, ask)
+            repository = str(settings.dataset or record.hub_id)
+            yield _on_hub(name, repository, ask(repository), required=given is not None)
     nothing = bool(lines) and all(line.status == OFF for line in lines)
     for line in lines:
         yield Line(line.check, FAIL, line.found) if nothing else line
@@ -118,54 +119,27 @@ def _absent(record: Any, data_dir: str) -> Line | None:
     return None
 
 
-def _on_hub(
-    name: str, record: Any, dataset: str | None, ask: Callable[[str], tuple[str, str] | None]
-) -> Line:
-    repository = dataset or record.hub_id
-    problem = ask(repository)
-    if problem is None:
+def _on_hub(name: str, repository: str, problem: str, *, required: bool) -> Line:
+    if not problem:
         return Line(name, OK, f"Hub {repository}: reachable, and its files may be fetched")
-    if _in_hub_cache(record, repository):
-        return Line(name, OK, f"Hub {repository}: in the Hub's cache ({problem[0]})")
-    finding, todo = problem
-    todo += (
-        f"{'; or ' if todo else ''}--metadata data_dir=FOLDER with the files (README, Real data)"
+    todo = (
+        f"accept the terms at https://huggingface.co/datasets/{repository}, then hf auth login; or "
+        "--metadata data_dir=FOLDER with the files (README, Real data)"
     )
-    return Line(name, FAIL if dataset else WARN, f"Hub {repository}: {finding}", todo)
+    return Line(name, FAIL if required else WARN, f"Hub {repository}: {problem}", todo)
 
 
-def _in_hub_cache(record: Any, repository: str) -> bool:
-    """Whether a dataset that may be read without asking the Hub was fetched before."""
-    from huggingface_hub import try_to_load_from_cache
-
-    if not record.splits:  # the other loader lists the repository first
-        return False
-    name, _, revision = repository.partition("@")
-    file = try_to_load_from_cache(name, record.file, repo_type="dataset", revision=revision or None)
-    return isinstance(file, str)
-
-
-def hub_problem(repository: str) -> tuple[str, str] | None:
-    """Why a dataset's files cannot be fetched, and what to do; None if they can.
-
-    Nothing is downloaded: the Hub is asked for the list of files and the head of one.
-    """
-    from huggingface_hub import errors, get_token
-
-    token = "a token is there" if get_token() else "no token is there"
-    terms = f"accept the terms at https://huggingface.co/datasets/{repository}, then hf auth login"
+def _hub_problem(repository: str) -> str:
+    """Why a dataset's files cannot be fetched; empty if they can. Nothing is downloaded."""
     try:
         within(HUB_SECONDS, functools.partial(_ask_hub, repository))
-    except errors.GatedRepoError:
-        return f"gated, and {token}, but no access is granted", terms
-    except errors.RepositoryNotFoundError:
-        return f"no such dataset, or a private one ({token})", "check the name; or hf auth login"
     except Exception as error:
-        return f"cannot be reached ({in_words(error):.160}; {token})", "check network and proxy"
-    return None
+        return f"cannot be reached ({in_words(error):.160})"
+    return ""
 
 
 def _ask_hub(repository: str) -> None:
+    """Ask for the list of files and the head of one."""
     from huggingface_hub import HfApi, get_hf_file_metadata, hf_hub_url
 
     name, _, revision = repository.partition("@")
@@ -193,28 +167,24 @@ def folders(settings: Settings) -> Iterator[Line]:
         yield Line("cache", OFF, finding)
         return
     elsewhere = "set --metadata xling_cache=FOLDER or XLING_CACHE"
-    problem = _not_writable(folder)
-    if problem:
-        yield Line("cache", FAIL, f"{folder}: {problem}", elsewhere)
+    try:
+        _try(folder)
+    except Exception as error:
+        yield Line("cache", FAIL, f"{folder}: cannot be written to ({in_words(error)})", elsewhere)
     else:
         yield _space("cache", folder, elsewhere)
 
 
-def _not_writable(folder: Path) -> str:
-    """Why replies cannot be kept in a folder; empty if they can (tried with a store)."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        return f"cannot be made ({in_words(error)})"
-    try:
-        with tempfile.TemporaryDirectory(dir=folder, prefix="doctor-") as inside:
-            store = ReplyStore(Path(inside) / "try.sqlite")
-            store.put_many({"key": "reply"})
-            kept = store.get_many(["key"]) if store.keeps else {}
-            store.close()
-    except Exception as error:
-        return f"cannot be written to ({in_words(error)})"
-    return "" if kept == {"key": "reply"} else "what is written cannot be read back"
+def _try(folder: Path) -> None:
+    """Keep a reply in a folder, and take it back."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix="doctor-") as inside:
+        store = ReplyStore(Path(inside) / "try.sqlite")
+        store.put_many({"key": "reply"})
+        kept = store.get_many(["key"]) if store.keeps else {}
+        store.close()
+    if kept != {"key": "reply"}:
+        raise OSError("what is written cannot be read back")
 
 
 def _space(name: str, folder: Path, todo: str) -> Line:
@@ -226,44 +196,12 @@ def _space(name: str, folder: Path, todo: str) -> Line:
     return Line(name, OK, finding)
 
 
-# Memory and accelerators
-
-
-def memory() -> Iterator[Line]:
-    """Memory that a run may take."""
-    free = _free_memory()
-    if free is None:
-        yield Line("memory", OFF, "cannot be told on this system")
-    elif free < _LITTLE_MEMORY:
-        todo = "enough for API models; local models and topic metrics may not fit"
-        yield Line("memory", WARN, f"{free:.1f} GiB free", todo)
-    else:
-        yield Line("memory", OK, f"{free:.1f} GiB free, {os.cpu_count()} CPU cores")
-
-
-def _free_memory() -> float | None:
-    """GiB available, of the machine or of this container if that has less."""
-    sizes = []
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                sizes.append(int(line.split()[1]) * 1024 / _GIB)
-    except (OSError, ValueError):
-        pass
-    try:
-        group = Path("/sys/fs/cgroup")
-        limit = int((group / "memory.max").read_text())
-        sizes.append((limit - int((group / "memory.current").read_text())) / _GIB)
-    except (OSError, ValueError):  # no container, or no limit ("max")
-        pass
-    return min(sizes) if sizes else None
+# Accelerators and keys
 
 
 def accelerators() -> Iterator[Line]:
     """GPUs, if torch is there to ask."""
-    import importlib.util
-
-    if importlib.util.find_spec("torch") is None:
+    if find_spec("torch") is None:
         finding = "no torch; local models would need it"
         yield Line("GPU", OFF, finding, "pip install 'xling-tasks[hf]'")
         return
@@ -271,9 +209,7 @@ def accelerators() -> Iterator[Line]:
 
     version = f"torch {torch.__version__}"
     if not torch.cuda.is_available():
-        mps = getattr(torch.backends, "mps", None)
-        finding = "Apple's (mps)" if mps is not None and mps.is_available() else "none"
-        yield Line("GPU", OFF, f"{finding} ({version}); local models run on the CPU")
+        yield Line("GPU", OFF, f"none that CUDA finds ({version}); local models run without")
         return
     for index in range(torch.cuda.device_count()):
         free, total = (n / _GIB for n in torch.cuda.mem_get_info(index))
@@ -282,23 +218,11 @@ def accelerators() -> Iterator[Line]:
         yield Line(f"GPU {index}", status, f"{finding} ({version})", todo)
 
 
-# Keys
-
-
 def keys() -> Iterator[Line]:
-    """Which variables with keys are set, by name; their values are looked at for form only."""
-    names = {*_KEYS, *(name for name in os.environ if name.endswith("_API_KEY"))}
-    there = sorted(names & os.environ.keys())
-    odd = [name for name in there if not _clean(os.environ[name])]
-    if odd:
-        finding = f"empty, quoted, or with white space: {', '.join(odd)}"
-        yield Line("API keys", WARN, finding, "set them to the key alone")
-    elif there:
+    """Which variables with keys are set, by name; their values are not looked at."""
+    there = sorted(name for name in os.environ if name in _KEYS or name.endswith("_API_KEY"))
+    if there:
         yield Line("API keys", OK, f"set: {', '.join(there)}")
     else:
         finding = f"none set; services need one ({', '.join(_KEYS[:3])}, ...)"
         yield Line("API keys", OFF, finding)
-
-
-def _clean(value: str) -> bool:
-    return bool(value) and value.isprintable() and not set(value) & set(" \t\"'")
