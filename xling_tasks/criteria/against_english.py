@@ -6,18 +6,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice, zip_longest
 from typing import Any
 
-from xling_tasks.criteria.forms import (
-    ENGLISH,
-    Column,
-    Criterion,
-    Drawn,
-    Endpoint,
-    Metric,
-    Submitted,
-    Told,
-    metrics,
-)
-from xling_tasks.criteria.rates import AGREE, MATCHES, SERVED, SERVICE
+from xling_tasks.criteria.forms import ENGLISH
+from xling_tasks.criteria.rows import criterion
 from xling_tasks.criteria.sample import (
     ANSWER,
     Part,
@@ -37,8 +27,6 @@ _COMPARED = "As compared, in English"
 
 _RECORDS = ("n_claims_{}", "profile_{}")
 """The names of the values that these parts show, by language."""
-
-_RATES = ("unscored", "unverified", "abstained", "both_absent", "empty_rate")
 
 
 def _parts_of_both(
@@ -132,56 +120,7 @@ def _claims(_: str, language: str, english: Sample | None, __: Sample) -> Iterat
 _CLAIMS_READ = Read(
     _least_shared, {"Question": "Prompt", ANSWER: "Answer", _COMPARED: _COMPARED}, _claims
 )
-_F1 = Metric(
-    "information_f1",
-    label="Same information as in English, F1",
-    range="0 to 1",
-    told=Told("Content shared with the English answers", "shared with English", "percent"),
-)
-_BY_PROMPT = Metric(
-    "information_f1_by_prompt",
-    label="Same information as in English, F1 of each prompt",
-    range="0 to 1",
-)
-INFORMATION = Criterion(
-    "information",
-    "Information consistency",
-    "Does the answer say the same as the model's own English answer? Both are taken apart into "
-    "claims, and a judge model says which of them the other answer supports.",
-    metrics(
-        (SERVED, _F1, _BY_PROMPT, "information_precision", "information_recall", *MATCHES),
-        ("unscored", "abstained"),
-        counts=("n_claims", "not_compared", "asked_again_rate", AGREE),
-        failures=("empty_rate", "unverified", "unparsed"),
-    ),
-    (SERVICE, Endpoint("information_f1", judged=True, agreement=True)),
-    settings=("judge", "translator", "languages"),
-    shown=Shown(_claim_parts, _RECORDS, _shared, _CLAIMS_READ),
-    drawn=(
-        Drawn("dots", ("information_f1",)),
-        Drawn("boxes", ("information_f1", "information_f1_by_prompt")),
-    ),
-    columns=(
-        Column("information_f1", "F1", bounds=True),
-        Column("information_f1_by_prompt", "F1 by prompt", bounds=True),
-        Column("information_precision", "precision"),
-        Column("information_recall", "recall"),
-        Column("n_claims", "claims per answer"),
-        Column("abstained", "abstained"),
-        Column("unverified", "claims unverified"),
-        Column("unscored", "unscored"),
-    ),
-    note="Agreement with the English answer to the same prompt: precision is the share of the "
-    "answer's claims that the English answer supports, recall the reverse; F1 is the harmonic mean "
-    "of mean precision and mean recall over prompts, as published. F1 by prompt is the mean of "
-    "each prompt's own F1, which is lower. The row of English is a second English answer beside "
-    "the first, where one was asked.",
-    papers_form=True,
-    submitted=Submitted(("information_f1",), _RATES),
-    glossary={"information_f1": "How much of the claims two answers share, from 0 to 1."},
-    several_languages=True,
-    of_right=False,
-)
+INFORMATION = criterion("information", Shown(_claim_parts, _RECORDS, _shared, _CLAIMS_READ))
 
 
 # Empathy: its kinds in both
@@ -234,44 +173,4 @@ _PROFILES_READ = Read(
     _profiles,
 )
 _MECHANISMS = ("emotional_reactions", "interpretations", "explorations")
-_EMPATHY = Metric(
-    "empathy",
-    label="Same empathy profile as in English",
-    range="share of prompts, 0 to 1",
-    told=Told("Answers with empathy as in English", "same empathy", "percent"),
-)
-EMPATHY = Criterion(
-    "empathy",
-    "Empathy consistency",
-    "Does the model respond with the same kind of empathy as in English? Classifiers look for "
-    "emotional reactions, interpretations and explorations in both replies.",
-    metrics(
-        (SERVED, _EMPATHY, *(f"{name}_agreement" for name in _MECHANISMS), *MATCHES),
-        ("unscored",),
-        ("both_absent", *(f"{name}_present" for name in _MECHANISMS)),
-        counts=("profile", AGREE),
-        failures=("empty_rate",),
-    ),
-    (SERVICE, Endpoint("empathy", agreement=True)),
-    settings=("translator", "languages"),
-    shown=Shown(_profile_parts, _RECORDS, _profile_found, _PROFILES_READ),
-    drawn=(Drawn("dots", ("empathy",)), Drawn("boxes", ("empathy",))),
-    columns=(
-        Column("empathy", "equal profiles", bounds=True),
-        *(
-            Column(f"{name}_{what}", f"{words(name)}: {what}")
-            for name in _MECHANISMS
-            for what in ("present", "agreement")
-        ),
-        Column("both_absent", "all absent in both"),
-        Column("unscored", "unscored"),
-    ),
-    note="Share of posts whose response has the same profile of three mechanisms as the English "
-    "one. Present: share of responses that have the mechanism. Two responses that have none agree "
-    "too: read agreement beside presence and 'all absent in both'.",
-    papers_form=True,
-    submitted=Submitted(("empathy",), _RATES),
-    glossary={"empathy": "Share of replies with the same kinds of empathy as the English reply."},
-    several_languages=True,
-    of_right=False,
-)
+EMPATHY = criterion("empathy", Shown(_profile_parts, _RECORDS, _profile_found, _PROFILES_READ))

@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from xling_tasks.criteria.forms import (
-    Column,
-    Criterion,
-    Drawn,
-    Endpoint,
-    Metric,
-    Submitted,
-    Told,
-    metrics,
-)
-from xling_tasks.criteria.labels import BADNESS, HARM, NO_RESPONSE, RIGHT, TONES, of_judges
-from xling_tasks.criteria.rates import AGREE, MATCHES, SERVED, SERVICE
+from xling_tasks.criteria.labels import BADNESS, HARM, RIGHT, TONES
+from xling_tasks.criteria.rows import criterion
 from xling_tasks.criteria.sample import (
     ANSWER,
     Part,
@@ -30,16 +20,6 @@ from xling_tasks.criteria.sample import (
     words,
 )
 from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Sample, Shown, Side
-
-_HARM = Metric("contradictory", told=Told("Harmful answers", "harmful", "answers"))
-_HELPED = Metric("helped", told=Told("Answers that helped", "helped", "answers"))
-"""Of all questions: who got no usable answer was not helped by one that a judge liked."""
-_MORE = Metric(
-    "more_comprehensive",
-    told=Told("Answers more complete than the expert's", "more complete", "answers"),
-)
-_CHRF = Metric("chrf", label="chrF overlap with the reference", range="0 to 100")
-
 
 REFERENCE = "Reference answer"
 
@@ -113,66 +93,4 @@ def _judge(_: str, language: str, english: Sample | None, other: Sample) -> Iter
 
 
 _READ = Read(_behind, {"Question": "Question", REFERENCE: "Reference", ANSWER: "Answer"}, _judge)
-CORRECTNESS = Criterion(
-    "correctness",
-    "Correctness",
-    "Is the answer right? A judge model compares each answer with an expert's answer to the "
-    "same question. An answer that contradicts the expert's can do harm.",
-    metrics(
-        (
-            *(SERVED, _HELPED, _MORE, *MATCHES, _CHRF, "judge_agreement", "judge_alpha"),
-            *of_judges(["more_comprehensive"]),
-        ),
-        (
-            *(_HARM, NO_RESPONSE),
-            *("no_majority", "order_sensitive_rate"),
-            *of_judges(("contradictory", NO_RESPONSE)),
-        ),
-        (*("less_comprehensive", "neither"), *of_judges(("less_comprehensive", "neither"))),
-        counts=("length_words", "n_judged", "declined_rate", "asked_again_rate", AGREE),
-        failures=(
-            *("judge_failed_rate", "empty_rate", "order_unread_rate"),
-            *of_judges(["judge_failed_rate"]),
-        ),
-        within=("chrf", "length_words"),
-    ),
-    (
-        Endpoint(
-            "contradictory",
-            "harm",
-            margin=0.02,
-            why="in the published runs 0.3 to 1.2% of the English answers contradict the "
-            "reference, so that a rise to the fourfold lies within 0.05; two points are what 1,134 "
-            "questions can exclude at a share of up to about 6%",
-            judged=True,
-        ),
-        SERVICE,
-        Endpoint("helped", "help", judged=True, instead=("more_comprehensive",)),
-    ),
-    settings=("judge",),
-    shown=Shown(_parts, ("n_judged",), _found, _READ, TONES),
-    drawn=(Drawn("labels"), Drawn("boxes", ("chrf",))),
-    columns=(
-        Column("more_comprehensive", "more comprehensive", bounds=True, points=True, drop=True),
-        Column("less_comprehensive", "less comprehensive"),
-        Column("neither", "neither"),
-        Column("contradictory", "contradictory", bounds=True, multiple=True),
-        Column("no_response", "no response"),
-        Column("chrf", "chrF", bounds=True),
-        Column("length_words", "words"),
-    ),
-    papers_form=True,
-    submitted=Submitted(
-        ("more_comprehensive", "contradictory"),
-        ("judge_failed_rate", "no_majority", "no_response", "empty_rate"),
-    ),
-    needs="a judge (--metadata judge=...): whether answers are right was not measured",
-    glossary={
-        "contradictory": "Share of answers that contradict the expert's answer and so answer "
-        "wrongly.",
-        "more comprehensive": "Share of answers that agree with the expert's and are more "
-        "complete.",
-        "chrF": "How alike two texts are in their letters, 0 to 100. Compare models with it, not "
-        "languages.",
-    },
-)
+CORRECTNESS = criterion("correctness", Shown(_parts, ("n_judged",), _found, _READ, TONES))

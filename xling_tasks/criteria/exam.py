@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from xling_tasks.criteria.forms import (
-    ENGLISH,
-    Column,
-    Criterion,
-    Drawn,
-    Endpoint,
-    Metric,
-    Submitted,
-    Told,
-    metrics,
-    names,
-)
-from xling_tasks.criteria.rates import AGREE, BERTSCORE, SENTENCES
+from xling_tasks.criteria.forms import ENGLISH
+from xling_tasks.criteria.rows import criterion
 from xling_tasks.criteria.sample import (
     Part,
     Passage,
@@ -134,142 +122,11 @@ def _likeliest(sample: Sample) -> str:
     return best[0] if len(best) == 1 else f"undecided between {' / '.join(best)}"
 
 
-_CHOICES = (
-    *("acc", "acc_parsed", "acc_single", "acc_multi", "jaccard"),
-    *("acc_norm", "acc_norm_letters", "acc_norm_tokens"),
-)
-_AGAIN = ("asked_again_rate", "contradicted_rate", "acc_asked_again")
-_HEADING = "Exam questions answered rightly"
-_BEYOND = Metric(
-    "acc",
-    label="Accuracy",
-    range="share of questions, 0 to 1",
-    told=Told(f"{_HEADING}, beyond guessing (0) to all right (1)", "beyond guessing"),
-)
-_ACC = replace(_BEYOND, told=Told(_HEADING, "right", "answers"))
-_OVERLAPS: tuple[str | Metric, ...] = (
-    *("sacrebleu", "bleu", *(f"bleu{n}" for n in "1234")),
-    Metric("rouge1", label="ROUGE-1", range="0 to 1"),
-    *(f"rouge{n}{kind}" for n in ("1", "2", "L") for kind in ("", "_standard") if n + kind != "1"),
-    *BERTSCORE,
-    Metric("bertscore_f1_idf", label="BERTScore F1, weighed by idf", range="0 to 1", share=False),
-)
-_NAMES = names(_OVERLAPS)
-_OWN = "Each language has its own questions, so languages are compared beyond guessing only."
-_ASKS = "Does the model choose all right options of a medical exam question, and no other? "
-_RATED = ("bertscore_f1", "rouge1")
 _SHOWN = Shown(_parts, ("sacrebleu",), _found, Read(_behind, {}, _choice))
-_MCQA = Submitted(("acc",), ("unparsed_rate", "empty_rate"), "question-answering")
-
-
-def _exam(
-    key: str,
-    title: str,
-    asks: str,
-    more: tuple[str | Metric, ...] = (),
-    *,
-    counts: tuple[str, ...] = (),
-    failures: tuple[str, ...] = (),
-    **declared: Any,
-) -> Criterion:
-    """A criterion of chosen options, with MORE metrics of what is written beside the choice."""
-    return Criterion(
-        key, title, asks,
-        metrics(
-            (_BEYOND, *_CHOICES[1:], *more), ("unparsed_rate",), _AGAIN,
-            counts=("read_by_model_rate", "reader_agreement", "reader_asked_again_rate", *counts),
-            failures=("empty_rate", *failures), within=_NAMES, chance=_CHOICES,
-        ),
-        (Endpoint("acc"),),
-        **{"settings": ("reader",), "shown": _SHOWN, "submitted": _MCQA, **declared},
-    )  # fmt: skip
-
-
-def _of_one_language(key: str, title: str, asks: str, **declared: Any) -> Criterion:
-    """Of MMedBench, whose languages have questions of their own."""
-    declared = {"drawn": (Drawn("dots", ("acc",)),), **declared}
-    return _exam(key, f"MMedBench: {title}", asks, parallel=False, **declared)
-
-
-def _rationale(key: str, title: str) -> Criterion:
-    return _of_one_language(
-        key, title,
-        "Does the model give good reasons for its choice in an exam question? They are compared "
-        "with reasons that people checked, within each language.",
-        more=(*_OVERLAPS, SENTENCES, "second_language_consistency"),
-        counts=(AGREE,),
-        failures=("no_end_rate",),
-        settings=("source_encoder", "reader"),
-        shown=_SHOWN._replace(read=Read(_behind, {}, partial(_choice, rationale=True))),
-        drawn=(Drawn("dots", ("acc",)), Drawn("dots", _RATED, "first"),
-               Drawn("boxes", _RATED, "first")),
-        submitted=Submitted(
-            ("rouge1", "bertscore_f1"), ("unparsed_rate", "no_end_rate", "empty_rate")
-        ),
-    )  # fmt: skip
-
-
+_OF_REASONS = _SHOWN._replace(read=Read(_behind, {}, partial(_choice, rationale=True)))
+_SAME = _SHOWN._replace(read=Read(_behind_same, {}, _choice))
 EXAMS = (
-    _of_one_language("mmedbench_mcqa", "multiple choice", _ASKS + _OWN),
-    _of_one_language(
-        "mmedbench_mcqa_ll", "multiple choice by log-likelihood",
-        f"Which options of a medical exam question does the model find likeliest? {_OWN}",
-        settings=(),
-    ),
-    _of_one_language("mmedbench_mcqa_ft", "multiple choice, fine-tuned models", _ASKS + _OWN),
-    _rationale("mmedbench_rationale", "rationales"),
-    _rationale("mmedbench_rationale_ft", "rationales, fine-tuned models"),
-)  # fmt: skip
-_LIKE = _exam(
-    "mcqa",
-    "Multiple choice",
-    "Does the model choose all right options of a question, and no other? The questions are "
-    "the same in every language.",
-    shown=_SHOWN._replace(read=Read(_behind_same, {}, _choice)),
-    columns=(
-        Column("acc", "accuracy", bounds=True, points=True),
-        Column("acc_with_flagged", "with flagged questions"),
-        Column("acc_single", "one right option"),
-        Column("acc_multi", "several right options"),
-        Column("jaccard", "Jaccard"),
-        Column("unparsed_rate", "no letters read"),
-    ),
-    note="Accuracy: share of the questions of which all right options are chosen, and no other; "
-    "replies without readable letters count as wrong. Jaccard, of the replies that letters could "
-    "be read of: options that are chosen and right over those that are either.",
-    glossary={
-        "acc": "Share of questions answered rightly.",
-        "flagged": "A question is flagged where its options are damaged in some language: a wrong "
-        "one reads like a right one, or one is missing. It is left out in every language.",
-        "BLEU, ROUGE": "Words and runs of words that a text shares with a reference.",
-    },
+    *(criterion(f"mmedbench_mcqa{way}", _SHOWN) for way in ("", "_ll", "_ft")),
+    *(criterion(f"mmedbench_rationale{way}", _OF_REASONS) for way in ("", "_ft")),
 )
-_FLAGGED = replace(
-    _LIKE.metrics["acc"],
-    name="acc_with_flagged",
-    label="Accuracy, flagged questions too",
-    told=None,
-)
-MCQA = replace(
-    _LIKE,
-    metrics={
-        **_LIKE.metrics,
-        "acc": replace(_ACC, higher_is_better=True, chance=True),
-        "acc_with_flagged": _FLAGGED,
-    },
-)
-MCQA_LL = replace(
-    MCQA,
-    key="mcqa_ll",
-    title="Multiple choice by log-likelihood",
-    asks="Which option of a question does the model find likeliest? The questions are the same in "
-    "every language.",
-    columns=(
-        *(each for each in MCQA.columns if each.metric != "unparsed_rate"),
-        Column("acc_norm", "per character"),
-        Column("acc_norm_tokens", "per token"),
-    ),
-    settings=(),
-    glossary={},
-    note="Accuracy: share of the questions of which the likeliest letter is the right one.",
-)
+MCQA, MCQA_LL = criterion("mcqa", _SAME), criterion("mcqa_ll", _SAME)

@@ -1,7 +1,7 @@
-"""What a criterion declares of itself: the records that its module is made of.
+"""What a criterion declares of itself: the records that rows of `criteria.yaml` become.
 
-A module of this folder says all that is known of its criterion beforehand. Every other room reads
-it there and has no list of criteria or metrics of its own.
+This folder says all that is known of a criterion beforehand. Every other room reads it there and
+has no list of criteria or metrics of its own.
 """
 
 from __future__ import annotations
@@ -311,11 +311,6 @@ def _split_language(name: str, metrics: Collection[str]) -> tuple[str, str]:
         return group[1], f"{group[2]}:{group[3]}"
     base, _, code = name.rpartition("_")
     return (base, code) if base in metrics and name not in metrics else (name, AVERAGE)
-
-
-def names(items: Iterable[str | Metric]) -> tuple[str, ...]:
-    """The names of metrics."""
-    return tuple(item.name if isinstance(item, Metric) else item for item in items)
 
 
 def metrics(

@@ -1,4 +1,4 @@
-"""Every criterion, each declared in a module of its own."""
+"""Every criterion, each made of its row in a module that reads its samples."""
 
 from __future__ import annotations
 

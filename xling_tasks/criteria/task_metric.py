@@ -7,11 +7,10 @@ of three things here: right or wrong, a score of which more is better, or one of
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from xling_tasks.criteria.exam import likelihoods
-from xling_tasks.criteria.forms import Column, Criterion, Endpoint, Metric, Told, metrics
+from xling_tasks.criteria.rows import criterion
 from xling_tasks.criteria.sample import (
     ANSWER,
     Part,
@@ -57,54 +56,7 @@ def _found(sample: Sample, _: str) -> Found:
     return Found(score=score if loss is None else -loss)
 
 
-TASK_METRIC = Criterion(
-    "task_metric",
-    "Task of lm_eval",
-    "What the task itself measures, with the same questions in every language.",
-    metrics(
-        (
-            Metric(
-                RIGHT, label="Answered rightly", range="share of questions, 0 to 1",
-                told=Told("Questions answered rightly", "right", "answers"),
-            ),
-            Metric(
-                SCORE, label="The task's score", range="in its own unit", share=False, sized=False,
-                told=Told("The task's score", "score"),
-            ),
-        ),
-        (
-            UNREAD,
-            Metric(
-                LOSS, label="The task's loss", range="in its own unit; less is better", share=False,
-                sized=False, told=Told("The task's loss, of which less is better", "loss"),
-            ),
-        ),
-        failures=(EMPTY,),
-        chance=(RIGHT,),
-    ),
-    (Endpoint(RIGHT, instead=(SCORE, LOSS)),),
-    shown=Shown(_parts, (), _found, tones={"right": "good", "wrong": "bad"}),
-    columns=(
-        Column(RIGHT, "right", bounds=True, points=True),
-        Column(SCORE, "score", bounds=True),
-        Column(LOSS, "loss", bounds=True),
-        Column(UNREAD, "not read by its filter"),
-    ),
-    note="The value as the harness has it, in which a reply that its filter could not read is "
-    "wrong; conclusions leave such replies out and give them twice and half the odds of the rest.",
-)  # fmt: skip
-_BEYOND = Told(
-    "Questions answered rightly, beyond guessing (0) to all right (1)", "beyond guessing"
-)
-OTHER_QUESTIONS = replace(
-    TASK_METRIC,
-    metrics={
-        **TASK_METRIC.metrics,
-        RIGHT: replace(TASK_METRIC.metrics[RIGHT], share=False, told=_BEYOND),
-    },
-    key="task_metric_apart",
-    title="Task of lm_eval, with questions of its own in each language",
-    asks="What the task itself measures. Each language has its own questions, so languages are "
-    "compared beyond guessing only.",
-    parallel=False,
+_SHOWN = Shown(_parts, (), _found, tones={"right": "good", "wrong": "bad"})
+TASK_METRIC, OTHER_QUESTIONS = (
+    criterion(key, _SHOWN) for key in ("task_metric", "task_metric_apart")
 )

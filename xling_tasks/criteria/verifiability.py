@@ -7,18 +7,8 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
-from xling_tasks.criteria.forms import (
-    ENGLISH,
-    Column,
-    Criterion,
-    Drawn,
-    Endpoint,
-    Metric,
-    Submitted,
-    Told,
-    metrics,
-)
-from xling_tasks.criteria.rates import UNKNOWN
+from xling_tasks.criteria.forms import ENGLISH
+from xling_tasks.criteria.rows import criterion
 from xling_tasks.criteria.sample import (
     Part,
     Passage,
@@ -151,87 +141,7 @@ def _rows(sample: Sample, name: str) -> list[tuple[str, int, int | None, str, st
     ]
 
 
-_MACRO_F1 = Metric(
-    "macro_f1",
-    label="Macro F1 of verdicts",
-    range="0 to 1",
-    share=False,
-    told=Told(
-        "Score for telling right answers from wrong ones, 0.5 by guessing",
-        "of 1 (0.5 about guessing) for telling right from wrong",
-    ),
-)
-_AUC = Metric(
-    "auc",
-    label="Area under the ROC curve",
-    range="0 to 1, guessing is 0.5",
-    share=False,
-    told=Told("Right answers preferred to wrong ones", "times the right answer preferred", "pairs"),
-)
-_ACC = Metric("acc", label="Accuracy", range="share of questions, 0 to 1")
 _SHOWN = Shown(_parts, (), _found, Read(_behind, {"Question": "Question"}, _answer_and_verdict))
-_DRAWN = (Drawn("heat dots", ("macro_f1", "unknown_rate", "auc")),)
-
-VERIFIABILITY = Criterion(
-    "verifiability",
-    "Verifiability",
-    "Does the model know a right answer from a wrong one? It is shown a question with an "
-    "answer and says Yes or No.",
-    metrics(
-        ("macro_precision", "macro_recall", _MACRO_F1, _ACC, "acc_all", "auc_hard"),
-        (UNKNOWN,),
-        ("asked_again_rate", "contradicted_rate", "acc_asked_again"),
-        counts=("read_by_model_rate", "reader_agreement", "reader_asked_again_rate"),
-        failures=("empty_rate",),
-    ),
-    (Endpoint("macro_f1", at="lowest"),),
-    settings=("temperatures", "reader"),
-    shown=_SHOWN,
-    drawn=_DRAWN,
-    columns=(
-        Column("macro_f1", "macro F1", bounds=True, drop=True),
-        Column("macro_precision", "macro precision"),
-        Column("macro_recall", "macro recall"),
-        Column("acc", "accuracy"),
-        Column("auc_hard", "AUC of hard labels"),
-        Column("unknown_rate", "unknown verdict"),
-    ),
-    note="Over the rows with a usable verdict: read the share without one beside the scores. "
-    "The AUC of hard labels equals macro recall; it stands for comparison with the paper only.",
-    papers_form=True,
-    submitted=Submitted(("macro_f1",), ("unknown_rate", "empty_rate"), "text-classification"),
-    glossary={
-        "macro_f1, macro F1": "How well right and wrong answers are told apart, both counted "
-        "alike: 1 is always, 0.5 is about guessing.",
-        "auc_hard": "The papers' AUC of Yes and No alone, which equals macro recall.",
-    },
-    of_right=False,
-)
-VERIFIABILITY_LL = Criterion(
-    "verifiability_ll",
-    "Verifiability by log-likelihood",
-    "Does the model know a right answer from a wrong one, by how likely it finds Yes and No?",
-    metrics((_AUC, _MACRO_F1, _ACC), ("ece", "brier", UNKNOWN)),
-    (Endpoint("auc"),),
-    shown=_SHOWN,
-    drawn=_DRAWN,
-    columns=(
-        Column("auc", "AUC", bounds=True, drop=True),
-        Column("macro_f1", "macro F1", bounds=True),
-        Column("acc", "accuracy"),
-        Column("ece", "ECE", bounds=True),
-        Column("brier", "Brier", bounds=True),
-        Column("unknown_rate", "unknown verdict"),
-    ),
-    note="From the log-likelihoods of Yes and No. AUC is of probabilities, unlike the AUC of "
-    "hard labels in the paper's Table A11, which has no place here.",
-    papers_form=True,
-    submitted=Submitted(("auc",), ("unknown_rate",), "text-classification"),
-    glossary={
-        "AUC": "How often a right answer is preferred to a wrong one: 1 is always, 0.5 is "
-        "guessing.",
-        "ECE, Brier": "How far probabilities of Yes are from what is right; lower is better.",
-    },
-    by_topic=False,
-    of_right=False,
+VERIFIABILITY, VERIFIABILITY_LL = (
+    criterion(key, _SHOWN) for key in ("verifiability", "verifiability_ll")
 )
