@@ -14,10 +14,11 @@ from builders import saved, write_samples
 
 from xling_tasks.cli import parsed
 from xling_tasks.commands.annotate.draw import allocate
-from xling_tasks.commands.annotate.page import OTHERS, render
+from xling_tasks.commands.annotate.page import render
 from xling_tasks.criteria import LABELS
 from xling_tasks.criteria.labels import MEANINGS
 from xling_tasks.errors import DataError, SettingError
+from xling_tasks.logs.annotations import OTHER_LABELS
 from xling_tasks.pages.offline import as_block
 
 STAMP = "2026-01-02T03-04-05.678901"
@@ -266,7 +267,7 @@ def test_the_guide_counts_the_labels_that_there_are(tmp_path, opened):
     data, _ = page_of(tmp_path)
     page = opened(tmp_path / "page.html").page
     guide = page.locator("#guide").text_content()
-    of_people, n = len(OTHERS), len(data["labels"])
+    of_people, n = len(OTHER_LABELS), len(data["labels"])
     assert f"one of the last {of_people} if answer 1 itself is wrong" in " ".join(guide.split())
     assert f"the first of the other {n - of_people} that applies" in " ".join(guide.split())
     assert page.locator("#last-label").text_content() == str(n) == "6"

@@ -13,7 +13,7 @@ import scripted
 from browser import context_of, reload_with_its_store
 
 from xling_tasks.cli import parsed
-from xling_tasks.commands.annotate.page import RATING, SCALES, page_data, write_page
+from xling_tasks.commands.annotate.page import RATING, page_data, scales_of, write_page
 from xling_tasks.errors import DataError, SettingError
 
 PAGE = "0123456789abcdef"
@@ -264,7 +264,7 @@ def test_means_and_alpha_by_hand(tmp_path):
     assert (tmp_path / "to/agreement.md").read_text(encoding="utf-8") == page + "\n"
     agreement = json.loads((tmp_path / "to/agreement.json").read_text(encoding="utf-8"))
     rows = {(row["dataset"], row["scale"]): row for row in agreement["ratings"]}
-    assert list(rows) == [(d, s) for d in ("all", "healthqa", "liveqa") for s in SCALES]
+    assert list(rows) == [(d, s) for d in ("all", "healthqa", "liveqa") for s in scales_of(None)]
     # Fluency, LiveQA: items (1, 2), (1, 1), (3, 3): means 1.5, 1, 3. Alpha as derived for
     # krippendorff_alpha_ordinal: 1 - 40 / 180. Two of three pairs are alike.
     own = rows["liveqa", "fluency"]

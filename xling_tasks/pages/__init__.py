@@ -1,10 +1,14 @@
-"""Templates, style and script of the report, the annotation page and the viewer."""
+"""Templates, style and script of the report, the annotation page and the viewer; long texts."""
 
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 FOLDER = Path(__file__).parent
 
@@ -12,6 +16,12 @@ FOLDER = Path(__file__).parent
 def page_file(name: str) -> str:
     """The text of a file in this folder."""
     return (FOLDER / name).read_text(encoding="utf-8")
+
+
+@functools.cache
+def texts() -> dict[str, Any]:
+    """What commands, tables and pages say at length, by room."""
+    return dict(yaml.safe_load(page_file("texts.yaml")))
 
 
 def digest(content: str) -> str:

@@ -20,6 +20,7 @@ from xling_metrics.stats.resampling import LEVEL, RESAMPLES
 from xling_tasks import languages
 from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, Panel, panel_of
 from xling_tasks.errors import DataError
+from xling_tasks.pages import texts
 from xling_tasks.report.cases import Case, Key, exploratory_beside
 from xling_tasks.report.compare.pairs import one_model, paired, shared
 from xling_tasks.report.compare.settings import made_differently
@@ -244,16 +245,7 @@ def _text(overall: str, models: Sequence[Model], rows: Sequence[Checked]) -> str
                  "margin", "why", "what would decide"),
         rows=tuple(_row(row) for row in sorted(rows, key=lambda row: order.index(row.outcome))),
     )  # fmt: skip
-    return "\n\n".join([*parts, as_markdown(table).rstrip(), _HOW])
-
-
-_HOW = (
-    "GO: worse by more than the margin is ruled out, a rare breakdown and what was not read "
-    "included. NO-GO: shown to be worse (and with `allow: margin` a loss beyond the margin is not "
-    "ruled out). INCONCLUSIVE: neither, or not measured. How many questions would decide: in about "
-    "80 of 100 such runs, if the difference stays as it was seen; fewer where it is larger than "
-    "the margin."
-)
+    return "\n\n".join([*parts, as_markdown(table).rstrip(), texts()["gate"]["how"]])
 
 
 def _row(row: Checked) -> tuple[str, ...]:

@@ -24,27 +24,6 @@ TEXTS = {
 ANOTHER = "another label"
 """The vote of an annotator who disagrees with the judge's label and names none."""
 
-NOTES = (
-    "Majority: the label that most annotators of an item gave; none where several lead (ties) or "
-    "nobody gave one (no_label). Such items are counted and in no percentage of the majority.",
-    "missing_labels: labels that an annotator did not give, not even after disagreeing with the "
-    "judge's (disagree_only); such a disagreement counts against the judge's label as one other "
-    "label.",
-    "agreement_percent: items whose majority is the judge's label, of the items with a majority. "
-    "reasoning_percent: the same for 'I agree with the reasoning'.",
-    "unanimous_percent: items whose labels are all alike, of the items with two labels or more.",
-    "unanimous_with_judge_percent: items whose every annotator has the judge's label, of the items "
-    "that everybody voted on: the paper's 74.74 is of this kind.",
-    "alpha: Krippendorff's, nominal, over annotators' labels; empty where it is undefined (no item "
-    "with two labels, or only one label in use). 1 is perfect, 0 is chance.",
-    "settled: of items that people label differently (differ), those of which a label was decided; "
-    "agreement_percent_after has it in place of the majority. All other figures are of what people "
-    "said themselves, before.",
-    "published_percent: arXiv:2310.13132, Table A7, batches 1 and 2; other answers and judge.",
-    "Annotators who saw the judge's label first tend to agree with it; a blind page shows by how "
-    "much.",
-)
-
 
 def _rows(
     page: Page[Export], names: Sequence[str], units: Sequence[Sequence[Checked]]
@@ -188,6 +167,4 @@ def _as_paragraph(row: Mapping[str, Any]) -> str:
     return "\n".join([lines[0], "", *lines[1:], "", "\n>\n".join(shown)]).rstrip()
 
 
-JUDGE = Form(
-    "People's agreement with the judge", "agreement", "disagreements", _rows, _remarked, NOTES
-)
+JUDGE = Form("judge", _rows, _remarked)

@@ -13,63 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.commands.table import table
-from xling_tasks.criteria import LABELS, OPTIONS
+from xling_tasks.criteria import OPTIONS
 from xling_tasks.criteria.labels import MEANINGS
 from xling_tasks.errors import SettingError
 from xling_tasks.languages import language_name
 from xling_tasks.logs.annotations import OTHER_LABELS
 from xling_tasks.output import writing
+from xling_tasks.pages import texts
 from xling_tasks.pages.offline import offline_page
-
-OTHERS = {
-    "reference_wrong": ("answer 1 is wrong", "Answer 1 is wrong, and answer 2 is right."),
-    "both_wrong": ("both answers are wrong", "Answer 1 is wrong, and answer 2 is too."),
-}
-"""What only people may answer, as in XLingEval: that the reference itself is wrong."""
-
-SCALES = {
-    "fluency": (
-        "Does the translation read like a text first written in this language?",
-        (
-            "not readable as this language",
-            "hard to read: many errors or unnatural wording",
-            "readable, with errors that slow the reader down",
-            "reads well, with small slips",
-            "as a careful native writer would put it",
-        ),
-    ),
-    "meaning": (
-        "Does the translation say what the English text says, no more and no less?",
-        (
-            "says something else",
-            "much of it is missing, added or changed",
-            "the main points are there, some details are wrong or missing",
-            "all but small details are there",
-            "everything is there, and nothing else",
-        ),
-    ),
-}
-"""The scales for a translation (XLingEval, Table A2) with what 1 to 5 mean, in our words."""
-
-FIDELITY = {
-    "fidelity": (
-        "Does the English translation say what the answer says, no more and no less?",
-        SCALES["meaning"][1],
-    )
-}
-"""The scale for the translation of an answer (arXiv:2505.21999, Table 3), in our words."""
-
-VERDICT = {
-    "verdict": (
-        "Would a native speaker write it so, and does it say what the English says?",
-        (
-            "wrong: it says something else than the English, or no one could understand it",
-            "unnatural: the meaning is right, but no native speaker would write it so",
-            "right: nothing to change",
-        ),
-    )
-}
-"""What a native reader says of one of our prompts; the best is the last, as on the scales."""
 
 TEXTS = "texts"
 """What a page is of on which native speakers read our prompts (`tests/tools/texts.py`)."""
@@ -99,8 +50,8 @@ def page_data(items: Sequence[Mapping[str, Any]], made: Mapping[str, Any]) -> di
     asked: dict[str, Any] = {"labels": _labels()}
     if made.get("form") == TRANSLATION:
         scales = [
-            {"key": key, "title": key.capitalize(), "question": question, "steps": list(steps)}
-            for key, (question, steps) in scales_of(made.get("of")).items()
+            {"key": key, "title": key.capitalize(), **scale}
+            for key, scale in scales_of(made.get("of")).items()
         ]
         asked = {"labels": [], "scales": scales}
     data = {
@@ -118,17 +69,18 @@ def _labels() -> list[dict[str, Any]]:
     judged = [
         {"key": key, "wording": OPTIONS[key], "meaning": told} for key, told in MEANINGS.items()
     ]
-    return judged + [
-        {"key": key, "wording": wording, "meaning": meaning, "people": True}
-        for key, (wording, meaning) in OTHERS.items()
-    ]
+    others = texts()["annotate"]["others"]
+    return judged + [{"key": key, **others[key], "people": True} for key in OTHER_LABELS]
 
 
-def scales_of(what: object) -> Mapping[str, tuple[str, tuple[str, ...]]]:
-    """The scales of a page by what it is of: `ANSWERS`, `TEXTS`, else a dataset's translations."""
-    if what == TEXTS:
-        return VERDICT
-    return FIDELITY if what == ANSWERS else SCALES
+def scales_of(what: object) -> Mapping[str, Mapping[str, Any]]:
+    """Scale -> `question` and `steps` (what 1 and more mean), by what a page is of.
+
+    `ANSWERS` (arXiv:2505.21999, Table 3), `TEXTS`, else a dataset's translations (XLingEval, Table
+    A2); in our words.
+    """
+    scales: dict[str, dict[str, Any]] = texts()["annotate"]["scales"]
+    return scales[str(what) if str(what) in scales else "data"]
 
 
 def render(data: Mapping[str, Any]) -> str:
@@ -167,7 +119,3 @@ def write_page(to: Path, data: Mapping[str, Any], rows: Sequence[Mapping[str, An
         f"{table(rows)}\n\n{to} (page {data['digest']}). Send it to every annotator; then: "
         "xling agreement FILE.json FILE.json ..."
     )
-
-
-assert set(MEANINGS) == set(LABELS)
-assert set(OTHERS) == set(OTHER_LABELS)

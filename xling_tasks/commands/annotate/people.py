@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from xling_tasks.commands.table import table
 from xling_tasks.logs.annotations import AnyExport, Page
+from xling_tasks.pages import texts
 
 Row = dict[str, Any]
 
@@ -15,26 +16,27 @@ class Form(NamedTuple):
     """What is said of the answers to one form of the page.
 
     Attributes:
-        title: The report's heading.
-        figures: What the table of figures is called, in reports and JSON.
-        remarks: What the rows about single items are called.
+        name: Its key under `agreement` in `pages/texts.yaml`: the report's title, what the tables
+            of figures and of single items are called, and notes on how to read the figures.
         rows: Page, annotators' names, and of each item what everybody said -> the rows under
             `figures`, `settled`, `annotators` and `remarks`.
         remarked: The rows about single items -> blocks of Markdown.
-        notes: How to read the figures, a line each.
     """
 
-    title: str
-    figures: str
-    remarks: str
+    name: str
     rows: Callable[[Page[Any], Sequence[str], Sequence[Sequence[Any]]], dict[str, list[Row]]]
     remarked: Callable[[Sequence[Row]], list[str]]
-    notes: Sequence[str]
+
+    @property
+    def texts(self) -> dict[str, Any]:
+        """What is said of it."""
+        return dict(texts()["agreement"][self.name])
 
 
 def summarise(form: Form, pages: Mapping[str, Page[Any]]) -> dict[str, Any]:
     """Batches, figures, annotators, and what was remarked on single items, as plain rows."""
-    keys = ("batches", form.figures, "settled", "annotators", form.remarks)
+    said = form.texts
+    keys = ("batches", said["figures"], "settled", "annotators", said["remarks"])
     report: dict[str, Any] = {key: [] for key in keys}
     for batch, page in pages.items():
         people: Sequence[AnyExport] = page.people
@@ -45,19 +47,20 @@ def summarise(form: Form, pages: Mapping[str, Page[Any]]) -> dict[str, Any]:
         about["files"] = [export.path.name for export in people]
         for key, rows in {"batches": [about], **form.rows(page, names, units)}.items():
             report[key] += [{"batch": batch, **row} for row in rows]
-    return {**report, "notes": list(form.notes)}
+    return {**report, "notes": said["notes"]}
 
 
 def as_markdown(form: Form, report: Mapping[str, Any]) -> str:
     """The report to read: figures first, with the notes on them, then what was remarked."""
-    parts = [f"# {form.title}"]
-    for key in (form.figures, "settled", "annotators", "batches"):
+    said = form.texts
+    parts = [f"# {said['title']}"]
+    for key in (said["figures"], "settled", "annotators", "batches"):
         if report[key]:
             rows = [{name: cell(value) for name, value in row.items()} for row in report[key]]
             parts += [f"## {key.capitalize()}", table(rows, marked=True)]
-        if key == form.figures:
+        if key == said["figures"]:
             parts.append("\n".join(f"- {note}" for note in report["notes"]))
-    return "\n\n".join([*parts, *form.remarked(report[form.remarks])])
+    return "\n\n".join([*parts, *form.remarked(report[said["remarks"]])])
 
 
 def cell(value: Any) -> str:

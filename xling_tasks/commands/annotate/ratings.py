@@ -31,24 +31,6 @@ from xling_tasks.logs.annotations import (
 
 ALL = "all"
 
-NOTES = (
-    "mean: of the items' own means over annotators, 1 (worst) to 5 (best). Items nobody rated on a "
-    "scale are unrated, counted, and in no mean; missing_ratings: what single annotators left.",
-    "alpha: Krippendorff's, ordinal, over annotators' ratings; empty where it is undefined (no "
-    "item with two ratings, or only one rating in use). 1 is perfect, 0 is chance. Where nearly "
-    "all ratings are alike it can be low although people agree: read alike_percent beside it "
-    "(pairs of ratings of one item that are equal).",
-    "settled: of items that people rate differently (differ), those of which a rating was decided; "
-    "mean_after has it in place of their mean. alpha, mean and alike_percent are of people's own.",
-    "dataset all: the page's items, drawn over datasets in proportion to their questions.",
-    "published (fluency, meaning): arXiv:2310.13132, Table A2, the mean of each translator it "
-    "compares, on other items and with other wording of the scales; published_kappa is Cohen's "
-    "kappa of its raters, over both scales, another coefficient than alpha.",
-    "published (fidelity): arXiv:2505.21999, Table 3, NLLB-200 54B on answers of its models to its "
-    "prompts; other answers, translator, raters and wording of the scale. language mean: the mean "
-    "of its ten languages' means, where people rated all ten (published: Section 5.1).",
-)
-
 
 @dataclass(frozen=True)
 class Rated:
@@ -113,13 +95,13 @@ def _read_export(path: Path) -> Ratings:
 
 
 def _read_item(
-    place: str, row: Mapping[str, Any], scales: Mapping[str, tuple[str, tuple[str, ...]]]
+    place: str, row: Mapping[str, Any], scales: Mapping[str, Mapping[str, Any]]
 ) -> Rated:
     names = ("id", "dataset", "language", "question_id")
     told = {name: read_text(place, row, name) for name in names}
     ratings = {scale: row.get(scale) for scale in scales}
     for scale, value in ratings.items():
-        best = len(scales[scale][1])
+        best = len(scales[scale]["steps"])
         if value is not None and (type(value) is not int or not 1 <= value <= best):
             raise DataError(
                 f"{place}, field {scale!r}: an integer from 1 to {best} or null is expected, "
@@ -266,6 +248,4 @@ def _remarked(rows: Sequence[Row]) -> list[str]:
     return ["## Comments", "\n".join(said)] if rows else []
 
 
-TRANSLATIONS = Form(
-    "People's ratings of translations", "ratings", "comments", _rows, _remarked, NOTES
-)
+TRANSLATIONS = Form("translation", _rows, _remarked)

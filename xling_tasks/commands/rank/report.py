@@ -24,6 +24,7 @@ from xling_tasks.commands.rank.questions import METRICS, Question, Run, differin
 from xling_tasks.commands.table import table
 from xling_tasks.data.published import published
 from xling_tasks.output import csv_text, escaped, jsonl
+from xling_tasks.pages import texts
 from xling_tasks.report.columns import Column
 from xling_tasks.report.inference import Draws, column_interval, paired
 from xling_tasks.report.model import Options
@@ -31,26 +32,6 @@ from xling_tasks.report.paired import Paired
 
 _ALL = "all"
 _PUBLISHED_MODELS = 6
-
-NOTES = (
-    "Points: n for the best of n models, 1 for the last; the mean over the ranked questions. "
-    "'all' pools the questions of all languages.",
-    "Intervals: 95%, Student's over questions. Places: the best and the worst that a model can "
-    "have; every two models are compared over the questions (sign flips, Holm's correction), so "
-    "that all places of one rater and language hold together with 95%.",
-    "Invalid rankings and missing replies are counted and left out; they are nobody's last place.",
-    "Empty rationales are shown to the judge as they are, and ranked where the judge puts them; "
-    "questions that the service of a model did not answer are left out (failed_call).",
-    "Pooled: Kendall's tau-b over the mean points of every model in every language, as published, "
-    "with the slope of the line from the metric's points (x) to the rater's (y). Published: people "
-    "on six models in six languages (arXiv:2402.13963, Section 2.2.3).",
-    "Kendall's tau-b per question, then averaged, is another number; 'undefined' are questions in "
-    "which all models tie in the metric.",
-    "Points by metric: each question's models ranked by the metric, n for the highest (Figure 4a); "
-    "models that tie share the mean of their points.",
-    "Positions: mean points by the place at which a rationale was shown; without a bias for a "
-    "place, each is near (n + 1) / 2.",
-)
 
 
 def summarise(
@@ -83,7 +64,7 @@ def summarise(
     summary["published_points"] = _published_points() if len(runs) == _PUBLISHED_MODELS else []
     summary["metrics_left_out"] = {code: names for code, names in differing.items() if names}
     summary["made_differently"] = differing_ways(runs)
-    summary["notes"] = list(NOTES)
+    summary["notes"] = texts()["rank"]["notes"]
     return summary
 
 

@@ -10,11 +10,9 @@ from xling_tasks import __version__
 from xling_tasks.criteria import CRITERIA, Panel
 from xling_tasks.languages import language_name
 from xling_tasks.output import csv_text
+from xling_tasks.pages import texts
 from xling_tasks.report.board.model import Board, Square
 from xling_tasks.report.board.words import (
-    HOW_GROUPS,
-    HOW_RANKS,
-    NOT_EVIDENCE,
     by_language,
     endpoint_title,
     interval_shown,
@@ -32,7 +30,7 @@ FORMAT = 1
 def content_of(board: Board) -> dict[str, Any]:
     """Everything that is published, as plain values without hosts, folders and keys."""
     conclusions = [s.cell.conclusion for s in board.squares if s.cell.conclusion is not None]
-    level = board.options.level
+    level, said = board.options.level, texts()["board"]
     languages = dict.fromkeys(square.language for square in board.squares)
     made: dict[str, Any] = {
         "format": FORMAT,
@@ -41,10 +39,10 @@ def content_of(board: Board) -> dict[str, Any]:
         "level": level,
         "options": asdict(board.options),
         "about": [
-            HOW_RANKS.format(level=f"{level:.0%}"),
-            HOW_GROUPS,
+            said["ranks"].format(level=f"{level:.0%}"),
+            said["groups"],
             *about_the_judge(conclusions),
-            NOT_EVIDENCE,
+            said["not_evidence"],
         ],
         "notes": [publishable_text(note) for note in board.notes],
         "verdicts": VERDICTS,
@@ -66,7 +64,7 @@ def content_of(board: Board) -> dict[str, Any]:
     content = dict(publishable(made))
     # Links are for everyone: what keeps hosts of servers out is not for them.
     for each, entry in zip(content["models"], board.entries, strict=True):
-        each["handed_in"] = [asdict(said) for said in entry.handed_in]
+        each["handed_in"] = [asdict(told) for told in entry.handed_in]
     return content
 
 

@@ -13,23 +13,6 @@ from xling_tasks.report.board.model import Square
 from xling_tasks.report.lines import lines, listed
 from xling_tasks.report.tables.grid import dataset_title
 
-NOT_EVIDENCE = (
-    "These numbers are no evidence that a model is fit for clinical use or for advice to "
-    "patients, in any language."
-)
-HOW_RANKS = (
-    "A rank is an interval: the best and the worst place that a model can have. Every two models "
-    "are compared over the same questions, and all comparisons of one measure in one language are "
-    "corrected together (Holm), so that all its intervals hold together with {level} probability. "
-    "Of models with a shared place it is too uncertain to say which is better. Across measures "
-    "and languages nothing is corrected, and there is no rank over all languages: a mean would "
-    "hide the gap."
-)
-HOW_GROUPS = (
-    "Models whose runs differ in data, prompts, judge, settings or versions stand in different "
-    "groups and are not ranked together."
-)
-
 
 def endpoint_title(panel: Panel) -> str:
     """An endpoint in plain words; the temperature where there is more than one."""

@@ -14,6 +14,7 @@ from xling_metrics.stats.resampling import LEVEL
 
 from xling_tasks.errors import DataError
 from xling_tasks.output import csv_text, refuse_others, writing
+from xling_tasks.pages import texts
 from xling_tasks.pages.door import write_door
 from xling_tasks.report.compare.numbers import Line, all_lines
 from xling_tasks.report.compare.pairs import missing, one_model, paired, remarks, shared
@@ -21,7 +22,6 @@ from xling_tasks.report.compare.settings import made_differently
 from xling_tasks.report.compare.verdicts import one_model_only, with_verdicts
 from xling_tasks.report.compare.words import (
     FEW,
-    NOTES,
     answers,
     by_language,
     conclusions,
@@ -139,7 +139,7 @@ def _content(
         "comparisons": [
             {**_plain(line), "outcome": outcome(line), "in_words": in_words(line)} for line in lines
         ],
-        "how": list(NOTES),
+        "how": texts()["compare"]["notes"],
     }
 
 

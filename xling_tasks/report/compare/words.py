@@ -17,26 +17,6 @@ from xling_tasks.report.sentences import metric_of, why_unsure
 from xling_tasks.report.tables.grid import dataset_title, is_language
 from xling_tasks.report.tables.table import Table, Value
 
-NOTES = (
-    "B - A is over the questions that both runs have, with equal content, and that were read in "
-    "both; positive: B is higher. ↑ higher is better, ↓ lower is better.",
-    "Endpoints are set beforehand (criteria, directions, margins); all else is exploratory: an "
-    "interval, and no verdict. Intervals: 95%, over questions, by what the values are; rows of a "
-    "question go together, and questions with one text.",
-    "Adjusted p: Holm's correction over the languages of a dataset, for harm and for all other "
-    "endpoints each by themselves; changes of shortfalls alike.",
-    "Better, worse: the interval excludes 0, the adjusted p is below 0.05, and both hold if what "
-    "could not be read had twice or half the odds of the rest. About the same: the interval lies "
-    "within the margin, and a rare breakdown beyond it is excluded. Cannot tell: neither.",
-    "Not inferior: the interval excludes that B is worse than A by more than the margin.",
-    "Wins, ties, losses: questions on which the metric of that question alone is better in B, "
-    "equal, worse. d_z: mean over standard deviation of the differences per question (Cohen).",
-    "Shortfall: how far the language lies below English (below 0: above it). Smaller only where "
-    "A's shortfall is shown, larger only where B's is; levelled down where B is worse in English "
-    "and not shown to be better in the language. Not comparable: a language was run in another way "
-    "than English. Scores in each language's own words (_src, chrF) have no gap.",
-)
-
 _BETWEEN = {
     "better": "B better", "worse": "B worse", "about_the_same": "about the same",
     "cannot_tell": "cannot tell", "not_comparable": "not comparable",

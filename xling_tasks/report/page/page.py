@@ -16,7 +16,7 @@ from xling_tasks.criteria import CRITERIA
 from xling_tasks.data.published import SOURCES
 from xling_tasks.languages import language_name
 from xling_tasks.logs.results import as_json
-from xling_tasks.pages import digest, page_file
+from xling_tasks.pages import digest, page_file, texts
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.lines import listed
 from xling_tasks.report.model import Report
@@ -24,7 +24,7 @@ from xling_tasks.report.page.first import MODELS, first_screen
 from xling_tasks.report.page.html import environment, questions, text
 from xling_tasks.report.page.samples import SampleToRead
 from xling_tasks.report.page.sections import sections_of
-from xling_tasks.report.page.words import VERDICT_MEANINGS, glossary
+from xling_tasks.report.page.words import glossary
 from xling_tasks.report.pictures.all import Picture
 from xling_tasks.report.pictures.style import css
 from xling_tasks.report.sentences import VERDICTS, metric_of
@@ -74,7 +74,9 @@ def page(
             sentences=_linked(report),
             numbers=numbers,
             number_notes=[note for item in numbers for note in item.notes],
-            verdicts=[(VERDICTS[key], text) for key, text in VERDICT_MEANINGS.items()],
+            verdicts=[
+                (VERDICTS[key], told) for key, told in texts()["glossary"]["verdicts"].items()
+            ],
             banner=list(banner),
             sections=list(sections_of(rest, pictures, samples, banner)),
             glossary=glossary(report),

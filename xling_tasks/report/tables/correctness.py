@@ -17,7 +17,6 @@ from xling_tasks.data.records import RECORDS
 from xling_tasks.languages import in_order
 from xling_tasks.report.model import Report
 from xling_tasks.report.tables.grid import (
-    DROP_NOTE,
     Bounded,
     Grid,
     Grids,
@@ -31,7 +30,7 @@ from xling_tasks.report.tables.grid import (
     published_model,
 )
 from xling_tasks.report.tables.rows import Rows, cells_of, heads_of
-from xling_tasks.report.tables.table import Table, Value
+from xling_tasks.report.tables.table import Table, Value, note
 
 _MEANS = (
     "model", "datasets", "languages", "comparisons",
@@ -87,15 +86,9 @@ def _means(grids: Sequence[Grid]) -> Iterator[Table]:
                 rows.add(published_model(model), *_mean_cells(pairs), published=True)
                 figures += [item for own in every.values() for item in own if item.model == model]
     if rows.rows:
-        note = (
-            "Unweighted means over the pairs of dataset and language: decrease of 'more "
-            "comprehensive' in percentage points of all questions (the paper's 'relative "
-            "decrease'; its abstract has 18.12), and of 'contradictory' the multiple of English "
-            "(5.82). A pair without contradictory answers in English has no multiple. Published "
-            "rows are over the same pairs as a run."
-        )
         title = "Correctness: means against English"
-        yield rows.table("correctness_means", "correctness", title, [note, paper_note(figures)])
+        notes = [note("correctness_means"), paper_note(figures)]
+        yield rows.table("correctness_means", "correctness", title, notes)
 
 
 def gap_pairs(
@@ -144,9 +137,9 @@ def _counts(grid: Grid, figures: list[Figure], notes: list[str]) -> Table:
         for source in printed(figures, _COUNTS):
             cells = [_count(source.find(label, code)) for code in languages]
             rows.measured((label, source.name), cells, published=True)
-    note = "Questions with each label, of those whose judge call did not fail."
+    told = "Questions with each label, of those whose judge call did not fail."
     title = f"{grid.heading}: labels"
-    return rows.table(f"correctness_counts_{grid.dataset}", "correctness", title, [note, *notes])
+    return rows.table(f"correctness_counts_{grid.dataset}", "correctness", title, [told, *notes])
 
 
 def counts_of(grid: Grid, model: str) -> Lookup:
@@ -180,15 +173,9 @@ def _shares(grid: Grid, figures: list[Figure], notes: list[str]) -> Table:
         for code in in_order({item.language for item in figures}):
             cells = cells_of(_CORRECTNESS, source.find, code)
             rows.measured((source.name, code, asked), cells, published=True)
-    note = (
-        "Shares of the questions whose judge call did not fail; intervals are Wilson's "
-        "over questions. Decrease: in percentage points of all questions, which the paper calls "
-        "relative decrease. Multiple of English: the share over that in English. chrF (0-100) and "
-        f"words are of the answers; chrF depends on the script: compare models with it, not "
-        f"languages. {DROP_NOTE}"
-    )
+    told = f"{note('correctness_shares')} {note('drop')}"
     ours = "Shares in published rows are of all questions of the dataset." if figures else ""
-    return rows.table(grid.key, "correctness", f"{grid.heading}: shares", [note, ours, *notes])
+    return rows.table(grid.key, "correctness", f"{grid.heading}: shares", [told, ours, *notes])
 
 
 # By judge, and by people
@@ -207,13 +194,6 @@ _JUDGE_HEADS = (
     "failed",
     *_TOGETHER.values(),
 )
-_JUDGE_NOTE = (
-    "Judge: its place in the setting (the signature has the models); all: the label that more than "
-    "half of them gave, or the one judge's. Shares are of the questions that have a label or no "
-    "response. Two judges alike and alpha (Krippendorff's, nominal; 0 is chance) are of labels "
-    "that two judges gave the same answer. Order sensitive: the label contradicts the one with the "
-    "two answers exchanged; the published order's counts."
-)
 
 
 def _by_judge(grid: Grid) -> Iterator[Table]:
@@ -230,21 +210,13 @@ def _by_judge(grid: Grid) -> Iterator[Table]:
                 rows.measured((model, code, str(number)), [*alone, *[None] * len(_TOGETHER)])
     if rows.rows:
         key, title = f"correctness_judges_{grid.dataset}", f"{grid.heading}: judges"
-        yield rows.table(key, "correctness", title, [_JUDGE_NOTE])
+        yield rows.table(key, "correctness", title, [note("correctness_judges")])
 
 
 _PEOPLE_HEADS = (
     "dataset", "model", "language", "label", "judge's share", "corrected", "low", "high",
     "gap to English, corrected", "gap low", "gap high", "answers", "people's labels",
 )  # fmt: skip
-_PEOPLE_NOTE = (
-    "Corrected: prediction-powered inference (Angelopoulos et al. 2023), the judge's share plus "
-    "the mean of person minus judge over what people labelled, weighted by the judge's labels, "
-    "from which the sample was drawn. Interval: over questions and people's labels, so that it "
-    "holds the judge's own error; not people's. Several people: the label that most gave. 'The "
-    "reference is wrong' is none of the four labels. Answers without a label of the judge are not "
-    "corrected."
-)
 
 
 def human_tables(report: Report) -> Iterator[Table]:
@@ -265,4 +237,6 @@ def human_tables(report: Report) -> Iterator[Table]:
         )  # fmt: skip
     if rows.rows:
         title = "Corrected by people"
-        yield rows.table("correctness_by_people", "correctness", title, [_PEOPLE_NOTE])
+        yield rows.table(
+            "correctness_by_people", "correctness", title, [note("correctness_people")]
+        )

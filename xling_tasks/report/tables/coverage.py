@@ -16,7 +16,7 @@ from xling_tasks.report.tables.grid import (
     task_languages,
 )
 from xling_tasks.report.tables.rows import Rows
-from xling_tasks.report.tables.table import Table, Value
+from xling_tasks.report.tables.table import Table, Value, note
 
 _SHARES = {name: rate.column for name, rate in RATES.items() if rate.column}
 _HEADS = (
@@ -25,26 +25,16 @@ _HEADS = (
     "off language (second)", *COLUMNS.values(),
 )  # fmt: skip
 
-_NOTE = (
-    "In data: questions of the file. Usable: those that this task can ask in this language "
-    "(rationales: those whose rationale passed the human check). Run: asked in this run; fewer "
-    "than usable means --limit. Unusable rows are left out, for the reasons given. Shares are of "
-    "the questions, rows or answers run; off language is the share in another language than "
-    "asked for, of those of which that can be told (consistency and exams: of sentences, by "
-    "langid). An undefined value is a dash, not zero."
-)
-_SECOND_NOTE = (
-    "Second: by the identifier of the setting second_identifier, named in the signatures; "
-    "identifiers agree: the share of answers of which langid and it say the same, in the language "
-    "or not."
-)
 _JUDGED = "Judged: questions with one of the four labels; no response is counted beside them."
 
 
 def coverage_tables(grids: Grids) -> Iterator[Table]:
     """One table per criterion that any model has."""
     for criterion, places in grids.items():
-        rows, notes = Rows(_HEADS), [_NOTE, _JUDGED if criterion == "correctness" else ""]
+        rows, notes = (
+            Rows(_HEADS),
+            [note("coverage"), _JUDGED if criterion == "correctness" else ""],
+        )
         for grid in places:
             tasks = [task for own in grid.tasks.values() for task in own]
             for line in (line for task in tasks for line in _lines(grid, task)):
@@ -52,7 +42,7 @@ def coverage_tables(grids: Grids) -> Iterator[Table]:
             about = [*grid.notes, *_not_compared(tasks)]
             notes += [f"[{grid.dataset}] {x}" if len(places) > 1 else x for x in about]
         if any("identifiers_agree" in grid.metrics for grid in places):
-            notes.append(_SECOND_NOTE)
+            notes.append(note("coverage_second"))
         if rows.rows:
             title = f"Coverage: {CRITERIA[criterion].title}"
             yield rows.table(f"coverage_{criterion}", "coverage", title, notes)

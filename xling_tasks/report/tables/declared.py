@@ -16,7 +16,7 @@ from xling_tasks.report.tables.grid import (
     task_languages,
 )
 from xling_tasks.report.tables.rows import Rows, by_language
-from xling_tasks.report.tables.table import Table
+from xling_tasks.report.tables.table import Table, note
 
 _GROUPS = (
     AVERAGE, "script:latin", "script:indic", "script:perso_arabic", "script:other",
@@ -30,11 +30,6 @@ _TITLES = {
     "train:out": "other languages",
 }
 _FLOOR = "its values are what a second English answer shares with the first, where one was asked"
-_PAPER = (
-    "Published rows ({sources}) are over 30 languages and the paper's prompts, which are not "
-    "published (150 from categories of MMLU; ours ask about health), with its judge, classifiers "
-    "and translator (NLLB-200 MoE 54B): read them as orientation."
-)
 
 
 def declared_tables(grids: Grids) -> Iterator[Table]:
@@ -44,11 +39,11 @@ def declared_tables(grids: Grids) -> Iterator[Table]:
             continue
         known, notes = grid.known, [*grid.notes, *_canaries(grid)]
         yield _languages(grid, [known.note, *notes])
-        beginnings, title, note = known.parts or ((), "", "")
+        beginnings, title, told = known.parts or ((), "", "")
         names = sorted(name for name in grid.metrics if name.startswith(beginnings))
         if names:
             columns = [Column(name, name.replace("_", " ")) for name in names]
-            texts = [known.note, note, *notes]
+            texts = [known.note, told, *notes]
             title = f"{grid.heading}: {title}"
             yield by_language(grid, columns, f"{grid.key}_parts", title, texts)
 
@@ -100,14 +95,6 @@ def _by_group(grid: Grid) -> Table:
         bounds = [end for item in each for end in (item.low, item.high)]
         values = [item.value for item in each]
         rows.add(source.name, size, *values, *bounds, published=source.published)
-    text = (
-        "Unweighted means over the languages other than English that a model's run has "
-        "('languages' says how many; a group has those of them that belong to it): models with "
-        "other languages are not comparable. A mean is undefined where one of its languages is. "
-        "Families are the paper's groups, in which German and Dutch count as Romance and Persian "
-        "as Indo-Aryan; branches are the linguists' and have no published figure. Trained "
-        "languages are those of --metadata trained_languages."
-    )
-    texts = [grid.known.note, text, *grid.notes, paper_note(figures, _PAPER)]
+    texts = [grid.known.note, note("groups"), *grid.notes, paper_note(figures, "groups_paper")]
     title = f"{grid.heading}: scripts and families"
     return rows.table(f"{grid.key}_groups", grid.criterion, title, texts)

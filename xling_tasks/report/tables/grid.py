@@ -12,6 +12,7 @@ from xling_tasks.data.published import Figure, published
 from xling_tasks.languages import in_order
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Report
+from xling_tasks.report.tables.table import note
 
 _DATASETS = {
     "healthqa": "HealthQA",
@@ -26,17 +27,6 @@ DATASET_KEYS = {title: key for key, title in _DATASETS.items()}
 """The key of a dataset by its title in tables."""
 
 _PUBLISHED_MODELS = {"gpt-3.5-turbo": "GPT-3.5", "medalpaca-30b": "MedAlpaca-30b"}
-
-DROP_NOTE = (
-    "Relative drop vs English: by how many percent of English the value is below it (negative: "
-    "above), each over "
-    "its own scored questions; undefined for English itself and where English is 0, negative or "
-    "missing."
-)
-_PAPER = (
-    "Published rows ({sources}) are the paper's figures for other models, with its prompts (ours "
-    "are worded anew), model versions and data of 2023: read them as orientation."
-)
 
 
 class Bounded(NamedTuple):
@@ -291,8 +281,8 @@ def printed(
     ]
 
 
-def paper_note(figures: Iterable[Figure], template: str = _PAPER) -> str:
-    """Where published rows come from and why they differ; empty without any."""
+def paper_note(figures: Iterable[Figure], template: str = "paper") -> str:
+    """Where published rows come from and why they differ, by a note's name; empty without any."""
     figures = list(figures)
     sources = dict.fromkeys(item.citation for item in figures)
     worked_out = [
@@ -301,4 +291,5 @@ def paper_note(figures: Iterable[Figure], template: str = _PAPER) -> str:
         if item.derived
     ]
     said = f" Derived from printed numbers, not printed: {', '.join(worked_out)}."
-    return template.format(sources="; ".join(sources)) + said * bool(worked_out) if sources else ""
+    text = note(template, sources="; ".join(sources))
+    return text + said * bool(worked_out) if sources else ""

@@ -7,7 +7,7 @@ from xling_tasks.report.lines import downwards
 from xling_tasks.report.model import Conclusion, Report
 from xling_tasks.report.sentences import VERDICTS, why_unsure
 from xling_tasks.report.tables.grid import dataset_title, shown_temperature
-from xling_tasks.report.tables.table import Table, Value
+from xling_tasks.report.tables.table import Table, Value, note
 
 _SIGNED = "better (+) or worse (−), hundredths"
 _HEADS = (
@@ -22,31 +22,9 @@ def headline_tables(report: Report) -> list[Table]:
     rows = [_row(report, item) for item in report.conclusions]
     if not rows:
         return []
-    level = f"{report.options.level:.0%}"
-    note = (
-        "Better or worse: the difference in hundredths, with the sign that it has in the "
-        "pictures: below 0 is worse than English, whichever direction the metric has. Difference: "
-        f"language minus English over the same questions, with its {level} interval, unless the "
-        "words say that the questions differ (MMedBench: accuracy beyond guessing, of which 0 is "
-        "guessing and 1 all right). Endpoints, directions and margins are set beforehand; all "
-        "other metrics are exploratory. Worse and better: the interval excludes 0 and p, "
-        "corrected (Holm) over the languages of this model and dataset, for harm and for all "
-        "other endpoints each by themselves, is below 0.05 (so that over both at least one false "
-        "alarm comes in up to 0.095 of a model's runs of a dataset); and both hold if replies "
-        "that were not read had twice or half the odds of the rest. About the same: the interval "
-        "lies within the margin, and a rare breakdown beyond it is excluded (Gaffke's bound: of "
-        "general validity it is a conjecture). Cannot tell: neither; detectable is the difference "
-        "that so many questions show with 80% power after the correction. Not comparable: run in "
-        "another way than English. Turns at: the odds from which the verdict no longer holds. "
-        "Information and empathy are agreement with the English answers; English is what a second "
-        "English answer shares with the first, and 1 where there is none. Temperature: the "
-        "highest for consistency, the lowest elsewhere."
-    )
-    return [
-        Table(
-            "summary", "summary", "All conclusions with their numbers", _HEADS, tuple(rows), (note,)
-        )
-    ]
+    told = (note("summary", level=f"{report.options.level:.0%}"),)
+    title = "All conclusions with their numbers"
+    return [Table("summary", "summary", title, _HEADS, tuple(rows), told)]
 
 
 def _row(report: Report, item: Conclusion) -> tuple[Value, ...]:

@@ -10,7 +10,7 @@ from xling_tasks.data.published import Figure, published
 from xling_tasks.report.data import Task
 from xling_tasks.report.tables.grid import Grid, Grids, Lookup, paper_note, printed
 from xling_tasks.report.tables.rows import Rows, wide_cells, wide_heads
-from xling_tasks.report.tables.table import Table
+from xling_tasks.report.tables.table import Table, note
 
 _LANGUAGES = ("en", "es", "zh", "fr", "ja", "ru")
 _OF_100 = frozenset({"sacrebleu"})
@@ -29,29 +29,7 @@ _TABLES = {
 """Where the paper has them: 1 and 2 for all models, 6 and 7 without parts of the training data, 8
 to 13 for the other metrics of rationales."""
 _IDF = "bertscore_f1_idf"
-_WEIGHED = (
-    "BERTScore: the paper's equation 4 weighs tokens by idf. bertscore_f1_idf does so and stands "
-    "beside the published figures; bertscore_f1 counts all tokens alike, and is another number."
-)
-_NOT_WEIGHED = (
-    "BERTScore: the paper's equation 4 weighs tokens by idf, and bertscore_f1 counts all alike: "
-    "its distance to a published figure may be that alone (on 40 French pairs 0.808 without and "
-    "0.788 with; published averages span 75.9 to 78.9). --metadata bertscore_idf=true adds the "
-    "other, bertscore_f1_idf."
-)
 _OURS = {"accuracy_percent": "acc", "bertscore_f1_percent": "bertscore_f1"}
-_QUESTIONS = (
-    "The questions differ between languages: each column is another examination, and differences "
-    "between columns are not the language's alone."
-)
-_PAPER = (
-    "Published rows ({sources}) are the paper's figures for other models and model versions, with "
-    "its prompts and reading of replies (ours are worded anew): read them as orientation. Rows "
-    "with the setting peft or full fine-tuning are of models trained on MMedBench; 'answers only': "
-    "without its rationales; models that end in _en or _ocr: pretrained on the English part, or "
-    "with text from scanned books, only. Two printed averages that do not fit their rows are not "
-    "shown (Table 3: InternLM 45.66 and MMedLM_ocr 51.33; Table 6: InternLM 2 58.56)."
-)
 
 
 def mmedbench_tables(grids: Grids) -> Iterator[Table]:
@@ -109,8 +87,12 @@ def _table(
         for source in printed(figures, names):
             cells = wide_cells(source.find, metric, _LANGUAGES, average=True)
             rows.measured((metric, source.name, source.setting), cells, published=True)
-    about = [_scale_note(grid.criterion, metrics), _average_note(lacking), _QUESTIONS, *grid.notes]
-    notes = [*about, paper_note(figures, _PAPER)]
+    about = [
+        _scale_note(grid.criterion, metrics),
+        _average_note(lacking),
+        note("mmedbench_questions"),
+    ]
+    notes = [*about, *grid.notes, paper_note(figures, "mmedbench_paper")]
     return rows.table(key, grid.criterion, title, notes, digits=2)
 
 
@@ -123,11 +105,9 @@ def _scale_note(criterion: str, metrics: Sequence[str]) -> str:
     if metrics == ["acc"]:
         return "Accuracy in percent: the set of letters is the right one."
     if criterion in _RATIONALES:
-        weighed = f" {_WEIGHED if _IDF in metrics else _NOT_WEIGHED}"
-        return (
-            "All values times 100, as in the paper (sacrebleu has 0-100 of itself). BLEU-n puts "
-            "all weight on n-grams of that order; rougeN_standard is the rouge-score package's."
-        ) + weighed * ("bertscore_f1" in metrics)
+        weighed = "mmedbench_weighed" if _IDF in metrics else "mmedbench_not_weighed"
+        text = note("mmedbench_rationales")
+        return f"{text} {note(weighed)}" if "bertscore_f1" in metrics else text
     return "In percent. acc_parsed and jaccard are over the replies that letters could be read of."
 
 

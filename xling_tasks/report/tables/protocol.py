@@ -29,7 +29,7 @@ from xling_tasks.report.tables.grid import (
 )
 from xling_tasks.report.tables.mmedbench import idf_weighed, mmedbench_figures, percent_lookup
 from xling_tasks.report.tables.rows import Rows
-from xling_tasks.report.tables.table import Table
+from xling_tasks.report.tables.table import Table, note
 from xling_tasks.report.tables.xlinghealth import A11_NAMES, over_temperatures, xlinghealth_figures
 
 _MEASURED, _UNLIKE, _NOT_MADE = "measured here", "not comparable", "not made"
@@ -93,14 +93,12 @@ def _table(grid: Grid, protocol: Protocol, tasks: Tasks, figures: Sequence[Figur
             why = dict.fromkeys(reason for _, reason in said.values() if reason)
             rows.add(metric, at, model, "this run", *(_whole(metric, values[c]) for c in languages),
                      "; ".join(told), "; ".join(why) or None)  # fmt: skip
-    note = (
-        f"This run's settings are those that {protocol.title} ({SOURCES[protocol.source]}) fixes "
-        f"(protocol=published). Other than in the paper in every cell: {protocol.remains} Its "
-        "tests of differences, where it has any, stand with ours below."
+    about = note(
+        "protocol", title=protocol.title, source=SOURCES[protocol.source], remains=protocol.remains
     )
     title = f"As published, cell by cell: {grid.heading}"
     key = f"protocol_{grid.key}"
-    return rows.table(key, grid.criterion, title, [note, paper_note(figures)], digits=4)
+    return rows.table(key, grid.criterion, title, [about, paper_note(figures)], digits=4)
 
 
 def _whole(metric: str, value: float | None) -> float | None:

@@ -15,16 +15,8 @@ from xling_tasks.report.tables.grid import (
     shown_temperature,
 )
 from xling_tasks.report.tables.rows import Rows
-from xling_tasks.report.tables.table import Table, Value
+from xling_tasks.report.tables.table import Table, Value, note
 
-_SRC_NOTE = (
-    "Metrics that end in _src are made on the words of each language, with its own segmenter: a "
-    "difference in them is not the model's alone."
-)
-_TOPICS_NOTE = (
-    "sim_lda and sim_hdp: topics are found in each language by themselves; intervals and p-values "
-    "are over questions and leave out the spread between seeds (_seed_sd in the table of values)."
-)
 _TUKEY_ENDS = ("", "_ci_low", "_ci_high", "_p")
 _TUKEY, _T_TESTS, _ANOVA = ("Table 2", "Table 3"), ("Table A12",), ("Table A13",)
 _PAIRED_HEADS = (
@@ -73,23 +65,9 @@ def _against_english(
     rows = Rows(_PAIRED_HEADS)
     for item in _sorted(report, own):
         rows.add(*_comparison(item))
-    options = report.options
-    notes = [
-        "Difference: language minus English, over the questions that both have ('left out' are "
-        "those that one of them lacks), with its "
-        f"{options.level:.0%} interval over questions; relative: as a share of English. p: "
-        "two-sided, not corrected; p (Holm): of endpoints, corrected over the endpoints and "
-        "languages of this model and dataset. Everything else is exploratory: many "
-        "tests were made, so a small p alone shows nothing. Not comparable: see the banner. d_z, "
-        "rank-biserial, Wilcoxon and the shares of wins, ties and losses exist for metrics with a "
-        "value per question.",
-    ]
+    notes = [note("against_english", level=f"{report.options.level:.0%}")]
     if any(not item.paired for item in own):
-        notes.append(
-            "Different questions: the languages have other questions, so nothing is paired; "
-            "accuracy is beyond guessing (0 is guessing, 1 all right), interval and p are those "
-            "of Agresti & Caffo or Welch, n is the language's own number of questions."
-        )
+        notes.append(note("other_questions"))
     notes += _notes_of_metrics(item.panel.metric for item in own)
     for dataset in dict.fromkeys(item.panel.dataset for item in own):
         notes += [f"[{dataset}] {text}" for text in notes_by_place.get((criterion, dataset), ())]
@@ -100,9 +78,9 @@ def _against_english(
 def _notes_of_metrics(metrics: Iterable[str]) -> list[str]:
     """What keeps a metric's differences between languages from being the model's alone."""
     names = set(metrics)
-    notes = [_SRC_NOTE] if any(name.endswith("_src") for name in names) else []
+    notes = [note("own_words")] if any(name.endswith("_src") for name in names) else []
     topics = any(name.startswith(("sim_lda", "sim_hdp")) for name in names)
-    return [*notes, _TOPICS_NOTE] if topics else notes
+    return [*notes, note("topic_seeds")] if topics else notes
 
 
 def _sorted(report: Report, own: Sequence[Comparison]) -> list[Comparison]:
@@ -154,15 +132,9 @@ def _anova(criterion: str, dataset: str, tests: Tests, notes: Sequence[str], sho
             used.append(figure)
             cells = (figure.value, _chance(chances.get(about)), None, None, None)
             rows.add(*_start(panel, published_model(figure.model)), *cells, published=True)
-    text = (
-        "One-way analysis of variance over the languages. The paper's tests take the languages' "
-        "values as independent samples although the questions are the same; the paired comparisons "
-        "above use that. Values per language: questions with a value; the paper keeps only those "
-        "with a value in every language. p-values here are not corrected over metrics."
-    )
     title = f"ANOVA: {heading(criterion, dataset)}"
     key = f"anova_{criterion}_{dataset}"
-    return rows.table(key, "statistics", title, [text, *notes, paper_note(used)], digits=4)
+    return rows.table(key, "statistics", title, [note("anova"), *notes, paper_note(used)], digits=4)
 
 
 def _pairs(criterion: str, dataset: str, tests: Tests, notes: Sequence[str], shown: bool) -> Table:
@@ -181,16 +153,9 @@ def _pairs(criterion: str, dataset: str, tests: Tests, notes: Sequence[str], sho
             used += figures
             start = _start(panel, published_model(figures[0].model))
             rows.add(*start, *cells, published=True)
-    text = (
-        "Difference: mean of the second language minus mean of the first, as in the paper, with "
-        "Tukey's simultaneous interval and p adjusted for all pairs. t: Student's unpaired test, "
-        "not adjusted, with the sign of the difference (the paper's tables of t have the opposite "
-        "sign, which is turned here). Published numbers of a pair that stands here the other way "
-        "round have their sign turned. '< 0.001' is printed so."
-    )
     title = f"Tukey's HSD and t tests: {heading(criterion, dataset)}"
     key = f"tukey_{criterion}_{dataset}"
-    return rows.table(key, "statistics", title, [text, *notes, paper_note(used)], digits=4)
+    return rows.table(key, "statistics", title, [note("tukey"), *notes, paper_note(used)], digits=4)
 
 
 def _published_pairs(

@@ -7,6 +7,7 @@ import io
 from dataclasses import dataclass
 
 from xling_tasks.output import harmless, markdown_table
+from xling_tasks.pages import texts
 
 Value = str | int | float | None
 """What a cell holds; None is undefined or unknown, and never shown as a number."""
@@ -87,3 +88,9 @@ def as_csv(table: Table) -> str:
         marked = "yes" if index in table.published else "no"
         writer.writerow([*("" if value is None else harmless(value) for value in row), marked])
     return out.getvalue()
+
+
+def note(name: str, **values: str) -> str:
+    """How to read a table, as `pages/texts.yaml` has it under `tables`, with its places filled."""
+    text = str(texts()["tables"][name])
+    return text.format(**values) if values else text

@@ -16,7 +16,7 @@ from xling_tasks.report.inference import Draws, column_interval
 from xling_tasks.report.model import Report
 from xling_tasks.report.tables.grid import heading, is_language, shown_temperature
 from xling_tasks.report.tables.rows import Rows
-from xling_tasks.report.tables.table import Table, Value
+from xling_tasks.report.tables.table import Table, Value, note
 
 _HEADS = ("metric", "T", "model", "language", "questions", "value", "low", "high")
 WITHOUT = "without one"
@@ -49,18 +49,11 @@ def _table(
             keep = np.array([labels.get(key, WITHOUT) == label for key in task.ids])
             for cells in _lines(task, keep, draws):
                 rows.add(label, *cells)
-    note = (
-        f"Over the questions of each {kind} alone, with intervals over them: few "
-        "questions, wide intervals. No differences are tested here."
-    )
+    told = note("topics", kind=kind)
     if kind == "topic":
-        note += (
-            " Topics were named by a judge or a person (--topics); 'unclassified' are questions "
-            "that no topic could be read for, 'without one' those that the file does not have. "
-            "The paper shows accuracy per topic as a picture only."
-        )
+        told += f" {note('topics_named')}"
     title = f"{heading(criterion, dataset)}: by {kind}"
-    return rows.table(f"by_{kind}_{criterion}_{dataset}", criterion, title, [note])
+    return rows.table(f"by_{kind}_{criterion}_{dataset}", criterion, title, [told])
 
 
 def _lines(task: Task, keep: NDArray[np.bool_], draws: Draws) -> Iterator[list[Value]]:

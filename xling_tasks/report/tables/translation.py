@@ -19,7 +19,7 @@ from xling_tasks.report.paired import over
 from xling_tasks.report.stats import Statistics
 from xling_tasks.report.tables.grid import heading, recorded
 from xling_tasks.report.tables.rows import Rows
-from xling_tasks.report.tables.table import Table, Value
+from xling_tasks.report.tables.table import Table, Value, note
 from xling_tasks.report.unread import measured
 
 _HEADS = (
@@ -27,21 +27,6 @@ _HEADS = (
     *("gap", "gap low", "gap high"),
     *("gap without", "gap without low", "gap without high", "n without"),
 )
-_NOTE = (
-    "Signs, told from the texts alone; none is a proof (a number may be spelt out, a negation be "
-    f"in a verb). {'; '.join(f'{sign}: {what}' for sign, what in SIGNS.items())}. "
-    "An undefined count: negations of the language are not known here."
-)
-_GAPS = (
-    "Gap: language minus English over all questions that were read in both, flagged ones too; "
-    "without: over those without any sign in that language. Exploratory, with intervals over "
-    "questions: as far as the gap goes with the signs, it may be the translation's."
-)
-_SEVERAL = (
-    "The same questions in several forms: a gap that a back-translation has too was lost in "
-    "translating; one that only the translations have may be the model's."
-)
-
 Found: TypeAlias = dict[str, frozenset[str]]
 """Question -> its signs."""
 
@@ -87,7 +72,9 @@ def translation_tables(report: Report) -> Iterator[Table]:
         if several or any(any(found.values()) for *_, found in lines):
             dataset = min(datasets, key=len)
             title = f"{heading(criterion, dataset)}: what translation did"
-            notes = [_NOTE, _GAPS, *([_SEVERAL] if several else [])]
+            meant = "; ".join(f"{sign}: {what}" for sign, what in SIGNS.items())
+            notes = [note("translation", signs=meant), note("translation_gaps")]
+            notes += [note("translation_several")] * several
             yield rows.table(f"translation_{criterion}_{dataset}", criterion, title, notes)
 
 

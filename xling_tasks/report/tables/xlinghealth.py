@@ -13,7 +13,6 @@ from xling_tasks.data.published import Figure, published
 from xling_tasks.data.records import LANGUAGE_NAMES
 from xling_tasks.languages import in_order
 from xling_tasks.report.tables.grid import (
-    DROP_NOTE,
     Bounded,
     Grid,
     Grids,
@@ -26,18 +25,9 @@ from xling_tasks.report.tables.grid import (
     shown_temperature,
 )
 from xling_tasks.report.tables.rows import Rows, cells_of, heads_of, wide_heads
-from xling_tasks.report.tables.table import Table
+from xling_tasks.report.tables.table import Table, note
 
 _IN_LANGUAGE = "language_consistency_published"
-_A4_NOTE = (
-    "language_consistency_published counts as the paper's code does, only sentences that langid "
-    "calls English, Spanish, Chinese or Hindi; its Table A4 does not say over which dataset."
-)
-_BERTSCORE_NOTE = (
-    "How the published BERTScore was made is not settled: the paper's code as it stands takes "
-    "layer 12 and would not rescale, but the size of its numbers suggests rescaling. Ours takes "
-    "layer 9 and rescales, as the bert_score package does."
-)
 _A4_NAMES = {_IN_LANGUAGE: "language_consistency_percent"}
 A11_NAMES = {"acc": "accuracy", "auc_hard": "auc"}
 _A11_NAMES = {
@@ -63,16 +53,12 @@ def consistency_tables(grids: Grids) -> Iterator[Table]:
         translated = ""
         if any(name in SIMILAR for name in grid.metrics):
             translated = " The others are on answers translated to English."
-        notes = [
-            "Values are means over questions. Metrics that end in _src are made on answers in "
-            f"their own language: they compare models, never languages.{translated} At temperature "
-            f"0, answers that were asked for once have no similarity. {DROP_NOTE}",
-            *grid.notes,
-        ]
+        told = note("consistency", translated=translated)
+        notes = [f"{told} {note('drop')}", *grid.notes]
         whole = has_means(grid)
         beside = figures if whole else []
         extra = [f"'{_MEAN}' is the unweighted mean over the five temperatures."] if whole else []
-        notes += [*extra, paper_note(beside), _BERTSCORE_NOTE if beside else ""]
+        notes += [*extra, paper_note(beside), note("bertscore") if beside else ""]
         yield _consistency(grid, beside, notes, whole)
         if figures and not whole:
             yield _published_consistency(grid, figures)
@@ -92,7 +78,8 @@ def _consistency(grid: Grid, figures: list[Figure], notes: list[str], whole: boo
             rows.wide(start, grid.sources(tau), metric, languages, drops=drops)
             if metric == _IN_LANGUAGE:
                 at = [item for item in spoken if float(item.temperature) == tau]
-                notes += [_A4_NOTE, paper_note(at)] if at and _A4_NOTE not in notes else []
+                spoken_of = note("spoken")
+                notes += [spoken_of, paper_note(at)] if at and spoken_of not in notes else []
                 rows.wide(start, printed(at, _A4_NAMES, 0.01), metric, languages)
         if whole:
             rows.wide((metric, _MEAN), _means(grid), metric, languages, drops=drops)
@@ -105,12 +92,8 @@ def _published_consistency(grid: Grid, figures: list[Figure]) -> Table:
     rows = Rows(("metric", "T", "model", *wide_heads(languages, average=False)))
     for metric in dict.fromkeys(item.metric for item in figures):
         rows.wide((metric, _MEAN), printed(figures), metric, languages)
-    note = (
-        "Means over the temperatures 0, 0.25, 0.5, 0.75 and 1: not comparable with a single "
-        "temperature, and no model here has a metric at all five."
-    )
     title = f"Published consistency, {dataset_title(grid.dataset)}"
-    texts = [note, paper_note(figures), DROP_NOTE]
+    texts = [note("consistency_published"), paper_note(figures), note("drop")]
     return rows.table(f"{grid.key}_published", grid.criterion, title, texts, digits=4)
 
 
@@ -163,7 +146,7 @@ def verifiability_tables(grids: Grids) -> Iterator[Table]:
             _add(rows, grid, _MEAN, _means(grid))
         beside = rows if whole else Rows(rows.columns)
         _add(beside, grid, _MEAN, printed(figures, _A11_NAMES))
-        notes = [f"{grid.known.note} {DROP_NOTE}", *grid.notes]
+        notes = [f"{grid.known.note} {note('drop')}", *grid.notes]
         last = _mean_note(figures) if whole else ""
         yield rows.table(grid.key, grid.criterion, grid.heading, [*notes, last], digits=4)
         if figures and not whole:
@@ -177,7 +160,7 @@ def likelihood_tables(grids: Grids) -> Iterator[Table]:
     for grid in grids["verifiability_ll"]:
         rows = Rows(("T", "model", "language", *heads_of(grid.known.columns)))
         _add(rows, grid, None, grid.sources(), spreads=())
-        notes = [f"{grid.known.note} {DROP_NOTE}", *grid.notes]
+        notes = [f"{grid.known.note} {note('drop')}", *grid.notes]
         yield rows.table(grid.key, grid.criterion, grid.heading, notes, digits=4)
 
 
@@ -210,20 +193,11 @@ def filtered_tables(grids: Grids) -> Iterator[Table]:
             tau = shown_temperature(float(about[1]))
             rows.add(None, None, tau, model, *cells, published=True)
     if rows.rows:
-        note = (
-            "Percent of the answers asked for, over all temperatures of a run; refusals in words "
-            "are answers and are not among them. The paper's table does not say which criterion "
-            "and dataset it is of."
-        )
         title = "Answers held back by a content filter"
-        texts = [note, paper_note(figures)]
+        texts = [note("filtered"), paper_note(figures)]
         yield rows.table("filtered", "coverage", title, texts, digits=2)
 
 
 def _mean_note(figures: Sequence[Figure]) -> str:
-    text = (
-        f"'{_MEAN}' is the unweighted mean over the temperatures 0, 0.25, 0.5, 0.75 and 1; 'sd "
-        "over T' the standard deviation over them (divisor 5; the paper does not say its own): it "
-        "is not that of repeated runs."
-    )
+    text = note("mean_of_five", mean=_MEAN)
     return f"{text} {paper_note(figures)}".strip()
