@@ -6,12 +6,13 @@ Nothing else in the project keeps a table of languages, but for the phrases that
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import regex
-import yaml
+from xling_metrics.yaml_file import read_yaml
 
 # ISO 15924 codes of scripts -> the names that Unicode has for them.
 SCRIPTS = {
@@ -113,34 +114,86 @@ class Language(NamedTuple):
         return len(kinds) == 1 and kinds != {SCRIPTS["Latn"]}
 
 
-_FILE = Path(__file__).with_name("languages.yaml")
-_RENAMED = {"aliases": "others", "words": "segmenter"}
-
-
-def _row(code: str, fields: dict[str, Any]) -> Language:
-    named = {_RENAMED.get(key, key): value for key, value in fields.items()}
-    unknown = named.keys() - set(Language._fields)
-    if unknown or not {"name", "nllb"} <= named.keys():
-        what = f"unknown field {min(unknown)!r}" if unknown else "a row needs name and nllb"
-        raise ValueError(f"{_FILE}, {code}: {what}")
-    fixed: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in named.items()}
-    return Language(code, **fixed)
-
-
-def _read() -> dict[str, Language]:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    rows = yaml.load(_FILE.read_text(encoding="utf-8"), loader)
-    return {code: _row(code, fields) for code, fields in rows.items()}
-
-
-KNOWN = _read()
-"""Every language by its code."""
-
-
 def language_code(language: str) -> str:
     """The two-letter code: `zh-CN` and `zh_Hant` give `zh`, the old `iw` gives `he`."""
     code = language.lower().replace("_", "-").split("-")[0]
     return _OLD_CODES.get(code, code)
+
+
+_FILE = Path(__file__).with_name("languages.yaml")
+_RENAMED = {"aliases": "others", "words": "segmenter"}
+_IN_FILE = {name: key for key, name in _RENAMED.items()}
+
+
+def _row(code: str, fields: Any) -> Language:
+    where = f"{_FILE}, {code}"
+    if not re.fullmatch("[a-z]{2,3}", code) or language_code(code) != code:
+        raise ValueError(
+            f"{where}: a language is known by its two letters of ISO 639-1, or three of 639-3, in "
+            "lower case"
+        )
+    if not isinstance(fields, dict):
+        raise ValueError(f"{where}: a row is like {{name: Finnish, nllb: fin_Latn}}")
+    unknown = fields.keys() - {_IN_FILE.get(name, name) for name in Language._fields[1:]}
+    if unknown or not {"name", "nllb"} <= fields.keys():
+        what = f"unknown field {min(unknown)!r}" if unknown else "a row needs name and nllb"
+        raise ValueError(f"{where}: {what}; `Language` in languages.py has all fields")
+    fixed: dict[str, Any] = {}
+    for key, value in fields.items():
+        name = _RENAMED.get(str(key), str(key))
+        _check_type(f"{where}: {key}", value, Language._field_defaults.get(name))
+        fixed[name] = tuple(value) if isinstance(value, list) else value
+    return _with_scripts(where, Language(code, **fixed))
+
+
+def _check_type(where: str, value: Any, default: Any) -> None:
+    """Raise for a value of another kind than the field's: text, true or false, number, list."""
+    if isinstance(default, bool):
+        right, kind = isinstance(value, bool), "true or false"
+    elif isinstance(default, float):
+        right = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= 1.5
+        kind = "a number between 0 and 1.5"
+    elif isinstance(default, tuple) or where.endswith(": words"):
+        right = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        kind = "a list, as in [a, b]"
+    else:
+        right, kind = isinstance(value, str) and bool(value.strip()), "a text"
+    if not right:
+        raise ValueError(f"{where}: expected {kind}, got {value!r:.60}")
+
+
+def _with_scripts(where: str, row: Language) -> Language:
+    if not re.fullmatch("[a-z]{3}_[A-Z][a-z]{3}", row.nllb):
+        raise ValueError(
+            f"{where}: nllb: expected a code of ISO 639-3 and a script, as in fin_Latn, got "
+            f"{row.nllb!r}"
+        )
+    unknown = [script for script in (row.script, *row.scripts) if script not in SCRIPTS]
+    if unknown:
+        raise ValueError(
+            f"{where}: the script {unknown[0]!r} is not known. Known: {', '.join(SCRIPTS)}; "
+            "another is added to SCRIPTS in languages.py, with Unicode's name for it"
+        )
+    if row.scripts and row.scripts[0] != row.script:
+        raise ValueError(f"{where}: scripts: the first is that of nllb, {row.script}")
+    return row
+
+
+def _read() -> dict[str, Language]:
+    rows = {code: _row(code, fields) for code, fields in read_yaml(_FILE).items()}
+    names: dict[str, str] = {}
+    for code, row in rows.items():
+        for what in (row.name, row.nllb):
+            if names.setdefault(what, code) != code:
+                raise ValueError(f"{_FILE}, {code}: {what!r} is {names[what]}'s already")
+        unknown = [other for other in row.near if other not in rows or other == code]
+        if unknown:
+            raise ValueError(f"{_FILE}, {code}: near: {unknown[0]!r} is no other row of the file")
+    return rows
+
+
+KNOWN = _read()
+"""Every language by its code."""
 
 
 def known(language: str) -> Language | None:

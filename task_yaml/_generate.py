@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import json
+import sys
 from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import NamedTuple
 import yaml
 
 from xling_tasks.data.records import MMEDBENCH, MMLU_CLINICAL, XLINGHEALTH
+from xling_tasks.errors import XlingError
 from xling_tasks.languages import stop_texts
 
 DEMO = "demo"
@@ -240,8 +242,10 @@ def _group(name: str, members: list[str], averaged: tuple[str, ...] = ()) -> str
     return f"group: {name}\ntask:\n{listed}{aggregate}metadata:\n  version: 1.0\n"
 
 
-def main() -> None:
-    """Rewrite all files and remove generated ones that are no more."""
+def main() -> int:
+    """Rewrite all files, remove generated ones that are no more, and say what languages lack."""
+    from xling_task_yaml._lacking import lacking
+
     folder = Path(__file__).parent
     wanted = files()
     for old in folder.glob("*/*.yaml"):
@@ -249,7 +253,13 @@ def main() -> None:
             old.unlink()
     for path, content in wanted.items():
         (folder / path).write_text(content, encoding="utf-8")
+    try:
+        lines = lacking()
+    except XlingError as error:
+        lines = [str(error)]
+    print("\n".join(lines) or f"{len(wanted)} task files; every language has what its tasks need.")
+    return 1 if lines else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -16,6 +16,7 @@ import scripted
 from xling_tasks.cli import COMMANDS, MOVED, main
 from xling_tasks.commands.options import read_metadata
 from xling_tasks.commands.table import table
+from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import SettingError
 
 BIN = Path(sys.executable).parent
@@ -45,8 +46,8 @@ def test_cost_counts_what_a_run_asks_for(capsys, run, serve):
         for row in rows
         if row["task"] == "total" and row["role"] == "model"
     }
-    # 4 languages x (24 answers + 24 x 11 answers of consistency + 120 rows x 2 temperatures)
-    assert by_kind == {"generate_until": 4 * (24 + 24 * 11 + 240)}
+    # Per language 24 answers, 24 x 11 answers of consistency, and 120 rows x 2 temperatures.
+    assert by_kind == {"generate_until": len(RECORDS["demo"].languages) * (24 + 24 * 11 + 240)}
 
 
 def test_cost_follows_limit_and_temperatures(capsys):
@@ -304,7 +305,8 @@ def test_a_run_writes_table_results_and_samples(tmp_path, capsys):
     assert content["configs"]["xlinghealth_verifiability_demo_en"]["metadata"]["xling"]["settings"][
         "temperatures"
     ] == [0.0, 0.5]
-    assert len(list(tmp_path.glob("out/*/samples_*.jsonl"))) == 12
+    n_tasks = 3 * len(RECORDS["demo"].languages)
+    assert len(list(tmp_path.glob("out/*/samples_*.jsonl"))) == n_tasks
 
 
 def test_cost_covers_translation_by_a_model(capsys):

@@ -17,7 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
+from xling_metrics.languages import KNOWN
+from xling_metrics.yaml_file import TEXT, read_yaml
 
 from xling_tasks.criteria import NO_RESPONSE, OPTIONS
 from xling_tasks.models.judge import read_verdict as read_judge
@@ -26,12 +27,6 @@ from xling_tasks.readers.verdict import read_verdict
 
 HERE = Path(__file__).parent
 SAMPLE = HERE.parents[1] / "xling_tasks" / "data" / "sample" / "mmedbench_demo" / "Test"
-LANGUAGES = {
-    "letters": {"en": "English", "zh": "Chinese", "ja": "Japanese", "fr": "French",
-                "ru": "Russian", "es": "Spanish"},
-    "verdicts": dict.fromkeys(("en", "es", "zh", "hi")),
-    "judges": dict.fromkeys(("en", "es", "zh", "hi")),
-}  # fmt: skip
 VERDICTS = {"yes": 1, "no": 0, "none": None}
 
 
@@ -56,17 +51,25 @@ def rows(kind: str) -> Iterator[tuple[str, str, Any, Any, Mapping[str, Any]]]:
     """Form, language, cell, what it means and the language's words, for every cell.
 
     Raises:
-        ValueError: For a row without a cell for a language.
+        ValueError: For a row without a cell for a language, or with one for a language that has
+            no `words`.
     """
-    table = yaml.load((HERE / f"{kind}.yaml").read_text("utf-8"), yaml.BaseLoader)
+    table = _table(kind)
     for form, row in table["rows"].items():
         cells = {key: cell for key, cell in row.items() if key != "means"}
         if "all" in cells:
-            cells |= dict.fromkeys(LANGUAGES[kind], cells.pop("all"))
-        if set(cells) != set(LANGUAGES[kind]):
-            raise ValueError(f"{kind}.yaml: {form!r} has cells for {sorted(cells)}")
+            cells |= dict.fromkeys(table["words"], cells.pop("all"))
+        for language in table["words"].keys() - cells:
+            raise ValueError(f"{HERE}/{kind}.yaml: row {form!r}: no cell for {language}; say it so")
+        for language in cells.keys() - table["words"]:
+            raise ValueError(f"{HERE}/{kind}.yaml: row {form!r}: {language} has no line in `words`")
         for language, cell in cells.items():
             yield form, language, cell, row.get("means"), table["words"][language]
+
+
+def _table(kind: str) -> Any:
+    """The ways of a kind; the languages are those that have `words`."""
+    return read_yaml(HERE / f"{kind}.yaml", TEXT)
 
 
 def filled(cell: str, values: Mapping[str, str]) -> str:
@@ -79,10 +82,10 @@ def letters() -> Iterator[Said]:
     questions = {
         language: [
             json.loads(line)
-            for line in (SAMPLE / f"{name}.jsonl").read_text("utf-8").splitlines()
+            for line in (SAMPLE / f"{KNOWN[language].name}.jsonl").read_text("utf-8").splitlines()
             if line
         ]
-        for language, name in LANGUAGES["letters"].items()
+        for language in _table("letters")["words"]
     }
     for form, language, cell, means, words in rows("letters"):
         for number, row in enumerate(questions[language]):
@@ -131,7 +134,13 @@ def fresh(kind: str, case: Mapping[str, Any]) -> Said:
     language, reply, means = case["language"], case["reply"], case["means"]
     if kind == "verdict":
         return Said(kind, language, reply, VERDICTS[means or "none"], read_verdict(reply))
-    options = dict(zip("ABCDE", case.get("texts", TEXTS[language]).split("|"), strict=True))
+    texts = case.get("texts") or TEXTS.get(language)
+    if texts is None:
+        raise ValueError(
+            f"letter_fresh_replies.jsonl: {reply!r} has no `texts`, and TEXTS in {__file__} no "
+            f"options in {language}; give one of them"
+        )
+    options = dict(zip("ABCDE", texts.split("|"), strict=True))
     read = read_letters(reply, options, several=case.get("several", False))
     return Said(kind, language, reply, means and frozenset(means), read)
 

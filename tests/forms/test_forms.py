@@ -8,8 +8,7 @@ import pytest
 from conftest import DATA, read_jsonl
 from forms import forms
 
-from xling_tasks.readers.kinds import PHRASES
-from xling_tasks.readers.lexicon import phrases
+from xling_tasks.readers.phrase_files import phrases, twice
 from xling_tasks.readers.plain import one_form
 from xling_tasks.readers.verdict_lexer import spelled
 
@@ -54,17 +53,7 @@ def test_replies_written_before_the_rules_were_looked_at_are_never_read_wrong(ki
 
 def test_no_phrase_stands_twice_in_a_language():
     """Of two the first kind counts, and the other is dead: whoever changes it wonders."""
-    twice = []
-    for language, kinds in phrases().items():
-        for part in (kinds.get("verdict", {}), {k: v for k, v in kinds.items() if k != "verdict"}):
-            counted = Counter(
-                one_form(text.casefold())
-                for kind, texts in part.items()
-                if kind in PHRASES
-                for text in texts
-            )
-            twice += [(language, text) for text, n in counted.items() if n > 1]
-    assert twice == []
+    assert list(twice()) == []
 
 
 def test_phrases_of_verdicts_stand_in_the_spelling_that_replies_are_read_in():

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from xling_metrics.language import LABELS, has_own_script
-from xling_metrics.languages import KNOWN, SCRIPTS, Language, known, language_code, letters_of
+from xling_metrics.languages import KNOWN, Language, known, letters_of
 
 pytestmark = pytest.mark.core
 
 
-@pytest.mark.parametrize("row", KNOWN.values(), ids=str)
-def test_a_row_is_well_formed(row: Language):
-    assert row.name and row.code == language_code(row.code)
-    assert row.script in SCRIPTS and row.nllb[:3].isalpha()
-    assert set(row.scripts) <= SCRIPTS.keys() and (not row.scripts or row.script == row.scripts[0])
-    assert set(row.near) <= KNOWN.keys() - {row.code}
-    assert 0 < row.density <= 1.5
+@pytest.mark.parametrize("row", KNOWN.values(), ids=lambda row: row.code)
+def test_a_row_of_ours_has_its_groups_and_no_other(row: Language):
     assert bool(row.script_group) == bool(row.branch) == bool(row.family) == (
         row.ours and row.code != "en"
     )  # fmt: skip
@@ -49,14 +46,44 @@ def test_letters_of_scripts():
     assert letters_of(known("sr").unicode_scripts).findall("lek лек") == list("lekлек")
 
 
-def test_a_row_with_a_wrong_field_is_named(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("dag: {name: Dagbani, nllb: dag_Latn, nearr: [dag]}", r"dag: unknown field 'nearr'"),
+        ("dag: {name: Dagbani}", "dag: a row needs name and nllb"),
+        ("dag: Dagbani", "dag: a row is like {name: Finnish"),
+        ("DAG: {name: Dagbani, nllb: dag_Latn}", "DAG: a language is known by its two letters"),
+        ("in: {name: Indonesian, nllb: ind_Latn}", "in: a language is known by its two letters"),
+        ("dag: {name: Dagbani, nllb: dag}", "dag: nllb: expected a code of ISO 639-3 and a script"),
+        ("dag: {name: Dagbani, nllb: dag_Lant}", "dag: the script 'Lant' is not known. Known: "),
+        ("dag: {name: Dagbani, nllb: dag_Latn, scripts: [Arab]}", "scripts: the first is .* Latn"),
+        ("dag: {name: Dagbani, nllb: dag_Latn, near: tw}", r"dag: near: expected a list, as in"),
+        ("dag: {name: Dagbani, nllb: dag_Latn, near: [no]}", r'line 1: .* quotation marks: "no"'),
+        ("dag: {name: Dagbani, nllb: dag_Latn, words: icu}", "dag: words: expected a list"),
+        ("dag: {name: Dagbani, nllb: dag_Latn, density: 3}", "density: expected a number between"),
+        ("dag: {name: Dagbani, nllb: dag_Latn, ours: 1}", "dag: ours: expected true or false"),
+        ("dag: {name: 3, nllb: dag_Latn}", "dag: name: expected a text, got 3"),
+        ("dag: {name: Dagbani, nllb: dag_Latn, near: [xx]}", "dag: near: 'xx' is no other row"),
+        ("no: {name: Norwegian, nllb: nor_Latn}", 'line 1: YAML takes no .* quotation marks: "no"'),
+        ("a: &a [x]\ndag: {name: Dagbani, nllb: dag_Latn}\ndag: 1", "line 3: 'dag' .* in line 2"),
+        ("dag: {name: Twi, nllb: dag_Latn}\ntw: {name: Twi, nllb: twi_Latn}", "tw: 'Twi' is dag's"),
+        ("dag: {name: 'Dagbani, nllb: dag_Latn}", r"line \d+: not valid YAML .* quotation marks"),
+    ],
+)
+def test_a_wrong_row_is_named(tmp_path, monkeypatch, text, message):
     from xling_metrics import languages
 
     path = tmp_path / "languages.yaml"
     monkeypatch.setattr(languages, "_FILE", path)
-    path.write_text("dag: {name: Dagbani, nllb: dag_Latn, nearr: [tw]}\n")
-    with pytest.raises(ValueError, match=r"languages\.yaml, dag: unknown field 'nearr'"):
+    path.write_text(f"{text}\n")
+    with pytest.raises(ValueError, match=rf"languages\.yaml.*{message}"):
         languages._read()
-    path.write_text("dag: {name: Dagbani}\n")
-    with pytest.raises(ValueError, match="dag: a row needs name and nllb"):
-        languages._read()
+
+
+def test_patterns_of_rows_can_be_compiled():
+    for row in KNOWN.values():
+        for field in ("declines", "negates"):
+            try:
+                re.compile(getattr(row, field))
+            except re.error as error:
+                pytest.fail(f"languages.yaml, {row.code}: {field}: no regular expression: {error}")

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from xling_tasks.readers.letter_lexer import lex
 from xling_tasks.readers.letters import read_letters
+from xling_tasks.readers.options import options_of
 
 DATA = Path(__file__).parents[1] / "cases"
 LANGUAGES = ("en", "zh", "ja", "fr", "ru", "es")
@@ -35,12 +37,14 @@ def hard_replies():
 
 
 def test_table_of_replies(replies):
+    """A line for each that is read otherwise: its kinds show which phrase is missing or wrong."""
     wrong = [
-        (case["language"], case["reply"], case["expected"], _read(case))
-        for case in replies
-        if _read(case) != case["expected"]
+        f"letter_replies.jsonl, line {number}: {case['reply']!r} is {case['expected']}, read as "
+        f"{read}; its kinds: {lex(case['reply'], options_of(case['options']))}"
+        for number, case in enumerate(replies, start=1)
+        if (read := _read(case)) != case["expected"]
     ]
-    assert wrong == []
+    assert not wrong, "\n".join(wrong)
 
 
 def test_tables_are_large_enough(replies, hard_replies):

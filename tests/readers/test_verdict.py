@@ -6,17 +6,21 @@ import pytest
 from conftest import DATA, read_jsonl
 
 from xling_tasks.readers.verdict import read_verdict
+from xling_tasks.readers.verdict_lexer import lex_verdict
 
 NAMES = {"yes": 1, "no": 0, "unknown": None}
 
 
 def test_table_of_replies(verdict_replies):
+    """A line for each that is read otherwise: its kinds show which phrase is missing or wrong."""
+    names = {value: name for name, value in NAMES.items()}
     wrong = [
-        (case["language"], case["reply"], case["expected"])
-        for case in verdict_replies
-        if read_verdict(case["reply"]) != NAMES[case["expected"]]
+        f"verdict_replies.jsonl, line {number}: {case['reply']!r} is {case['expected']!r} (one of "
+        f"{', '.join(NAMES)}), read as {name!r}; its kinds: {lex_verdict(case['reply'])}"
+        for number, case in enumerate(verdict_replies, start=1)
+        if (name := names[read_verdict(case["reply"])]) != case["expected"]
     ]
-    assert wrong == []
+    assert not wrong, "\n".join(wrong)
 
 
 def test_table_is_large_enough(verdict_replies):

@@ -156,7 +156,7 @@ def test_harm_within_the_margin_is_allowed_only_where_the_policy_says_so(tmp_pat
     ("rules:\n- {against: english, endpoints: harmm}", "endpoints: 'harmm' is not known. Did you mean"
      " 'harm'"),
     ("rules:\n- {against: english, endpoints: []}", "endpoints: expected all, or names, got []"),
-    ("rules:\n- {against: english, languages: [es, no]}", "quote it"),
+    ("rules:\n- {against: english, languages: [es, no]}", "needs quotation marks"),
     ("rules:\n- {against: english, languages: [all, es]}", "languages: expected all, or names"),
     ("rules:\n- {against: english, languages: en}", "en is what the others are held against"),
     ("rules:\n- {against: english, margin: 5}", "margin: must be a number between 0 and 1"),

@@ -32,6 +32,7 @@ def _advice(reply: str) -> set[str]:
 
 def test_scores_are_those_of_the_sets_of_advice(run, settings):
     _, metadata = settings
+    metadata |= {"languages": ["es", "zh", "hi"]}
     results = run(DEMO, metadata=metadata)
     samples = results["samples"][DEMO]
     assert len(samples) == 24
@@ -72,6 +73,7 @@ def test_scores_are_those_of_the_sets_of_advice(run, settings):
 
 def test_every_request_is_made_once(run, settings):
     served, metadata = settings
+    metadata |= {"languages": ["es", "zh", "hi"]}
     results = run(DEMO, metadata=metadata)
     samples = results["samples"][DEMO]
     kinds = Counter(
@@ -160,7 +162,7 @@ def test_translator_none_leaves_other_languages_unscored(run, settings, caplog):
 def test_unknown_languages_are_refused(run):
     with pytest.raises(SettingError, match="unknown language 'xx'"):
         run(DEMO, metadata={"languages": ["xx"]})
-    with pytest.raises(SettingError, match="has no 'fr'; its languages are en, es, zh, hi"):
+    with pytest.raises(SettingError, match="has no .fr.; its languages are en, es, zh, hi"):
         run(DEMO, metadata={"languages": ["fr"]})
     with pytest.raises(SettingError, match="at least one language beside English"):
         run(DEMO, metadata={"languages": ["en"]})
@@ -462,6 +464,7 @@ def test_cost_counts_what_the_judge_and_the_model_are_asked(run, settings, capsy
     from xling_tasks.cli import main
 
     served, metadata = settings
+    metadata |= {"languages": ["es", "zh", "hi"]}
     words = ["cost", "--tasks", DEMO, "--json", "--limit", "4", "--metadata", json.dumps(metadata)]
     assert main(words) == 0
     rows = json.loads(capsys.readouterr().out)

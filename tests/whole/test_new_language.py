@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -51,8 +52,11 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = house / "xling_metrics" / "languages.yaml"
     rows.write_text(rows.read_text() + ROW)
     ours = house / "xling_tasks"
-    demo = "    file: xlinghealth_demo\n"
-    _replaced(ours / "data/records.yaml", demo, f"{demo}    languages: [en, es, zh, hi, dag]\n")
+    records = ours / "data/records.yaml"
+    content = yaml.safe_load(records.read_text())
+    sample = {**content["xlinghealth"]["all"], **content["xlinghealth"]["demo"]}
+    content["xlinghealth"]["demo"]["languages"] = [*sample["languages"], "dag"]
+    records.write_text(yaml.safe_dump(content, allow_unicode=True, sort_keys=False))
     sample = ours / "data/sample/xlinghealth_demo.jsonl"
     lines = [json.loads(line) for line in sample.read_text().splitlines()]
     for line in lines:
@@ -71,20 +75,14 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return house
 
 
-def _replaced(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert text.count(old) == 1
-    path.write_text(text.replace(old, new))
-
-
-def _python(house: Path, *words: str) -> str:
+def _python(house: Path, *words: str, status: int = 0) -> str:
     paths = os.pathsep.join((str(house), str(ROOT / "tests")))
     done = subprocess.run(
         [sys.executable, *words], cwd=house, capture_output=True, text=True, timeout=300,
         env={**os.environ, "PYTHONPATH": paths, "XLING_CACHE": str(house / "cache")},
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-    return done.stdout
+    assert done.returncode == status, done.stdout[-2000:] + done.stderr[-4000:]
+    return done.stdout + (done.stderr if status else "")
 
 
 def test_its_own_tasks_alone_are_new(house):
@@ -108,6 +106,68 @@ def test_its_own_tasks_alone_are_new(house):
     # Groups that hold its tasks; no template, so no version, and no other language's task.
     assert changed and all(name.startswith("_xlinghealth") for name in changed)
     assert not any("template" in name for name in changed)
+
+
+ROWS, RECORDS = "xling_metrics/languages.yaml", "xling_tasks/data/records.yaml"
+TEXTS = "xling_tasks/data/prompt_files/xlinghealth.yaml"
+SAMPLE = "xling_tasks/data/sample/xlinghealth_demo.jsonl"
+WORDS = "xling_tasks/readers/phrases/dag.yaml"
+ALCOHOL = "Can I drink alcohol while taking paracetamol?"
+INSULIN = "How should I store my insulin at home?"
+SLIPS = {
+    "row": [(ROWS, "dag_Latn", "dag", "languages.yaml, dag: nllb: expected a code of ISO 639-3")],
+    "script": [
+        (ROWS, "dag_Latn", "dag_Grek", r"'answer' \[dag\]: is not in the letters of Dagbani"),
+        (SAMPLE, " ", " ", "id 23: question_Dagbani: is not in the letters of Dagbani"),
+    ],
+    "code": [(RECORDS, "- dag", "- dga", "records.yaml, demo: the language 'dga' has no row")],
+    "field": [
+        (RECORDS, "- dag", "- dag\n    langs: dag", "records.yaml, demo: unknown field 'langs'")
+    ],
+    "Norwegian": [(RECORDS, "- dag", "- no", 'line .* YAML takes no .* quotation marks: "no"')],
+    "column": [(SAMPLE, "question_Dagbani", "question_Dag", "'question_Dagbani' is missing")],
+    "code of a prompt": [
+        (TEXTS, "dag: ", "dga: ", r"xlinghealth.yaml: prompt '\w+' \[dga\]: unknown language")
+    ],
+    "kind": [(WORDS, "yes: [", "yess: [", "dag.yaml: verdict: unknown kind 'yess'. Did you mean")],
+    "part": [(WORDS, "verd", "noun: [x]\nverd", "unknown kind 'noun'. It stands below verdict:")],
+    "no list": [(WORDS, "[iin]", "iin", r"dag.yaml: verdict: yes: expected a list, .* got 'iin'")],
+    "several": [
+        (ROWS, ", question: 'Bohigu:'", "", "languages.yaml, dag: no `question`"),
+        (
+            TEXTS,
+            "verifiability:\n  dag",
+            "verifiability:\n  tw",
+            r"'verifiability' \[dag\]: there is",
+        ),
+        (SAMPLE, f"{ALCOHOL} (dag)", "", "id 1, answer_ids 1, in Dagbani: question text missing"),
+        (SAMPLE, f"{INSULIN} (dag)", INSULIN, "id 3: question_Dagbani: is the English text"),
+        (WORDS, "[iin]", "[aayi]", "dag.yaml: verdict: 'aayi' stands in yes and in no"),
+    ],
+    "silent": [
+        (TEXTS, "Bohigu:", "Bohisi:", r"\[dag\]: no line Bohigu: {question}"),
+        (WORDS, "yes: [iin], ", "", "dag.yaml: verdict: yes: there is none; a Yes in Dagbani"),
+    ],
+}
+
+
+@pytest.mark.parametrize("slips", SLIPS.values(), ids=SLIPS)
+def test_a_slip_is_named_with_file_and_row_by_the_generator(house, slips):
+    """Not by a wrong score: what would do nothing, or be taken for something else, is told."""
+    before = {house / file: (house / file).read_text() for file, *_ in slips}
+    now = dict(before)
+    for file, right, wrong, _ in slips:
+        assert right in now[house / file]
+        now[house / file] = now[house / file].replace(right, wrong)
+    try:
+        for path, text in now.items():
+            path.write_text(text)
+        told = _python(house, "-m", "xling_task_yaml._generate", status=1)
+    finally:
+        for path, text in before.items():
+            path.write_text(text)
+    for *_, said in slips:
+        assert re.search(said, told), told[-2000:]
 
 
 def test_it_is_asked_and_read_through_the_harness(house):

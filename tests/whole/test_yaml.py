@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
 
@@ -12,10 +13,20 @@ from lm_eval.tasks import TaskManager
 from lm_eval.tasks._yaml_loader import load_yaml
 from xling_task_yaml._generate import _leaf, files, groups
 
-from xling_tasks.data.records import RECORDS
+from xling_tasks.data.records import MMEDBENCH_LANGUAGES, RECORDS, XLINGHEALTH
 
 FOLDER = Path(xling_task_yaml.__file__).parent
 YAMLS = sorted(FOLDER.rglob("*.yaml"))
+REAL = tuple(key for key, record in XLINGHEALTH.items() if not record.bundled)
+
+
+def _in(*datasets: str) -> int:
+    """Languages of data sets of XLingHealth, all together: a criterion's tasks over them."""
+    return sum(len(XLINGHEALTH[dataset].languages) for dataset in datasets)
+
+
+def _endings(languages: Iterable[str]) -> list[str]:
+    return ["", *(f"_{code}" for code in languages)]
 
 
 def test_files_are_what_the_generator_writes():
@@ -58,16 +69,24 @@ def test_all_files_are_in_the_index_with_all_members():
 @pytest.mark.parametrize(
     ("name", "n_tasks", "one_of_them"),
     [
-        ("xlinghealth_correctness_liveqa", 4, "xlinghealth_correctness_liveqa_hi"),
-        ("xlinghealth_verifiability_ll_demo", 4, "xlinghealth_verifiability_ll_demo_en"),
+        ("xlinghealth_correctness_liveqa", _in("liveqa"), "xlinghealth_correctness_liveqa_hi"),
+        (
+            "xlinghealth_verifiability_ll_demo",
+            _in("demo"),
+            "xlinghealth_verifiability_ll_demo_en",
+        ),
         ("xlinghealth_medicationqa_zh", 3, "xlinghealth_consistency_medicationqa_zh"),
         ("xlinghealth_demo_es", 3, "xlinghealth_verifiability_demo_es"),
-        ("xlinghealth_consistency_hi", 3, "xlinghealth_consistency_healthqa_hi"),
-        ("xlinghealth_hi", 9, "xlinghealth_verifiability_liveqa_hi"),
-        ("xlinghealth_verifiability_ll_hi", 3, "xlinghealth_verifiability_ll_liveqa_hi"),
-        ("xlinghealth_liveqa", 12, "xlinghealth_correctness_liveqa_en"),
-        ("xlinghealth", 36, "xlinghealth_correctness_healthqa_en"),
-        ("xlinghealth_demo", 12, "xlinghealth_correctness_demo_en"),
+        ("xlinghealth_consistency_hi", len(REAL), "xlinghealth_consistency_healthqa_hi"),
+        ("xlinghealth_hi", 3 * len(REAL), "xlinghealth_verifiability_liveqa_hi"),
+        (
+            "xlinghealth_verifiability_ll_hi",
+            len(REAL),
+            "xlinghealth_verifiability_ll_liveqa_hi",
+        ),
+        ("xlinghealth_liveqa", 3 * _in("liveqa"), "xlinghealth_correctness_liveqa_en"),
+        ("xlinghealth", 3 * _in(*REAL), "xlinghealth_correctness_healthqa_en"),
+        ("xlinghealth_demo", 3 * _in("demo"), "xlinghealth_correctness_demo_en"),
         ("mmedbench_mcqa_demo", 6, "mmedbench_mcqa_demo_ja"),
         ("mmedbench_ru", 2, "mmedbench_rationale_ru"),
         ("mmedbench_demo_fr", 2, "mmedbench_mcqa_demo_fr"),
@@ -82,18 +101,23 @@ def test_groups_that_people_try(name, n_tasks, one_of_them):
 def test_every_product_of_the_parts_of_a_name_is_there():
     names = {path.stem.removeprefix("_") for path in YAMLS}
     criteria = ["", "_correctness", "_consistency", "_verifiability", "_verifiability_ll"]
-    datasets = ["", "_healthqa", "_liveqa", "_medicationqa", "_demo"]
-    languages = ["", "_en", "_es", "_zh", "_hi"]
-    guesses = {"xlinghealth" + "".join(parts) for parts in product(criteria, datasets, languages)}
+    # Without a data set in its name, a group holds the published ones.
+    datasets = [("", RECORDS["healthqa"])]
+    datasets += [(f"_{key}", XLINGHEALTH[key]) for key in (*REAL, "demo")]
+    guesses = {
+        "xlinghealth" + "".join((criterion, dataset, language))
+        for dataset, record in datasets
+        for criterion, language in product(criteria, _endings(record.languages))
+    }
     kinds = ["", "_mcqa", "_mcqa_ll", "_mcqa_ft", "_rationale", "_rationale_ft"]
-    of_mmedbench = ["", "_en", "_zh", "_ja", "_fr", "_ru", "_es"]
+    of_mmedbench = _endings(MMEDBENCH_LANGUAGES)
     guesses |= {
         "mmedbench" + "".join(parts) for parts in product(kinds, ["", "_demo"], of_mmedbench)
     }
     assert guesses - names == set()
 
 
-@pytest.mark.parametrize("language", ["en", "es", "zh", "hi"])
+@pytest.mark.parametrize("language", XLINGHEALTH["demo"].languages)
 @pytest.mark.parametrize("criterion", ["correctness", "verifiability", "verifiability_ll"])
 def test_every_kind_of_task_loads(criterion, language):
     name = f"xlinghealth_{criterion}_demo_{language}"

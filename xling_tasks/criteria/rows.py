@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
+from xling_metrics.yaml_file import read_yaml
 
 from xling_tasks.criteria.forms import (
     Column,
@@ -23,9 +23,7 @@ from xling_tasks.criteria.shown import Shown
 
 _FILE = Path(__file__).with_name("criteria.yaml")
 _EACH = "_judge*"
-CONTENT = yaml.load(
-    _FILE.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-)
+CONTENT = read_yaml(_FILE)
 
 
 def criterion(key: str, shown: Shown | None = None) -> Criterion:

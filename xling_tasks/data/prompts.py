@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
+from xling_metrics.yaml_file import YamlError, read_yaml
 
 from xling_tasks.data.prompt_forms import FIELD, KEYS, OURS, TARGETS, Form, fields_of, fill, form_of
 from xling_tasks.errors import PromptError, did_you_mean
@@ -100,7 +100,7 @@ class Prompts:
 
     def __init__(self, path: str | None = None) -> None:
         entries = {} if path is None else _entries(Path(path).expanduser())
-        self._texts = {name: dict(entry.texts) for name, entry in _bundled().items()}
+        self._texts = {name: dict(texts) for name, texts in _bundled().items()}
         self._given = {name: entry.texts for name, entry in entries.items()}
         self._forms = {name: entry.form for name, entry in entries.items()}
         for name, texts in self._given.items():
@@ -158,19 +158,33 @@ class _Entry(NamedTuple):
     form: Form
 
 
+def bundled_texts() -> dict[str, tuple[Path, dict[str, str]]]:
+    """Our prompts: name -> the file that has it, and its text by language.
+
+    Raises:
+        PromptError: As `Prompts`; or for a name that two files have.
+    """
+    found: dict[str, tuple[Path, dict[str, str]]] = {}
+    for file in sorted(FOLDER.glob("*.yaml")):
+        for name, entry in _entries(file).items():
+            if name in found:
+                raise PromptError(f"{file}: prompt {name!r} stands in {found[name][0]} too")
+            found[name] = (file, entry.texts)
+    return found
+
+
 @functools.lru_cache(maxsize=1)
-def _bundled() -> dict[str, _Entry]:
-    files = sorted(FOLDER.glob("*.yaml"))
-    return {name: entry for file in files for name, entry in _entries(file).items()}
+def _bundled() -> dict[str, dict[str, str]]:
+    return {name: texts for name, (_, texts) in bundled_texts().items()}
 
 
 def _entries(path: Path) -> dict[str, _Entry]:
     if not path.is_file():
         raise PromptError(f"prompts={path}: there is no such file")
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise PromptError(f"{path}: not valid YAML ({error})") from error
+        content = read_yaml(path)
+    except YamlError as error:
+        raise PromptError(str(error)) from error
     if not isinstance(content, Mapping):
         raise PromptError(f"{path}: expected prompt names with their texts, got {content!r:.40}")
     return {str(name): _checked(path, str(name), value) for name, value in content.items()}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-import yaml
+from xling_metrics.languages import KNOWN
+from xling_metrics.yaml_file import YamlError, read_yaml
 
-from xling_tasks.languages import LANGUAGES, language_name
+from xling_tasks.errors import DataError, did_you_mean
+from xling_tasks.languages import LANGUAGES
 
 
 @dataclass(frozen=True)
@@ -78,9 +80,15 @@ class DatasetRecord:
 
 
 _FILE = Path(__file__).with_name("records.yaml")
-_CONTENT = yaml.load(
-    _FILE.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-)
+_FIELDS = {field.name for field in fields(DatasetRecord)} - {"key", "language_names"}
+_FIELDS |= {"languages"}
+
+
+def _content() -> dict[str, Any]:
+    try:
+        return dict(read_yaml(_FILE))
+    except YamlError as error:
+        raise DataError(str(error)) from error
 
 
 def _family(name: str) -> dict[str, DatasetRecord]:
@@ -91,9 +99,26 @@ def _family(name: str) -> dict[str, DatasetRecord]:
 
 
 def _record(key: str, row: dict[str, Any]) -> DatasetRecord:
-    names = {code: language_name(code) for code in row.pop("languages", LANGUAGES)}
+    for name in row.keys() - _FIELDS:
+        raise DataError(f"{_FILE}, {key}: unknown field {name!r}.{did_you_mean(name, _FIELDS)}")
+    stated = "languages" in row
+    codes = row.pop("languages", list(LANGUAGES))
+    if not isinstance(codes, list) or (stated and codes[:1] != ["en"]):
+        raise DataError(f"{_FILE}, {key}: languages: expected [en, ...], got {codes!r:.60}")
+    for code in (*codes, *row.get("sources", ())):
+        if code not in KNOWN:
+            raise DataError(
+                f"{_FILE}, {key}: the language {code!r} has no row in metrics/languages.yaml; add "
+                f"one, or mend the code.{did_you_mean(code, KNOWN)}"
+            )
+    if len(codes) > len(set(codes)):
+        raise DataError(f"{_FILE}, {key}: languages: one of them stands there twice: {codes}")
+    names = {code: KNOWN[code].name for code in codes}
     several = tuple(row.pop("several", ()))
     return DatasetRecord(key=key, language_names=names, several=several, **row)
+
+
+_CONTENT = _content()
 
 
 XLINGHEALTH = _family("xlinghealth")
@@ -116,8 +141,8 @@ BUNDLED_SAMPLES = frozenset(
 RECORDS = {**XLINGHEALTH, **MMEDBENCH, **MMLU_CLINICAL, **PROMPT_SETS}
 """Every dataset by its key."""
 
-LANGUAGE_NAMES = XLINGHEALTH["demo"].language_names
-"""The languages of XLingHealth by ISO 639-1 code, named as in its column headers."""
+LANGUAGE_NAMES = XLINGHEALTH["liveqa"].language_names
+"""The languages of XLingHealth as published by ISO 639-1 code, named as in its column headers."""
 
 MMEDBENCH_LANGUAGES = MMEDBENCH["mmedbench"].language_names
 """The languages of MMedBench by ISO 639-1 code; the names are its files' stems."""

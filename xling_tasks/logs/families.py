@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
 from xling_metrics.languages import KNOWN
+from xling_metrics.yaml_file import read_yaml
 
 from xling_tasks.errors import SettingError, did_you_mean
 from xling_tasks.languages import language_name
@@ -116,7 +116,7 @@ def left_out(task: str) -> str:
 
 @functools.cache
 def _content() -> Any:
-    return yaml.safe_load(_FILE.read_text(encoding="utf-8"))
+    return read_yaml(_FILE)
 
 
 # What users name

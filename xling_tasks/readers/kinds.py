@@ -14,17 +14,33 @@ from collections.abc import Iterable
 
 import regex
 
-_PHRASES = """
-    yes no right wrong is not because so but or refusal concession granted
-    answer answers option options label labels are and both each all none except choose chosen maybe
-    also wait final seems article end aside points explains_best explains
-    subject noun fully opinion doubt adverb fine flawed praise blame unsure offer polite
-    emphatic looks advised replies question fails according agree disagree
-    judges marks self fault shows supposing certain within matter whole asked
-    has first second third fourth fifth last
+_BOTH = """
+    yes no right wrong is not because so but or refusal concession granted wait offer supposing
 """
+_LETTERS = """
+    answer answers option options label labels are and both each all none except choose chosen maybe
+    also final seems article end aside points explains_best explains looks advised has
+    first second third fourth fifth last
+"""
+_VERDICTS = """
+    subject noun fully opinion doubt adverb fine flawed praise blame unsure polite emphatic
+    replies question fails according agree disagree judges marks self fault shows certain
+    within matter whole asked
+"""
+_PHRASES = _BOTH + _LETTERS + _VERDICTS
 PHRASES = frozenset(_PHRASES.split())
-"""Kinds of phrases, as the files in `phrases/` name them."""
+"""Kinds of phrases, as the files in `phrases/` name them, that a token can have."""
+ASKS = "asks_false asks_not asks_against"
+"""What a question asks for, if not for what is right."""
+LETTERED = "lettered"
+"""A noun before a letter that is no option's."""
+LIMITS = "tells when bare part"
+"""What another says, or for whom; what may be an article ('this') or a part."""
+KINDS_IN = {
+    "": frozenset(f"{_BOTH} {_LETTERS} {ASKS} {LETTERED}".split()),
+    "verdict": frozenset(f"{_BOTH} {_VERDICTS} {LIMITS}".split()),
+}
+"""Part of a file of phrases -> every kind that it may have."""
 
 _TOKENS = """
     letter text prose word capital foreign

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import regex
 
-from xling_tasks.readers.kinds import KIND, Grammar, has, row
+from xling_tasks.readers.kinds import KIND, LETTERED, Grammar, has, row
 from xling_tasks.readers.lexer import Lexer, Tokens
 from xling_tasks.readers.lexicon import CHARACTER, Lexicon, lexicon
 from xling_tasks.readers.options import LOOK_ALIKE, TELLING, Options, stem, tells
@@ -232,7 +232,7 @@ class _Letters(Lexer):
         if word == "ВСЕ" or (word in _WORDS and not self._stands_alone(at)):
             return None
         if any(
-            (noun := lexicon(names="lettered").longest(self.low, at - far)) and noun[0] == far
+            (noun := lexicon(names=LETTERED).longest(self.low, at - far)) and noun[0] == far
             for far in range(1, min(at, _LONGEST_NOUN) + 1)
         ):
             return None  # 'vitamin C', 'type A'

@@ -11,13 +11,12 @@ from __future__ import annotations
 import functools
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import regex
-import yaml
 
-from xling_tasks.readers.kinds import PHRASES
+from xling_tasks.readers.kinds import ASKS, PHRASES
+from xling_tasks.readers.phrase_files import of_part, phrases
 from xling_tasks.readers.plain import BULLET, FINAL, one_form
 
 _SIGNS = {
@@ -110,24 +109,13 @@ def _words_of(phrase: str) -> list[str]:
     return words
 
 
-@functools.lru_cache(maxsize=1)
-def phrases() -> Mapping[str, Mapping[str, Any]]:
-    """Language to kind to phrases (`verdict` to such a mapping of its own), as the files say."""
-    folder = files("xling_tasks.readers") / "phrases"
-    return {
-        entry.name.removesuffix(".yaml"): yaml.load(entry.read_text("utf-8"), yaml.BaseLoader)
-        for entry in sorted(folder.iterdir(), key=lambda entry: entry.name)
-        if entry.name.endswith(".yaml")
-    }
-
-
 @functools.cache
 def lexicon(part: str = "", names: str = "") -> Lexicon:
     """The dictionary for letters, or of a part (`verdict`); of all kinds that mark, or of some."""
     kinds = names.split() or PHRASES
     merged: dict[str, dict[str, None]] = {}
     for language in phrases().values():
-        for kind, texts in (language.get(part, {}) if part else language).items():
+        for kind, texts in of_part(language, part).items():
             if kind in kinds:
                 merged.setdefault(kind, {}).update(dict.fromkeys(texts))
     return Lexicon(merged)
@@ -139,7 +127,7 @@ def asks_for(question: str) -> str:
     parts = [part for part in regex.split(r"(?<=[.?!。？！;；])\s*|\n", question) if part.strip()]
     last = " ".join(parts[-2:]) if parts and len(parts[-1]) < 30 else "".join(parts[-1:])
     words = [plain(word) for word in WORDS.findall(last) if not word.isspace()]
-    negative = lexicon(names="asks_false asks_not asks_against")
+    negative = lexicon(names=ASKS)
     asked = {match[1] for at in range(len(words)) if (match := negative.longest(words, at))}
     # False statements before what is not so; 'not contraindicated' is not what speaks against.
     return min(asked - {"asks_against"} or asked, default="").removeprefix("asks_")

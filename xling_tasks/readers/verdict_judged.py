@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import regex
 
-from xling_tasks.readers.kinds import KIND, has, row
+from xling_tasks.readers.kinds import KIND, LIMITS, has, row
 from xling_tasks.readers.lexicon import lexicon
 from xling_tasks.readers.verdict_grammar import RULES
 
 _CANNOT = regex.compile(r".(?:not|' t)$|^no |不|无|नहीं .")  # in phrases that decline or offer
-# What another says ('claims'), or for whom ('when'); what may be an article ('this') or a part.
-_LIMITS = "tells when bare part"
 _LONGEST_BETWEEN = 30  # characters of what a mistake is called ('serious factual')
 
 
@@ -123,7 +121,7 @@ def says_itself(words: list[str], limits: str = "tells") -> bool:
 def bare_word(subject: str) -> bool:
     """Whether a subject is 'this' alone, which may be the article of what follows."""
     each = subject.split()
-    return lexicon("verdict", _LIMITS).longest(each, 0) == (len(each), "bare")
+    return lexicon("verdict", LIMITS).longest(each, 0) == (len(each), "bare")
 
 
 def part_alone(subject: str) -> bool:
@@ -134,7 +132,7 @@ def part_alone(subject: str) -> bool:
 def limited(words: str, kinds: str) -> bool:
     """Whether words have one that limits what is judged, of these kinds."""
     each = words.split()
-    found = (lexicon("verdict", _LIMITS).longest(each, at) for at in range(len(each)))
+    found = (lexicon("verdict", LIMITS).longest(each, at) for at in range(len(each)))
     return any(phrase and phrase[1] in kinds.split() for phrase in found)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
+from xling_metrics.yaml_file import YamlError, read_yaml
 
 from xling_tasks.criteria import CRITERIA, Endpoint
 from xling_tasks.errors import SettingError, did_you_mean
@@ -18,18 +18,6 @@ MARGIN, NOTHING = "margin", "nothing"
 """What is allowed: to be worse by no more than the margin, or not to be shown worse at all."""
 ALL = "all"
 _KEYS = ("against", "endpoints", "languages", "allow", "margin")
-
-
-class _Loader(yaml.SafeLoader):
-    """Safe YAML in which a key that stands there twice is an error: one of two rules is no rule."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """A mapping of the file."""
-        keys = [str(key.value) for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise yaml.YAMLError(f"{key!r} stands there twice, line {node.start_mark.line + 1}")
-        return super().construct_mapping(node, deep)
 
 
 @dataclass(frozen=True)
@@ -79,12 +67,11 @@ def read_policy(path: Path, *, two: bool) -> tuple[Rule, ...]:
         SettingError: Naming file, rule and key, what stands there, and what may.
     """
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
+        content = read_yaml(path)
     except FileNotFoundError as error:
         raise SettingError(f"--policy {path}: there is no such file") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        shown = " ".join(str(error).split())
-        raise SettingError(f"{path}: not valid YAML ({shown})") from error
+    except YamlError as error:
+        raise SettingError(str(error)) from error
     if not isinstance(content, Mapping):
         raise SettingError(f"{path}: expected a list called rules, got {content!r:.40}")
     _known(f"{path}", content, ("rules",))
@@ -132,9 +119,7 @@ def _words(where: str, given: Any) -> tuple[str, ...]:
     words = given if isinstance(given, list) else [given]
     for word in words:
         if not isinstance(word, str) or not word:
-            hint = " (YAML reads an unquoted no, on or off as yes or no: quote it)"
-            said = hint if isinstance(word, bool) else ""
-            raise SettingError(f"{where}: expected all, a name or a list, got {word!r:.40}{said}")
+            raise SettingError(f"{where}: expected all, a name or a list, got {word!r:.40}")
     if not words or (ALL in words and len(words) > 1):
         raise SettingError(f"{where}: expected all, or names, got {given!r:.60}")
     return () if words == [ALL] else tuple(dict.fromkeys(words))

@@ -1,0 +1,99 @@
+"""What the languages of XLingHealth's data sets still lack: a line each, with the file to mend.
+
+`_generate` prints them. Some of it would be an error when a task runs, and some a wrong score: a
+Yes in words that no file has is read as no answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+
+from xling_metrics.languages import KNOWN, Language, letters_of
+
+from xling_tasks.data.prompts import bundled_texts
+from xling_tasks.data.records import XLINGHEALTH, DatasetRecord
+from xling_tasks.data.xlinghealth import load
+from xling_tasks.errors import XlingError
+from xling_tasks.readers import phrase_files
+
+ROWS = "metrics/languages.yaml"
+PROMPTS = ("verifiability", "consistency", "answer")
+"""The prompts that are written in the language of the question."""
+_MOST_FOREIGN = 0.5
+"""Of the letters of a text: units, names of drugs and 'Yes' are written in Latin ones."""
+
+
+def lacking() -> list[str]:
+    """What is missing or wrong, a line each; empty where every language is whole."""
+    asked = dict.fromkeys(code for each in XLINGHEALTH.values() for code in each.languages)
+    rows = [KNOWN[code] for code in asked]
+    parts = [_prompts(rows), _phrases(rows)]
+    parts += [_texts(record) for record in XLINGHEALTH.values() if record.bundled]
+    return [*chain.from_iterable(parts), *phrase_files.twice()]
+
+
+def foreign(text: str, row: Language) -> bool:
+    """Whether most letters of a text belong to other scripts than its language's."""
+    letters = [letter for letter in text if letter.isalpha()]
+    own = letters_of(row.unicode_scripts).findall(text)
+    return len(own) < (1 - _MOST_FOREIGN) * len(letters)
+
+
+def _prompts(rows: list[Language]) -> Iterator[str]:
+    bundled = bundled_texts()
+    for row in rows:
+        if not row.question:
+            yield (
+                f"{ROWS}, {row.code}: no `question`: how its prompts write 'Question:'; without it "
+                "answers do not stop where a model asks itself the next question"
+            )
+        for name in PROMPTS:
+            file, texts = bundled[name]
+            where = f"{file}: prompt {name!r} [{row.code}]"
+            text = texts.get(row.code)
+            if text is None:
+                yield f"{where}: there is none; write it in {row.name}, below those of the others"
+            elif foreign(text, row):
+                yield f"{where}: is not in the letters of {row.name} ({row.nllb} in {ROWS})"
+            elif row.code != "en" and text == texts["en"]:
+                yield f"{where}: is the English text; write it in {row.name}"
+            elif not re.search(rf"^{re.escape(row.question)}\s*\{{question\}}", text, re.M):
+                yield (
+                    f"{where}: no line {row.question} {{question}}, as {ROWS}, {row.code} writes "
+                    "'Question:'; answers stop at the row's"
+                )
+
+
+def _phrases(rows: list[Language]) -> Iterator[str]:
+    known = phrase_files.phrases()
+    for row in rows:
+        own = phrase_files.of_part(known.get(row.code, {}), phrase_files.VERDICT)
+        for kind in ("yes", "no"):
+            if not own.get(kind):
+                yield (
+                    f"{phrase_files.FOLDER / row.code}.yaml: verdict: {kind}: there is none; a "
+                    f"{kind.capitalize()} in {row.name} would be read as no answer"
+                )
+
+
+def _texts(record: DatasetRecord) -> Iterator[str]:
+    """Of the bundled data, which no one else can mend."""
+    try:
+        data = load(record, None, None)
+    except XlingError as error:
+        yield f"{error} (what each language needs: question_NAME and answer_NAME in every row)"
+        return
+    file = f"xling_tasks/data/sample/{record.file}.jsonl"
+    for code, name in record.language_names.items():
+        for question_id, answer_id, why in data.unusable(code):
+            yield f"{file}: id {question_id}, answer_ids {answer_id}, in {name}: {why}"
+        for question in data.questions:
+            texts = {f"question_{name}": question.text}
+            texts |= {f"answer_{name} of answer_ids {a.id}": a.text for a in question.answers}
+            for what, text in texts.items():
+                if foreign(text[code] or "", KNOWN[code]):
+                    yield f"{file}: id {question.id}: {what}: is not in the letters of {name}"
+                elif code != "en" and text[code] and text[code] == text["en"]:
+                    yield f"{file}: id {question.id}: {what}: is the English text"
