@@ -225,9 +225,9 @@ def test_sentences_and_evidence_by_hand():
     # "I am" covers 4 of the 9 characters of the third sentence, "Why?" all of the fourth.
     shares = empathy_features.covered(text, response, ["I am", "Why?", "not there"])
     assert shares == pytest.approx([0, 0, 4 / 9, 1])
-    assert text.seeker == {"a": 1, "post": 1}
+    assert text.seeker == ["a", "post"]
     # i and sad are of the classes me and feeling, am is of none.
-    assert text.sentences[2] == Counter(
+    assert Counter(text.sentences[2]) == Counter(
         ["i", "am", "sad", ".", "i am", "am sad", "sad .", "|me am", "am |feeling", "|feeling .",
          "|me|feeling", "|me", "|feeling"])  # fmt: skip
 

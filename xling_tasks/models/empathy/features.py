@@ -1,4 +1,4 @@
-"""What the linear empathy classifier sees of a pair of posts: counted terms, and numbers.
+"""What the linear empathy classifier sees of a pair of posts: terms, and numbers.
 
 All is English: the classifier is asked about translations. The word classes were written for this
 project, from what the mechanisms are defined by (EPITOME, arXiv 2009.08441).
@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -53,10 +51,10 @@ class Text(NamedTuple):
     """
 
     spans: tuple[tuple[int, int], ...]
-    sentences: tuple[Counter[str], ...]
+    sentences: tuple[list[str], ...]
     numbers: tuple[tuple[float, ...], ...]
-    response: Counter[str]
-    seeker: Counter[str]
+    response: list[str]
+    seeker: list[str]
     whole: tuple[float, ...]
 
 
@@ -67,13 +65,13 @@ def read(seeker: str, response: str) -> Text:
     lowered = [_lower(response[start:end]) for start, end in spans]
     return Text(
         spans=spans,
-        sentences=tuple(Counter(_terms(sentence)) for sentence in lowered),
+        sentences=tuple(list(_terms(sentence)) for sentence in lowered),
         numbers=tuple(
             _sentence_numbers(sentence, place == 0, place == len(lowered) - 1)
             for place, sentence in enumerate(lowered)
         ),
-        response=Counter(_terms(_lower(response))),
-        seeker=Counter(theirs),
+        response=list(_terms(_lower(response))),
+        seeker=theirs,
         whole=_pair_numbers(frozenset(theirs), _lower(response), lowered),
     )
 
@@ -157,75 +155,16 @@ def _pair_numbers(
     return (*map(float, flags), *shares, *map(float, counts), *lengths)
 
 
-View = Literal["sentence", "response", "seeker"]
+View = Literal["response", "sentence", "seeker"]
 """Which texts a scorer looks at."""
 
 
-class Rows(NamedTuple):
-    """Counted terms, row by row.
+def rows_of(view: View, texts: Sequence[Text]) -> tuple[list[list[str]], np.ndarray | None]:
+    """What a scorer sees: the terms of each row, and the numbers that stand beside them, if any.
 
-    Attributes:
-        terms: All terms, sorted; a row may have none of some.
-        weights: n x terms, sparse: 1 + ln of how often a row has a term.
-        numbers: What stands beside the terms, n x numbers; None for nothing.
+    A row is a sentence of a response, in their order, or else a pair.
     """
-
-    terms: list[str]
-    weights: Any
-    numbers: np.ndarray | None
-
-    def take(self, chosen: np.ndarray) -> Rows:
-        """Some rows, by number, in that order."""
-        numbers = None if self.numbers is None else self.numbers[chosen]
-        return Rows(self.terms, self.weights[chosen], numbers)
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What the classifier sees of n pairs.
-
-    Attributes:
-        rows: Each view's rows: n, but for sentences as many as there are.
-        sentences: n: how many sentences each response has.
-        whole: n x 23 numbers of the pairs.
-    """
-
-    rows: dict[View, Rows]
-    sentences: np.ndarray
-    whole: np.ndarray
-
-    def take(self, chosen: np.ndarray) -> Seen:
-        """Some pairs, by number, in that order."""
-        ends = np.concatenate([[0], np.cumsum(self.sentences)])
-        of_pair = [np.arange(ends[number], ends[number + 1]) for number in chosen]
-        rows = {
-            view: rows.take(np.concatenate(of_pair) if view == "sentence" else chosen)
-            for view, rows in self.rows.items()
-        }
-        return Seen(rows, self.sentences[chosen], self.whole[chosen])
-
-
-def see(texts: Sequence[Text]) -> Seen:
-    """Count the terms of at least one text."""
-    numbers = np.array([row for text in texts for row in text.numbers]) / 2
-    return Seen(
-        rows={
-            "sentence": _counted([row for text in texts for row in text.sentences], numbers),
-            "response": _counted([text.response for text in texts]),
-            "seeker": _counted([text.seeker for text in texts]),
-        },
-        sentences=np.array([len(text.spans) for text in texts]),
-        whole=np.array([text.whole for text in texts]),
-    )
-
-
-def _counted(rows: Sequence[Counter[str]], numbers: np.ndarray | None = None) -> Rows:
-    from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
-
-    terms = sorted({term for row in rows for term in row})
-    column = {term: place for place, term in enumerate(terms)}
-    counts = [sorted((column[term], count) for term, count in row.items()) for row in rows]
-    columns = [place for own in counts for place, _ in own]
-    weights = [1 + math.log(count) for own in counts for _, count in own]
-    ends = np.cumsum([0, *map(len, counts)])
-    return Rows(terms, csr_matrix((weights, columns, ends), (len(rows), len(terms))), numbers)
+    if view == "sentence":
+        numbers = np.array([row for text in texts for row in text.numbers]) / 2
+        return [terms for text in texts for terms in text.sentences], numbers
+    return [text.response if view == "response" else text.seeker for text in texts], None

@@ -1,7 +1,7 @@
 """The linear empathy classifier: logistic regressions on sentences, response and seeker's post.
 
 Two levels for each mechanism. The first has three scorers, each a logistic regression on tf-idf of
-terms (`empathy_features`): of each sentence of the response, which learns from the annotators'
+terms (`features`): of each sentence of the response, which learns from the annotators'
 rationales which sentences hold the mechanism; of the whole response; and of the seeker's post. The
 second decides from their scores for all three mechanisms, and from punctuation, pronouns, lengths
 and shared words. It learns from scores of models that had not seen the seeker's post.
@@ -14,10 +14,8 @@ on the dev part, and it is used for training.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,7 +31,7 @@ from xling_tasks.models.empathy.data import (
     folds,
     plain,
 )
-from xling_tasks.models.empathy.features import Rows, Seen, Text, View, covered, read, see
+from xling_tasks.models.empathy.features import Text, View, covered, read, rows_of
 
 VOCABULARY, WEIGHTS = FILES = ("vocabulary.json", "weights.npz")
 """What `save` writes: the terms, which are words of the training posts, and all numbers."""
@@ -45,8 +43,8 @@ class _Fit(NamedTuple):
 
 
 _FIT: dict[View, _Fit] = {
-    "sentence": _Fit(3.0, "balanced"),
     "response": _Fit(3.0, None),
+    "sentence": _Fit(3.0, "balanced"),
     "seeker": _Fit(0.3, None),
 }
 _FIT_TOP = _Fit(0.1, None)
@@ -60,18 +58,18 @@ class Scorer:
     """A logistic regression on tf-idf for each mechanism.
 
     Attributes:
-        terms: Each term's column.
-        idf: n terms: ln((1 + rows) / (1 + rows with the term)) + 1.
+        terms: The vectorizer of scikit-learn that knows the view's terms and how rare they are.
         weights: 3 x (n terms + numbers + 1), the intercept last.
     """
 
-    terms: dict[str, int]
-    idf: np.ndarray
+    view: View
+    terms: Any
     weights: np.ndarray
 
-    def scores(self, rows: Rows) -> np.ndarray:
+    def scores(self, texts: Sequence[Text]) -> np.ndarray:
         """Log odds, rows x 3."""
-        return _affine(_matrix(rows, self.terms, self.idf), self.weights)
+        terms, numbers = rows_of(self.view, texts)
+        return _affine(_beside(self.terms.transform(terms), numbers), self.weights)
 
 
 @dataclass(frozen=True)
@@ -95,17 +93,20 @@ class LinearClassifier:
         if not pairs:
             return []
         texts = [read(plain(seeker), plain(response)) for seeker, response in pairs]
-        features = (_features(see(texts), self.scorers) - self.mean) / self.scale
+        features = (_features(texts, self.scorers) - self.mean) / self.scale
         return [(bool(a), bool(b), bool(c)) for a, b, c in _affine(features, self.weights) > 0]
 
     def save(self, folder: Path) -> None:
         """Write `FILES`, JSON and npz, nothing pickled; equal models give equal bytes."""
-        terms = {view: list(scorer.terms) for view, scorer in self.scorers.items()}
+        terms = {
+            view: scorer.terms.get_feature_names_out().tolist()
+            for view, scorer in self.scorers.items()
+        }
         text = json.dumps(terms, ensure_ascii=False, indent=0)
         (folder / VOCABULARY).write_text(text, encoding="utf-8", newline="\n")
         arrays = {"mean": self.mean, "scale": self.scale, "weights": self.weights}
         for view, scorer in self.scorers.items():
-            arrays |= {f"{view}_idf": scorer.idf, f"{view}_weights": scorer.weights}
+            arrays |= {f"{view}_idf": scorer.terms.idf_, f"{view}_weights": scorer.weights}
         with (folder / WEIGHTS).open("wb") as handle:
             np.savez(handle, allow_pickle=False, **arrays)
 
@@ -115,14 +116,11 @@ class LinearClassifier:
         vocabulary = json.loads((folder / VOCABULARY).read_text(encoding="utf-8"))
         with np.load(folder / WEIGHTS, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
-        scorers = {
-            view: Scorer(
-                {term: column for column, term in enumerate(vocabulary[view])},
-                arrays[f"{view}_idf"],
-                arrays[f"{view}_weights"],
-            )
-            for view in _FIT
-        }
+        scorers = {}
+        for view in _FIT:
+            terms = _vectorizer(vocabulary[view])
+            terms.idf_ = arrays[f"{view}_idf"]
+            scorers[view] = Scorer(view, terms, arrays[f"{view}_weights"])
         return cls(scorers, arrays["mean"], arrays["scale"], arrays["weights"])
 
 
@@ -139,15 +137,14 @@ def fit(pairs: Sequence[Pair], seed: int) -> LinearClassifier:
     check_learnable(pairs)
     present = np.array([pair.present for pair in pairs])
     texts = [read(pair.seeker, pair.response) for pair in pairs]
-    seen = see(texts)
     evidence = [_evidence(text, pair) for text, pair in zip(texts, pairs, strict=True)]
-    scorers = _fit_scorers(seen, evidence, present)
-    features = _features(seen, scorers)
+    scorers = _fit_scorers(texts, evidence, present)
+    features = _features(texts, scorers)
     fold_of = np.array(folds(pairs, _FOLDS, seed))
     for fold in np.unique(fold_of):
         used, held = (np.flatnonzero(rows) for rows in (fold_of != fold, fold_of == fold))
-        blind = _fit_scorers(seen.take(used), [evidence[i] for i in used], present[used])
-        features[held] = _features(seen.take(held), blind)
+        blind = _fit_scorers([texts[i] for i in used], [evidence[i] for i in used], present[used])
+        features[held] = _features([texts[i] for i in held], blind)
     mean, scale = features.mean(axis=0), features.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)
     weights = _logistic((features - mean) / scale, present, _FIT_TOP)
@@ -155,22 +152,28 @@ def fit(pairs: Sequence[Pair], seed: int) -> LinearClassifier:
 
 
 def _fit_scorers(
-    seen: Seen, evidence: Sequence[np.ndarray], present: np.ndarray
+    texts: Sequence[Text], evidence: Sequence[np.ndarray], present: np.ndarray
 ) -> dict[View, Scorer]:
     """The first level, of n texts, of what their sentences hold (n arrays), and n x 3 labels."""
     scorers: dict[View, Scorer] = {}
     for view, how in _FIT.items():
-        rows = seen.rows[view]
+        rows, numbers = rows_of(view, texts)
+        terms = _vectorizer()
+        try:
+            matrix = terms.fit_transform(rows)
+        except ValueError as error:  # no term is left
+            raise _nothing_in_common(view, len(rows)) from error
         labels = np.concatenate(evidence) if view == "sentence" else present
-        n_rows = rows.weights.shape[0]
-        having = np.bincount(rows.weights.indices, minlength=len(rows.terms)).tolist()
-        kept = [column for column, count in enumerate(having) if count >= _FEWEST]
-        if not kept and rows.numbers is None:
-            raise _nothing_in_common(view, n_rows)
-        terms = {rows.terms[column]: place for place, column in enumerate(kept)}
-        idf = np.array([math.log((1 + n_rows) / (1 + having[column])) + 1 for column in kept])
-        scorers[view] = Scorer(terms, idf, _logistic(_matrix(rows, terms, idf), labels, how))
+        weights = _logistic(_beside(matrix, numbers), labels, how)
+        scorers[view] = Scorer(view, terms, weights)
     return scorers
+
+
+def _vectorizer(vocabulary: Sequence[str] | None = None) -> Any:
+    """What makes tf-idf of rows of terms: (1 + ln count) * idf, in rows of length 1."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    return TfidfVectorizer(analyzer=list, sublinear_tf=True, min_df=_FEWEST, vocabulary=vocabulary)
 
 
 def _nothing_in_common(view: View, n_rows: int) -> DataError:
@@ -182,12 +185,13 @@ def _nothing_in_common(view: View, n_rows: int) -> DataError:
     )
 
 
-def _features(seen: Seen, scorers: Mapping[View, Scorer]) -> np.ndarray:
+def _features(texts: Sequence[Text], scorers: Mapping[View, Scorer]) -> np.ndarray:
     """What the second level sees, n x features."""
-    score = {view: scorer.scores(seen.rows[view]) for view, scorer in scorers.items()}
-    ends = np.cumsum(seen.sentences)
+    score = {view: scorer.scores(texts) for view, scorer in scorers.items()}
+    ends = np.cumsum([len(text.sentences) for text in texts])
     of_sentences = [_summed(own) for own in np.split(score["sentence"], ends[:-1])]
-    return np.hstack([np.array(of_sentences), score["response"], score["seeker"], seen.whole])
+    whole = np.array([text.whole for text in texts])
+    return np.hstack([np.array(of_sentences), score["response"], score["seeker"], whole])
 
 
 def _summed(scores: np.ndarray) -> np.ndarray:
@@ -220,23 +224,11 @@ def _evidence(text: Text, pair: Pair) -> np.ndarray:
     return marked
 
 
-def _matrix(rows: Rows, terms: Mapping[str, int], idf: np.ndarray) -> Any:
-    """Sparse tf-idf, (1 + ln count) * idf in rows of length 1, and the numbers behind it."""
-    from scipy.sparse import csr_matrix, hstack  # type: ignore[import-untyped]
+def _beside(matrix: Any, numbers: np.ndarray | None) -> Any:
+    """A sparse matrix with the numbers behind it."""
+    from scipy.sparse import hstack  # type: ignore[import-untyped]
 
-    column_of = np.array([terms.get(term, -1) for term in rows.terms], dtype=np.int64)
-    columns = column_of[rows.weights.indices]
-    known = columns >= 0
-    ends = np.concatenate([[0], np.cumsum(known)])[rows.weights.indptr]
-    columns = columns[known]
-    weighted = rows.weights.data[known] * idf[columns]
-    listed, limits = weighted.tolist(), ends.tolist()
-    lengths = [math.hypot(*listed[start:end]) or 1.0 for start, end in pairwise(limits)]
-    values = weighted / np.repeat(lengths, np.diff(ends))
-    matrix = csr_matrix((values, columns, ends), shape=(len(ends) - 1, len(terms)))
-    if rows.numbers is None:
-        return matrix
-    return hstack([matrix, csr_matrix(rows.numbers)]).tocsr()
+    return matrix if numbers is None else hstack([matrix, numbers]).tocsr()
 
 
 def _logistic(matrix: Any, labels: np.ndarray, how: _Fit) -> np.ndarray:
