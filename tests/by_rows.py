@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from xling_metrics.stats.intervals import interval_of_sums, sums_array
+from xling_metrics.stats.intervals import (
+    interval_of_sums,
+    percentile_difference,
+    scored,
+    sums_array,
+)
 from xling_metrics.stats.resampling import LEVEL, RESAMPLES, Resampler, permutation_p
+from xling_metrics.stats.swaps import swap_p
 
 
 def interval_by_rows(rows, statistic, *, seed, n_resamples):
@@ -47,3 +53,13 @@ def sums_intervals(sums, scores, *, seed, n_resamples=RESAMPLES, level=LEVEL, po
     left_out = len(sums) - len(columns)
     chosen = dict(seed=seed, n_resamples=n_resamples, level=level, pool=pool)
     return interval_of_sums(columns, scores, left_out, **chosen)
+
+
+def difference_by_sums(values, baseline, score, *, seed, n_resamples=RESAMPLES):
+    """What `difference_by_rows` tells, from the sums of questions: the way of a report."""
+    keys = [key for key, own in baseline.items() if own and values.get(key)]
+    a, b = (sums_array([side[key] for key in keys]) for side in (values, baseline))
+    draws = Resampler(len(keys), seed, n_resamples)
+    value, base = (float(scored(score, x.sum(axis=0, keepdims=True))[0]) for x in (a, b))
+    ends = percentile_difference(a, b, score, draws, LEVEL)
+    return value - base, *ends, value, base, swap_p(a, b, score, draws)

@@ -11,8 +11,7 @@ A language with fewer than two values has no spread of its own and is in no test
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
@@ -65,13 +64,13 @@ class TukeyPair(NamedTuple):
 
 
 class TTest(NamedTuple):
-    """One unpaired two-sided t test, not adjusted for the number of pairs.
+    """One unpaired two-sided t test (Student's), not adjusted for the number of pairs.
 
     Attributes:
         difference: Mean of the second group minus mean of the first; None if either is empty.
         t: The statistic, with the sign of the difference (XLingEval's tables have the opposite
             one); None if either has fewer than two values, or where neither varies.
-        df: Degrees of freedom (n1 + n2 - 2; Welch-Satterthwaite's for Welch); None where t is.
+        df: Degrees of freedom (n1 + n2 - 2); None where t is.
         p: The p-value; None where t is.
     """
 
@@ -83,35 +82,28 @@ class TTest(NamedTuple):
     p: float | None
 
 
-@dataclass(frozen=True)
-class GroupComparison:
+class GroupComparison(NamedTuple):
     """All tests over one metric's values; pairs are in the order of the groups.
 
-    `n` are values per group, `left_out` those that are None; the mean of an empty group is None,
-    and `level` the coverage of Tukey's intervals.
+    `n` are values per group; the mean of an empty group is None.
     """
 
     n: dict[str, int]
-    left_out: dict[str, int]
     means: dict[str, float | None]
     anova: Anova
     tukey: tuple[TukeyPair, ...]
     t_tests: tuple[TTest, ...]
-    level: float
 
 
-def compare_groups(
-    groups: Groups, *, level: float = LEVEL, equal_var: bool = True
-) -> GroupComparison:
+def compare_groups(groups: Groups, *, level: float = LEVEL) -> GroupComparison:
     """All tests that XLingEval makes (its `consistency/statistical_test.py`).
 
     XLingEval keeps only questions with a value in every language: pass `complete_cases(groups)`
     for the same. Otherwise each language keeps what it has.
 
     Args:
-        groups: Language to per-question values; None is left out and counted.
+        groups: Language to per-question values; None is left out.
         level: Coverage of Tukey's intervals.
-        equal_var: True for Student's t test, which is the paper's; False for Welch's.
 
     Returns:
         The tests; what is undefined in them is None.
@@ -119,15 +111,17 @@ def compare_groups(
     Raises:
         ValueError: If a value is not finite or `level` is not between 0 and 1.
     """
-    arrays = _arrays(groups)
+    check_level(level)
+    arrays = {
+        name: finite_array([value for value in values if value is not None], name)
+        for name, values in groups.items()
+    }
     return GroupComparison(
         n={name: len(values) for name, values in arrays.items()},
-        left_out={name: len(groups[name]) - len(values) for name, values in arrays.items()},
         means={name: float(own.mean()) if len(own) else None for name, own in arrays.items()},
-        anova=one_way_anova(groups),
-        tukey=tukey_hsd(groups, level=level),
-        t_tests=t_tests(groups, equal_var=equal_var),
-        level=level,
+        anova=_anova(_comparable(arrays)),
+        tukey=tuple(_tukey(arrays, level)),
+        t_tests=tuple(_t_test(arrays, *pair) for pair in combinations(arrays, 2)),
     )
 
 
@@ -142,15 +136,10 @@ def complete_cases(groups: Groups) -> dict[str, list[float | None]]:
     return {name: [row[index] for row in rows] for index, name in enumerate(groups)}
 
 
-def one_way_anova(groups: Groups) -> Anova:
-    """Whether the groups' means differ at all; see `Anova`.
-
-    Raises:
-        ValueError: If a value is not finite.
-    """
+def _anova(compared: Mapping[str, Floats]) -> Anova:
+    """Whether the means of groups of two values and more differ at all."""
     from scipy.stats import f_oneway  # type: ignore[import-untyped]
 
-    compared = _comparable(_arrays(groups))
     names = tuple(compared)
     if len(compared) < 2:
         return Anova(None, None, None, None, names)
@@ -162,72 +151,40 @@ def one_way_anova(groups: Groups) -> Anova:
     return Anova(number(test.statistic), number(test.pvalue), df_between, df_within, names)
 
 
-def tukey_hsd(groups: Groups, *, level: float = LEVEL) -> tuple[TukeyPair, ...]:
-    """Which pairs of means differ, adjusted for all pairs; see `TukeyPair`.
+def _tukey(arrays: Mapping[str, Floats], level: float) -> Iterator[TukeyPair]:
+    """Which pairs of means differ, adjusted for all pairs.
 
     P-values and intervals equal those of `scipy.stats.tukey_hsd`, which integrates anew for either
     direction of a pair and for every group with itself; here what was integrated is remembered.
-
-    Raises:
-        ValueError: If a value is not finite or `level` is not between 0 and 1.
     """
-    check_level(level)
-    arrays = _arrays(groups)
     compared = _comparable(arrays)
-    pairs = [TukeyPair(*pair, _gap(arrays, *pair), None, None, None) for pair in _pairs(groups)]
-    if len(compared) < 2 or not _varies(*compared.values()):
-        return tuple(pairs)
+    tested = len(compared) > 1 and _varies(*compared.values())
     df = sum(len(values) - 1 for values in compared.values())
     # Summed as scipy does it, so that not even the last digit differs.
     spread = np.array([np.var(own, ddof=1) * (len(own) - 1) for own in compared.values()])
-    within = float(np.sum(spread)) / df
-    critical = _studentized_range(level, len(compared), df)
-    tested = []
-    for pair in pairs:
-        if pair.first in compared and pair.second in compared and pair.difference is not None:
-            sizes = 1 / len(arrays[pair.first]) + 1 / len(arrays[pair.second])
+    within = float(np.sum(spread)) / max(df, 1)
+    critical = _studentized_range(level, len(compared), df) if tested else 0.0
+    for first, second in combinations(arrays, 2):
+        pair = TukeyPair(first, second, _gap(arrays, first, second), None, None, None)
+        if tested and {first, second} <= compared.keys() and pair.difference is not None:
+            sizes = 1 / len(arrays[first]) + 1 / len(arrays[second])
             se = float(np.sqrt(sizes * within / 2))
             low, high = pair.difference - critical * se, pair.difference + critical * se
             p = number(_beyond(abs(pair.difference) / se, len(compared), df))
             pair = pair._replace(low=low, high=high, p=p)
-        tested.append(pair)
-    return tuple(tested)
+        yield pair
 
 
-def t_tests(groups: Groups, *, equal_var: bool = True) -> tuple[TTest, ...]:
-    """An unpaired t test for every pair; see `TTest`.
-
-    Args:
-        groups: Group to values; None is left out.
-        equal_var: True for Student's test, False for Welch's; `scipy.stats.ttest_ind`.
-
-    Returns:
-        One test per pair, in the order of the groups.
-
-    Raises:
-        ValueError: If a value is not finite.
-    """
+def _t_test(arrays: Mapping[str, Floats], first: str, second: str) -> TTest:
     from scipy.stats import ttest_ind
 
-    arrays = _arrays(groups)
-    tests = []
-    for first, second in _pairs(groups):
-        a, b = arrays[first], arrays[second]
-        test = TTest(first, second, _gap(arrays, first, second), None, None, None)
-        if min(len(a), len(b)) > 1 and _varies(a, b):
-            student = quietly(ttest_ind, b, a, equal_var=equal_var)
-            df = float(len(a) + len(b) - 2) if equal_var else _welch_df(a, b)
-            t, p = number(student.statistic), number(student.pvalue)
-            test = test._replace(t=t, df=None if t is None else df, p=p)
-        tests.append(test)
-    return tuple(tests)
-
-
-def _arrays(groups: Groups) -> dict[str, Floats]:
-    return {
-        name: finite_array([value for value in values if value is not None], name)
-        for name, values in groups.items()
-    }
+    a, b = arrays[first], arrays[second]
+    test = TTest(first, second, _gap(arrays, first, second), None, None, None)
+    if min(len(a), len(b)) < 2 or not _varies(a, b):
+        return test
+    student = quietly(ttest_ind, b, a)
+    t, p = number(student.statistic), number(student.pvalue)
+    return test._replace(t=t, df=None if t is None else float(len(a) + len(b) - 2), p=p)
 
 
 def _comparable(arrays: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -240,19 +197,9 @@ def _varies(*arrays: Floats) -> bool:
     return any(float(np.ptp(values)) > _ROUNDING * largest for values in arrays)
 
 
-def _pairs(groups: Groups) -> list[tuple[str, str]]:
-    return list(combinations(groups, 2))
-
-
 def _gap(arrays: Mapping[str, Floats], first: str, second: str) -> float | None:
     a, b = arrays[first], arrays[second]
     return float(b.mean() - a.mean()) if len(a) and len(b) else None
-
-
-def _welch_df(a: Floats, b: Floats) -> float:
-    """Welch-Satterthwaite degrees of freedom."""
-    u, v = float(a.var(ddof=1)) / len(a), float(b.var(ddof=1)) / len(b)
-    return (u + v) ** 2 / (u**2 / (len(a) - 1) + v**2 / (len(b) - 1))
 
 
 @lru_cache(maxsize=256)

@@ -8,12 +8,12 @@ from typing import NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from xling_metrics.stats.resampling import (
     Floats,
+    Resampler,
     ResamplerPool,
     check_level,
     finite_array,
     percentile_bounds,
     quietly,
-    resampler_of,
 )
 
 K = TypeVar("K", bound=Hashable)
@@ -83,7 +83,7 @@ def interval_of_sums(
     """
     check_level(level)
     n = len(columns)
-    draws = resampler_of(pool, max(n, 1), seed, n_resamples)
+    draws = (pool or ResamplerPool()).get(max(n, 1), seed, n_resamples)
     totals = draws.totals(columns) if n > 1 else None
     made = {}
     for name, score in scores.items():
@@ -97,6 +97,28 @@ def interval_of_sums(
             *(low, high, n, left_out, level, "percentile", seed, n_resamples, undefined),
         )
     return made
+
+
+def percentile_difference(
+    a: Floats, b: Floats, score: Score, draws: Resampler, level: float
+) -> tuple[float | None, float | None]:
+    """The percentile interval of a score's difference between two sides of the same questions.
+
+    Args:
+        a: A row of sums per question, at least one.
+        b: The baseline's, over the same questions, which are drawn together.
+        score: From sums to values.
+        draws: Of as many questions.
+        level: Coverage.
+
+    Returns:
+        Both ends, over the resamples in which both scores are defined; None with one question.
+    """
+    if len(a) < 2:
+        return None, None
+    # Each side by itself: sums of equal sides are then equal to the last digit on any processor.
+    resampled = scored(score, draws.totals(a)) - scored(score, draws.totals(b))
+    return percentile_bounds(resampled, level)[:2]
 
 
 def scored(score: Score, totals: Floats) -> Floats:

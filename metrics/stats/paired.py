@@ -1,4 +1,8 @@
-"""Paired comparison of per-question values: the same questions in two languages or two models."""
+"""Values per question on two sides of the same questions: differences, tests and effect sizes.
+
+The sign is always values minus baseline: with English as the baseline, what is negative is a
+language that scores lower than English.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +14,12 @@ import numpy as np
 from xling_metrics.stats.jackknife import t_interval
 from xling_metrics.stats.resampling import (
     LEVEL,
-    RESAMPLES,
     Floats,
     Resampler,
-    ResamplerPool,
-    check_level,
     finite_array,
     number,
     permutation_p,
     quietly,
-    resampler_of,
 )
 
 K = TypeVar("K", bound=Hashable)
@@ -27,41 +27,57 @@ K = TypeVar("K", bound=Hashable)
 _DIGITS = 12
 
 
+def sign_flip_p(differences: Floats, draws: Resampler) -> float | None:
+    """Two-sided p that the mean of per-question differences is 0.
+
+    The share of sign patterns whose mean is at least as far from zero: of all 2^n for up to 14
+    questions, else of a seeded sample with (1 + b) / (1 + N) (Efron & Tibshirani 1993, chapter 15).
+
+    Returns:
+        A probability in (0, 1]; None without a question.
+    """
+    if not len(differences):
+        return None
+    total = float(differences.sum())
+    flipped = total - 2 * draws.swapped_totals(differences[:, None])[:, 0]
+    # Rounding is relative to the differences, not to sums that may cancel.
+    scale = float(np.abs(differences).sum())
+    return permutation_p(total, flipped, exact=draws.exact, scale=scale)
+
+
 @dataclass(frozen=True)
 class PairedDifference:
-    """How values differ from a baseline on the same questions; every test is two-sided.
-
-    The sign is always values minus baseline: with English as the baseline, a negative difference
-    is a language that scores lower than English.
+    """How values differ from a baseline on the same questions; what is undefined is None.
 
     Attributes:
-        difference: Mean of the per-question differences; None without a pair.
-        low: Lower end of its Student interval; None with fewer than two pairs.
-        high: Its upper end; None with fewer than two pairs.
-        mean_values: Mean of the values over the pairs.
-        mean_baseline: Mean of the baseline over the pairs.
-        n: Pairs: questions with a number on both sides.
-        left_out: Questions of either side that are no pair.
-        p_permutation: Sign-flip test of the mean difference; None without a pair.
-        exact: Whether that went through all 2^n sign patterns (up to 14 pairs).
-        p_wilcoxon: Wilcoxon signed-rank test (scipy; pairs that tie dropped); None if all tie.
+        difference: Mean of the per-question differences.
+        low: Lower end of its Student interval; None with fewer than two questions.
+        high: Its upper end.
+        mean_values: Mean of the values.
+        mean_baseline: Mean of the baseline.
+        n: Questions.
+        left_out: 0, for programs that read it: only questions of both sides come here.
+        p_permutation: See `sign_flip_p`.
+        exact: Whether that went through all 2^n sign patterns (up to 14 questions).
+        p_wilcoxon: Wilcoxon's signed-rank test, two-sided (scipy, method "auto"; questions that tie
+            dropped); None if all tie.
         d_z: Cohen's d_z, mean over standard deviation (ddof 1) of the differences (Cohen 1988,
-            2.3.5); None with fewer than two pairs or without spread.
+            2.3.5); None with fewer than two questions or without spread.
         rank_biserial: Matched-pairs rank-biserial correlation, (R+ - R-) / (R+ + R-) of the sums
-            of signed ranks (Kerby 2014); in [-1, 1]; None if all pairs tie.
-        wins: Share of pairs with the value above the baseline; None without a pair.
-        ties: Share of pairs with both equal, up to rounding.
-        losses: Share of pairs with the value below the baseline.
+            of signed ranks (Kerby 2014); in [-1, 1]; None if all tie.
+        wins: Share of questions with the value above the baseline.
+        ties: Share of questions with both equal, up to rounding.
+        losses: Share of questions with the value below the baseline.
         level: Coverage of the interval.
-        seed: Seed of permutations that are not exact.
-        n_resamples: Permutations unless exact.
+        seed: Seed of sign patterns that are not all.
+        n_resamples: Their number.
     """
 
-    difference: float | None
+    difference: float
     low: float | None
     high: float | None
-    mean_values: float | None
-    mean_baseline: float | None
+    mean_values: float
+    mean_baseline: float
     n: int
     left_out: int
     p_permutation: float | None
@@ -69,67 +85,51 @@ class PairedDifference:
     p_wilcoxon: float | None
     d_z: float | None
     rank_biserial: float | None
-    wins: float | None
-    ties: float | None
-    losses: float | None
+    wins: float
+    ties: float
+    losses: float
     level: float
     seed: int
     n_resamples: int
 
 
 def paired_difference(
-    values: Mapping[K, float | None],
-    baseline: Mapping[K, float | None],
-    *,
-    seed: int,
-    n_resamples: int = RESAMPLES,
-    level: float = LEVEL,
-    pool: ResamplerPool | None = None,
+    values: Floats, baseline: Floats, draws: Resampler, level: float = LEVEL
 ) -> PairedDifference:
-    """Mean difference over the questions that both sides have, interval, tests, effect sizes.
-
-    The interval is Student's of the per-question differences; permutations work on questions
-    (Efron & Tibshirani 1993, chapter 15).
-    The permutation p is the share of sign patterns whose mean difference is at least as far from
-    zero: of all 2^n for up to 14 pairs, else of a seeded sample with (1 + b) / (1 + N). Wilcoxon's
-    p is `scipy.stats.wilcoxon` (method "auto") on the pairs that do not tie.
-
-    Args:
-        values: Question to value, for example of one language; None where there is none.
-        baseline: The same of what it is compared with, for example English.
-        seed: Seed of permutations that are not exact.
-        n_resamples: How many permutations.
-        level: Coverage of the interval.
-        pool: Draws to share with other calls.
-
-    Returns:
-        The comparison; what is undefined in it is None.
+    """Mean difference of values from a baseline's of the same questions, tests, effect sizes.
 
     Raises:
-        ValueError: If a value is not finite, or `level`, `seed` or `n_resamples` is impossible.
+        ValueError: If a value is not finite, or `level` is impossible.
     """
-    check_level(level)
-    a, b, left_out = _pairs(values, baseline)
-    n = len(a)
-    differences = a - b
-    draws = resampler_of(pool, max(n, 1), seed, n_resamples)
-    ends = t_interval(differences, level)
-    rounded = _rounded(a, b)
+    from scipy.stats import rankdata  # type: ignore[import-untyped]
+
+    a, b = finite_array(values, "values"), finite_array(baseline, "baseline")
+    ends, rounded = t_interval(a - b, level), _rounded(a, b)
+    p = biserial = None
+    untied = rounded[rounded != 0]
+    if len(untied):
+        ranks = rankdata(np.abs(untied)) * np.sign(untied)
+        p, biserial = _wilcoxon_p(untied, ranks), float(ranks.sum() / np.abs(ranks).sum())
+    wins, ties, losses = (float(np.mean(np.sign(rounded) == sign)) for sign in (1, 0, -1))
     return PairedDifference(
-        difference=_mean(differences),
+        difference=float((a - b).mean()),
         low=ends.low,
         high=ends.high,
-        mean_values=_mean(a),
-        mean_baseline=_mean(b),
-        n=n,
-        left_out=left_out,
-        p_permutation=sign_flip_p(differences, draws),
+        mean_values=float(a.mean()),
+        mean_baseline=float(b.mean()),
+        n=len(a),
+        left_out=0,
+        p_permutation=sign_flip_p(a - b, draws),
         exact=draws.exact,
+        p_wilcoxon=p,
         d_z=_d_z(rounded),
+        rank_biserial=biserial,
+        wins=wins,
+        ties=ties,
+        losses=losses,
         level=level,
-        seed=seed,
-        n_resamples=n_resamples,
-        **_signs(rounded),
+        seed=draws.seed,
+        n_resamples=draws.n_resamples,
     )
 
 
@@ -141,31 +141,18 @@ def wins_ties_losses(
     Raises:
         ValueError: If a value is not finite.
     """
-    differences = _rounded(*_pairs(values, baseline)[:2])
-    if not len(differences):
+    pairs = [(values.get(key), other) for key, other in baseline.items()]
+    known = [(a, b) for a, b in pairs if a is not None and b is not None]
+    both = finite_array(np.array(known), "values").reshape(-1, 2)
+    if not len(both):
         return None
+    differences = _rounded(both[:, 0], both[:, 1])
     wins, losses = int(np.sum(differences > 0)), int(np.sum(differences < 0))
     return wins, len(differences) - wins - losses, losses
 
 
 _ALL_SIGNS = 13
 """Up to so many pairs scipy tries all signs where ranks tie."""
-
-
-def _signs(differences: Floats) -> dict[str, float | None]:
-    """What depends on signs and ranks of the differences only."""
-    from scipy.stats import rankdata  # type: ignore[import-untyped]
-
-    n = len(differences)
-    told: dict[str, float | None] = {"p_wilcoxon": None, "rank_biserial": None}
-    for name, sign in (("wins", 1), ("ties", 0), ("losses", -1)):
-        told[name] = float(np.mean(np.sign(differences) == sign)) if n else None
-    untied = differences[differences != 0]
-    if len(untied):
-        ranks = rankdata(np.abs(untied)) * np.sign(untied)
-        biserial = float(ranks.sum() / np.abs(ranks).sum())
-        told |= {"p_wilcoxon": _wilcoxon_p(untied, ranks), "rank_biserial": biserial}
-    return told
 
 
 def _wilcoxon_p(untied: Floats, ranks: Floats) -> float | None:
@@ -178,22 +165,6 @@ def _wilcoxon_p(untied: Floats, ranks: Floats) -> float | None:
     sums = ((np.arange(2**n)[:, None] >> np.arange(n)) & 1) @ sizes
     plus = sizes[ranks > 0].sum()
     return min(1.0, 2 * float(min(np.mean(sums <= plus), np.mean(sums >= plus))))
-
-
-def _pairs(
-    values: Mapping[K, float | None], baseline: Mapping[K, float | None]
-) -> tuple[Floats, Floats, int]:
-    pairs = []
-    for question, reference in baseline.items():
-        value = values.get(question)
-        if value is not None and reference is not None:
-            pairs.append((value, reference))
-    left_out = len(values.keys() | baseline.keys()) - len(pairs)
-    return (
-        finite_array([value for value, _ in pairs], "values"),
-        finite_array([reference for _, reference in pairs], "baseline"),
-        left_out,
-    )
 
 
 def _rounded(a: Floats, b: Floats) -> Floats:
@@ -209,22 +180,7 @@ def _rounded(a: Floats, b: Floats) -> Floats:
     return rounded
 
 
-def sign_flip_p(differences: Floats, draws: Resampler) -> float | None:
-    """The p of the sign-flip test of a mean; see `paired_difference`. None without a pair."""
-    if not len(differences):
-        return None
-    total = float(differences.sum())
-    flipped = total - 2 * draws.swapped_totals(differences[:, None])[:, 0]
-    # Rounding is relative to the differences, not to sums that may cancel.
-    scale = float(np.abs(differences).sum())
-    return permutation_p(total, flipped, exact=draws.exact, scale=scale)
-
-
 def _d_z(differences: Floats) -> float | None:
     if len(differences) < 2 or np.ptp(differences) == 0:
         return None
     return float(differences.mean() / differences.std(ddof=1))
-
-
-def _mean(values: Floats) -> float | None:
-    return float(values.mean()) if len(values) else None

@@ -146,11 +146,6 @@ class ResamplerPool:
         return self._kept[key]
 
 
-def resampler_of(pool: ResamplerPool | None, n: int, seed: int, n_resamples: int) -> Resampler:
-    """The pool's resampler, or a fresh one without a pool."""
-    return Resampler(n, seed, n_resamples) if pool is None else pool.get(n, seed, n_resamples)
-
-
 def percentile_bounds(resampled: Floats, level: float) -> tuple[float | None, float | None, int]:
     """The percentile interval: the (1 - level)/2 quantiles of both tails.
 

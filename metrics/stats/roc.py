@@ -21,105 +21,6 @@ Rows = Mapping[K, Sequence[tuple[int, float | None]]]
 _CHUNK = 1 << 19
 
 
-def auc_interval(rows: Rows[K], level: float = LEVEL) -> Range:
-    """ROC AUC with its interval over questions: DeLong's on the logit, by Student's quantile.
-
-    Variance: Obuchowski (1997), see `influences`. `logit(AUC) -+ t se / (AUC (1 - AUC))` (Pepe
-    2003, section 5.2). An AUC of 0 or 1 has no variance; there it is Wilson's interval with each
-    question as one draw.
-
-    Args:
-        rows: Question to its rows.
-        level: Coverage.
-
-    Returns:
-        The AUC; None without rows of both labels, no ends for fewer than two questions.
-    """
-    return interval_of(rows_of(rows, [key for key in rows if _usable(rows[key])]), level)
-
-
-def interval_of(rows: RowsOf, level: float = LEVEL) -> Range:
-    """`auc_interval` of rows as arrays."""
-    value, parts = influences(rows)
-    n = rows.n
-    if value is None or n < 2:
-        return Range(value, None, None, None, None, n, "delong")
-    se = float(np.sqrt(n / (n - 1) * (parts**2).sum()))
-    if not 0 < value < 1:
-        low, high = wilson(value * n, n, level)
-        return Range(value, low, high, None, se, n, "wilson")
-    half = t_quantile(level, n - 1) * se / (value * (1 - value))
-    low, high = (1 / (1 + np.exp(-(np.log(value / (1 - value)) + sign * half))) for sign in (-1, 1))
-    return Range(value, float(low), float(high), None, se, n, "delong")
-
-
-def auc_difference(values: Rows[K], baseline: Rows[K], level: float = LEVEL) -> Range:
-    """AUC minus a baseline's over the questions of both: DeLong's interval over questions.
-
-    The variance of the difference takes both sides of a question together (DeLong, DeLong &
-    Clarke-Pearson 1988 for rows; Obuchowski 1997 for questions with several).
-
-    Args:
-        values: Question to its rows.
-        baseline: The same of what it is compared with.
-        level: Coverage.
-    """
-    keys = shared_questions(values, baseline)
-    return difference_of(rows_of(values, keys), rows_of(baseline, keys), level)
-
-
-def difference_of(values: RowsOf, baseline: RowsOf, level: float = LEVEL) -> Range:
-    """`auc_difference` of rows as arrays, of the same questions on both sides."""
-    from scipy.stats import t  # type: ignore[import-untyped]
-
-    (a, own), (b, other) = influences(values), influences(baseline)
-    n = values.n
-    if a is None or b is None:
-        return Range(None, None, None, None, None, n, "delong")
-    if n < 2:
-        return Range(a - b, None, None, None, None, n, "delong")
-    se = float(np.sqrt(n / (n - 1) * ((own - other) ** 2).sum()))
-    half = t_quantile(level, n - 1) * se
-    p = float(2 * t.sf(abs(a - b) / se, n - 1)) if se else None
-    return Range(a - b, a - b - half, a - b + half, p, se, n, "delong")
-
-
-def auc_swap_p(values: Rows[K], baseline: Rows[K], draws: Resampler) -> float | None:
-    """Two-sided p that two AUCs over the same questions are equal.
-
-    Before sides change, each side's probabilities become ranks over all of its rows (Venkatraman &
-    Begg 1996), so that a side whose probabilities are higher throughout does not look different;
-    and in every swap the difference is divided by its standard error (Chung & Romano 2013), so that
-    ROC curves of different shapes with equal areas do not either.
-
-    Args:
-        values: Question to its rows.
-        baseline: The same of what it is compared with.
-        draws: Swaps of as many questions as `shared_questions`.
-
-    Returns:
-        A probability in (0, 1]; None where an AUC is undefined.
-    """
-    keys = shared_questions(values, baseline)
-    return swap_p_of(rows_of(values, keys), rows_of(baseline, keys), draws) if keys else None
-
-
-def swap_p_of(values: RowsOf, baseline: RowsOf, draws: Resampler) -> float | None:
-    """`auc_swap_p` of rows as arrays, of the same questions on both sides."""
-    sides = [_ranked(side) for side in (values, baseline)]
-    if any(len(np.unique(side.labels)) < 2 for side in sides):
-        return None
-    table = _Table(sides)
-    observed = float(table.statistics(np.zeros((1, values.n)))[0])
-    swapped = np.concatenate([table.statistics(swaps) for swaps in draws.swaps()])
-    return permutation_p(observed, swapped, exact=draws.exact, scale=abs(observed))
-
-
-def shared_questions(values: Rows[K], baseline: Rows[K]) -> list[K]:
-    """The questions with a usable row on both sides, in the baseline's order."""
-    return [key for key in baseline if _usable(baseline[key]) and _usable(values.get(key, ()))]
-
-
 class RowsOf(NamedTuple):
     """Rows as arrays, and which question each is of.
 
@@ -134,6 +35,93 @@ class RowsOf(NamedTuple):
     chances: np.ndarray
     owner: np.ndarray
     n: int
+
+
+def rows_of(rows: Rows[K], keys: Sequence[K] | None = None) -> RowsOf:
+    """The usable rows of some questions, in their order; of all that have any without `keys`."""
+    keys = [key for key in rows if _usable(rows[key])] if keys is None else keys
+    usable = [(*row, at) for at, key in enumerate(keys) for row in _usable(rows[key])]
+    labels, chances, owner = (np.array(x) for x in zip(*usable, strict=True)) if usable else [
+        np.zeros(0)
+    ] * 3  # fmt: skip
+    return RowsOf(labels, chances, owner.astype(int), len(keys))
+
+
+def shared_questions(values: Rows[K], baseline: Rows[K]) -> list[K]:
+    """The questions with a usable row on both sides, in the baseline's order."""
+    return [key for key in baseline if _usable(baseline[key]) and _usable(values.get(key, ()))]
+
+
+def _usable(rows: Sequence[tuple[int, float | None]]) -> list[tuple[int, float]]:
+    return [(label, chance) for label, chance in rows if chance is not None]
+
+
+def auc_interval(rows: RowsOf, level: float = LEVEL) -> Range:
+    """ROC AUC with its interval over questions: DeLong's on the logit, by Student's quantile.
+
+    Variance: Obuchowski (1997), see `influences`. `logit(AUC) -+ t se / (AUC (1 - AUC))` (Pepe
+    2003, section 5.2). An AUC of 0 or 1 has no variance; there it is Wilson's interval with each
+    question as one draw.
+
+    Returns:
+        The AUC; None without rows of both labels, no ends for fewer than two questions.
+    """
+    value, parts = influences(rows)
+    n = rows.n
+    if value is None or n < 2:
+        return Range(value, None, None, None, None, n, "delong")
+    se = float(np.sqrt(n / (n - 1) * (parts**2).sum()))
+    if not 0 < value < 1:
+        low, high = wilson(value * n, n, level)
+        return Range(value, low, high, None, se, n, "wilson")
+    half = t_quantile(level, n - 1) * se / (value * (1 - value))
+    low, high = (1 / (1 + np.exp(-(np.log(value / (1 - value)) + sign * half))) for sign in (-1, 1))
+    return Range(value, float(low), float(high), None, se, n, "delong")
+
+
+def auc_difference(values: RowsOf, baseline: RowsOf, level: float = LEVEL) -> Range:
+    """AUC minus a baseline's over the same questions: DeLong's interval over questions.
+
+    The variance of the difference takes both sides of a question together (DeLong, DeLong &
+    Clarke-Pearson 1988 for rows; Obuchowski 1997 for questions with several).
+    """
+    from scipy.stats import t  # type: ignore[import-untyped]
+
+    (a, own), (b, other) = influences(values), influences(baseline)
+    n = values.n
+    if a is None or b is None:
+        return Range(None, None, None, None, None, n, "delong")
+    if n < 2:
+        return Range(a - b, None, None, None, None, n, "delong")
+    se = float(np.sqrt(n / (n - 1) * ((own - other) ** 2).sum()))
+    half = t_quantile(level, n - 1) * se
+    p = float(2 * t.sf(abs(a - b) / se, n - 1)) if se else None
+    return Range(a - b, a - b - half, a - b + half, p, se, n, "delong")
+
+
+def auc_swap_p(values: RowsOf, baseline: RowsOf, draws: Resampler) -> float | None:
+    """Two-sided p that two AUCs over the same questions are equal.
+
+    Before sides change, each side's probabilities become ranks over all of its rows (Venkatraman &
+    Begg 1996), so that a side whose probabilities are higher throughout does not look different;
+    and in every swap the difference is divided by its standard error (Chung & Romano 2013), so that
+    ROC curves of different shapes with equal areas do not either.
+
+    Args:
+        values: The rows.
+        baseline: Those of the same questions that they are compared with.
+        draws: Swaps of as many questions.
+
+    Returns:
+        A probability in (0, 1]; None where an AUC is undefined.
+    """
+    sides = [_ranked(side) for side in (values, baseline)]
+    if any(len(np.unique(side.labels)) < 2 for side in sides):
+        return None
+    table = _Table(sides)
+    observed = float(table.statistics(np.zeros((1, values.n)))[0])
+    swapped = np.concatenate([table.statistics(swaps) for swaps in draws.swaps()])
+    return permutation_p(observed, swapped, exact=draws.exact, scale=abs(observed))
 
 
 def influences(rows: RowsOf) -> tuple[float | None, Floats]:
@@ -164,19 +152,6 @@ def _mid_ranks(values: np.ndarray) -> np.ndarray:
     from scipy.stats import rankdata
 
     return np.asarray(rankdata(values), dtype=np.float64)
-
-
-def _usable(rows: Sequence[tuple[int, float | None]]) -> list[tuple[int, float]]:
-    return [(label, chance) for label, chance in rows if chance is not None]
-
-
-def rows_of(rows: Rows[K], keys: Sequence[K]) -> RowsOf:
-    """The usable rows of some questions, in their order."""
-    usable = [(*row, at) for at, key in enumerate(keys) for row in _usable(rows[key])]
-    labels, chances, owner = (np.array(x) for x in zip(*usable, strict=True)) if usable else [
-        np.zeros(0)
-    ] * 3  # fmt: skip
-    return RowsOf(labels, chances, owner.astype(int), len(keys))
 
 
 def _ranked(rows: RowsOf) -> RowsOf:

@@ -1,9 +1,12 @@
-"""The studentised swap test: does a score differ between two sides of the same questions?
+"""Swap tests: does a score differ between two sides of the same questions?
 
-Swapping the sides of whole questions is exact where both sides are alike in everything. Scores can
-be equal without that (one side errs on Yes, the other on No); then the difference must be divided
-by its own standard error in every swap, and the test is right for many questions, while it stays
-exact where the sides are exchangeable (Janssen 1997; Chung & Romano 2013).
+Rows of one question (verifiability asks about one right and several wrong answers to it) are not
+independent, so whole questions change sides; each is reduced to sums over its rows.
+
+Swapping the sides is exact where both sides are alike in everything. Scores can be equal without
+that (one side errs on Yes, the other on No); then the difference must be divided by its own
+standard error in every swap, and the test is right for many questions, while it stays exact where
+the sides are exchangeable (Janssen 1997; Chung & Romano 2013).
 """
 
 from __future__ import annotations
@@ -13,6 +16,36 @@ from xling_metrics.stats.intervals import Score, scored
 from xling_metrics.stats.resampling import Floats, Resampler, permutation_p
 
 _STEP = 1e-4
+
+
+def swap_p(a: Floats, b: Floats, score: Score, draws: Resampler) -> float | None:
+    """Two-sided p that a score of sums is equal on both sides, which are alike in all else.
+
+    Args:
+        a: A row of sums per question.
+        b: The baseline's, over the same questions.
+        score: From sums to values.
+        draws: Swaps of as many questions.
+
+    Returns:
+        A probability in (0, 1]; None without questions or where the difference is undefined.
+    """
+    if not len(a):
+        return None
+    observed = np.hstack([a, b]).sum(axis=0, keepdims=True)
+    value, baseline = (float(own[0]) for own in _both(score, observed))
+    if np.isnan(value - baseline):
+        return None
+    moved = draws.swapped_totals(b - a)
+    swapped = np.subtract(*_both(score, observed + np.hstack([moved, -moved])))
+    scale = max(abs(value), abs(baseline))
+    return permutation_p(value - baseline, swapped, exact=draws.exact, scale=scale)
+
+
+def _both(score: Score, sides: Floats) -> tuple[Floats, Floats]:
+    """The scores of both sides, whose sums stand beside each other, row by row."""
+    half = sides.shape[1] // 2
+    return scored(score, sides[:, :half]), scored(score, sides[:, half:])
 
 
 def studentised_swap_p(a: Floats, b: Floats, score: Score, draws: Resampler) -> float | None:

@@ -37,7 +37,7 @@ from xling_metrics.stats.jackknife import (
     t_interval,
 )
 from xling_metrics.stats.ppi import ppi_contrast, ppi_mean
-from xling_metrics.stats.roc import difference_of, interval_of
+from xling_metrics.stats.roc import auc_difference, auc_interval
 from xling_metrics.stats.shares import clustered_share, paired_shares, unpaired_shares, wilson
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
@@ -135,12 +135,12 @@ def of_auc(plan: Plan) -> Iterator[Cell]:
         setting = f"n={n}, {rows} rows, correlation {rho:g}, AUC {norm.cdf(apart / 2**0.5):.2f}"
 
         def one(rng):
-            return holds(interval_of(rows_for_auc(rng, n, rows, rho, apart)), truth)
+            return holds(auc_interval(rows_for_auc(rng, n, rows, rho, apart)), truth)
 
         def two(rng):
             a = rows_for_auc(rng, n, rows, rho, apart)
             b = rows_for_auc(rng, n, rows, rho, 0.8 * apart, shift=2)
-            return holds(difference_of(a, b), truth - less)
+            return holds(auc_difference(a, b), truth - less)
 
         times = plan.few if n < 1000 else plan.few // 2
         share = share_of(times, seed, one)

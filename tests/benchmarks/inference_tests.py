@@ -27,14 +27,13 @@ from inference_data import (
 )
 from scipy.special import expit
 from scipy.stats import norm
-from xling_metrics.stats.cluster import sums_difference
 from xling_metrics.stats.jackknife import jackknife_difference
 from xling_metrics.stats.multiple import holm
-from xling_metrics.stats.paired import paired_difference
-from xling_metrics.stats.resampling import Resampler, ResamplerPool
-from xling_metrics.stats.roc import difference_of, swap_p_of
+from xling_metrics.stats.paired import sign_flip_p
+from xling_metrics.stats.resampling import Resampler
+from xling_metrics.stats.roc import auc_difference, auc_swap_p
 from xling_metrics.stats.shares import paired_shares, unpaired_shares
-from xling_metrics.stats.swaps import studentised_swap_p
+from xling_metrics.stats.swaps import studentised_swap_p, swap_p
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
 from xling_tasks.report.inference import unpaired
@@ -70,13 +69,11 @@ def errors_of_shares(plan: Plan) -> Iterator[Cell]:
             share = share_of(plan.times, 150 + seed, welch)
             setting = f"n={n} and {m}, spreads differ"
             yield Cell(ERROR, "means of other questions (Welch)", setting, share, plan.times)
-    pool = ResamplerPool()
     for n in plan.sizes:
+        draws = Resampler(n, 0, plan.swaps)
 
-        def means(rng, n=n):
-            own, other = (dict(enumerate(rng.beta(8, 1.5, n))) for _ in range(2))
-            found = paired_difference(own, other, seed=0, n_resamples=plan.swaps, pool=pool)
-            return found.p_permutation <= 0.05
+        def means(rng, n=n, draws=draws):
+            return sign_flip_p(rng.beta(8, 1.5, n) - rng.beta(8, 1.5, n), draws) <= 0.05
 
         share = share_of(plan.few, 200 + n, means)
         yield Cell(ERROR, "means (sign flips)", f"n={n}, Beta(8, 1.5)", share, plan.few)
@@ -84,7 +81,6 @@ def errors_of_shares(plan: Plan) -> Iterator[Cell]:
 
 def errors_of_verdicts(plan: Plan) -> Iterator[Cell]:
     """Equal scores: the same errors, or one side errs on Yes and the other on No."""
-    pool = ResamplerPool()
     for n, (rows, positives), rho in itertools.product(
         plan.sizes, ((4, 0.5), (5, 0.2)), (0.0, 0.5)
     ):
@@ -106,13 +102,9 @@ def errors_of_verdicts(plan: Plan) -> Iterator[Cell]:
                 yield Cell(ERROR, f"{name} (studentised swaps)", setting, share, times)
         for name in ("macro_recall", "acc"):
 
-            def plain(rng, n=n, rows=rows, rho=rho, name=name):
+            def plain(rng, n=n, rows=rows, rho=rho, name=name, draws=draws):
                 sides = [counts_of(rng, n, rows, rho, positives, (0.2, 0.2)) for _ in range(2)]
-                found = sums_difference(
-                    *(dict(enumerate(map(tuple, side))) for side in sides),
-                    {"": VERDICT_SCORES[name]}, seed=0, n_resamples=plan.swaps, pool=pool,
-                )[""]  # fmt: skip
-                return found.p <= 0.05
+                return swap_p(*sides, VERDICT_SCORES[name], draws) <= 0.05
 
             setting = f"n={n}, {rows} rows, correlation {rho:g}"
             share = share_of(times // 2, 400 + n, plain)
@@ -141,7 +133,7 @@ def errors_of_auc(plan: Plan) -> Iterator[Cell]:
 
         def once(rng, n=n, rho=rho, more=more, other=other, draws=draws):
             a = rows_for_auc(rng, n, 5, rho, apart)
-            return swap_p_of(a, rows_for_auc(rng, n, 5, rho, other, **more), draws) <= 0.05
+            return auc_swap_p(a, rows_for_auc(rng, n, 5, rho, other, **more), draws) <= 0.05
 
         setting = f"n={n}, 5 rows, correlation {rho:g}, {name}"
         share = share_of(times, 500 + n, once)
@@ -187,7 +179,7 @@ def margins(plan: Plan) -> Iterator[Cell]:
 def power(plan: Plan) -> Iterator[Cell]:
     """At a true difference of 2.80 standard errors of the interval."""
     n, apart = 246, "2.80 standard errors apart"
-    draws, pool = Resampler(n, 0, 999), ResamplerPool()
+    draws = Resampler(n, 0, 999)
     for p in (0.02, 0.1, 0.3):
         q = p
         for _ in range(20):  # The difference changes its own standard error.
@@ -219,10 +211,7 @@ def power(plan: Plan) -> Iterator[Cell]:
     def means(rng):
         own, other = rng.beta(6, 4, n), rng.beta(6, 4, n)
         other = other - 2.8 * (2 * 0.24 / 11 / n) ** 0.5
-        found = paired_difference(
-            dict(enumerate(own)), dict(enumerate(other)), seed=0, n_resamples=999, pool=pool
-        )
-        return found.p_permutation <= 0.05
+        return sign_flip_p(own - other, draws) <= 0.05
 
     share = share_of(plan.few, 3, means)
     yield Cell(POWER, "means", f"n={n}, {apart}", share, plan.few)
@@ -239,11 +228,11 @@ def _power_of_auc(plan: Plan, draws: Resampler) -> Cell:
     other = one
     for _ in range(3):
         se = np.mean(
-            [difference_of(*sides(r, other)).se for r in map(np.random.default_rng, range(60))]
+            [auc_difference(*sides(r, other)).se for r in map(np.random.default_rng, range(60))]
         )
         other = float(norm.ppf(norm.cdf(one / 2**0.5) - 2.8 * se) * 2**0.5)
     share = share_of(
-        plan.few, 4, lambda rng: swap_p_of(*sides(rng, other), draws) <= 0.05
+        plan.few, 4, lambda rng: auc_swap_p(*sides(rng, other), draws) <= 0.05
     )  # fmt: skip
     return Cell(POWER, "AUC", f"n={n}, 5 rows, 2.80 standard errors apart", share, plan.few)
 
@@ -251,9 +240,9 @@ def _power_of_auc(plan: Plan, draws: Resampler) -> Cell:
 def family(plan: Plan) -> Iterator[Cell]:
     """One model's conclusions where no language differs: 3 languages, 4 endpoints with English."""
     for n in plan.sizes:
-        draws, pool = Resampler(n, 0, plan.swaps), ResamplerPool()
+        draws = Resampler(n, 0, plan.swaps)
 
-        def once(rng, n=n, draws=draws, pool=pool):
+        def once(rng, n=n, draws=draws):
             found: list[float | None] = []
             for p in (0.1, 0.4):
                 z = alike(rng, n, 4, 0.3) < norm.ppf(p)
@@ -261,11 +250,7 @@ def family(plan: Plan) -> Iterator[Cell]:
                     paired_shares(z[:, k].astype(float), z[:, 0].astype(float)).p for k in (1, 2, 3)
                 ]
             values = expit(alike(rng, n, 4, 0.3))
-            base = dict(enumerate(values[:, 0]))
-            for k in (1, 2, 3):
-                own = dict(enumerate(values[:, k]))
-                test = paired_difference(own, base, seed=0, n_resamples=plan.swaps, pool=pool)
-                found.append(test.p_permutation)
+            found += [sign_flip_p(values[:, k] - values[:, 0], draws) for k in (1, 2, 3)]
             sides = [counts_of(rng, n, 5, 0.3, 0.2, (0.2, 0.2)) for _ in range(4)]
             found += [studentised_swap_p(own, sides[0], F1, draws) for own in sides[1:]]
             return min(p for p in holm(found) if p is not None) <= 0.05

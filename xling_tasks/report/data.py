@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from xling_metrics.choices import chance_level
 from xling_metrics.stats.resampling import Floats
-from xling_metrics.stats.roc import auc_interval
+from xling_metrics.stats.roc import auc_interval, rows_of
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
 from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS, Endpoint, Place
@@ -364,7 +364,7 @@ def _check(task: Task) -> None:
     """Samples and results must tell the same, or one of them was changed."""
     found = {name: column.whole() for name, column in task.columns.items()}
     if "auc" in task.scores and task.rows:
-        found["auc"] = auc_interval(task.rows).value  # scikit-learn would take 90 MB
+        found["auc"] = auc_interval(rows_of(task.rows)).value  # scikit-learn would take 90 MB
     for name, again in found.items():
         value = task.scores[name]
         if value is None or again is None:

@@ -22,8 +22,14 @@ from typing import NamedTuple
 
 import numpy as np
 from xling_metrics.aggregate import HARMONIC
-from xling_metrics.stats.cluster import sums_difference
-from xling_metrics.stats.intervals import Interval, Score, interval_of_sums, ratio, scored
+from xling_metrics.stats.intervals import (
+    Interval,
+    Score,
+    interval_of_sums,
+    percentile_difference,
+    ratio,
+    scored,
+)
 from xling_metrics.stats.jackknife import (
     jackknife_difference,
     never_without_width,
@@ -33,7 +39,13 @@ from xling_metrics.stats.jackknife import (
 from xling_metrics.stats.paired import PairedDifference, paired_difference, sign_flip_p
 from xling_metrics.stats.probability_intervals import ece_of_sums
 from xling_metrics.stats.resampling import Floats, ResamplerPool, quietly
-from xling_metrics.stats.roc import auc_difference, auc_interval, auc_swap_p, shared_questions
+from xling_metrics.stats.roc import (
+    auc_difference,
+    auc_interval,
+    auc_swap_p,
+    rows_of,
+    shared_questions,
+)
 from xling_metrics.stats.shares import (
     Range,
     clustered_share,
@@ -42,7 +54,7 @@ from xling_metrics.stats.shares import (
     unpaired_shares,
     wilson,
 )
-from xling_metrics.stats.swaps import studentised_swap_p
+from xling_metrics.stats.swaps import studentised_swap_p, swap_p
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
 from xling_tasks.report.columns import Column, Row
@@ -170,7 +182,7 @@ def _range(present: Floats, column: Column, kind: str, level: float) -> Range:
 
 def rows_interval(rows: Mapping[str, Sequence[Row]], left_out: int, level: float) -> Interval:
     """The interval of ROC AUC."""
-    return _plain(auc_interval(rows, level), left_out, level)
+    return _plain(auc_interval(rows_of(rows), level), left_out, level)
 
 
 def _plain(interval: Range, left_out: int, level: float) -> Interval:
@@ -231,21 +243,16 @@ def paired(name: str, own: Column, other: Column, both: Paired, draws: Draws) ->
 
 def _simple(kind: str, a: Floats, b: Floats, draws: Draws) -> ScoreDifference:
     """Metrics with a value per question, with what else is known of these."""
-    level, times, keys = draws.options.level, draws.times(len(a)), range(len(a))
-    detail = None
+    level, times, detail = draws.options.level, draws.times(len(a)), None
     if draws.described:
-        detail = paired_difference(
-            dict(zip(keys, a.tolist(), strict=True)), dict(zip(keys, b.tolist(), strict=True)),
-            seed=draws.options.seed, n_resamples=times, level=level, pool=draws.pool,
-        )  # fmt: skip
+        swaps = draws.pool.get(len(a), draws.options.seed, times)
+        detail = paired_difference(a, b, swaps, level)
     if kind == "share":
         difference, times = paired_shares(a, b, level), 0
     else:
         p = None
-        if draws.tested and detail is not None:
-            p = detail.p_permutation
-        elif draws.tested:
-            p = draws.sign_flips(a - b)
+        if draws.tested:
+            p = detail.p_permutation if detail else draws.sign_flips(a - b)
         difference = t_interval(a - b, level)._replace(p=p)
         if kind == "mean" and not outside(np.concatenate([a, b])):
             difference = never_without_width(difference, level, difference=True)
@@ -256,23 +263,21 @@ def _simple(kind: str, a: Floats, b: Floats, draws: Draws) -> ScoreDifference:
 def _paired(kind: str, score: Score, a: Floats, b: Floats, draws: Draws) -> tuple[Range, int]:
     level, n = draws.options.level, len(a)
     times = draws.times(n)
+    swaps = draws.pool.get(n, draws.options.seed, times)
     if kind == "studentised":
-        swaps = draws.pool.get(n, draws.options.seed, times)
         difference = jackknife_difference(a, b, score, level)
         p = studentised_swap_p(a, b, score, swaps) if draws.tested else None
         return never_without_width(difference._replace(p=p), level, difference=True), times
-    tested = sums_difference(
-        dict(enumerate(map(tuple, a))), dict(enumerate(map(tuple, b))), {"": score},
-        seed=draws.options.seed, n_resamples=times, level=level, pool=draws.pool,
-    )[""]  # fmt: skip
+    p = swap_p(a, b, score, swaps)
     if kind == "resampled":
+        low, high = percentile_difference(a, b, score, swaps, level)
         se = None
-        if tested.low is not None and tested.high is not None:
-            se = (tested.high - tested.low) / (2 * normal_quantile(level))
-        ends = (tested.low, tested.high, tested.p, se)
-        difference = Range(tested.difference, *ends, tested.n, "percentile")
+        if low is not None and high is not None:
+            se = (high - low) / (2 * normal_quantile(level))
+        value, base = (scored(score, x.sum(axis=0, keepdims=True))[0] for x in (a, b))
+        difference = Range(float(value - base), low, high, p, se, n, "percentile")
     else:
-        difference = jackknife_difference(a, b, score, level)._replace(p=tested.p)
+        difference = jackknife_difference(a, b, score, level)._replace(p=p)
     whole = kind == "rows" or score in VERDICT_SCORES.values() or score is HARMONIC.score
     return (never_without_width(difference, level, difference=True) if whole else difference), times
 
@@ -282,13 +287,14 @@ def paired_rows(
 ) -> ScoreDifference:
     """The difference of two ROC AUCs over the same questions."""
     keys, level = shared_questions(own, other), draws.options.level
-    difference = auc_difference(own, other, level)
-    value, base = (auc_interval({k: side[k] for k in keys}, level).value for side in (own, other))
+    sides = rows_of(own, keys), rows_of(other, keys)
+    difference = auc_difference(*sides, level)
+    value, base = (auc_interval(side, level).value for side in sides)
     if difference.value is None:
         return ScoreDifference(difference, value, base)
     times, p = min(draws.times(len(keys)), AUC_RESAMPLES), None
     if draws.tested:
-        p = auc_swap_p(own, other, draws.pool.get(len(keys), draws.options.seed, times))
+        p = auc_swap_p(*sides, draws.pool.get(len(keys), draws.options.seed, times))
     difference = never_without_width(difference._replace(p=p), level, difference=True)
     return ScoreDifference(difference, value, base, times)
 

@@ -24,7 +24,7 @@ from xling_metrics.classification import (
     yes_probability,
 )
 from xling_metrics.stats.probability_intervals import brier_sums, ece_of_sums, ece_sums
-from xling_metrics.stats.roc import auc_interval
+from xling_metrics.stats.roc import auc_interval, rows_of
 from xling_metrics.stats.standard_errors import ratio_error, sums_error
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES, verdict_counts
 
@@ -284,7 +284,7 @@ def _hard_error(name: str, documents: Sequence[Sequence[Sequence[Any]]]) -> floa
 def _soft_error(name: str, documents: Sequence[Sequence[Sequence[Any]]]) -> float | None:
     rows = {i: [(row[0], row[1]) for row in own] for i, own in enumerate(documents)}
     if name == "auc":
-        return auc_interval(rows).se
+        return auc_interval(rows_of(rows)).se
     if name == "ece":
         sums, score = ece_sums(rows), ece_of_sums
     else:

@@ -66,7 +66,7 @@ def obuchowski(rows):
 def test_interval_is_obuchowskis_on_the_logit():
     rows = {key: [(y, round(x, 1)) for y, x in own] for key, own in made(20, 1).items()}
     auc, variance = obuchowski(rows)
-    interval = auc_interval(rows)
+    interval = auc_interval(rows_of(rows))
     assert interval.value == pytest.approx(auc) == pytest.approx(auc_of(rows.values()))
     assert interval.se == pytest.approx(variance**0.5)
     half = scipy.stats.t.ppf(0.975, 19) * variance**0.5 / (auc * (1 - auc))
@@ -77,28 +77,29 @@ def test_interval_is_obuchowskis_on_the_logit():
 def test_auc_by_hand():
     # Label 1: 0.9, 0.4; label 0: 0.4, 0.1. Pairs: 1, 1, 0.5, 1 of 4 = 0.875.
     rows = {"a": [(1, 0.9), (0, 0.4)], "b": [(1, 0.4), (0, 0.1)], "c": [(1, None)]}
-    assert auc_interval(rows).value == 0.875
-    assert auc_interval({"a": [(1, 0.9)], "b": [(1, 0.4)], "c": []}).value is None
+    assert auc_interval(rows_of(rows)).value == 0.875
+    assert auc_interval(rows_of({"a": [(1, 0.9)], "b": [(1, 0.4)], "c": []})).value is None
 
 
 def test_undefined_and_perfect():
-    assert auc_interval({}).value is None
-    assert auc_interval({"a": [(1, 0.5), (1, None)]}).value is None
-    sure = auc_interval({i: [(1, 0.9), (0, 0.1)] for i in range(24)})
+    assert auc_interval(rows_of({})).value is None
+    assert auc_interval(rows_of({"a": [(1, 0.5), (1, None)]})).value is None
+    sure = auc_interval(rows_of({i: [(1, 0.9), (0, 0.1)] for i in range(24)}))
     assert sure.value == 1 and sure.low < 0.9 and sure.method == "wilson"
-    assert auc_interval({1: [(1, 0.9), (0, 0.1)]})[:3] == (1.0, None, None)
+    assert auc_interval(rows_of({1: [(1, 0.9), (0, 0.1)]}))[:3] == (1.0, None, None)
     assert shared_questions({1: [(1, 0.5)], 2: [(0, None)]}, {2: [(0, 1.0)], 1: [(1, 0.1)]}) == [1]
-    assert auc_swap_p({1: [(1, 0.5)]}, {1: [(1, 0.5)]}, Resampler(1, 0)) is None
-    assert auc_swap_p({}, {}, Resampler(1, 0)) is None
+    assert auc_swap_p(*[rows_of({1: [(1, 0.5)]})] * 2, Resampler(1, 0)) is None
+    assert auc_swap_p(*[rows_of({})] * 2, Resampler(1, 0)) is None
 
 
 def test_difference_takes_both_sides_of_a_question_together():
     a, b = made(25, 1), made(25, 2, apart=1.6)
     b = {key: [(y, (x + a[key][i][1]) / 2) for i, (y, x) in enumerate(b[key])] for key in b}
+    value = auc_of(a.values()) - auc_of(b.values())
+    a, b = rows_of(a), rows_of(b)
     difference = auc_difference(a, b)
-    keys = list(b)
-    own, other = (influences(rows_of(side, keys))[1] for side in (a, b))
-    assert difference.value == pytest.approx(auc_of(a.values()) - auc_of(b.values()))
+    own, other = (influences(side)[1] for side in (a, b))
+    assert difference.value == pytest.approx(value)
     assert difference.se == pytest.approx((25 / 24 * ((own - other) ** 2).sum()) ** 0.5)
     apart = (auc_interval(a).se ** 2 + auc_interval(b).se ** 2) ** 0.5
     assert difference.se < apart
@@ -126,12 +127,15 @@ def test_swap_test_ranks_and_studentises():
     for swaps in product((0, 1), repeat=n):
         sides = [[ranked[s ^ k][i] for i, s in enumerate(swaps)] for k in (0, 1)]
         all_.append(abs(statistic(*sides)))
-    p = auc_swap_p(a, b, Resampler(n, 0))
+    p = auc_swap_p(rows_of(a), rows_of(b), Resampler(n, 0))
     assert p == pytest.approx(np.mean(np.array(all_) >= all_[0] - 1e-9))
 
 
 def test_memory_grows_with_the_rows_and_not_with_their_pairs():
-    a, b = made(2000, 1), made(2000, 2)  # 4,000 x 4,000 pairs of questions would take 128 MB
+    a, b = (
+        rows_of(made(2000, 1)),
+        rows_of(made(2000, 2)),
+    )  # 4,000 x 4,000 pairs of questions would take 128 MB
     tracemalloc.start()
     try:
         assert auc_swap_p(a, b, Resampler(2000, 0, 20)) is not None
@@ -141,22 +145,27 @@ def test_memory_grows_with_the_rows_and_not_with_their_pairs():
 
 
 def test_the_scale_of_one_side_changes_nothing():
-    a, b = made(40, 5), made(40, 6)
+    a, b = rows_of(made(40, 5)), rows_of(made(40, 6))
     draws = Resampler(40, 0, 2000)
     p = auc_swap_p(a, b, draws)
-    moved = {k: [(y, float(scipy.special.expit(4 + 3 * scipy.special.logit(x)))) for y, x in v]
-             for k, v in a.items()}  # fmt: skip
+    moved = a._replace(chances=scipy.special.expit(4 + 3 * scipy.special.logit(a.chances)))
     assert auc_swap_p(moved, b, draws) == p
     assert auc_difference(moved, b)[:5] == pytest.approx(auc_difference(a, b)[:5])
     assert auc_swap_p(b, a, draws) == p
-    assert auc_swap_p(made(40, 7, apart=4), made(40, 8, apart=0.2), draws) == 1 / 2001
+    sides = made(40, 7, apart=4), made(40, 8, apart=0.2)
+    assert auc_swap_p(*map(rows_of, sides), draws) == 1 / 2001
     assert auc_swap_p(a, a, draws) == 1
 
 
 def test_equal_auc_with_a_shifted_scale_is_seldom_different():
     """The probabilities of one side are far higher: 0.27 to 0.29 without ranks, here about 0.05."""
     hits = sum(
-        auc_swap_p(made(40, 100 + i), made(40, 900 + i, shift=4), Resampler(40, i, 199)) < 0.05
+        auc_swap_p(
+            rows_of(made(40, 100 + i)),
+            rows_of(made(40, 900 + i, shift=4)),
+            Resampler(40, i, 199),
+        )
+        < 0.05
         for i in range(60)
     )
     assert hits <= 9  # P(more) < 0.003 for a probability of 0.06.
