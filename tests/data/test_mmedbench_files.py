@@ -1,11 +1,10 @@
-"""MMedBench: every shape of a line, the folder, the zip (hostile ones too), the Hub, real files."""
+"""MMedBench: every shape of a line, the folder, the zip (bombs too), the Hub, real files."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import json
-import stat
 import zipfile
 from pathlib import Path
 
@@ -498,46 +497,21 @@ def test_zip_without_the_language(tmp_path):
         french(zipped(tmp_path / "b.zip", two))
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("../evil.jsonl", "a path that leaves the folder"),
-        ("Test/../../evil.jsonl", "a path that leaves the folder"),
-        ("..\\evil.jsonl", "a path that leaves the folder"),
-        ("/etc/evil.jsonl", "an absolute path"),
-        ("C:\\evil.jsonl", "an absolute path"),
-        ("\\\\host\\evil.jsonl", "an absolute path"),
-    ],
-)
-def test_zip_with_an_escaping_path_is_refused(tmp_path, name, message):
+def test_zip_bombs_are_refused_unread(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "MAX_UNPACKED", 1000)
+    bomb = zipped(tmp_path / "a.zip", {"Test/French.jsonl": bytes(2**21)})
+    with pytest.raises(
+        DataError, match=r"French\.jsonl': unpacks to 2,097,152 bytes \(more than 1,"
+    ):
+        french(bomb)
+
+
+def test_zip_with_an_escaping_path_writes_nothing(tmp_path):
     inner = tmp_path / "inner"
     inner.mkdir()
-    path = zipped(inner / "MMedBench.zip", {"Test/French.jsonl": text(line()), name: b"x"})
-    with pytest.raises(DataError, match=rf"member .*: {message}; the zip is refused"):
-        french(path)
+    path = zipped(inner / "MMedBench.zip", {"Test/French.jsonl": text(line()), "../evil": b"x"})
+    assert french(path).n_rows == 1
     assert [file.name for file in tmp_path.rglob("*")] == ["inner", "MMedBench.zip"]
-
-
-def test_zip_with_a_link_is_refused(tmp_path):
-    path = tmp_path / "MMedBench.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        link = zipfile.ZipInfo("Test/French.jsonl")
-        link.external_attr = (stat.S_IFLNK | 0o777) << 16
-        archive.writestr(link, "/etc/passwd")
-    with pytest.raises(DataError, match="a symbolic link; the zip is refused"):
-        french(path)
-
-
-def test_zip_bombs_are_refused_unread(tmp_path, monkeypatch):
-    bomb = zipped(tmp_path / "a.zip", {"Test/French.jsonl": text(line()), "x": bytes(2**21)})
-    with pytest.raises(DataError, match=r"member 'x': unpacks to 2,097,152 bytes from [\d,]+; the"):
-        french(bomb)
-    monkeypatch.setattr(sources, "MAX_UNPACKED", 100)
-    with pytest.raises(DataError, match=r"unpacks to \d+ bytes; refused \(more than 100\)"):
-        french(zipped(tmp_path / "b.zip"))
-    monkeypatch.setattr(sources, "MAX_MEMBERS", 1)
-    with pytest.raises(DataError, match=r"2 members; refused \(more than 1\)"):
-        french(zipped(tmp_path / "c.zip", {"Test/French.jsonl": b"", "y": b""}))
 
 
 def test_zip_that_declares_less_than_it_holds_is_cut_off(tmp_path):
@@ -546,27 +520,6 @@ def test_zip_that_declares_less_than_it_holds_is_cut_off(tmp_path):
     lied = path.read_bytes().replace((2**20).to_bytes(4, "little"), (10).to_bytes(4, "little"))
     path.write_bytes(lied)
     with pytest.raises(DataError, match=r"a\.zip: not a readable zip \(Bad CRC-32"):
-        french(path)
-
-
-def test_zip_with_overlapping_members_is_refused(tmp_path):
-    """Many names for the same bytes, as in bombs that need no nesting."""
-    body = text(*(line(number) for number in range(50)))
-    path = zipped(tmp_path / "a.zip", {f"{i}/Test/French.jsonl": body for i in range(9)})
-    with zipfile.ZipFile(path) as archive:
-        first = archive.infolist()[0]
-        end = archive.infolist()[1].header_offset
-        start = archive.start_dir
-        members = archive.infolist()
-    content = path.read_bytes()
-    central = bytearray(content[start:])
-    position = 0
-    for item in members:  # the offset of each member's header, at byte 42 of its entry
-        central[position + 42 : position + 46] = first.header_offset.to_bytes(4, "little")
-        position += 46 + len(item.filename)
-    central[position + 16 : position + 20] = end.to_bytes(4, "little")
-    path.write_bytes(content[:end] + bytes(central))
-    with pytest.raises(DataError, match="its members overlap"):
         french(path)
 
 
