@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tqdm import tqdm
 from xling_metrics.base import PROGRESS_AFTER, mean, same_length, signature
@@ -72,9 +72,6 @@ def idf_of(texts: Sequence[str], encoder: Encoder) -> Idf:
     return Idf(len(texts), Counter(chain.from_iterable(tokenized)))
 
 
-Rescaling = Baseline | Literal["published"] | None
-
-
 class PairScores(NamedTuple):
     """Two answers: BERTScore, rescaled or not, and the cosine of their sentence embeddings."""
 
@@ -103,16 +100,6 @@ class QuestionEncoderScores:
     sim_sent: float | None
     pairs: tuple[PairScores | None, ...]
 
-    @property
-    def n_pairs(self) -> int:
-        """Unordered pairs of answers, scored or not."""
-        return len(self.pairs)
-
-    @property
-    def n_unscored(self) -> int:
-        """Pairs left out because a text is empty."""
-        return self.pairs.count(None)
-
 
 class BertScores(NamedTuple):
     """Precision, recall and F1 of each candidate; None where it or its reference is empty."""
@@ -123,29 +110,23 @@ class BertScores(NamedTuple):
 
 
 def pair_scores(
-    answers_by_question: Sequence[Sequence[str | None]],
-    encoder: Encoder,
-    *,
-    baseline: Rescaling = "published",
-    progress: bool = True,
+    answers_by_question: Sequence[Sequence[str | None]], encoder: Encoder
 ) -> list[QuestionEncoderScores]:
     """`bertscore_p`, `_r`, `_f1` and `sim_sent` of the answers to each question.
 
+    Of bert-base-uncased at layer 9, and of nothing else, they are rescaled as bert_score does.
+
     An answer is empty if it is None, or no token is left of it (space, control characters); its
-    pairs are unscored and counted. Fewer than two answers: None, no pairs.
+    pairs are unscored. Fewer than two answers: None, no pairs.
 
     Args:
         answers_by_question: The K answers to each question.
         encoder: Its `layer` gives the token states, its last layer the sentence embeddings.
-        baseline: `"published"` rescales bert-base-uncased at layer 9 and nothing else; a `Baseline`
-            rescales with those numbers; None never rescales. `bertscore_signature` tells which.
-        progress: Whether to show a progress bar.
 
     Returns:
         One result per question, in their order.
     """
-    chosen = _chosen(baseline, encoder)
-    (scores,) = _all_scores(answers_by_question, encoder, chosen, [None], progress)
+    (scores,) = _all_scores(answers_by_question, encoder, _baseline_of(encoder), [None])
     return scores
 
 
@@ -154,14 +135,12 @@ def _all_scores(
     encoder: Encoder,
     baseline: Baseline | None,
     weighings: Sequence[Idf | None],
-    progress: bool,
 ) -> list[list[QuestionEncoderScores]]:
     """The results of each way of weighing tokens; every text is encoded once for all of them."""
     results: list[list[QuestionEncoderScores]] = [[] for _ in weighings]
     with tqdm(
         total=len(answers_by_question),
         desc="BERTScore",
-        disable=not progress,
         delay=PROGRESS_AFTER,
         leave=False,
     ) as bar:
@@ -173,57 +152,39 @@ def _all_scores(
     return results
 
 
-def bertscore_pairs(
-    candidates: Sequence[str | None],
-    references: Sequence[str | None],
-    encoder: Encoder,
-    *,
-    baseline: Rescaling = None,
-    progress: bool = True,
-) -> BertScores:
-    """BERTScore of each candidate against its reference, by default without rescaling.
-
-    An empty candidate or reference: None.
-
-    Raises:
-        ValueError: If there are not as many references as candidates.
-    """
-    (scores,) = weighed_pairs(
-        candidates, references, encoder, [None], baseline=baseline, progress=progress
-    )
-    return scores
-
-
 def weighed_pairs(
     candidates: Sequence[str | None],
     references: Sequence[str | None],
     encoder: Encoder,
-    weighings: Sequence[Idf | None],
-    *,
-    baseline: Rescaling = None,
-    progress: bool = True,
+    weighings: Sequence[Idf | None] = (None,),
 ) -> list[BertScores]:
-    """As `bertscore_pairs`, once for each way of weighing tokens; None weighs all alike.
+    """BERTScore of each candidate against its reference, without rescaling, by ways of weighing.
 
-    A text none of whose tokens weighs anything is unscored, as an empty one is.
+    An empty candidate or reference, or one none of whose tokens weighs anything: None.
+
+    Args:
+        candidates: The texts.
+        references: As many references.
+        encoder: Its `layer` gives the token states.
+        weighings: How tokens weigh; None weighs all alike.
+
+    Returns:
+        The scores for each of `weighings`.
 
     Raises:
         ValueError: If there are not as many references as candidates.
     """
     same_length(candidates=candidates, references=references)
     both = list(zip(candidates, references, strict=True))
-    chosen = _chosen(baseline, encoder)
     return [
         BertScores(*([getattr(each, name) for each in results] for name in PairScores._fields[:3]))
-        for results in _all_scores(both, encoder, chosen, weighings, progress)
+        for results in _all_scores(both, encoder, None, weighings)
     ]
 
 
-def bertscore_signature(
-    encoder: Encoder, *, baseline: Rescaling = "published", idf: Idf | None = None
-) -> str:
+def bertscore_signature(encoder: Encoder, *, rescaled: bool = True, idf: Idf | None = None) -> str:
     """How `bertscore_*` was made: `bertscore|model:...|layer:9|idf:no|baseline:...|...`."""
-    chosen = _chosen(baseline, encoder)
+    chosen = _baseline_of(encoder) if rescaled else None
     return _signature(
         "bertscore", encoder, layer=encoder.layer,
         idf=False if idf is None else f"references,n={idf.n}",
@@ -242,10 +203,8 @@ def _signature(metric: str, encoder: Encoder, **fields: object) -> str:
     return signature(metric, libraries=("torch", "transformers"), **how)
 
 
-def _chosen(baseline: Rescaling, encoder: Encoder) -> Baseline | None:
-    if baseline == "published":
-        return PUBLISHED_BASELINES.get((known_name(encoder.model), encoder.layer))
-    return baseline
+def _baseline_of(encoder: Encoder) -> Baseline | None:
+    return PUBLISHED_BASELINES.get((known_name(encoder.model), encoder.layer))
 
 
 def _chunks(

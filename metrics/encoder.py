@@ -153,16 +153,6 @@ class Encoder:
         }
         return [ids_of.get(text) for text in cleaned]
 
-    def encode(self, texts: Sequence[str | None]) -> list[Encoded | None]:
-        """Encodes each distinct text once; None for a text without tokens.
-
-        All token states are held at once, 4 * d bytes a token: `bertscore.pair_scores` works in
-        pieces.
-        """
-        ids = self.tokenize(texts)
-        encoded = self.encode_tokens(row for row in ids if row is not None)
-        return [None if row is None else encoded[row] for row in ids]
-
     def encode_tokens(self, texts: Iterable[TokenIds]) -> dict[TokenIds, Encoded]:
         """Encodes tokenized texts, each distinct one once, in batches of similar length."""
         batches = list(self._batches(sorted(set(texts), key=lambda ids: (len(ids), ids))))

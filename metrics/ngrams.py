@@ -19,15 +19,11 @@ from xling_metrics.words import length_words, published_words
 class NgramConsistency(NamedTuple):
     """Mean pairwise Jaccard of one question's answers, in 0..1; higher is more consistent.
 
-    A similarity is None when no pair could be scored. `n_pairs` counts all unordered pairs; an
-    unscored pair is one in which neither answer has an n-gram of that order.
+    None where no pair could be scored.
     """
 
     sim_1gram: float | None
     sim_2gram: float | None
-    n_pairs: int
-    n_unscored_1gram: int
-    n_unscored_2gram: int
 
 
 class AnswerLengths(NamedTuple):
@@ -38,10 +34,10 @@ class AnswerLengths(NamedTuple):
     n: int
 
 
-def ngram_consistency(
-    answers: Sequence[str], *, tokenize: Callable[[str], list[str]] = published_words
-) -> NgramConsistency:
-    """`sim_1gram` and `sim_2gram` of the answers to one question.
+def ngram_consistency_corpus(
+    questions: Iterable[Sequence[str]], *, tokenize: Callable[[str], list[str]] = published_words
+) -> list[NgramConsistency]:
+    """`sim_1gram` and `sim_2gram` of the answers to each question.
 
     Formula: the mean over all unordered pairs of |A & B| / |A | B|, with A and B the *sets* of
     1-grams (of 2-grams, without the 1-grams) of the two answers. With the default `tokenize` a
@@ -49,32 +45,24 @@ def ngram_consistency(
     the pair, then `jaccard_score`.
 
     Edges: one answer without n-grams against one with: 0.0, as there. Two answers without: there an
-    error (empty vocabulary) that dropped the question; here the pair is unscored and counted. Fewer
-    than two answers: None, no pairs.
+    error (empty vocabulary) that dropped the question; here the pair is unscored. Fewer than two
+    answers: None.
 
     Deviation: the published code drops a whole question if one answer holds no letter at all, and
     deletes MedAlpaca's prompt headers (`### Response:`) first. Both are the caller's to do.
 
     Args:
-        answers: The K answers to one question.
+        questions: The K answers to each question; one given several times is cut up once.
         tokenize: Words of one answer, lower-cased if case is to be ignored.
     """
-    return ngram_consistency_corpus([answers], tokenize=tokenize)[0]
-
-
-def ngram_consistency_corpus(
-    questions: Iterable[Sequence[str]], *, tokenize: Callable[[str], list[str]] = published_words
-) -> list[NgramConsistency]:
-    """`ngram_consistency` of each question; an answer given several times is cut up once."""
     results = []
     for answers in questions:
         copies = Counter(answers)
         tokens = [tokenize(answer) for answer in copies]
         weights = list(copies.values())
-        one, unscored_1 = _mean_jaccard([frozenset(t) for t in tokens], weights)
-        two, unscored_2 = _mean_jaccard([frozenset(pairwise(t)) for t in tokens], weights)
-        n_pairs = len(answers) * (len(answers) - 1) // 2
-        results.append(NgramConsistency(one, two, n_pairs, unscored_1, unscored_2))
+        one = _mean_jaccard([frozenset(t) for t in tokens], weights)
+        two = _mean_jaccard([frozenset(pairwise(t)) for t in tokens], weights)
+        results.append(NgramConsistency(one, two))
     return results
 
 
@@ -106,26 +94,19 @@ def answer_lengths(
     return AnswerLengths(mean, sqrt(variance) if len(lengths) > 1 else None, len(lengths))
 
 
-def _mean_jaccard(
-    sets: Sequence[frozenset[Hashable]], copies: Sequence[int]
-) -> tuple[float | None, int]:
-    """Mean Jaccard over the pairs of a multiset of sets, and the number of pairs left out."""
+def _mean_jaccard(sets: Sequence[frozenset[Hashable]], copies: Sequence[int]) -> float | None:
+    """Mean Jaccard over the pairs of a multiset of sets that are not both empty."""
     terms: list[float] = []
-    scored = unscored = 0
+    scored = 0
     for i, (a, n_a) in enumerate(zip(sets, copies, strict=True)):
-        twins = n_a * (n_a - 1) // 2  # pairs of one answer with its own copies
         if a:
+            twins = n_a * (n_a - 1) // 2  # pairs of one answer with its own copies
             terms.append(float(twins))
             scored += twins
-        else:
-            unscored += twins
-        for j in range(i):
-            b, n_pairs = sets[j], n_a * copies[j]
+        for b, n_b in zip(sets[:i], copies, strict=False):
             if a or b:
                 common = len(a & b)
-                terms.append(n_pairs * (common / (len(a) + len(b) - common)))
-                scored += n_pairs
-            else:
-                unscored += n_pairs
+                terms.append(n_a * n_b * (common / (len(a) + len(b) - common)))
+                scored += n_a * n_b
     # fsum rounds once, so the mean does not depend on the order of the answers.
-    return (fsum(terms) / scored if scored else None), unscored
+    return fsum(terms) / scored if scored else None

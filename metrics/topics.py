@@ -11,7 +11,7 @@ English and Spanish, with 0.04 to 0.05 on average between their values of one qu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -24,9 +24,6 @@ from xling_metrics import hdp, lda
 from xling_metrics.base import PROGRESS_AFTER, mean, signature, usable_cores
 from xling_metrics.lda import SparseCounts
 from xling_metrics.words import published_words
-
-Answer = str | Sequence[str]
-"""An answer: its text, or its words if they are known already."""
 
 Topics = int | Literal["hdp"]
 
@@ -57,133 +54,74 @@ class TopicResult:
 
     Attributes:
         per_question: The mean over seeds; None where fewer than two answers have words.
-        per_question_seed_sd: The sample standard deviation over seeds; None also for one seed.
-        per_question_by_seed: The value for each seed, in the order of `seeds`; None where
+        per_question_by_seed: The value for each seed, in the order of the seeds; None where
             `per_question` is.
-        value: The mean over scored questions, None if there are none.
         seed_sd: The sample standard deviation over seeds of the mean over scored questions; None
             for one seed.
-        seeds: One model was fitted for each.
-        value_by_seed: The mean over scored questions for each seed; empty if nothing is scored.
-        empty_answers: Answers without words. They have no topics; the published code gave them the
-            uniform distribution.
-        unscored_pairs: Pairs of answers to one question, of which at least one is empty, or all
-            pairs if no model could be fitted.
-        reason: Why nothing is scored, else None.
         signature: How the numbers were made.
     """
 
     per_question: list[float | None]
-    per_question_seed_sd: list[float | None]
     per_question_by_seed: list[list[float] | None]
-    value: float | None
     seed_sd: float | None
-    seeds: tuple[int, ...]
-    value_by_seed: list[float]
-    empty_answers: int
-    unscored_pairs: int
-    reason: str | None
     signature: str
 
 
 def topic_corpus(
-    answers_by_question: Sequence[Sequence[Answer]],
+    answers_by_question: Sequence[Sequence[str]],
     *,
     tokenize: Callable[[str], Sequence[str]] = published_words,
-    tokenizer: str | None = None,
+    tokenizer: str = "published_words",
 ) -> TopicCorpus:
     """Count the words of all answers, each distinct answer once.
 
     Args:
-        answers_by_question: For each question, its answers: texts, or lists of words, which are
-            taken as they are. A missing answer is an empty one.
+        answers_by_question: For each question, its answers. A missing answer is an empty one.
         tokenize: Words of a text. The default is that of the published code, meant for English
             (also for answers translated to English); it cuts Hindi words to pieces and sees a
             Chinese clause as one word.
-        tokenizer: Its name for signatures; by default the function's own, or `given` if all
-            answers are lists.
+        tokenizer: Its name for signatures.
     """
-    index: dict[str | tuple[str, ...], int] = {}
+    index: dict[str, int] = {}
     rows = [
-        index.setdefault(answer if isinstance(answer, str) else tuple(answer), len(index))
-        for answer in chain.from_iterable(answers_by_question)
+        index.setdefault(answer, len(index)) for answer in chain.from_iterable(answers_by_question)
     ]
-    words = [tokenize(answer) if isinstance(answer, str) else answer for answer in index]
+    words = [tokenize(answer) for answer in index]
     return TopicCorpus(
         counts=_count(words) if any(words) else None,
         rows=np.array(rows, dtype=np.int64),
         sizes=tuple(len(answers) for answers in answers_by_question),
-        tokenizer=tokenizer or _tokenizer_name(index, tokenize),
+        tokenizer=tokenizer,
     )
 
 
-def topic_consistency(
-    answers_by_question: Sequence[Sequence[Answer]] | TopicCorpus,
-    *,
-    n_topics: Topics,
-    seeds: Sequence[int] = (0, 1, 2, 3, 4),
-    tokenize: Callable[[str], Sequence[str]] = published_words,
-    threads: int | None = None,
-    progress: bool = True,
-) -> TopicResult:
-    """`sim_lda<n>` or `sim_hdp`: do the answers to a question speak of the same topics?
+def topic_consistencies(
+    corpus: TopicCorpus, *, models: Sequence[Topics], seeds: Sequence[int] = (0, 1, 2, 3, 4)
+) -> dict[Topics, TopicResult]:
+    """`sim_lda<n>` and `sim_hdp`: do the answers to a question speak of the same topics?
 
     Formula: for each seed, the cosine of the topic distributions of two answers, averaged over all
     unordered pairs of one question's answers that have words; then the mean over seeds, and over
     questions. Identical answers give exactly 1. Source: XLingEval (arXiv 2310.13132); with one
     seed, `sim_lda20` and `sim_lda100` are its computation, scikit-learn's
     `LatentDirichletAllocation(20 or 100, random_state=seed, n_jobs=1)` on CountVectorizer's
-    counts, to 1e-9. More seeds, and leaving out empty answers, are ours. `sim_hdp` is another
-    estimator than the published one and is kept for comparison only: see `hdp`.
+    counts, to 1e-9. More seeds, and leaving out empty answers (the published code gave them the
+    uniform distribution), are ours. `sim_hdp` is another estimator than the published one and is
+    kept for comparison only: see `hdp`.
 
     Read a difference between languages only if it is large against `seed_sd`, and never compare
     values of different `n_topics`, tokenizers or numbers of answers.
 
-    Edges: no questions, no two answers with words in any question: value None, `reason` says so.
-    Without numba scikit-learn does the same, slower; without tomotopy `sim_hdp` is None with the
-    reason.
-
-    Args:
-        answers_by_question: As for `topic_corpus`, or what it returned.
-        n_topics: 1 to 100,000, or "hdp".
-        seeds: Distinct seeds; one model is fitted for each.
-        tokenize: As for `topic_corpus`; not used with a corpus.
-        threads: Models fitted at a time, by default as many as there are processors. Values do
-            not depend on it.
-        progress: Show a bar over seeds.
-
-    Raises:
-        ValueError: For no seed, a seed given twice, or a number of topics out of range.
-    """
-    if isinstance(answers_by_question, TopicCorpus):
-        corpus = answers_by_question
-    else:
-        corpus = topic_corpus(answers_by_question, tokenize=tokenize)
-    results = topic_consistencies(
-        corpus, models=(n_topics,), seeds=seeds, threads=threads, progress=progress
-    )
-    return results[n_topics]
-
-
-def topic_consistencies(
-    corpus: TopicCorpus,
-    *,
-    models: Sequence[Topics],
-    seeds: Sequence[int] = (0, 1, 2, 3, 4),
-    threads: int | None = None,
-    progress: bool = True,
-) -> dict[Topics, TopicResult]:
-    """`topic_consistency` of several models on one corpus, all their seeds side by side.
+    Edges: no questions, no two answers with words in any question: all None. Without numba
+    scikit-learn does the same, slower; without tomotopy `sim_hdp` is None.
 
     Args:
         corpus: What `topic_corpus` returned.
-        models: Numbers of topics, or "hdp".
-        seeds: As for `topic_consistency`, and so are the others.
-        threads: As there.
-        progress: As there.
+        models: Numbers of topics, 1 to 100,000, or "hdp".
+        seeds: Distinct seeds; one model of each kind is fitted for each, side by side.
 
     Raises:
-        ValueError: As there.
+        ValueError: For no seed, a seed given twice, or a number of topics out of range.
     """
     if not seeds or len(set(seeds)) < len(seeds):
         raise ValueError(f"seeds must be distinct, and at least one: {list(seeds)}")
@@ -191,18 +129,16 @@ def topic_consistencies(
         if model != "hdp" and not 1 <= model <= lda.MAX_TOPICS:
             raise ValueError(f"n_topics must be 1 to {lda.MAX_TOPICS}, or 'hdp': {model}")
     questions = _rows_with_words(corpus)
-    reasons = {model: _why_not(questions, model) for model in models}
-    fitted = [model for model in models if reasons[model] is None]
-    by_seed = _values_by_seed(corpus, questions, fitted, seeds, threads, progress)
+    there = any(len(rows) > 1 for rows in questions)
+    fitted = [model for model in models if there and (model != "hdp" or not hdp.missing())]
+    by_seed = _values_by_seed(corpus, questions, fitted, seeds)
     return {
-        model: _summary(corpus, questions, by_seed.get(model, []), model, tuple(seeds), reason)
-        for model, reason in reasons.items()
+        model: _summary(
+            by_seed.get(model, [[None] * len(questions)]),
+            topic_signature(model, seeds, corpus.tokenizer),
+        )
+        for model in models
     }
-
-
-def _tokenizer_name(answers: Iterable[Answer], tokenize: Callable[[str], Sequence[str]]) -> str:
-    cut = any(isinstance(answer, str) for answer in answers)
-    return str(getattr(tokenize, "__name__", "custom")) if cut else "given"
 
 
 def _count(words: list[Sequence[str]]) -> SparseCounts:
@@ -221,19 +157,11 @@ def _rows_with_words(corpus: TopicCorpus) -> list[NDArray[np.int64]]:
     return [group[has_words[group]] for group in groups]
 
 
-def _why_not(questions: list[NDArray[np.int64]], n_topics: Topics) -> str | None:
-    if all(len(rows) < 2 for rows in questions):
-        return "no question has two answers with words"
-    return hdp.missing() if n_topics == "hdp" else None
-
-
 def _values_by_seed(
     corpus: TopicCorpus,
     questions: list[NDArray[np.int64]],
     models: Sequence[Topics],
     seeds: Sequence[int],
-    threads: int | None,
-    progress: bool,
 ) -> dict[Topics, list[list[float | None]]]:
     """Per model and seed, each question's value; all fits share the cores."""
     from tqdm import tqdm
@@ -245,7 +173,7 @@ def _values_by_seed(
     ordered = sorted(models, key=lambda model: 0 if model == "hdp" else -model)
     jobs = [(model, seed) for model in ordered for seed in seeds]
     # Only the compiled loops let another thread run meanwhile.
-    at_once = (threads or usable_cores()) if lda.is_compiled() else 1
+    at_once = usable_cores() if lda.is_compiled() else 1
     values: dict[Topics, list[list[float | None]]] = {model: [] for model in models}
     with (
         ThreadPoolExecutor(at_once) as pool,
@@ -253,7 +181,6 @@ def _values_by_seed(
             total=len(jobs),
             desc=", ".join(map(_name, models)),
             unit="model",
-            disable=not progress,
             delay=PROGRESS_AFTER,
             leave=False,
         ) as bar,
@@ -296,34 +223,17 @@ def _pair_means(
     return means
 
 
-def _summary(
-    corpus: TopicCorpus,
-    questions: list[NDArray[np.int64]],
-    by_seed: list[list[float | None]],
-    n_topics: Topics,
-    seeds: tuple[int, ...],
-    reason: str | None,
-) -> TopicResult:
+def _summary(by_seed: list[list[float | None]], sign: str) -> TopicResult:
     """Mean and spread over seeds, by question and of the whole."""
     scored = [[value for value in values if value is not None] for values in by_seed]
-    value_by_seed = [sum(values) / len(values) for values in scored]
     by_question = [
         [value for value in values if value is not None] for values in zip(*by_seed, strict=True)
-    ] or [[] for _ in questions]
-    n_pairs = sum(size * (size - 1) // 2 for size in corpus.sizes)
-    n_scored = sum(len(rows) * (len(rows) - 1) // 2 for rows in questions) if by_seed else 0
+    ]
     return TopicResult(
         per_question=[mean(values) for values in by_question],
-        per_question_seed_sd=[_spread(values) for values in by_question],
         per_question_by_seed=[values or None for values in by_question],
-        value=mean(value_by_seed),
-        seed_sd=_spread(value_by_seed),
-        seeds=seeds,
-        value_by_seed=value_by_seed,
-        empty_answers=len(corpus.rows) - sum(len(rows) for rows in questions),
-        unscored_pairs=n_pairs - n_scored,
-        reason=reason,
-        signature=topic_signature(n_topics, seeds, corpus.tokenizer),
+        seed_sd=_spread([sum(values) / len(values) for values in scored if values]),
+        signature=sign,
     )
 
 

@@ -23,7 +23,7 @@ from xling_metrics.base import mean, signature
 from xling_metrics.hf import pairs
 from xling_metrics.hf.pairs import fields, summary, words_of
 from xling_metrics.ngrams import answer_lengths, distinct_answers, ngram_consistency_corpus
-from xling_metrics.topics import Topics, topic_consistency, topic_corpus
+from xling_metrics.topics import Topics, topic_consistencies, topic_corpus
 from xling_metrics.words import lower_words, published_words, segmenter_name
 
 Answers = Sequence[Sequence[str]]
@@ -117,7 +117,7 @@ def topic_similarity(
     tokenize = partial(lower_words, language=language) if language else published_words
     name = words_of(language) if language else "published_words"
     corpus = topic_corpus(predictions, tokenize=tokenize, tokenizer=name)
-    result = topic_consistency(corpus, n_topics=n_topics, seeds=seeds)
+    result = topic_consistencies(corpus, models=(n_topics,), seeds=seeds)[n_topics]
     name = f"sim_{'hdp' if n_topics == 'hdp' else f'lda{n_topics}'}"
     return {name: {**summary(result.per_question, result.signature), "seed_sd": result.seed_sd}}
 
@@ -160,12 +160,12 @@ def bertscore(
         model: The encoder's name or folder.
         **options: Further arguments of `xling_metrics.encoder.Encoder.load`.
     """
-    from xling_metrics.bertscore import bertscore_pairs, bertscore_signature
+    from xling_metrics.bertscore import bertscore_signature, weighed_pairs
     from xling_metrics.encoder import Encoder
 
     encoder = Encoder.load(model, **options)
-    made = bertscore_pairs(predictions, references, encoder)
-    sign = bertscore_signature(encoder, baseline=None)
+    (made,) = weighed_pairs(predictions, references, encoder)
+    sign = bertscore_signature(encoder, rescaled=False)
     return {f"bertscore_{kind}": summary(getattr(made, kind), sign) for kind in ("p", "r", "f1")}
 
 

@@ -81,10 +81,12 @@ def _timed(
 
 def _ours(questions: Questions, encoder: Any) -> Any:
     import torch
-    from xling_metrics.bertscore import PUBLISHED_BASELINES, pair_scores
+    from xling_metrics import bertscore
+    from xling_metrics.encoder import known_name
 
-    baseline = PUBLISHED_BASELINES["bert-base-uncased", 9]
-    results = pair_scores(questions, encoder, baseline=baseline, progress=False)
+    baselines = bertscore.PUBLISHED_BASELINES
+    baselines[known_name(encoder.model), encoder.layer] = baselines["bert-base-uncased", 9]
+    results = bertscore.pair_scores(questions, encoder)
     return torch.tensor([pair for result in results for pair in result.pairs])
 
 

@@ -11,6 +11,7 @@ import random
 import re
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib.util import find_spec
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from clock import Seconds, compared, timed
-from xling_metrics.topics import topic_consistencies, topic_consistency, topic_corpus
+from xling_metrics.topics import topic_consistencies, topic_corpus
 
 ANSWERS = 10
 WORDS = 100
@@ -38,15 +39,11 @@ def bench_topics(language: str = "English", n_questions: int = 246, seed: int = 
     """
     answers = benchmark_answers(language, n_questions)
     scale = 1000 / len(answers)
-    topic_consistency(answers[:2], n_topics=2, seeds=(0,), progress=False)
+    topic_consistencies(topic_corpus(answers[:2]), models=(2,), seeds=(0,))
     five = range(seed, seed + 5)
 
     def ours(*models: Any, seeds: Sequence[int]) -> tuple[Seconds, Any]:
-        return timed(
-            lambda: topic_consistencies(
-                topic_corpus(answers), models=models, seeds=seeds, progress=False
-            )
-        )
+        return timed(lambda: topic_consistencies(topic_corpus(answers), models=models, seeds=seeds))
 
     def row(part: str, reference: Seconds, own: Seconds, apart: float | None = None) -> Row:
         times = (reference.times(scale), own.times(scale))
@@ -81,15 +78,16 @@ def stability_topics(
         n_seeds: Fits per model; gensim gets two.
         words: Cut by the language's own segmenter, not by the published pattern.
     """
-    from xling_metrics.words import lower_words
+    from xling_metrics.words import lower_words, published_words
 
     texts = benchmark_answers(language, n_questions)
     code = {"English": "en", "Spanish": "es", "Chinese": "zh", "Hindi": "hi"}[language]
-    answers: Any = [[lower_words(a, code) for a in q] for q in texts] if words else texts
+    tokenize = partial(lower_words, language=code) if words else published_words
+    corpus = topic_corpus(texts, tokenize=tokenize)
 
     def ours(n_topics: Any) -> list[list[Any]]:
         return [
-            topic_consistency(answers, n_topics=n_topics, seeds=(s,), progress=False).per_question
+            topic_consistencies(corpus, models=(n_topics,), seeds=(s,))[n_topics].per_question
             for s in range(n_seeds)
         ]
 

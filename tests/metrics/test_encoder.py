@@ -20,7 +20,6 @@ transformers = pytest.importorskip("transformers")
 from xling_metrics import bertscore, encoder  # noqa: E402
 from xling_metrics.bertscore import (  # noqa: E402
     Baseline,
-    bertscore_pairs,
     bertscore_signature,
     idf_of,
     pair_scores,
@@ -90,8 +89,14 @@ def enc(tiny: str) -> Encoder:
     return Encoder.load(tiny, device="cpu")
 
 
-def scores(answers: Sequence[str | None], enc: Encoder, **options: Any) -> Any:
-    return pair_scores([answers], enc, progress=False, **options)[0]
+def scores(answers: Sequence[str | None], enc: Encoder) -> Any:
+    return pair_scores([answers], enc)[0]
+
+
+def encode(enc: Encoder, texts: Sequence[str]) -> list[Encoded]:
+    ids = enc.tokenize(texts)
+    encoded = enc.encode_tokens(row for row in ids if row is not None)
+    return [encoded[row] for row in ids if row is not None]
 
 
 # Literals, on vectors small enough to score by hand.
@@ -155,7 +160,6 @@ def test_equal_answers_score_exactly_one(enc: Encoder) -> None:
 def test_pairs_of_an_empty_answer_are_unscored(enc: Encoder, empty: str | None) -> None:
     result = scores([TEXTS[0], empty, TEXTS[1]], enc)
     assert [pair is None for pair in result.pairs] == [True, False, True]  # 01, 02, 12
-    assert (result.n_pairs, result.n_unscored) == (3, 2)
     assert result.bertscore_f1 == scores([TEXTS[0], TEXTS[1]], enc).bertscore_f1
 
 
@@ -164,7 +168,7 @@ def test_nothing_to_score_is_none(enc: Encoder, answers: list[str]) -> None:
     result = scores(answers, enc)
     assert (result.bertscore_p, result.bertscore_r, result.bertscore_f1) == (None, None, None)
     assert result.sim_sent is None
-    assert result.n_pairs == result.n_unscored == len(answers) // 2
+    assert result.pairs == (None,) * (len(answers) // 2)
 
 
 def test_half_an_emoji_is_no_error(enc: Encoder) -> None:
@@ -174,19 +178,17 @@ def test_half_an_emoji_is_no_error(enc: Encoder) -> None:
 
 
 def test_no_questions(enc: Encoder) -> None:
-    assert pair_scores([], enc, progress=False) == []
+    assert pair_scores([], enc) == []
 
 
 def test_pairs_of_candidates_and_references(enc: Encoder) -> None:
-    compared = bertscore_pairs([TEXTS[0], "", "same"], [TEXTS[1], "b", "same"], enc, progress=False)
+    (compared,) = weighed_pairs([TEXTS[0], "", "same"], [TEXTS[1], "b", "same"], enc)
     assert compared.p[1:] == compared.r[1:] == compared.f1[1:] == [None, 1.0]
-    pair = scores([TEXTS[0], TEXTS[1]], enc, baseline=None).pairs[0]
-    assert (compared.p[0], compared.r[0], compared.f1[0]) == pytest.approx(pair[:3], abs=1e-6)
 
 
 def test_pairs_differ_in_number(enc: Encoder) -> None:
     with pytest.raises(ValueError, match="candidates has 1, references has 2"):
-        bertscore_pairs(["a"], ["b", "c"], enc)
+        weighed_pairs(["a"], ["b", "c"], enc)
 
 
 # Independence of order, batches and pieces.
@@ -210,21 +212,21 @@ def test_threads_change_nothing(tiny: str, enc: Encoder) -> None:
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(8)
-        many = Encoder.load(tiny, device="cpu", batch_size=2).encode(texts)
+        many = encode(Encoder.load(tiny, device="cpu", batch_size=2), texts)
         assert torch.get_num_threads() == 8
         torch.set_num_threads(1)
-        one = Encoder.load(tiny, device="cpu", batch_size=2).encode(texts)
+        one = encode(Encoder.load(tiny, device="cpu", batch_size=2), texts)
     finally:
         torch.set_num_threads(before)
     for a, b in zip(many, one, strict=True):
-        assert a and b and all(torch.equal(x, y) for x, y in zip(a, b, strict=True))
+        assert all(torch.equal(x, y) for x, y in zip(a, b, strict=True))
 
 
 def test_working_in_pieces_changes_nothing(enc: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
     questions = [TEXTS[:4], [], TEXTS[3:7], TEXTS[:4]]
-    whole = pair_scores(questions, enc, progress=False)
+    whole = pair_scores(questions, enc)
     monkeypatch.setattr(bertscore, "_CHUNK_TOKENS", 20)
-    pieces = pair_scores(questions, enc, progress=False)
+    pieces = pair_scores(questions, enc)
     assert [len(result.pairs) for result in pieces] == [6, 0, 6, 6]
     for one, other in zip(whole, pieces, strict=True):
         assert one.pairs == approx_pairs(other.pairs)
@@ -236,7 +238,7 @@ def test_each_distinct_text_is_encoded_once(enc: Encoder, monkeypatch: pytest.Mo
     monkeypatch.setattr(
         Encoder, "_forward", lambda self, batch: (seen.extend(batch), forward(self, batch))[1]
     )
-    pair_scores([["fever", "cough", "fever"], ["cough", "Fever "]], enc, progress=False)
+    pair_scores([["fever", "cough", "fever"], ["cough", "Fever "]], enc)
     assert len(seen) == len(set(seen)) == 2
 
 
@@ -272,7 +274,7 @@ def test_bertscore_pairs_equal_bert_score_without_rescaling(tiny: str, enc: Enco
     expected = reference.score(
         candidates, references, model_type=tiny, num_layers=9, device="cpu", batch_size=1
     )
-    compared = bertscore_pairs(candidates, references, enc, progress=False)
+    (compared,) = weighed_pairs(candidates, references, enc)
     for ours, theirs in zip(compared, expected, strict=True):
         assert ours == pytest.approx(theirs.tolist(), abs=1e-6)
 
@@ -284,8 +286,8 @@ def test_weighed_by_idf_equals_bert_score(tiny: str, enc: Encoder) -> None:
         candidates, references, model_type=tiny, num_layers=9, device="cpu", batch_size=1, idf=True
     )
     idf = idf_of(references, enc)
-    plain, weighed = weighed_pairs(candidates, references, enc, [None, idf], progress=False)
-    assert plain == bertscore_pairs(candidates, references, enc, progress=False)
+    plain, weighed = weighed_pairs(candidates, references, enc, [None, idf])
+    assert [plain] == weighed_pairs(candidates, references, enc)
     for ours, theirs in zip(weighed, expected, strict=True):
         assert ours == pytest.approx(theirs.tolist(), abs=1e-6)
     assert weighed.f1 != pytest.approx(plain.f1, abs=1e-5)
@@ -298,9 +300,9 @@ def test_idf_by_hand(enc: Encoder) -> None:
     assert idf.of(cough) == pytest.approx(math.log(4 / 2))
     assert idf.of(-1) == pytest.approx(math.log(4))
     # A text of nothing but what all have weighs nothing, and is unscored.
-    (scores,) = weighed_pairs(["fever", "cough"], ["cough", "cough"], enc, [idf], progress=False)
+    (scores,) = weighed_pairs(["fever", "cough"], ["cough", "cough"], enc, [idf])
     assert scores.f1 == [None, 1.0]
-    assert "|idf:references,n=3|" in bertscore_signature(enc, baseline=None, idf=idf)
+    assert "|idf:references,n=3|" in bertscore_signature(enc, rescaled=False, idf=idf)
 
 
 def test_sentences_equal_sentence_transformers(tiny: str, enc: Encoder) -> None:
@@ -310,7 +312,7 @@ def test_sentences_equal_sentence_transformers(tiny: str, enc: Encoder) -> None:
 
     reference = SentenceTransformer(tiny, device="cpu")  # a plain checkpoint: mean pooling
     vectors = reference.encode(TEXTS, convert_to_tensor=True)
-    ours = [one.sentence for one in enc.encode(TEXTS) if one]
+    ours = [one.sentence for one in encode(enc, TEXTS)]
     assert float((torch.stack(ours) - vectors).abs().max()) < 1e-5
     expected = [float(cos_sim(a, b)) for a, b in combinations(vectors, 2)]
     assert [p.sim_sent for p in scores(TEXTS, enc).pairs] == pytest.approx(expected, abs=1e-6)
@@ -358,10 +360,12 @@ def test_without_onednn(tiny: str, enc: Encoder, monkeypatch: pytest.MonkeyPatch
 
 
 def test_published_baseline_is_for_its_model_and_layer_only(tiny: str, enc: Encoder) -> None:
-    raw = scores(TEXTS[:2], enc, baseline=None).bertscore_f1
+    (raw,) = weighed_pairs(TEXTS[:1], TEXTS[1:2], enc)[0].f1
     assert scores(TEXTS[:2], enc).bertscore_f1 == pytest.approx((raw - 0.35219112) / 0.64780888)
     other = Encoder.load(tiny, layer=8, device="cpu")
-    assert scores(TEXTS[:2], other) == scores(TEXTS[:2], other, baseline=None)
+    assert [scores(TEXTS[:2], other).bertscore_f1] == weighed_pairs(TEXTS[:1], TEXTS[1:2], other)[
+        0
+    ].f1
 
 
 def test_signatures(tiny: str, enc: Encoder) -> None:
@@ -370,8 +374,7 @@ def test_signatures(tiny: str, enc: Encoder) -> None:
         "bertscore|model:M|layer:9|idf:no|baseline:0.35375935,0.3537393,0.35219112"
         f"|max_tokens:512|dtype:float32|{versions}"
     )
-    assert "|baseline:no|" in bertscore_signature(enc, baseline=None)
-    assert "|baseline:0.1,0.2,0.3|" in bertscore_signature(enc, baseline=Baseline(0.1, 0.2, 0.3))
+    assert "|baseline:no|" in bertscore_signature(enc, rescaled=False)
     assert sim_sent_signature(enc).replace(tiny, "M@1") == (
         f"sim_sent|model:M@1|pooling:mean|max_tokens:512|dtype:float32|{versions}"
     )

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from xling_metrics.ngrams import ngram_consistency
-from xling_metrics.topics import topic_consistency
+from xling_metrics.ngrams import ngram_consistency_corpus
+from xling_metrics.topics import topic_consistencies, topic_corpus
 
 
 @pytest.fixture(scope="module")
@@ -21,13 +21,14 @@ ANSWERS = [
 
 def test_modules_equal_the_plain_functions(hf):
     computed = hf.load("ngram_consistency").compute(predictions=ANSWERS)
-    expected = [ngram_consistency(answers) for answers in ANSWERS]
+    expected = ngram_consistency_corpus(ANSWERS)
     assert computed["sim_1gram"]["per_question"] == [item.sim_1gram for item in expected]
     assert computed["sim_2gram"]["value"] == pytest.approx(sum(i.sim_2gram for i in expected) / 2)
     assert computed["sim_1gram"]["signature"] == "sim_1gram|pairs:all|tokens:published_words"
     topics = hf.load("topic_consistency").compute(predictions=ANSWERS, n_topics=2, seeds=[0, 1])
-    assert topics["sim_lda2"]["value"] == topic_consistency(ANSWERS, n_topics=2, seeds=(0, 1)).value
-    assert topics["sim_lda2"]["seed_sd"] > 0
+    plain = topic_consistencies(topic_corpus(ANSWERS), models=(2,), seeds=(0, 1))[2]
+    assert topics["sim_lda2"]["per_question"] == plain.per_question
+    assert topics["sim_lda2"]["seed_sd"] == plain.seed_sd > 0
 
 
 def test_lengths_and_language(hf):

@@ -8,13 +8,7 @@ from statistics import mean, stdev
 import numpy as np
 import pytest
 from xling_metrics import hdp, lda
-from xling_metrics.topics import (
-    TopicCorpus,
-    topic_consistencies,
-    topic_consistency,
-    topic_corpus,
-)
-from xling_metrics.words import published_words
+from xling_metrics.topics import topic_consistencies, topic_corpus
 
 pytestmark = pytest.mark.core
 
@@ -61,7 +55,12 @@ def published(answers: list[list[str]], n_topics: int, seed: int) -> list[float]
 
 
 def consistency(answers, n_topics=20, **options):
-    return topic_consistency(answers, n_topics=n_topics, progress=False, **options)
+    return topic_consistencies(topic_corpus(answers), models=(n_topics,), **options)[n_topics]
+
+
+def value(result):
+    """The mean over questions, which tasks make."""
+    return mean(own for own in result.per_question if own is not None)
 
 
 def without(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
@@ -76,7 +75,6 @@ def test_one_seed_is_the_published_computation(script: str, n_topics: int):
     answers = generated(script)
     result = consistency(answers, n_topics, seeds=(3,))
     assert result.per_question == pytest.approx(published(answers, n_topics, 3), abs=1e-9)
-    assert result.value == pytest.approx(mean(published(answers, n_topics, 3)), abs=1e-9)
 
 
 @pytest.mark.realdata
@@ -145,29 +143,25 @@ def test_seeds_are_averaged_and_their_spread_reported():
     result = consistency(answers, seeds=(0, 1, 2))
     by_question = list(zip(*(one.per_question for one in single), strict=True))
     assert result.per_question == pytest.approx([mean(values) for values in by_question])
-    assert result.per_question_seed_sd == pytest.approx([stdev(values) for values in by_question])
-    assert result.value_by_seed == [one.value for one in single]
-    assert result.value == pytest.approx(mean(result.value_by_seed))
-    assert result.value == pytest.approx(mean(result.per_question))
-    assert result.seed_sd == pytest.approx(stdev(result.value_by_seed))
-    assert result.seed_sd > 0
+    assert result.per_question_by_seed == [list(values) for values in by_question]
+    assert result.seed_sd == pytest.approx(stdev(map(value, single))) and result.seed_sd > 0
     assert single[0].seed_sd is None
-    assert single[0].per_question_seed_sd == [None] * len(answers)
 
 
-def test_same_again_and_with_any_number_of_threads():
+def test_same_again_and_with_any_number_of_threads(monkeypatch: pytest.MonkeyPatch):
     answers = generated("english", 12)
-    first = consistency(answers, seeds=(0, 1, 2), threads=1)
-    assert consistency(answers, seeds=(0, 1, 2), threads=3) == first
-    assert consistency(topic_corpus(answers), seeds=(0, 1, 2)) == first
+    monkeypatch.setattr("xling_metrics.topics.usable_cores", lambda: 1)
+    first = consistency(answers, seeds=(0, 1, 2))
+    monkeypatch.setattr("xling_metrics.topics.usable_cores", lambda: 3)
+    assert consistency(answers, seeds=(0, 1, 2)) == first
 
 
 def test_several_models_at_once_are_each_one_alone():
     answers = [*generated("english", 9), ["knee pain"], ["", "sore knee", "sore head"]]
     corpus = topic_corpus(answers)
-    together = topic_consistencies(corpus, models=(20, 100), seeds=(0, 3), threads=3)
+    together = topic_consistencies(corpus, models=(20, 100), seeds=(0, 3))
     for n_topics, result in together.items():
-        assert result == consistency(answers, n_topics, seeds=(0, 3), threads=1)
+        assert result == consistency(answers, n_topics, seeds=(0, 3))
 
 
 @pytest.mark.parametrize("n_words", [1, 15, 16, 17, 33])
@@ -191,7 +185,6 @@ def test_cosines_by_hand(monkeypatch: pytest.MonkeyPatch):
     assert result.per_question == pytest.approx(
         [(0.6 + 0.8 + 0.96) / 3, 1.0, (0.6 + 1.0 + 0.6) / 3], abs=1e-15
     )
-    assert result.value == pytest.approx((2.36 / 3 + 1 + 2.2 / 3) / 3)
 
 
 @pytest.mark.parametrize("n_topics", [20, 100, "hdp"])
@@ -201,22 +194,20 @@ def test_identical_answers_are_exactly_one(n_topics):
     answers = [[f"{word} hurts a lot", f"{word} hurts a lot"] for word in ("knee", "head", "back")]
     result = consistency(answers, n_topics)
     assert result.per_question == [1.0, 1.0, 1.0]
-    assert (result.value, result.seed_sd) == (1.0, 0.0)
+    assert result.seed_sd == 0.0
 
 
 @pytest.mark.parametrize("n_topics", [20, "hdp"])
-def test_empty_answers_are_unscored_and_counted(n_topics):
+def test_empty_answers_are_unscored(n_topics):
     if n_topics == "hdp":
         pytest.importorskip("tomotopy")
-    # "! ?" and "a" hold no word of two characters. Pairs: 3 + 1 + 1 + 0 + 1 = 6, of which
-    # "knee pain" - "head ache" and the two of the last question are scored.
+    # "! ?" and "a" hold no word of two characters; the pair "knee pain" - "head ache" is scored.
     answers = [["knee pain", "", "head ache"], ["", "back pain"], ["! ?", "a"], ["knee"]]
     result = consistency([*answers, ["sore knee", "sore head"]], n_topics, seeds=(0, 1))
     assert [value is None for value in result.per_question] == [False, True, True, True, False]
-    assert [sd is None for sd in result.per_question_seed_sd] == [False, True, True, True, False]
-    assert (result.empty_answers, result.unscored_pairs) == (4, 4)
-    assert result.value == pytest.approx((result.per_question[0] + result.per_question[4]) / 2)
-    assert result.reason is None
+    assert [own is None for own in result.per_question_by_seed] == [False, True, True, True, False]
+    by_seed = zip(*filter(None, result.per_question_by_seed), strict=True)
+    assert result.seed_sd == pytest.approx(stdev(map(mean, by_seed)))
 
 
 @pytest.mark.parametrize(
@@ -224,12 +215,10 @@ def test_empty_answers_are_unscored_and_counted(n_topics):
     [[], [[]], [["knee pain"]], [["", ""]], [["", ""], ["knee pain"]], [["knee"], ["head"]]],
 )
 @pytest.mark.parametrize("n_topics", [20, "hdp"])
-def test_nothing_to_compare_is_none_with_a_reason(answers, n_topics):
+def test_nothing_to_compare_is_none(answers, n_topics):
     result = consistency(answers, n_topics)
-    assert result.per_question == result.per_question_seed_sd == [None] * len(answers)
-    assert (result.value, result.seed_sd, result.value_by_seed) == (None, None, [])
-    assert result.reason == "no question has two answers with words"
-    assert result.unscored_pairs == sum(len(q) * (len(q) - 1) // 2 for q in answers)
+    assert result.per_question == result.per_question_by_seed == [None] * len(answers)
+    assert result.seed_sd is None
 
 
 @pytest.mark.parametrize("n_topics", [1, 100, "hdp"])
@@ -237,29 +226,16 @@ def test_fewer_words_than_topics(n_topics):
     if n_topics == "hdp":
         pytest.importorskip("tomotopy")
     result = consistency([["pain", "pain pain", "fever"]], n_topics)
-    assert 0 <= result.value <= 1
+    assert 0 <= result.per_question[0] <= 1
     if n_topics == 1:
-        assert result.value == 1.0
-
-
-def test_words_given_are_not_cut_again():
-    texts = generated("english", 8)
-    given = [[published_words(answer) for answer in answers] for answers in texts]
-    cut, kept = consistency(texts, seeds=(0,)), consistency(given, seeds=(0,))
-    assert kept.per_question == cut.per_question
-    assert "|tokenizer:published_words|" in cut.signature
-    assert "|tokenizer:given|" in kept.signature
-    # The published pattern has no one-letter words; a list of words keeps them.
-    assert topic_corpus([[["膝", "疼"]]]).counts.shape == (1, 2)
-    assert topic_corpus([["膝 疼"]]).counts is None
+        assert result.per_question == [1.0]
 
 
 def test_another_tokenizer():
     corpus = topic_corpus([["膝疼", "头疼"]], tokenize=list, tokenizer="characters")
-    assert isinstance(corpus, TopicCorpus)
     assert corpus.counts.toarray().tolist() == [[0, 1, 1], [1, 1, 0]]  # Columns: 头 疼 膝
-    assert "|tokenizer:characters|" in consistency(corpus, seeds=(0,)).signature
-    assert consistency([["膝疼", "头疼"]], tokenize=list, seeds=(0,)).value is not None
+    (result,) = topic_consistencies(corpus, models=(20,), seeds=(0,)).values()
+    assert "|tokenizer:characters|" in result.signature and result.per_question != [None]
 
 
 def test_signature():
@@ -290,17 +266,16 @@ def test_hdp_sees_topics():
     draw = random.Random(0)
     groups = [[f"{letter}{i}" for i in range(30)] for letter in "ab"]
     texts = [[" ".join(draw.choices(g, k=60)) for _ in range(4)] for g in groups * 10]
-    alike = consistency(texts, "hdp").value
+    alike = value(consistency(texts, "hdp"))
     mixed = consistency([[a[0], b[0]] for a, b in zip(texts[::2], texts[1::2], strict=True)], "hdp")
-    assert mixed.value < alike - 0.3
+    assert value(mixed) < alike - 0.3
 
 
-def test_without_tomotopy_hdp_is_none_with_the_reason(monkeypatch: pytest.MonkeyPatch):
+def test_without_tomotopy_hdp_is_none(monkeypatch: pytest.MonkeyPatch):
     without(monkeypatch, "tomotopy")
     result = consistency([["knee pain", "head ache"]], "hdp")
-    assert (result.value, result.seed_sd, result.per_question) == (None, None, [None])
-    assert result.unscored_pairs == 1
-    assert result.reason == 'needs the package tomotopy: pip install "xling-tasks[topics]"'
+    assert (result.seed_sd, result.per_question) == (None, [None])
+    assert hdp.missing() == 'needs the package tomotopy: pip install "xling-tasks[topics]"'
     with pytest.raises(ImportError):
         hdp.hdp_distributions(topic_corpus([["knee"]]).counts, np.array([0]), seed=0)
 
@@ -317,12 +292,12 @@ def test_topics_out_of_range(n_topics):
         consistency([["knee", "head"]], n_topics)
 
 
-def test_progress_bar_can_be_off(
+def test_only_long_work_shows_progress(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("xling_metrics.topics.PROGRESS_AFTER", 0)  # short work shows none
     answers = [["knee pain", "head ache"]]
-    topic_consistency(answers, n_topics=2, seeds=(0, 1), progress=True)
-    assert "sim_lda2" in capsys.readouterr().err
     consistency(answers, 2)
     assert capsys.readouterr().err == ""
+    monkeypatch.setattr("xling_metrics.topics.PROGRESS_AFTER", 0)
+    consistency(answers, 2)
+    assert "sim_lda2" in capsys.readouterr().err

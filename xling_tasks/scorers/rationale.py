@@ -79,7 +79,7 @@ class RationaleScorer:
                 metrics[name] = (MEAN, sign)
         if self.encoder is not None:
             for name, idf in self._weighings().items():
-                sign = bertscore_signature(self.encoder, baseline=None, idf=idf)
+                sign = bertscore_signature(self.encoder, rescaled=False, idf=idf)
                 metrics[name] = (MEAN, sign)
         return metrics
 
