@@ -185,7 +185,10 @@ def _read() -> dict[str, Language]:
     for code, row in rows.items():
         for what in (row.name, row.nllb):
             if names.setdefault(what, code) != code:
-                raise ValueError(f"{_FILE}, {code}: {what!r} is {names[what]}'s already")
+                raise ValueError(
+                    f"{_FILE}, {code}: {what!r} is {names[what]}'s already; no two languages share "
+                    "a name or an nllb"
+                )
         unknown = [other for other in row.near if other not in rows or other == code]
         if unknown:
             raise ValueError(f"{_FILE}, {code}: near: {unknown[0]!r} is no other row of the file")
@@ -194,6 +197,14 @@ def _read() -> dict[str, Language]:
 
 KNOWN = _read()
 """Every language by its code."""
+
+
+def no_row(code: object) -> str:
+    """What to do about a code that has no row, for errors."""
+    word = str(code).lower()
+    meant = [row.code for row in KNOWN.values() if word in (*row.aliases, row.name.lower())]
+    hint = f"Did you mean {meant[0]!r}? " if meant else ""
+    return f"the language {code!r} has no row. {hint}Mend the code, or add a row to {_FILE}"
 
 
 def known(language: str) -> Language | None:

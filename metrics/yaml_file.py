@@ -12,7 +12,7 @@ SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 TEXT: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """The same with every value as text: `no` is the word 'no'."""
 
-_QUOTES = "a text with a colon, a comma, a bracket or a # needs quotation marks around it"
+_QUOTES = "a text with a colon, a comma, a bracket or a # needs quotation marks"
 
 
 class YamlError(ValueError):
@@ -43,7 +43,8 @@ def read_yaml(path: Path, kind: Any = SAFE) -> Any:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         why = getattr(error, "problem", None) or " ".join(str(error).split())
-        raise YamlError(f"{path}{line}: not valid YAML ({why}); {_QUOTES}") from error
+        hint = "save it as UTF-8" if isinstance(error, UnicodeDecodeError) else _QUOTES
+        raise YamlError(f"{path}{line}: not valid YAML ({why}); {hint}") from error
     finally:
         if loader is not None:
             loader.dispose()

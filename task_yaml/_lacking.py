@@ -71,19 +71,22 @@ def _phrases(rows: list[Language]) -> Iterator[str]:
     for row in rows:
         own = phrase_files.of_part(known.get(row.code, {}), phrase_files.VERDICT)
         for kind in ("yes", "no"):
+            where = f"{phrase_files.FOLDER / row.code}.yaml: verdict: {kind}"
             if not own.get(kind):
                 yield (
-                    f"{phrase_files.FOLDER / row.code}.yaml: verdict: {kind}: there is none; a "
-                    f"{kind.capitalize()} in {row.name} would be read as no answer"
+                    f"{where}: there is none; a {kind.capitalize()} in {row.name} would be read as "
+                    "no answer"
                 )
+            elif all(foreign(text, row) for text in own[kind]):
+                yield f"{where}: none is in the letters of {row.name} ({row.nllb} in {ROWS})"
 
 
 def _texts(record: DatasetRecord) -> Iterator[str]:
     """Of the bundled data, which no one else can mend."""
     try:
         data = load(record, None, None)
-    except XlingError as error:
-        yield f"{error} (what each language needs: question_NAME and answer_NAME in every row)"
+    except (XlingError, OSError) as error:
+        yield str(error)
         return
     file = f"xling_tasks/data/sample/{record.file}.jsonl"
     for code, name in record.language_names.items():

@@ -120,11 +120,21 @@ SLIPS = {
         (ROWS, "dag_Latn", "dag_Grek", r"'answer' \[dag\]: is not in the letters of Dagbani"),
         (SAMPLE, " ", " ", "id 23: question_Dagbani: is not in the letters of Dagbani"),
     ],
-    "code": [(RECORDS, "- dag", "- dga", "records.yaml, demo: the language 'dga' has no row")],
+    "code": [
+        (
+            RECORDS,
+            "- dag",
+            "- dga",
+            "records.yaml, demo: the language 'dga' has no row. Did you mean 'dag'",
+        )
+    ],
     "field": [
         (RECORDS, "- dag", "- dag\n    langs: dag", "records.yaml, demo: unknown field 'langs'")
     ],
     "Norwegian": [(RECORDS, "- dag", "- no", 'line .* YAML takes no .* quotation marks: "no"')],
+    "letters of phrases": [
+        (WORDS, "[iin]", "[ναι]", "dag.yaml: verdict: yes: none is in the letters of Dagbani")
+    ],
     "column": [(SAMPLE, "question_Dagbani", "question_Dag", "'question_Dagbani' is missing")],
     "code of a prompt": [
         (TEXTS, "dag: ", "dga: ", r"xlinghealth.yaml: prompt '\w+' \[dga\]: unknown language")

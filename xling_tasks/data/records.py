@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from xling_metrics.languages import KNOWN
+from xling_metrics.languages import KNOWN, no_row
 from xling_metrics.yaml_file import YamlError, read_yaml
 
 from xling_tasks.errors import DataError, did_you_mean
@@ -107,12 +107,9 @@ def _record(key: str, row: dict[str, Any]) -> DatasetRecord:
         raise DataError(f"{_FILE}, {key}: languages: expected [en, ...], got {codes!r:.60}")
     for code in (*codes, *row.get("sources", ())):
         if code not in KNOWN:
-            raise DataError(
-                f"{_FILE}, {key}: the language {code!r} has no row in metrics/languages.yaml; add "
-                f"one, or mend the code.{did_you_mean(code, KNOWN)}"
-            )
+            raise DataError(f"{_FILE}, {key}: {no_row(code)}")
     if len(codes) > len(set(codes)):
-        raise DataError(f"{_FILE}, {key}: languages: one of them stands there twice: {codes}")
+        raise DataError(f"{_FILE}, {key}: languages: one stands there twice: {codes}")
     names = {code: KNOWN[code].name for code in codes}
     several = tuple(row.pop("several", ()))
     return DatasetRecord(key=key, language_names=names, several=several, **row)

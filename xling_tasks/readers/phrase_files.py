@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from xling_metrics.languages import KNOWN
+from xling_metrics.languages import KNOWN, no_row
 from xling_metrics.yaml_file import TEXT, YamlError, read_yaml
 
 from xling_tasks.errors import DataError, did_you_mean
@@ -54,10 +54,7 @@ def twice() -> Iterator[str]:
 
 def _read(path: Path) -> Mapping[str, Any]:
     if path.stem not in KNOWN:
-        raise DataError(
-            f"{path}: named after no language; its name is the code of a row of "
-            f"metrics/languages.yaml.{did_you_mean(path.stem, KNOWN)}"
-        )
+        raise DataError(f"{path}: {no_row(path.stem)}")
     try:
         content = read_yaml(path, TEXT)
     except YamlError as error:
