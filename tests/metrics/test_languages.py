@@ -6,7 +6,7 @@ import re
 
 import pytest
 from xling_metrics.language import LABELS, has_own_script
-from xling_metrics.languages import KNOWN, Language, known, letters_of
+from xling_metrics.languages import KNOWN, Language, known, letters_of, no_row
 
 pytestmark = pytest.mark.core
 
@@ -78,6 +78,12 @@ def test_a_wrong_row_is_named(tmp_path, monkeypatch, text, message):
     path.write_text(f"{text}\n")
     with pytest.raises(ValueError, match=rf"languages\.yaml.*{message}"):
         languages._read()
+
+
+def test_a_code_without_a_row_has_the_one_that_was_meant():
+    for code in ("FI", "fin", "Finnish"):
+        assert f"{code!r} has no row. Did you mean 'fi'? Mend the code" in no_row(code)
+    assert "'qq' has no row. Mend the code, or add a row to" in no_row("qq")
 
 
 def test_patterns_of_rows_can_be_compiled():

@@ -125,7 +125,7 @@ SLIPS = {
             RECORDS,
             "- dag",
             "- dga",
-            "records.yaml, demo: the language 'dga' has no row. Did you mean 'dag'",
+            "records.yaml, demo: the language 'dga' has no row. Mend the code",
         )
     ],
     "field": [
