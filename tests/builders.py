@@ -30,15 +30,13 @@ manager.TaskIndex._iter_yaml_files = staticmethod(lambda root: () if root == own
 """Code for a fresh interpreter: the harness's own 16,000 task files are not read (seconds)."""
 
 UNASKED = """
-try:
-    from torch.utils import collect_env
-    collect_env.get_pretty_env_info = lambda: "not asked"
-except ImportError:
-    pass
+from lm_eval import utils
+utils.is_torch_available = utils.is_transformers_available = lambda: False
 """
-"""Code for a fresh interpreter: the harness does not ask pip and the machine for their parts.
+"""Code for a fresh interpreter: the harness takes it for one without torch, which we can do without.
 
-It starts a dozen processes for that after each run, two seconds of processor time.
+It imports none for its seeds (a second and more), and does not ask pip and the machine for their parts
+after a run (a dozen processes, two seconds).
 """
 
 COMMAND = f"{ONLY_OURS}{UNASKED}\nfrom lm_eval.__main__ import cli_evaluate\ncli_evaluate()\n"
@@ -46,8 +44,13 @@ COMMAND = f"{ONLY_OURS}{UNASKED}\nfrom lm_eval.__main__ import cli_evaluate\ncli
 
 
 def leave_the_machine_unasked() -> None:
-    """`UNASKED`, in this process."""
-    exec(UNASKED, {})
+    """The harness does not ask pip and the machine for their parts after a run; torch stays."""
+    from lm_eval import utils
+
+    if utils.is_torch_available():
+        from torch.utils import collect_env
+
+        collect_env.get_pretty_env_info = lambda: "not asked"
 
 
 def our_tasks(metadata: Mapping[str, Any] | None = None) -> Any:

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..builders import leave_the_machine_unasked
+from ..builders import leave_the_machine_unasked, our_tasks
 
 TASKS = [
     "xlinghealth_verifiability_demo_es",
@@ -79,16 +79,10 @@ def register() -> None:
 def evaluate(out: Path, limit: int, **args: Any) -> None:
     """The demo as a command runs it; its table goes to `out`, at the very end."""
     import lm_eval
-    from lm_eval.tasks import TaskManager
 
-    from xling_tasks.discovery import task_folder
-
-    manager = TaskManager(
-        include_path=str(task_folder()), include_defaults=False, metadata={**SETTINGS, **args}
-    )
     results = lm_eval.simple_evaluate(
-        model="xling_slow", model_args=args, tasks=TASKS, task_manager=manager, limit=limit,
-        bootstrap_iters=0,
+        model="xling_slow", model_args=args, tasks=TASKS, limit=limit, bootstrap_iters=0,
+        task_manager=our_tasks({**SETTINGS, **args}),
     )  # fmt: skip
     unfinished = out.with_suffix(".part")
     unfinished.write_text(

@@ -68,7 +68,8 @@ def test_offline_says_how_to_use_a_folder(tmp_path):
 
 RUN = """
 from pathlib import Path
-from builders import lm_eval
+from builders import UNASKED, lm_eval
+exec(UNASKED)
 lm_eval(Path("."), "--model", "xling_baseline", "--tasks", "mmlu_clinical_mcqa_en,mmlu_clinical_mcqa_ts",
         "--output_path", "out", "--log_samples")
 """

@@ -23,7 +23,9 @@ import signal, sys
 # A shell lets what it starts in the background ignore Ctrl-C, and children inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, sys.argv[1])
+from tests import builders
 from tests.faults import journal
+exec(builders.UNASKED)
 journal.register()
 journal.TASKS = journal.TASKS[:2]  # those that import and load the least
 import lm_eval.tasks
@@ -36,6 +38,7 @@ def test_killed_at_random_points(tmp_path):
     """In a process of its own, since forks of this one would share its threads' locks."""
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); from tests.faults import journal;"
+        "from tests import builders; exec(builders.UNASKED);"
         "print(journal.kills(2, limit=2, seed=1))"
     )
     done = subprocess.run(

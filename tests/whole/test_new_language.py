@@ -23,7 +23,7 @@ PROMPTS = {
 }
 RUN = """
 import json, sys, builders
-builders.leave_the_machine_unasked()
+exec(builders.UNASKED)
 from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 
@@ -34,9 +34,9 @@ class Speaks(LM):
 
 ANSWER = "Nyuma kom pam ka chaŋ ashibiti yomyom, ka vuhi a yiŋa dahin zaa."
 names = ["xlinghealth_demo_dag", "xlinghealth_correctness_demo_en"]
+quick = {"k": 2, "encoder": False, "source_encoder": False, "topic_seeds": 0}
 found = simple_evaluate(
-    model=Speaks(), tasks=names, limit=2, bootstrap_iters=0, task_manager=builders.our_tasks(),
-    metadata={"k": 2, "encoder": False, "source_encoder": False, "topic_seeds": 0},
+    model=Speaks(), tasks=names, limit=2, bootstrap_iters=0, task_manager=builders.our_tasks(quick)
 )
 found = builders.with_all(found)
 json.dump({key: found[key] for key in ("results", "configs", "samples")}, sys.stdout, default=str)

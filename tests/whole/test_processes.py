@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 
+import builders
 import pytest
 import scripted
 from builders import UNASKED
@@ -35,9 +36,8 @@ SCRIPT = """
 import json, os, sys
 import torch, torch.distributed as dist
 import lm_eval
-from lm_eval.tasks import TaskManager
+from builders import our_tasks
 from xling_tasks.lm.baseline import BaselineLM
-from xling_tasks.discovery import task_folder
 from xling_tasks.logs.results import with_bookkeeping
 
 class Parallel(BaselineLM):
@@ -72,15 +72,10 @@ from lm_eval.api import registry
 
 registry.model_registry.register("parallel", target=Parallel)
 
-def managed(settings):
-    return TaskManager(
-        include_path=str(task_folder()), include_defaults=False, metadata=settings
-    )
-
 def evaluate(out, plan, **where):
     dist.init_process_group("gloo", **where)
     results = lm_eval.simple_evaluate(
-        model="parallel", tasks=plan["tasks"], task_manager=managed(plan["settings"]),
+        model="parallel", tasks=plan["tasks"], task_manager=our_tasks(plan["settings"]),
         limit=plan["limit"], bootstrap_iters=0,
     )
     if results is not None:
@@ -133,7 +128,7 @@ plans = json.loads(sys.argv[1])
 for plan in plans.values():
     lm_eval.simple_evaluate(
         "xling_baseline", tasks=plan["tasks"], limit=1, bootstrap_iters=0,
-        task_manager=managed(plan["settings"] | {{"xling_cache": "warm"}}),
+        task_manager=our_tasks(plan["settings"] | {{"xling_cache": "warm"}}),
     )
 journaled.end()
 print(json.dumps([status_of(*named) for named in plans.items()]))
@@ -170,7 +165,8 @@ def test_processes_give_the_scores_of_one(tmp_path, run, serve):
     done = subprocess.run(
         [sys.executable, "-c", FORKED, json.dumps(plans)], cwd=tmp_path, capture_output=True,
         text=True, timeout=300,
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1",
+             "PYTHONPATH": builders.__file__.removesuffix("builders.py")},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     two, died, whole = json.loads(done.stdout.splitlines()[-1])
