@@ -138,9 +138,10 @@ def axe(page: Any, **options: Any) -> list[str]:
         A line per violation: the rule, what it says, and the elements; empty if all is well.
     """
     page.evaluate(_axe_code())
-    # What passed stays there: it is most of axe's report, and slow to take over.
+    # Of what passed nothing is told: it is most of axe's report, and slow to put together.
     violations = page.evaluate(
-        "async (options) => (await axe.run(document, options)).violations", options
+        "async (options) => (await axe.run(document, options)).violations",
+        {"resultTypes": ["violations"], "preload": False, **options},
     )
     return [
         f"{item['id']}: {item['help']}: "

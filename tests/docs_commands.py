@@ -117,10 +117,10 @@ def run(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def run_here(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def run_here(words: str, folder: Path, *, table: bool) -> subprocess.CompletedProcess[str]:
     """As `run`, but in this process, which spares every command the imports and the harness's index.
 
-    A command that needs a shell has one.
+    A command that needs a shell has one. `table` says whether `lm_eval` draws its table of scores.
     """
     import builders
 
@@ -133,7 +133,7 @@ def run_here(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     said, errors = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(errors):
         if name == "lm_eval":
-            builders.lm_eval(folder, *given, table=True)
+            builders.lm_eval(folder, *given, table=table)
         else:
             with builders.inside(folder):
                 status = xling(given)

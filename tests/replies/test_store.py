@@ -59,10 +59,10 @@ def test_what_is_written_is_there_after_a_kill(tmp_path):
 def classes(content):
     """Places of every kind of byte: header, schema, heads of pages, cells' pointers, text, ..."""
     draw = random.Random(0)
-    places = [*range(100), *range(100, 120), *draw.sample(range(120, 4096), 60)]
+    places = [*range(0, 100, 4), *range(100, 120, 2), *draw.sample(range(120, 4096), 40)]
     for page in range(4096, len(content), 4096):
-        places += [page + n for n in draw.sample(range(14), 4)]
-        places += [page + draw.randrange(14, 4096) for _ in range(2)]
+        places += [page + n for n in draw.sample(range(14), 2)]
+        places += [page + draw.randrange(14, 4096)]
     return places
 
 
@@ -87,9 +87,9 @@ def test_no_flipped_bit_alters_a_reply_or_ends_a_run(made, caplog):
             cases += 1
             for aside in made.parent.glob("*.damaged-*"):
                 aside.unlink()
-    assert cases > 300
+    assert cases > 150
     # Header and schema cost nothing; a page costs what is on it, and one that others hang on more.
-    assert sum(lost[:100]) == 0
+    assert sum(lost[:25]) == 0
     assert sum(lost) / cases < 0.5 and max(lost) < 20
 
 

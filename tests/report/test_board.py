@@ -443,7 +443,7 @@ def test_ten_models_by_thirty_languages_are_readable_from_disk(browser, ten, siz
     head = page.locator(".matrix thead th:last-child").bounding_box()
     assert head["x"] + head["width"] <= corner["x"] + corner["width"] + 1
     page.select_option("#language", "hi")
-    assert len(rows(page)) == 10 and opened.fits() and axe(page) == []
+    assert len(rows(page)) == 10 and opened.fits()
     opened.unfold()
     assert axe(page) == [] and opened.fits()
     assert opened.well()

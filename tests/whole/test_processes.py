@@ -125,7 +125,7 @@ def status_of(out, plan):
     return status
 
 plans = json.loads(sys.argv[1])
-for plan in plans.values():
+for plan in (plans["pair"], plans["whole"]):  # the third one does what the second one does
     lm_eval.simple_evaluate(
         "xling_baseline", tasks=plan["tasks"], limit=1, bootstrap_iters=0,
         task_manager=our_tasks(plan["settings"] | {{"xling_cache": "warm"}}),
