@@ -21,13 +21,23 @@ import scripted
 
 # prompt_sets stands here so that it takes the sample's folder before a test puts another there.
 from xling_tasks.data import mmedbench_files, prompt_sets, sources  # noqa: F401
+from xling_tasks.data.records import RECORDS
 from xling_tasks.lm import baseline
 
 CASES = Path(__file__).parents[1] / "cases" / "v0_1_0"
 CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
-TASKS = ["xlinghealth_demo", "mmedbench_demo", "xlinghealth_information_demo"]
-TASKS += ["xlinghealth_verifiability_ll_demo", "mmedbench_mcqa_ll_demo"]
+LANGUAGES = ("en", "es", "zh", "hi")
+"""The sample's languages in 0.1.0; it may have more."""
+
+
+def of_demo(*criteria):
+    return [f"xlinghealth_{each}_demo_{code}" for each in criteria for code in LANGUAGES]
+
+
+TASKS = of_demo("correctness", "consistency", "verifiability", "verifiability_ll")
+TASKS += ["mmedbench_demo", "mmedbench_mcqa_ll_demo", "xlinghealth_information_demo"]
 SETTINGS = {"encoder": False, "source_encoder": False, "topic_seeds": 2, "hdp": True, "k": 3}
+SETTINGS["languages"] = list(LANGUAGES[1:])
 
 INTENDED: dict[tuple[str, str], str] = {
     ("xlinghealth_verifiability_demo_*", "*_t1.0"): "Prompts as published",
@@ -45,6 +55,13 @@ def kept(tmp_path_factory):
     folder = tmp_path_factory.mktemp("kept")
     with tarfile.open(CASES / "kept.tar.xz") as archive:
         archive.extractall(folder, filter="data")
+    sample = folder / "sample" / "xlinghealth_demo.jsonl"
+    lines = [json.loads(line) for line in sample.read_text("utf-8").splitlines()]
+    for line in lines:  # a language that the sample has since, which no kept task asks
+        for name in RECORDS["demo"].language_names.values():
+            for kind in ("question", "answer"):
+                line.setdefault(f"{kind}_{name}", line[f"{kind}_English"])
+    sample.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     return folder
 
 
@@ -129,8 +146,9 @@ def test_what_changed_stands_in_the_changelog():
 @pytest.mark.parametrize("name", ["one", "demo"])
 def test_replayed(kept, old_sample, run, serve, name):
     # Of the README's command what needs no topics of ten answers each; `one` has them of three.
-    of_demo = ["xlinghealth_correctness_demo", "xlinghealth_verifiability_demo"]
-    tasks = TASKS if name == "one" else [*of_demo, "xlinghealth_verifiability_ll_demo"]
+    tasks = TASKS
+    if name == "demo":
+        tasks = of_demo("correctness", "verifiability", "verifiability_ll")
     judge = serve(scripted.judged).spec()
     more = {"judge": judge, "translator": judge} if name == "one" else {"k": 10}
     results = run(
