@@ -38,8 +38,6 @@ class CorpusBleu(NamedTuple):
 
     score_percent: float | None
     signature: str
-    n: int
-    n_unscored: int
 
 
 def sentence_bleu(candidate: Sequence[str], reference: Sequence[str]) -> SentenceBleu | None:
@@ -85,9 +83,9 @@ def corpus_bleu(candidates: Sequence[str], references: Sequence[str], language: 
     and smoothing `exp` for an order without a match. Empty candidates count as such.
     sacrebleu's tokenizer for the language: `zh` for Chinese; for Japanese `ja-mecab`, or `char`
     if MeCab with its IPA dictionary (`sacrebleu[ja]`) is not installed; `13a` for all others. The
-    signature says which. Pairs with a blank reference are left out and counted.
+    signature says which. Pairs with a blank reference are left out.
     """
-    n_pairs = same_length(candidates=candidates, references=references)
+    same_length(candidates=candidates, references=references)
     pairs = [(c, r) for c, r in zip(candidates, references, strict=True) if r.strip()]
     metric = _sacrebleu(language_code(language))
     score = None
@@ -97,7 +95,7 @@ def corpus_bleu(candidates: Sequence[str], references: Sequence[str], language: 
     else:
         # The signature names the number of references only after a text was scored.
         metric.corpus_score(["x"], [["x"]])
-    return CorpusBleu(score, str(metric.get_signature()), len(pairs), n_pairs - len(pairs))
+    return CorpusBleu(score, str(metric.get_signature()))
 
 
 def ngram_matches(a: Sequence[Hashable], b: Sequence[Hashable], order: int) -> int:

@@ -25,8 +25,6 @@ class Agreement:
             fraction); None without a pair.
         unanimous: Share of units with two ratings or more whose ratings are all alike; None
             without such a unit.
-        n_units: Units in all.
-        n_pairable: Units with two ratings or more, which all figures are over.
         n_ratings: Ratings in all.
         n_missing: Places without a rating.
     """
@@ -34,8 +32,6 @@ class Agreement:
     alpha: float | None
     percent: float | None
     unanimous: float | None
-    n_units: int
-    n_pairable: int
     n_ratings: int
     n_missing: int
 
@@ -61,8 +57,6 @@ def agreement(units: Sequence[Sequence[L | None]]) -> Agreement:
         alpha=krippendorff_alpha(units),
         percent=alike / pairs if pairs else None,
         unanimous=sum(len(own) == 1 for own in counted) / len(counted) if counted else None,
-        n_units=len(units),
-        n_pairable=len(counted),
         n_ratings=n_ratings,
         n_missing=places - n_ratings,
     )

@@ -46,12 +46,10 @@ class Corrected(NamedTuple):
     Attributes:
         values: The judge's value plus its stratum's correction, per question.
         variance: Of the correction: what people's labels add to the variance of the mean.
-        n_labels: People's labels.
     """
 
     values: Floats
     variance: float
-    n_labels: int
 
 
 def corrected(side: Judged, *, shares: bool = False) -> Corrected:
@@ -83,7 +81,7 @@ def corrected(side: Judged, *, shares: bool = False) -> Corrected:
             q = (np.abs(errors).sum() + 1) / (n + 2)
             spread = max(spread, q * (1 - q))
         variance += (inside.sum() / len(judge)) ** 2 * spread / n
-    return Corrected(values, float(variance), int(known.sum()))
+    return Corrected(values, float(variance))
 
 
 def ppi_mean(

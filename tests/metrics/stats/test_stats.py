@@ -565,12 +565,7 @@ def units_of(lines):
 def test_alpha_of_the_paper():
     agreed = agreement(units_of(_KRIPPENDORFF_C))
     assert agreed.alpha == pytest.approx(0.743, abs=5e-4)
-    assert (agreed.n_units, agreed.n_pairable, agreed.n_ratings, agreed.n_missing) == (
-        12,
-        11,
-        41,
-        7,
-    )
+    assert (agreed.n_ratings, agreed.n_missing) == (41, 7)
     # Alike in 8 of 11 units; unit 2 has one of four apart, unit 6 all apart, unit 8 one apart.
     assert agreed.unanimous == pytest.approx(8 / 11)
     # Pairs: 3 (unit 1), 6 x 8 (units 2 to 9), 3 (unit 10), 1 (unit 11); apart: 3, 6 and 3.
@@ -630,11 +625,9 @@ def test_ordinal_alpha_equals_the_krippendorff_package():
 
 def test_nothing_to_agree_on():
     nothing = agreement([])
-    assert (nothing.alpha, nothing.percent, nothing.unanimous, nothing.n_units) == (None,) * 3 + (
-        0,
-    )
+    assert (nothing.alpha, nothing.percent, nothing.unanimous) == (None,) * 3
     lonely = agreement([["a", None], [None, "b"]])
-    assert (lonely.alpha, lonely.percent, lonely.n_pairable, lonely.n_missing) == (None, None, 0, 2)
+    assert (lonely.alpha, lonely.percent, lonely.n_missing) == (None, None, 2)
     # Chance agreement is certain with one label.
     one_label = agreement([["a", "a"], ["a", "a"]])
     assert (one_label.alpha, one_label.percent, one_label.unanimous) == (None, 1.0, 1.0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from xling_metrics.languages import language_code
@@ -12,32 +11,8 @@ from xling_metrics.languages import language_code
 from xling_tasks.log import log
 
 
-@dataclass(frozen=True)
-class Counts:
-    """What a translator has done in this process, in sentences (of a file: in texts).
-
-    Attributes:
-        translated: Translated now, by the model (or found in the file).
-        cached: Taken from the cache, failures included.
-        redone: Those of `translated` and `failed` that needed sampling now.
-        failed: Without a translation, now or by the cache.
-    """
-
-    translated: int = 0
-    cached: int = 0
-    redone: int = 0
-    failed: int = 0
-
-
 class Translator(ABC):
-    """A translator; get one with `translator`.
-
-    Attributes:
-        counts: What it has done so far.
-    """
-
-    def __init__(self) -> None:
-        self.counts = Counts()
+    """A translator; get one with `translator`."""
 
     @property
     @abstractmethod
@@ -81,10 +56,6 @@ class Translator(ABC):
     @abstractmethod
     def _texts(self, texts: Sequence[str], source: str, target: str) -> dict[str, str | None]:
         """The outcome for each of some distinct texts."""
-
-    def _count(self, **more: int) -> None:
-        now = self.counts
-        self.counts = replace(now, **{name: getattr(now, name) + n for name, n in more.items()})
 
 
 _GIVE_UP_AFTER = 3

@@ -47,7 +47,6 @@ class SentenceTranslator(Translator):
         cache: str | bool | None,
         names: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__()
         self.engine = engine
         self._names = names if engine.any_language else None
         folder = cache_folder(cache) if engine.identity is not None else None
@@ -102,11 +101,10 @@ class _Run:
     """The sentences of one call: what is known, then greedy, then sampling for what degenerated."""
 
     def __init__(self, owner: SentenceTranslator, source: Language, target: Language) -> None:
-        self._owner, self._engine, self._store = owner, owner.engine, owner._store
+        self._engine, self._store = owner.engine, owner._store
         self._pair = source, target
         self._done: dict[str, str | None] = {}
         self._why: Counter[str] = Counter()
-        self._cached: set[str] = set()
 
     def outcomes(self, sentences: list[str]) -> dict[str, str | None]:
         """The translation of each distinct sentence; None if there is none."""
@@ -119,7 +117,6 @@ class _Run:
             self._take_back_same(sentences)  # also of an earlier start, which may have been killed
         source, target = (language.code for language in self._pair)
         failed = [sentence for sentence in sentences if self._done.get(sentence) is None]
-        self._owner._count(failed=len(failed))
         tell("translator", self._why)
         if failed:
             reasons = ", ".join(f"{why}: {n}" for why, n in sorted(self._why.items()))
@@ -137,7 +134,6 @@ class _Run:
         try:
             with bar:
                 open_ = self._attempt(sentences, 0, bar)
-                self._owner._count(redone=len(open_))
                 for attempt in range(1, TRIES + 1):
                     open_ = self._attempt(open_, attempt, bar)
         finally:
@@ -149,8 +145,6 @@ class _Run:
             outcome = json.loads(row)
             self._done[sentence] = outcome.get("text")
             self._why.update([outcome["failed"]] if "failed" in outcome else [])
-        self._cached.update(there)
-        self._owner._count(cached=len(there))
 
     def _attempt(self, sentences: list[str], attempt: int, bar: tqdm[Any]) -> list[str]:
         """Translate some sentences; returns those to be tried again."""
@@ -228,7 +222,6 @@ class _Run:
             for sentence in same:
                 self._done[sentence] = None
             self._why[REPEATED] += len(same)
-            self._owner._count(translated=-len(set(same) - self._cached))
             self._store.forget(map(self._key, same))
             log.warning(
                 "translator: %d sentences of %d to %d characters got the same translation (%r): "
@@ -247,11 +240,8 @@ class _Run:
         self._store.forget(self._key(sentence) + f"-{attempt}" for sentence in sentences)
         known = [sentence for sentence in sentences if self._done.pop(sentence, None) is not None]
         self._store.forget(map(self._key, known))
-        self._owner._count(translated=-len(known))
 
     def _keep(self, rows: dict[str, dict[str, Any]]) -> None:
-        fresh = [row for sentence, row in rows.items() if sentence not in self._done]
-        self._owner._count(translated=sum("text" in row for row in fresh))
         self._done.update({sentence: row.get("text") for sentence, row in rows.items()})
         # An empty reply may be a hitch of the service, so it is asked for again next time.
         kept = {s: row for s, row in rows.items() if row.get("failed") != "empty"}

@@ -21,14 +21,14 @@ from xling_tasks.log import log
 from xling_tasks.models.backend import run_token
 from xling_tasks.models.spec import SELF, ModelSpec
 from xling_tasks.models.translate import seq2seq as translate_seq2seq
-from xling_tasks.models.translate.base import Counts, Translator
+from xling_tasks.models.translate.base import Translator
 from xling_tasks.models.translate.harness_model import HarnessModel
 from xling_tasks.models.translate.sentences import SentenceTranslator
 from xling_tasks.models.translate.seq2seq import Seq2Seq
 from xling_tasks.replies.folder import key_of
 from xling_tasks.safe_json import json_objects
 
-__all__ = ["Counts", "Translator", "translator", "translator_spec"]
+__all__ = ["Translator", "translator", "translator_spec"]
 
 SEQ2SEQ = "seq2seq"
 FILE = "file"
@@ -110,7 +110,6 @@ class FileTranslator(Translator):
     """Ready translations; a text that is not in the file has none, if most are in it."""
 
     def __init__(self, spec: ModelSpec) -> None:
-        super().__init__()
         self._path = checked_path("translator", spec.model_args)
         self._translations = read_translations(self._path)
         self._digest = key_of(sorted(self._translations.items()))[:12]
@@ -144,7 +143,6 @@ class FileTranslator(Translator):
                 f"{self._path}: has {needed - failed} of the {needed} texts that this run needs "
                 f"from {pair[0]} to {pair[1]}. {_HINT}"
             )
-        self._count(translated=len(translations) - failed, failed=failed)
         if failed:
             log.warning(
                 "translator: %d of %d texts (%s to %s) are not in %s; they are unscored",
