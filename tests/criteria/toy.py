@@ -78,4 +78,4 @@ class ToyTask(GreedyTask, XLingHealthTask):
 
     def metrics(self) -> list[TaskMetric]:
         """Shares of the answers."""
-        return [TaskMetric(NAME, MEAN, True, NAME), TaskMetric("empty_rate", MEAN, False, "empty")]
+        return [TaskMetric(NAME, MEAN, NAME), TaskMetric("empty_rate", MEAN, "empty")]

@@ -162,8 +162,8 @@ def test_documents_without_an_answer_are_out_of_score_and_error():
     from xling_tasks.tasks.metric import Aggregation, Metric
 
     rows = [[1, 2], None, [2, 2], [1, 2]]
-    rate = Aggregation(Metric("rate", RATIO, True, "rate"), gaps=True)
-    whole = Aggregation(Metric("rate", RATIO, True, "rate"))
+    rate = Aggregation(Metric("rate", RATIO, "rate"), gaps=True)
+    whole = Aggregation(Metric("rate", RATIO, "rate"))
     known = [row for row in rows if row]
     assert rate(rows) == whole(known) and rate.standard_error(rows) == whole.standard_error(known)
     # Pooled counts need not be told which documents have none.

@@ -53,11 +53,10 @@ def outcomes_by_language(values: list[dict[str, Any]]) -> dict[str, dict[str, in
     }
 
 
-ANSWER_METRICS: tuple[tuple[str, Aggregate, bool | None, str], ...] = (
-    ("failed_rate", RATIO, False, signature("failed_rate", of="all_answers")),
-    ("refused_rate", RATIO, False, signature("refused_rate", of="all_answers")),
+ANSWER_METRICS: tuple[tuple[str, Aggregate, str], ...] = tuple(
+    (name, RATIO, signature(name, of="all_answers")) for name in ("failed_rate", "refused_rate")
 )
-"""Name, aggregate, direction and signature."""
+"""Name, aggregate and signature."""
 
 ANSWERED_SIGNATURE = signature(ANSWERED, of="all_answers")
 

@@ -45,7 +45,6 @@ from xling_tasks.tasks.translated import TranslatedTask
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
 from xling_tasks.unanswered import empty, failed
 
-_BETTER = {"sim": True, "bertscore": True, "length": None}
 _SCORED_AS = f"{SCORED_AS}_of_answers"
 
 
@@ -304,32 +303,31 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
         rule = match_rule(self.scripts)
         sentences = signature("language_consistency", split="sentencex", **langid) + rule
         metrics = [
-            Metric("language_consistency", MEAN, True, sentences),
-            Metric("line_pass_rate", RATIO, True, signature("line_pass_rate", **langid) + rule),
-            Metric("empty_rate", RATIO, False, signature("empty_rate", of="all_answers")),
+            Metric("language_consistency", MEAN, sentences),
+            Metric("line_pass_rate", RATIO, signature("line_pass_rate", **langid) + rule),
+            Metric("empty_rate", RATIO, signature("empty_rate", of="all_answers")),
             *self.second().metrics_of_corpus(),
         ]
         if code in PUBLISHED_LANGUAGES:
             name = "language_consistency_published"
             labels = ",".join(PUBLISHED_LANGUAGES)
             sign = signature(name, split="published", labels=labels, **langid)
-            metrics.append(Metric(name, MEAN, True, sign))
+            metrics.append(Metric(name, MEAN, sign))
         if has_own_script(self.language) and not self.scripts:
             sign = signature("word_pass_rate", language=code, of="answers_that_pass_by_line")
-            metrics.append(Metric("word_pass_rate", RATIO, True, sign))
+            metrics.append(Metric("word_pass_rate", RATIO, sign))
         if count > 1:
             sign = signature("distinct_answers", of=count)
-            metrics.append(Metric("distinct_answers", MEAN, None, sign))
+            metrics.append(Metric("distinct_answers", MEAN, sign))
         via = ""
         if self._translator is not None:
             via = f"|translator:{self._translator.signature}"
             sign = signature("translation_failed_rate", of="all_answers") + via
-            metrics.append(Metric("translation_failed_rate", RATIO, False, sign))
+            metrics.append(Metric("translation_failed_rate", RATIO, sign))
         for scorer in self._scorers:
             for name, sign in scorer.signatures(several=count > 1).items():
                 spread = "_seed_sd" in name
-                better = None if spread else _BETTER[name.split("_")[0]]
-                metrics.append(Metric(name, SPREAD if spread else MEAN, better, sign + via))
+                metrics.append(Metric(name, SPREAD if spread else MEAN, sign + via))
         return metrics
 
 

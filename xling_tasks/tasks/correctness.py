@@ -30,9 +30,6 @@ from xling_tasks.tasks.xlinghealth import XLingHealthTask
 
 _NOT_JUDGED = Verdict(())
 
-_DIRECTION = {"more_comprehensive": True, "contradictory": False, NO_RESPONSE: False}
-"""Whether more of a label is better; none of the others is."""
-
 _FAILED = "judge_failed_rate"
 
 
@@ -129,7 +126,7 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
 
     def metrics(self) -> list[Metric]:
         """Label shares sum to 1, over all questions but those whose judge call failed."""
-        metrics = [Metric("chrf", MEAN, True, chrf_signature()), *self.second().metrics_of_answer()]
+        metrics = [Metric("chrf", MEAN, chrf_signature()), *self.second().metrics_of_answer()]
         if self._jury is not None:
             of = "all_with_a_majority" if self._jury.several else "all_but_judge_failures"
             sign = f"|of:{of}|judge:{self._jury.signature}"
@@ -141,13 +138,10 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
             asked = f"{ASKED_AGAIN}|of:replies|judge:{self._jury.signature}"
             kinds = dict.fromkeys(LABELS, of_label) | {NO_RESPONSE: MEAN}
             metrics += [
-                *(
-                    Metric(name, how, _DIRECTION.get(name), name + sign)
-                    for name, how in kinds.items()
-                ),
-                Metric(_FAILED, MEAN, False, signature(_FAILED, of="all_questions")),
-                Metric(ASKED_AGAIN, RATIO, None, asked),
-                Metric("n_judged", _count_judged, None, "n_judged" + sign),
+                *(Metric(name, how, name + sign) for name, how in kinds.items()),
+                Metric(_FAILED, MEAN, signature(_FAILED, of="all_questions")),
+                Metric(ASKED_AGAIN, RATIO, asked),
+                Metric("n_judged", _count_judged, "n_judged" + sign),
             ]
             metrics += _jury_metrics(self._jury, [*self._verdicts.values()], alone=alone)
         return metrics
@@ -210,7 +204,7 @@ def _jury_metrics(jury: Jury, verdicts: Sequence[Verdict], *, alone: bool) -> li
         metrics += _metrics_of_several(jury, verdicts, judge, alone=alone)
     if jury.both_orders:
         metrics += [
-            Metric(name, RATIO, False, f"{name}|of:{of}|{judge}")
+            Metric(name, RATIO, f"{name}|of:{of}|{judge}")
             for name, of in (
                 ("order_sensitive_rate", "pairs_with_two_labels"),
                 ("order_unread_rate", "pairs_asked"),
@@ -224,9 +218,9 @@ def _metrics_of_several(
 ) -> list[Metric]:
     made = signature("judge_alpha", kind="krippendorff_nominal")
     metrics = [
-        Metric("no_majority", MEAN, False, f"no_majority|of:all_questions|{judge}"),
-        Metric("judge_agreement", RATIO, True, f"judge_agreement|of:pairs_of_labels|{judge}"),
-        Metric("judge_alpha", krippendorff_alpha, True, f"{made}|{judge}"),
+        Metric("no_majority", MEAN, f"no_majority|of:all_questions|{judge}"),
+        Metric("judge_agreement", RATIO, f"judge_agreement|of:pairs_of_labels|{judge}"),
+        Metric("judge_alpha", krippendorff_alpha, f"{made}|{judge}"),
     ]
     for number, (name, asked) in enumerate(zip(jury.names, jury.judges, strict=True), 1):
         own = [v.votes[number - 1].label for v in verdicts]
@@ -235,10 +229,9 @@ def _metrics_of_several(
         kinds: list[tuple[str, Callable[..., Any]]] = [(label, share) for label in LABELS]
         kinds += [(NO_RESPONSE, MEAN), (_FAILED, MEAN)]
         for label, aggregate in kinds:
-            better = False if label == _FAILED else _DIRECTION.get(label)
             key = of_judge(label, number)
             made = f"{key}|of:all_but_its_failures|judge:{name}={asked.signature}"
-            metrics.append(Metric(key, aggregate, better, made))
+            metrics.append(Metric(key, aggregate, made))
     return metrics
 
 

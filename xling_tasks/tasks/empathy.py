@@ -122,19 +122,19 @@ class EmpathyTask(MultilingualTask):
         for code in self.languages:
             own = f"|language:{code}|{sign}"
             for name in MECHANISMS:
-                metrics.append(Metric(f"{name}_present_{code}", MEAN, None, name + own))
-            metrics.append(Metric(f"profile_{code}", _count, None, "profile" + own))
+                metrics.append(Metric(f"{name}_present_{code}", MEAN, name + own))
+            metrics.append(Metric(f"profile_{code}", _count, "profile" + own))
         for code, reply in self.compared().items():
             own = f"|language:{code}|{sign}{self.floor_signature if reply == AGAIN else ''}"
-            metrics.append(Metric(f"empathy_{code}", MEAN, True, "empathy" + own))
+            metrics.append(Metric(f"empathy_{code}", MEAN, "empathy" + own))
             for name in MECHANISMS:
                 label = f"{name}_agreement"
-                metrics.append(Metric(f"{label}_{code}", MEAN, True, label + own))
+                metrics.append(Metric(f"{label}_{code}", MEAN, label + own))
             label = "both_absent"
-            metrics.append(Metric(f"{label}_{code}", MEAN, None, label + own))
+            metrics.append(Metric(f"{label}_{code}", MEAN, label + own))
             if reply != AGAIN:
                 unscored = signature("unscored", language=code, of="all_posts")
-                metrics.append(Metric(f"unscored_{code}", MEAN, False, unscored))
+                metrics.append(Metric(f"unscored_{code}", MEAN, unscored))
         return metrics
 
 

@@ -200,16 +200,16 @@ class ExamTask(ReadingTask, GreedyTask):
         reader, metrics = self.reader_signature, []
         for name, span in spans.items():
             sign = signature(name, of=span, equal="letter_sets") + reader
-            metrics.append(Metric(name, MEAN, name != "unparsed_rate", sign))
+            metrics.append(Metric(name, MEAN, sign))
         if self.asks_again:
             asked = {ACC: "all_questions", ASKED: "all_questions", CONTRADICTED: "asked_again"}
             metrics += [
-                Metric(name, MEAN, None, signature(name, of=span)) for name, span in asked.items()
+                Metric(name, MEAN, signature(name, of=span)) for name, span in asked.items()
             ]
         if self.has_reader:
             read = {"read_by_model_rate": "all_questions", AGREEMENT: "read_by_both"}
             for name, of in {**read, READER_AGAIN: "put_to_the_reader"}.items():
-                metrics.append(Metric(name, MEAN, None, signature(name, of=of) + reader))
+                metrics.append(Metric(name, MEAN, signature(name, of=of) + reader))
         return metrics
 
 

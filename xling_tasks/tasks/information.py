@@ -245,30 +245,30 @@ class InformationTask(MultilingualTask):
             return metrics
         if self.not_compared():
             sign = signature("not_compared", of="all_prompts")
-            metrics.append(Metric("not_compared", MEAN, None, sign))
+            metrics.append(Metric("not_compared", MEAN, sign))
         sign = f"of:scored_prompts|judge:{self._judge.signature}{self.translator_signature}"
         mean = f"mean:harmonic_of_mean_precision_and_mean_recall|{sign}"
         metrics += self.group_metrics("information_f1", mean, HARMONIC)
         for code in self.languages:
             own = f"|language:{code}|{sign}"
-            metrics.append(Metric(f"n_claims_{code}", _mean_claims, None, "n_claims" + own))
-            metrics.append(Metric(f"abstained_{code}", MEAN, False, "abstained" + own))
+            metrics.append(Metric(f"n_claims_{code}", _mean_claims, "n_claims" + own))
+            metrics.append(Metric(f"abstained_{code}", MEAN, "abstained" + own))
             again = f"{ASKED_AGAIN}|of:claim_lists_and_comparisons{own}"
-            metrics.append(Metric(f"{ASKED_AGAIN}_{code}", RATIO, None, again))
+            metrics.append(Metric(f"{ASKED_AGAIN}_{code}", RATIO, again))
         for code, reply in self.compared().items():
             floor = self.floor_signature if reply == AGAIN else ""
             own = f"|language:{code}|{sign}{floor}"
             whole = f"information_f1|language:{code}|{mean}{floor}"
-            metrics.append(Metric(f"information_f1_{code}", HARMONIC, True, whole))
+            metrics.append(Metric(f"information_f1_{code}", HARMONIC, whole))
             for name in ("information_f1_by_prompt", *_SHARES):
-                metrics.append(Metric(f"{name}_{code}", MEAN, True, name + own))
+                metrics.append(Metric(f"{name}_{code}", MEAN, name + own))
             if reply != AGAIN:
                 unscored = signature("unscored", language=code, of="compared_prompts")
-                metrics.append(Metric(f"unscored_{code}", MEAN, False, unscored))
+                metrics.append(Metric(f"unscored_{code}", MEAN, unscored))
             unverified = signature("unverified", language=code, of="all_claims")
-            metrics.append(Metric(f"unverified_{code}", RATIO, False, unverified))
+            metrics.append(Metric(f"unverified_{code}", RATIO, unverified))
             unparsed = signature("unparsed", language=code, of="parts_of_claim_lists")
-            metrics.append(Metric(f"unparsed_{code}", RATIO, False, unparsed))
+            metrics.append(Metric(f"unparsed_{code}", RATIO, unparsed))
         return metrics
 
 

@@ -18,19 +18,21 @@ class Metric:
     Attributes:
         name: Its key.
         aggregate: From the documents' values to a plain number; None if undefined.
-        higher_is_better: True, False, or None where neither is.
         signature: How the value is made.
         error: From the documents' values to a standard error, where there is a quicker way than the
             jackknife; None if undefined.
-        bookkeeping: Whether it is recorded only, and is no score (see `criteria.Metric`).
+        bookkeeping: Whether it is recorded only, and is no score.
+        higher_is_better: True, False, or None where neither is.
+
+    The last two are what the criterion declares of the metric, where a task says nothing else.
     """
 
     name: str
     aggregate: Callable[[list[Any]], float | int | None]
-    higher_is_better: bool | None
     signature: str
     error: Callable[[list[Any]], float | None] | None = None
     bookkeeping: bool = False
+    higher_is_better: bool | None = None
 
 
 class Carried(NamedTuple):

@@ -59,7 +59,7 @@ class McqaTask(ExamTask):
 
     def metrics(self) -> list[Metric]:
         """Scores of letters, and how many replies are empty."""
-        empty = Metric("empty_rate", MEAN, False, signature("empty_rate", of="all_questions"))
+        empty = Metric("empty_rate", MEAN, signature("empty_rate", of="all_questions"))
         return [*self.choice_metrics(), empty]
 
 
@@ -113,7 +113,7 @@ class McqaLLTask(ExamTask):
         return [
             *self.choice_metrics(),
             *(
-                Metric(name, MEAN, True, signature(name, of="all_questions", length=unit))
+                Metric(name, MEAN, signature(name, of="all_questions", length=unit))
                 for name, (unit, _) in _UNITS.items()
             ),
         ]
@@ -180,21 +180,21 @@ class RationaleTask(ExamTask):
         code = {"language": self.language, "libraries": ("langid",)}
         sign = functools.partial(signature, **code)  # type: ignore[arg-type]
         overlap = [
-            Metric(name, aggregate, True, text)
+            Metric(name, aggregate, text)
             for name, (aggregate, text) in self._scorer.metrics().items()
         ]
         second = [
-            Metric(name, MEAN, better, self.second().signature(name))
-            for name, better in ((CONSISTENCY, True), (AGREE, None))
+            Metric(name, MEAN, self.second().signature(name))
+            for name in (CONSISTENCY, AGREE)
             if self.second().there
         ]
         return [
             *self.choice_metrics(),
             *overlap,
-            Metric("language_consistency", MEAN, True, sign("language_consistency")),
+            Metric("language_consistency", MEAN, sign("language_consistency")),
             *second,
-            Metric("empty_rate", MEAN, False, signature("empty_rate", of="all_questions")),
-            Metric("no_end_rate", MEAN, False, signature("no_end_rate", of="all_questions")),
+            Metric("empty_rate", MEAN, signature("empty_rate", of="all_questions")),
+            Metric("no_end_rate", MEAN, signature("no_end_rate", of="all_questions")),
         ]
 
 

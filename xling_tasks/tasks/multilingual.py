@@ -264,13 +264,13 @@ class MultilingualTask(GreedyTask, TranslatedTask):
         metrics = []
         for code in self.languages:
             sign = signature("empty_rate", language=code, of="all_prompts")
-            metrics.append(Metric(f"empty_rate_{code}", MEAN, False, sign))
+            metrics.append(Metric(f"empty_rate_{code}", MEAN, sign))
             for name in ("failed_rate", "refused_rate"):
                 sign = signature(name, language=code, of="all_prompts")
-                metrics.append(Metric(f"{name}_{code}", MEAN, False, sign))
+                metrics.append(Metric(f"{name}_{code}", MEAN, sign))
             second = self.second(code)
             sign = second.signature_of_match()
-            metrics.append(Metric(f"langid_match_{code}", MEAN, True, sign))
+            metrics.append(Metric(f"langid_match_{code}", MEAN, sign))
             metrics += second.metrics(f"_{code}")
         return metrics
 
@@ -312,7 +312,6 @@ class MultilingualTask(GreedyTask, TranslatedTask):
             Metric(
                 f"{name}{suffix}",
                 mean_over(codes, of_language),
-                True,
                 f"{name}|mean_over:{','.join(codes)}|{sign}",
             )
             for suffix, codes in self.groups().items()

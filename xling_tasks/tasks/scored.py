@@ -172,14 +172,21 @@ class ScoredTask(ConfigurableTask):  # type: ignore[misc]
     def all_metrics(self) -> list[Metric]:
         """The task's metrics, and those about answers and data that every task has."""
         count = self.coverage()["unusable_rows"]
-        unusable = Metric("unusable_rows", lambda _: count, None, "count|whole_file:yes")
+        unusable = Metric("unusable_rows", lambda _: count, "count|whole_file:yes")
         own = self.metrics()
         about = [Metric(*item) for item in ANSWER_METRICS] if self.generates else []
         if about:
-            about.append(Metric("n_answered", self._counted, None, ANSWERED_SIGNATURE))
-        criterion, every = CRITERIA[self.criterion], [*own, *about, unusable]
-        kept = {item.name for item in every if criterion.of(item.name).bookkeeping}
-        return [replace(item, bookkeeping=True) if item.name in kept else item for item in every]
+            about.append(Metric("n_answered", self._counted, ANSWERED_SIGNATURE))
+        return [self._declared(item) for item in (*own, *about, unusable)]
+
+    def _declared(self, item: Metric) -> Metric:
+        """A metric with what its criterion says of it."""
+        known, better = CRITERIA[self.criterion].of(item.name), item.higher_is_better
+        return replace(
+            item,
+            bookkeeping=item.bookkeeping or known.bookkeeping,
+            higher_is_better=known.higher_is_better if better is None else better,
+        )
 
     def dump_config(self) -> dict[str, Any]:
         """The configuration for the results: settings, data, prompt and signatures, no secrets."""

@@ -119,8 +119,8 @@ class SecondOpinion:
         if not self.there:
             return []
         return [
-            Metric(MATCH + suffix, MEAN, True, self.signature(MATCH)),
-            Metric(AGREE + suffix, MEAN, None, self.signature(AGREE)),
+            Metric(MATCH + suffix, MEAN, self.signature(MATCH)),
+            Metric(AGREE + suffix, MEAN, self.signature(AGREE)),
         ]
 
     def of_answer(self, answer: str) -> dict[str, float | None]:
@@ -144,10 +144,10 @@ class SecondOpinion:
         words = signature("length_words", language=code, words=segmenter_name(code))
         declined = signature("declined_rate", of="all_questions", reader="ours")
         return [
-            Metric("length_words", MEAN, None, words),
-            Metric("empty_rate", MEAN, False, signature("empty_rate", of="all_questions")),
-            Metric("declined_rate", MEAN, None, declined),
-            Metric("langid_match", MEAN, True, self.signature_of_match()),
+            Metric("length_words", MEAN, words),
+            Metric("empty_rate", MEAN, signature("empty_rate", of="all_questions")),
+            Metric("declined_rate", MEAN, declined),
+            Metric("langid_match", MEAN, self.signature_of_match()),
             *self.metrics(),
         ]
 
@@ -156,9 +156,9 @@ class SecondOpinion:
         if not self.there:
             return []
         return [
-            Metric(CONSISTENCY, MEAN, True, self.signature(CONSISTENCY)),
-            Metric(LINES, RATIO, True, self.signature(LINES)),
-            Metric(AGREE, RATIO, None, self.signature(AGREE)),
+            Metric(CONSISTENCY, MEAN, self.signature(CONSISTENCY)),
+            Metric(LINES, RATIO, self.signature(LINES)),
+            Metric(AGREE, RATIO, self.signature(AGREE)),
         ]
 
     def signature(self, metric: str) -> str:

@@ -185,14 +185,14 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
             for name in _HARD:
                 sign = f"{verdict_signature(name)}|temperature:{tau}{self.reader_signature}"
                 metrics.append(_hard(name, f"{name}_t{tau}", sign))
-            rates: dict[str, bool | None] = {"acc_all": True, **dict.fromkeys(_RATES, False)}
+            rates = ["acc_all", *_RATES]
             if self.has_reader:
-                rates |= dict.fromkeys(("read_by_model_rate", AGREEMENT, READER_AGAIN))
+                rates += ["read_by_model_rate", AGREEMENT, READER_AGAIN]
             if self.asks_again:
-                rates |= dict.fromkeys((ACC, ASKED, CONTRADICTED))
-            for name, better in rates.items():
+                rates += [ACC, ASKED, CONTRADICTED]
+            for name in rates:
                 sign = signature(name, of="all_rows", temperature=tau) + self.reader_signature
-                metrics.append(Metric(f"{name}_t{tau}", RATIO, better, sign))
+                metrics.append(Metric(f"{name}_t{tau}", RATIO, sign))
         return metrics
 
 
@@ -233,20 +233,18 @@ class VerifiabilityLLTask(_Rows):
 
     def metrics(self) -> list[Metric]:
         """Scores of P(Yes); `macro_f1` and `acc` over rows with P(Yes) other than 0.5."""
-        soft: list[tuple[str, bool]] = [("auc", True), ("ece", False), ("brier", False)]
         return [
             *(
                 Metric(
                     name,
                     partial(_soft_score, name),
-                    up,
                     probability_signature(name),
                     partial(_soft_error, name),
                 )
-                for name, up in soft
+                for name in ("auc", "ece", "brier")
             ),
             *(_hard(name, name, verdict_signature(name)) for name in ("macro_f1", "acc")),
-            Metric("unknown_rate", RATIO, False, signature("unknown_rate", of="all_rows")),
+            Metric("unknown_rate", RATIO, signature("unknown_rate", of="all_rows")),
         ]
 
 
@@ -267,9 +265,7 @@ def _soft_score(name: str, documents: Sequence[Sequence[Sequence[Any]]]) -> floa
 
 
 def _hard(name: str, shown_as: str, sign: str) -> Metric:
-    return Metric(
-        shown_as, partial(_hard_score, name), True, sign, error=partial(_hard_error, name)
-    )
+    return Metric(shown_as, partial(_hard_score, name), sign, error=partial(_hard_error, name))
 
 
 def _hard_error(name: str, documents: Sequence[Sequence[Sequence[Any]]]) -> float | None:

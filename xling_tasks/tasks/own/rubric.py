@@ -273,17 +273,17 @@ class OwnRubricPart(OwnPart, GreedyTask):
         scores = ["rubric_score", "length_adjusted", *(f"worst_at_{k}" for k in self._worst)]
         scores += [f"{kind}_{slug}" for kind, slugs in self._groups.items() for slug in slugs]
         metrics += [
-            Metric(name, CLIPPED_MEAN, True, f"{name}|of:scored_answers|mean:clipped{judge}",
-                   mean_error)
+            Metric(name, CLIPPED_MEAN, f"{name}|of:scored_answers|mean:clipped{judge}",
+                   mean_error, higher_is_better=True)
             for name in scores
         ]  # fmt: skip
         return [
             *metrics,
-            Metric("criteria_unscored", RATIO, False, "criteria_unscored|of:criteria" + judge),
-            Metric("unscored_rate", MEAN, False, "unscored_rate|of:answers" + judge),
-            Metric("judge_failed_rate", MEAN, False, "judge_failed_rate|of:answers"),
-            Metric(ASKED_AGAIN, RATIO, None, f"{ASKED_AGAIN}|of:criteria" + judge),
-            Metric("n_scored", _count_scored, None, "n_scored|count"),
+            Metric("criteria_unscored", RATIO, "criteria_unscored|of:criteria" + judge),
+            Metric("unscored_rate", MEAN, "unscored_rate|of:answers" + judge),
+            Metric("judge_failed_rate", MEAN, "judge_failed_rate|of:answers"),
+            Metric(ASKED_AGAIN, RATIO, f"{ASKED_AGAIN}|of:criteria" + judge),
+            Metric("n_scored", _count_scored, "n_scored|count"),
         ]
 
 
