@@ -240,6 +240,15 @@ def serve() -> Iterator[Callable[[Callable[[str], str | None]], Served]]:
 
 
 @pytest.fixture
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that failed is tried again after a tenth of the time."""
+    from xling_tasks.models import rounds
+
+    wait = rounds._wait
+    monkeypatch.setattr(rounds, "_wait", lambda state: wait(state) / 10)
+
+
+@pytest.fixture
 def hub() -> Iterator[Hub]:
     """A Hub on loopback, which holds nothing yet."""
     made = Hub()

@@ -94,7 +94,7 @@ ALL = [
 ]
 
 
-def test_mixed_faults_lose_nothing_and_pay_nothing_twice(faulty):
+def test_mixed_faults_lose_nothing_and_pay_nothing_twice(faulty, short_waits):
     server = faulty(kinds=ALL, share=0.2)
     lm = server.model(num_concurrent=32)
     texts = [f"question {i}" for i in range(150)]

@@ -9,6 +9,8 @@ import pytest
 from faults import services
 from faults.server import WORDS
 
+pytestmark = pytest.mark.usefixtures("short_waits")
+
 
 @pytest.mark.parametrize("role", services.ROLES)
 def test_mixed_faults_cost_no_reply(role, monkeypatch):
