@@ -30,7 +30,6 @@ def gaffke(
     *,
     sizes: Sequence[float] | Floats | None = None,
     level: float = LEVEL,
-    seed: int = 0,
 ) -> tuple[float, float]:
     """Gaffke's interval of a mean of scores within bounds (Gaffke 2005).
 
@@ -45,7 +44,6 @@ def gaffke(
         high: The highest.
         sizes: Questions per cluster; None for one each.
         level: Coverage of both ends together.
-        seed: Of the draws.
 
     Returns:
         Both ends, within `low` and `high`; these where there is no question.
@@ -66,18 +64,16 @@ def gaffke(
     if not len(sums):
         return low, high
     kinds, times = np.unique(np.column_stack([sums, counts]), axis=0, return_counts=True)
-    return _ends(
-        tuple(map(tuple, kinds.tolist())), tuple(times.tolist()), (low, high), level, seed
-    )  # fmt: skip
+    return _ends(tuple(map(tuple, kinds.tolist())), tuple(times.tolist()), (low, high), level)
 
 
 @lru_cache(maxsize=4096)  # comparisons of shares have few tables of wins and losses
 def _ends(
     kinds: tuple[tuple[float, float], ...], times: tuple[int, ...], bounds: tuple[float, float],
-    level: float, seed: int,
+    level: float,
 ) -> tuple[float, float]:  # fmt: skip
     """Both ends, by how often each kind of question was seen."""
-    seen, unseen = _drawn(np.array(kinds), np.array(times), np.random.default_rng(seed))
+    seen, unseen = _drawn(np.array(kinds), np.array(times), np.random.default_rng(0))
     (low, high), tail = bounds, (1 - level) / 2
     ends = (
         np.quantile(seen * (1 - unseen) + unseen * low, tail),
@@ -114,16 +110,15 @@ def _weights(times: np.ndarray, size: tuple[int, int], rng: np.random.Generator)
     return weights
 
 
-def least_for_same(margin: float, level: float = LEVEL) -> int:
+def least_for_same(margin: float) -> int:
     """The fewest questions with which a difference of bounded scores can be shown to be small.
 
     Where no question differs, the end of `gaffke` for a difference from -1 to 1 is `1 -
-    ((1 - level) / 2)^(1 / n)`: 72 questions for 0.05, 183 for 0.02, 368 for 0.01.
+    ((1 - LEVEL) / 2)^(1 / n)`: 72 questions for 0.05, 183 for 0.02, 368 for 0.01.
 
     Raises:
-        ValueError: If the margin does not lie between 0 and 1, or the level is impossible.
+        ValueError: If the margin does not lie between 0 and 1.
     """
-    check_level(level)
     if not 0 < margin < 1:
         raise ValueError(f"a margin must lie between 0 and 1, got {margin}")
-    return math.ceil(math.log((1 - level) / 2) / math.log1p(-margin))
+    return math.ceil(math.log((1 - LEVEL) / 2) / math.log1p(-margin))

@@ -11,22 +11,23 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from xling_metrics.stats.resampling import LEVEL
 from xling_metrics.stats.shares import t_quantile
 
 POWER = 0.8
+"""How often a difference is to be found."""
+
 _NONE, _STEPS = -1, 12
 
 
-def detectable_errors(m: int, level: float = 0.95, power: float = POWER, df: float = 1e9) -> float:
-    """Standard errors that are found with some power by one of m tests corrected together.
+def detectable_errors(m: int, df: float = 1e9) -> float:
+    """Standard errors that are found with `POWER` by one of m tests corrected together.
 
-    `t(1 - (1 - level) / (2 m)) + z(power)`, the first step of `holm`: 2.80, 3.24, 3.61, 3.71 and
+    `t(1 - (1 - LEVEL) / (2 m)) + z(POWER)`, the first step of `holm`: 2.80, 3.24, 3.61, 3.71 and
     3.92 for 1, 3, 9, 12 and 24 tests whose standard error is known.
 
     Args:
         m: Tests of a family.
-        level: Of the family.
-        power: How often the difference is found.
         df: Degrees of freedom of the standard error.
 
     Raises:
@@ -36,7 +37,7 @@ def detectable_errors(m: int, level: float = 0.95, power: float = POWER, df: flo
 
     if m < 1:
         raise ValueError(f"a family has at least one test, got {m}")
-    return t_quantile(1 - (1 - level) / m, df) + float(norm.ppf(power))
+    return t_quantile(1 - (1 - LEVEL) / m, df) + float(norm.ppf(POWER))
 
 
 class Shares(NamedTuple):
@@ -105,42 +106,37 @@ def _most_lost(most: int, alpha: float) -> np.ndarray:
     return lost
 
 
-def detectable_share(
-    sides: Shares, alpha: float, *, up: bool, power: float = POWER
-) -> float | None:
-    """The smallest difference of shares that is found with some power, above 0.
+def detectable_share(sides: Shares, alpha: float, *, up: bool) -> float | None:
+    """The smallest difference of shares that is found with `POWER`, above 0.
 
     Args:
         sides: The shares as they were found.
         alpha: Of one test; of the first of m by `holm`, a level's share over m.
         up: Whether the side has more than the baseline.
-        power: How often it is found.
 
     Returns:
         The difference's size; None where not even the largest that there can be is found.
     """
     sign, high = (1, 1 - sides.base) if up else (-1, sides.base)
-    if high <= 0 or share_power(sides, sign * high, alpha) < power:
+    if high <= 0 or share_power(sides, sign * high, alpha) < POWER:
         return None
     low = 0.0
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        found = share_power(sides, sign * middle, alpha) >= power
+        found = share_power(sides, sign * middle, alpha) >= POWER
         low, high = (low, middle) if found else (middle, high)
     return high
 
 
-def questions_for_share(
-    sides: Shares, difference: float, alpha: float, power: float = POWER
-) -> float:
-    """How many questions find a difference of shares with some power, by the normal distribution.
+def questions_for_share(sides: Shares, difference: float, alpha: float) -> float:
+    """How many questions find a difference of shares with `POWER`, by the normal distribution.
 
     With d the share of questions that differ (Connor 1987, Biometrics 43, 207-211): `(z(alpha)
-    sqrt(d) + z(power) sqrt(d - difference^2))^2 / difference^2`.
+    sqrt(d) + z(POWER) sqrt(d - difference^2))^2 / difference^2`.
     """
     from scipy.stats import norm
 
     differing = sum(sides.apart(difference))
     errors = norm.isf(alpha / 2) * differing**0.5
-    errors += norm.ppf(power) * max(0.0, differing - difference**2) ** 0.5
+    errors += norm.ppf(POWER) * max(0.0, differing - difference**2) ** 0.5
     return float(errors / difference) ** 2

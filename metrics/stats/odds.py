@@ -67,16 +67,15 @@ def shifts(sides: Sequence[tuple[int, AtOdds]], k: float) -> tuple[float, float]
     return min(ends), max(ends)
 
 
-def turns_at(holds: Callable[[float], bool], most: float = MOST) -> float | None:
-    """The odds from which a verdict no longer holds; None if it does up to `most`.
+def turns_at(holds: Callable[[float], bool]) -> float | None:
+    """The odds from which a verdict no longer holds; None if it does up to `MOST`.
 
     Args:
         holds: From k to whether the verdict stands at odds of k.
-        most: The highest odds that are asked for.
     """
-    if holds(most):
+    if holds(MOST):
         return None
-    low, high = 1.0, most
+    low, high = 1.0, MOST
     for _ in range(40):
         middle = math.sqrt(low * high)
         low, high = (middle, high) if holds(middle) else (low, middle)

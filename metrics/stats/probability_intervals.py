@@ -29,7 +29,7 @@ def brier_sums(rows: Rows[K]) -> Sums[K]:
     return sums
 
 
-def ece_sums(rows: Rows[K], *, bins: int = ECE_BINS) -> Sums[K]:
+def ece_sums(rows: Rows[K]) -> Sums[K]:
     """Per question and bin the sum of correctness minus confidence, and the number of rows.
 
     Rows at exactly 0.5 decide nothing and are left out, as in the score. Bins are open on the
@@ -37,15 +37,15 @@ def ece_sums(rows: Rows[K], *, bins: int = ECE_BINS) -> Sums[K]:
     """
     sums: Sums[K] = {}
     for key, own in rows.items():
-        columns = [0.0] * (bins + 1)
+        columns = [0.0] * (ECE_BINS + 1)
         for label, chance in own:
             if chance is None or chance == 0.5:
                 continue
             confidence = max(chance, 1 - chance)
-            at = int(np.clip(np.ceil(confidence * bins) - 1, 0, bins - 1))
+            at = int(np.clip(np.ceil(confidence * ECE_BINS) - 1, 0, ECE_BINS - 1))
             columns[at] += float((chance > 0.5) == (label == 1)) - confidence
-            columns[bins] += 1
-        sums[key] = tuple(columns) if columns[bins] else None
+            columns[-1] += 1
+        sums[key] = tuple(columns) if columns[-1] else None
     return sums
 
 

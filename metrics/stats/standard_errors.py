@@ -12,6 +12,7 @@ from xling_metrics.stats.intervals import Score
 from xling_metrics.stats.resampling import Floats
 
 GROUPS = 50
+"""Groups of questions, at most: so that large sets stay cheap."""
 
 
 def mean_error(values: Sequence[float | None]) -> float | None:
@@ -49,7 +50,7 @@ def ratio_error(pairs: Sequence[Sequence[float] | None]) -> float | None:
 
 
 def jackknife_error(
-    score: Callable[[list[Any]], float | None], values: Sequence[Any], *, groups: int = GROUPS
+    score: Callable[[list[Any]], float | None], values: Sequence[Any]
 ) -> float | None:
     """The standard error of any score of questions: the jackknife, by groups of questions.
 
@@ -60,12 +61,11 @@ def jackknife_error(
     Args:
         score: From questions' values to a score; it should be smooth (a mean, F1, AUC; no median).
         values: One per question.
-        groups: At most so many, so that large sets stay cheap.
 
     Returns:
         None with fewer than two questions, or where the score is undefined without some group.
     """
-    count = min(groups, len(values))
+    count = min(GROUPS, len(values))
     if count < 2:
         return None
     scores = [
