@@ -9,35 +9,8 @@ import shlex
 from xling_tasks.commands.cost import load_tasks
 from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.errors import SettingError
+from xling_tasks.report.documents import filled
 from xling_tasks.report.options import add_to
-
-_SCRIPT = """\
-#!/bin/bash
-#SBATCH --job-name=xling
-#SBATCH --array=0-{last}
-#SBATCH --output={folder}/part-%a.log
-#SBATCH --requeue
-# Add what the cluster needs: --partition, --gres=gpu:1, --time, --mem.
-#
-# Every part is a run of its own. One that is killed or requeued goes on where it was: answers are
-# kept in XLING_CACHE, which must be on a disk that all nodes see.
-set -e
-folder={folder}
-export XLING_CACHE="${{XLING_CACHE:-$folder/cache}}"
-part=$(printf 'part-%0{width}d' "$SLURM_ARRAY_TASK_ID")
-{command} \\
-  --samples "$folder/$part.json" --output_path "$folder/out/$part" --log_samples{metadata}
-"""
-
-_MERGE = """\
-#!/bin/bash
-#SBATCH --job-name=xling-merge
-#SBATCH --output={folder}/merge.log
-set -e
-folder={folder}
-export XLING_CACHE="${{XLING_CACHE:-$folder/cache}}"
-xling parts merge "$folder"/out/part-* --to "$folder/whole"{metadata}
-"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -120,16 +93,14 @@ def _write_slurm(options: argparse.Namespace, names: str, width: int) -> str:
     """The array's script and the merge step's; returns how to start them."""
     folder = shlex.quote(str(options.to.resolve()))
     settings = "".join(f" {shlex.quote(word)}" for word in options.metadata)
-    metadata = f" \\\n  --metadata{settings}" if settings else ""
     command = f"lm_eval {options.slurm} --tasks {shlex.quote(names)}"
     array, merge = options.to / "array.sh", options.to / "merge.sh"
-    array.write_text(
-        _SCRIPT.format(
-            last=options.parts - 1, folder=folder, width=width, command=command, metadata=metadata
-        ),
-        encoding="utf-8",
-    )
-    merge.write_text(_MERGE.format(folder=folder, metadata=metadata), encoding="utf-8")
+    for path, part in ((array, True), (merge, False)):
+        script = filled(
+            "slurm.j2", part=part, last=options.parts - 1, folder=folder, width=width,
+            command=command, settings=settings,
+        )  # fmt: skip
+        path.write_text(f"{script}\n", encoding="utf-8")
     return (
         f"Start: job=$(sbatch --parsable {array}); sbatch --dependency=afterok:$job {merge}\n"
         f"The whole run is then in {options.to / 'whole'}."

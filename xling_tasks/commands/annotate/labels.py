@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from xling_metrics.stats import agreement as metrics
 from xling_metrics.stats.agreement import majority_label
 
-from xling_tasks.commands.annotate.people import Form, Row, cell
+from xling_tasks.commands.annotate.people import Form, Row
 from xling_tasks.data.published import published
-from xling_tasks.languages import language_name
 from xling_tasks.logs.annotations import Checked, Export, Page
 
-TEXTS = {
-    "question": "Question",
-    "reference": "Answer 1 (reference)",
-    "answer": "Answer 2 (model)",
-    "reply": "Judge",
-}
-"""What a page holds of an item, with its title."""
+TEXTS = ("question", "reference", "answer", "reply")
+"""What a page holds of an item."""
 
 ANOTHER = "another label"
 """The vote of an annotator who disagrees with the judge's label and names none."""
@@ -145,26 +139,4 @@ def _percent(hits: Sequence[bool]) -> float | None:
     return 100 * sum(hits) / len(hits) if hits else None
 
 
-def _remarked(rows: Sequence[Row]) -> list[str]:
-    nobody = "Nobody disagrees with a label or a reasoning of the judge."
-    return ["## Disagreements", *(map(_as_paragraph, rows) if rows else [nobody])]
-
-
-def _as_paragraph(row: Mapping[str, Any]) -> str:
-    """One item that is disagreed about."""
-    place = f"{language_name(row['language'])}, {cell(row['id'])} (batch {cell(row['batch'])})"
-    majority = row["majority"] or "none"
-    settled = f", settled as {row['settled']}" if row.get("settled") else ""
-    lines = [f"**{place}**: judge {row['judge_label']}, majority {majority}{settled}"]
-    for said in row["said"]:
-        flag = {True: "sound", False: "flawed", None: "not said"}[said["agree_reasoning"]]
-        comment = f": {cell(said['comment'])}" if said["comment"].strip() else ""
-        label = said["label"] or ("another label" if said["agree_label"] is False else "no label")
-        lines.append(f"- {cell(said['annotator'])}: {label}, reasoning {flag}{comment}")
-    shown = [
-        f"> {title}: {cell(row['texts'][key])}" for key, title in TEXTS.items() if row["texts"]
-    ]
-    return "\n".join([lines[0], "", *lines[1:], "", "\n>\n".join(shown)]).rstrip()
-
-
-JUDGE = Form("judge", _rows, _remarked)
+JUDGE = Form("judge", _rows)

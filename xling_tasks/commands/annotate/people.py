@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from xling_tasks.commands.table import table
 from xling_tasks.logs.annotations import AnyExport, Page
 from xling_tasks.pages import texts
+from xling_tasks.report.documents import cell, filled
 
 Row = dict[str, Any]
 
@@ -20,12 +21,10 @@ class Form(NamedTuple):
             of figures and of single items are called, and notes on how to read the figures.
         rows: Page, annotators' names, and of each item what everybody said -> the rows under
             `figures`, `settled`, `annotators` and `remarks`.
-        remarked: The rows about single items -> blocks of Markdown.
     """
 
     name: str
     rows: Callable[[Page[Any], Sequence[str], Sequence[Sequence[Any]]], dict[str, list[Row]]]
-    remarked: Callable[[Sequence[Row]], list[str]]
 
     @property
     def texts(self) -> dict[str, Any]:
@@ -52,28 +51,9 @@ def summarise(form: Form, pages: Mapping[str, Page[Any]]) -> dict[str, Any]:
 
 def as_markdown(form: Form, report: Mapping[str, Any]) -> str:
     """The report to read: figures first, with the notes on them, then what was remarked."""
-    said = form.texts
-    parts = [f"# {said['title']}"]
-    for key in (said["figures"], "settled", "annotators", "batches"):
-        if report[key]:
-            rows = [{name: cell(value) for name, value in row.items()} for row in report[key]]
-            parts += [f"## {key.capitalize()}", table(rows, marked=True)]
-        if key == said["figures"]:
-            parts.append("\n".join(f"- {note}" for note in report["notes"]))
-    return "\n\n".join([*parts, *form.remarked(report[said["remarks"]])])
+    made = filled("agreement.j2", form=form.texts, report=report, table=_table)
+    return made.rstrip()
 
 
-def cell(value: Any) -> str:
-    """A value in a table or a line: people's own texts stay text."""
-    if isinstance(value, float):
-        return f"{value:.2f}"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{cell(name)} {cell(each)}" for name, each in value.items())
-    if isinstance(value, list):
-        return ", ".join(map(cell, value))
-    if value is None:
-        return ""
-    text = " ".join(str(value).encode("utf-8", "replace").decode().split())
-    for sign in "\\`*_<|[":
-        text = text.replace(sign, f"\\{sign}")
-    return text
+def _table(rows: Sequence[Row]) -> str:
+    return table([{name: cell(value) for name, value in row.items()} for row in rows], marked=True)

@@ -15,7 +15,7 @@ from typing import Any
 from xling_metrics.stats import agreement as metrics
 
 from xling_tasks.commands.annotate.page import ANSWERS, TRANSLATION, scales_of
-from xling_tasks.commands.annotate.people import Form, Row, cell
+from xling_tasks.commands.annotate.people import Form, Row
 from xling_tasks.data.published import Figure, published
 from xling_tasks.errors import DataError
 from xling_tasks.logs.annotations import (
@@ -241,11 +241,4 @@ def _one_annotator(said: Sequence[Rated], scales: Sequence[str]) -> dict[str, An
     return row
 
 
-def _remarked(rows: Sequence[Row]) -> list[str]:
-    said = (
-        f"- {cell(row['id'])} ({cell(row['annotator'])}): {cell(row['comment'])}" for row in rows
-    )
-    return ["## Comments", "\n".join(said)] if rows else []
-
-
-TRANSLATIONS = Form("translation", _rows, _remarked)
+TRANSLATIONS = Form("translation", _rows)

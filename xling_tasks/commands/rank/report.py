@@ -23,9 +23,10 @@ from xling_metrics.stats.resampling import ResamplerPool
 from xling_tasks.commands.rank.questions import METRICS, Question, Run, differing_ways
 from xling_tasks.commands.table import table
 from xling_tasks.data.published import published
-from xling_tasks.output import csv_text, escaped, jsonl
+from xling_tasks.output import csv_text, jsonl
 from xling_tasks.pages import texts
 from xling_tasks.report.columns import Column
+from xling_tasks.report.documents import filled
 from xling_tasks.report.inference import Draws, column_interval, paired
 from xling_tasks.report.model import Options
 from xling_tasks.report.paired import Paired
@@ -231,7 +232,7 @@ def write(
     (folder / "replies.jsonl").write_text("".join(jsonl(replies)), encoding="utf-8", newline="\n")
     text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
-    page = _as_markdown(summary)
+    page = filled("ranking.j2", summary=summary, table=table).rstrip()
     (folder / "summary.md").write_text(page + "\n", encoding="utf-8")
     return page
 
@@ -252,31 +253,6 @@ def _csv_rows(question: Question, names: Sequence[str]) -> Iterable[dict[str, An
             **{key: given[key] for key in ("rank", "points", "human_rank")},
             **{metric: answer.scores.get(metric, "") for metric in METRICS},
         }
-
-
-def _as_markdown(summary: Mapping[str, Any]) -> str:
-    parts = ["# Relative rating of rationales", f"`{summary['signature']}`"]
-    titles = {"counts": "Questions", "points": "Points", "positions": "Points by position"}
-    titles |= {
-        "published_points": "Published points of six models", "metric_points": "Points by metric",
-        "pooled": "Kendall's tau over models and languages",
-        "tau": "Kendall's tau question by question",
-    }  # fmt: skip
-    for key, title in titles.items():
-        if summary[key]:
-            parts += [f"## {title}", table(summary[key], missing="")]
-    if "human" in summary:
-        counts = ", ".join(f"{key} {value}" for key, value in summary["human"].items())
-        parts.append(f"Human rankings: {counts}.")
-    for code, names in summary["metrics_left_out"].items():
-        parts.append(f"Left out in {code}, as the runs made them differently: {', '.join(names)}.")
-    if summary["made_differently"]:
-        listed = "\n".join(f"- {escaped(line)}" for line in summary["made_differently"])
-        parts.append(
-            "**The models were not run alike**, so a rank may come from that and not from the "
-            f"model:\n\n{listed}"
-        )
-    return "\n\n".join([*parts, "\n".join(f"- {note}" for note in summary["notes"])])
 
 
 def _judge_counts(questions: Iterable[Question]) -> dict[str, int]:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from xling_tasks.commands.submit.documents import filled
 from xling_tasks.commands.submit.hf_parts import ALL, HubTask, Score, Submission
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.errors import DataError
 from xling_tasks.output import markdown_table
+from xling_tasks.report.documents import filled
 from xling_tasks.secrets import publishable, redact_text, without_hosts
 
 BEGIN = "<!-- xling-tasks:begin -->"
@@ -35,7 +35,6 @@ def section(submission: Submission) -> str:
         coverage=markdown_table(header, [row for part in parts for row in _covered(part)]),
         undefined=[(part.task, names) for part in parts if (names := part.undefined())],
         groups=[_told(group) for group in submission.groups().values()],
-        plain=_plain,
     )
     return str(without_hosts(redact_text(text)))
 
@@ -82,11 +81,6 @@ def _told(group: Sequence[HubTask]) -> dict[str, Any]:
         "data": dict.fromkeys(map(data_line, group)),
         "signatures": signatures,
     }
-
-
-def _plain(line: str) -> str:
-    """A line of a list, whatever names stand in it."""
-    return re.sub(r"([\\`*_<>\[\]])", r"\\\1", " ".join(line.split()))
 
 
 def _covered(part: HubTask) -> Iterator[list[str]]:

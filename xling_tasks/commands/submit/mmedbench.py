@@ -9,11 +9,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from xling_tasks.commands.submit.documents import filled
 from xling_tasks.commands.submit.parts import KINDS, SETTINGS, Part, command
 from xling_tasks.data.records import MMEDBENCH_LANGUAGES
 from xling_tasks.errors import DataError
 from xling_tasks.output import all_or_none, markdown_table
+from xling_tasks.report.documents import filled
 from xling_tasks.secrets import redact, without_hosts
 
 COLUMNS = ("Language", "ModelInput", "ModelOutput", "GT_Answer")

@@ -15,7 +15,7 @@ from xling_tasks.pages.offline import offline_page
 from xling_tasks.report.board.content import as_csv, content_of
 from xling_tasks.report.board.entries import entries
 from xling_tasks.report.board.make import make_board
-from xling_tasks.report.board.words import space_readme
+from xling_tasks.report.documents import filled
 from xling_tasks.report.options import add_common, add_runs, add_to, checked
 from xling_tasks.report.pictures.style import LOOKS
 from xling_tasks.report.unused import unused_runs
@@ -92,7 +92,7 @@ def _write(folder: Path, content: Mapping[str, Any], table: str) -> bool:
     kept = (folder / SPACE).exists()
     files = {PAGE: page, TABLE: table, DATA: text}
     if not kept:
-        files[SPACE] = space_readme(content)
+        files[SPACE] = filled("board_space.j2", **content) + "\n"
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name, each in files.items():

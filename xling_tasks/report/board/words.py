@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from xling_tasks.criteria import CRITERIA, Panel
 from xling_tasks.languages import in_order, language_name
@@ -111,50 +109,3 @@ def _unbeaten(squares: Sequence[Square]) -> str:
         f"Of the {len(models)} models {len(beaten)} were shown to be worse than another model on "
         f"some measure{among}; this was not shown of {named}."
     )
-
-
-# On the Hub
-
-_TEXT = """\
----
-title: Health answers across languages
-emoji: 🌍
-colorFrom: blue
-colorTo: gray
-sdk: static
-app_file: index.html
-pinned: false
-short_description: How language models serve people by language
-tags:
-- leaderboard
-- evaluation
-- multilingual
-- health
----
-
-# Health answers across languages
-
-How language models answer questions about health in several languages, measured with the
-xling-tasks plugin of lm-evaluation-harness. `index.html` is the page (it works from disk too);
-`board.csv` and `board.json` have every number.
-
-## By language
-
-SENTENCES
-
-## How to read it
-
-ABOUT
-"""
-
-
-def space_readme(content: Mapping[str, Any]) -> str:
-    """The Space's settings, and in short what the board is."""
-    said = "\n".join(f"- {_plain(each['said'])}" for each in content["by_language"])
-    about = "\n\n".join(content["about"])
-    return _TEXT.replace("ABOUT", about).replace("SENTENCES", said)
-
-
-def _plain(text: str) -> str:
-    """A text that Markdown takes for nothing else, whatever models are called."""
-    return re.sub(r"([\\`*_\[\]<>|#!])", r"\\\1", " ".join(text.split()))

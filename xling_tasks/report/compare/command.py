@@ -32,6 +32,7 @@ from xling_tasks.report.compare.words import (
     tables,
 )
 from xling_tasks.report.data import Model
+from xling_tasks.report.documents import filled
 from xling_tasks.report.human_pages import read_human
 from xling_tasks.report.options import RUN, add_common, checked
 from xling_tasks.report.page.html import environment
@@ -194,17 +195,5 @@ def _on_terminal(content: Mapping[str, Any], lines: Sequence[Line], to: Path) ->
 
 
 def _markdown(content: Mapping[str, Any], lines: Sequence[Line]) -> str:
-    parts = ["# Comparison: is B better than A?", *(f"**{text}**" for text in content["answer"])]
-    if content["made_differently"]:
-        differing = "\n".join(f"> - {line}" for line in content["made_differently"])
-        parts.append(f"> **A and B were made differently (--force):**\n>\n{differing}")
-    heads = [
-        f"- {side}: {content[side.lower()]['name']} (`{content[side.lower()]['model']}`), "
-        f"{content[side.lower()]['folder']}"
-        for side in "AB"
-    ]
-    parts.append("\n".join([*heads, *(f"- Note: {note}" for note in content["notes"])]))
-    parts += ["## Summary", "\n".join(f"- {line}" for line in content["summary"])]
-    parts += ["## Comparisons", *(as_markdown(table).rstrip() for table in tables(lines))]
-    parts += ["## How to read this", "\n".join(f"- {line}" for line in content["how"])]
-    return "\n\n".join(parts) + "\n"
+    made = [as_markdown(table).rstrip() for table in tables(lines)]
+    return filled("compare.j2", content=content, tables=made).rstrip() + "\n"
