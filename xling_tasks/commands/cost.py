@@ -9,9 +9,10 @@ from typing import Any
 
 from xling_tasks.commands.options import add_metadata, read_metadata
 from xling_tasks.commands.table import table
-from xling_tasks.data.prompt_sets import ALL, load_prompts
+from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.discovery import task_folder
 from xling_tasks.errors import SettingError
+from xling_tasks.report.documents import filled
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -66,23 +67,18 @@ def cost(options: argparse.Namespace) -> str:
     rows = as_rows([*entries, *whole], prices)
     if options.json:
         return json.dumps(rows, indent=2)
-    note = options.tokenizer or "estimated from characters; --tokenizer NAME counts exactly"
     most = max((len(task.eval_docs) for task in tasks), default=0)
-    if sample and min(most, options.limit or most) > sample:
-        note += f"; of larger tasks the prompts of {sample} questions stand for all (--exact: all)"
-    said = f"{table(rows)}\n\nTokens: {note}. max_output_tokens is a limit, not a forecast."
-    lines = [
-        said,
-        "shared_tokens: those of prompts that begin as the one before did, where that is "
-        f"{options.shared_from:,} tokens or more (--shared-from).",
-    ]
-    if prices:
-        lines.append(
-            "dollars: of calls, if all comes back that may; dollars_shared: if shared tokens cost "
-            f"{SHARED_PRICE:g} of others; dollars_batch: with batch=true at {BATCH_PRICE:g} of "
-            "calls. Your service's own terms count."
-        )
-    return "\n".join([*lines, *_foreseen(tasks, entries), *_sets_of_prompts(tasks)])
+    return filled(
+        "cost.j2",
+        table=table(rows),
+        tokenizer=options.tokenizer,
+        sample=sample if sample and min(most, options.limit or most) > sample else None,
+        shared_from=options.shared_from,
+        prices={"shared": SHARED_PRICE, "batch": BATCH_PRICE} if prices else None,
+        roles=sorted({entry.role for entry in entries} - {"model"}),
+        claims=any("claims" in task.used_prompts() for task in tasks),
+        sets=list(_sets_of_prompts(tasks)),
+    ).rstrip()
 
 
 def _price(given: str) -> tuple[str, tuple[float, float]]:
@@ -97,49 +93,15 @@ def _price(given: str) -> tuple[str, tuple[float, float]]:
     return role, prices
 
 
-def _foreseen(tasks: list[Any], entries: list[Any]) -> Iterator[str]:
-    """What of other models than the one under test can only be guessed before there are answers."""
-    roles = {entry.role for entry in entries} - {"model"}
-    if not roles:
-        return
-    yield (
-        f"{', '.join(sorted(roles))}: what they will read is not written yet, so references or "
-        "texts of about 350 words stand in for answers, and prompt_tokens is no limit here, with "
-        "--tokenizer neither."
-    )
-    if "translator" in roles:
-        yield (
-            "translator: a request per sentence, so longer answers make more, and so do "
-            "translations that fail and are sampled again; equal sentences are asked once."
-        )
-    claims = any("claims" in task.used_prompts() for task in tasks)
-    if claims and roles - {"translator"}:
-        yield (
-            "Claims of information: a request per answer, and two to verify, more of each answer "
-            "with over 30 claims."
-        )
-    if roles - {"translator"}:
-        other = "All other" if claims else "All"
-        yield f"{other} requests of a judge or reader are the most that there can be."
-
-
-def _sets_of_prompts(tasks: list[Any]) -> Iterator[str]:
-    """What the other part of a bundled set of prompts would mean, of each task that has one."""
+def _sets_of_prompts(tasks: list[Any]) -> Iterator[dict[str, Any]]:
+    """Of each task with a bundled set of prompts which part is asked, and how much the other is."""
     for task in tasks:
-        part = task.provenance.get("prompt_set")
-        if part is None:
-            continue
-        whole, small = len(load_prompts(task.record).prompts), task.record.n_small
-        n, of = len(task.eval_docs), len(task.languages)
-        other = (
-            f"prompts=small asks the fixed, balanced {small} instead, for a quick look"
-            if part == ALL
-            else f"prompts=all asks all {whole}, for results that others are compared with"
-        )
-        yield (
-            f"{task.config.task}: prompts={part}, {n:,} prompts in {of} languages; "
-            f"--metadata {other}."
-        )
+        if (part := task.provenance.get("prompt_set")) is not None:
+            yield {
+                "task": task.config.task, "part": part, "n": len(task.eval_docs),
+                "languages": len(task.languages), "all": len(load_prompts(task.record).prompts),
+                "small": task.record.n_small,
+            }  # fmt: skip
 
 
 def load_tasks(names: str, metadata: dict[str, Any]) -> list[Any]:

@@ -21,8 +21,7 @@ from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Cell, Comparison, Report
 from xling_tasks.report.options import add_common, add_languages, add_runs, add_to, checked
 from xling_tasks.report.page.first import answers
-from xling_tasks.report.page.markdown import markdown
-from xling_tasks.report.page.page import page
+from xling_tasks.report.page.page import markdown, page
 from xling_tasks.report.page.samples import samples_to_read
 from xling_tasks.report.pictures.all import Picture, pictures, summary
 from xling_tasks.report.pictures.png import INSTALL, as_png, available, numbered

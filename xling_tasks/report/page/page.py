@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup
@@ -18,19 +19,19 @@ from xling_tasks.languages import language_name
 from xling_tasks.logs.results import as_json
 from xling_tasks.pages import digest, page_file, texts
 from xling_tasks.report.data import Model, Task
-from xling_tasks.report.lines import listed
+from xling_tasks.report.documents import filled
+from xling_tasks.report.lines import lines, listed
 from xling_tasks.report.model import Report
-from xling_tasks.report.page.first import MODELS, first_screen
+from xling_tasks.report.page.first import MODELS, answers, first_screen
 from xling_tasks.report.page.html import environment, questions, text
 from xling_tasks.report.page.samples import SampleToRead
-from xling_tasks.report.page.sections import sections_of
-from xling_tasks.report.page.words import glossary
+from xling_tasks.report.page.sections import glossary, sections_of
 from xling_tasks.report.pictures.all import Picture
 from xling_tasks.report.pictures.style import css
 from xling_tasks.report.sentences import VERDICTS, metric_of
 from xling_tasks.report.tables.all import conclusions_by_criterion, conclusions_in_words
 from xling_tasks.report.tables.grid import dataset_title
-from xling_tasks.report.tables.table import Table
+from xling_tasks.report.tables.table import Table, as_markdown
 from xling_tasks.secrets import redact, without_hosts
 
 _SEEDS = ("random_seed", "numpy_seed", "torch_seed", "fewshot_seed")
@@ -57,8 +58,7 @@ def page(
     """
     style = page_style()
     names = [model.name for model in report.models]
-    numbers = [item for item in tables if item.section == "summary"]
-    rest = [item for item in tables if item not in numbers]
+    numbers, rest = _parted(tables)
     return (
         environment()
         .get_template("report.html")
@@ -87,6 +87,38 @@ def page(
             data=_data_sources(report),
             criteria=CRITERIA,
         )
+    )
+
+
+def _parted(tables: Sequence[Table]) -> tuple[list[Table], list[Table]]:
+    """The tables of all conclusions, and the others."""
+    numbers = [item for item in tables if item.section == "summary"]
+    return numbers, [item for item in tables if item not in numbers]
+
+
+def markdown(report: Report, tables: Sequence[Table], banner: Sequence[str]) -> str:
+    """The report as Markdown, in the page's order, without pictures and answers to read.
+
+    Args:
+        report: The numbers, for the first lines.
+        tables: All tables; notes that several share stand once, below them.
+        banner: Notes on the runs.
+    """
+    numbers, rest = _parted(tables)
+    titles = {item.dataset: dataset_title(item.dataset) for item in report.conclusions}
+    return filled(
+        "report.j2",
+        models=[model.name for model in report.models],
+        answers=answers(report),
+        lines=lines(report.conclusions, titles),
+        banner=banner,
+        said=conclusions_in_words(report),
+        numbers=map(as_markdown, numbers),
+        sections=[
+            (each, [as_markdown(replace(item, notes=())) for item in (*each.tables, *each.more)])
+            for each in sections_of(rest, (), (), banner)
+        ],
+        glossary=glossary(report),
     )
 
 

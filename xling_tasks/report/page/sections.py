@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from xling_tasks.criteria import CRITERIA
+from xling_tasks.criteria.rates import GLOSSARY as SHARED
+from xling_tasks.pages import texts
+from xling_tasks.report.model import Report
 from xling_tasks.report.page.samples import SampleToRead
 from xling_tasks.report.pictures.all import Picture
 from xling_tasks.report.tables.table import Table
@@ -94,3 +97,19 @@ def _place(item: Table) -> str:
 
 def _known(section: str) -> str:
     return section if section in CRITERIA or section in _OTHER else "other"
+
+
+def glossary(report: Report) -> dict[str, str]:
+    """The terms of a report's tables and pictures, those of a criterion together.
+
+    Args:
+        report: Its criteria's own terms are given, no others.
+    """
+    used, said = {cell.panel.criterion for cell in report.cells}, texts()["glossary"]
+    own = {
+        key: text
+        for name, one in CRITERIA.items()
+        if name in used
+        for key, text in (one.glossary or {}).items()
+    }
+    return {**said["terms"], **own, **SHARED, **said["tests"]}
