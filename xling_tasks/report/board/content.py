@@ -52,9 +52,9 @@ def content_of(board: Board) -> dict[str, Any]:
             {
                 "name": entry.name,
                 "model": entry.model,
-                "versions": {package: list(versions) for package, versions in entry.versions},
+                "versions": entry.versions,
                 "newest_run": entry.stamp,
-                "made": [asdict(each) for each in entry.made],
+                "made": entry.made,
             }
             for entry in board.entries
         ],
@@ -88,7 +88,7 @@ def _endpoint(board: Board, panel: Panel) -> dict[str, Any]:
         "margin": endpoint.margin if board.options.margin is None else board.options.margin,
         "languages": list(dict.fromkeys(square.language for square in own)),
         "groups": [
-            {"number": g.number, "models": list(g.models), "differs": list(g.differs)}
+            g._asdict()
             for g in board.groups[panel.criterion, panel.dataset]
             if any(square.group == g.number for square in own)
         ],
@@ -96,7 +96,7 @@ def _endpoint(board: Board, panel: Panel) -> dict[str, Any]:
 
 
 def _cell(square: Square) -> dict[str, Any]:
-    rank, at, said = square.rank, square.cell.interval, square.cell.conclusion
+    at, said = square.cell.interval, square.cell.conclusion
     low, high, n = (None, None, 0) if at is None else (at.low, at.high, at.n)
     cell: dict[str, Any] = {
         "endpoint": key_of(square.panel),
@@ -110,11 +110,7 @@ def _cell(square: Square) -> dict[str, Any]:
         "shown": shown(square.panel, square.cell.value),
         "interval_shown": interval_shown(square.panel, low, high),
         "unread": square.cell.unread,
-        "rank_low": rank and rank.low,
-        "rank_high": rank and rank.high,
-        "ranked": rank and rank.of,
-        "better": list(rank.better) if rank else [],
-        "worse": list(rank.worse) if rank else [],
+        **square.rank._asdict(),
         "unranked": publishable_text(square.unranked),
     }
     told = ("verdict", "estimate", "p", "p_holm", "detectable", "turns_at", "next")

@@ -12,7 +12,7 @@ from typing import Any
 from xling_tasks.criteria import CRITERIA, Panel, Place, panel_of
 from xling_tasks.logs.results import as_json
 from xling_tasks.report.board.handed_in import handed_in
-from xling_tasks.report.board.model import EndpointCell, Entry, Made
+from xling_tasks.report.board.model import EndpointCell, Entry
 from xling_tasks.report.conclusions import conclusions_of
 from xling_tasks.report.data import Model, Task, each_model, named_folder
 from xling_tasks.report.model import Options, Report
@@ -73,10 +73,10 @@ def _cells(
     return cells
 
 
-def _versions(model: Model) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _versions(model: Model) -> dict[str, list[str]]:
     harness = {task.results.lm_eval for task in model.tasks}
     ours = {str(task.results.xling.get("version")) for task in model.tasks}
-    return ("lm_eval", tuple(sorted(harness))), ("xling-tasks", tuple(sorted(ours)))
+    return {"lm_eval": sorted(harness), "xling-tasks": sorted(ours)}
 
 
 def _slim(task: Task) -> Task:
@@ -96,7 +96,7 @@ def _slim(task: Task) -> Task:
 # How its results were made
 
 
-def _how_made(model: Model) -> Iterator[Made]:
+def _how_made(model: Model) -> Iterator[dict[str, Any]]:
     """What each criterion over each dataset was measured by, its languages together."""
     abouts: dict[tuple[str, str], list[Task]] = {}
     for task in model.tasks:
@@ -104,16 +104,17 @@ def _how_made(model: Model) -> Iterator[Made]:
     for about, tasks in abouts.items():
         found = {(task.results.config.get("metadata") or {}).get("version") for task in tasks}
         versions = sorted(str(version) for version in found if version is not None)
-        yield Made(heading(*about), tuple(versions), _helpers(about[0], tasks))
+        helpers = _helpers(about[0], tasks)
+        yield {"title": heading(*about), "versions": versions, "helpers": helpers}
 
 
-def _helpers(criterion: str, tasks: Sequence[Task]) -> dict[str, tuple[str, ...]]:
+def _helpers(criterion: str, tasks: Sequence[Task]) -> dict[str, list[str]]:
     helpers = {}
     for role in _ROLES:
         if role in CRITERIA[criterion].settings:
             given = [(task.results.xling.get("settings") or {}).get(role) for task in tasks]
             if names := dict.fromkeys(name for each in given for name in _names(each)):
-                helpers[role] = tuple(names)
+                helpers[role] = list(names)
     return helpers
 
 

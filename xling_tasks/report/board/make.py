@@ -81,10 +81,10 @@ def _notes(entries: Sequence[Entry], groups: Mapping[About, Sequence[Group]]) ->
                 f"{heading(*about)}: not all models were run alike, so they are ranked in "
                 f"{len(own)} groups, each by itself ({listed})"
             )
-    for index, package in enumerate(("lm_eval", "xling-tasks")):
+    for package in ("lm_eval", "xling-tasks"):
         by_version: dict[str, list[str]] = {}
         for entry in entries:
-            by_version.setdefault(", ".join(entry.versions[index][1]), []).append(entry.name)
+            by_version.setdefault(", ".join(entry.versions[package]), []).append(entry.name)
         if len(by_version) > 1:
             listed = "; ".join(f"{v}: {', '.join(names)}" for v, names in by_version.items())
             notes.append(f"The models were run with several versions of {package} ({listed})")
@@ -195,8 +195,8 @@ class _Group:
             reasons[ranked[0].name] = "no other model to rank it with"
         for entry in own:
             cell, name = entry.cells[panel, language], entry.name
-            made = ranks.get(name), reasons[name]
-            yield Square(panel, name, language, self._number, cell, *made)
+            rank = ranks.get(name, Rank())
+            yield Square(panel, name, language, self._number, cell, rank, reasons[name])
 
     def _ranks(self, entries: Sequence[Entry], panel: Panel, language: str) -> dict[str, Rank]:
         names = [entry.name for entry in entries]

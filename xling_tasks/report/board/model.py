@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from xling_metrics.stats.intervals import Interval
 
@@ -11,21 +11,6 @@ from xling_tasks.criteria import Endpoint, Panel, Place
 from xling_tasks.report.board.handed_in import HandedIn
 from xling_tasks.report.data import Task
 from xling_tasks.report.model import Conclusion, Options
-
-
-@dataclass(frozen=True)
-class Made:
-    """How a criterion over a dataset was measured.
-
-    Attributes:
-        title: What it is called.
-        versions: Of its tasks.
-        helpers: Role -> the models that had it; several where languages differ.
-    """
-
-    title: str
-    versions: tuple[str, ...]
-    helpers: dict[str, tuple[str, ...]]
 
 
 class EndpointCell(NamedTuple):
@@ -56,23 +41,24 @@ class Entry:
     Attributes:
         name: Its short name.
         model: The harness's name of its backend, with its arguments; no folders, hosts or keys.
-        versions: Of lm_eval and of this package, as (package, versions).
+        versions: Package (`lm_eval`, `xling-tasks`) -> its versions.
         stamp: The time of its newest run.
         tasks: Place -> task, with the endpoints' values alone.
         cells: (panel, language) -> the endpoint there, English included.
         notes: What to know of its runs.
-        made: How its results were made.
+        made: Of each criterion over a dataset its title, versions of its tasks, and helpers: role
+            -> the models that had it, several where languages differ.
         handed_in: What people say of them.
     """
 
     name: str
     model: str
-    versions: tuple[tuple[str, tuple[str, ...]], ...]
+    versions: dict[str, list[str]]
     stamp: str
     tasks: dict[Place, Task]
     cells: dict[tuple[Panel, str], EndpointCell]
     notes: tuple[str, ...]
-    made: tuple[Made, ...]
+    made: tuple[dict[str, Any], ...]
     handed_in: tuple[HandedIn, ...]
 
 
@@ -94,18 +80,18 @@ class Rank(NamedTuple):
     """The places that a model can have in one language, on one endpoint, within its group.
 
     Attributes:
-        low: The best.
-        high: The worst.
-        of: How many models are ranked.
+        rank_low: The best; None where it is not ranked, as what follows.
+        rank_high: The worst.
+        ranked: How many models are ranked.
         better: Those that are shown to be better.
         worse: Those that are shown to be worse.
     """
 
-    low: int
-    high: int
-    of: int
-    better: tuple[str, ...]
-    worse: tuple[str, ...]
+    rank_low: int | None = None
+    rank_high: int | None = None
+    ranked: int | None = None
+    better: tuple[str, ...] = ()
+    worse: tuple[str, ...] = ()
 
 
 class Square(NamedTuple):
@@ -117,7 +103,7 @@ class Square(NamedTuple):
         language: Code of the language.
         group: The number of its group.
         cell: The endpoint's value.
-        rank: Its rank; None where it has none.
+        rank: Its rank.
         unranked: Why it has none; empty if it has one.
     """
 
@@ -126,7 +112,7 @@ class Square(NamedTuple):
     language: str
     group: int
     cell: EndpointCell
-    rank: Rank | None
+    rank: Rank
     unranked: str
 
 

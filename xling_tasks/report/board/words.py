@@ -89,13 +89,13 @@ def _against_english(kinds: Counter[str]) -> str:
 
 def _unbeaten(squares: Sequence[Square]) -> str:
     """Who is shown to be behind nobody, on any measure on which it is ranked."""
-    ranked = [square for square in squares if square.rank is not None]
+    ranked = [square for square in squares if square.rank.ranked]
     models = dict.fromkeys(square.model for square in ranked)
     if len({square.model for square in squares}) == 1:
         return ""
     if not models:
         return "None is ranked: no two models were run alike here with logged samples."
-    beaten = {s.model for s in ranked if s.rank is not None and s.rank.low > 1}
+    beaten = {s.model for s in ranked if s.rank.better}
     first = [model for model in models if model not in beaten]
     if not first:
         return "Each model was shown to be worse than another model on some measure."
