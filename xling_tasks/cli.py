@@ -6,101 +6,20 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NoReturn
+
+import yaml
 
 from xling_tasks import __version__
 from xling_tasks.errors import XlingError
 
-GROUPS = {
-    "after a run": {
-        "report": (
-            "report.command",
-            "who is served worse, by how much, and is it real: from lm_eval's output",
-        ),
-        "compare": ("report.compare.command", "is checkpoint B better than checkpoint A?"),
-        "gate": (
-            "report.gate",
-            "GO, NO-GO or INCONCLUSIVE for a checkpoint, by a policy; the exit status for CI",
-        ),
-        "view": (
-            "commands.view.command",
-            "read every sample in the browser: filter, search, languages side by side",
-        ),
-        "board": (
-            "report.board.command",
-            "many models by many languages on one page, with ranks that are intervals",
-        ),
-        "next": (
-            "commands.next",
-            "what is decided after a part of the questions, and which to ask next (--samples)",
-        ),
-        "rank": ("commands.rank.command", "rank the rationales of several models by a judge"),
-    },
-    "before a run": {
-        "doctor": ("commands.doctor.command", "whether all that a run needs is there"),
-        "cost": ("commands.cost", "requests and tokens of tasks, before running them"),
-        "topics": ("commands.topics", "the medical topic of questions, by a judge"),
-        "parts cut": (
-            "commands.shard",
-            "cut a run into parts for many machines (--samples files; --slurm: scripts)",
-        ),
-        "parts merge": (
-            "commands.merge",
-            "score the parts of a run (shards, halves) as one: whole-corpus metrics too",
-        ),
-    },
-    "your own data": {
-        "data": (
-            "commands.datasets",
-            "the datasets, and what in them cannot be used; check and new: your own",
-        ),
-        "translate": (
-            "commands.translate.command",
-            "prompts: a set in other languages; export, import: translations made elsewhere",
-        ),
-    },
-    "people and instruments": {
-        "annotate": (
-            "commands.annotate.command",
-            "a page to check the judge's labels, or to rate translations, by hand",
-        ),
-        "agreement": (
-            "commands.annotate.agreement",
-            "people's agreement with the judge, or ratings",
-        ),
-        "check judge": ("commands.check_judge", "a judge of rubrics against physicians' labels"),
-        "check translator": (
-            "commands.check_translator",
-            "information kept by translation to a language and back",
-        ),
-        "check identifier": (
-            "commands.check_identifier",
-            "langid's agreement with a second identifier of language, per language",
-        ),
-        "empathy train": (
-            "commands.train_empathy",
-            "train classifiers of empathy on EPITOME's annotated posts",
-        ),
-        "empathy judge": (
-            "commands.judge_empathy",
-            "a judge with a few examples as classifier of empathy",
-        ),
-    },
-    "publishing": {
-        "submit": ("commands.submit.command", "submissions from lm_eval's output"),
-        "export": ("commands.export", "training data, and an example of a prompt file"),
-    },
-    "maintenance": {
-        "cache": (
-            "commands.cache",
-            "what is kept: unfinished runs, answers, replies; --prune makes room",
-        ),
-        "path": ("commands.path", "the folder of the task files, for --include_path"),
-    },
-}
-"""The commands by when one needs them, the most used first: name -> module, and a line about it."""
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_ROWS = yaml.load(Path(__file__).with_name("cli.yaml").read_text(encoding="utf-8"), Loader=_Loader)
+GROUPS: dict[str, dict[str, dict[str, Any]]] = _ROWS["commands"]
+"""The commands by when one needs them, the most used first: name -> its row of `cli.yaml`."""
 
 COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 
@@ -168,14 +87,18 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
     if words and words[0] in MOVED:
         words = [*MOVED[words[0]].split(), *words[1:]]
     _add(parser, [word for word in words if not word.startswith("-")])
-    return parser.parsed(words)
+    options = parser.parsed(words)
+    module, _, name = options.run.partition(":")
+    options.run = getattr(import_module(f".{module}", __package__), name)
+    return options
 
 
 def _add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the commands, with the options of the one that the words name."""
     below = parser.add_subparsers(metavar="COMMAND", required=True)  # epilog lists them by group
     several: dict[str, Any] = {}
-    for name, (module, about) in COMMANDS.items():
+    for name, row in COMMANDS.items():
+        about = row["about"]
         first, _, second = name.partition(" ")
         if not second:
             command = below.add_parser(first, description=about)
@@ -185,7 +108,37 @@ def _add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
                 several[first] = own.add_subparsers(title="commands", required=True)
             command = several[first].add_parser(second, help=about, description=about)
         if name.split() == [*words[:1], *(words[1:2] if second else [])]:
-            import_module(f".{module}", __package__).add_options(command)
+            describe(command, row)
+
+
+def describe(parser: argparse.ArgumentParser, row: Mapping[str, Any]) -> None:
+    """Add what a command takes, by its row, and the commands below it."""
+    _take(parser, row.get("takes", ()))
+    parser.set_defaults(**{key: row[key] for key in ("run",) if key in row})
+    parser.set_defaults(**row.get("defaults", {}))
+    if kinds := row.get("kinds"):
+        below = parser.add_subparsers(**row["below"])
+        for name, own in kinds.items():
+            describe(below.add_parser(name, help=own["about"]), own)
+
+
+_MEANT = {
+    "int": int, "float": float, "path": Path, "boolean": argparse.BooleanOptionalAction,
+}  # fmt: skip
+
+
+def _take(parser: Any, rows: Iterable[str | Mapping[str, Any]]) -> None:
+    for row in rows:
+        name, own = (row, {}) if isinstance(row, str) else next(iter(row.items()))
+        if name == "one of":
+            _take(parser.add_mutually_exclusive_group(), own)
+        elif name.startswith("group "):
+            _take(parser.add_argument_group(name.removeprefix("group ")), own)
+        else:
+            given = {**_ROWS["options"].get(name, {}), **own}
+            for key in given.keys() & {"type", "action"}:
+                given[key] = _MEANT.get(given[key], given[key])
+            parser.add_argument(*name.split(", "), **given)
 
 
 def _listed() -> str:
@@ -193,7 +146,7 @@ def _listed() -> str:
     lines = []
     for group, commands in GROUPS.items():
         lines += ["", f"{group}:"]
-        lines += [f"  {name:<17} {about}" for name, (_, about) in commands.items()]
+        lines += [f"  {name:<17} {row['about']}" for name, row in commands.items()]
     return "\n".join(lines[1:])
 
 

@@ -12,12 +12,16 @@ from pathlib import Path
 import builders
 import pytest
 import scripted
+from xling_metrics.stats.resampling import LEVEL, RESAMPLES
 
-from xling_tasks.cli import COMMANDS, MOVED, main
+from xling_tasks.cli import COMMANDS, MOVED, describe, main, parsed
 from xling_tasks.commands.options import read_metadata
+from xling_tasks.commands.submit.parts import KINDS
 from xling_tasks.commands.table import table
+from xling_tasks.commands.translate.elsewhere import MAY_BE_ACCEPTED
 from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import SettingError
+from xling_tasks.models.empathy.classifier import BACKENDS
 
 BIN = Path(sys.executable).parent
 
@@ -219,9 +223,9 @@ def arguments_of(parser: argparse.ArgumentParser, name: str):
 @pytest.mark.core
 def test_an_option_means_the_same_in_every_command():
     forms: dict[str, dict[tuple, list[str]]] = {}
-    for name, (module, _) in COMMANDS.items():
+    for name, row in COMMANDS.items():
         parser = argparse.ArgumentParser(prog=name)
-        import_module(f"xling_tasks.{module}").add_options(parser)
+        describe(parser, row)
         for command, item in arguments_of(parser, name):
             told = str(item.help)
             for word in item.option_strings:
@@ -238,6 +242,21 @@ def test_an_option_means_the_same_in_every_command():
                 assert item.option_strings[0] == "--for", command
     several = {word: list(own.values()) for word, own in forms.items() if len(own) > 1}
     assert several == {}
+
+
+def test_the_table_of_commands_says_what_their_modules_know():
+    options = parsed(["report", "out"])
+    assert (options.n_resamples, options.level) == (RESAMPLES, LEVEL)
+    choices = {"--accept": MAY_BE_ACCEPTED, "--only": tuple(KINDS), "--backend": BACKENDS}
+    for name, row in COMMANDS.items():
+        parser = argparse.ArgumentParser(prog=name)
+        describe(parser, row)
+        for _, item in arguments_of(parser, name):
+            for word in choices.keys() & {*item.option_strings}:
+                assert tuple(item.choices) == choices[word]
+        for own in (row, *row.get("kinds", {}).values()):
+            module, _, function = own.get("run", "cli:main").partition(":")
+            assert callable(getattr(import_module(f"xling_tasks.{module}"), function))
 
 
 @pytest.mark.core

@@ -44,18 +44,6 @@ class Kept(NamedTuple):
     shelf: str = ""
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling cache` takes."""
-    parser.add_argument("--folder", help="the cache; default XLING_CACHE or ~/.cache/xling_tasks")
-    parser.add_argument("--prune", action="store_true", help="remove old answers and journals")
-    parser.add_argument("--days", type=float, default=30, help="older than this (default 30)")
-    parser.add_argument(
-        "--max-mb", type=float, default=2000, help="and the oldest above this size (default 2000)"
-    )
-    parser.add_argument("--json", action="store_true", help="JSON instead of a table")
-    parser.set_defaults(run=cache)
-
-
 def cache(options: argparse.Namespace) -> str:
     """A table of what is kept; with `--prune` also what was removed.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from xling_metrics.identifiers import Identifier
@@ -22,20 +21,6 @@ from xling_tasks.errors import DataError, did_you_mean
 from xling_tasks.models.identifiers import checked, labels_for, second_identifier
 
 _TEXT = ("completion", "answer", "text", "response")
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling check identifier` takes."""
-    parser.add_argument("file", type=Path, help="CSV, XLSX, Parquet or JSONL: a text per row")
-    parser.add_argument(
-        "--second", required=True, help="py3langid, lingua, or a file with a fastText model"
-    )
-    parser.add_argument("--text", help="the column of texts (completion, answer, text, response)")
-    parser.add_argument(
-        "--language", default="language", help="the column of the languages asked for (language)"
-    )
-    parser.add_argument("--json", action="store_true", help="JSON instead of a table")
-    parser.set_defaults(run=check_identifier)
 
 
 def check_identifier(options: argparse.Namespace) -> str:

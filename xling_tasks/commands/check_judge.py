@@ -10,12 +10,11 @@ import argparse
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from xling_metrics.rubric import rater_scores
 
-from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.commands.options import read_metadata
 from xling_tasks.commands.table import table
 from xling_tasks.criteria.rubric import RUBRIC
 from xling_tasks.data.own.labels import Labelled, read_labels
@@ -25,18 +24,6 @@ from xling_tasks.models.backend import backend
 from xling_tasks.models.fence_key import fences
 from xling_tasks.models.rubric import Graded, rule
 from xling_tasks.settings import Settings
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling check judge` takes."""
-    parser.add_argument(
-        "file", type=Path, metavar="FILE", help="labels in HealthBench's meta evaluation form"
-    )
-    parser.add_argument("--n", type=int, help="criteria drawn; all if left")
-    parser.add_argument("--seed", type=int, default=0, help="of the draw")
-    parser.add_argument("--json", action="store_true", help="JSON instead of a table")
-    add_metadata(parser)
-    parser.set_defaults(run=check_judge)
 
 
 def check_judge(options: argparse.Namespace) -> str:

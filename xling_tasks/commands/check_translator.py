@@ -16,7 +16,7 @@ from typing import Any
 from xling_metrics.base import mean
 from xling_metrics.claims import ClaimScores, claim_scores, information_f1
 
-from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.commands.options import read_metadata
 from xling_tasks.commands.table import table
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.data.published import published
@@ -28,19 +28,8 @@ from xling_tasks.models.claims import Extraction, extract, verify
 from xling_tasks.models.fence_key import fences
 from xling_tasks.models.translate.translator import Translator, translator
 from xling_tasks.readers.fences import Fences
-from xling_tasks.report.options import add_languages
 from xling_tasks.safe_json import json_objects
 from xling_tasks.settings import Settings
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling check translator` takes."""
-    add_languages(parser, "default: all 30")
-    parser.add_argument("--texts", type=Path, help="English texts, one per line; default: bundled")
-    parser.add_argument("--limit", type=int, help="that many texts")
-    parser.add_argument("--json", action="store_true", help="JSON instead of a table")
-    add_metadata(parser)
-    parser.set_defaults(run=check_translator)
 
 
 def check_translator(options: argparse.Namespace) -> str:

@@ -7,34 +7,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.commands.options import read_metadata
 from xling_tasks.commands.table import table
 from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.discovery import task_folder
 from xling_tasks.errors import SettingError
 from xling_tasks.report.documents import filled
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling cost` takes."""
-    parser.add_argument("--tasks", required=True, help="names, groups or patterns, with commas")
-    parser.add_argument("--limit", type=int, help="as for lm_eval: questions per task")
-    parser.add_argument("--tokenizer", help="count with this Hugging Face tokenizer (extra hf)")
-    parser.add_argument(
-        "--exact", action="store_true", help="count every prompt, not those of 250 questions a task"
-    )
-    parser.add_argument(
-        "--price", action="extend", nargs="+", default=[], metavar="ROLE=IN/OUT",
-        help="dollars for a million tokens sent and received, such as judge=2.5/10 model=0.15/0.6 "
-        "(once for each role): prices of calls and of batches stand beside the tokens",
-    )  # fmt: skip
-    parser.add_argument(
-        "--shared-from", type=int, default=1024, metavar="N",
-        help="tokens from which on your service bills a beginning as cached input; default 1,024",
-    )  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="JSON instead of a table")
-    add_metadata(parser)
-    parser.set_defaults(run=cost)
 
 
 def cost(options: argparse.Namespace) -> str:

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from xling_tasks.commands.options import add_metadata, read_metadata
-from xling_tasks.commands.own_data import add_own
+from xling_tasks.commands.options import read_metadata
 from xling_tasks.commands.table import table
 from xling_tasks.data import mmedbench as mmedbench_data
 from xling_tasks.data import xlinghealth as xlinghealth_data
@@ -17,14 +16,6 @@ from xling_tasks.data.prompt_sets import STATUSES, load_prompts, statuses
 from xling_tasks.data.records import MMEDBENCH, PROMPT_SETS, XLINGHEALTH
 from xling_tasks.errors import DataError
 from xling_tasks.settings import Settings
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling data` takes."""
-    parser.add_argument("--json", action="store_true", help="JSON instead of a table")
-    add_metadata(parser)
-    parser.set_defaults(run=data)
-    add_own(parser)
 
 
 def data(options: argparse.Namespace) -> str:

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.commands.export_eee import add_eee
-from xling_tasks.commands.options import add_metadata, chosen, read_metadata
+from xling_tasks.commands.options import chosen, read_metadata
 from xling_tasks.data.mmedbench import load
 from xling_tasks.data.prompts import FOLDER, Prompt, Prompts
 from xling_tasks.data.records import RECORDS
@@ -17,7 +16,6 @@ from xling_tasks.models.empathy.classifier import trained_on
 from xling_tasks.models.empathy.data import draw, held_out
 from xling_tasks.models.empathy.data import load as load_pairs
 from xling_tasks.output import jsonl, write_new
-from xling_tasks.report.options import add_languages, add_to
 from xling_tasks.settings import Settings
 
 KINDS = ("mcqa_ft", "rationale_ft")
@@ -25,35 +23,6 @@ KINDS = ("mcqa_ft", "rationale_ft")
 
 EXAMPLE = FOLDER / "examples" / "mmedbench_trained.yaml"
 """A prompt file that says all that such a form needs."""
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling export` takes."""
-    parts = parser.add_subparsers(title="what", required=True)
-    train = parts.add_parser(
-        "mmedbench-train", help="MMedBench's training questions as prompts with their answers"
-    )
-    train.add_argument("--prompts", help="the prompt file that the model will be asked with")
-    train.add_argument("--kinds", default=",".join(KINDS), help=f"of {', '.join(KINDS)}")
-    add_languages(train, "default: all six")
-    add_to(train, "the new JSONL file", file=True)
-    add_metadata(train)
-    train.set_defaults(run=export_train)
-    example = parts.add_parser(
-        "trained-prompts", help="an example of a prompt file for trained models"
-    )
-    add_to(example, "the new YAML file", file=True)
-    example.set_defaults(run=export_example)
-    posts = parts.add_parser(
-        "empathy-posts", help="posts that an empathy classifier was not trained on, as prompts"
-    )
-    posts.add_argument("--data", required=True, help="the folder that it was trained on")
-    posts.add_argument("--classifier", required=True, help="its folder")
-    posts.add_argument("--n", type=int, default=100, help="how many (the paper: 100)")
-    posts.add_argument("--seed", type=int, default=0, help="of the draw")
-    add_to(posts, "the new JSONL file", file=True)
-    posts.set_defaults(run=export_posts)
-    add_eee(parts.add_parser("eee", help="results as documents of Every Eval Ever"))
 
 
 def export_example(options: argparse.Namespace) -> str:

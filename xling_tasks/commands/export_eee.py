@@ -20,7 +20,6 @@ from xling_tasks.output import all_or_none, file_name, refuse_files
 from xling_tasks.report.data import Model, Task, read_models
 from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Cell, Options, Report
-from xling_tasks.report.options import add_families, add_runs, add_to
 from xling_tasks.report.runs import answers_of
 from xling_tasks.report.tables.grid import is_language
 from xling_tasks.report.unread import measured
@@ -28,24 +27,6 @@ from xling_tasks.secrets import publishable
 
 SCHEMA = "0.3.0"
 """The version of the published schema (arXiv:2606.14516) that the documents follow."""
-
-
-def add_eee(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling export eee` takes."""
-    add_runs(parser)
-    add_to(parser)
-    add_families(parser)
-    parser.add_argument(
-        "--with-samples", action="store_true",
-        help="with a file of questions and answers beside each; look whether they may be handed on",
-    )  # fmt: skip
-    parser.add_argument("--model-id", metavar="ORG/NAME", help="on the Hub; of one model only")
-    parser.add_argument("--organization", default="unknown", help="who hands the results in")
-    parser.add_argument(
-        "--relationship", default="other", help="of who evaluates to the model's maker",
-        choices=("first_party", "third_party", "collaborative", "other"),
-    )  # fmt: skip
-    parser.set_defaults(run=export_eee)
 
 
 def export_eee(options: argparse.Namespace) -> str:

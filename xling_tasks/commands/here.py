@@ -1,4 +1,4 @@
-"""`xling` alone: what lies in this folder, and what to do with it."""
+"""`xling` alone: what lies in this folder, and what to do with it; and `xling path`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import argparse
 import shlex
 from collections import Counter
 from pathlib import Path
+
+from xling_tasks.discovery import task_folder
 
 DEEPEST = 3
 """Folders below this one that are looked into: lm_eval writes OUT/MODEL/results_*.json."""
@@ -72,3 +74,8 @@ def _with_runs(runs: dict[str, dict[str, int]]) -> str:
 def _q(name: str) -> str:
     """A name as the shell takes it, also one that looks like an option."""
     return shlex.quote(f"./{name}" if name.startswith("-") else name)
+
+
+def path(options: argparse.Namespace) -> str:
+    """`xling path`: where the task files are."""
+    return str(task_folder())

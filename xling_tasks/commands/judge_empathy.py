@@ -14,7 +14,7 @@ from typing import Any
 
 from xling_metrics.classification import verdict_scores
 
-from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.commands.options import read_metadata
 from xling_tasks.commands.table import table
 from xling_tasks.commands.train_empathy import SHORT, published_rows
 from xling_tasks.data.prompts import Prompts
@@ -39,16 +39,6 @@ DEFINITIONS = {
     ),
 }
 """What a mechanism is, in our words."""
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling empathy judge` takes."""
-    parser.add_argument("--data", required=True, help="folder with EPITOME's CSV files")
-    parser.add_argument("--shots", type=int, default=9, help="examples (the paper: 9)")
-    parser.add_argument("--n", type=int, help="pairs of the test part; all if left")
-    parser.add_argument("--seed", type=int, default=0, help="of split, examples and draw")
-    add_metadata(parser)
-    parser.set_defaults(run=judge_empathy)
 
 
 def judge_empathy(options: argparse.Namespace) -> str:

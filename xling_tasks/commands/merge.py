@@ -16,26 +16,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.commands.options import read_metadata
 from xling_tasks.discovery import register_models, task_folder
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.alike import differences
 from xling_tasks.logs.results import Results, TaskResults, read_results
-from xling_tasks.report.options import add_to
 from xling_tasks.settings import Settings
 
 _NOT_REPEATED = frozenset({"given", "xling_resume", "xling_cache"})
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling parts merge` takes."""
-    parser.add_argument(
-        "parts", nargs="+", type=Path, metavar="OUT", help="--output_path of a part"
-    )
-    add_to(parser)
-    parser.add_argument("--tasks", help="only these, with commas; default all that the parts have")
-    add_metadata(parser)
-    parser.set_defaults(run=merge)
 
 
 def merge(options: argparse.Namespace) -> str:

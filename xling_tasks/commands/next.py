@@ -27,25 +27,11 @@ from xling_tasks.errors import DataError, SettingError
 from xling_tasks.output import writing
 from xling_tasks.report.conclusions import ALPHA, BETTER, FEWEST, SAME, WORSE, conclusions_of
 from xling_tasks.report.data import Model, Task, read_models
-from xling_tasks.report.model import Conclusion, Options
-from xling_tasks.report.options import add_common, add_to, checked
+from xling_tasks.report.model import Conclusion, Options, checked
 from xling_tasks.report.stats import Statistics
 
 _POWER = 0.8416  # the normal quantile of 80%
 _STEPS = 20
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling next` takes."""
-    parser.add_argument("folder", type=Path, metavar="OUT", help="all parts so far, merged")
-    add_to(parser, "for lm_eval --samples: what to ask next", file=True, default="next.json")
-    parser.add_argument(
-        "--looks", type=Path, default=Path("looks.json"), metavar="FILE",
-        help="where the looks so far are kept; default looks.json",
-    )  # fmt: skip
-    parser.add_argument("--size", type=int, metavar="N", help="questions of the next part")
-    add_common(parser, intervals=False)
-    parser.set_defaults(run=run)
 
 
 @dataclass

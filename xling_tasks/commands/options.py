@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import ast
 import json
 import re
@@ -10,13 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from xling_tasks.errors import SettingError, did_you_mean
-
-
-def add_metadata(parser: argparse.ArgumentParser) -> None:
-    """Settings as `lm_eval` takes them."""
-    parser.add_argument(
-        "--metadata", nargs="+", default=[], help="settings as for lm_eval: JSON or key=value"
-    )
 
 
 def read_metadata(words: Sequence[str]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from xling_metrics.language import knows
 from xling_metrics.languages import known
 from xling_metrics.words import LETTER
 
-from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.commands.options import read_metadata
 from xling_tasks.commands.table import Screen, table
 from xling_tasks.data.own import example
 from xling_tasks.data.own.check import check, check_conversations, holds_conversations, usable
@@ -36,23 +36,6 @@ from xling_tasks.languages import language_name
 from xling_tasks.models.translate.degenerate import reasons, repeats
 from xling_tasks.output import write_new
 from xling_tasks.settings import Settings
-
-
-def add_own(parser: argparse.ArgumentParser) -> None:
-    """Add `check` and `new` to `xling data`."""
-    kinds = parser.add_subparsers(title="more", metavar="{check,new}")
-    check = kinds.add_parser("check", help="what is understood of a file of yours, and what is odd")
-    check.add_argument(
-        "file", type=Path, metavar="FILE", help="CSV, XLSX, Parquet or JSONL; or a folder"
-    )
-    check.add_argument("--json", action="store_true", help="JSON instead of text")
-    add_metadata(check)
-    check.set_defaults(run=check_own)
-    new = kinds.add_parser("new", help="write an example to fill in, with notes")
-    new.add_argument("file", type=Path, metavar="FILE", help="its ending says the format")
-    new.add_argument("--long", action="store_true", help="a row per question and language")
-    new.add_argument("--rubric", action="store_true", help="conversations with criteria (JSONL)")
-    new.set_defaults(run=new_own)
 
 
 def new_own(options: argparse.Namespace) -> str:

@@ -7,25 +7,9 @@ import json
 import shlex
 
 from xling_tasks.commands.cost import load_tasks
-from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.commands.options import read_metadata
 from xling_tasks.errors import SettingError
 from xling_tasks.report.documents import filled
-from xling_tasks.report.options import add_to
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling parts cut` takes."""
-    parser.add_argument("--tasks", required=True, help="names, groups or patterns, with commas")
-    parser.add_argument("--parts", type=int, required=True, help="how many")
-    parser.add_argument("--limit", type=int, help="as for lm_eval: questions per task")
-    add_to(parser, default="parts")
-    parser.add_argument(
-        "--slurm", metavar="OPTIONS",
-        help="also a SLURM array and the merge step; OPTIONS is what comes after lm_eval, without "
-        "tasks and settings: '--model vllm --model_args pretrained=... --apply_chat_template'",
-    )  # fmt: skip
-    add_metadata(parser)
-    parser.set_defaults(run=shard)
 
 
 def shard(options: argparse.Namespace) -> str:

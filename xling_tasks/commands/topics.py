@@ -6,11 +6,10 @@ import argparse
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from xling_tasks.commands.cost import load_tasks
-from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.commands.options import read_metadata
 from xling_tasks.commands.table import table
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.data.topics import TOPICS, UNCLASSIFIED, read_list, write_topics
@@ -19,22 +18,10 @@ from xling_tasks.models.backend import backend
 from xling_tasks.models.fence_key import fences
 from xling_tasks.output import refuse_file
 from xling_tasks.readers.fences import last_statement, said_lines
-from xling_tasks.report.options import add_to
 from xling_tasks.settings import Settings
 
 TRIES = 4
 """How often a question is asked about until a topic of the list is named, as published."""
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling topics` takes."""
-    parser.add_argument("--tasks", required=True, help="names, groups or patterns, with commas")
-    parser.add_argument(
-        "--list", type=Path, metavar="FILE", help="a list of your own: one topic per line"
-    )
-    add_to(parser, "the new file: question -> topic", file=True)
-    add_metadata(parser)
-    parser.set_defaults(run=topics)
 
 
 def topics(options: argparse.Namespace) -> str:

@@ -17,14 +17,12 @@ from xling_tasks.errors import SettingError
 from xling_tasks.models.empathy import linear as empathy_linear
 from xling_tasks.models.empathy import training
 from xling_tasks.models.empathy.classifier import (
-    BACKENDS,
     Model,
     load_classifier,
     save_card,
     save_classifier,
 )
 from xling_tasks.models.empathy.data import (
-    FILES,
     MECHANISMS,
     SPLIT,
     EmpathyData,
@@ -42,41 +40,6 @@ _LIBRARIES = {
     "linear": ("numpy", "scipy", "scikit-learn"),
     "transformer": ("torch", "transformers", "tokenizers", "safetensors"),
 }
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling empathy train` takes."""
-    parser.add_argument("--data", required=True, help=f"folder with {', '.join(FILES)}")
-    parser.add_argument(
-        "--to", "--out", type=Path, required=True, metavar="DIR",
-        help="the new folder, for empathy_classifier=FOLDER",
-    )  # fmt: skip
-    parser.add_argument("--backend", choices=BACKENDS, default="linear")
-    seeds = parser.add_mutually_exclusive_group()
-    seeds.add_argument("--seed", type=int, help="one split, drawn with this seed")
-    seeds.add_argument("--seeds", type=int, default=5, help="splits with the seeds 0 to N - 1 (5)")
-    group = parser.add_argument_group("--backend transformer (extra hf)")
-    group.add_argument("--model", help="an encoder: Hub id or folder (ModernBERT-large)")
-    group.add_argument("--revision", help="of the Hub: commit, tag or branch")
-    group.add_argument(
-        "--separate", action="store_true",
-        help="a network for each mechanism, which stops by its own scores, not one for all",
-    )  # fmt: skip
-    group.add_argument(
-        "--epochs", help="at most (8); also per mechanism (then separate): ER=8,IP=4,EX=6"
-    )
-    group.add_argument("--patience", type=int, help="epochs without a better dev part (2)")
-    group.add_argument("--batch-size", type=int, help="pairs per step (16)")
-    group.add_argument(
-        "--lr", help="highest learning rate (2e-5); also per mechanism: ER=2e-5,IP=1e-5,EX=2e-5"
-    )
-    group.add_argument(
-        "--no-refit", dest="refit", action="store_const", const=False,
-        help="keep the model of the best epoch; else it is trained again on train and dev",
-    )  # fmt: skip
-    group.add_argument("--max-tokens", type=int, help="longer texts are cut (512)")
-    group.add_argument("--device", help="cpu, cuda, ... (the GPU, if there is one)")
-    parser.set_defaults(run=train_empathy)
 
 
 def train_empathy(options: argparse.Namespace) -> str:

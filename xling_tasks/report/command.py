@@ -18,8 +18,7 @@ from xling_tasks.pages.door import write_door
 from xling_tasks.report.data import read_models
 from xling_tasks.report.human_pages import read_human
 from xling_tasks.report.make import make_report
-from xling_tasks.report.model import Cell, Comparison, Report
-from xling_tasks.report.options import add_common, add_languages, add_runs, add_to, checked
+from xling_tasks.report.model import Cell, Comparison, Report, checked
 from xling_tasks.report.page.first import answers
 from xling_tasks.report.page.page import markdown, page
 from xling_tasks.report.page.samples import samples_to_read
@@ -30,27 +29,6 @@ from xling_tasks.report.tables.grid import is_language
 from xling_tasks.report.tables.table import Table, as_csv, as_markdown
 from xling_tasks.report.unused import unused_runs
 from xling_tasks.secrets import without_hosts
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling report` takes."""
-    add_runs(parser)
-    add_to(parser, default="report")
-    add_languages(parser, "those beside English; report.json has all")
-    add_common(parser)
-    parser.add_argument("--samples", type=int, default=5, help="answers to read per gap; 0: none")
-    parser.add_argument(
-        "--topics", type=Path, metavar="FILE", help="question -> topic, as `xling topics` writes it"
-    )
-    parser.add_argument(
-        "--human", type=Path, nargs="+", metavar="EXPORT",
-        help="people's labels, exported from the page of `xling annotate`, correct the judge's",
-    )  # fmt: skip
-    parser.add_argument(
-        "--no-pictures", action="store_true", help="neither on the page nor as files"
-    )
-    parser.add_argument("--no-published", action="store_true", help="without the papers' figures")
-    parser.set_defaults(run=report)
 
 
 def report(options: argparse.Namespace) -> str:

@@ -12,10 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any, TypeAlias
-
-from xling_metrics.stats.resampling import LEVEL, RESAMPLES
 
 from xling_tasks import languages
 from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, Panel, panel_of
@@ -34,8 +31,7 @@ from xling_tasks.report.conclusions import (
     rules_out_worse,
 )
 from xling_tasks.report.data import Model
-from xling_tasks.report.model import Conclusion, Options
-from xling_tasks.report.options import add_families, add_runs, checked
+from xling_tasks.report.model import Conclusion, Options, checked
 from xling_tasks.report.policy import FORMER, NOTHING, Rule, default, read_policy
 from xling_tasks.report.sentences import of_another_exam, other_exam, why_unsure
 from xling_tasks.report.stats import Statistics
@@ -91,20 +87,6 @@ class Checked:
 
 
 _NUMBERS = ("verdict", "n", "estimate", "low", "high", "p_holm", "margin")
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling gate` takes."""
-    add_runs(parser, "A and B, or the checkpoint alone")
-    parser.add_argument(
-        "--policy", type=Path, metavar="FILE",
-        help="YAML with the rules; default: no language worse than in A (of one checkpoint: than "
-        "English) by more than each endpoint's margin",
-    )  # fmt: skip
-    add_families(parser)
-    parser.add_argument("--seed", type=int, default=0, help="of bootstrap and permutations")
-    parser.add_argument("--json", action="store_true", help="JSON instead of text")
-    parser.set_defaults(run=gate, to=None, margin=None, n_resamples=RESAMPLES, level=LEVEL)
 
 
 def gate(options: argparse.Namespace) -> Answer:

@@ -13,6 +13,7 @@ from xling_metrics.stats.resampling import LEVEL, RESAMPLES
 from xling_metrics.stats.shares import Range
 
 from xling_tasks.criteria import Panel
+from xling_tasks.errors import SettingError
 from xling_tasks.report.columns import Column
 from xling_tasks.report.data import Model, Task
 
@@ -32,6 +33,25 @@ class Options:
     n_resamples: int = RESAMPLES
     level: float = LEVEL
     margin: float | None = None
+
+
+def checked(options: Any) -> Options:
+    """How the statistics are made, by options of a command line.
+
+    Raises:
+        SettingError: If an option is impossible, or `--to` is a file.
+    """
+    if options.seed < 0:
+        raise SettingError(f"--seed: must be an integer from 0, got {options.seed}")
+    if options.n_resamples < 1000:
+        raise SettingError(f"--n-resamples {options.n_resamples}: at least 1000, or intervals jump")
+    if not 0 < options.level < 1:
+        raise SettingError(f"--level {options.level}: must lie between 0 and 1")
+    if options.margin is not None and not 0 < options.margin < 1:
+        raise SettingError(f"--margin {options.margin}: must lie between 0 and 1")
+    if options.to is not None and options.to.exists() and not options.to.is_dir():
+        raise SettingError(f"--to {options.to}: is a file; name a folder")
+    return Options(options.seed, options.n_resamples, options.level, options.margin)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from xling_tasks.errors import DataError, did_you_mean
 from xling_tasks.logs.results import TaskResults
 from xling_tasks.report.data import newest_results, read_models
 from xling_tasks.report.make import make_report
-from xling_tasks.report.model import Report
-from xling_tasks.report.options import checked
+from xling_tasks.report.model import Report, checked
 from xling_tasks.report.sentences import sentence
 
 Row = dict[str, Any]

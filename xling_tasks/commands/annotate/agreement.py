@@ -20,20 +20,6 @@ from xling_tasks.safe_json import loads
 _BLOCK = re.compile(r'<script type="application/json" id="page">(.*?)</script>', re.DOTALL)
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling agreement` takes."""
-    parser.add_argument(
-        "files", nargs="+", metavar="FILE.json", help="what annotators exported from the page"
-    )
-    parser.add_argument(
-        "--pages", nargs="+", default=[], metavar="FILE.html", help="show the texts disagreed about"
-    )
-    parser.add_argument(
-        "--to", type=Path, metavar="DIR", help="folder for agreement.json and agreement.md"
-    )
-    parser.set_defaults(run=agreement)
-
-
 def agreement(options: argparse.Namespace) -> str:
     """`xling agreement`: the report, written to --to if given.
 

@@ -22,13 +22,12 @@ from xling_metrics.stats.ppi import labels_needed
 from xling_tasks.commands.annotate.draw import allocate, random_key
 from xling_tasks.commands.annotate.page import TRANSLATION, page_data, page_path, write_page
 from xling_tasks.commands.annotate.translation import annotate_translations
-from xling_tasks.commands.options import add_metadata, chosen
+from xling_tasks.commands.options import chosen
 from xling_tasks.commands.table import table
 from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS, NO_RESPONSE
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.annotations import answer_digest
 from xling_tasks.logs.results import Samples, newest_samples
-from xling_tasks.report.options import add_languages
 from xling_tasks.scorers.answered import replies_of
 
 _HINT = (
@@ -37,36 +36,6 @@ _HINT = (
 )
 _FAILED = "judge_failed"
 _NO_MAJORITY = "no_majority"
-JUDGE_ERROR = 0.1
-"""The share of wrong labels that `--resolve` plans with, until people have labelled any."""
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling annotate` takes."""
-    parser.add_argument("out_dir", metavar="OUT", nargs="?", help="--output_path of lm_eval")
-    parser.add_argument(
-        "--form", choices=("judge", TRANSLATION), default="judge",
-        help="check a judge's labels (judge, the default), or rate translations (translation): "
-        "those of XLingHealth's data, or with OUT those of a run's answers",
-    )  # fmt: skip
-    parser.add_argument("--to", type=Path, metavar="FILE", help="the page to write")
-    parser.add_argument("--n", type=int, help="items per language (103; translations: 50)")
-    parser.add_argument("--seed", type=int, default=0, help="of the sample")
-    add_languages(parser, "default: all in the run")
-    parser.add_argument("--datasets", help="only these, with commas: liveqa")
-    parser.add_argument(
-        "--blind", action="store_true", help="people choose their label before they see the judge's"
-    )
-    add_metadata(parser)
-    parser.add_argument(
-        "--resolve", type=float, metavar="GAP",
-        help="only say how many labels per language tell this gap to English from none: 0.05",
-    )  # fmt: skip
-    parser.add_argument(
-        "--judge-error", type=float, default=JUDGE_ERROR, metavar="SHARE",
-        help=f"of --resolve: labels that are expected to be wrong (default: {JUDGE_ERROR:g})",
-    )  # fmt: skip
-    parser.set_defaults(run=annotate)
 
 
 def annotate(options: argparse.Namespace) -> str:

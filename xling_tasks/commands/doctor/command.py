@@ -19,16 +19,13 @@ from typing import Any, NamedTuple
 from xling_tasks import __version__
 from xling_tasks.commands.doctor import checks, models, resources
 from xling_tasks.commands.doctor.checks import FAIL, OFF, OK, WARN, Line, in_words, within
-from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.commands.options import read_metadata
 from xling_tasks.commands.table import Screen
 from xling_tasks.criteria.against_english import EMPATHY
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.secrets import redact_screen
 from xling_tasks.settings import Settings
-
-SECONDS = 60.0
-"""How long one check may take unless the user says otherwise."""
 
 _LONGEST = 700
 _JUDGES = "labels answers of correctness and compares the claims of answers"
@@ -41,17 +38,6 @@ class Check(NamedTuple):
     name: str
     look: Callable[[], Iterable[Line]]
     loads: bool = False
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling doctor` takes."""
-    parser.add_argument("--json", action="store_true", help="JSON instead of lines")
-    parser.add_argument(
-        "--timeout", type=float, default=SECONDS, metavar="SECONDS",
-        help="for one check (%(default)g)",
-    )  # fmt: skip
-    add_metadata(parser)
-    parser.set_defaults(run=doctor)
 
 
 def doctor(options: argparse.Namespace) -> Screen:

@@ -28,22 +28,6 @@ from xling_tasks.models.backend import backend
 from xling_tasks.models.fence_key import fences
 from xling_tasks.models.judge import UNTIL
 from xling_tasks.models.spec import ModelSpec
-from xling_tasks.report.options import add_runs, add_to
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling rank` takes."""
-    add_runs(parser)
-    parser.add_argument("--judge", help='JSON: {"model": ..., "model_args": {...}}')
-    parser.add_argument(
-        "--human-ranks", dest="human", metavar="FILE",
-        help="CSV of people's ranks: question_id, model, rank",
-    )  # fmt: skip
-    parser.add_argument("--n", type=int, help="questions per language (the paper: 50); all if left")
-    parser.add_argument("--prompts", help="a YAML file whose prompt `rank` replaces ours")
-    parser.add_argument("--seed", type=int, default=0, help="of the order and the tests")
-    add_to(parser, "folder for ranking.csv and the summary")
-    parser.set_defaults(run=rank)
 
 
 def rank(options: argparse.Namespace) -> str:

@@ -24,34 +24,8 @@ from xling_tasks.commands.submit.hf_files import (
 from xling_tasks.commands.submit.hf_parts import Submission, gather
 from xling_tasks.errors import DataError
 from xling_tasks.output import refuse_files
-from xling_tasks.report.options import add_to
 
 TOKEN = "HF_TOKEN"
-
-
-def add_hf(commands: Any) -> None:
-    """Add `hf` to the commands of `xling submit`."""
-    parser = commands.add_parser("hf", help="results for the model's repository on the Hub")
-    parser.add_argument("out_dir", metavar="OUT", help="--output_path of lm_eval")
-    parser.add_argument("--model-id", required=True, metavar="ORG/NAME", help="on the Hub")
-    parser.add_argument(
-        "--dataset-id", metavar="ORG/NAME", help="your own questions (xling_own_*) on the Hub"
-    )
-    add_to(parser)
-    parser.add_argument(
-        "--card",
-        metavar="FILE",
-        help="the model card to add the section to; when uploading, the repository's is taken",
-    )
-    upload = parser.add_mutually_exclusive_group()
-    upload.add_argument("--push", action="store_true", help=f"commit to the model ({TOKEN})")
-    upload.add_argument(
-        "--pull-request", action="store_true", help=f"open a pull request on the model ({TOKEN})"
-    )
-    parser.add_argument(
-        "--force", action="store_true", help="write what should not be submitted, with a caution"
-    )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> str:

@@ -1,7 +1,12 @@
-"""The files of `xling submit`: replies, scores, and a description of the model."""
+"""The files of MMedBench's leaderboard: `xling submit mmedbench`.
+
+It takes two files of replies, two of scores and a description of the model. All of it is read from
+`results_*.json` and `samples_*.jsonl`; nothing is generated or scored anew.
+"""
 
 from __future__ import annotations
 
+import argparse
 import csv
 import functools
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,10 +14,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from xling_tasks.commands.submit.parts import KINDS, SETTINGS, Part, command
+from xling_tasks.commands.submit.parts import KINDS, SETTINGS, Part, checked_parts, command
 from xling_tasks.data.records import MMEDBENCH_LANGUAGES
 from xling_tasks.errors import DataError
-from xling_tasks.output import all_or_none, markdown_table
+from xling_tasks.output import all_or_none, markdown_table, refuse_files
 from xling_tasks.report.documents import filled
 from xling_tasks.secrets import redact, without_hosts
 
@@ -20,7 +25,24 @@ COLUMNS = ("Language", "ModelInput", "ModelOutput", "GT_Answer")
 DESCRIPTION = "model_description.md"
 
 
-def write_files(
+def run(options: argparse.Namespace) -> str:
+    """`xling submit mmedbench`: write the files, and say what they hold.
+
+    Raises:
+        DataError: If the runs in `OUT` are no full submission; the message says what is
+            missing and the command that gets it.
+    """
+    out, to = Path(options.out_dir), options.to
+    kinds = [options.only] if options.only else list(KINDS)
+    names = [name for kind in kinds for name in (KINDS[kind].results, KINDS[kind].scores)]
+    refuse_files(to, [*names, DESCRIPTION])
+    parts = checked_parts(out, kinds, options.ft)
+    _write_files(out, to, parts, [*names, DESCRIPTION])
+    lines = [f"{to / name}" for name in [*names, DESCRIPTION]]
+    return "\n".join([*lines, *cautions(parts), f"Fill in the lines with TODO in {DESCRIPTION}."])
+
+
+def _write_files(
     out: Path, to: Path, parts: Mapping[str, Sequence[Part]], names: Sequence[str]
 ) -> None:
     """All files or none."""

@@ -1,7 +1,12 @@
-"""Texts of a run that are translated elsewhere, and what comes back, checked against them."""
+"""`xling translate export` and `import`: texts of a run that are translated elsewhere, and back.
+
+`export` writes every text that scoring translates to English, once; `import` checks what comes back
+against them and makes the file that the translator `file` reads.
+"""
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +20,7 @@ from xling_tasks.criteria import CRITERIA, ENGLISH, Place
 from xling_tasks.errors import DataError, did_you_mean
 from xling_tasks.languages import language_name
 from xling_tasks.logs.results import newest_samples
+from xling_tasks.output import jsonl, refuse_file, write_new
 from xling_tasks.safe_json import json_objects
 from xling_tasks.scorers.answered import replies_of
 
@@ -25,6 +31,46 @@ _HINT = (
     "Answers are translated for consistency, information and empathy; give the --output_path of a "
     "run of theirs with --log_samples (--predict_only will do)"
 )
+
+NEXT = (
+    "Next: fill in `translation` on every line, by any means, and check it: xling translate import "
+    "BACK.jsonl --of {to} --to translations.jsonl"
+)
+SCORE = (
+    "Next: score the same answers with them: lm_eval --model xling_replay --model_args path=OUT "
+    '--tasks ... --metadata \'{{"translator": {{"model": "file", "model_args": {{"path": '
+    '"{to}"}}}}}}\''
+)
+
+
+def run_export(options: argparse.Namespace) -> str:
+    """Write the texts; returns how many there are of each language.
+
+    Raises:
+        DataError: If the run has no answers to translate, or the file exists.
+    """
+    refuse_file(options.to)
+    texts, answers = texts_of(Path(options.out_dir).expanduser())
+    write_new(options.to, jsonl(text.row() for text in texts))
+    lines = [
+        f"{options.to}: {len(texts)} distinct texts of {sum(answers.values())} answers "
+        f"({', '.join(f'{code} {count}' for code, count in answers.items())})."
+    ]
+    return "\n".join([*lines, NEXT.format(to=options.to)])
+
+
+def run_import(options: argparse.Namespace) -> str:
+    """Check what came back and write the translator's file.
+
+    Raises:
+        DataError: Naming what is wrong with the lines, or if the file exists.
+    """
+    refuse_file(options.to)
+    texts = read_texts(options.of)
+    rows, notes = checked(options.back, texts, options.accept)
+    write_new(options.to, jsonl(rows))
+    said = f"{options.to}: {len(rows)} of {len(texts)} texts have a translation."
+    return "\n".join([said, *(f"Note: {note}" for note in notes), SCORE.format(to=options.to)])
 
 
 class Text(NamedTuple):

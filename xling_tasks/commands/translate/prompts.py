@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.commands.options import add_metadata, read_metadata
+from xling_tasks.commands.options import read_metadata
 from xling_tasks.data.own.check import is_own_file
 from xling_tasks.data.own.columns import NOTES
 from xling_tasks.data.own.example import write
@@ -22,21 +22,8 @@ from xling_tasks.errors import DataError, SettingError
 from xling_tasks.languages import LANGUAGES, language_name
 from xling_tasks.models.translate.translator import translator
 from xling_tasks.output import jsonl, refuse_file, write_new
-from xling_tasks.report.options import add_languages, add_to
 from xling_tasks.safe_json import json_objects
 from xling_tasks.settings import Settings
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling translate prompts` takes."""
-    parser.add_argument(
-        "file", type=Path,
-        help="JSONL with id, category (optional) and en; or a file of your own questions",
-    )  # fmt: skip
-    add_to(parser, "the new file", file=True)
-    add_languages(parser, "default: all 30; of your own file, those in it")
-    add_metadata(parser)
-    parser.set_defaults(run=translate_prompts)
 
 
 def translate_prompts(options: argparse.Namespace) -> str:

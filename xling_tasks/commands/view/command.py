@@ -18,30 +18,11 @@ from xling_tasks.commands.view.index import Index
 from xling_tasks.commands.view.sources import Sources, find_sources
 from xling_tasks.errors import SettingError
 from xling_tasks.pages.door import check_door, write_door
-from xling_tasks.report.options import add_families, add_runs
 
 _MISSING = (
     "the viewer needs starlette and uvicorn: pip install 'xling-tasks[view]'; "
     "`xling report` needs neither"
 )
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling view` takes."""
-    add_runs(parser)
-    parser.add_argument(
-        "--open", metavar="LINK", default="",
-        help="what to show first, as a report's links say it: TASK/QUESTION, TASK/QUESTION/MODEL "
-        "or '#/?FILTERS'",
-    )  # fmt: skip
-    parser.add_argument(
-        "--report", metavar="DIR", action="append", default=[],
-        help="a folder of `xling report` or `xling compare`: its links lead here while this runs",
-    )  # fmt: skip
-    add_families(parser)
-    parser.add_argument("--port", type=int, default=0, help="default: any free one")
-    parser.add_argument("--no-browser", action="store_true", help="only print the address")
-    parser.set_defaults(run=view)
 
 
 def view(options: argparse.Namespace) -> str:

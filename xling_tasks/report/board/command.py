@@ -16,19 +16,11 @@ from xling_tasks.report.board.content import as_csv, content_of
 from xling_tasks.report.board.entries import entries
 from xling_tasks.report.board.make import make_board
 from xling_tasks.report.documents import filled
-from xling_tasks.report.options import add_common, add_runs, add_to, checked
+from xling_tasks.report.model import checked
 from xling_tasks.report.pictures.style import LOOKS
 from xling_tasks.report.unused import unused_runs
 
 PAGE, DATA, TABLE, SPACE = "index.html", "board.json", "board.csv", "README.md"
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling board` takes."""
-    add_runs(parser)
-    add_to(parser, default="board")
-    add_common(parser)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> str:

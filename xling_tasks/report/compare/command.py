@@ -34,7 +34,7 @@ from xling_tasks.report.compare.words import (
 from xling_tasks.report.data import Model
 from xling_tasks.report.documents import filled
 from xling_tasks.report.human_pages import read_human
-from xling_tasks.report.options import RUN, add_common, checked
+from xling_tasks.report.model import checked
 from xling_tasks.report.page.html import environment
 from xling_tasks.report.page.page import page_style, policy
 from xling_tasks.report.pictures.verdicts import overview
@@ -43,28 +43,6 @@ from xling_tasks.report.tables.table import as_markdown
 from xling_tasks.secrets import without_hosts
 
 FILES = ("compare.html", "compare.md", "compare.csv", "compare.json")
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `xling compare` takes."""
-    for side in ("a", "b"):
-        parser.add_argument(side, metavar=side.upper(), help=f"{RUN}: one model")
-    parser.add_argument(
-        "--to", type=Path, metavar="DIR",
-        help=f"folder to write {', '.join(FILES)} (compare; with --json nothing, if not named)",
-    )  # fmt: skip
-    add_common(parser, intervals=False)
-    parser.add_argument("--force", action="store_true", help="compare runs made differently")
-    parser.add_argument(
-        "--metrics", nargs="+", metavar="NAME", help="only these; default: all with a direction"
-    )
-    parser.add_argument(
-        "--human", type=Path, nargs="+", metavar="EXPORT",
-        help="people's labels of A's and of B's answers, from the pages of `xling annotate`, "
-        "correct the judge's",
-    )  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="JSON instead of text")
-    parser.set_defaults(run=compare)
 
 
 def compare(options: argparse.Namespace) -> str:
