@@ -7,6 +7,15 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from xling_tasks.commands.estimate import (
+    BATCH_PRICE,
+    SAMPLE,
+    SHARED_PRICE,
+    as_rows,
+    costs,
+    tokenizer_count,
+    totals,
+)
 from xling_tasks.commands.options import read_metadata
 from xling_tasks.commands.table import table
 from xling_tasks.data.prompt_sets import load_prompts
@@ -17,16 +26,6 @@ from xling_tasks.report.documents import filled
 
 def cost(options: argparse.Namespace) -> str:
     """`xling cost`: a table of requests and tokens per task, with totals per model."""
-    from xling_tasks.commands.estimate import (
-        BATCH_PRICE,
-        SAMPLE,
-        SHARED_PRICE,
-        as_rows,
-        costs,
-        tokenizer_count,
-        totals,
-    )
-
     if options.limit is not None and options.limit < 1:
         raise SettingError(f"--limit {options.limit}: must be at least 1")
     count = tokenizer_count(options.tokenizer) if options.tokenizer else None

@@ -19,8 +19,7 @@ from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, Panel, panel_of
 from xling_tasks.errors import DataError
 from xling_tasks.pages import texts
 from xling_tasks.report.cases import Case, Key, exploratory_beside
-from xling_tasks.report.compare.pairs import one_model, paired, shared
-from xling_tasks.report.compare.settings import made_differently
+from xling_tasks.report.compare.pairs import made_differently, one_model, paired, shared
 from xling_tasks.report.compare.verdicts import between_models, endpoints_of
 from xling_tasks.report.conclusions import (
     APART,

@@ -5,17 +5,24 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.commands.annotate.labels import JUDGE, TEXTS
-from xling_tasks.commands.annotate.people import as_markdown, summarise
-from xling_tasks.commands.annotate.ratings import TRANSLATIONS, are_ratings, read_ratings
+from xling_tasks.commands.annotate import labels, ratings
+from xling_tasks.commands.annotate.ratings import are_ratings, read_ratings
+from xling_tasks.commands.table import table
 from xling_tasks.errors import DataError
-from xling_tasks.logs.annotations import read_pages
+from xling_tasks.logs.annotations import AnyExport, Page, read_pages
 from xling_tasks.output import writing
+from xling_tasks.pages import texts
+from xling_tasks.report.documents import cell, filled
 from xling_tasks.safe_json import loads
+
+RowsOf = Callable[
+    [Page[Any], Sequence[str], Sequence[Sequence[Any]]], dict[str, list[dict[str, Any]]]
+]
+"""Page, annotators' names, and of each item what everybody said -> rows of a form's tables."""
 
 _BLOCK = re.compile(r'<script type="application/json" id="page">(.*?)</script>', re.DOTALL)
 
@@ -27,21 +34,45 @@ def agreement(options: argparse.Namespace) -> str:
         DataError: If a file is no valid export, or two do not fit together.
     """
     files = [Path(word).expanduser() for word in options.files]
-    if are_ratings(files):
+    rates = are_ratings(files)
+    form = texts()["agreement"]["translation" if rates else "judge"]
+    if rates:
         if options.pages:
             raise DataError("--pages is for checks of a judge; the files given rate translations")
-        form, report = TRANSLATIONS, summarise(TRANSLATIONS, read_ratings(files))
+        report = _summary(form, ratings.rows, read_ratings(files))
     else:
         pages = read_pages(files)
-        texts = _read_texts([Path(word).expanduser() for word in options.pages], pages)
-        form, report = JUDGE, summarise(JUDGE, pages)
+        shown = _read_texts([Path(word).expanduser() for word in options.pages], pages)
+        report = _summary(form, labels.rows, pages)
         for row in report["disagreements"]:
-            item = texts.get(row["batch"], {}).get(row["id"], {})
-            row |= {"texts": {key: item[key] for key in TEXTS if key in item}}
-    page = as_markdown(form, report)
+            item = shown.get(row["batch"], {}).get(row["id"], {})
+            row |= {"texts": {key: item[key] for key in labels.TEXTS if key in item}}
+    page = filled("agreement.j2", form=form, report=report, table=_table).rstrip()
     if options.to:
         _write(options.to.expanduser(), report, page)
     return page
+
+
+def _summary(
+    form: Mapping[str, Any], rows_of: RowsOf, pages: Mapping[str, Page[Any]]
+) -> dict[str, Any]:
+    """Batches, figures, annotators, and what was remarked on single items, as plain rows."""
+    keys = ("batches", form["figures"], "settled", "annotators", form["remarks"])
+    report: dict[str, Any] = {key: [] for key in keys}
+    for batch, page in pages.items():
+        people: Sequence[AnyExport] = page.people
+        first, names = people[0], [export.annotator for export in people]
+        units = [[export.items[name] for export in people] for name in first.items]
+        about = {key: value for key, value in first.settings.items() if key != "strata"}
+        about |= {"items": len(units), "annotators": names}
+        about["files"] = [export.path.name for export in people]
+        for key, rows in {"batches": [about], **rows_of(page, names, units)}.items():
+            report[key] += [{"batch": batch, **row} for row in rows]
+    return {**report, "notes": form["notes"]}
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> str:
+    return table([{name: cell(value) for name, value in row.items()} for row in rows], marked=True)
 
 
 def _read_texts(paths: Sequence[Path], wanted: Collection[str]) -> dict[str, dict[str, Any]]:

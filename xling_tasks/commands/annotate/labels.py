@@ -8,38 +8,39 @@ from typing import Any
 from xling_metrics.stats import agreement as metrics
 from xling_metrics.stats.agreement import majority_label
 
-from xling_tasks.commands.annotate.people import Form, Row
 from xling_tasks.data.published import published
 from xling_tasks.logs.annotations import Checked, Export, Page
 
 TEXTS = ("question", "reference", "answer", "reply")
 """What a page holds of an item."""
 
+Row = dict[str, Any]
+
 ANOTHER = "another label"
 """The vote of an annotator who disagrees with the judge's label and names none."""
 
 
-def _rows(
+def rows(
     page: Page[Export], names: Sequence[str], units: Sequence[Sequence[Checked]]
 ) -> dict[str, list[Row]]:
     """Agreement per language, annotators, and disagreements."""
-    rows: dict[str, list[Row]] = {"agreement": [], "settled": [], "annotators": []}
-    rows["disagreements"] = []
+    made: dict[str, list[Row]] = {"agreement": [], "settled": [], "annotators": []}
+    made["disagreements"] = []
     for code in dict.fromkeys(unit[0].language for unit in units):
         checks = [unit for unit in units if unit[0].language == code]
         votes = [list(map(_vote, unit)) for unit in checks]
         start = {"language": code}
-        rows["agreement"].append(start | _figures(checks, votes, code))
+        made["agreement"].append(start | _figures(checks, votes, code))
         if page.settled:
-            rows["settled"].append(start | _settled(page, checks, votes))
-        rows["annotators"] += [
+            made["settled"].append(start | _settled(page, checks, votes))
+        made["annotators"] += [
             start | {"annotator": name} | _one_annotator([unit[place] for unit in checks])
             for place, name in enumerate(names)
         ]
-        rows["disagreements"] += [
+        made["disagreements"] += [
             row for unit in checks for row in _disagreement(page, unit, names)
         ]
-    return rows
+    return made
 
 
 def _figures(
@@ -137,6 +138,3 @@ def _disagreement(page: Page[Export], unit: Sequence[Checked], names: Sequence[s
 
 def _percent(hits: Sequence[bool]) -> float | None:
     return 100 * sum(hits) / len(hits) if hits else None
-
-
-JUDGE = Form("judge", _rows)

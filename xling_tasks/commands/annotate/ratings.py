@@ -15,7 +15,6 @@ from typing import Any
 from xling_metrics.stats import agreement as metrics
 
 from xling_tasks.commands.annotate.page import ANSWERS, TRANSLATION, scales_of
-from xling_tasks.commands.annotate.people import Form, Row
 from xling_tasks.data.published import Figure, published
 from xling_tasks.errors import DataError
 from xling_tasks.logs.annotations import (
@@ -28,6 +27,8 @@ from xling_tasks.logs.annotations import (
     read_rows,
     read_text,
 )
+
+Row = dict[str, Any]
 
 ALL = "all"
 
@@ -114,35 +115,35 @@ def _read_item(
 # Figures
 
 
-def _rows(
+def rows(
     page: Page[Ratings], names: Sequence[str], units: Sequence[Sequence[Rated]]
 ) -> dict[str, list[Row]]:
     """Ratings per language, dataset and scale, annotators, and comments."""
-    rows: dict[str, list[Row]] = {"ratings": [], "settled": [], "annotators": []}
+    made: dict[str, list[Row]] = {"ratings": [], "settled": [], "annotators": []}
     what = page.people[0].settings.get("of")
     scales = list(scales_of(what))
     for start, rated in _groups(units):
         for scale in scales:
             figures = _figures([[said.ratings[scale] for said in unit] for unit in rated])
             where = {**start, "scale": scale}
-            rows["ratings"].append(where | figures | _published(scale, start["language"]))
+            made["ratings"].append(where | figures | _published(scale, start["language"]))
             if page.settled:
-                rows["settled"].append(where | _settled(page, rated, scale))
+                made["settled"].append(where | _settled(page, rated, scale))
         if start["dataset"] == ALL:
-            rows["annotators"] += [
+            made["annotators"] += [
                 {"language": start["language"], "annotator": name}
                 | _one_annotator([unit[place] for unit in rated], scales)
                 for place, name in enumerate(names)
             ]
     if what == ANSWERS:
-        rows["ratings"] += _mean_of_languages(rows["ratings"])
-    rows["comments"] = [
+        made["ratings"] += _mean_of_languages(made["ratings"])
+    made["comments"] = [
         {"id": said.id, "annotator": name, "comment": said.comment}
         for unit in units
         for name, said in zip(names, unit, strict=True)
         if said.comment.strip()
     ]
-    return rows
+    return made
 
 
 def _groups(units: Sequence[Sequence[Rated]]) -> list[tuple[dict[str, str], list[Sequence[Rated]]]]:
@@ -239,6 +240,3 @@ def _one_annotator(said: Sequence[Rated], scales: Sequence[str]) -> dict[str, An
         row[f"{scale}_mean"] = statistics.fmean(filter(None, given)) if given else None
         row[f"{scale}_ratings"] = len(given)
     return row
-
-
-TRANSLATIONS = Form("translation", _rows)

@@ -20,6 +20,7 @@ from xling_tasks.commands.rank.questions import (
     read_ranking,
     read_runs,
 )
+from xling_tasks.commands.rank.report import summarise, write
 from xling_tasks.data.files import read_tables
 from xling_tasks.data.prompts import Prompt, Prompts
 from xling_tasks.errors import DataError, SettingError, did_you_mean
@@ -32,8 +33,6 @@ from xling_tasks.models.spec import ModelSpec
 
 def rank(options: argparse.Namespace) -> str:
     """`xling rank`: rank, write the files, and return the summary."""
-    from xling_tasks.commands.rank.report import summarise, write  # brings scipy with it
-
     if not options.judge and not options.human:
         raise SettingError("give a --judge, a --human-ranks file, or both")
     if options.seed < 0:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,18 @@ from xling_tasks.commands.submit.hf_files import (
     write_drafts,
     write_files,
 )
-from xling_tasks.commands.submit.hf_parts import Submission, gather
+from xling_tasks.commands.submit.hf_parts import Submission, Words, gather
 from xling_tasks.errors import DataError
 from xling_tasks.output import refuse_files
+from xling_tasks.report.conclusions import conclusions_of
+from xling_tasks.report.data import read_models
+from xling_tasks.report.lines import about_the_judge
+from xling_tasks.report.model import Options, Report
+from xling_tasks.report.sentences import sentences
+from xling_tasks.report.stats import Statistics
+from xling_tasks.report.tables.differences import differences
+from xling_tasks.report.tables.grid import dataset_title
+from xling_tasks.secrets import publishable, publishable_text
 
 TOKEN = "HF_TOKEN"
 
@@ -35,8 +45,6 @@ def run(options: argparse.Namespace) -> str:
         DataError: If the runs should not be submitted, the files cannot be written, or the upload
             fails.
     """
-    from xling_tasks.commands.submit.hf_words import in_words  # with numpy
-
     require_hub()
     _check_id("--model-id", options.model_id)
     if options.dataset_id is not None:
@@ -46,7 +54,7 @@ def run(options: argparse.Namespace) -> str:
     refuse_files(to, [CARD, RESULTS])
     out = Path(options.out_dir)
     submission = gather(out, options.force, options.dataset_id)
-    submission = submission._replace(words=in_words(out))
+    submission = submission._replace(words=_in_words(out))
     if uploads:
         api, head, card = _repository(options.model_id, token)
     else:
@@ -84,6 +92,24 @@ def _card_in(path: str) -> str:
 
 
 # What is said
+
+
+def _in_words(out: Path) -> Words:
+    """What may be said of the newest runs in a folder, as `xling report` says it.
+
+    Raises:
+        DataError: If a file is broken, or samples and results contradict each other.
+    """
+    models = read_models([out])
+    statistics = Statistics(Options()).undescribed()
+    concluded = [item for model in models for item in conclusions_of(statistics, model)]
+    titles = {item.dataset: dataset_title(item.dataset) for item in concluded}
+    flags = differences(Report(tuple(models), (), (), (), statistics.options))
+    return Words(
+        [publishable_text(line) for line in sentences(concluded, titles)],
+        [publishable_text(line) for line in [*flags, *about_the_judge(concluded)]],
+        [publishable(asdict(item)) for item in concluded],
+    )
 
 
 def _would(options: argparse.Namespace) -> str:

@@ -14,8 +14,7 @@ from xling_tasks.criteria import CRITERIA, Endpoint, Panel, Place
 from xling_tasks.languages import rank
 from xling_tasks.logs import alike
 from xling_tasks.report.board.model import Board, EndpointCell, Entry, Group, Rank, Square
-from xling_tasks.report.compare.pairs import contents
-from xling_tasks.report.compare.settings import differences
+from xling_tasks.report.compare.pairs import contents, differences
 from xling_tasks.report.conclusions import stands
 from xling_tasks.report.data import Task
 from xling_tasks.report.model import Options, Sides

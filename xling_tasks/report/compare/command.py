@@ -17,8 +17,14 @@ from xling_tasks.output import csv_text, refuse_others, writing
 from xling_tasks.pages import texts
 from xling_tasks.pages.door import write_door
 from xling_tasks.report.compare.numbers import Line, all_lines
-from xling_tasks.report.compare.pairs import missing, one_model, paired, remarks, shared
-from xling_tasks.report.compare.settings import made_differently
+from xling_tasks.report.compare.pairs import (
+    made_differently,
+    missing,
+    one_model,
+    paired,
+    remarks,
+    shared,
+)
 from xling_tasks.report.compare.verdicts import one_model_only, with_verdicts
 from xling_tasks.report.compare.words import (
     FEW,
