@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import yaml
 
 from xling_tasks import __version__
-from xling_tasks.errors import XlingError
+from xling_tasks.errors import SettingError, XlingError
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _ROWS = yaml.load(Path(__file__).with_name("cli.yaml").read_text(encoding="utf-8"), Loader=_Loader)
@@ -88,6 +88,16 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
         words = [*MOVED[words[0]].split(), *words[1:]]
     _add(parser, [word for word in words if not word.startswith("-")])
     options = parser.parsed(words)
+    for name, (flag, least) in getattr(options, "least", {}).items():
+        number = getattr(options, name)
+        if number is not None and number < least:
+            kind = "an integer" if isinstance(number, int) else "a number"
+            raise SettingError(f"{flag}: must be {kind} from {least}, got {number:g}")
+    return _runnable(options)
+
+
+def _runnable(options: argparse.Namespace) -> argparse.Namespace:
+    """The same with the function in place of its name."""
     module, _, name = options.run.partition(":")
     options.run = getattr(import_module(f".{module}", __package__), name)
     return options
@@ -138,7 +148,11 @@ def _take(parser: Any, rows: Iterable[str | Mapping[str, Any]]) -> None:
             given = {**_ROWS["options"].get(name, {}), **own}
             for key in given.keys() & {"type", "action"}:
                 given[key] = _MEANT.get(given[key], given[key])
-            parser.add_argument(*name.split(", "), **given)
+            least = given.pop("least", None)
+            taken = parser.add_argument(*name.split(", "), **given)
+            if least is not None:
+                known = parser.get_default("least") or {}
+                parser.set_defaults(least={**known, taken.dest: (name, least)})
 
 
 def _listed() -> str:
@@ -153,17 +167,12 @@ def _listed() -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand; an error that the user can mend is one line on stderr and status 2."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if words:
-        if words[0] in MOVED:
-            print(f"xling: {words[0]} is now `xling {MOVED[words[0]]}`", file=sys.stderr)
-        chosen = parsed(words)
-        run = chosen.run
-    else:
-        from xling_tasks.commands.here import here
-
-        chosen, run = argparse.Namespace(folder="."), here
+    if words and words[0] in MOVED:
+        print(f"xling: {words[0]} is now `xling {MOVED[words[0]]}`", file=sys.stderr)
     try:
-        shown = run(chosen)
+        alone = argparse.Namespace(folder=".", run="commands.here:here")
+        chosen = parsed(words) if words else _runnable(alone)
+        shown = chosen.run(chosen)
     except XlingError as error:
         print(f"xling: {error}", file=sys.stderr)
         return 2

@@ -355,7 +355,7 @@ def test_cost_says_what_is_wrong_in_a_line(capsys, monkeypatch):
     demo = ["cost", "--tasks", "xlinghealth_correctness_demo_en"]
     for words, message in (
         ([*demo, "--tokenizer", "nope/nope"], "--tokenizer nope/nope: cannot be loaded"),
-        ([*demo, "--limit", "0"], "--limit 0: must be at least 1"),
+        ([*demo, "--limit", "0"], "--limit: must be an integer from 1, got 0"),
         (["cost", "--tasks", "xling_informaton"], "Did you mean 'xling_information'?"),
         (["cost", "--tasks", "arc_easy"], "--tasks arc_easy: not one of ours."),
     ):

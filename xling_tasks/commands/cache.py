@@ -50,10 +50,8 @@ def cache(options: argparse.Namespace) -> str:
     Replies of judges and translators are never removed here, and nothing of a run under way.
 
     Raises:
-        SettingError: If a limit is negative, or there is no such folder.
+        SettingError: If there is no such folder.
     """
-    if options.days < 0 or options.max_mb < 0:
-        raise SettingError("--days and --max-mb must not be negative")
     if options.folder is not None and not Path(options.folder).expanduser().is_dir():
         raise SettingError(f"--folder {options.folder}: not a folder")
     folder = cache_folder(options.folder)

@@ -30,14 +30,12 @@ def check_judge(options: argparse.Namespace) -> str:
     """Agreement of the judge with the physicians, over all, by language and by category.
 
     Raises:
-        SettingError: If no judge is set, or `--n` is below 1.
+        SettingError: If no judge is set.
         DataError: If the file cannot be read.
     """
     settings = Settings.parse(read_metadata(options.metadata), {})
     if settings.judge is None:
         raise SettingError("xling check judge: set --metadata judge=... as for xling_own_rubric")
-    if options.n is not None and options.n < 1:
-        raise SettingError("--n must be at least 1")
     every = read_labels(options.file.expanduser(), settings.scripts or {})
     chosen = _drawn(every, options.n, options.seed)
     met, signature = _judged(chosen, settings)

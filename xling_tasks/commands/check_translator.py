@@ -42,8 +42,6 @@ def check_translator(options: argparse.Namespace) -> str:
         raise SettingError(
             "xling check translator needs --metadata with translator and judge, as the tasks do"
         )
-    if options.limit is not None and options.limit < 1:
-        raise SettingError(f"--limit {options.limit}: must be at least 1")
     texts = _texts(options.texts)[: options.limit]
     codes = settings.languages or tuple(code for code in LANGUAGES if code != "en")
     prompts = Prompts(settings.prompts)

@@ -26,8 +26,6 @@ from xling_tasks.report.documents import filled
 
 def cost(options: argparse.Namespace) -> str:
     """`xling cost`: a table of requests and tokens per task, with totals per model."""
-    if options.limit is not None and options.limit < 1:
-        raise SettingError(f"--limit {options.limit}: must be at least 1")
     count = tokenizer_count(options.tokenizer) if options.tokenizer else None
     prices = dict(map(_price, options.price))
     tasks = load_tasks(options.tasks, read_metadata(options.metadata))

@@ -39,11 +39,9 @@ def export_posts(options: argparse.Namespace) -> str:
     """Write `id` and `en` of posts from the test part of a classifier's own split.
 
     Raises:
-        SettingError: If the classifier was trained on other data, or `--n` is impossible.
+        SettingError: If the classifier was trained on other data.
         DataError: If the data cannot be read, or the file exists.
     """
-    if options.n < 1:
-        raise SettingError(f"--n: must be an integer from 1, got {options.n}")
     digest, seed = trained_on(options.classifier)
     data = load_pairs(Path(options.data).expanduser())
     if data.digest != digest:

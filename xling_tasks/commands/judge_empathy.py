@@ -45,14 +45,12 @@ def judge_empathy(options: argparse.Namespace) -> str:
     """Macro F1 and accuracy of a judge on the test part, beside the published ones.
 
     Raises:
-        SettingError: If no judge is set, or a number is impossible.
+        SettingError: If no judge is set.
         DataError: If the data cannot be read or split.
     """
     settings = Settings.parse(read_metadata(options.metadata), {})
     if settings.judge is None:
         raise SettingError("xling empathy judge: set --metadata judge=... as for correctness")
-    if options.shots < 0 or options.seed < 0 or (options.n is not None and options.n < 1):
-        raise SettingError("--shots and --seed must not be negative, --n at least 1")
     pairs = load(Path(options.data).expanduser()).pairs
     parts = split(pairs, options.seed)
     tested = _drawn([pairs[i] for i in parts.test], options.n, options.seed)

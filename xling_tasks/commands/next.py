@@ -93,8 +93,6 @@ def run(options: argparse.Namespace) -> str:
         DataError: If the results have no endpoint, or fewer questions than at an earlier look.
         SettingError: If an option is impossible.
     """
-    if options.size is not None and options.size < 1:
-        raise SettingError(f"--size {options.size}: must be at least 1")
     if options.to.exists() and not _is_samples(options.to):
         raise SettingError(f"--to {options.to}: is there, and no file of samples")
     named = argparse.Namespace(**{**vars(options), "to": None})

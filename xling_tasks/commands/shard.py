@@ -18,10 +18,6 @@ def shard(options: argparse.Namespace) -> str:
     Raises:
         SettingError: If there are fewer questions than parts, or the folder is not empty.
     """
-    if options.parts < 1:
-        raise SettingError(f"--parts {options.parts}: must be at least 1")
-    if options.limit is not None and options.limit < 1:
-        raise SettingError(f"--limit {options.limit}: must be at least 1")
     if options.to.exists() and any(options.to.iterdir()):
         raise SettingError(f"--to {options.to}: is not empty; name a new folder")
     settings = read_metadata(options.metadata)

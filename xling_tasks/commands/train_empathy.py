@@ -76,12 +76,6 @@ def _check(options: argparse.Namespace) -> list[int]:
     if options.backend == "linear" and given:
         word = {"refit": "no-refit"}.get(given[0], given[0].replace("_", "-"))
         raise SettingError(f"--{word} is for --backend transformer")
-    least = {"seeds": 1, "patience": 1, "batch_size": 1, "max_tokens": 8, "seed": 0}
-    for name, lowest in least.items():
-        value = getattr(options, name)
-        if value is not None and value < lowest:
-            word = name.replace("_", "-")
-            raise SettingError(f"--{word}: must be an integer from {lowest}, got {value}")
     for name in _OF_EACH:
         _of_each(name, getattr(options, name))
     return list(range(options.seeds)) if options.seed is None else [options.seed]

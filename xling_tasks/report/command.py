@@ -39,8 +39,6 @@ def report(options: argparse.Namespace) -> str:
         SettingError: If an option is impossible.
     """
     statistics = checked(options)
-    if options.samples < 0:
-        raise SettingError(f"--samples: must be an integer from 0, got {options.samples}")
     named = None if options.topics is None else read_topics(options.topics)
     models = read_models(options.folders, options.family)
     human = None if options.human is None else read_human(options.human, models)

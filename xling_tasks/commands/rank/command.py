@@ -35,10 +35,6 @@ def rank(options: argparse.Namespace) -> str:
     """`xling rank`: rank, write the files, and return the summary."""
     if not options.judge and not options.human:
         raise SettingError("give a --judge, a --human-ranks file, or both")
-    if options.seed < 0:
-        raise SettingError(f"--seed: must be an integer from 0, got {options.seed}")
-    if options.n is not None and options.n < 1:
-        raise SettingError(f"--n: must be an integer from 1, got {options.n}")
     runs = read_runs(options.folders)
     names = [run.name for run in runs]
     questions, left_out = common_questions(runs, options.seed)
