@@ -32,6 +32,7 @@ from xling_tasks.models.empathy.data import (
     load,
     split,
 )
+from xling_tasks.report.documents import filled
 
 _TRAINING = ("model", "revision", "patience", "batch_size", "refit", "max_tokens", "device")
 _OF_EACH: dict[str, Any] = {"epochs": int, "lr": float}
@@ -226,28 +227,10 @@ def published_scores() -> dict[str, Any]:
 def page(card: dict[str, Any], folder: Path) -> str:
     """The scores in the paper's form, and where the classifier is."""
     first = card["seeds"][0]
-    parts = [
-        f"Backend {card['backend']}, {card['pairs']:,} pairs, {card['seeker_posts']:,} seeker "
-        f"posts; split {card['split']} by seeker post; fitted on {first['fitted_on']}.\n"
-        "Percent on the test parts; F1 is macro F1, ± the standard deviation over seeds.",
-        table([*_own_rows(card), *published_rows()]),
-        table([_count_row(card, name) for name in MECHANISMS]),
-        f"The classifier saved in {folder} is that of seed {first['seed']}: --metadata "
-        f"empathy_classifier={folder}\nIts files hold words of the training posts: share it only "
-        "with those who may read them.",
-        f"Kept: {card['repeated_pairs']} rows whose pair had stood before. Texts that differ "
-        f"between the files: {card['differing_texts']} rows; those of interpretations are used.\n"
-        f"Rationales that are no part of the response: {card['unplaced_rationales']}.",
-    ]
-    if "settings" in first:
-        epochs = first["settings"]["epochs_trained"]
-        one = isinstance(epochs, int)
-        listed = epochs if one else ", ".join(f"{name} {n}" for name, n in epochs.items())
-        parts.append(f"Epochs of the saved model{'s' * (not one)}: {listed}.")
-    if first.get("cut_pairs"):
-        limit = first["settings"]["max_tokens"]
-        parts.append(f"Cut to {limit} tokens: a text of {first['cut_pairs']} pairs.")
-    return "\n\n".join(parts)
+    scores = table([*_own_rows(card), *published_rows()])
+    counts = table([_count_row(card, name) for name in MECHANISMS])
+    made = filled("empathy.j2", card=card, first=first, folder=folder, scores=scores, counts=counts)
+    return made.rstrip()
 
 
 def _own_rows(card: dict[str, Any]) -> list[dict[str, str]]:
