@@ -16,7 +16,7 @@ from xling_metrics.stats.resampling import LEVEL, RESAMPLES
 
 from xling_tasks.cli import COMMANDS, MOVED, describe, main, parsed
 from xling_tasks.commands.options import read_metadata
-from xling_tasks.commands.submit.parts import KINDS
+from xling_tasks.commands.submit.mmedbench import KINDS
 from xling_tasks.commands.table import table
 from xling_tasks.commands.translate.elsewhere import MAY_BE_ACCEPTED
 from xling_tasks.data.records import RECORDS

@@ -15,7 +15,7 @@ from builders import changed, evaluated
 from stored import journals_in, saved_in
 
 from xling_tasks.cli import main
-from xling_tasks.commands.shard import cut
+from xling_tasks.commands.parts import cut
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.results import read_results
 

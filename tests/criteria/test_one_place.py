@@ -23,7 +23,7 @@ MAY = {
     "report/tables/xlinghealth.py": "XLingEval's tables A4 to A14",
     "report/tables/mmedbench.py": "MMedBench's tables",
     "report/tables/protocol.py": "the papers' tables, cell by cell",
-    "report/tables/headlines.py": "the warning about empathy that is absent on both sides",
+    "report/tables/all.py": "the warning about empathy that is absent on both sides",
     "report/tables/significance.py": "the tests of XLingEval's consistency",
     "report/human": "people's labels, which are correctness's",
     "report/lines.py": "the advice to label answers, which correctness has",

@@ -198,7 +198,7 @@ def test_unread_verdicts_are_read_and_bounds_count_all(run, serve):
 def test_cost_foresees_the_reader(run):
     from builders import our_tasks
 
-    from xling_tasks.commands.estimate import costs
+    from xling_tasks.commands.cost import costs
 
     for task, most in (("mmedbench_mcqa_demo_en", 1), ("xlinghealth_verifiability_demo_en", None)):
         manager = our_tasks({"reader": {"model": "xling_baseline"}})

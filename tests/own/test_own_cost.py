@@ -8,8 +8,7 @@ import pytest
 from tests_of_own import FEW, write_csv
 
 from xling_tasks.cli import main
-from xling_tasks.commands.cost import load_tasks
-from xling_tasks.commands.estimate import costs
+from xling_tasks.commands.cost import costs, load_tasks
 
 
 def test_every_language_and_role_has_its_line(tmp_path, capsys):

@@ -1,27 +1,24 @@
-"""`xling cost`: requests and tokens of tasks, before running them."""
+"""`xling cost`: requests and tokens of tasks, by data and settings, before anyone pays for them."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any
 
-from xling_tasks.commands.estimate import (
-    BATCH_PRICE,
-    SAMPLE,
-    SHARED_PRICE,
-    as_rows,
-    costs,
-    tokenizer_count,
-    totals,
-)
+import numpy as np
+
 from xling_tasks.commands.options import read_metadata
 from xling_tasks.commands.table import table
 from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.discovery import task_folder
 from xling_tasks.errors import SettingError
 from xling_tasks.report.documents import filled
+from xling_tasks.tasks.base import XlingTask
 
 
 def cost(options: argparse.Namespace) -> str:
@@ -108,3 +105,239 @@ def load_tasks(names: str, metadata: dict[str, Any]) -> list[Any]:
         wanted += matches
     loaded = manager.load(list(dict.fromkeys(wanted)))["tasks"]
     return [task for task in loaded.values() if isinstance(task, XlingTask)]
+
+
+TOKENS_PER_CHARACTER = ((0x7F, 0.25), (0x2FF, 0.5), (0x2E7F, 0.5), (0x10FFFF, 0.75))
+"""(last code point, tokens) by rising code point: ASCII, other Latin, other alphabets, CJK.
+
+A rough average over current tokenizers; `--tokenizer` counts with a real one instead.
+"""
+
+
+SHARED_PRICE = 0.1
+"""What cached input costs at many services, of the price of input."""
+
+BATCH_PRICE = 0.5
+"""What batches cost at most services, of the price of calls."""
+
+SAMPLE = 250
+"""Questions of a task whose prompts are made and counted, unless all are asked for."""
+
+_Key = tuple[str, str, str]
+"""Role, kind of request, language."""
+
+
+@dataclass
+class Cost:
+    """What one task asks of one model.
+
+    Attributes:
+        role: `model` (the one under test), `judge`, ...
+        language: That of the texts.
+        kind: `generate_until` or `loglikelihood`.
+        prompt_tokens: Tokens sent.
+        shared_tokens: Those of the tokens sent that begin a prompt as the one before began.
+        max_output_tokens: The most tokens that may come back.
+    """
+
+    task: str
+    role: str
+    language: str
+    kind: str
+    requests: int = 0
+    prompt_tokens: int = 0
+    shared_tokens: int = 0
+    max_output_tokens: int = 0
+
+
+_NUMBERS = ("requests", "prompt_tokens", "shared_tokens", "max_output_tokens")
+
+
+def costs(
+    tasks: Iterable[XlingTask],
+    *,
+    limit: int | None = None,
+    count: Callable[[str], int] | None = None,
+    sample: int | None = SAMPLE,
+    shared_from: int = 1024,
+) -> list[Cost]:
+    """The cost of each task, one entry per task, role, language and kind of request.
+
+    Args:
+        tasks: Loaded tasks.
+        limit: As the harness's `--limit`: that many questions of each task.
+        count: Tokens of a text; the default estimates them from its characters.
+        sample: Of a task with more questions, the prompts of this many, evenly spread, are made
+            and counted, and stand for all. The requests to the model are counted over all
+            questions. None for the prompts of all.
+        shared_from: Tokens of a shared beginning below which it does not count as shared.
+    """
+    count = count or _estimate
+    made: list[Cost] = []
+    for task in tasks:
+        docs = task.eval_docs if limit is None else islice(task.eval_docs, limit)
+        made.extend(_of_task(task, list(docs), count, sample, shared_from))
+    return made
+
+
+def _of_task(
+    task: XlingTask,
+    docs: Sequence[Any],
+    count: Callable[[str], int],
+    sample: int | None,
+    shared_from: int,
+) -> list[Cost]:
+    n = len(docs) if sample is None else min(sample, len(docs))
+    chosen = [docs[i * len(docs) // n] for i in range(n)]
+    entries = _counted(task, chosen, count, shared_from)
+    if n < len(docs):
+        _scale(entries, task, docs, n)
+    return list(entries.values())
+
+
+AGAIN = "asked again, at most"
+"""The kind of a second request: of a judge or a reader, where its reply is not in form."""
+
+
+def _counted(
+    task: XlingTask, docs: Iterable[Any], count: Callable[[str], int], shared_from: int
+) -> dict[_Key, Cost]:
+    """What some documents cost."""
+    entries: dict[_Key, Cost] = {}
+    before: dict[_Key, str] = {}
+    name = str(task.config.task)
+
+    def add(role: str, kind: str, language: str, text: str, output: int, times: int) -> None:
+        entry = entries.setdefault((role, kind, language), Cost(name, role, language, kind))
+        entry.requests += times
+        tokens = count(text)
+        entry.prompt_tokens += times * tokens
+        begins = shared_beginning(before.get((role, kind, language), ""), text)
+        before[role, kind, language] = text
+        shared = count(text[:begins]) if begins else 0
+        entry.shared_tokens += shared * (shared >= shared_from)
+        entry.shared_tokens += (times - 1) * tokens * (tokens >= shared_from)
+        entry.max_output_tokens += times * output
+
+    for doc in docs:
+        for unit, own in task.units(doc):
+            contexts = unit.fewshot_context(own, num_fewshot=0)
+            for view, context in zip(unit.views(own), contexts, strict=True):
+                language = view.get("language", unit.language)
+                for kind, arguments, repeats in unit.requests_for(view, context, False):
+                    generated = kind == "generate_until"
+                    text = context if generated else context + arguments[1]
+                    output = int(arguments[1].get("max_gen_toks", 0)) if generated else 0
+                    add("model", kind, language, text, output, repeats)
+                    if generated and getattr(unit, "asks_again", False):
+                        add("model", AGAIN, language, text, output, repeats)
+                        entries["model", AGAIN, language].prompt_tokens += repeats * output
+            for request in unit.side_requests(own):
+                language = request.language or unit.language
+                role, output = request.role, request.max_gen_toks
+                add(role, "generate_until", language, request.prompt, output, 1)
+                if role != "translator":
+                    # The same conversation with the first reply in it.
+                    add(role, AGAIN, language, request.prompt, output, 1)
+                    entries[role, AGAIN, language].prompt_tokens += output
+    return entries
+
+
+def _scale(entries: dict[_Key, Cost], task: XlingTask, docs: Sequence[Any], n: int) -> None:
+    """From `n` documents to all: the requests to the model exactly, all else in proportion."""
+    requests: Counter[_Key] = Counter()
+    forms: dict[tuple[Any, ...], Counter[_Key]] = {}
+    for doc in docs:
+        for unit, own in task.units(doc):
+            # How many requests a document makes follows from this much of it.
+            form = (
+                unit.language, tuple(own.get("text", ())), len(own.get("answers", ())),
+                len(own.get("options", ())), own.get("several"),
+            )  # fmt: skip
+            if form not in forms:
+                own_requests: Counter[_Key] = Counter()
+                for view in unit.views(own):
+                    language = view.get("language", unit.language)
+                    for kind, _, repeats in unit.requests_for(view, "", False):
+                        own_requests["model", kind, language] += repeats
+                forms[form] = own_requests
+            requests += forms[form]
+    for key, entry in entries.items():
+        times = requests[key] / entry.requests if key in requests else len(docs) / n
+        for name in _NUMBERS:
+            setattr(entry, name, round(getattr(entry, name) * times))
+
+
+def tokenizer_count(name: str) -> Callable[[str], int]:
+    """A counter that uses a Hugging Face tokenizer (extra `hf`).
+
+    Raises:
+        SettingError: If it cannot be loaded.
+    """
+    try:
+        from transformers import AutoTokenizer
+
+        tokenizer = AutoTokenizer.from_pretrained(name)
+    except ImportError as error:
+        raise SettingError(
+            '--tokenizer needs transformers: pip install "xling-tasks[hf]"'
+        ) from error
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise SettingError(f"--tokenizer {name}: cannot be loaded ({reason})") from error
+    return lambda text: len(tokenizer(text, add_special_tokens=False).input_ids)
+
+
+def totals(entries: Iterable[Cost]) -> list[Cost]:
+    """Sums per role and kind, over all tasks and languages."""
+    sums: dict[tuple[str, str], Cost] = defaultdict(lambda: Cost("total", "", "all", ""))
+    for entry in entries:
+        total = sums[entry.role, entry.kind]
+        total.role, total.kind = entry.role, entry.kind
+        for name in _NUMBERS:
+            setattr(total, name, getattr(total, name) + getattr(entry, name))
+    return list(sums.values())
+
+
+def as_rows(
+    entries: Iterable[Cost], prices: Mapping[str, tuple[float, float]] | None = None
+) -> list[Mapping[str, Any]]:
+    """Plain mappings, for tables and JSON.
+
+    Args:
+        entries: What is asked.
+        prices: Role -> dollars for a million tokens sent and received; with them each row of that
+            role has the price of calls, and that of batches.
+    """
+    return [{**asdict(entry), **(_priced(entry, prices) if prices else {})} for entry in entries]
+
+
+def _priced(entry: Cost, prices: Mapping[str, tuple[float, float]]) -> dict[str, float | None]:
+    if entry.role not in prices:
+        return {"dollars": None, "dollars_shared": None, "dollars_batch": None}
+    sent, received = (price / 1e6 for price in prices[entry.role])
+    plain = entry.prompt_tokens * sent + entry.max_output_tokens * received
+    shared = plain - (1 - SHARED_PRICE) * entry.shared_tokens * sent
+    return {"dollars": plain, "dollars_shared": shared, "dollars_batch": BATCH_PRICE * plain}
+
+
+def shared_beginning(a: str, b: str) -> int:
+    """How many characters two texts have in common from their beginning on."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if a[low:middle] == b[low:middle] else (low, middle - 1)
+    return low
+
+
+def _estimate(text: str) -> int:
+    """By `TOKENS_PER_CHARACTER`, all characters at once."""
+    if text.isascii():
+        return max(1, round(TOKENS_PER_CHARACTER[0][1] * len(text)))
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    kinds = np.searchsorted(_LAST_POINTS, points)
+    return max(1, round(float(_WEIGHTS[kinds].sum())))
+
+
+_LAST_POINTS = np.array([last for last, _ in TOKENS_PER_CHARACTER])
+_WEIGHTS = np.array([weight for _, weight in TOKENS_PER_CHARACTER])

@@ -21,7 +21,7 @@ from xling_metrics.stats.sequential import bounds
 from xling_metrics.stats.shares import normal_quantile
 
 from xling_tasks.commands.cost import load_tasks
-from xling_tasks.commands.merge import numbers_of, settings_of
+from xling_tasks.commands.parts import numbers_of, settings_of
 from xling_tasks.commands.table import table
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.output import writing
