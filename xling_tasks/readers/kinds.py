@@ -19,7 +19,7 @@ _BOTH = """
 """
 _LETTERS = """
     answer answers option options label labels are and both each all none except choose chosen maybe
-    also final seems article end aside points explains_best explains looks advised has
+    also final seems excluded article end aside points explains_best explains looks advised has
     first second third fourth fifth last
 """
 _VERDICTS = """
@@ -34,8 +34,8 @@ ASKS = "asks_false asks_not asks_against"
 """What a question asks for, if not for what is right."""
 LETTERED = "lettered"
 """A noun before a letter that is no option's."""
-LIMITS = "tells when bare part"
-"""What another says, or for whom; what may be an article ('this') or a part."""
+LIMITS = "tells when bare part harms"
+"""What another says, or for whom; what may be an article ('this') or a part; what a drug is, too."""
 KINDS_IN = {
     "": frozenset(f"{_BOTH} {_LETTERS} {ASKS} {LETTERED}".split()),
     "verdict": frozenset(f"{_BOTH} {_VERDICTS} {LIMITS}".split()),

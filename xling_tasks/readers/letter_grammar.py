@@ -96,7 +96,7 @@ VERB_ALONE = (?<=^|[stop LINES bullet]) (?P<core>(?:article+ comma)? article* [i
  (?P<mark>)
 RIGHT_ALONE = (?<=^|[stop LINES bullet]) (?P<core>[is are]? right+
  (?=[article both option]* letter)) (?P<mark>)
-CORRECTED = (?P<core>(?<!not)wait) (?P<mark>[is colon dash])
+CORRECTED = (?P<core>(?<!not)wait answer?) (?P<mark>[is colon dash])
 CHOICE = (?<!not|maybe|supposing|both|wrong) (?P<core>choose)
  (?P<mark>[word capital article]{0,3} is|so|[colon dash]?)
 CONCLUSION = (?<=^|[stop comma semicolon LINES bullet but word capital text close]) (?<!so letter
@@ -105,7 +105,7 @@ CONCLUSION = (?<=^|[stop comma semicolon LINES bullet but word capital text clos
 FINE = (?<![answer answers option options]) right (?![answer answers option options right])
 # 'The false one is C': an answer where the question asks for what is false.
 FALSE_LABEL = (?<![letter text CLOSE] is) EDGE (?P<core>[article final right]* [option options
- NAMED]? [article final]* wrong [article final]* [option options NAMED]?) (?P<mark>COLON|VERB)
+ NAMED]? [article final is]* wrong [article final]* [option options NAMED]?) (?P<mark>COLON|VERB)
 # A line that is nothing but a label heads what follows it ('### Answer').
 HEADING = HEAD_OF_LINE bullet? (?:NOUN|[article final]* label) LINES
 # What a label is followed by where it says what the answer is not.
@@ -137,6 +137,7 @@ NOT_BUT = (?<=^|[stop LINES bullet comma semicolon]|NAMED is?|NAMED is? article)
  |(?<=NAMED) [is are]? [not no]+ [is are article option options]* (?P<no>LIST) [semicolon comma
  stop] (?=[article is]) article? [is are]? (?P<list>LIST) (?=STRICT)
 
+SLASHED = [letter prose text] CLOSE* slash OPENS [letter prose text]
 # What a clause says of the options that it names (`letter_said`); a few words more between a
 # verb and what it says are four, of a whole sentence nine.
 LISTED_SAID = (?P<list>LIST) AFTER
@@ -160,8 +161,15 @@ GOES_ON_TO = [comma dash]* but|[comma and]+ NAMES
 SEEMS_RIGHT = article* word? [seems points] is? article* [right points explains_best]
 DENIES_ONE = [not no wrong none aside cross]
 SO_TOO = also (?!wrong|not right)
+# 'Only cataract is left', 'So it is cataract'
+LEFT_IS = ^[^letter prose text]* so comma? [article is both option]* $
+SAID_NO = colon [not no] (?:$|[comma stop dash so])
 NOT_WRONG = not [is article]* wrong|wrong [is article]* not
+EMPHASIS = comma article+ [stop LINES]
+# 'Tall T waves? Yes.'
+ASKED_AND = CLOSE* query (?:(?P<yes>yes)|[no not none wrong cross]) (?=$|[stop comma LINES])
 EXCEPT_BEFORE = except [article option both]* $
+ALL_EXCEPT = ^[article both]* [all each right] .* except [article option both]* $
 EXCEPT_BEHIND = [both end]* except
 REASON_BEFORE = [^comma] because (?:[^because colon comma advised choose answer so]*|[letter text
  comma and article option]*) $|because [^because comma colon advised choose answer so]+ $
@@ -201,7 +209,7 @@ OPENED_PAIR = [is are comma colon dash word capital]
 WITHIN_WORDS = [word capital] dash? $
 
 # What no longer counts: what is corrected, what is only granted ('Although B is common, ...').
-CORRECTION = (?:^|(?<=[stop comma colon semicolon query LINES bullet open])) [no wrong]? [comma
+CORRECTION = (?:^|(?<=[stop comma colon semicolon query LINES bullet open so])) [no wrong]? [comma
  stop]? wait
 GRANTED = (?:^|(?<=[stop semicolon LINES])) (?:[concession aside] [^concession aside NAMED choose so
  comma stop semicolon query LINES]* comma |[^concession granted NAMED choose so comma stop semicolon
@@ -223,7 +231,7 @@ ROW_BEFORE = [bullet number]? (?P<mark>[tick cross]) [colon dash]? (?P<head>HEAD
  (?=$|ROW_ENDS|[tick cross])
 # The line of an option ends in what is said of it, or has a tick.
 LINE = [^LINES]+
-MARKED_HEAD = [bullet number]? [tick cross]? (?:LETTER|TEXT)
+MARKED_HEAD = [bullet number]? [tick cross]? (?:LETTER|TEXT|prose)
 AFFIRMED = (?:[yes right]|answer right|(?:^|[comma colon stop so dash]) explains)
  [end close option answer]* stop? $
 SPOKEN = [is are not no right wrong each both dash]
@@ -239,9 +247,10 @@ NEGATIVE = [wrong not cross no none]
 # What stands behind letters and speaks against them.
 # 'If you need more, ...' behind the answer's sentence doubts nothing: 'Maybe.' and 'Maybe B' do.
 HEDGE = [maybe supposing]
-MAYBE = (?:(?<!stop end*) HEDGE|HEDGE (?=[^ENDS]{0,3} (?:ENDS|$)|[^ENDS]* [letter prose text]))
+MAYBE = (?:(?<!stop end*) HEDGE|HEDGE (?=[^ENDS]{0,3} (?:ENDS|$))
+ |maybe (?=[^ENDS]* [letter prose text]))
 TAKEN_BACK = [CLOSE comma semicolon open stop dash bullet end]*
- (?:and? [or seems also]|and? MAYBE|[stop comma semicolon colon dash]* no (?![word capital]|[article
+ (?:and? [or seems]|and? also (?![word capital])|and? MAYBE|[stop comma semicolon colon dash]* no (?![word capital]|[article
  option options]* letter)|(?:wrong|comma not) (?=[comma stop semicolon LINES]|$))
 ALSO = [letter prose] [^letter prose word capital]{0,2} also (?!wrong)
 REASON_EACH = (?:[semicolon comma] and?|and|[stop LINES] [bullet number]?) [article option
@@ -287,6 +296,17 @@ CONCLUDED = (?<=^|ENDS) [^ENDS not wrong no except aside]* (?:right [^ENDS not w
 CONCLUDES = [so final]
 SO_ITSELF = so [comma colon]? [is are article option answer]* $
 
+# 'The most likely is, then, ...'
+INTERJECTED = (?<=[is are]) (?:comma [because so article word] comma|stop{2,} (?=[article option
+ letter text]))
+# 'An ECG is done, too, but it cannot tell': what cannot is an option, not who answers.
+OPTION_CANNOT = (?<=(?:^|ENDS) [^ENDS letter text prose or]*text [^ENDS letter text prose or]*)
+ refusal (?=[^letter text prose ENDS]* (?:ENDS|$))
+
+# Where an option stands as what a sentence says: behind its verb, or as its subject.
+PREDICATE = (?:^|[is are colon dash comma points explains right answer so has advised]) [article option both
+ end so word]{0,1} article* $
+
 # 'Would you like to know more?' at the end.
 OFFER = (?<=ENDS) [open bullet]? (?:[^ENDS letter text]* offer [^ENDS]* query|[^ENDS]* offer
  [query stop]|offer comma) [^ENDS]* ENDS* $
@@ -294,6 +314,7 @@ OFFER = (?<=ENDS) [open bullet]? (?:[^ENDS letter text]* offer [^ENDS]* query|[^
 # Parts of a reply.
 CLAUSES = [stop query comma semicolon colon LINES but]
 SENTENCES = [ENDS]
+WHY_OR_END = [ENDS because]
 PARTS = [ENDS semicolon]
 TAILS = (?<=[stop query])|LINES
 BREAKS = LINES+

@@ -80,7 +80,7 @@ class _Letters(Lexer):
         super().__init__(text, phrases)
         self.options = options
         # Words without the signs that an option's text is compared without.
-        self.kept = [i for i, word in enumerate(self.low) if tells(word)]
+        self.kept = [i for i, word in enumerate(self.low) if tells(word) and not self._joins(i)]
         self.place = {i: number for number, i in enumerate(self.kept)}
         self.stems = [stem(word) for word in self.low]
         self.kept_words = [self.stems[i] for i in self.kept]
@@ -105,6 +105,12 @@ class _Letters(Lexer):
                 text = self._option_text(at + 2)
                 if text and text[1] == self.options.keys[place]:
                     yield at, text[1]
+
+    def _joins(self, at: int) -> bool:
+        """Whether a hyphen joins two words, which may stand without it, too."""
+        around = self.raw[max(at - 1, 0) : at] + self.raw[at + 1 : at + 2]
+        glued = self.raw[at] == "-" and self.glued(at) and self.glued(at + 1)
+        return glued and all(word[-1].isalpha() and word[0].isalpha() for word in around)
 
     def _says_nothing(self, word: str) -> bool:
         begins = word in self.phrases.first_words or word in self.options.first_words

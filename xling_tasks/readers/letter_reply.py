@@ -7,6 +7,7 @@ from typing import NamedTuple
 import regex
 
 from xling_tasks.readers.kinds import KIND, has, row
+from xling_tasks.readers.letter_asked import Asked
 from xling_tasks.readers.letter_grammar import RULES
 from xling_tasks.readers.lexer import Tokens
 from xling_tasks.readers.lexicon import lexicon
@@ -41,7 +42,16 @@ def _as_asked(tokens: Tokens, asked: str) -> str:
             kinds[at] = WORD  # no name of the answer
         elif asked == "against" and kinds[at] == WRONG and against.longest(words.split(), 0):
             kinds[at] = KIND["right"]  # 'D is contraindicated'
-    return "".join(kinds)
+    # 'D is ruled out' doesn't say that it is false, where that is asked for.
+    excluded = "not" if asked and asked != "against" else "wrong"
+    return "".join(kinds).replace(KIND["excluded"], KIND[excluded])
+
+
+def yes_or_no(options: Options) -> bool:
+    """Whether the options are a Yes and a No."""
+    return len(options.keys) == 2 and all(
+        len(words) == 1 and words[0] in _YES_NO for words in options.texts.values()
+    )
 
 
 class Place(NamedTuple):
@@ -76,6 +86,7 @@ class Reply:
         cut: Whether the reply may have been cut off.
         verbatim: Whether it is a list of options as a prompt has them, and nothing else.
         asked: What the question asks for (`lexicon.asks_for`).
+        question: The words of the question.
     """
 
     def __init__(
@@ -87,11 +98,16 @@ class Reply:
         cut: bool,
         verbatim: bool,
         asked: str,
+        question: Asked,
     ) -> None:
         kinds = RULES.OFFER.sub("", _as_asked(tokens, asked)).rstrip(LINES)
+        kinds = RULES.INTERJECTED.sub(lambda match: KIND["article"] * len(match[0]), kinds)
+        if not yes_or_no(options):
+            kinds = RULES.OPTION_CANNOT.sub(KIND["not"], kinds)
         kinds = RULES.HEADING.sub(lambda match: match[0][:-1] + KIND["colon"], kinds)
         self.tokens, self.told = tokens, _without_granted(kinds)
         self.kinds = self.told.translate({ord(kind): WORD for kind in row("looks advised has")})
+        self.question = question
         self.options, self.several, self.cut, self.verbatim = options, several, cut, verbatim
         self.keys, self.asked = options.keys, asked.removeprefix("against")
         self.heads = [match.end() for match in RULES.HEAD_LINE.finditer(self.kinds)]
@@ -145,9 +161,7 @@ class Reply:
 
     def yes_or_no(self) -> bool:
         """Whether the options are a Yes and a No, with which a sentence may go on after a comma."""
-        return len(self.keys) == 2 and all(
-            len(words) == 1 and words[0] in _YES_NO for words in self.options.texts.values()
-        )
+        return yes_or_no(self.options)
 
     def unfinished(self, place: Place) -> bool:
         """Whether a list goes on after what could be read of it, or may have been cut off."""

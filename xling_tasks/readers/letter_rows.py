@@ -92,9 +92,10 @@ def marked_line(reply: Reply) -> frozenset[str] | None:
         if not head or not named:
             continue
         rest = line[0][head.end() :]
-        tick = has(line[0], "tick")
+        marks = [kind for kind in line[0] if has(kind, "tick cross")]
+        tick = marks[-1:] == [KIND["tick"]]
         says_so = bool(RULES.AFFIRMED.search(rest)) and not RULES.DENIES_ONE.search(rest)
-        unclear = tick and has(line[0], "cross wrong")
+        unclear = tick and (has(line[0], "wrong") or (KIND["cross"] in marks and len(marks) == 2))
         if named in affirmed or len(named) > 1 or unclear:
             return None
         affirmed[named] = (tick or says_so) and not has(rest, "maybe supposing or also")

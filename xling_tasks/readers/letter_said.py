@@ -14,6 +14,7 @@ from typing import NamedTuple
 import regex
 
 from xling_tasks.readers.kinds import KIND, has, row
+from xling_tasks.readers.letter_asked import answers, echoes
 from xling_tasks.readers.letter_grammar import RULES
 from xling_tasks.readers.letter_reply import ENDS, MENTIONS, PROSE, TEXT, Place, Reply
 from xling_tasks.readers.options import TELLING, stem
@@ -22,18 +23,25 @@ from xling_tasks.readers.options import TELLING, stem
 class Status(Enum):
     """What a clause says of the options that it names."""
 
+    ANSWERED = "the answer, in the words of the question: another may be hinted at before"
     STATED = "the answer, in words for it: others may be talked about"
     HINTED = "what it is, or what one should do: an answer if all others are denied"
     DENIED = "not so, or contrasted"
     DOUBTED = "hedged, asked, or under a condition"
+    TOGETHER = "named with another one in its clause"
     DISCUSSED = "talked about, and no more"
     BROKEN = "asserted, but a list goes on, or the sentence with a but"
     REASON = "part of a reason, which is passed over"
 
 
 _MOST = 100  # mentions: each is looked at with its sentence
-ASSERTED = (Status.STATED, Status.HINTED)
+OUTRIGHT = (Status.ANSWERED, Status.STATED)
+ASSERTED = (*OUTRIGHT, Status.HINTED)
 NAMED = MENTIONS + TEXT
+OTHERS = row("word capital foreign")
+# What a sentence lacks that answers a question in the question's words.
+DENYING = row("not no none wrong")
+UNCLEAR = NAMED + DENYING + row("or but maybe seems also except aside wait supposing query")
 _A_WORD = (PROSE, frozenset("A"))
 
 
@@ -61,21 +69,42 @@ def answer_said(reply: Reply) -> frozenset[str] | None:
         return None
     own = [m for m in mentions if m.letters == last.letters]
     others = [m for m in mentions if m.letters != last.letters]
-    later = {m.status for m in mentions if m.at > last.at}
+    later = {m.status for m in mentions if m.at > last.at and _unsure(reply, m, last)}
     weak = last.status is Status.HINTED
     if weak and RULES.LEFT_OPEN.match(reply.told, last.at):
         return None
-    if Status.DOUBTED in later or {m.status for m in own} & {Status.DENIED, Status.BROKEN}:
+    if reply.asked and not reply.several and _true(reply, last.at):
         return None
-    stated = not reply.several and any(m.status is Status.STATED for m in own)
+    # 'D. Folate deficiency is the cause. ... a poor intake of folate ...'
+    first = own[0] if own[0].status in OUTRIGHT and own[0].lettered else None
+    against = {m.status for m in own if not first or m.lettered}
+    if Status.DOUBTED in later or against & {Status.DENIED, Status.BROKEN}:
+        return None
+    stated = not reply.several and any(m.status in OUTRIGHT for m in own)
     # 'I first thought of A, but ...; it is B': a doubt before a letter may be left behind.
     left = {Status.DENIED}
     if last.lettered and not reply.several and others:
-        left |= {Status.DOUBTED} if has(reply.told[others[0].at : last.at], "but") else set()
-    for status in _last_said(others).values():
-        if status in ASSERTED or not (stated or status in left):
+        left |= {Status.DOUBTED, Status.TOGETHER} if has(reply.told[others[0].at : last.at], "but") else set()
+    hints = {m.letters for m in others if m.status is Status.HINTED and m.at < last.at}
+    for letters, status in _last_said(others).items():
+        hint = last.status is Status.ANSWERED and status is Status.HINTED and letters in hints
+        if (status in ASSERTED and not hint) or not (stated or status in left):
             return None
     return None if reply.several and any(m.letters & last.letters for m in others) else last.letters
+
+
+def _unsure(reply: Reply, mention: Mention, last: Mention) -> bool:
+    """Whether what is said behind an answer bears on it: of another, only what its clause says."""
+    if last.status not in OUTRIGHT or not last.lettered or mention.letters & last.letters:
+        return True
+    words = Clause.around(reply.told, mention.at, mention.at + 1).words
+    return has(words, "maybe seems also or query") or bool(RULES.NOT_WRONG.search(words))
+
+
+def _true(reply: Reply, at: int) -> bool:
+    """Whether an option is called right where one that is not is asked for, and no answer."""
+    words = Clause.around(reply.told, at, at + 1).words
+    return has(words, "right") and not has(words, "answer answers choose chosen wrong not no")
 
 
 def _only_left(reply: Reply, mentions: list[Mention]) -> frozenset[str] | None:
@@ -83,6 +112,9 @@ def _only_left(reply: Reply, mentions: list[Mention]) -> frozenset[str] | None:
     said = _last_said(mentions)
     denied = (letters for letters, status in said.items() if status is Status.DENIED)
     left = frozenset(reply.keys).difference(*denied)
+    if len(left) == 1 and left not in said and not reply.asked:
+        rest = reply.told[mentions[-1].at :]  # 'B, C and D are wrong. One statement is left'
+        return left if has(rest, "so") and has(rest, "option both aside") else None
     return left if len(left) == 1 and said.get(left) is Status.DISCUSSED else None
 
 
@@ -91,7 +123,7 @@ def _last_said(mentions: list[Mention]) -> dict[frozenset[str], Status]:
     said: dict[frozenset[str], Status] = {}
     for mention in mentions:
         before = said.get(mention.letters)
-        weak = mention.status in (Status.DISCUSSED, Status.DOUBTED)
+        weak = mention.status in (Status.DISCUSSED, Status.TOGETHER, Status.DOUBTED)
         if not (before in ASSERTED and weak) and not (
             before is Status.DENIED and mention.status is Status.DISCUSSED
         ):
@@ -135,8 +167,18 @@ def _status(reply: Reply, place: Place) -> Status:
         return Status.REASON
     if clause.all_others_wrong():
         return Status.STATED
-    if clause.doubted() or reply.glossed(place) - place.letters or _beside(reply, place, clause):
+    if reply.asked == "false" and RULES.ALL_EXCEPT.search(clause.before_all):
+        return Status.STATED
+    asked = RULES.ASKED_AND.match(reply.told, place.end)
+    if asked:
+        return Status.STATED if asked["yes"] else Status.DENIED
+    if clause.doubted() or reply.glossed(place) - place.letters:
         return Status.DOUBTED
+    if _beside(reply, place, clause):
+        return Status.TOGETHER
+    asked_not = _in_words_of_question(reply, place, clause) if reply.asked else None
+    if asked_not is Status.ANSWERED:
+        return asked_not
     if RULES.DENIES_ONE.search(clause.words):
         unclear = reply.several and has(clause.after, "aside")
         return Status.DOUBTED if unclear or RULES.NOT_WRONG.search(clause.words) else Status.DENIED
@@ -145,6 +187,9 @@ def _status(reply: Reply, place: Place) -> Status:
     said = Status.DISCUSSED
     if not clause.looked_at():
         said = (_said_of_text if place.text else _said_of_letters)(reply, place, clause)
+        if len(place.letters) == 1:
+            answered = _in_words_of_question(reply, place, clause)
+            said = answered if answered and said is not Status.STATED else said
     discussed = said is Status.DISCUSSED
     if discussed and RULES.DENIES_ONE.search(clause.rest):
         return Status.DENIED
@@ -152,6 +197,33 @@ def _status(reply: Reply, place: Place) -> Status:
         return Status.DOUBTED if discussed else Status.BROKEN
     back = KIND["wrong"] in clause.rest or RULES.TAKEN_BACK.match(clause.rest)
     return Status.DOUBTED if back and not discussed else said
+
+
+def _in_words_of_question(reply: Reply, place: Place, clause: Clause) -> Status | None:
+    """What is said of an option whose sentence says else but what the question does."""
+    words, told = reply.tokens.words, reply.told
+    start, end = place.start - len(clause.before_all), place.end + len(clause.after)
+    span = [*range(start, place.start), *range(place.end, end)]
+    unclear = UNCLEAR
+    if reply.asked:  # the question's own 'not'
+        if not any(told[at] in DENYING for at in span):
+            return None
+        unclear = UNCLEAR.translate(dict.fromkeys(map(ord, DENYING)))
+    if any(told[at] in unclear for at in span):
+        return None
+    if place.text and {*reply.options.texts[min(place.letters)]} <= reply.question.words:
+        return None
+    said = (word for at in span if told[at] in OTHERS for word in words[at].split())
+    wholly = answers(said, reply.question)
+    before = place.start
+    echoed = OTHERS + KIND["article"] + (DENYING if reply.asked else "")
+    while before > start and told[before - 1] in echoed:
+        if told[before - 1] in OTHERS and not echoes(words[before - 1].split(), reply.question):
+            break
+        before -= 1
+    if wholly is None or not RULES.PREDICATE.search(told[start:before]):
+        return None
+    return Status.ANSWERED if wholly else Status.HINTED
 
 
 def _goes_into_words(reply: Reply, place: Place) -> bool:
@@ -177,9 +249,13 @@ def _said_of_text(reply: Reply, place: Place, clause: Clause) -> Status:
     last = ends and not clause.behind.strip(ENDS + KIND["end"])
     dash = clause.behind[:1] == KIND["dash"]  # 'Naloxone - an antidote'
     heads = not dash and RULES.HEADS_REPLY.fullmatch(reply.told[: place.start])
-    alone = heads and last and clause.behind and not clause.before  # 'Metformin. It is ...'
+    last_words = last or RULES.EMPHASIS.fullmatch(clause.behind)
+    # 'Metformin. It is ...', 'Metformin, without a doubt.'
+    alone = heads and last_words and clause.behind and not clause.before
     if alone or RULES.SAID_FULLY.fullmatch(clause.after):
         return Status.STATED
+    if ends and RULES.LEFT_IS.search(clause.before_all) and not _of_another(reply, place):
+        return Status.ANSWERED
     dose = "".join(reply.tokens.words[place.end : place.end + 1])[:1].isdigit()
     hinted = (
         (heads and (ends or dose or RULES.HEADED.match(reply.told, place.end)))
@@ -201,6 +277,8 @@ def _said_of_letters(reply: Reply, place: Place, clause: Clause) -> Status:
     ends = pair or RULES.ENDS_CLAUSE.match(clause.behind)
     last = not clause.behind.strip(ENDS + row("end" if several else "end article is"))
     alone = RULES.ALONE.fullmatch(clause.before)
+    if ends and RULES.LEFT_IS.search(clause.before_all):
+        return Status.ANSWERED
     if RULES.SEEMS_RIGHT.match(clause.after) and KIND["but"] not in clause.behind:
         return Status.HINTED
     if (
@@ -257,7 +335,7 @@ def _of_another(reply: Reply, place: Place) -> bool:
     own = {word for key in place.letters for word in texts[key]}
     of_others = {word for key in texts.keys() - place.letters for word in texts[key]} - own
     start = max(reply.told.rfind(kind, 0, place.start) for kind in ENDS) + 1
-    end = len(RULES.SENTENCES.split(reply.told[place.end :])[0]) + place.end
+    end = len(RULES.WHY_OR_END.split(reply.told[place.end :])[0]) + place.end
     said = {stem(word) for words in reply.tokens.words[start:end] for word in words.split()}
     return any(len(word) > 3 for word in said & of_others)
 
@@ -285,7 +363,7 @@ class Clause(NamedTuple):
     def around(cls, told: str, first: int, last: int) -> Clause:
         """The clause around the tokens of a list."""
         before = RULES.SENTENCES.split(told[:first])[-1]
-        led = not before and told[:first].rstrip(ENDS).endswith(KIND["colon"])
+        led = not before and told[:first].rstrip(ENDS).endswith(tuple(row("colon is")))
         if led:
             before = RULES.SENTENCES.split(told[:first].rstrip(ENDS))[-1]
         sentence: regex.Match[str] | None = RULES.SENTENCE_END.match(told, last)
@@ -326,7 +404,7 @@ class Clause(NamedTuple):
             seems
             or has(sentence, "maybe except or")
             or has(self.behind[-1:], "query")
-            or has(self.words, "slash")
+            or RULES.SLASHED.search(self.before + NAMED[0] + self.after)
             or RULES.SO_TOO.search(self.after)
             or RULES.DOUBTS_BEFORE.search(before_all)
             or has(self.behind, "supposing")

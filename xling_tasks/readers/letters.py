@@ -20,6 +20,8 @@ from collections.abc import Iterator, Mapping
 import regex
 
 from xling_tasks.readers.kinds import KIND, has, row
+from xling_tasks.readers.letter_asked import asked_words
+from xling_tasks.readers.letter_false import false_one
 from xling_tasks.readers.letter_grammar import LABELS, RULES
 from xling_tasks.readers.letter_lexer import lex
 from xling_tasks.readers.letter_reply import LETTER, LINES, TEXT, Place, Reply
@@ -73,7 +75,10 @@ def read_letters(
     if echoed and {key for value in tokens.values for key in value} < set(known.keys):
         return None  # a question of its own, and not the one that was asked
     verbatim = bool(_PROMPT_LIST.fullmatch(text))
-    reader = _Reader(tokens, known, several, cut=cut, verbatim=verbatim, asked=asks_for(question))
+    reader = _Reader(
+        tokens, known, several, cut=cut, verbatim=verbatim, asked=asks_for(question),
+        question=asked_words(question),
+    )  # fmt: skip
     return reader.read()
 
 
@@ -110,10 +115,10 @@ class _Reader(Reply):
             chosen = opening or (own[-1] if own else None)
             rows = row_letters(self, chosen.letters if chosen else frozenset())
             if rows is not None:
-                said = None if self.several else marked_line(self) or answer_said(self)
+                said = None if self.several else marked_line(self) or self._said()
                 return rows or said
         if not any(place.letters for place in places) and opening is None:
-            return true_ones(self) or marked_line(self) or answer_said(self)
+            return true_ones(self) or marked_line(self) or self._said()
         chosen = opening
         if places:
             chosen = self._last_word(places)
@@ -123,7 +128,11 @@ class _Reader(Reply):
             return None
         if chosen and self.stands(chosen):
             return chosen.letters
-        return answer_said(self) if chosen and chosen.text and not places else None
+        return self._said() if chosen and chosen.text and not places else None
+
+    def _said(self) -> frozenset[str] | None:
+        """What sentences say, of each option or of what is asked for."""
+        return false_one(self) or answer_said(self)
 
     def _true_ones_instead(self, place: Place) -> bool:
         """Whether several letters say what is so, where one that is false is asked for."""
@@ -245,7 +254,7 @@ class _Reader(Reply):
             refused = self.letters_in(match.span("no"))
             if place and not place.letters & refused and not self.doubted(match.start()):
                 yield place._replace(named=True)
-        false_label = [(RULES.FALSE_LABEL, True, present)] if self.asked == "false" else []
+        false_label = [(RULES.FALSE_LABEL, True, present)] if self.asked else []
         for pattern, loose, needed in [*LABELS, *false_label]:
             if needed.isdisjoint(present):
                 continue

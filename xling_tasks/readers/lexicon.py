@@ -33,6 +33,8 @@ WORDS = regex.compile(
 )
 CHARACTER = regex.compile(rf"[{_NO_SPACES}]")
 _SHORTEST_STEM = 2
+_SHORT_QUESTION = 30  # characters: with fewer the sentence before says what is asked for, too
+_DENSE = 4  # letters more that a Chinese or Japanese character stands for
 _LONG = 5  # characters; shorter words differ by accents alone ('ou', 'où')
 
 
@@ -125,9 +127,15 @@ def lexicon(part: str = "", names: str = "") -> Lexicon:
 def asks_for(question: str) -> str:
     """What a question's last sentence asks for: what is 'false', 'not' so, 'against' it, or ''."""
     parts = [part for part in regex.split(r"(?<=[.?!。？！;；])\s*|\n", question) if part.strip()]
-    last = " ".join(parts[-2:]) if parts and len(parts[-1]) < 30 else "".join(parts[-1:])
-    words = [plain(word) for word in WORDS.findall(last) if not word.isspace()]
-    negative = lexicon(names=ASKS)
-    asked = {match[1] for at in range(len(words)) if (match := negative.longest(words, at))}
+    asked = _asked_in(parts[-1]) if parts else set()
+    size = len(parts[-1]) + _DENSE * len(CHARACTER.findall(parts[-1])) if parts else 0
+    if size < _SHORT_QUESTION and len(parts) > 1:  # '..., EXCEPT one. Which?'; no 'she is not pale'
+        asked |= _asked_in(parts[-2]) - {"asks_not"}
     # False statements before what is not so; 'not contraindicated' is not what speaks against.
     return min(asked - {"asks_against"} or asked, default="").removeprefix("asks_")
+
+
+def _asked_in(sentence: str) -> set[str]:
+    words = [plain(word) for word in WORDS.findall(sentence) if not word.isspace()]
+    negative = lexicon(names=ASKS)
+    return {match[1] for at in range(len(words)) if (match := negative.longest(words, at))}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import regex
 
 from xling_tasks.readers.lexicon import CHARACTER, WORDS, plain
 from xling_tasks.readers.plain import one_form, undressed
 
-TELLING = set("+%-<>=±/°↑↓")
+TELLING = set("+%-<>=≥≤±/°↑↓")
 """What may be part of an option's text and tells it from another one."""
 
 LOOK_ALIKE = str.maketrans("АВСЕавсе", "ABCEabce")
@@ -25,6 +25,10 @@ _ENDING = regex.compile(r"(?<=[а-я]{4})(?:[аеиоуыэюяйь]|(?<=[аеи
 def stem(word: str) -> str:
     """A word in lower case without its Russian ending: 'при перикардите' names 'Перикардит'."""
     return _ENDING.sub("", word) if "а" <= word[0] <= "я" else word
+
+
+_TWO_NAMES = regex.compile(r" *(\p{L}[\p{L} -]{3,}?) *\((\p{L}[\p{L}-]{4,})\) *")
+_HYPHEN = regex.compile(r"(?<=\p{L})-(?=\p{L})")
 
 
 class Options:
@@ -44,6 +48,11 @@ class Options:
         for forms in (raw, self.texts):
             for key, words in forms.items():
                 seen.setdefault(words, set()).add(key)
+        names: dict[tuple[str, ...], set[str]] = {}
+        for key in self.keys:
+            for words in _names(undressed(one_form(options[key]))):
+                names.setdefault(words, set()).add(key)
+        seen |= {words: keys for words, keys in names.items() if words not in seen}
         for words in bare.values():
             if words not in seen:
                 same = {other for other, those in bare.items() if those == words}
@@ -109,12 +118,20 @@ def options_of(options: Mapping[str, str]) -> Options:
 
 def words_of(text: str) -> tuple[str, ...]:
     """The words and telling signs of a text, in lower case."""
-    return tuple(stem(plain(word)) for word in WORDS.findall(text) if tells(word))
+    words = WORDS.findall(_HYPHEN.sub(" ", text))
+    return tuple(stem(plain(word)) for word in words if tells(word))
 
 
 def tells(word: str) -> bool:
     """Whether a word, or a sign, tells an option's text from another one."""
     return word[0].isalnum() or word in TELLING or CHARACTER.match(word) is not None
+
+
+def _names(text: str) -> Iterator[tuple[str, ...]]:
+    """The two names that a text gives: 'Epinephrine (adrenaline)' is both."""
+    match = _TWO_NAMES.fullmatch(text)
+    if match:
+        yield from (words_of(match[1]), words_of(match[2]))
 
 
 def _bare(words: tuple[str, ...]) -> tuple[str, ...]:

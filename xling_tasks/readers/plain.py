@@ -56,7 +56,10 @@ _SMILE = regex.compile(r"[:;]-?[)(](?=\s|$)")
 _ARROW = regex.compile(r"[-=]{1,2}>")
 _UNDERSCORE = regex.compile(r"(?<=\w)_(?=\w)")
 _SPACES = regex.compile(r"[^\S\n]+")
-_RANGE = regex.compile(r"(?<=\d ?)[‐‑–−](?= ?\d)")  # '10–15' and '10-15' are one range
+# '10–15', '10 to 15' and '10から15' are one range.
+_RANGE = regex.compile(
+    r"(?<=\d ?)[‐‑–−~〜](?= ?\d)|(?<=\d) (?:to|à|a|до) (?=\d)|(?<=\d) ?(?:から|至|到) ?(?=\d)"
+)
 _ONE_QUOTE = str.maketrans(
     {"’": "'", "‘": "'", "´": "'", "ʼ": "'", "\r": "\n", "\u2028": "\n", "〇": "○"}
 )

@@ -29,6 +29,7 @@ from xling_tasks.readers.verdict_lexer import lex_verdict
 
 YES, NO = 1, 0
 _LONGEST = 12_000
+_TELLS = 5  # tokens in which 'The answer says' stands
 OTHER = "word foreign according noun"
 
 _ENGLISH = {"is", "are", "was", "seems", "looks"}
@@ -93,7 +94,8 @@ class _Reader:
             verdict = tail._all()
             if verdict is None:
                 continue
-            whole = match[0] or (has(tail.kinds, "subject") and list(tail._statements()))
+            labelled = match[0] or match["own"] is not None
+            whole = labelled or (has(tail.kinds, "subject") and list(tail._statements()))
             opening = head._opening()
             kept = opening in (None, verdict) or RULES.GOES_ON.match(head.kinds)
             said = set(head._statements())
@@ -103,6 +105,9 @@ class _Reader:
     def _all(self) -> int | None:
         kinds = self.kinds
         hesitant = RULES.HESITANT.match(kinds) or (has(kinds, "wait") and RULES.WAIT.search(kinds))
+        corrected = RULES.CORRECTED_TO.search(kinds)
+        if corrected:
+            return _value(corrected)
         if hesitant:
             return self._reconsidered(*hesitant.span())
         both = RULES.BOTH.match(kinds)
@@ -147,11 +152,19 @@ class _Reader:
         yield from (value for value in values if value is not None)
 
     def _opening(self) -> int | None:
-        match = RULES.OPENING.match(self.kinds)
+        match = RULES.OPENING.match(self.kinds) or self._twice()
         sentence = RULES.SENTENCE.match(self.kinds)
         if match is None or (sentence and sentence[0].endswith(KIND["query"])):
             return None
         return _one(_value(item) for item in RULES.ITEM.finditer(match[0]))
+
+    def _twice(self) -> regex.Match[str] | None:
+        """A verdict and the same said of the answer, and nothing between; not 'No answer is ...'."""
+        match = RULES.TWICE.match(self.kinds)
+        subject = self.words[match.start("what")] if match else ""
+        named = " " in subject or (subject and bare_word(subject))
+        named = named or subject >= "\u0900"
+        return match if match and (named or has(match[0], "yes comma")) else None
 
     def _last_word(self) -> int | None:
         """An English Yes or No that ends a reply in another script: the word that was asked for."""
@@ -196,8 +209,14 @@ class _Reader:
                 yield _said(said)
             elif RULES.FINE_ALONE.search(sentence):
                 yield YES
-            elif has(sentence, "flawed") or RULES.UNFIT.match(sentence):
+            elif has(sentence, "flawed") or RULES.UNFIT.match(sentence) or self._claims(match):
                 yield NO
+
+    def _claims(self, sentence: regex.Match[str]) -> bool:
+        """Whether what the answer claims is called wrong ('It says that ..., which is false')."""
+        words = self.words[sentence.start() : sentence.start() + _TELLS]
+        claim = RULES.CLAIMS.match(sentence[0])
+        return bool(claim) and not says_itself(words) and not bare_word(words[0])
 
     def _said_in(
         self, sentence: regex.Match[str], *leads: regex.Match[str]
@@ -347,6 +366,8 @@ def _after_quotation(text: str) -> Tokens | None:
     tokens = lex_verdict(text[match.end() :])
     skip = len(tokens.kinds) - len(tokens.kinds.lstrip(row("or comma")))
     rest = Tokens(tokens.kinds[skip:], tokens.values, tokens.words[skip:])
+    if has(rest.kinds[:1], "is not"):  # 'The answer, "...", is false.'
+        return lex_verdict(f"{match[1].rstrip(' ,，:：')} {text[match.end():]}")
     said = has(rest.kinds[:1], "subject") and RULES.STATEMENT.match(rest.kinds)
     # 'The given answer is: "No, ..." Anemia is ...': no verdict is in what is quoted.
     return rest if said or (match[1].rstrip().endswith((":", "：")) and rest.kinds) else None

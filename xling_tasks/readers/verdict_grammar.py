@@ -23,10 +23,12 @@ LABEL = (?:noun [word ABOUT adverb]{0,4} [colon dash so]
  |(?<![word foreign]) noun [word foreign ABOUT adverb is]{0,4} colon
  |[adverb right]* ABOUT noun? [right adverb]* is colon?|noun word{0,2} subject is colon?
  |noun is opinion (?=no|yes)|boxed|so is? [comma colon]?|ABOUT adverb* colon
+ |so comma? [word foreign]{1,3} colon|ABOUT right [noun word adverb]{0,4} is colon
  |ABOUT dash (?=[yes no] (?:[stop line]|$))|is? subject? right is? colon
+ |noun [word adverb]? is (?=[yes no] adverb* (?:[stop line]|$))|ABOUT (?=no [stop line]* $)
  |right? noun adverb* (?=[yes no] adverb* (?:[is stop comma line colon dash because]|$)))
 # What leads to a verdict: 'In short, ', 'from a doctor's view, '; 'I think not' alone is no No.
-NEUTRAL = [^ENDS comma WORDS unsure flawed fine fails not]*
+NEUTRAL = [^ENDS comma WORDS unsure flawed fine fails not supposing asked]*
 LEAD = (?:adverb+|[opinion adverb]+ [comma colon]|NEUTRAL according NEUTRAL comma BUT?
  |opinion+ (?=[yes no] adverb* (?:[comma stop colon dash line]+ [^ENDS but]|because)))?
 START = EDGE LEAD LABEL*
@@ -36,6 +38,12 @@ BARE = LEAD (?:EDGE LABEL* [adverb comma colon]* ITEM)+ EDGE is? EDGE
 LABELS = ^ START
 OPENING = START (?:because (?=[yes no] stop))? adverb* (?:fully (?![right wrong] DENIED))?
  ITEM (?:[comma stop]* adverb* ITEM)* [adverb opinion]* BREAK
+# 'No this answer is wrong because ...', without a mark between.
+TWICE = (?:START|NEUTRAL comma) (?:(?P<yes>yes) (?:[word foreign]? comma)? (?P<what>subject) adverb* is? adverb* right (?! DENIED)
+ |(?P<no>no) comma? (?P<what>subject) adverb* (?:is? adverb* wrong (?! DENIED)|DENIED is? right
+ |is DENIED right|right DENIED)) is? [^query]
+# 'Wait, ... Correction: yes.'
+CORRECTED_TO = (?<=ENDS .* ENDS) wait [colon comma is]+ ITEM [stop line]* $
 MARKED = (?:^|(?<=[stop comma colon line bullet open ABOUT query opinion] |[word foreign]
  (?=so|noun)|foreign adverb (?=ABOUT))) (?P<label>LABEL+) EDGE adverb* ITEM BREAK
 BOTH = EDGE LABEL* [yes no right wrong] [slash or comma line]+ [yes no right wrong] BREAK
@@ -56,7 +64,7 @@ SENTENCE = [^ENDS]* ENDS?
 CANNOT = (?<=WORDS [^ENDS]* ENDS .*) (?<=ENDS) [bullet adverb]* [word foreign]
  [^ENDS BUT self offer subject noun opinion refusal]* refusal [^ENDS self offer subject noun WORDS]*
 # 'The answer is wrong because one cannot replace insulin': what cannot be is the matter.
-REASON = (?<=subject [^ENDS WORDS unsure]{0,4} [right wrong] adverb*) [because colon] [^ENDS]*
+REASON = (?<=subject [^ENDS WORDS unsure]{0,4} [right wrong] adverb*) comma? [because colon] [^ENDS]*
 # What says nothing: what is granted ('Although the facts are right, ...'), the form that was asked
 # for ('(Yes or No)'), what is polite; a line that is a label alone heads what follows it.
 GRANTED = (?:^|(?<=[stop line comma]))
@@ -71,6 +79,9 @@ FORM = open? (?P<one>WORDS) comma? [or slash]+ (?!(?P=one)) WORDS (?:close|(?=[s
 MORE_BLAME = (?<=(?<!DENIED adverb*) wrong is?) (?:comma? but adverb* wrong|[or comma]
  (?:unsure [word foreign is adverb]* wrong|[word foreign]* wrong unsure)) (?=is? (?:[ENDS comma]|$))
 DOUBTS = [^wrong]
+# 'It raises blood pressure, so it is dangerous': the drug is.
+HARMS = (?<=(?:^|ENDS) [^ENDS noun opinion]*[word foreign][^ENDS noun opinion]* so comma?
+ [subject adverb is comma]{0,4}) wrong
 HEADING = (?:^|(?<=line)) [adverb right bullet]* (?:[word foreign]? noun word? |ABOUT) [ABOUT
  adverb]* line
 POLITE = ^ [bullet open adverb]* polite+ [comma stop colon dash]* BUT? comma? line* (?=.)
@@ -81,6 +92,11 @@ COURTESY = (?<=^ [bullet open]* yes) [comma stop]+ polite+ [comma stop]*
 DISCLAIMER = ^ (?:[adverb foreign] comma)? (?!no foreign|LEAD ITEM [adverb opinion]* comma)
  (?=[^comma]* [not no offer refusal polite]) [word foreign adverb noun offer not no is concession
  refusal self or shows polite]{2,14} [comma stop] BUT comma? (?=[^ENDS]* [right wrong yes no])
+# 'Unfortunately not.'
+NOT_ALONE = ^ [bullet open]* adverb+ not (?=stop)
+# 'The answer says that it cures diabetes, which is false.'
+CLAIMS = subject [^ENDS WORDS unsure DENIED colon]* comma [word foreign subject]{0,2} is? adverb* wrong is?
+ (?=[ENDS])
 CERTAIN = ^ [bullet open]* certain (?=stop|comma? yes)
 EMPHATIC = ^ [bullet open]* emphatic (?=colon|[stop line]* $|[adverb opinion is]* [yes right])
 
@@ -102,7 +118,7 @@ SMALL = [subject noun adverb fully because is opinion]
 ABOUT_IT = [self shows replies word foreign adverb fully opinion subject is so offer]
 AGREES = (?<=^|[stop line comma]) (?P<before>[ABOUT_IT DENIED]*) (?P<what>agree|disagree)
  (?P<after>(?:[SMALL DENIED self shows so offer]*|(?<=subject [ABOUT_IT DENIED]* .)
- [ABOUT_IT DENIED]*) (?:subject [ABOUT_IT DENIED]*)?) (?=$|[ENDS comma colon because dash])
+ [ABOUT_IT DENIED]*) (?:word? subject [ABOUT_IT DENIED]*)?) (?=$|[ENDS comma colon because dash])
  (?!comma? BUT|because SMALL* WORDS)
 # 'I disagree. Aspirin is not for children.'
 AGREES_ALONE = (?:self word{0,2}|offer)? DENIED? [agree disagree] [DENIED is]* [stop comma colon
@@ -127,6 +143,8 @@ GRADED = (?<=^|PART) (?P<before>[self shows subject word foreign offer refusal n
  (?P<value>[yes right wrong]) [subject noun adverb foreign is]{0,2} (?P<n2>DENIED?) [judges marks]
  [subject adverb is]*) (?P<n3>DENIED?) is? (?=$|PART|or (?!adverb* [WORDS not])|(?<=adverb|subject)
  opinion)
+# 'I did not find that the answer has errors'
+NOT_FOUND = DENIED [foreign word shows opinion adverb]{1,2} subject [word adverb]* $
 OWN = [^foreign]* [self offer refusal]
 MODIFIER = [matter replies right opinion noun adverb word foreign wrong or]
 DENIES = [DENIED adverb offer refusal is]
@@ -176,14 +194,15 @@ LAST_CLAUSE = [^ENDS supposing]* but comma?
  |[^ENDS supposing unsure]*[word foreign subject][^ENDS supposing unsure]* comma
 # 'This is a wrong answer', 'सही उत्तर है', 'Not a correct answer': the answer is named behind.
 NAMED = [opinion adverb so comma]* (?P<whole>(?:subject{1,2} [adverb foreign question]{0,3}
- (?P<n1>DENIED?) is? (?P<n2>DENIED?))?) is? (?P<n3>DENIED?) [adverb noun question foreign]{0,2}
+ (?P<n1>DENIED?) is? (?P<n2>DENIED?))?) is? (?P<n3>DENIED?) [adverb noun question foreign word]{0,2}
  (?P<adj>[right wrong]) adverb* (?P<named>subject) (?:word{0,2} question)? (?P<n4>DENIED?) is?
  (?P<n5>DENIED?) is? foreign? (?=$|[ENDS comma colon dash or because])
 # 'It is short, but correct', '回答简短但正确': what is granted is no verdict.
 CONCEDES = (?=[^ENDS but]*? [subject is]) [^ENDS WORDS unsure fine flawed fails but supposing
  query not]+ but comma?
 UNFIT = [opinion adverb so comma]* (?:ANSWER (?:[^ENDS comma WORDS unsure BUT]* or)? replies?
- fails|fails)
+ fails|fails)|[is word opinion]{0,4} subject [subject is word foreign adverb]{0,7} fails
+ (?=$|[ENDS colon])
 PARTLY = [DENIED doubt]
 QUALIFIED = [comma dash] BUT
 VERB = [is not]|[opinion doubt] adverb* subject? [adverb fully]* [right wrong]
@@ -198,21 +217,24 @@ CLAUSES = [^stop comma colon query line open close dash]+ (?=[stop comma colon l
 TO_IT = (?<![not doubt no] [^stop comma line]{0,4})
 # 'As for what the answer says on colds, I don't know.'
 NOT_KNOWN = subject [^ENDS WORDS fine flawed]* [unsure refusal] adverb* foreign? (?=[ENDS]|$)
-AGAINST_YES = NOT_KNOWN|(?<=^|ENDS) BUT [word or opinion is adverb foreign]{1,4} wrong (?=[comma
- stop line]|$)|flawed|TO_IT blame|ABOUT comma no|(?:^|[stop line comma BUT]) ANSWER fails|subject
+AGAINST_YES = NOT_KNOWN|(?<=^|ENDS) BUT comma? [word or opinion unsure is adverb foreign]{1,5} (?:wrong
+ |DENIED is? [adverb word]? right|is DENIED adverb* right|right DENIED is?) (?=[comma stop
+ line]|$)|flawed|TO_IT blame|ABOUT comma no|(?:^|[stop line comma BUT]) ANSWER fails|subject
  [^ENDS comma doubt no not BUT]{0,4} wrong (?![not no subject opinion])|BUT [^stop line]{0,5} no
  (?=$|[stop comma line])
 # 'There is nothing wrong' ('with this answer', and not 'with taking it').
-FINE_ALONE = (?<=(?:^|PART) (?:[^foreign word ENDS]* word?){0,2} [^foreign word ENDS]*
+FINE_ALONE = (?<=(?:^|PART|or) (?:[^foreign word ENDS]* word?){0,2} [^foreign word ENDS]*
  |subject [^ENDS]*) fine (?! [comma dash]* BUT)
  (?=is? [adverb opinion]* (?:$|[^word])|word? adverb* subject (?! word word))
 AGAINST_NO = NOT_KNOWN|FINE_ALONE|TO_IT praise|ABOUT comma yes|BUT [^stop line]{0,5} yes
  |(?<![doubt no not]) subject is? adverb* right adverb* is? (?=$|[stop comma line]) (?!comma? BUT)
 JUDGED = [right ABOUT]
-IF = [^ENDS comma colon open dash close BUT] [^ENDS comma]* comma (?! BUT)
+IF = (?! is adverb* [right wrong] (?:because|stop|$)) [^ENDS comma colon open dash close BUT] [^ENDS comma]* comma (?! BUT)
 # Where a reply comes to its verdict: a label or heading of it, 'therefore', its last sentence.
-COMES_TO = (?:^|(?<=line)) [bullet adverb right word foreign]{0,3} noun [word ABOUT adverb]{0,2}
- colon |(?<=[ENDS comma]) [adverb opinion]* so|(?<=^ [^so]*) so (?=[right wrong] [stop line]* $)
+COMES_TO = (?:^|(?<=line)) [bullet adverb right word foreign subject]{0,3} [noun opinion]{1,2}
+ [word ABOUT adverb]{0,2} colon |(?<=ENDS [^ENDS]* [noun opinion so wait subject] [^ENDS]* colon) (?P<own>)
+ (?=[yes no] [stop line]* $)|(?<=line [word foreign]{1,2} colon) (?P<own>) (?=[yes no] (?:[stop line]* $|comma? subject
+ [^line]* $)) |(?<=[ENDS comma]) [adverb opinion]* so|(?<=^ [^so]*) so (?=[right wrong] [stop line]* $)
  |(?<=[ENDS]) (?=[^ENDS]* [^ENDS] [ENDS bullet]* $)
 # 'Yes, garlic is healthy, but it cures no diabetes': the Yes is not about the answer.
 YES_BUT = START yes comma [^ENDS]* [comma stop] but
@@ -220,6 +242,6 @@ GOES_ON = START ITEM comma [^ENDS]
 ASKS = [right wrong yes no noun fine flawed]
 # A doubt counts where it is about the answer: in the clause of it, or before what is said of it.
 TELLS = (?:[subject noun right wrong fine flawed]|^ [adverb comma opinion]* [yes no])
- [^ENDS comma colon]* unsure|unsure [^ENDS so]* [right wrong fine flawed]
- |^ [adverb comma opinion]* [yes no right wrong] [^ENDS]* unsure
+ [^ENDS comma colon because]* unsure|unsure [^ENDS so]* [right wrong fine flawed]
+ |^ [adverb comma opinion]* [yes no right wrong] [^ENDS because]* unsure
 """)

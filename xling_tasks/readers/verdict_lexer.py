@@ -8,7 +8,16 @@ from xling_tasks.readers.kinds import KIND, has, row
 from xling_tasks.readers.lexer import Lexer, Tokens
 from xling_tasks.readers.lexicon import SIGNS, lexicon
 from xling_tasks.readers.verdict_grammar import RULES
-from xling_tasks.readers.verdict_judged import denials, forgotten, judged, one_token
+from xling_tasks.readers.verdict_judged import (
+    bare_word,
+    denials,
+    forgotten,
+    judged,
+    limited,
+    one_token,
+    says_itself,
+    sentence_start,
+)
 
 _SAME = {"semicolon": "comma", "open_square": "open", "close_square": "close", "and": "or",
          "tick": "comma", "cross": "comma"}  # fmt: skip
@@ -28,16 +37,26 @@ _SPELLED = str.maketrans(
 _WHOLE = {
     "can't": "cannot", "can not": "cannot", "won't": "will not", "n't": " not", "'m": " am",
     "'ll": " will", "'d": " would", "'ve": " have", "'re": " are",
+    "cant": "cannot", "dont": "do not", "doesnt": "does not", "isnt": "is not", "thats": "that is",
 }  # fmt: skip
 _CONTRACTED = regex.compile(
-    r"\b(?:can't|can not|won't)\b|(?<=\w)(?:n't|'(?:m|ll|d|ve|re))\b", regex.I
+    r"\b(?:can't|can not|won't|cant|dont|doesnt|isnt|thats)\b|(?<=\w)(?:n't|'(?:m|ll|d|ve|re))\b", regex.I
 )
 
 
+_GAP = regex.compile(r"(?<=\p{Han}) +(?=\p{Han})")
+_CLAUSE = 4  # characters: between spaces, words are shorter
+
+
 def spelled(text: str) -> str:
-    """A text in the spelling of the phrases: no contractions, simplified characters."""
-    if "'" in text or "can not" in text:
-        text = _CONTRACTED.sub(lambda match: _WHOLE[match[0].lower()], text)
+    """A text in the spelling of the phrases: no contractions, simplified characters.
+
+    Spaces of Chinese end clauses ('不对 流鼻血的时候不能仰头'), if they don't part words.
+    """
+    pieces = _GAP.split(text)
+    if len(pieces) > 1 and len(text) >= _CLAUSE * len(pieces):
+        text = ", ".join(pieces)
+    text = _CONTRACTED.sub(lambda match: _WHOLE[match[0].lower()], text)
     return text if text.isascii() else text.translate(_SPELLED)
 
 
@@ -87,8 +106,12 @@ class _Lexer(Lexer):
                 kinds[i] = KIND["word"]
             elif said == [";"] and has(after, "subject is opinion so"):
                 kinds[i] = KIND["stop"]
+            elif about and has(kinds[i], "yes") and said[0] >= "\u2e80" and said != ["是"]:  # '答案没错'
+                kinds[i] = KIND["right"]
             elif said == ["不", "是"] and has(after, "wrong"):
                 kinds[i] = KIND["not"]
+            elif said == ["不", "是"] and self.low[end : end + 4] == [*"正确答案"]:
+                kinds[i : i + 2] = row("not right")
             elif said == ["是"]:
                 joins = not has(after, "stop comma line query open close" + " colon" * (not about))
                 led = about or has(before, "foreign adverb offer opinion doubt so or")
@@ -109,6 +132,17 @@ def _as_one(kinds: str, words: list[str], rule: regex.Pattern[str]) -> str:
                 continue
             kind = "flawed" if has(match["what"], "disagree") != bool(denied) else "fine"
         kinds = one_token(kinds, words, (start, end), kind)
+    return kinds
+
+
+def _of_a_drug(kinds: str, words: list[str]) -> str:
+    """The kinds, without harm that the matter does ('It thins the blood, so it is dangerous')."""
+    for match in RULES.HARMS.finditer(kinds):
+        at = match.start()
+        before = range(sentence_start(kinds, at), at)
+        bare = all(bare_word(words[i]) for i in before if has(kinds[i], "subject"))
+        if bare and limited(words[at], "harms") and says_itself([words[i] for i in before]):
+            kinds = kinds[:at] + KIND["word"] + kinds[at + 1 :]
     return kinds
 
 
@@ -141,6 +175,8 @@ def _composed(kinds: str, words: list[str]) -> str:
         kinds = kinds.translate(_GRANTED)
     if has(kinds, "or slash"):
         kinds = RULES.FORM.sub(lambda match: KIND["query"] * len(match[0]), kinds)
+    if has(kinds, "so") and has(kinds, "wrong"):
+        kinds = _of_a_drug(kinds, words)
     if has(kinds, "question"):
         kinds = _as_one(kinds, words, RULES.FAILS)
         kinds = _as_one(kinds, words, RULES.MEETS)
@@ -172,6 +208,9 @@ def _led(kinds: str, words: list[str]) -> str:
         if before:
             kinds = kinds[before.end() :]
             del words[: before.end()]
+    alone = RULES.NOT_ALONE.match(kinds) if has(kinds, "not") else None
+    if alone:
+        kinds = one_token(kinds, words, alone.span(), "no")
     if has(kinds, "certain emphatic"):
         # 'Absolutely.' as the whole reply, before a colon or before a word of verdict
         kinds = RULES.CERTAIN.sub(KIND["yes"], kinds).replace(KIND["certain"], KIND["adverb"])

@@ -1,0 +1,70 @@
+"""What a reply says of statements, where the question asks for the one that is not so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xling_tasks.readers.kinds import has
+from xling_tasks.readers.letter_grammar import RULES
+from xling_tasks.readers.letter_reply import Reply
+from xling_tasks.readers.letter_said import Clause
+
+_UNSURE = "maybe seems or supposing answer answers choose chosen"  # or it is said of the answer
+_LEFT = "so both aside wrong"  # 'the only one left', 'therefore', 'the remaining one'
+
+
+def false_one(reply: Reply) -> frozenset[str] | None:
+    """The only option that a reply says is not so; None where it says it of none, or of more.
+
+    'E is wrong', and of the others nothing or that they are right; 'A to D are right, so it is
+    the one that is left'.
+    """
+    if not reply.asked or reply.several or reply.cut or has(reply.told, "wait refusal query"):
+        return None
+    said: dict[frozenset[str], bool | None] = {}
+    end, last = 0, None
+    for letters, so, end, concluded in _statements(reply):
+        last = letters if concluded else last
+        if said.setdefault(letters, so) != so and so is not None:
+            return None
+    false = [letters for letters, so in said.items() if so is False]
+    true = frozenset().union(*(letters for letters, so in said.items() if so))
+    unsaid = [letters for letters, so in said.items() if so is None]
+    left = frozenset(reply.keys) - true
+    if not false and not unsaid and len(left) == 1 and len(true) > 1:
+        return left if has(reply.told[end:], _LEFT) else None
+    if not false and len(said) == len(unsaid) == 1 and len(unsaid[0]) == len(reply.keys) - 1:
+        rest = reply.told[end:]  # 'A, B, D and E are usual. The wrong one is what is left'
+        return left - unsaid[0] if has(rest, "wrong") and has(rest, "so aside") else None
+    if len(false) != 1 or len(false[0]) != 1 or false[0] & true:
+        return None
+    return false[0] if not unsaid or len(left) == 1 or false[0] == last else None
+
+
+def _statements(reply: Reply) -> Iterator[tuple[frozenset[str], bool | None, int, bool]]:
+    """Options named together, if they are said to be so (None: neither), where, and if at last."""
+    for match in RULES.LISTED_SAID.finditer(reply.told):
+        place = reply.place(match)
+        if place is None:
+            yield reply.letters_in(match.span("list")), None, match.end(), False
+            continue
+        clause = Clause.around(reply.told, place.start, place.end)
+        if clause.reason():
+            continue
+        before = "" if clause.led else clause.before
+        doubted = has(before + clause.after, _UNSURE) or has(clause.behind[-1:], "query")
+        # 'The false statement is E', and no 'one must exclude E'.
+        before = before if has(before, "option options is are") else ""
+        so = None if doubted else _so(before + clause.after)
+        so = _so(clause.rest) if so is None and not doubted else so
+        yield place.letters, so, place.end, has(clause.before, "so both")
+
+
+def _so(words: str) -> bool | None:
+    """Whether words say that something is so, or that it isn't."""
+    if has(words, "wrong cross"):
+        return bool(RULES.NOT_WRONG.search(words))
+    denied = has(words, "not no none")
+    if has(words, "right tick yes"):
+        return not denied
+    return False if RULES.SAID_NO.search(words) else None
