@@ -35,7 +35,7 @@ ASKS = "asks_false asks_not asks_against"
 LETTERED = "lettered"
 """A noun before a letter that is no option's."""
 LIMITS = "tells when bare part harms"
-"""What another says, or for whom; what may be an article ('this') or a part; what a drug is, too."""
+"""What another says, or for whom; what may be an article ('this'), a part, or said of a drug."""
 KINDS_IN = {
     "": frozenset(f"{_BOTH} {_LETTERS} {ASKS} {LETTERED}".split()),
     "verdict": frozenset(f"{_BOTH} {_VERDICTS} {LIMITS}".split()),

@@ -70,8 +70,9 @@ def answers(said: Iterable[str], asked: Asked) -> bool | None:
     Returns:
         True where it says nothing but words of the question, or most of its last sentence.
     """
-    known = (own := roots(said)) & asked.every
-    own = {root for root in own if len(root) != _SHORTEST or root in known}
+    all_said = roots(said)
+    known = all_said & asked.every
+    own = {root for root in all_said if len(root) != _SHORTEST or root in known}
     weight = sum(_OF_CHARACTER if CHARACTER.match(root) else len(root) for root in known)
     if weight < _SHORTEST or not known & asked.last or len(known) < _MOSTLY * len(own):
         return None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xling_tasks.readers.kinds import has
+from xling_tasks.readers.letter_clause import Clause
 from xling_tasks.readers.letter_grammar import RULES
 from xling_tasks.readers.letter_reply import Reply
-from xling_tasks.readers.letter_said import Clause
 
 _UNSURE = "maybe seems or supposing answer answers choose chosen"  # or it is said of the answer
 _LEFT = "so both aside wrong"  # 'the only one left', 'therefore', 'the remaining one'
@@ -21,24 +21,25 @@ def false_one(reply: Reply) -> frozenset[str] | None:
     """
     if not reply.asked or reply.several or reply.cut or has(reply.told, "wait refusal query"):
         return None
+    statements = [*_statements(reply)]
     said: dict[frozenset[str], bool | None] = {}
-    end, last = 0, None
-    for letters, so, end, concluded in _statements(reply):
-        last = letters if concluded else last
+    for letters, so, *_ in statements:
         if said.setdefault(letters, so) != so and so is not None:
             return None
+    rest = reply.told[statements[-1][2] :] if statements else ""
+    concluded = {letters for letters, *_, last in statements if last}
     false = [letters for letters, so in said.items() if so is False]
     true = frozenset().union(*(letters for letters, so in said.items() if so))
     unsaid = [letters for letters, so in said.items() if so is None]
     left = frozenset(reply.keys) - true
     if not false and not unsaid and len(left) == 1 and len(true) > 1:
-        return left if has(reply.told[end:], _LEFT) else None
+        return left if has(rest, _LEFT) else None
     if not false and len(said) == len(unsaid) == 1 and len(unsaid[0]) == len(reply.keys) - 1:
-        rest = reply.told[end:]  # 'A, B, D and E are usual. The wrong one is what is left'
+        # 'A, B, D and E are usual. The wrong one is what is left'
         return left - unsaid[0] if has(rest, "wrong") and has(rest, "so aside") else None
     if len(false) != 1 or len(false[0]) != 1 or false[0] & true:
         return None
-    return false[0] if not unsaid or len(left) == 1 or false[0] == last else None
+    return false[0] if not unsaid or len(left) == 1 or false[0] in concluded else None
 
 
 def _statements(reply: Reply) -> Iterator[tuple[frozenset[str], bool | None, int, bool]]:

@@ -249,8 +249,8 @@ NEGATIVE = [wrong not cross no none]
 HEDGE = [maybe supposing]
 MAYBE = (?:(?<!stop end*) HEDGE|HEDGE (?=[^ENDS]{0,3} (?:ENDS|$))
  |maybe (?=[^ENDS]* [letter prose text]))
-TAKEN_BACK = [CLOSE comma semicolon open stop dash bullet end]*
- (?:and? [or seems]|and? also (?![word capital])|and? MAYBE|[stop comma semicolon colon dash]* no (?![word capital]|[article
+TAKEN_BACK = [CLOSE comma semicolon open stop dash bullet end]* (?:and? [or seems]|and? also
+ (?![word capital])|and? MAYBE|[stop comma semicolon colon dash]* no (?![word capital]|[article
  option options]* letter)|(?:wrong|comma not) (?=[comma stop semicolon LINES]|$))
 ALSO = [letter prose] [^letter prose word capital]{0,2} also (?!wrong)
 REASON_EACH = (?:[semicolon comma] and?|and|[stop LINES] [bullet number]?) [article option
@@ -304,8 +304,8 @@ OPTION_CANNOT = (?<=(?:^|ENDS) [^ENDS letter text prose or]*text [^ENDS letter t
  refusal (?=[^letter text prose ENDS]* (?:ENDS|$))
 
 # Where an option stands as what a sentence says: behind its verb, or as its subject.
-PREDICATE = (?:^|[is are colon dash comma points explains right answer so has advised]) [article option both
- end so word]{0,1} article* $
+PREDICATE = (?:^|[is are colon dash comma points explains right answer so has advised]) [article
+ option both end so word]{0,1} article* $
 
 # 'Would you like to know more?' at the end.
 OFFER = (?<=ENDS) [open bullet]? (?:[^ENDS letter text]* offer [^ENDS]* query|[^ENDS]* offer

@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
-import regex
-
 from xling_tasks.readers.kinds import KIND, has, row
 from xling_tasks.readers.letter_asked import answers, echoes
+from xling_tasks.readers.letter_clause import NAMED, Clause
 from xling_tasks.readers.letter_grammar import RULES
-from xling_tasks.readers.letter_reply import ENDS, MENTIONS, PROSE, TEXT, Place, Reply
+from xling_tasks.readers.letter_reply import ENDS, PROSE, TEXT, Place, Reply
 from xling_tasks.readers.options import TELLING, stem
 
 
@@ -37,7 +36,6 @@ class Status(Enum):
 _MOST = 100  # mentions: each is looked at with its sentence
 OUTRIGHT = (Status.ANSWERED, Status.STATED)
 ASSERTED = (*OUTRIGHT, Status.HINTED)
-NAMED = MENTIONS + TEXT
 OTHERS = row("word capital foreign")
 # What a sentence lacks that answers a question in the question's words.
 DENYING = row("not no none wrong")
@@ -84,7 +82,11 @@ def answer_said(reply: Reply) -> frozenset[str] | None:
     # 'I first thought of A, but ...; it is B': a doubt before a letter may be left behind.
     left = {Status.DENIED}
     if last.lettered and not reply.several and others:
-        left |= {Status.DOUBTED, Status.TOGETHER} if has(reply.told[others[0].at : last.at], "but") else set()
+        left |= (
+            {Status.DOUBTED, Status.TOGETHER}
+            if has(reply.told[others[0].at : last.at], "but")
+            else set()
+        )
     hints = {m.letters for m in others if m.status is Status.HINTED and m.at < last.at}
     for letters, status in _last_said(others).items():
         hint = last.status is Status.ANSWERED and status is Status.HINTED and letters in hints
@@ -338,75 +340,3 @@ def _of_another(reply: Reply, place: Place) -> bool:
     end = len(RULES.WHY_OR_END.split(reply.told[place.end :])[0]) + place.end
     said = {stem(word) for words in reply.tokens.words[start:end] for word in words.split()}
     return any(len(word) > 3 for word in said & of_others)
-
-
-class Clause(NamedTuple):
-    """The kinds around a list.
-
-    Attributes:
-        before: Of its clause, before it.
-        after: Of its clause, behind it.
-        before_all: Of its sentence, before it.
-        behind: Of its sentence, behind it, with its end.
-        rest: What a later clause says before another option is named.
-        led: Whether a line with a colon leads to it.
-    """
-
-    before: str
-    after: str
-    before_all: str
-    behind: str
-    rest: str
-    led: bool
-
-    @classmethod
-    def around(cls, told: str, first: int, last: int) -> Clause:
-        """The clause around the tokens of a list."""
-        before = RULES.SENTENCES.split(told[:first])[-1]
-        led = not before and told[:first].rstrip(ENDS).endswith(tuple(row("colon is")))
-        if led:
-            before = RULES.SENTENCES.split(told[:first].rstrip(ENDS))[-1]
-        sentence: regex.Match[str] | None = RULES.SENTENCE_END.match(told, last)
-        behind = sentence[0] if sentence else ""
-        after = RULES.CLAUSE_ENDS.split(behind.rstrip(ENDS))[0]
-        rest = RULES.NAMES.split(RULES.REASONS.sub("", behind)[len(after) :])[0]
-        return cls(RULES.CLAUSE_STARTS.split(before)[-1], after, before, behind, rest, led)
-
-    @property
-    def words(self) -> str:
-        """The kinds on both sides."""
-        return self.before + self.after
-
-    def reason(self) -> bool:
-        """Whether it says why."""
-        return bool(RULES.REASON_BEFORE.search(self.before_all))
-
-    def all_others_wrong(self) -> bool:
-        """Whether it says that all but these are wrong."""
-        before = RULES.EXCEPT_BEFORE.search(self.before_all)
-        excepted = before or RULES.EXCEPT_BEHIND.match(self.behind)
-        return bool(excepted) and has(self.behind, "wrong") and not has(self.behind, "not")
-
-    def looked_at(self) -> bool:
-        """Whether the options are only looked at, or what is said of them is not theirs."""
-        return has(self.before_all + RULES.AND.split(self.after)[0], "looks")
-
-    def doubted(self) -> bool:
-        """Whether it asks, hedges or has a condition."""
-        before_all = RULES.DOUBT_OF_ANOTHER.sub("", self.before_all)
-        sentence = RULES.PART_STARTS.split(before_all)[-1] + RULES.REASONS.sub("", self.behind)
-        if has(self.words, "not"):  # 'Sodium is not low (normal or high)': in brackets is why
-            sentence = RULES.BRACKETS.sub("", sentence)
-        led = has(self.before, "is answer right choose so points")  # its reason behind a colon
-        after = self.after.split(KIND["colon"])[0] if led else self.after
-        seems = has(self.before + after, "seems") and not RULES.SEEMS_RIGHT.match(self.after)
-        return bool(
-            seems
-            or has(sentence, "maybe except or")
-            or has(self.behind[-1:], "query")
-            or RULES.SLASHED.search(self.before + NAMED[0] + self.after)
-            or RULES.SO_TOO.search(self.after)
-            or RULES.DOUBTS_BEFORE.search(before_all)
-            or has(self.behind, "supposing")
-            or RULES.SUPPOSED.search(self.before_all)
-        )

@@ -15,19 +15,27 @@ score, a wrong guess would hide in it. Languages are files of phrases (`phrases/
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import regex
 
 from xling_tasks.readers.kinds import KIND, has, row
-from xling_tasks.readers.lexer import Tokens
-from xling_tasks.readers.lexicon import WORDS
 from xling_tasks.readers.plain import bare, one_form, undressed, without_next_question
 from xling_tasks.readers.verdict_grammar import RULES
 from xling_tasks.readers.verdict_judged import bare_word, part_alone, says_itself
 from xling_tasks.readers.verdict_lexer import lex_verdict
+from xling_tasks.readers.verdict_text import (
+    NO,
+    YES,
+    after_quotation,
+    bare_value,
+    of_json,
+    one_of,
+    value_of,
+    value_said,
+    without_echo,
+)
 
-YES, NO = 1, 0
 _LONGEST = 12_000
 _TELLS = 5  # tokens in which 'The answer says' stands
 OTHER = "word foreign according noun"
@@ -51,11 +59,11 @@ def read_verdict(reply: str, answer: str | None = None) -> int | None:
         return None
     text = without_next_question(text).strip()
     if answer:
-        text = _without_echo(text, undressed(one_form(answer[:_LONGEST])))
-    keyed = _of_json(text)
+        text = without_echo(text, undressed(one_form(answer[:_LONGEST])))
+    keyed = of_json(text)
     if keyed:
-        return _one(keyed)
-    tokens = _after_quotation(text) or lex_verdict(text)
+        return one_of(keyed)
+    tokens = after_quotation(text) or lex_verdict(text)
     told = RULES.CANNOT.sub("", RULES.REASON.sub("", tokens.kinds))
     refused = has(told, "refusal")
     if refused or not RULES.SAYS.search(tokens.kinds):
@@ -107,14 +115,14 @@ class _Reader:
         hesitant = RULES.HESITANT.match(kinds) or (has(kinds, "wait") and RULES.WAIT.search(kinds))
         corrected = RULES.CORRECTED_TO.search(kinds)
         if corrected:
-            return _value(corrected)
+            return value_of(corrected)
         if hesitant:
             return self._reconsidered(*hesitant.span())
         both = RULES.BOTH.match(kinds)
         said = {kind in row("yes right") for kind in RULES.WORDS.findall(both[0] if both else "")}
         if RULES.TAKEN_BACK.match(kinds) or len(said) > 1:
             return None
-        verdict = _one(list(self._explicit()) or self._statements())
+        verdict = one_of(list(self._explicit()) or self._statements())
         # 'The answer is right; the dose is wrong.'
         part = not has(kinds, "yes") and bool(RULES.PART_WRONG.search(kinds))
         part = part or (bool(RULES.YES_BUT.match(kinds)) and YES not in self._statements())
@@ -139,7 +147,7 @@ class _Reader:
             start = max(kinds.rfind(end, 0, match.start()) for end in row("stop query line comma"))
             own = says_itself(self.words[start + 1 : match.start()])  # no 'It says: reply Yes'
             if own and (verdict or has(match["label"][-1], "colon dash boxed")):
-                yield _value(match)
+                yield value_of(match)
         lines = [line for line in kinds.split(KIND["line"]) if line] or [""]
         alone = [lines[0], lines[-1]]
         sentences = [
@@ -148,7 +156,7 @@ class _Reader:
         if len(sentences) > 1 and opening is None:
             asked = sentences[-2].endswith(KIND["query"]) and not RULES.JUDGED.search(sentences[-2])
             alone += [] if asked else [sentences[-1].rstrip(KIND["stop"])]
-        values = (opening, *map(_bare, alone), self._last_word())
+        values = (opening, *map(bare_value, alone), self._last_word())
         yield from (value for value in values if value is not None)
 
     def _opening(self) -> int | None:
@@ -156,10 +164,10 @@ class _Reader:
         sentence = RULES.SENTENCE.match(self.kinds)
         if match is None or (sentence and sentence[0].endswith(KIND["query"])):
             return None
-        return _one(_value(item) for item in RULES.ITEM.finditer(match[0]))
+        return one_of(value_of(item) for item in RULES.ITEM.finditer(match[0]))
 
     def _twice(self) -> regex.Match[str] | None:
-        """A verdict and the same said of the answer, and nothing between; not 'No answer is ...'."""
+        """A verdict and the same of the answer, with no mark between; not 'No answer is ...'."""
         match = RULES.TWICE.match(self.kinds)
         subject = self.words[match.start("what")] if match else ""
         named = " " in subject or (subject and bare_word(subject))
@@ -197,16 +205,16 @@ class _Reader:
                 granted = None
             said = self._said_in(match, *filter(None, (head, granted, last)))
             item = RULES.ITEM_ENDS.fullmatch(sentence, granted.end()) if granted else None
-            if said and head and has(head[0], "yes") and _said(said) == NO:
+            if said and head and has(head[0], "yes") and value_said(said) == NO:
                 yield YES  # 'Yes it is incorrect'
             if said is None and item:
-                yield _value(item)
+                yield value_of(item)
             elif said:
                 if has(said[0], "fully") and RULES.PARTLY.search(said[0]):
                     yield from (YES, NO)  # 'not entirely correct'
                 if RULES.QUALIFIED.search(self.kinds, said.end() - 1, match.end()):
                     yield from (YES, NO)
-                yield _said(said)
+                yield value_said(said)
             elif RULES.FINE_ALONE.search(sentence):
                 yield YES
             elif has(sentence, "flawed") or RULES.UNFIT.match(sentence) or self._claims(match):
@@ -310,102 +318,12 @@ class _Reader:
         for clause in RULES.CLAUSES.finditer(kinds):
             granted = conceded(clause.end()) or conceded(clause.end(), RULES.CONCEDED_WORD)
             label = RULES.LABELLED.match(kinds, clause.end())  # 'Correct: No'
-            if _bare(clause[0]) == 1 - verdict and not (granted or label):
+            if bare_value(clause[0]) == 1 - verdict and not (granted or label):
                 return True
         for start in RULES.STARTS.finditer(kinds):
             match = self._statement(start.start(), len(kinds))
-            if match is None or conceded(match.end()) or _said(match) == verdict:
+            if match is None or conceded(match.end()) or value_said(match) == verdict:
                 continue
             if not has(kinds[match.end() : match.end() + 1], "query"):
                 return True
         return False
-
-
-def _one(values: Iterable[int | None]) -> int | None:
-    """The value that all have."""
-    distinct = set(values)
-    return distinct.pop() if len(distinct) == 1 else None
-
-
-def _value(match: regex.Match[str]) -> int:
-    return YES if match["yes"] else NO
-
-
-def _bare(kinds: str) -> int | None:
-    """The value of a text that is nothing but a verdict, perhaps with a label before it."""
-    if not RULES.BARE.fullmatch(kinds):
-        return None
-    body = RULES.LABELS.sub("", kinds)
-    return _one(_value(match) for match in RULES.ITEM.finditer(body))
-
-
-def _said(match: regex.Match[str]) -> int:
-    """What a statement says, its negations counted."""
-    groups = match.groupdict()
-    turns = sum(
-        bool(groups.get(name)) for name in ("doubt", "n1", "n2", "n3", "n4", "n5", "n6", "n7")
-    )
-    value = YES if groups["adj"] == KIND["right"] else NO
-    return value if turns % 2 == 0 else 1 - value
-
-
-# What an answer is quoted with, and what the next words say of it.
-_QUOTATION = regex.compile(
-    r'([^.!?।。\n"“”„«»「」『』]+)["“„«「『][^\n"“”„«»「」『』]{8,400}["”»」』][,;]?'
-)
-
-
-def _after_quotation(text: str) -> Tokens | None:
-    """What follows a quotation that opens a reply, where it is a statement on what is quoted.
-
-    'The answer says "No, hugging is safe", and that is correct.'
-    """
-    match = _QUOTATION.match(text)
-    if match is None or not RULES.QUOTES.fullmatch(lex_verdict(match[1]).kinds):
-        return None
-    tokens = lex_verdict(text[match.end() :])
-    skip = len(tokens.kinds) - len(tokens.kinds.lstrip(row("or comma")))
-    rest = Tokens(tokens.kinds[skip:], tokens.values, tokens.words[skip:])
-    if has(rest.kinds[:1], "is not"):  # 'The answer, "...", is false.'
-        return lex_verdict(f"{match[1].rstrip(' ,，:：')} {text[match.end():]}")
-    said = has(rest.kinds[:1], "subject") and RULES.STATEMENT.match(rest.kinds)
-    # 'The given answer is: "No, ..." Anemia is ...': no verdict is in what is quoted.
-    return rest if said or (match[1].rstrip().endswith((":", "：")) and rest.kinds) else None
-
-
-_PAIR = regex.compile(r'"([^"\n]{1,40})" ?: ?(true|false|null|"[^"\n]{1,20}")')
-
-
-def _of_json(text: str) -> list[int | None]:
-    """What the keys of a JSON object say that ask for it: {"correct": false}, {"errors": "no"}."""
-    values: list[int | None] = []
-    wrong: list[int | None] = []
-    for key, value in _PAIR.findall(text) if text.startswith("{") else ():
-        asked, said = lex_verdict(key).kinds, _bare(lex_verdict(value).kinds)
-        if has(asked, "wrong flawed"):
-            wrong.append(NO if said == YES else None)  # what is not harmful may yet be wrong
-        elif has(asked, "right noun subject"):
-            values.append(said)
-    return [*values, *(each for each in wrong if each is not None or not values)]
-
-
-def _without_echo(text: str, answer: str) -> str:
-    """The reply without a passage that repeats how the judged answer begins, to its sentence's end.
-
-    Four words, or a whole sentence of the reply of two or more, make an echo; 'No' alone is a
-    verdict, whatever the answer begins with.
-    """
-    wanted = [word.casefold() for word in WORDS.findall(answer) if word[0].isalnum()][:60]
-    if len(wanted) < 3:
-        return text
-    label = regex.match(r"[^\n:]{0,40}:\s*", text)
-    for begin in (0, label.end() if label else 0):
-        said = [m for m in WORDS.finditer(text, begin) if m[0][0].isalnum()][:60]
-        same = 0
-        while same < min(len(said), len(wanted)) and said[same][0].casefold() == wanted[same]:
-            same += 1
-        ends = same and regex.match(r"[^\w\n]*(?:[.!?。！？।…\n]|$)", text[said[same - 1].end() :])
-        if same >= 4 or (same >= 3 and ends):
-            rest = regex.search(r"[.!?。！？।…\n]+", text[said[same - 1].end() :])
-            return text[said[same - 1].end() + rest.end() :] if rest else ""
-    return text

@@ -39,9 +39,9 @@ LABELS = ^ START
 OPENING = START (?:because (?=[yes no] stop))? adverb* (?:fully (?![right wrong] DENIED))?
  ITEM (?:[comma stop]* adverb* ITEM)* [adverb opinion]* BREAK
 # 'No this answer is wrong because ...', without a mark between.
-TWICE = (?:START|NEUTRAL comma) (?:(?P<yes>yes) (?:[word foreign]? comma)? (?P<what>subject) adverb* is? adverb* right (?! DENIED)
- |(?P<no>no) comma? (?P<what>subject) adverb* (?:is? adverb* wrong (?! DENIED)|DENIED is? right
- |is DENIED right|right DENIED)) is? [^query]
+TWICE = (?:START|NEUTRAL comma) (?:(?P<yes>yes) (?:[word foreign]? comma)? (?P<what>subject)
+ adverb* is? adverb* right (?! DENIED) |(?P<no>no) comma? (?P<what>subject) adverb* (?:is? adverb*
+ wrong (?! DENIED)|DENIED is? right |is DENIED right|right DENIED)) is? [^query]
 # 'Wait, ... Correction: yes.'
 CORRECTED_TO = (?<=ENDS .* ENDS) wait [colon comma is]+ ITEM [stop line]* $
 MARKED = (?:^|(?<=[stop comma colon line bullet open ABOUT query opinion] |[word foreign]
@@ -64,7 +64,8 @@ SENTENCE = [^ENDS]* ENDS?
 CANNOT = (?<=WORDS [^ENDS]* ENDS .*) (?<=ENDS) [bullet adverb]* [word foreign]
  [^ENDS BUT self offer subject noun opinion refusal]* refusal [^ENDS self offer subject noun WORDS]*
 # 'The answer is wrong because one cannot replace insulin': what cannot be is the matter.
-REASON = (?<=subject [^ENDS WORDS unsure]{0,4} [right wrong] adverb*) comma? [because colon] [^ENDS]*
+REASON = (?<=subject [^ENDS WORDS unsure]{0,4} [right wrong] adverb*) comma? [because colon]
+ [^ENDS]*
 # What says nothing: what is granted ('Although the facts are right, ...'), the form that was asked
 # for ('(Yes or No)'), what is polite; a line that is a label alone heads what follows it.
 GRANTED = (?:^|(?<=[stop line comma]))
@@ -95,8 +96,8 @@ DISCLAIMER = ^ (?:[adverb foreign] comma)? (?!no foreign|LEAD ITEM [adverb opini
 # 'Unfortunately not.'
 NOT_ALONE = ^ [bullet open]* adverb+ not (?=stop)
 # 'The answer says that it cures diabetes, which is false.'
-CLAIMS = subject [^ENDS WORDS unsure DENIED colon]* comma [word foreign subject]{0,2} is? adverb* wrong is?
- (?=[ENDS])
+CLAIMS = subject [^ENDS WORDS unsure DENIED colon]* comma [word foreign subject]{0,2} is? adverb*
+ wrong is? (?=[ENDS])
 CERTAIN = ^ [bullet open]* certain (?=stop|comma? yes)
 EMPHATIC = ^ [bullet open]* emphatic (?=colon|[stop line]* $|[adverb opinion is]* [yes right])
 
@@ -217,9 +218,9 @@ CLAUSES = [^stop comma colon query line open close dash]+ (?=[stop comma colon l
 TO_IT = (?<![not doubt no] [^stop comma line]{0,4})
 # 'As for what the answer says on colds, I don't know.'
 NOT_KNOWN = subject [^ENDS WORDS fine flawed]* [unsure refusal] adverb* foreign? (?=[ENDS]|$)
-AGAINST_YES = NOT_KNOWN|(?<=^|ENDS) BUT comma? [word or opinion unsure is adverb foreign]{1,5} (?:wrong
- |DENIED is? [adverb word]? right|is DENIED adverb* right|right DENIED is?) (?=[comma stop
- line]|$)|flawed|TO_IT blame|ABOUT comma no|(?:^|[stop line comma BUT]) ANSWER fails|subject
+AGAINST_YES = NOT_KNOWN|(?<=^|ENDS) BUT comma? [word or opinion unsure is adverb foreign]{1,5}
+ (?:wrong |DENIED is? [adverb word]? right|is DENIED adverb* right|right DENIED is?) (?=[comma
+ stop line]|$)|flawed|TO_IT blame|ABOUT comma no|(?:^|[stop line comma BUT]) ANSWER fails|subject
  [^ENDS comma doubt no not BUT]{0,4} wrong (?![not no subject opinion])|BUT [^stop line]{0,5} no
  (?=$|[stop comma line])
 # 'There is nothing wrong' ('with this answer', and not 'with taking it').
@@ -229,13 +230,14 @@ FINE_ALONE = (?<=(?:^|PART|or) (?:[^foreign word ENDS]* word?){0,2} [^foreign wo
 AGAINST_NO = NOT_KNOWN|FINE_ALONE|TO_IT praise|ABOUT comma yes|BUT [^stop line]{0,5} yes
  |(?<![doubt no not]) subject is? adverb* right adverb* is? (?=$|[stop comma line]) (?!comma? BUT)
 JUDGED = [right ABOUT]
-IF = (?! is adverb* [right wrong] (?:because|stop|$)) [^ENDS comma colon open dash close BUT] [^ENDS comma]* comma (?! BUT)
+IF = (?! is adverb* [right wrong] (?:because|stop|$)) [^ENDS comma colon open dash close BUT]
+ [^ENDS comma]* comma (?! BUT)
 # Where a reply comes to its verdict: a label or heading of it, 'therefore', its last sentence.
 COMES_TO = (?:^|(?<=line)) [bullet adverb right word foreign subject]{0,3} [noun opinion]{1,2}
- [word ABOUT adverb]{0,2} colon |(?<=ENDS [^ENDS]* [noun opinion so wait subject] [^ENDS]* colon) (?P<own>)
- (?=[yes no] [stop line]* $)|(?<=line [word foreign]{1,2} colon) (?P<own>) (?=[yes no] (?:[stop line]* $|comma? subject
- [^line]* $)) |(?<=[ENDS comma]) [adverb opinion]* so|(?<=^ [^so]*) so (?=[right wrong] [stop line]* $)
- |(?<=[ENDS]) (?=[^ENDS]* [^ENDS] [ENDS bullet]* $)
+ [word ABOUT adverb]{0,2} colon |(?<=ENDS [^ENDS]* [noun opinion so wait subject] [^ENDS]* colon)
+ (?P<own>) (?=[yes no] [stop line]* $)|(?<=line [word foreign]{1,2} colon) (?P<own>) (?=[yes no]
+ (?:[stop line]* $|comma? subject [^line]* $)) |(?<=[ENDS comma]) [adverb opinion]* so|(?<=^
+ [^so]*) so (?=[right wrong] [stop line]* $) |(?<=[ENDS]) (?=[^ENDS]* [^ENDS] [ENDS bullet]* $)
 # 'Yes, garlic is healthy, but it cures no diabetes': the Yes is not about the answer.
 YES_BUT = START yes comma [^ENDS]* [comma stop] but
 GOES_ON = START ITEM comma [^ENDS]

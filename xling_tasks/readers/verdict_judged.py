@@ -65,7 +65,11 @@ def _faulty(match: regex.Match[str], kinds: str, words: list[str]) -> str:
     subject = has(sentence[0], "subject")
     right = has(match["fault"], "right")
     not_found = RULES.NOT_FOUND.search(kinds[start : match.start()])
-    turns = right + bool(not_found) + sum(denials(match, words, name) for name in ("deny", "deny2", "deny3"))
+    turns = (
+        right
+        + bool(not_found)
+        + sum(denials(match, words, name) for name in ("deny", "deny2", "deny3"))
+    )
     behind = RULES.BEHIND.match(kinds, match.end())
     in_what = behind and len(behind[0]) > 2 and bare_word(words[behind.end() - 1])
     if in_what or (right and not (subject and match["shows"])):

@@ -40,7 +40,8 @@ _WHOLE = {
     "cant": "cannot", "dont": "do not", "doesnt": "does not", "isnt": "is not", "thats": "that is",
 }  # fmt: skip
 _CONTRACTED = regex.compile(
-    r"\b(?:can't|can not|won't|cant|dont|doesnt|isnt|thats)\b|(?<=\w)(?:n't|'(?:m|ll|d|ve|re))\b", regex.I
+    r"\b(?:can't|can not|won't|cant|dont|doesnt|isnt|thats)\b|(?<=\w)(?:n't|'(?:m|ll|d|ve|re))\b",
+    regex.I,
 )
 
 
@@ -106,7 +107,9 @@ class _Lexer(Lexer):
                 kinds[i] = KIND["word"]
             elif said == [";"] and has(after, "subject is opinion so"):
                 kinds[i] = KIND["stop"]
-            elif about and has(kinds[i], "yes") and said[0] >= "\u2e80" and said != ["是"]:  # '答案没错'
+            elif (
+                about and has(kinds[i], "yes") and said[0] >= "\u2e80" and said != ["是"]
+            ):  # '答案没错'
                 kinds[i] = KIND["right"]
             elif said == ["不", "是"] and has(after, "wrong"):
                 kinds[i] = KIND["not"]
