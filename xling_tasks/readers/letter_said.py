@@ -187,7 +187,9 @@ def _status(reply: Reply, place: Place) -> Status:
     if reply.unfinished(place) and not _goes_into_words(reply, place):
         return Status.DISCUSSED if place.text and len(place.letters) == 1 else Status.BROKEN
     said = Status.DISCUSSED
-    if not clause.looked_at():
+    if clause.led and reply.one_of_blocks(place):
+        return said  # 'One may choose:', and all options, a line each
+    if not clause.looked_at() or _asked_to_look(reply, place, clause):
         said = (_said_of_text if place.text else _said_of_letters)(reply, place, clause)
         if len(place.letters) == 1:
             answered = _in_words_of_question(reply, place, clause)
@@ -199,6 +201,13 @@ def _status(reply: Reply, place: Place) -> Status:
         return Status.DOUBTED if discussed else Status.BROKEN
     back = KIND["wrong"] in clause.rest or RULES.TAKEN_BACK.match(clause.rest)
     return Status.DOUBTED if back and not discussed else said
+
+
+def _asked_to_look(reply: Reply, place: Place, clause: Clause) -> bool:
+    """Whether what looks at options is the question's own word ('What is to be monitored?')."""
+    start, end = place.start - len(clause.before_all), place.end + len(clause.after)
+    words = (reply.tokens.words[at] for at in range(start, end) if has(reply.told[at], "looks"))
+    return all(echoes(each.split(), reply.question) for each in words)
 
 
 def _in_words_of_question(reply: Reply, place: Place, clause: Clause) -> Status | None:

@@ -35,14 +35,19 @@ CHARACTER = regex.compile(rf"[{_NO_SPACES}]")
 _SHORTEST_STEM = 2
 _SHORT_QUESTION = 30  # characters: with fewer the sentence before says what is asked for, too
 _DENSE = 4  # letters more that a Chinese or Japanese character stands for
+_TWICE = regex.compile(r"(\p{L})\1+")
 _LONG = 5  # characters; shorter words differ by accents alone ('ou', 'où')
 
 
 @functools.lru_cache(maxsize=100_000)
 def plain(word: str) -> str:
-    """A word in lower case; a long one without accents, which many leave out ('reponse')."""
+    """A word in lower case; a long one without accents or double letters ('reponse', 'corect')."""
     word = word.casefold().replace("ё", "е")
-    if len(word) < _LONG or word.isascii() or not "a" <= word[0] <= "\u024f":
+    if len(word) < _LONG:
+        return word
+    if len(word) > _LONG and word[0] < "\u0900":
+        word = _TWICE.sub(r"\1", word)
+    if word.isascii() or not "a" <= word[0] <= "\u024f":
         return word
     return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
 

@@ -55,6 +55,9 @@ _PAIR = regex.compile(r'(?<=["\]\w])\s*,\s*(?="[^"\n]{1,40}"\s*:)')
 _SMILE = regex.compile(r"[:;]-?[)(](?=\s|$)")
 _ARROW = regex.compile(r"[-=]{1,2}>")
 _UNDERSCORE = regex.compile(r"(?<=\w)_(?=\w)")
+_BETWEEN = regex.compile(
+    r"\b(?:between|entre|между) (\d[\d.,]*) (?:and|et|y|и) (?=\d)", regex.IGNORECASE
+)
 _SPACES = regex.compile(r"[^\S\n]+")
 # '10–15', '10 to 15' and '10から15' are one range.
 _RANGE = regex.compile(
@@ -79,6 +82,7 @@ def bare(reply: str, limit: int) -> str | None:
 def one_form(text: str) -> str:
     """A text in one Unicode form (NFKC), without characters that are not seen."""
     text = unicodedata.normalize("NFKC", text.replace("\r\n", "\n").translate(_BOXED_LETTERS))
+    text = _BETWEEN.sub(r"\1-", text)
     return _RANGE.sub("-", _UNSEEN.sub("", text).translate(_ONE_QUOTE))
 
 

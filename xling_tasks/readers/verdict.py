@@ -57,7 +57,9 @@ def read_verdict(reply: str, answer: str | None = None) -> int | None:
     text = bare(reply, _LONGEST)
     if text is None:
         return None
-    text = without_next_question(text).strip()
+    cut = without_next_question(text)
+    # '## Evaluation', and then the question again
+    text = (text if RULES.HEAD_ALONE.fullmatch(lex_verdict(cut.strip()).kinds) else cut).strip()
     if answer:
         text = without_echo(text, undressed(one_form(answer[:_LONGEST])))
     keyed = of_json(text)
@@ -104,10 +106,12 @@ class _Reader:
                 continue
             labelled = match[0] or match["own"] is not None
             whole = labelled or (has(tail.kinds, "subject") and list(tail._statements()))
+            if not whole:
+                continue
             opening = head._opening()
             kept = opening in (None, verdict) or RULES.GOES_ON.match(head.kinds)
             said = set(head._statements())
-            return verdict if whole and kept and said != {1 - verdict} else None
+            return verdict if kept and said != {1 - verdict} else None
         return None
 
     def _all(self) -> int | None:
@@ -135,7 +139,7 @@ class _Reader:
         first = _Reader(self.kinds[: start or end], self.words[: start or end])
         rest = _Reader(self.kinds[end:], self.words[end:])
         before, after = first.read() if start else first._opening(), rest.read()
-        whole = has(self.kinds[end:], "subject") and set(rest._explicit()) <= {after}
+        whole = has(self.kinds[end:], "subject noun") and set(rest._explicit()) <= {after}
         return after if after == before or before is None or whole else None
 
     def _explicit(self) -> Iterator[int]:

@@ -19,14 +19,14 @@ ITEM = (?:(?P<no>DENIED is? adverb* right|right DENIED is?
  |wrong (?!DENIED is? (?:[stop comma line]|$)) is?|no is?|fails)
  |(?P<yes>yes is?|right is?|wrong DENIED is?|not is? adverb* wrong))
 EDGE = [bullet boxed stop comma open colon dash slash close]*
-LABEL = (?:noun [word ABOUT adverb]{0,4} [colon dash so]
- |(?<![word foreign]) noun [word foreign ABOUT adverb is]{0,4} colon
- |[adverb right]* ABOUT noun? [right adverb]* is colon?|noun word{0,2} subject is colon?
- |noun is opinion (?=no|yes)|boxed|so is? [comma colon]?|ABOUT adverb* colon
- |so comma? [word foreign]{1,3} colon|ABOUT right [noun word adverb]{0,4} is colon
- |ABOUT dash (?=[yes no] (?:[stop line]|$))|is? subject? right is? colon
- |noun [word adverb]? is (?=[yes no] adverb* (?:[stop line]|$))|ABOUT (?=no [stop line]* $)
- |right? noun adverb* (?=[yes no] adverb* (?:[is stop comma line colon dash because]|$)))
+LABEL = (?:noun [word ABOUT adverb]{0,4} [colon dash so] |(?<![word foreign]) noun [word foreign
+ ABOUT adverb is]{0,4} colon |[adverb right]* ABOUT noun? [right adverb]* is colon?|noun word{0,2}
+ subject is colon? |noun is opinion (?=no|yes)|boxed|so adverb* is? [comma colon]?|ABOUT adverb*
+ colon |so comma? [word foreign]{1,3} colon|ABOUT right [noun word adverb]{0,4} is colon |ABOUT
+ dash (?=[yes no] (?:[stop line]|$))|is? subject? right is? colon |noun [word adverb]? is (?=[yes
+ no] adverb* (?:[stop line]|$))|ABOUT (?=no [stop line]* $)|ABOUT is (?=no (?:comma|[stop
+ line]|$)) |right? noun adverb* (?=[yes no] adverb* (?:[is stop comma line colon dash
+ because]|$)))
 # What leads to a verdict: 'In short, ', 'from a doctor's view, '; 'I think not' alone is no No.
 NEUTRAL = [^ENDS comma WORDS unsure flawed fine fails not supposing asked]*
 LEAD = (?:adverb+|[opinion adverb]+ [comma colon]|NEUTRAL according NEUTRAL comma BUT?
@@ -83,8 +83,9 @@ DOUBTS = [^wrong]
 # 'It raises blood pressure, so it is dangerous': the drug is.
 HARMS = (?<=(?:^|ENDS) [^ENDS noun opinion]*[word foreign][^ENDS noun opinion]* so comma?
  [subject adverb is comma]{0,4}) wrong
+HEAD_ALONE = [noun subject adverb word foreign]{1,6} [colon line]*
 HEADING = (?:^|(?<=line)) [adverb right bullet]* (?:[word foreign]? noun word? |ABOUT) [ABOUT
- adverb]* line
+ adverb]* (?:query (?=line [yes no]))? line
 POLITE = ^ [bullet open adverb]* polite+ [comma stop colon dash]* BUT? comma? line* (?=.)
 |^ emphatic comma (?=[subject word foreign is adverb polite opinion so doubt])
 # 'Yes, sure! I will check ...': the Yes may be polite, too; 'I am not a doctor, but ...': what
