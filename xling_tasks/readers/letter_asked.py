@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import regex
 
-from xling_tasks.readers.lexicon import CHARACTER, WORDS, plain
+from xling_tasks.readers.lexicon import CHARACTER, WORDS, lexicon, plain
 from xling_tasks.readers.options import stem
 from xling_tasks.readers.plain import one_form
 
 _HEAD = 5  # characters by which words of one root are the same ('causal', 'causa')
 _SHORTEST = 4  # characters of a word that may say something; with one more it does
-_MOSTLY = 0.75  # of the roots of a sentence are the question's
+_MOSTLY = 0.66  # of the roots of a sentence are the question's
 _MOST = 0.6  # of the roots of the question's last sentence are said again
 _ENDS = regex.compile(r"(?<=[.?!。？！;；])\s*|\n")
 _OF_CHARACTER = 2  # a Chinese or Japanese character says as much as two letters
@@ -27,11 +27,19 @@ _SIGN = regex.compile(r".*\d|[a-df-np-tv-xz]$")  # 'B1', 'vitamin C'; 'y', 'o', 
 
 
 class Asked(NamedTuple):
-    """The roots of a question's words, and of those of its last sentence."""
+    """What a question says.
+
+    Attributes:
+        every: The roots of its words.
+        last: Those of its last sentence.
+        words: Its words.
+        false: Whether its last sentence calls something false ('is incorrect', not 'except').
+    """
 
     every: frozenset[str]
     last: frozenset[str]
     words: frozenset[str]
+    false: bool
 
 
 @functools.lru_cache(maxsize=4096)
@@ -41,7 +49,10 @@ def asked_words(question: str) -> Asked:
     parts = [part for part in _ENDS.split(text) if part and part.strip()]
     words = [plain(word) for word in WORDS.findall(text)]
     last = WORDS.findall(parts[-1]) if parts else []
-    return Asked(roots(words), roots(map(plain, last)), frozenset(map(stem, words)))
+    low = [plain(word) for word in last if not word.isspace()]
+    wrong = lexicon(names="wrong")
+    false = any(wrong.longest(low, at) for at in range(len(low)))
+    return Asked(roots(words), roots(low), frozenset(map(stem, words)), false)
 
 
 def roots(words: Iterable[str]) -> frozenset[str]:
@@ -60,11 +71,13 @@ def echoes(said: Iterable[str], asked: Asked) -> bool:
     return roots(said) <= asked.every
 
 
-def answers(said: Iterable[str], asked: Asked) -> bool | None:
+def answers(said: Iterable[str], later: Iterable[str], asked: Asked) -> bool | None:
     """Whether a sentence says what was asked: False where it says little else, None where it does.
 
     Args:
-        said: The words of the sentence, without the option's and those of phrases.
+        said: The words of a clause, without the option's and those of phrases.
+        later: Those of the rest of its sentence: what was asked is not said in two halves
+            ('Lisinopril is for hypertension; in pregnancy ...').
         asked: The question.
 
     Returns:
@@ -74,6 +87,7 @@ def answers(said: Iterable[str], asked: Asked) -> bool | None:
     known = all_said & asked.every
     own = {root for root in all_said if len(root) != _SHORTEST or root in known}
     weight = sum(_OF_CHARACTER if CHARACTER.match(root) else len(root) for root in known)
-    if weight < _SHORTEST or not known & asked.last or len(known) < _MOSTLY * len(own):
+    halves = roots(later) & (asked.last - known)
+    if weight < _SHORTEST or halves or not known & asked.last or len(known) < _MOSTLY * len(own):
         return None
     return known == own or len(known & asked.last) >= _MOST * len(asked.last)

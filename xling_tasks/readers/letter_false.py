@@ -33,13 +33,17 @@ def false_one(reply: Reply) -> frozenset[str] | None:
     unsaid = [letters for letters, so in said.items() if so is None]
     left = frozenset(reply.keys) - true
     if not false and not unsaid and len(left) == 1 and len(true) > 1:
-        return left if has(rest, _LEFT) else None
+        # No walk that may have been cut off before the last, and something is denied of it.
+        listed = len(said) == 1 and has(rest, "not no none wrong")
+        return left if listed or has(rest, _LEFT) else None
     if not false and len(said) == len(unsaid) == 1 and len(unsaid[0]) == len(reply.keys) - 1:
         # 'A, B, D and E are usual. The wrong one is what is left'
         return left - unsaid[0] if has(rest, "wrong") and has(rest, "so aside") else None
     if len(false) != 1 or len(false[0]) != 1 or false[0] & true:
         return None
-    return false[0] if not unsaid or len(left) == 1 or false[0] in concluded else None
+    # 'A is incorrect' where an exception is asked for: as a statement, or as the answer?
+    alone = reply.question.false and (not unsaid or false[0] in concluded)
+    return false[0] if alone or len(left) == 1 else None
 
 
 def _statements(reply: Reply) -> Iterator[tuple[frozenset[str], bool | None, int, bool]]:

@@ -91,7 +91,7 @@ WITH_COLON = EDGE (?P<core>NOUN|ITEM_HEAD [word capital article]{0,4} right+ [wo
 WITH_VERB = EDGE (?P<core>NOUN|(?<=^|[stop LINES bullet number]|[article wait] comma) article*
  right+ article?) (?P<mark>VERB)
 BOXED = (?P<core>boxed) (?P<mark>)
-NOUN_ALONE = (?<=^|[ENDS bullet]|[is article so] comma?|so comma) (?P<core>NOUN) (?P<mark>)
+NOUN_ALONE = (?<=^|[ENDS bullet tick]|[is article so] comma?|so comma) (?P<core>NOUN) (?P<mark>)
 VERB_ALONE = (?<=^|[stop LINES bullet]) (?P<core>(?:article+ comma)? article* [is are]+ so?)
  (?P<mark>)
 RIGHT_ALONE = (?<=^|[stop LINES bullet]) (?P<core>[is are]? right+
@@ -170,6 +170,9 @@ EMPHASIS = comma article+ [stop LINES]
 ASKED_AND = CLOSE* query (?:(?P<yes>yes)|[no not none wrong cross]) (?=$|[stop comma LINES])
 EXCEPT_BEFORE = except [article option both]* $
 ALL_EXCEPT = ^[article both]* [all each right] .* except [article option both]* $
+# 'The option that does not belong on this list is D'
+ODD_ONE = ^[article both]* option [^letter text prose ENDS]* not [^letter text prose ENDS]* [is
+ are] [article option]* $
 EXCEPT_BEHIND = [both end]* except
 REASON_BEFORE = [^comma] because (?:[^because colon comma advised choose answer so]*|[letter text
  comma and article option]*) $|because [^because comma colon advised choose answer so]+ $
@@ -186,6 +189,9 @@ SAID_BEHIND = (?:open [^open close]* close)? [is are so dash both end]* (?:[word
  word]{0,3} right)
 EXPLAINS = [is are article option word]{0,4} [explains explains_best]
 # '... However, ...'; 'D is implausible. The remaining four deserve thought'.
+# 'Labetalol, methyldopa.'
+ROW_OF = comma [word capital]{1,2} [stop LINES]
+HOWEVER = [^ENDS]* ENDS+ but
 LEFT_OPEN = [^ENDS]* ENDS+ but|.* ENDS [^ENDS not no wrong none]* aside [^ENDS not no wrong
  none]* (?:ENDS|$)
 SAID_FULLY = [colon dash]* is [article both]* right [option answer]? end* $
@@ -297,8 +303,8 @@ CONCLUDES = [so final]
 SO_ITSELF = so [comma colon]? [is are article option answer]* $
 
 # 'The most likely is, then, ...'
-INTERJECTED = (?<=[is are]) (?:comma [because so article word] comma|stop{2,} (?=[article option
- letter text]))
+INTERJECTED = (?<=[is are has]) (?:comma [because so article word right] comma|stop{2,}
+ (?=[article option letter text]))
 # 'An ECG is done, too, but it cannot tell': what cannot is an option, not who answers.
 OPTION_CANNOT = (?<=(?:^|ENDS) [^ENDS letter text prose or]*text [^ENDS letter text prose or]*)
  refusal (?=[^letter text prose ENDS]* (?:ENDS|$))

@@ -38,6 +38,7 @@ OUTRIGHT = (Status.ANSWERED, Status.STATED)
 ASSERTED = (*OUTRIGHT, Status.HINTED)
 OTHERS = row("word capital foreign")
 # What a sentence lacks that answers a question in the question's words.
+LIMITING = "but not no none wrong maybe seems"
 DENYING = row("not no none wrong")
 UNCLEAR = NAMED + DENYING + row("or but maybe seems also except aside wait supposing query")
 _A_WORD = (PROSE, frozenset("A"))
@@ -68,8 +69,9 @@ def answer_said(reply: Reply) -> frozenset[str] | None:
     own = [m for m in mentions if m.letters == last.letters]
     others = [m for m in mentions if m.letters != last.letters]
     later = {m.status for m in mentions if m.at > last.at and _unsure(reply, m, last)}
-    weak = last.status is Status.HINTED
-    if weak and RULES.LEFT_OPEN.match(reply.told, last.at):
+    if last.status is Status.HINTED and RULES.LEFT_OPEN.match(reply.told, last.at):
+        return None
+    if last.status is Status.ANSWERED and RULES.HOWEVER.match(reply.told, last.at):
         return None
     if reply.asked and not reply.several and _true(reply, last.at):
         return None
@@ -97,9 +99,11 @@ def answer_said(reply: Reply) -> frozenset[str] | None:
 
 def _unsure(reply: Reply, mention: Mention, last: Mention) -> bool:
     """Whether what is said behind an answer bears on it: of another, only what its clause says."""
-    if last.status not in OUTRIGHT or not last.lettered or mention.letters & last.letters:
+    outright = last.status is Status.ANSWERED or (last.status is Status.STATED and last.lettered)
+    if not outright or mention.letters & last.letters:
         return True
-    words = Clause.around(reply.told, mention.at, mention.at + 1).words
+    clause = Clause.around(reply.told, mention.at, mention.at + 1)
+    words = clause.words.replace(KIND["also"], "") if has(clause.behind, "but") else clause.words
     return has(words, "maybe seems also or query") or bool(RULES.NOT_WRONG.search(words))
 
 
@@ -165,11 +169,12 @@ def _strays(reply: Reply, start: int, end: int) -> Iterator[Mention]:
 def _status(reply: Reply, place: Place) -> Status:
     """What is said of the options of a list."""
     clause = Clause.around(reply.told, place.start, place.end)
-    if clause.reason():
+    if clause.reason() and not _asked_to_look(reply, place, clause, "because"):
         return Status.REASON
     if clause.all_others_wrong():
         return Status.STATED
-    if reply.asked == "false" and RULES.ALL_EXCEPT.search(clause.before_all):
+    odd = RULES.ALL_EXCEPT.search(clause.before_all) if reply.asked == "false" else None
+    if odd or (reply.asked and RULES.ODD_ONE.search(clause.before_all)):
         return Status.STATED
     asked = RULES.ASKED_AND.match(reply.told, place.end)
     if asked:
@@ -203,11 +208,17 @@ def _status(reply: Reply, place: Place) -> Status:
     return Status.DOUBTED if back and not discussed else said
 
 
-def _asked_to_look(reply: Reply, place: Place, clause: Clause) -> bool:
-    """Whether what looks at options is the question's own word ('What is to be monitored?')."""
+def _asked_to_look(reply: Reply, place: Place, clause: Clause, kind: str = "looks") -> bool:
+    """Whether words of a kind are the question's own ('monitored', 'is due to injury of which')."""
     start, end = place.start - len(clause.before_all), place.end + len(clause.after)
-    words = (reply.tokens.words[at] for at in range(start, end) if has(reply.told[at], "looks"))
-    return all(echoes(each.split(), reply.question) for each in words)
+    words = (reply.tokens.words[at] for at in range(start, end) if has(reply.told[at], kind))
+    own = reply.question.words
+    return all(
+        echoes(each.split(), reply.question)
+        if kind == "looks"
+        else {*map(stem, each.split())} <= own
+        for each in words
+    )
 
 
 def _in_words_of_question(reply: Reply, place: Place, clause: Clause) -> Status | None:
@@ -215,6 +226,8 @@ def _in_words_of_question(reply: Reply, place: Place, clause: Clause) -> Status 
     words, told = reply.tokens.words, reply.told
     start, end = place.start - len(clause.before_all), place.end + len(clause.after)
     span = [*range(start, place.start), *range(place.end, end)]
+    if reply.several or has(clause.rest, LIMITING):
+        return None  # 'It is used for hypertension, but not in pregnancy'
     unclear = UNCLEAR
     if reply.asked:  # the question's own 'not'
         if not any(told[at] in DENYING for at in span):
@@ -225,7 +238,9 @@ def _in_words_of_question(reply: Reply, place: Place, clause: Clause) -> Status 
     if place.text and {*reply.options.texts[min(place.letters)]} <= reply.question.words:
         return None
     said = (word for at in span if told[at] in OTHERS for word in words[at].split())
-    wholly = answers(said, reply.question)
+    behind = range(end, place.end + len(clause.behind))
+    later = (word for at in behind if told[at] in OTHERS for word in words[at].split())
+    wholly = None if RULES.ROW_OF.match(clause.behind) else answers(said, later, reply.question)
     before = place.start
     echoed = OTHERS + KIND["article"] + (DENYING if reply.asked else "")
     while before > start and told[before - 1] in echoed:

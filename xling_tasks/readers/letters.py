@@ -124,6 +124,9 @@ class _Reader(Reply):
             chosen = self._last_word(places)
             if chosen is None or (opening and opening.letters != chosen.letters):
                 return None
+        if chosen and any(p.letters == chosen.letters and not p.text for p in places):
+            # 'Answer: B. ... so it is <its text>. <Other texts> ...'
+            chosen = chosen._replace(text=False)
         if chosen and self._true_ones_instead(chosen):
             return None
         if chosen and self.stands(chosen):

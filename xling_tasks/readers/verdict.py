@@ -319,7 +319,10 @@ class _Reader:
 
         if (RULES.AGAINST_YES if verdict == YES else RULES.AGAINST_NO).search(kinds):
             return True
+        twice = self._opening() == verdict and verdict in self._statements()
         for clause in RULES.CLAUSES.finditer(kinds):
+            if twice and RULES.GOES_ON_SO.match(kinds, clause.end()):
+                continue  # 'No, the answer is incorrect. Yes, adults should ...'
             granted = conceded(clause.end()) or conceded(clause.end(), RULES.CONCEDED_WORD)
             label = RULES.LABELLED.match(kinds, clause.end())  # 'Correct: No'
             if bare_value(clause[0]) == 1 - verdict and not (granted or label):

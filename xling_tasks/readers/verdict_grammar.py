@@ -83,6 +83,9 @@ DOUBTS = [^wrong]
 # 'It raises blood pressure, so it is dangerous': the drug is.
 HARMS = (?<=(?:^|ENDS) [^ENDS noun opinion]*[word foreign][^ENDS noun opinion]* so comma?
  [subject adverb is comma]{0,4}) wrong
+# 'Yes, the answer is correct: no, one should not ...' repeats what the answer says.
+RESTATED = (?<=^ [bullet open]* [yes no] comma [^ENDS colon]* [right wrong] [^ENDS colon]{0,3}
+ colon) [yes no] comma [^ENDS]*
 HEAD_ALONE = [noun subject adverb word foreign]{1,6} [colon line]*
 HEADING = (?:^|(?<=line)) [adverb right bullet]* (?:[word foreign]? noun word? |ABOUT) [ABOUT
  adverb]* (?:query (?=line [yes no]))? line
@@ -242,6 +245,7 @@ COMES_TO = (?:^|(?<=line)) [bullet adverb right word foreign subject]{0,3} [noun
 # 'Yes, garlic is healthy, but it cures no diabetes': the Yes is not about the answer.
 YES_BUT = START yes comma [^ENDS]* [comma stop] but
 GOES_ON = START ITEM comma [^ENDS]
+GOES_ON_SO = comma [word foreign] [^ENDS]
 ASKS = [right wrong yes no noun fine flawed]
 # A doubt counts where it is about the answer: in the clause of it, or before what is said of it.
 TELLS = (?:[subject noun right wrong fine flawed]|^ [adverb comma opinion]* [yes no])

@@ -196,6 +196,8 @@ def _led(kinds: str, words: list[str]) -> str:
         )
     if has(kinds, "line"):
         kinds = RULES.HEADING.sub(lambda match: match[0][:-1] + KIND["colon"], kinds)
+    if has(kinds, "colon"):
+        kinds = RULES.RESTATED.sub(lambda match: KIND["word"] * len(match[0]), kinds)
     asked = RULES.ASKED_ONLY.match(kinds) if has(kinds, "query") else None
     if asked:
         said = "yes" if has(asked["says"], "is") else "no"
