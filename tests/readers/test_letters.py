@@ -238,7 +238,7 @@ def test_replies_in_the_manner_of_models_are_never_read_wrong():
             wrong.append((line["of"], line["reply"], line["may_be"], read))
         unread += not read and "" not in line["may_be"]
     assert wrong == []
-    assert unread <= 210  # of 2,824 that say something
+    assert unread <= 226  # of 3,064 that say something
 
 
 BLOCKS = {"A": "Aspirin", "B": "Ibuprofen", "C": "Paracetamol", "D": "Naproxen", "E": "Codeine"}
