@@ -25,8 +25,17 @@ from tqdm import tqdm
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 if "PYTEST_XDIST_WORKER" in os.environ:
-    # A worker per core: more threads than that wait for each other, and waiting is work for them.
+    # Workers fill the cores: more threads than that wait for each other, and waiting is work for them.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """A worker more than cores: who waits for a server, a browser or a process leaves one idle."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ or not hasattr(os, "sched_getaffinity"):
+        return None
+    return len(os.sched_getaffinity(0)) + 1
+
 
 # The lock of tqdm's bars is one for a process and its forks: a fork that is killed while it draws would
 # keep it for ever.
