@@ -108,8 +108,10 @@ class _Letters(Lexer):
 
     def _joins(self, at: int) -> bool:
         """Whether a hyphen joins two words, which may stand without it, too."""
+        if self.raw[at] != "-":
+            return False
         around = self.raw[max(at - 1, 0) : at] + self.raw[at + 1 : at + 2]
-        glued = self.raw[at] == "-" and self.glued(at) and self.glued(at + 1)
+        glued = self.glued(at) and self.glued(at + 1)
         return glued and all(word[-1].isalpha() and word[0].isalpha() for word in around)
 
     def _says_nothing(self, word: str) -> bool:

@@ -102,7 +102,7 @@ class Reply:
     ) -> None:
         kinds = RULES.OFFER.sub("", _as_asked(tokens, asked)).rstrip(LINES)
         kinds = RULES.INTERJECTED.sub(lambda match: KIND["article"] * len(match[0]), kinds)
-        if not yes_or_no(options):
+        if has(kinds, "refusal") and not yes_or_no(options):
             kinds = RULES.OPTION_CANNOT.sub(KIND["not"], kinds)
         kinds = RULES.HEADING.sub(lambda match: match[0][:-1] + KIND["colon"], kinds)
         self.tokens, self.told = tokens, _without_granted(kinds)

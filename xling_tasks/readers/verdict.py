@@ -59,7 +59,8 @@ def read_verdict(reply: str, answer: str | None = None) -> int | None:
         return None
     cut = without_next_question(text)
     # '## Evaluation', and then the question again
-    text = (text if RULES.HEAD_ALONE.fullmatch(lex_verdict(cut.strip()).kinds) else cut).strip()
+    head_alone = cut != text and RULES.HEAD_ALONE.fullmatch(lex_verdict(cut.strip()).kinds)
+    text = (text if head_alone else cut).strip()
     if answer:
         text = without_echo(text, undressed(one_form(answer[:_LONGEST])))
     keyed = of_json(text)
@@ -319,13 +320,14 @@ class _Reader:
 
         if (RULES.AGAINST_YES if verdict == YES else RULES.AGAINST_NO).search(kinds):
             return True
-        twice = self._opening() == verdict and verdict in self._statements()
         for clause in RULES.CLAUSES.finditer(kinds):
-            if twice and RULES.GOES_ON_SO.match(kinds, clause.end()):
-                continue  # 'No, the answer is incorrect. Yes, adults should ...'
             granted = conceded(clause.end()) or conceded(clause.end(), RULES.CONCEDED_WORD)
             label = RULES.LABELLED.match(kinds, clause.end())  # 'Correct: No'
-            if bare_value(clause[0]) == 1 - verdict and not (granted or label):
+            if bare_value(clause[0]) != 1 - verdict or granted or label:
+                continue
+            goes_on = RULES.GOES_ON_SO.match(kinds, clause.end())
+            twice = goes_on and self._opening() == verdict and verdict in self._statements()
+            if not twice:  # 'No, the answer is incorrect. Yes, adults should ...'
                 return True
         for start in RULES.STARTS.finditer(kinds):
             match = self._statement(start.start(), len(kinds))
