@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import regex
 
+from xling_tasks.readers.kinds import ASKS
 from xling_tasks.readers.lexicon import CHARACTER, WORDS, lexicon, plain
 from xling_tasks.readers.options import stem
 from xling_tasks.readers.plain import one_form
@@ -21,6 +22,8 @@ _SHORTEST = 4  # characters of a word that may say something; with one more it d
 _MOSTLY = 0.66  # of the roots of a sentence are the question's
 _MOST = 0.6  # of the roots of the question's last sentence are said again
 _ENDS = regex.compile(r"(?<=[.?!。？！;；])\s*|\n")
+_SHORT = 30  # characters: with fewer the sentence before says what is asked for, too
+_DENSE = 4  # letters more that a Chinese or Japanese character stands for
 _OF_CHARACTER = 2  # a Chinese or Japanese character says as much as two letters
 _KANA = regex.compile(r"\p{Hiragana}")
 _SIGN = regex.compile(r".*\d|[a-df-np-tv-xz]$")  # 'B1', 'vitamin C'; 'y', 'o', 'e' are words
@@ -33,26 +36,39 @@ class Asked(NamedTuple):
         every: The roots of its words.
         last: Those of its last sentence.
         words: Its words.
-        false: Whether its last sentence calls something false ('is incorrect', not 'except').
+        asks: What its last sentence asks for: what is 'false', 'not' so, 'against' it, or ''.
+        wrong: Whether that sentence calls something wrong ('is incorrect'; 'except' calls nothing).
     """
 
     every: frozenset[str]
     last: frozenset[str]
     words: frozenset[str]
-    false: bool
+    asks: str
+    wrong: bool
 
 
 @functools.lru_cache(maxsize=4096)
 def asked_words(question: str) -> Asked:
     """What a question says."""
-    text = one_form(question)
-    parts = [part for part in _ENDS.split(text) if part and part.strip()]
-    words = [plain(word) for word in WORDS.findall(text)]
-    last = WORDS.findall(parts[-1]) if parts else []
-    low = [plain(word) for word in last if not word.isspace()]
-    wrong = lexicon(names="wrong")
-    false = any(wrong.longest(low, at) for at in range(len(low)))
-    return Asked(roots(words), roots(low), frozenset(map(stem, words)), false)
+    parts = [part for part in _ENDS.split(one_form(question)) if part and part.strip()]
+    said = [[plain(word) for word in WORDS.findall(part) if not word.isspace()] for part in parts]
+    last = said[-1] if said else []
+    asks = _phrases(last, ASKS)
+    wrong = bool(_phrases(last, "wrong"))
+    size = len(parts[-1]) + _DENSE * len(CHARACTER.findall(parts[-1])) if parts else 0
+    if size < _SHORT and len(said) > 1:  # '..., EXCEPT one. Which?'; no 'she is not pale'
+        asks |= _phrases(said[-2], ASKS) - {"asks_not"}
+        wrong = wrong or bool(_phrases(said[-2], "wrong"))
+    every = [word for words in said for word in words]
+    # False statements before what is not so; 'not contraindicated' is not what speaks against.
+    first = min(asks - {"asks_against"} or asks, default="").removeprefix("asks_")
+    return Asked(roots(every), roots(last), frozenset(map(stem, every)), first, wrong)
+
+
+def _phrases(words: list[str], kinds: str) -> set[str]:
+    """The kinds of a dictionary's phrases that words have."""
+    found = (lexicon(names=kinds).longest(words, at) for at in range(len(words)))
+    return {phrase[1] for phrase in found if phrase}
 
 
 def roots(words: Iterable[str]) -> frozenset[str]:
@@ -72,7 +88,7 @@ def echoes(said: Iterable[str], asked: Asked) -> bool:
 
 
 def answers(said: Iterable[str], later: Iterable[str], asked: Asked) -> bool | None:
-    """Whether a sentence says what was asked: False where it says little else, None where it does.
+    """Whether a clause says little but what was asked (else None), and nothing but that (True).
 
     Args:
         said: The words of a clause, without the option's and those of phrases.
@@ -81,7 +97,8 @@ def answers(said: Iterable[str], later: Iterable[str], asked: Asked) -> bool | N
         asked: The question.
 
     Returns:
-        True where it says nothing but words of the question, or most of its last sentence.
+        True where it says words of the question alone, or most of its last sentence; False where
+        it says a little more; None where it says something else.
     """
     all_said = roots(said)
     known = all_said & asked.every

@@ -42,7 +42,7 @@ def false_one(reply: Reply) -> frozenset[str] | None:
     if len(false) != 1 or len(false[0]) != 1 or false[0] & true:
         return None
     # 'A is incorrect' where an exception is asked for: as a statement, or as the answer?
-    alone = reply.question.false and (not unsaid or false[0] in concluded)
+    alone = reply.question.wrong and (not unsaid or false[0] in concluded)
     return false[0] if alone or len(left) == 1 else None
 
 

@@ -13,10 +13,6 @@ from xling_tasks.readers.lexer import Tokens
 from xling_tasks.readers.lexicon import lexicon
 from xling_tasks.readers.options import TELLING, Options, stem
 
-_NO = {*["нет", "no", "non", "否", "いいえ", "false"]}
-_YES_NO = {*["да", "yes", "oui", "sí", "是", "はい", "true"]} | _NO
-
-
 LETTER, TEXT, PROSE, WORD, WRONG = tuple(row("letter text prose word wrong"))
 WITHIN_ITEM = row(
     "stop colon dash tick open close open_square close_square option answer label end"
@@ -45,13 +41,6 @@ def _as_asked(tokens: Tokens, asked: str) -> str:
     # 'D is ruled out' doesn't say that it is false, where that is asked for.
     excluded = "not" if asked and asked != "against" else "wrong"
     return "".join(kinds).replace(KIND["excluded"], KIND[excluded])
-
-
-def yes_or_no(options: Options) -> bool:
-    """Whether the options are a Yes and a No."""
-    return len(options.keys) == 2 and all(
-        len(words) == 1 and words[0] in _YES_NO for words in options.texts.values()
-    )
 
 
 class Place(NamedTuple):
@@ -85,8 +74,8 @@ class Reply:
         several: Whether the question allows more than one letter.
         cut: Whether the reply may have been cut off.
         verbatim: Whether it is a list of options as a prompt has them, and nothing else.
-        asked: What the question asks for (`lexicon.asks_for`).
-        question: The words of the question.
+        question: What the question says.
+        asked: What it asks for, if that is 'false' or 'not' so.
     """
 
     def __init__(
@@ -97,19 +86,18 @@ class Reply:
         *,
         cut: bool,
         verbatim: bool,
-        asked: str,
         question: Asked,
     ) -> None:
-        kinds = RULES.OFFER.sub("", _as_asked(tokens, asked)).rstrip(LINES)
+        kinds = RULES.OFFER.sub("", _as_asked(tokens, question.asks)).rstrip(LINES)
         kinds = RULES.INTERJECTED.sub(lambda match: KIND["article"] * len(match[0]), kinds)
-        if has(kinds, "refusal") and not yes_or_no(options):
+        if has(kinds, "refusal") and not options.yes_or_no:
             kinds = RULES.OPTION_CANNOT.sub(KIND["not"], kinds)
         kinds = RULES.HEADING.sub(lambda match: match[0][:-1] + KIND["colon"], kinds)
         self.tokens, self.told = tokens, _without_granted(kinds)
         self.kinds = self.told.translate({ord(kind): WORD for kind in row("looks advised has")})
         self.question = question
         self.options, self.several, self.cut, self.verbatim = options, several, cut, verbatim
-        self.keys, self.asked = options.keys, asked.removeprefix("against")
+        self.keys, self.asked = options.keys, question.asks.removeprefix("against")
         self.heads = [match.end() for match in RULES.HEAD_LINE.finditer(self.kinds)]
 
     def place(self, match: regex.Match[str] | None) -> Place | None:
@@ -158,10 +146,6 @@ class Reply:
             return None  # letters by number, or one to a paragraph: answers to several questions?
         text = LETTER not in self.kinds[start:end]
         return Place(start, match.end(), frozenset(letters), text=text)
-
-    def yes_or_no(self) -> bool:
-        """Whether the options are a Yes and a No, with which a sentence may go on after a comma."""
-        return yes_or_no(self.options)
 
     def unfinished(self, place: Place) -> bool:
         """Whether a list goes on after what could be read of it, or may have been cut off."""
@@ -311,7 +295,7 @@ class Reply:
             return False
         others = self.mentioned(tail_start, tail_start + len(tail)) - place.letters
         wrong = tail.find(KIND["wrong"])
-        denies = self.yes_or_no() and self.options.texts[min(place.letters)][0] in _NO
+        denies = min(place.letters) == self.options.denial
         if wrong >= 0 and not others and not denies and not has(tail[:wrong], "because aside"):
             return False
         return not others or bool(RULES.DENIES_ANOTHER.search(tail))

@@ -26,7 +26,7 @@ def row_letters(reply: Reply, answer: frozenset[str]) -> frozenset[str] | None:
             for match in pattern.finditer(reply.kinds)
             if not match.start() or reply.kinds[match.start() - 1] in BEFORE_ROW
         ]
-        if reply.yes_or_no() and len(rows) == 1 and TEXT in rows[0]["head"]:
+        if reply.options.yes_or_no and len(rows) == 1 and TEXT in rows[0]["head"]:
             return None  # 'No. That is wrong.' of options that are Yes and No
         spoken = all(_spoken(reply, row) for row in rows)
         if answer and rows and all(_denies(row, reply, answer) for row in rows):

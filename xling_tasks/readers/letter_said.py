@@ -83,12 +83,9 @@ def answer_said(reply: Reply) -> frozenset[str] | None:
     stated = not reply.several and any(m.status in OUTRIGHT for m in own)
     # 'I first thought of A, but ...; it is B': a doubt before a letter may be left behind.
     left = {Status.DENIED}
-    if last.lettered and not reply.several and others:
-        left |= (
-            {Status.DOUBTED, Status.TOGETHER}
-            if has(reply.told[others[0].at : last.at], "but")
-            else set()
-        )
+    behind = last.lettered and not reply.several and bool(others)
+    if behind and has(reply.told[others[0].at : last.at], "but"):
+        left |= {Status.DOUBTED, Status.TOGETHER}
     hints = {m.letters for m in others if m.status is Status.HINTED and m.at < last.at}
     for letters, status in _last_said(others).items():
         hint = last.status is Status.ANSWERED and status is Status.HINTED and letters in hints
@@ -147,7 +144,7 @@ def _mentions(reply: Reply) -> Iterator[Mention]:
         if place is None:
             letters = reply.letters_in(match.span("list"))
             yield Mention(match.start(), letters, Status.DOUBTED)
-        elif not place.text or not reply.yes_or_no():
+        elif not place.text or not reply.options.yes_or_no:
             yield Mention(place.start, place.letters, _status(reply, place), not place.text)
     yield from _strays(reply, at, len(reply.told))
 
@@ -169,7 +166,7 @@ def _strays(reply: Reply, start: int, end: int) -> Iterator[Mention]:
 def _status(reply: Reply, place: Place) -> Status:
     """What is said of the options of a list."""
     clause = Clause.around(reply.told, place.start, place.end)
-    if clause.reason() and not _asked_to_look(reply, place, clause, "because"):
+    if clause.reason() and not _asked_why(reply, place, clause):
         return Status.REASON
     if clause.all_others_wrong():
         return Status.STATED
@@ -183,9 +180,9 @@ def _status(reply: Reply, place: Place) -> Status:
         return Status.DOUBTED
     if _beside(reply, place, clause):
         return Status.TOGETHER
-    asked_not = _in_words_of_question(reply, place, clause) if reply.asked else None
-    if asked_not is Status.ANSWERED:
-        return asked_not
+    answered = _in_words_of_question(reply, place, clause)
+    if reply.asked and answered is Status.ANSWERED:
+        return answered
     if RULES.DENIES_ONE.search(clause.words):
         unclear = reply.several and has(clause.after, "aside")
         return Status.DOUBTED if unclear or RULES.NOT_WRONG.search(clause.words) else Status.DENIED
@@ -196,9 +193,7 @@ def _status(reply: Reply, place: Place) -> Status:
         return said  # 'One may choose:', and all options, a line each
     if not clause.looked_at() or _asked_to_look(reply, place, clause):
         said = (_said_of_text if place.text else _said_of_letters)(reply, place, clause)
-        if len(place.letters) == 1:
-            answered = _in_words_of_question(reply, place, clause)
-            said = answered if answered and said is not Status.STATED else said
+        said = answered if answered and said is not Status.STATED else said
     discussed = said is Status.DISCUSSED
     if discussed and RULES.DENIES_ONE.search(clause.rest):
         return Status.DENIED
@@ -208,48 +203,62 @@ def _status(reply: Reply, place: Place) -> Status:
     return Status.DOUBTED if back and not discussed else said
 
 
-def _asked_to_look(reply: Reply, place: Place, clause: Clause, kind: str = "looks") -> bool:
-    """Whether words of a kind are the question's own ('monitored', 'is due to injury of which')."""
+def _around(place: Place, clause: Clause) -> list[int]:
+    """The tokens of a sentence up to the end of a clause, without the option's own."""
     start, end = place.start - len(clause.before_all), place.end + len(clause.after)
-    words = (reply.tokens.words[at] for at in range(start, end) if has(reply.told[at], kind))
-    own = reply.question.words
-    return all(
-        echoes(each.split(), reply.question)
-        if kind == "looks"
-        else {*map(stem, each.split())} <= own
-        for each in words
-    )
+    return [*range(start, place.start), *range(place.end, end)]
+
+
+def _asked_to_look(reply: Reply, place: Place, clause: Clause) -> bool:
+    """Whether what looks at options is the question's own word ('What is to be monitored?')."""
+    looks = (at for at in _around(place, clause) if has(reply.told[at], "looks"))
+    return all(echoes(reply.tokens.words[at].split(), reply.question) for at in looks)
+
+
+def _asked_why(reply: Reply, place: Place, clause: Clause) -> bool:
+    """Whether what gives a reason is the question's own ('is due to injury of which nerve?')."""
+    whys = (at for at in _around(place, clause) if has(reply.told[at], "because"))
+    said = {stem(word) for at in whys for word in reply.tokens.words[at].split()}
+    return said <= reply.question.words
 
 
 def _in_words_of_question(reply: Reply, place: Place, clause: Clause) -> Status | None:
-    """What is said of an option whose sentence says else but what the question does."""
+    """What is said of an option whose clause says little but what the question does."""
     words, told = reply.tokens.words, reply.told
-    start, end = place.start - len(clause.before_all), place.end + len(clause.after)
-    span = [*range(start, place.start), *range(place.end, end)]
-    if reply.several or has(clause.rest, LIMITING):
+    around = _around(place, clause)
+    if reply.several or len(place.letters) > 1 or has(clause.rest, LIMITING):
         return None  # 'It is used for hypertension, but not in pregnancy'
     unclear = UNCLEAR
     if reply.asked:  # the question's own 'not'
-        if not any(told[at] in DENYING for at in span):
+        if not any(told[at] in DENYING for at in around):
             return None
         unclear = UNCLEAR.translate(dict.fromkeys(map(ord, DENYING)))
-    if any(told[at] in unclear for at in span):
+    if any(told[at] in unclear for at in around) or RULES.ROW_OF.match(clause.behind):
         return None
     if place.text and {*reply.options.texts[min(place.letters)]} <= reply.question.words:
         return None
-    said = (word for at in span if told[at] in OTHERS for word in words[at].split())
+    end = place.end + len(clause.after)
     behind = range(end, place.end + len(clause.behind))
-    later = (word for at in behind if told[at] in OTHERS for word in words[at].split())
-    wholly = None if RULES.ROW_OF.match(clause.behind) else answers(said, later, reply.question)
-    before = place.start
-    echoed = OTHERS + KIND["article"] + (DENYING if reply.asked else "")
-    while before > start and told[before - 1] in echoed:
-        if told[before - 1] in OTHERS and not echoes(words[before - 1].split(), reply.question):
-            break
-        before -= 1
-    if wholly is None or not RULES.PREDICATE.search(told[start:before]):
+    said, later = (
+        [word for at in span if told[at] in OTHERS for word in words[at].split()]
+        for span in (around, behind)
+    )
+    wholly = answers(said, later, reply.question)
+    if wholly is None or not RULES.PREDICATE.search(_before_echo(reply, place, clause)):
         return None
     return Status.ANSWERED if wholly else Status.HINTED
+
+
+def _before_echo(reply: Reply, place: Place, clause: Clause) -> str:
+    """The kinds of a sentence before an option, without words of the question beside it."""
+    before, start = place.start, place.start - len(clause.before_all)
+    echoed = OTHERS + KIND["article"] + (DENYING if reply.asked else "")
+    while before > start and reply.told[before - 1] in echoed:
+        other = reply.told[before - 1] in OTHERS
+        if other and not echoes(reply.tokens.words[before - 1].split(), reply.question):
+            break
+        before -= 1
+    return reply.told[start:before]
 
 
 def _goes_into_words(reply: Reply, place: Place) -> bool:

@@ -27,7 +27,6 @@ from xling_tasks.readers.letter_lexer import lex
 from xling_tasks.readers.letter_reply import LETTER, LINES, TEXT, Place, Reply
 from xling_tasks.readers.letter_rows import marked_line, row_letters, true_ones
 from xling_tasks.readers.letter_said import answer_said
-from xling_tasks.readers.lexicon import asks_for
 from xling_tasks.readers.options import options_of
 from xling_tasks.readers.plain import after_question, bare, without_next_question
 
@@ -75,11 +74,8 @@ def read_letters(
     if echoed and {key for value in tokens.values for key in value} < set(known.keys):
         return None  # a question of its own, and not the one that was asked
     verbatim = bool(_PROMPT_LIST.fullmatch(text))
-    reader = _Reader(
-        tokens, known, several, cut=cut, verbatim=verbatim, asked=asks_for(question),
-        question=asked_words(question),
-    )  # fmt: skip
-    return reader.read()
+    asked = asked_words(question)
+    return _Reader(tokens, known, several, cut=cut, verbatim=verbatim, question=asked).read()
 
 
 def named_letters(reply: str, options: Mapping[str, str]) -> frozenset[str]:
@@ -165,7 +161,7 @@ class _Reader(Reply):
         match = RULES.OPENING.match(kinds)
         if match is None:
             match = RULES.OPENING_TEXT.match(kinds)
-            if match and LETTER not in match["list"] and not self.yes_or_no():
+            if match and LETTER not in match["list"] and not self.options.yes_or_no:
                 match = None
         place = self.place(match)
         if (

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import regex
 
-from xling_tasks.readers.kinds import ASKS, PHRASES
+from xling_tasks.readers.kinds import PHRASES
 from xling_tasks.readers.phrase_files import of_part, phrases
 from xling_tasks.readers.plain import BULLET, FINAL, one_form
 
@@ -33,8 +33,6 @@ WORDS = regex.compile(
 )
 CHARACTER = regex.compile(rf"[{_NO_SPACES}]")
 _SHORTEST_STEM = 2
-_SHORT_QUESTION = 30  # characters: with fewer the sentence before says what is asked for, too
-_DENSE = 4  # letters more that a Chinese or Japanese character stands for
 _TWICE = regex.compile(r"(\p{L})\1+")
 _LONG = 5  # characters; shorter words differ by accents alone ('ou', 'où')
 
@@ -126,21 +124,3 @@ def lexicon(part: str = "", names: str = "") -> Lexicon:
             if kind in kinds:
                 merged.setdefault(kind, {}).update(dict.fromkeys(texts))
     return Lexicon(merged)
-
-
-@functools.lru_cache(maxsize=4096)
-def asks_for(question: str) -> str:
-    """What a question's last sentence asks for: what is 'false', 'not' so, 'against' it, or ''."""
-    parts = [part for part in regex.split(r"(?<=[.?!。？！;；])\s*|\n", question) if part.strip()]
-    asked = _asked_in(parts[-1]) if parts else set()
-    size = len(parts[-1]) + _DENSE * len(CHARACTER.findall(parts[-1])) if parts else 0
-    if size < _SHORT_QUESTION and len(parts) > 1:  # '..., EXCEPT one. Which?'; no 'she is not pale'
-        asked |= _asked_in(parts[-2]) - {"asks_not"}
-    # False statements before what is not so; 'not contraindicated' is not what speaks against.
-    return min(asked - {"asks_against"} or asked, default="").removeprefix("asks_")
-
-
-def _asked_in(sentence: str) -> set[str]:
-    words = [plain(word) for word in WORDS.findall(sentence) if not word.isspace()]
-    negative = lexicon(names=ASKS)
-    return {match[1] for at in range(len(words)) if (match := negative.longest(words, at))}

@@ -27,6 +27,8 @@ def stem(word: str) -> str:
     return _ENDING.sub("", word) if "а" <= word[0] <= "я" else word
 
 
+_NO = {*["нет", "no", "non", "否", "いいえ", "false"]}
+_YES_NO = {*["да", "yes", "oui", "sí", "是", "はい", "true"]} | _NO
 _TWO_NAMES = regex.compile(r" *(\p{L}[\p{L} -]{3,}?) *\((\p{L}[\p{L}-]{4,})\) *")
 _HYPHEN = regex.compile(r"(?<=\p{L})-(?=\p{L})")
 
@@ -37,6 +39,10 @@ class Options:
     def __init__(self, options: Mapping[str, str]) -> None:
         self.keys = sorted(options)
         self.texts = {key: words_of(undressed(one_form(options[key]))) for key in self.keys}
+        alone = {key: words[0] for key, words in self.texts.items() if len(words) == 1}
+        # Whether they are a Yes and a No, with which a sentence may go on after a comma.
+        self.yes_or_no = len(self.keys) == len(alone) == 2 and {*alone.values()} <= _YES_NO
+        self.denial = next((key for key in alone if self.yes_or_no and alone[key] in _NO), "")
         self.sentences = any(text.rstrip().endswith("。") for text in options.values())
         raw = {key: words_of(one_form(options[key])) for key in self.keys}
         self.longest_text = max(map(len, self.texts.values()), default=0)

@@ -113,8 +113,6 @@ class _Lexer(Lexer):
                 kinds[i] = KIND["right"]
             elif said == ["不", "是"] and has(after, "wrong"):
                 kinds[i] = KIND["not"]
-            elif said == ["不", "是"] and self.low[end : end + 4] == [*"正确答案"]:
-                kinds[i : i + 2] = row("not right")
             elif said == ["是"]:
                 joins = not has(after, "stop comma line query open close" + " colon" * (not about))
                 led = about or has(before, "foreign adverb offer opinion doubt so or")
