@@ -33,7 +33,7 @@ def read_yaml(path: Path, kind: Any = SAFE) -> Any:
     """
     loader = None
     try:
-        loader = kind(path.read_text(encoding="utf-8"))
+        loader = kind(path.read_text(encoding="utf-8-sig"))
         node = loader.get_single_node()
         _refuse(str(path), node)
         return None if node is None else loader.construct_document(node)

@@ -11,13 +11,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-import yaml
+from xling_metrics.yaml_file import read_yaml
 
 from xling_tasks import __version__
 from xling_tasks.errors import SettingError, XlingError
 
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_ROWS = yaml.load(Path(__file__).with_name("cli.yaml").read_text(encoding="utf-8"), Loader=_Loader)
+_ROWS = read_yaml(Path(__file__).with_name("cli.yaml"))
 GROUPS: dict[str, dict[str, dict[str, Any]]] = _ROWS["commands"]
 """The commands by when one needs them, the most used first: name -> its row of `cli.yaml`."""
 

@@ -248,15 +248,18 @@ def test_the_table_of_commands_says_what_their_modules_know():
     options = parsed(["report", "out"])
     assert (options.n_resamples, options.level) == (RESAMPLES, LEVEL)
     choices = {"--accept": MAY_BE_ACCEPTED, "--only": tuple(KINDS), "--backend": BACKENDS}
+    met = set()
     for name, row in COMMANDS.items():
         parser = argparse.ArgumentParser(prog=name)
         describe(parser, row)
         for _, item in arguments_of(parser, name):
             for word in choices.keys() & {*item.option_strings}:
                 assert tuple(item.choices) == choices[word]
+                met.add(word)
         for own in (row, *row.get("kinds", {}).values()):
             module, _, function = own.get("run", "cli:main").partition(":")
             assert callable(getattr(import_module(f"xling_tasks.{module}"), function))
+    assert met == choices.keys()
 
 
 @pytest.mark.core

@@ -437,7 +437,8 @@ def test_a_gated_dataset(hub, monkeypatch):
     assert len(asked) == 4  # two questions per repository, not per dataset
     hub.gated = True
     check = lines()["data liveqa"]
-    assert check["status"] == "warn" and "GatedRepoError" in check["text"]
+    assert check["status"] == "warn" and "gated" in check["text"]
+    assert "GatedRepoError" in check["text"] and "check network" not in check["text"]
     assert "accept the terms at https://huggingface.co/datasets/claws-lab" in check["text"]
     assert "thisisasecret" not in screen()
     assert lines("dataset=a/b")["data liveqa"]["status"] == "fail"

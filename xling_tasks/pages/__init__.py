@@ -8,7 +8,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-import yaml
+from xling_metrics.yaml_file import read_yaml
 
 FOLDER = Path(__file__).parent
 
@@ -21,7 +21,7 @@ def page_file(name: str) -> str:
 @functools.cache
 def texts() -> dict[str, Any]:
     """What commands, tables and pages say at length, by room."""
-    return dict(yaml.safe_load(page_file("texts.yaml")))
+    return dict(read_yaml(FOLDER / "texts.yaml"))
 
 
 def digest(content: str) -> str:

@@ -264,17 +264,23 @@ def encoder(settings: Settings, name: str, offline: bool) -> Iterator[Line]:
     arguments = json.loads(spec.arguments)
     model = arguments.pop("model")
     without = "no bertscore_* and sim_sent_*"
-    if find_spec("torch") is None or find_spec("transformers") is None:
+    missing = [package for package in ("torch", "transformers") if find_spec(package) is None]
+    if missing:
         status = FAIL if setting is spec else OFF
-        yield Line(name, status, f"no torch: {without}", "pip install 'xling-tasks[hf]'")
+        found = f"no {' and no '.join(missing)}: {without}"
+        yield Line(name, status, found, "pip install 'xling-tasks[hf]'")
     elif line := _not_here(name, model, arguments.get("revision"), offline):
         # Without one of its own, a run would go on.
         status = line.status if setting is spec else WARN
         yield replace(line, status=status, found=f"{line.found}: {without}")
     else:
         place = f"{model} ({weights_at(model, arguments.get('revision'))})"
-        loaded = Encoder.load(model, **arguments)
-        yield Line(name, OK, f"{place}, layer {loaded.layer}, on {loaded.device}")
+        try:
+            loaded = Encoder.load(model, **arguments)
+        except Exception as error:  # half a download, a wrong layer, too little memory
+            yield Line(name, FAIL, f"{place}: {in_words(error)}", f"set --metadata {name}=")
+        else:
+            yield Line(name, OK, f"{place}, layer {loaded.layer}, on {loaded.device}")
 
 
 def second(settings: Settings) -> Iterator[Line]:

@@ -12,7 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.commands.datasets import counted_datasets
-from xling_tasks.commands.doctor.checks import FAIL, OFF, OK, WARN, Line, in_words, within
+from xling_tasks.commands.doctor.checks import (
+    FAIL,
+    OFF,
+    OK,
+    WARN,
+    Line,
+    in_words,
+    no_downloads,
+    within,
+)
 from xling_tasks.criteria.against_english import INFORMATION
 from xling_tasks.data.mmedbench_files import find_file
 from xling_tasks.data.own.check import holds_conversations, is_own_file
@@ -78,7 +87,9 @@ def data(settings: Settings) -> Iterator[Line]:
             yield Line(name, status, line.found)
         else:
             repository = str(settings.dataset or record.hub_id)
-            yield _on_hub(name, repository, ask(repository), required=given is not None)
+            problem = ask(repository)
+            cached = _cached(name, counts) if problem else None
+            yield cached or _on_hub(name, repository, problem, FAIL if given else WARN)
     nothing = bool(lines) and all(line.status == OFF for line in lines)
     for line in lines:
         yield Line(line.check, FAIL, line.found) if nothing else line
@@ -119,23 +130,38 @@ def _absent(record: Any, data_dir: str) -> Line | None:
     return None
 
 
-def _on_hub(name: str, repository: str, problem: str, *, required: bool) -> Line:
-    if not problem:
+def _cached(name: str, counts: Callable[[], dict[str, Any]]) -> Line | None:
+    """A line if the Hub's cache has the dataset."""
+    with no_downloads():
+        line = _counted(name, "the Hub's cache", counts)
+    return line if line.status == OK else None
+
+
+def _on_hub(name: str, repository: str, problem: tuple[str, str] | None, failed: str) -> Line:
+    if problem is None:
         return Line(name, OK, f"Hub {repository}: reachable, and its files may be fetched")
-    todo = (
-        f"accept the terms at https://huggingface.co/datasets/{repository}, then hf auth login; or "
-        "--metadata data_dir=FOLDER with the files (README, Real data)"
-    )
-    return Line(name, FAIL if required else WARN, f"Hub {repository}: {problem}", todo)
+    finding, todo = problem
+    folder = "or --metadata data_dir=FOLDER with the files (README, Real runs)"
+    return Line(name, failed, f"Hub {repository}: {finding}", f"{todo}; {folder}")
 
 
-def _hub_problem(repository: str) -> str:
-    """Why a dataset's files cannot be fetched; empty if they can. Nothing is downloaded."""
+def _hub_problem(repository: str) -> tuple[str, str] | None:
+    """Why a dataset's files cannot be fetched, and what to do; None if they can be.
+
+    Nothing is downloaded.
+    """
+    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
+
     try:
         within(HUB_SECONDS, functools.partial(_ask_hub, repository))
+    except GatedRepoError as error:
+        terms = f"accept the terms at https://huggingface.co/datasets/{repository}"
+        return f"gated ({in_words(error):.160})", f"{terms}, then hf auth login"
+    except RepositoryNotFoundError as error:
+        return f"not found, or private ({in_words(error):.160})", "check the name; hf auth login"
     except Exception as error:
-        return f"cannot be reached ({in_words(error):.160})"
-    return ""
+        return f"cannot be reached ({in_words(error):.160})", "check network and proxy"
+    return None
 
 
 def _ask_hub(repository: str) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
+from xling_metrics.yaml_file import YamlError, read_yaml
 
 from xling_tasks.errors import DataError, did_you_mean
 from xling_tasks.secrets import publishable_text
@@ -68,8 +68,10 @@ def _beside(path: Path, ends: set[Path]) -> Path | None:
 
 def _read(path: Path) -> HandedIn:
     try:
-        content: Any = yaml.safe_load(path.read_text(encoding="utf-8-sig")) or {}
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        content: Any = read_yaml(path) or {}
+    except YamlError as error:
+        raise DataError(f"{FILE} cannot be read: {error}") from error
+    except OSError as error:
         raise DataError(f"{path}: cannot be read: {' '.join(str(error).split())}") from error
     if not isinstance(content, Mapping):
         raise DataError(f"{path}: expected keys of {', '.join(_KEYS)}, got {content!r:.40}")
