@@ -128,7 +128,7 @@ def inside(folder: Path) -> Iterator[None]:
 
 def with_all(found: dict[str, Any] | None) -> dict[str, Any] | None:
     """Results in which the bookkeeping stands with the scores; None of ranks that have none."""
-    from xling_tasks.logs.results import with_bookkeeping
+    from xling_tasks.logs.by_language import with_bookkeeping
 
     return found and with_bookkeeping(found)
 

@@ -28,23 +28,35 @@ class Line(NamedTuple):
     content: bytes
 
 
-def loads(text: str | bytes, *, unique: bool = False) -> Any:
+def loads(text: str | bytes, *, unique: bool = False, **how: Any) -> Any:
     """As `json.loads`.
 
     Args:
         text: JSON.
         unique: Whether a key that appears twice is an error; else the last one counts.
+        how: More of `json.loads`.
 
     Raises:
         ValueError: If it is not valid JSON, not UTF-8, or nested deeper than can be read.
     """
     try:
-        return json.loads(text, object_pairs_hook=_once_each if unique else None)
+        return json.loads(text, object_pairs_hook=_once_each if unique else None, **how)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(wrong_in(error)) from None
     except UnicodeDecodeError as error:
         # Its own form holds the whole text, which may be megabytes.
         raise ValueError(str(error)) from None
+
+
+def wrong_in(error: json.JSONDecodeError) -> str:
+    """What is wrong with some JSON, and where; a text of one line has no lines to count."""
+    text = error.doc.rstrip()
+    if error.pos >= len(text):
+        return "it ends too early"
+    line = f"line {error.lineno}, " if "\n" in text else ""
+    return f"{error.msg}: {line}character {error.colno}"
 
 
 def numbered(lines: Iterable[bytes]) -> Iterator[Line]:
@@ -103,6 +115,7 @@ def json_objects(
     Raises:
         DataError: If the file cannot be read; naming the line, if it holds no object.
     """
+    mend = f"every {unit} is one whole object of JSON"
     if content is None:
         lines = read_lines(Path(path), LONGEST if whole else -1)
     else:
@@ -112,9 +125,9 @@ def json_objects(
         try:
             row = loads(line.content, unique=whole)
         except ValueError as error:
-            raise DataError(f"{where}: not valid JSON ({error})") from error
+            raise DataError(f"{where}: not valid JSON ({error}); {mend}") from error
         if not isinstance(row, dict):
-            raise DataError(f"{where}: expected {expected}, got {row!r:.40}")
+            raise DataError(f"{where}: expected {expected}, got {row!r:.40}; {mend}")
         if whole and b"\\u" in line.content and _has_half(row):
             raise DataError(
                 f"{where}: holds half of a character, as \\ud800 alone; write the text again"
@@ -127,7 +140,7 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(row) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice!r:.40} appears twice")
+        raise ValueError(f"the key {twice!r:.40} appears twice; keep one")
     return row
 
 

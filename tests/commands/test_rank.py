@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
 
 import pytest
 from builders import saved, task_of, write_run, write_samples
@@ -457,9 +458,12 @@ def test_errors_before_anything_is_asked(tmp_path, serve):
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="--log_samples"):
         result(tmp_path, outs[0], tmp_path / "empty", *judge)
-    make_run(tmp_path / "alpha/other", [], "fr")
-    with pytest.raises(DataError, match="several models"):
-        result(tmp_path, *outs, *judge)
+    # Another model beside it, in another language or with all that is newest.
+    for language, stamp in (("fr", STAMP), ("en", f"2027{STAMP[4:]}")):
+        make_run(tmp_path / "alpha" / language, [], language, stamp)
+        with pytest.raises(DataError, match="several models; give one's folder: .*/some__model"):
+            result(tmp_path, *outs, *judge)
+        shutil.rmtree(tmp_path / "alpha" / language)
     assert served.requests == []
 
 
@@ -486,7 +490,8 @@ def test_names_newest_file_and_metrics_made_differently(tmp_path, serve):
         signatures = {"bleu1": f"bleu1|tokens:{kind}", "rouge1": "rouge1|same"}
         config = {"metadata": {"xling": {"signatures": signatures}}}
         path = tmp_path / name / f"some__model/results_{stamp}.json"
-        path.write_text(json.dumps({"configs": {"mmedbench_rationale_en": config}}))
+        configs = {"mmedbench_rationale_en": config}
+        path.write_text(json.dumps({"configs": configs, "results": {}, "n-samples": {}}))
     words = [f"one={outs[0]}", *outs[1:], "--judge", json.dumps(served.spec())]
     ranking, _, page = result(tmp_path, *words)
     assert list(ranking["models"]) == ["one", "beta", "gamma"]

@@ -24,7 +24,7 @@ from xling_tasks.cli import parsed
 from xling_tasks.criteria import LABELS
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError
-from xling_tasks.logs.results import with_bookkeeping
+from xling_tasks.logs.by_language import with_bookkeeping
 
 BEGIN, END = "<!-- xling-tasks:begin -->", "<!-- xling-tasks:end -->"
 REAL = huggingface_hub.HfApi

@@ -315,7 +315,7 @@ def test_a_key_that_appears_twice_is_refused(tmp_path):
     path = tmp_path / "f.jsonl"
     path.write_text('{"id": "1", "question_en": "a?"}\n{"id": "2", "question_en": "b?", '
                     '"question_en": "c?"}', encoding="utf-8")  # fmt: skip
-    assert "row 2: not valid JSON (the key 'question_en' appears twice)" in raised(path)
+    assert "row 2: not valid JSON (the key 'question_en' appears twice; keep one)" in raised(path)
 
 
 def test_odd_ids_do_not_break_and_alike_ones_are_named(tmp_path):

@@ -11,7 +11,8 @@ from own_rubric_parts import by_words, conversation, write
 
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.data.records import RECORDS
-from xling_tasks.logs.results import read_results, with_bookkeeping
+from xling_tasks.logs.by_language import with_bookkeeping
+from xling_tasks.logs.results import read_results
 from xling_tasks.tasks.metric import Carried, DocumentValues
 
 C = "xlinghealth_correctness_demo_en"

@@ -116,6 +116,7 @@ MUST_SAY = {
     ("report", "results"),
     ("report", "samples"),
     ("compare", "results"),
+    ("annotate", "results"),
     ("annotate", "samples"),
 }
 UNREAD = {

@@ -17,7 +17,6 @@ without text; a wrong option worded like a right one) is left out, counted and n
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import re
@@ -28,7 +27,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from xling_tasks.errors import DataError, did_you_mean
-from xling_tasks.safe_json import numbered
+from xling_tasks.safe_json import loads, numbered
 
 _SEPARATORS = re.compile(r"""[\s,;/|&+、・\[\]()'"]+""")
 _LABEL = re.compile(r"\s*\(?([A-Z])\s*[.):：、．）]")
@@ -100,16 +99,13 @@ class _Row:
         place = f"{file}, row {number}"
         try:
             # Numbers stay as written: an option 0.10 is not 0.1.
-            fields = json.loads(
-                line.decode("utf-8"),
-                parse_int=str,
-                parse_float=str,
-                parse_constant=lambda _: None,
-                object_pairs_hook=functools.partial(_no_repeats, place),
-            )
+            fields = loads(
+                line.decode("utf-8"), unique=True,
+                parse_int=str, parse_float=str, parse_constant=lambda _: None,
+            )  # fmt: skip
         except UnicodeDecodeError as error:
             raise DataError(f"{place}: not UTF-8 ({error}); save the file as UTF-8") from error
-        except (json.JSONDecodeError, RecursionError) as error:
+        except ValueError as error:
             raise DataError(f"{place}: not valid JSON ({error})") from error
         if not isinstance(fields, dict):
             raise DataError(f"{place}: expected an object, got {fields!r:.40}")
@@ -134,14 +130,6 @@ class _Row:
         if any("\ud800" <= character <= "\udfff" for character in value):
             self.fail(field, "half a character (a lone UTF-16 surrogate)")
         return value.strip()
-
-
-def _no_repeats(place: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; a name that stands in it twice, such as an option's letter, is an error."""
-    repeated = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
-    if repeated:
-        raise DataError(f"{place}, field {repeated[0]!r}: appears twice in one object; keep one")
-    return dict(pairs)
 
 
 def _question(row: _Row, prefix: str, notes: Counter[str]) -> Question:

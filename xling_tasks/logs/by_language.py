@@ -1,4 +1,4 @@
-"""Results of tasks with several languages in one, read as one task per language.
+"""Results of tasks with several languages in one, read as one task per language; older forms.
 
 The tasks over users' own questions (`xling_own_*`) ask a question in all its languages in one
 document. What they record of each language (`parts` in their record) is enough to read results and
@@ -23,6 +23,25 @@ def recorded(configs: Any, task: str) -> dict[str, Any]:
         return dict(configs[task]["metadata"]["xling"])
     except (LookupError, TypeError, ValueError):
         return {}
+
+
+def with_bookkeeping(content: Mapping[str, Any]) -> dict[str, Any]:
+    """A results file's content, in which what tasks recorded beside their scores stands with these.
+
+    Up to some version of 0.2 it was written so; readers need to know one form only. What is no
+    mapping stays as it is: it is refused where contents are checked.
+    """
+    results = content.get("results")
+    if not isinstance(results, Mapping):
+        return dict(content)
+    whole = {}
+    for task, scores in results.items():
+        kept = recorded(content.get("configs"), task).get("bookkeeping")
+        whole[task] = scores
+        if isinstance(kept, Mapping) and isinstance(scores, Mapping):
+            more = {f"{name},none": value for name, value in kept.items()}
+            whole[task] = {**scores, **more, **scores}
+    return {**content, "results": whole}
 
 
 def language_names(configs: Any, task: str) -> Any:

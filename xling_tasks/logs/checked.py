@@ -23,7 +23,8 @@ LARGEST = 1e300
 
 _LONGEST = 200
 
-_AGAIN = "copy the file again, or run the task again"
+AGAIN = "copy the file again, or run the task again"
+"""What to do about a damaged file of a run."""
 
 
 def check_results(path: Path, content: Any) -> dict[str, Any]:
@@ -142,7 +143,7 @@ def _mapping(path: Path, value: Any, place: str) -> dict[str, Any]:
 
 
 def _wrong(path: Path, place: str, why: str) -> DataError:
-    return DataError(f"{path}, {place}: {why}; {_AGAIN}")
+    return DataError(f"{path}, {place}: {why}; {AGAIN}")
 
 
 def check_numbers(name: str, value: Any) -> None:
@@ -171,7 +172,7 @@ def reading(place: object) -> Iterator[None]:
         raise
     except _ODD as e:
         said = " ".join(f"{type(e).__name__}: {e}".split())
-        raise DataError(f"{place}: cannot be made sense of ({said:.200}); {_AGAIN}") from e
+        raise DataError(f"{place}: cannot be made sense of ({said:.200}); {AGAIN}") from e
 
 
 _TEXTS = frozenset({"doc", "target", "arguments", "resps", "filtered_resps"})

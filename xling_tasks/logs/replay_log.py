@@ -11,6 +11,7 @@ import functools
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,9 +19,8 @@ from xling_tasks.errors import DataError
 from xling_tasks.log import log
 from xling_tasks.logs.answers import FORMAT, doc_digest, read_requests
 from xling_tasks.logs.by_language import recorded
-from xling_tasks.logs.checked import check_results
 from xling_tasks.logs.replay_prompts import Digest, Logged, LoggedPrompt
-from xling_tasks.logs.results import SAMPLES, Results, model_line
+from xling_tasks.logs.results import SAMPLES, Results, model_line, read_run
 from xling_tasks.replies.role import STORES, saved_places, saved_row, saved_rows
 from xling_tasks.safe_json import loads, read_lines
 from xling_tasks.unanswered import missing_in
@@ -289,29 +289,26 @@ def find_logs(folder: Path) -> list[TaskLog]:
 
 
 def _samples(folder: Path) -> Iterator[TaskLog]:
-    read: dict[Path, Results] = {}
+    @functools.cache
+    def written(place: Path, stamp: str) -> Results | None:
+        for path in place.glob(f"*_{stamp}.json"):
+            if run := read_run(path, whole=True):
+                return replace(run, path=place / f"results_{stamp}.json")
+        return None
+
     for path in sorted(folder.rglob("samples_*.jsonl")):
         name = SAMPLES.fullmatch(path.name)
         if name is None:
             continue
         task, stamp = name.groups()
-        beside = next(path.parent.glob(f"*_{stamp}.json"), None)
-        if beside is None:
+        origin = written(path.parent, stamp)
+        if origin is None:
             raise DataError(
                 f"{path}: results_{stamp}.json is not beside it, which says what model answered "
                 "and whether a chat template was applied; copy it there, or move the samples away"
             )
-        if beside not in read:
-            try:
-                content = check_results(beside, loads(beside.read_text(encoding="utf-8")))
-                read[beside] = Results(path.with_name(f"results_{stamp}.json"), content)
-            except DataError:
-                raise
-            except (OSError, ValueError, TypeError) as error:
-                raise DataError(f"{beside}: cannot be read ({error}); run again") from error
-        origin = read[beside]
         if not origin.replay and origin.config.get("model") != _REPLAY:
-            yield SamplesLog(task, path, read[beside])
+            yield SamplesLog(task, path, origin)
 
 
 def _answers(folder: Path) -> Iterator[TaskLog]:

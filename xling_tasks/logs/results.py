@@ -15,15 +15,20 @@ from xling_tasks.criteria import LABELS, NO_RESPONSE, Place, place_of, primary_o
 from xling_tasks.errors import DataError
 from xling_tasks.harness.arguments import identity_of
 from xling_tasks.languages import name_languages
-from xling_tasks.logs.by_language import language_names, part_of, recorded, split
-from xling_tasks.logs.checked import check_results, reading, sample_of
+from xling_tasks.logs.by_language import (
+    language_names,
+    part_of,
+    recorded,
+    split,
+    with_bookkeeping,
+)
+from xling_tasks.logs.checked import AGAIN, check_results, reading, sample_of
 from xling_tasks.logs.foreign import Reading
 from xling_tasks.safe_json import loads, read_lines
-from xling_tasks.secrets import redact
 
 T = TypeVar("T")
 
-_DAMAGED = "The file was cut or changed: copy it again, or run the task again"
+_DAMAGED = f"The file was cut or changed: {AGAIN}"
 
 _JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
 SAMPLES = re.compile(r"samples_(.+?)_(\d{4}-.*)\.jsonl")
@@ -53,7 +58,7 @@ class Samples(NamedTuple):
 
         Args:
             read: Takes a sample; a ValueError, LookupError or TypeError says that it is none.
-            hint: What to do about a broken file, where it is not to copy it or run again.
+            hint: What to do about a line that `read` refuses, if not to copy it or run again.
 
         Raises:
             DataError: Naming file and line, if a line is no sample or the file cannot be read.
@@ -66,15 +71,18 @@ class Samples(NamedTuple):
     ) -> Iterator[tuple[int, int, T]]:
         """As `stream`, with the place in the file at which the line begins as second item."""
         for number, offset, line in read_lines(self.path):
+            mend = _DAMAGED
             try:
-                own = self._own(sample_of(line))
+                row = sample_of(line)
+                mend = hint or _DAMAGED
+                own = self._own(row)
                 if not own:
                     continue
                 value = read(own)
             except (ValueError, LookupError, TypeError) as error:
+                why = repr(error) if isinstance(error, LookupError) else error
                 raise DataError(
-                    f"{self.path}, row {number}: not a sample of {self.task} ({error!r}). "
-                    f"{hint or _DAMAGED}"
+                    f"{self.path}, row {number}: not a sample of {self.task} ({why}). {mend}"
                 ) from error
             yield number, offset, value
 
@@ -252,37 +260,26 @@ def read_results(out: Path, *, whole: bool = False) -> list[Results]:
         DataError: If it is no folder, or a file is not valid JSON.
     """
     _check_folder(out)
-    runs = []
-    for path in out.rglob("results_*.json"):
-        try:
-            content = loads(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise DataError(f"{path}: {error.strerror or error}") from error
-        except ValueError as error:
-            raise DataError(f"{path}: not valid JSON ({error}); remove it or run again") from error
-        if isinstance(content, dict) and {"results", "configs", "n-samples"} <= set(content):
-            checked = check_results(path, with_bookkeeping(content))
-            runs.append(Results(path, checked if whole else _by_language(path, checked)))
-    return sorted(runs, key=lambda run: (run.stamp, str(run.path)))
+    found = (read_run(path, whole=whole) for path in out.rglob("results_*.json"))
+    return sorted(filter(None, found), key=lambda run: (run.stamp, str(run.path)))
 
 
-def with_bookkeeping(content: Mapping[str, Any]) -> dict[str, Any]:
-    """A results file's content, in which what tasks recorded beside their scores stands with these.
+def read_run(path: Path, *, whole: bool = False) -> Results | None:
+    """One results file, with `whole` as for `read_results`; None if it is another program's.
 
-    Up to some version of 0.2 it was written so; readers need to know one form only. What is no
-    mapping stays as it is: it is refused where contents are checked.
+    Raises:
+        DataError: If it cannot be read, or was cut or changed.
     """
-    results = content.get("results")
-    if not isinstance(results, Mapping):
-        return dict(content)
-    whole = {}
-    for task, scores in results.items():
-        kept = recorded(content.get("configs"), task).get("bookkeeping")
-        whole[task] = scores
-        if isinstance(kept, Mapping) and isinstance(scores, Mapping):
-            more = {f"{name},none": value for name, value in kept.items()}
-            whole[task] = {**scores, **more, **scores}
-    return {**content, "results": whole}
+    try:
+        content = loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise DataError(f"{path}: not valid JSON ({error}); {AGAIN}") from error
+    if not (isinstance(content, dict) and {"results", "configs", "n-samples"} <= set(content)):
+        return None
+    checked = check_results(path, with_bookkeeping(content))
+    return Results(path, checked if whole else _by_language(path, checked))
 
 
 def newest_samples(out: Path, criteria: Collection[str]) -> list[tuple[Place, Samples]]:
@@ -300,21 +297,21 @@ def newest_samples(out: Path, criteria: Collection[str]) -> list[tuple[Place, Sa
     """
     _check_folder(out)
     newest: dict[str, tuple[Place, Samples]] = {}
-    configs: dict[Path, Any] = {}
+    folders: set[str] = set()
     for path in sorted(out.rglob("samples_*.jsonl")):
         if name := SAMPLES.fullmatch(path.name):
             task, stamp = name.groups()
-            beside = path.with_name(f"results_{stamp}.json")
-            if beside not in configs:
-                configs[beside] = _configs(beside)
-            for samples in _parts(configs[beside], Samples(task, stamp, path)):
-                place = _place(path, samples.task, recorded(configs[beside], samples.task))
+            configs = _configs(path.with_name(f"results_{stamp}.json"))
+            for samples in _parts(configs, Samples(task, stamp, path)):
+                place = _place(path, samples.task, recorded(configs, samples.task))
                 if place is None or place.criterion not in criteria:
                     continue
+                folders.add(str(path.parent))
                 if samples.task not in newest or stamp >= newest[samples.task][1].stamp:
                     newest[samples.task] = (place, samples)
-    if len({samples.path.parent for _, samples in newest.values()}) > 1:
-        raise DataError(f"{out}: holds the runs of several models; give one's folder")
+    if len(folders) > 1:
+        listed = ", ".join(sorted(folders))
+        raise DataError(f"{out}: holds the runs of several models; give one's folder: {listed}")
     return [newest[task] for task in sorted(newest)]
 
 
@@ -345,7 +342,7 @@ def as_json(value: object) -> str:
     return _JSON.encode(value)
 
 
-def _by_language(path: Path, content: dict[str, Any]) -> dict[str, Any]:
+def _by_language(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
     with reading(path):
         checked = check_results(path, split(content))
     for task in checked["configs"]:
@@ -364,18 +361,20 @@ def _parts(configs: Any, samples: Samples) -> list[Samples]:
     return own or [samples]
 
 
-def _configs(path: Path) -> Any:
-    """The tasks' configurations in a results file, by language; {} where there is none."""
+def _configs(path: Path) -> Mapping[str, Any]:
+    """The tasks' configurations in a results file, by language too; {} where there is none."""
     try:
         return _read_configs(path, path.stat().st_mtime_ns)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except FileNotFoundError:  # samples may be copied without it
         return {}
 
 
-@functools.lru_cache(maxsize=8)
-def _read_configs(path: Path, changed: int) -> Any:
-    content = loads(path.read_text(encoding="utf-8"))
-    return redact({**content["configs"], **split(content)["configs"]})
+@functools.lru_cache(maxsize=32)
+def _read_configs(path: Path, changed: int) -> Mapping[str, Any]:
+    run = read_run(path, whole=True)
+    if run is None:
+        return {}
+    return {**run.content["configs"], **_by_language(path, run.content)["configs"]}
 
 
 def _place(path: Path, task: str, record: Mapping[str, Any]) -> Place | None:

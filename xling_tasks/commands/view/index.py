@@ -34,7 +34,7 @@ BATCH_BYTES = 2_000_000
 KEPT = 5
 """Complete indexes that stay in the cache folder."""
 
-_HINT = "The rows before it are shown, those after it are not; copy the file again."
+_REST = "The rows before it are shown, those after it are not."
 _DAY = 86_400.0
 _SCHEMA = """
 CREATE TABLE question (id INTEGER PRIMARY KEY, model TEXT, criterion TEXT, dataset TEXT,
@@ -159,7 +159,7 @@ class Index:
                     with reading(source.samples.path):
                         self._read_file(number, source, before)
                 except XlingError as error:
-                    self._problem(str(error))
+                    self._problem(f"{error}. {_REST}")
                 before += source.size
                 self._done = before
                 if self._ended.is_set():
@@ -176,7 +176,7 @@ class Index:
         batch: list[tuple[Row, int, int, str]] = []
         waiting, told = 0, set[str]()
         try:
-            for row, place, sample in source.samples.stream_at(_with_question, hint=_HINT):
+            for row, place, sample in source.samples.stream_at(_with_question):
                 with reading(f"{source.samples.path}, row {row}"):
                     dataset = _dataset(source, sample)
                     made = list(facts(source.criterion, source.language, sample, source.primary))
