@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +19,9 @@ from xling_tasks import __version__
 from xling_tasks.errors import SettingError, XlingError
 
 _ROWS = read_yaml(Path(__file__).with_name("cli.yaml"))
+ROOMS: dict[str, str] = _ROWS["rooms"]
+"""What the commands with one first word are about, by this word."""
+
 GROUPS: dict[str, dict[str, dict[str, Any]]] = _ROWS["commands"]
 """The commands by when one needs them, the most used first: name -> its row of `cli.yaml`."""
 
@@ -37,6 +42,38 @@ _CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)", re.DOTALL)
 _OPTION = re.compile(r"(?<!\w)--[\w-]+")
 
 
+class _Help(argparse.HelpFormatter):
+    """Help whose lines do not break within `--model` or `es-419`."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
+
+
+class _Number(argparse.Action):
+    """An option that takes a number, an integer or not, perhaps from a least one on."""
+
+    def __init__(self, *, of: type[int] | type[float], least: float | None, **given: Any) -> None:
+        super().__init__(**given)
+        self.of, self.least = of, least
+
+    def __call__(self, parser: Any, options: Any, words: Any, option: str | None = None) -> None:
+        """Set the option.
+
+        Raises:
+            SettingError: If the word is no such number.
+        """
+        try:
+            number = self.of(words)
+        except ValueError:
+            number = math.nan
+        if not (-math.inf if self.least is None else self.least) <= number < math.inf:
+            kind = "an integer" if self.of is int else "a number"
+            least = "" if self.least is None else f" from {self.least:g}"
+            got = repr(words) if math.isnan(number) else f"{number:g}"
+            raise SettingError(f"{option}: must be {kind}{least}, got {got:.40}")
+        setattr(options, self.dest, number)
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose errors say what a misspelt word was meant to be; so do its subcommands'.
 
@@ -44,7 +81,7 @@ class Parser(argparse.ArgumentParser):
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
+        super().__init__(*arguments, **{"formatter_class": _Help, **options})
         self.set_defaults(parser=self)  # that of the innermost subcommand is what stays
 
     def parsed(self, words: Sequence[str]) -> argparse.Namespace:
@@ -56,7 +93,8 @@ class Parser(argparse.ArgumentParser):
             given = [word.partition("=")[0] for word in unknown if word.startswith("--")]
             known = _OPTION.findall(asked.format_usage())
             hints = "".join(_hint(word, known) for word in given)
-            asked.error(f"unrecognized arguments: {' '.join(unknown)}.{hints}")
+            # What stands behind a misspelt option is its value, or was taken for one.
+            asked.error(f"unrecognized arguments: {' '.join(given or unknown)}.{hints}")
         return options
 
     def error(self, message: str) -> NoReturn:
@@ -86,13 +124,7 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
     if words and words[0] in MOVED:
         words = [*MOVED[words[0]].split(), *words[1:]]
     _add(parser, [word for word in words if not word.startswith("-")])
-    options = parser.parsed(words)
-    for name, (flag, least) in getattr(options, "least", {}).items():
-        number = getattr(options, name)
-        if number is not None and number < least:
-            kind = "an integer" if isinstance(number, int) else "a number"
-            raise SettingError(f"{flag}: must be {kind} from {least}, got {number:g}")
-    return _runnable(options)
+    return _runnable(parser.parsed(words))
 
 
 def _runnable(options: argparse.Namespace) -> argparse.Namespace:
@@ -110,18 +142,19 @@ def _add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         about = row["about"]
         first, _, second = name.partition(" ")
         if not second:
-            command = below.add_parser(first, description=about)
+            command = below.add_parser(first)
         else:
             if first not in several:
-                own = below.add_parser(first)
+                own = below.add_parser(first, description=ROOMS[first])
                 several[first] = own.add_subparsers(title="commands", required=True)
-            command = several[first].add_parser(second, help=about, description=about)
+            command = several[first].add_parser(second, help=about)
         if name.split() == [*words[:1], *(words[1:2] if second else [])]:
             describe(command, row)
 
 
 def describe(parser: argparse.ArgumentParser, row: Mapping[str, Any]) -> None:
-    """Add what a command takes, by its row, and the commands below it."""
+    """Add what a command is about and takes, by its row, and the commands below it."""
+    parser.description = row["about"]
     _take(parser, row.get("takes", ()))
     parser.set_defaults(**{key: row[key] for key in ("run",) if key in row})
     parser.set_defaults(**row.get("defaults", {}))
@@ -131,9 +164,8 @@ def describe(parser: argparse.ArgumentParser, row: Mapping[str, Any]) -> None:
             describe(below.add_parser(name, help=own["about"]), own)
 
 
-_MEANT = {
-    "int": int, "float": float, "path": Path, "boolean": argparse.BooleanOptionalAction,
-}  # fmt: skip
+_NUMBERS = {"int": int, "float": float}
+_MEANT = {"path": Path, "boolean": argparse.BooleanOptionalAction}
 
 
 def _take(parser: Any, rows: Iterable[str | Mapping[str, Any]]) -> None:
@@ -147,11 +179,12 @@ def _take(parser: Any, rows: Iterable[str | Mapping[str, Any]]) -> None:
             given = {**_ROWS["options"].get(name, {}), **own}
             for key in given.keys() & {"type", "action"}:
                 given[key] = _MEANT.get(given[key], given[key])
-            least = given.pop("least", None)
-            taken = parser.add_argument(*name.split(", "), **given)
-            if least is not None:
-                known = parser.get_default("least") or {}
-                parser.set_defaults(least={**known, taken.dest: (name, least)})
+            if number := _NUMBERS.get(given.get("type", "")):
+                of = {"of": number, "least": given.pop("least", None)}
+                given |= {"action": _Number, "type": None, **of}
+            if given.get("default") or given.get("default") == 0:
+                given["help"] = f"{given.get('help', '')} (default %(default)s)".lstrip()
+            parser.add_argument(*name.split(", "), **given)
 
 
 def _listed() -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class XlingError(ValueError):
@@ -28,6 +30,22 @@ class BackendError(XlingError):
 
 class HarnessError(XlingError):
     """The installed harness runs in a way that this package does not know."""
+
+
+def no_such(path: Path, what: str = "file") -> str:
+    """Why a path is no `what` (`file`, `folder`, `file or folder`), and what may be meant."""
+    if path.exists():
+        return "is a folder; name a file" if path.is_dir() else "is a file; name a folder"
+    near = []
+    if path.parent.is_dir() and os.access(path.parent, os.R_OK):
+        near = difflib.get_close_matches(path.name, os.listdir(path.parent), n=1, cutoff=0.7)
+    meant = f"did you mean {near[0]}?" if near else "is there a slip in its name?"
+    return f"there is no such {what} ({meant})"
+
+
+def unreadable(path: Path, error: OSError) -> str:
+    """Why a file cannot be read."""
+    return no_such(path) if path.is_dir() or not path.exists() else error.strerror or str(error)
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

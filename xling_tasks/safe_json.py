@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xling_tasks.errors import DataError
+from xling_tasks.errors import DataError, unreadable
 
 LONGEST = 20_000_000
 """Bytes of a line in a user's file: far above any text, far below what fills a memory."""
@@ -59,6 +59,20 @@ def wrong_in(error: json.JSONDecodeError) -> str:
     return f"{error.msg}: {line}character {error.colno}"
 
 
+def read_json(path: Path, mend: str) -> Any:
+    """What is in a file of JSON.
+
+    Raises:
+        DataError: If it cannot be read or is none; MEND says what to do about that.
+    """
+    try:
+        return loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"{path}: {unreadable(path, error)}") from error
+    except ValueError as error:
+        raise DataError(f"{path}: not valid JSON ({error}); {mend}") from error
+
+
 def numbered(lines: Iterable[bytes]) -> Iterator[Line]:
     """Lines with their numbers and places; blank ones are skipped."""
     offset = 0
@@ -91,7 +105,7 @@ def read_lines(path: Path, longest: int = -1) -> Iterator[Line]:
                     )
                 yield line
     except OSError as error:
-        raise DataError(f"{path}: {error.strerror or error}") from error
+        raise DataError(f"{path}: {unreadable(path, error)}") from error
 
 
 def json_objects(

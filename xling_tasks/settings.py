@@ -63,7 +63,9 @@ def temperatures(key: str, value: Any) -> tuple[float, ...]:
     for item in values:
         good = isinstance(item, (int, float)) and not isinstance(item, bool)
         if not good or not math.isfinite(item) or not 0 <= item <= 2:
-            raise SettingError(f"{key}: {item!r} is not a number from 0 to 2")
+            raise SettingError(
+                f"{key}: {item!r} is not a number from 0 to 2; write them as 0.7 or [0.0,1.0]"
+            )
         numbers.append(float(item))
     if len(set(numbers)) != len(numbers):
         raise SettingError(f"{key}: a temperature appears twice in {numbers}")

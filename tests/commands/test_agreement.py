@@ -252,7 +252,7 @@ def test_errors_of_files_that_do_not_fit_together(tmp_path):
     (tmp_path / "c.json").write_bytes(b"\xff{}")
     with pytest.raises(DataError, match=r"c\.json: not valid JSON"):
         xling_agreement(tmp_path / "c.json")
-    with pytest.raises(DataError, match=r"none\.json: No such file"):
+    with pytest.raises(DataError, match=r"none\.json: there is no such file"):
         xling_agreement(tmp_path / "none.json")
     with pytest.raises(DataError, match=r"--to .*a\.json"):
         xling_agreement(one, "--to", one)
@@ -397,5 +397,5 @@ def test_wrong_pages(tmp_path):
         path.write_text(content, encoding="utf-8")
         with pytest.raises(DataError, match=r"page\.html: no page of"):
             xling_agreement(one, "--pages", path)
-    with pytest.raises(DataError, match="No such file"):
+    with pytest.raises(DataError, match="no such file"):
         xling_agreement(one, "--pages", Path("none.html"))

@@ -200,7 +200,7 @@ def test_errors_in_samples_name_the_row(tmp_path, change, message):
 
 def test_errors_of_options_and_folders(tmp_path):
     out = tmp_path / "out"
-    with pytest.raises(DataError, match="not a folder"):
+    with pytest.raises(DataError, match="no such folder"):
         page_of(tmp_path)
     out.mkdir()
     with pytest.raises(DataError, match=r"no samples of correctness.*judge"):

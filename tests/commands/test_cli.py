@@ -14,7 +14,7 @@ import pytest
 import scripted
 from xling_metrics.stats.resampling import LEVEL, RESAMPLES
 
-from xling_tasks.cli import COMMANDS, MOVED, describe, main, parsed
+from xling_tasks.cli import COMMANDS, MOVED, ROOMS, describe, main, parsed
 from xling_tasks.commands.options import read_metadata
 from xling_tasks.commands.submit.mmedbench import KINDS
 from xling_tasks.commands.table import table
@@ -145,12 +145,27 @@ def test_path_is_a_folder_of_task_files(capsys):
         ),
         (["data", "--metadata", "{bad"], "not valid JSON"),
         (["data", "--metadata", "word"], "expected JSON or key=value"),
+        (
+            ["cost", "--tasks", "x", "--limit", "two"],
+            "--limit: must be an integer from 1, got 'two'",
+        ),
+        (
+            ["cost", "--tasks", "x", "--limit", "1.5"],
+            "--limit: must be an integer from 1, got '1.5'",
+        ),
+        (["cache", "--days", "-1"], "--days: must be a number from 0, got -1"),
+        (["cache", "--days", "inf"], "--days: must be a number from 0, got inf"),
+        (["cache", "--days", "nan"], "--days: must be a number from 0, got 'nan'"),
+        (
+            ["check", "translator"],
+            """set the translator and judge, as for the tasks: --metadata '{"translator": {"model": """,
+        ),
     ],
 )
 def test_errors_are_one_line(capsys, words, message):
     assert main(words) == 2
     error = capsys.readouterr().err
-    assert message in error and "Traceback" not in error
+    assert message in error and error.count("\n") == 1
 
 
 @pytest.mark.core
@@ -164,6 +179,7 @@ def test_errors_are_one_line(capsys, words, message):
         (["cost", "--tasks", "x", "--limits=3"], "usage: xling cost ", " Did you mean --limit?"),
         (["submit", "mmedbench", "out", "--to", "x", "--no-tf"], "usage: xling submit mmedbench ", " Did you mean --no-ft?"),
         (["data", "--zzz"], "usage: xling data ", "unrecognized arguments: --zzz"),
+        (["data", "check", "--jsno", "a=b", "own.jsonl"], "usage: xling data check ", "arguments: --jsno. Did you mean --json?"),
         (["path", "here"], "usage: xling path ", "unrecognized arguments: here"),
         (["xyzzy"], "usage: xling ", ")"),
         (["check"], "usage: xling check ", "required: {judge,translator,identifier}"),
@@ -203,6 +219,29 @@ def test_every_command_has_its_own_help(capsys, name):
 
 
 @pytest.mark.core
+def test_help_says_what_a_command_is_about_and_every_default():
+    for name, row in COMMANDS.items():
+        parser = argparse.ArgumentParser(prog=name)
+        describe(parser, row)
+        for command, below in parsers_of(parser, name):
+            assert below.description, command
+            for item in below._actions:
+                default = "" if item.default == argparse.SUPPRESS else item.default
+                shown = bool(default) or str(default) == "0"
+                told = str(item.help)
+                assert ("(default %(default)s)" in told) == shown, (command, item.dest)
+                assert not shown or told.count("default") == 2, (command, told)
+    assert ROOMS.keys() == {name.split()[0] for name in COMMANDS if " " in name}
+
+
+@pytest.mark.core
+def test_help_breaks_no_line_within_an_option(capsys):
+    with pytest.raises(SystemExit):
+        main(["parts", "cut", "--help"])
+    assert "'--model vllm" in capsys.readouterr().out
+
+
+@pytest.mark.core
 def test_help_lists_every_command_in_its_group(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
@@ -210,14 +249,21 @@ def test_help_lists_every_command_in_its_group(capsys):
     assert all(any(line.startswith(f"{name} ") for line in listed) for name in COMMANDS)
 
 
-def arguments_of(parser: argparse.ArgumentParser, name: str):
-    """Every argument of a command and of those below it, with the command's name."""
+def parsers_of(parser: argparse.ArgumentParser, name: str):
+    """The parser of a command and those of the commands below it, with their names."""
+    yield name, parser
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for word, below in action.choices.items():
-                yield from arguments_of(below, f"{name} {word}")
-        elif not isinstance(action, argparse._HelpAction):
-            yield name, action
+                yield from parsers_of(below, f"{name} {word}")
+
+
+def arguments_of(parser: argparse.ArgumentParser, name: str):
+    """Every argument of a command and of those below it, with the command's name."""
+    for command, own in parsers_of(parser, name):
+        for action in own._actions:
+            if not isinstance(action, (argparse._SubParsersAction, argparse._HelpAction)):
+                yield command, action
 
 
 @pytest.mark.core
@@ -234,7 +280,7 @@ def test_an_option_means_the_same_in_every_command():
                     assert metavar in ("DIR", "FILE"), command
                     assert ("folder" in told) == (metavar == "DIR"), command
                     metavar = None
-                form = (type(item), item.type, item.nargs, metavar)
+                form = (type(item), getattr(item, "of", item.type), item.nargs, metavar)
                 forms.setdefault(word, {}).setdefault(form, []).append(command)
             if not item.option_strings and "--output_path" in told:
                 assert item.metavar in ("OUT", "A", "B"), command  # a run has one name

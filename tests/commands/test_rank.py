@@ -453,7 +453,7 @@ def test_errors_before_anything_is_asked(tmp_path, serve):
         result(tmp_path, outs[0], outs[0], *judge)
     with pytest.raises(SettingError, match="--judge: not valid JSON"):
         result(tmp_path, *outs, "--judge", "{model}")
-    with pytest.raises(SettingError, match="a --judge, a --human-ranks"):
+    with pytest.raises(SettingError, match="give a judge .--judge .*--human-ranks FILE"):
         result(tmp_path, *outs)
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="--log_samples"):

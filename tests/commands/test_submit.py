@@ -319,7 +319,7 @@ def test_broken_samples(out, change, message):
 
 
 def test_folders(out, tmp_path):
-    assert "not a folder" in refusal(tmp_path / "nowhere")
+    assert "no such folder" in refusal(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
     assert "no results" in refusal(tmp_path / "empty")
     submit(out, tmp_path / "to")

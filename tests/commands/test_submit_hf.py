@@ -525,9 +525,9 @@ def test_predict_only_has_nothing_to_submit(evaluate, out, tmp_path):
 
 
 def test_other_tasks_and_folders(out, tmp_path):
-    assert "not a folder" in refusal(tmp_path / "nowhere")
+    assert "no such folder" in refusal(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
-    assert "no results of xling-tasks' own tasks" in refusal(tmp_path / "empty")
+    assert "no results of our tasks" in refusal(tmp_path / "empty")
 
     def change(content):
         for key in ("configs", "results", "n-samples"):

@@ -462,7 +462,7 @@ def test_a_file_that_changes_meanwhile_is_said(tmp_path):
 
 
 def test_nothing_to_view(tmp_path, capsys):
-    for folder, word in ((tmp_path / "none", "not a folder"), (tmp_path, "no results")):
+    for folder, word in ((tmp_path / "none", "no such folder"), (tmp_path, "no results")):
         assert main(["view", str(folder), "--no-browser"]) == 2
         assert word in capsys.readouterr().err
     write_run(tmp_path / "x", {"t": {**task_of({"acc": 1.0}, record={}), "rows": []}})
@@ -480,7 +480,7 @@ def test_without_its_extra_it_says_what_to_install(name, tmp_path, capsys, monke
     with pytest.raises(SystemExit) as ended:
         main(["view", "--help"])
     assert ended.value.code == 0
-    assert main(["view", str(tmp_path)]) == 2
+    assert main(["view", str(a_run(tmp_path / "out"))]) == 2
     error = capsys.readouterr().err
     assert "pip install 'xling-tasks[view]'" in error and error.count("\n") == 1
 
@@ -491,7 +491,7 @@ def test_a_wrong_link_or_port_is_said_before_anything_starts(tmp_path, capsys):
         (["--open", f"{OF}xx/1"], "Did you mean"),
         (["--open", f"{OF}es/1/nobody"], "no model 'nobody'"),
         (["--open", "x"], "TASK/QUESTION"),
-        (["--port", "70000"], "between 0 and 65535"),
+        (["--port", "70000"], "--port: must be an integer from 0 to 65535"),
     ):
         assert main(["view", out, "--no-browser", *words]) == 2
         assert said in capsys.readouterr().err

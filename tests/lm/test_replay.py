@@ -531,7 +531,7 @@ def test_wrong_arguments_and_folders(ready, tmp_path):
         ReplayLM()
     with pytest.raises(SettingError, match="paht: unknown. Did you mean 'path'"):
         ReplayLM(paht="x")
-    with pytest.raises(DataError, match="nowhere: not a folder"):
+    with pytest.raises(DataError, match="nowhere: there is no such folder"):
         ReplayLM(str(tmp_path / "nowhere"))
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="no logged answers there"):

@@ -141,7 +141,7 @@ def test_a_wrong_level_is_named_with_its_row(tmp_path, level):
 
 
 def test_missing_columns_files_folders_and_pairs_are_named(tmp_path, data):
-    with pytest.raises(DataError, match="there is no such folder; --data takes EPITOME's"):
+    with pytest.raises(DataError, match="there is no such folder .*; --data takes EPITOME's"):
         load(tmp_path / "nowhere")
     lacking = write(
         tmp_path / "b", make_rows(12), lambda at, n, c: None if (at, n) == (2, 5) else c
@@ -734,7 +734,7 @@ def test_a_judge_with_nine_examples(data, serve, capsys):
     asked = [prompt for prompt in served.prompts if "[BEGIN POST" in prompt]
     assert len(asked) == 3 * 18
     assert main([*words, "--n", "4"]) == 0 and "4 pairs" in capsys.readouterr().out
-    assert main(words[:4]) == 2 and "set --metadata judge" in capsys.readouterr().err
+    assert main(words[:4]) == 2 and "set the judge" in capsys.readouterr().err
 
 
 def test_answers_of_a_judge_need_the_code():

@@ -113,4 +113,4 @@ def test_what_is_wrong_is_named(tmp_path, change, said):
 def test_a_judge_is_needed(tmp_path, capsys):
     path = write_lines(tmp_path / "labels.jsonl", [row("a", [True])])
     assert main(["check", "judge", str(path)]) == 2
-    assert "set --metadata judge=" in capsys.readouterr().err
+    assert "set the judge, as for the tasks: --metadata" in capsys.readouterr().err

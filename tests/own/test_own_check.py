@@ -100,8 +100,14 @@ def test_columns_that_cannot_be_understood_are_said(tmp_path, capsys):
     path = write_csv(tmp_path / "f.csv", [{"id": "1", "text": "a"}])
     status, told = checked(path, capsys)
     assert status == 1 and "no questions in its columns" in told["errors"][0]
-    assert main(["data", "check", str(tmp_path / "none.csv")]) == 2
-    assert "there is no such file" in capsys.readouterr().err
+    for name, said in (
+        ("clinic.csv", "no such file (is there a slip in its name?); `xling data new clinic.csv`"),
+        ("ff.csv", "there is no such file (did you mean f.csv?)"),
+        ("", "is a folder; name a file"),
+        ("none/f.csv", "there is no such file (is there a slip in its name?)"),
+    ):
+        assert main(["data", "check", str(tmp_path / name)]) == 2
+        assert said in capsys.readouterr().err
 
 
 def test_doctor_looks_at_the_file_and_at_no_other_dataset(tmp_path):

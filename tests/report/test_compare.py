@@ -920,7 +920,7 @@ def test_several_models_in_a_folder_are_named(two, tmp_path):
     assert "2 different models" in refusal(f"A={two[0]}", two[1])
     (tmp_path / "empty").mkdir()
     assert "no results of our tasks" in refusal(two[1], tmp_path / "empty")
-    assert "not a folder" in refusal(two[1], tmp_path / "nowhere")
+    assert "no such folder" in refusal(two[1], tmp_path / "nowhere")
 
 
 def test_names_and_the_same_model_twice(two, tmp_path):
@@ -928,8 +928,12 @@ def test_names_and_the_same_model_twice(two, tmp_path):
     assert (content["a"]["name"], content["b"]["name"]) == ("before", "after")
     assert content["b"]["model"] == 'hf {"pretrained": "me/b"}'
     again = write(tmp_path / "again", {C + "en": task({"more_comprehensive": noisy(8)})}, args={"pretrained": "me/a"})  # fmt: skip
-    first = compared(two[0], again)["answer"][0]
-    assert first == "A and B are the same model: what differs is noise between runs, or settings."
+    content = compared(two[0], again)
+    assert content["b"]["name"] == f"a ({again})"
+    assert (
+        content["answer"][0]
+        == "A and B are the same model: what differs is noise between runs, or settings."
+    )
     notes = compared(two[0], two[0])["notes"]
     assert "A and B read the same results file" in notes
     seed = write(tmp_path / "seed", {C + "en": task({"more_comprehensive": noisy(8)})}, args={"pretrained": "me/a"},

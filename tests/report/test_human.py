@@ -281,8 +281,11 @@ def test_how_many_labels_a_gap_needs(folder, tmp_path):
     assert "more than there are" in said("--resolve", "0.02")
     assert not list(tmp_path.iterdir())
     for words, message in (
-        (["--resolve", "0"], "--resolve 0: a gap between 0 and 1"),
-        (["--resolve", "0.1", "--judge-error", "0.5"], "--judge-error 0.5"),
+        (["--resolve", "0"], "--resolve: must be a number between 0 and 1, got 0"),
+        (
+            ["--resolve", "0.1", "--judge-error", "0.5"],
+            "--judge-error: must be a number from 0 to below 0.5",
+        ),
         (["--resolve", "0.1", "--for", "es"], "English and another language"),
         ([], "--to: name the page"),
     ):

@@ -9,13 +9,13 @@ from xling_tasks.cli import main
 COMMANDS = {"report": ["out"], "compare": ["a", "b"], "board": ["out", "--to", "page"]}
 SHARED = [
     (("--seed", "-1"), "--seed: must be an integer from 0, got -1"),
-    (("--margin", "1.5"), "--margin 1.5: must lie between 0 and 1"),
-    (("--margin", "nan"), "--margin nan: must lie between 0 and 1"),
+    (("--margin", "1.5"), "--margin: must be a number between 0 and 1, got 1.5"),
+    (("--margin", "nan"), "--margin: must be a number, got 'nan'"),
     (("--to", "file"), "--to file: is a file; name a folder"),
 ]
 INTERVALS = [
-    (("--n-resamples", "999"), "--n-resamples 999: at least 1000"),
-    (("--level", "95"), "--level 95.0: must lie between 0 and 1"),
+    (("--n-resamples", "999"), "--n-resamples: must be an integer from 1000"),
+    (("--level", "95"), "--level: must be a number between 0 and 1, got 95"),
 ]
 CASES = [
     *((name, *case) for name in COMMANDS for case in SHARED),

@@ -177,7 +177,7 @@ def test_nothing_of_ours_is_an_error(tmp_path, capsys):
     with pytest.raises(DataError, match="no results of our tasks"):
         read_models([tmp_path])
     status, _, err = xling(capsys, "report", tmp_path / "no", "--to", tmp_path / "r")
-    assert status == 2 and "not a folder" in err
+    assert status == 2 and "no such folder" in err
 
 
 def test_pictures_lie_beside_the_page(two_models, tmp_path, capsys, monkeypatch):

@@ -72,11 +72,11 @@ def test_what_cannot_be_read_is_said(ran, tmp_path):
         xling_tasks.read()
     with pytest.raises(DataError, match="no results of simple_evaluate"):
         xling_tasks.read({"results": {}})
-    with pytest.raises(DataError, match="not a folder"):
+    with pytest.raises(DataError, match="no such folder"):
         xling_tasks.read(tmp_path / "none").scores()
     with pytest.raises(DataError, match=f"Did you mean '{TASKS[0]}'"):
         xling_tasks.read(ran[0]).samples(TASKS[0] + "x")
-    with pytest.raises(SettingError, match="level 2"):
+    with pytest.raises(SettingError, match="--level: must be a number between 0 and 1, got 2"):
         xling_tasks.read(ran[0], level=2)
     with pytest.raises(AttributeError, match="no attribute 'reed'"):
         xling_tasks.reed  # noqa: B018

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from xling_tasks.commands.table import table
-from xling_tasks.errors import SettingError
+from xling_tasks.errors import SettingError, no_such
 from xling_tasks.replies.durable import Shelves
 from xling_tasks.replies.file import remove
 from xling_tasks.replies.folder import ENDING, cache_folder
@@ -53,7 +53,7 @@ def cache(options: argparse.Namespace) -> str:
         SettingError: If there is no such folder.
     """
     if options.folder is not None and not Path(options.folder).expanduser().is_dir():
-        raise SettingError(f"--folder {options.folder}: not a folder")
+        raise SettingError(f"--folder {options.folder}: {no_such(Path(options.folder), 'folder')}")
     folder = cache_folder(options.folder)
     assert folder is not None
     files = sorted(_kept(folder), key=lambda item: item.changed, reverse=True)

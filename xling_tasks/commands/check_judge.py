@@ -14,15 +14,15 @@ from typing import Any
 
 from xling_metrics.rubric import rater_scores
 
-from xling_tasks.commands.options import read_metadata
+from xling_tasks.commands.options import settings_with
 from xling_tasks.commands.table import table
 from xling_tasks.criteria.rubric import RUBRIC
 from xling_tasks.data.own.labels import Labelled, read_labels
 from xling_tasks.data.prompts import Prompts
-from xling_tasks.errors import SettingError
 from xling_tasks.models.backend import backend
 from xling_tasks.models.fence_key import fences
 from xling_tasks.models.rubric import Graded, rule
+from xling_tasks.models.spec import ModelSpec
 from xling_tasks.settings import Settings
 
 
@@ -33,12 +33,10 @@ def check_judge(options: argparse.Namespace) -> str:
         SettingError: If no judge is set.
         DataError: If the file cannot be read.
     """
-    settings = Settings.parse(read_metadata(options.metadata), {})
-    if settings.judge is None:
-        raise SettingError("xling check judge: set --metadata judge=... as for xling_own_rubric")
+    settings, (spec,) = settings_with(options, "judge")
     every = read_labels(options.file.expanduser(), settings.scripts or {})
     chosen = _drawn(every, options.n, options.seed)
-    met, signature = _judged(chosen, settings)
+    met, signature = _judged(chosen, spec, settings)
     rows = list(_rows(chosen, met))
     if options.json:
         told = {"judge": signature, "criteria": len(chosen), "of": len(every), "groups": rows}
@@ -64,10 +62,11 @@ def _drawn(every: Sequence[Labelled], n: int | None, seed: int) -> Sequence[Labe
     return sorted(every, key=order)[:n]
 
 
-def _judged(items: Sequence[Labelled], settings: Settings) -> tuple[list[bool | None], str]:
+def _judged(
+    items: Sequence[Labelled], spec: ModelSpec, settings: Settings
+) -> tuple[list[bool | None], str]:
     """The judge's verdicts, asked as `xling_own_rubric` asks, and its signature."""
-    assert settings.judge is not None
-    judge = backend("judge", settings.judge, settings.xling_cache)
+    judge = backend("judge", spec, settings.xling_cache)
     judge.check()
     places: dict[tuple[str, str, str], list[int]] = {}
     for place, item in enumerate(items):

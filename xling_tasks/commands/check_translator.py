@@ -16,12 +16,13 @@ from typing import Any
 from xling_metrics.base import mean
 from xling_metrics.claims import ClaimScores, claim_scores, information_f1
 
-from xling_tasks.commands.options import read_metadata
+from xling_tasks.commands.options import settings_with
 from xling_tasks.commands.table import table
+from xling_tasks.data.files import text_lines
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.data.published import published
 from xling_tasks.data.sources import SAMPLE_FOLDER
-from xling_tasks.errors import DataError, SettingError
+from xling_tasks.errors import DataError
 from xling_tasks.languages import LANGUAGES, language_name
 from xling_tasks.models.backend import Backend, backend
 from xling_tasks.models.claims import Extraction, extract, verify
@@ -29,25 +30,17 @@ from xling_tasks.models.fence_key import fences
 from xling_tasks.models.translate.translator import Translator, translator
 from xling_tasks.readers.fences import Fences
 from xling_tasks.safe_json import json_objects
-from xling_tasks.settings import Settings
 
 
 def check_translator(options: argparse.Namespace) -> str:
     """A table of information consistency per language, the paper's values beside it."""
-    metadata = read_metadata(options.metadata)
-    if options.languages:
-        metadata["languages"] = options.languages
-    settings = Settings.parse(metadata, {})
-    if settings.translator is None or settings.judge is None:
-        raise SettingError(
-            "xling check translator needs --metadata with translator and judge, as the tasks do"
-        )
+    settings, specs = settings_with(options, "translator", "judge")
     texts = _texts(options.texts)[: options.limit]
     codes = settings.languages or tuple(code for code in LANGUAGES if code != "en")
     prompts = Prompts(settings.prompts)
-    engine = translator(settings.translator, settings.xling_cache, prompts.get("translate", "en"))
+    engine = translator(specs[0], settings.xling_cache, prompts.get("translate", "en"))
     engine.check(*(pair for code in codes for pair in (("en", code), (code, "en"))))
-    judge = backend("judge", settings.judge, settings.xling_cache)
+    judge = backend("judge", specs[1], settings.xling_cache)
     judge.check()
     codes_of = fences(settings.xling_cache, settings.fence_key)
     rows = _measured(texts, codes, engine, judge, prompts, codes_of)
@@ -130,11 +123,7 @@ def _texts(path: Path | None) -> list[str]:
     if path is None:
         rows = [row for _, row in json_objects(SAMPLE_FOLDER / "xlinghealth_demo.jsonl")]
         return list(dict.fromkeys(row["answer_English"] for row in rows if row["label"] == 1))
-    try:
-        texts = [line.strip() for line in path.read_text(encoding="utf-8-sig").split("\n")]
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: {error}") from error
-    distinct = list(dict.fromkeys(filter(None, texts)))
+    distinct = list(dict.fromkeys(text_lines(path)))
     if not distinct:
         raise DataError(f"{path}: has no texts (one per line)")
     return distinct

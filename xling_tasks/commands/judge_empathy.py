@@ -14,16 +14,14 @@ from typing import Any
 
 from xling_metrics.classification import verdict_scores
 
-from xling_tasks.commands.options import read_metadata
+from xling_tasks.commands.options import settings_with
 from xling_tasks.commands.table import table
 from xling_tasks.commands.train_empathy import SHORT, published_rows
 from xling_tasks.data.prompts import Prompts
-from xling_tasks.errors import SettingError
 from xling_tasks.models.backend import backend
 from xling_tasks.models.empathy.data import MECHANISMS, Pair, digest_of, load, split
 from xling_tasks.models.fence_key import fences
 from xling_tasks.readers.fences import last_statement, said_lines
-from xling_tasks.settings import Settings
 
 DEFINITIONS = {
     "emotional_reactions": (
@@ -48,14 +46,12 @@ def judge_empathy(options: argparse.Namespace) -> str:
         SettingError: If no judge is set.
         DataError: If the data cannot be read or split.
     """
-    settings = Settings.parse(read_metadata(options.metadata), {})
-    if settings.judge is None:
-        raise SettingError("xling empathy judge: set --metadata judge=... as for correctness")
+    settings, (spec,) = settings_with(options, "judge")
     pairs = load(Path(options.data).expanduser()).pairs
     parts = split(pairs, options.seed)
     tested = _drawn([pairs[i] for i in parts.test], options.n, options.seed)
     prompt = Prompts(settings.prompts).get("empathy_examples", "en")
-    judge = backend("judge", settings.judge, settings.xling_cache)
+    judge = backend("judge", spec, settings.xling_cache)
     judge.check()
     codes = fences(settings.xling_cache, settings.fence_key)
     rows: dict[str, Any] = {"test part of": f"judge, {options.shots} examples"}

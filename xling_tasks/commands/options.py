@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
 import json
 import re
@@ -9,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from xling_tasks.errors import SettingError, did_you_mean
+from xling_tasks.models.spec import ModelSpec
+from xling_tasks.settings import Settings
 
 
 def read_metadata(words: Sequence[str]) -> dict[str, Any]:
@@ -30,6 +33,32 @@ def read_metadata(words: Sequence[str]) -> dict[str, Any]:
             raise SettingError(f"--metadata: expected JSON or key=value, got {word!r:.80}")
         settings[key] = _literal(value)
     return settings
+
+
+_EXAMPLES = {
+    "translator": '{"model": "seq2seq", "model_args": {"pretrained": "facebook/nllb-200-3.3B"}}',
+    "judge": '{"model": "openai-chat-completions", "model_args": {"model": "gpt-4o-2024-11-20"}}',
+}
+
+
+def settings_with(
+    options: argparse.Namespace, *roles: str
+) -> tuple[Settings, tuple[ModelSpec, ...]]:
+    """The settings of `--metadata` and `--for`, and the models in the roles that a command needs.
+
+    Raises:
+        SettingError: If one is wrong, or a role has no model, with an example.
+    """
+    metadata = read_metadata(options.metadata)
+    if getattr(options, "languages", None):
+        metadata["languages"] = options.languages
+    settings = Settings.parse(metadata, {})
+    models = tuple(getattr(settings, role) for role in roles)
+    if lacking := [role for role, model in zip(roles, models, strict=True) if model is None]:
+        form = ", ".join(f'"{role}": {_EXAMPLES[role]}' for role in roles)
+        needed = " and ".join(lacking)
+        raise SettingError(f"set the {needed}, as for the tasks: --metadata '{{{form}}}'")
+    return settings, models
 
 
 def chosen(option: str, words: str | None, known: Iterable[str], lacks: str) -> list[str]:

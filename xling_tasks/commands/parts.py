@@ -145,7 +145,7 @@ def _parts(folders: Sequence[Path], names: str | None) -> dict[str, list[TaskRes
     for folder in folders:
         runs = [run for run in read_results(folder, whole=True) if not run.replay]
         if not runs:
-            raise DataError(f"{folder}: no results of lm_eval in it")
+            raise DataError(f"{folder}: no results of lm_eval in it; give a part's --output_path")
         for run in runs:
             for task in sorted(run.tasks):
                 part = TaskResults(task, run)
@@ -155,7 +155,7 @@ def _parts(folders: Sequence[Path], names: str | None) -> dict[str, list[TaskRes
     if missing := (wanted or set()) - parts.keys():
         raise DataError(f"--tasks {', '.join(sorted(missing))}: not in these folders")
     if not parts:
-        raise DataError(f"{folders[0]}: no results of our tasks in it")
+        raise DataError(f"{folders[0]}: no results of our tasks in it; give parts of them")
     for task, of_task in parts.items():
         for part in of_task:
             if not part.samples.path.exists():

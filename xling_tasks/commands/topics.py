@@ -9,16 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xling_tasks.commands.cost import load_tasks
-from xling_tasks.commands.options import read_metadata
+from xling_tasks.commands.options import read_metadata, settings_with
 from xling_tasks.commands.table import table
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.data.topics import TOPICS, UNCLASSIFIED, read_list, write_topics
-from xling_tasks.errors import SettingError
 from xling_tasks.models.backend import backend
 from xling_tasks.models.fence_key import fences
 from xling_tasks.output import refuse_file
 from xling_tasks.readers.fences import last_statement, said_lines
-from xling_tasks.settings import Settings
 
 TRIES = 4
 """How often a question is asked about until a topic of the list is named, as published."""
@@ -31,16 +29,11 @@ def topics(options: argparse.Namespace) -> str:
         SettingError: If no judge is set.
         DataError: If the list cannot be read, or the new file exists.
     """
-    metadata = read_metadata(options.metadata)
-    settings = Settings.parse(metadata, {})
-    if settings.judge is None:
-        raise SettingError(
-            'xling topics: set --metadata \'{"judge": {"model": ..., "model_args": {...}}}\''
-        )
+    settings, (spec,) = settings_with(options, "judge")
     names = TOPICS if options.list is None else read_list(options.list)
     refuse_file(options.to)
-    texts = _texts(load_tasks(options.tasks, metadata))
-    judge = backend("judge", settings.judge, settings.xling_cache)
+    texts = _texts(load_tasks(options.tasks, read_metadata(options.metadata)))
+    judge = backend("judge", spec, settings.xling_cache)
     judge.check()
     prompt = Prompts(settings.prompts).get("topic", "en")
     topic_of = _classify(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.errors import DataError, did_you_mean
+from xling_tasks.errors import DataError, did_you_mean, no_such
 from xling_tasks.safe_json import LONGEST, json_objects, read_lines
 
 _LARGEST_WORKBOOK = 200 * 2**20
@@ -67,13 +67,13 @@ def read_tables(path: Path) -> list[Table]:
     Raises:
         DataError: If the file is missing, unreadable, of an unknown kind, or without rows.
     """
+    if not path.is_file():
+        raise DataError(f"{path}: {no_such(path)}")
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise DataError(
             f"{path}: unknown kind of file {path.suffix!r}; save it as one of {', '.join(READERS)}"
         )
-    if not path.is_file():
-        raise DataError(f"{path}: there is no such file")
     if path.stat().st_size == 0:
         raise DataError(f"{path}: the file is empty")
     try:
@@ -89,6 +89,18 @@ def read_tables(path: Path) -> list[Table]:
     if not filled:
         raise DataError(f"{path}: the file has no rows")
     return filled
+
+
+def text_lines(path: Path) -> list[str]:
+    """The lines of a text file that are not blank, without white space around them.
+
+    Raises:
+        DataError: If it cannot be read, or is not UTF-8.
+    """
+    try:
+        return [line.content.decode("utf-8").strip() for line in read_lines(path, LONGEST)]
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8 ({error}); save it as UTF-8") from error
 
 
 def _read_xlsx(path: Path) -> Iterator[Table]:

@@ -16,10 +16,13 @@ from xling_tasks.data.sources import (
     refuse_missing,
     repository,
 )
-from xling_tasks.errors import DataError, did_you_mean
+from xling_tasks.errors import DataError, did_you_mean, no_such
 
 SPLITS = {"test": "Test", "train": "Train"}
 """The splits, and the folder of each."""
+
+
+_GIVE = "give the folder that holds Test and Train, or MMedBench.zip"
 
 
 def find_file(
@@ -81,7 +84,7 @@ def _from_place(record: DatasetRecord, wanted: str, place: Path) -> Source:
     if place.is_file():
         return _in_archive(record, wanted, place, "data_dir", place.name, None)
     if not place.is_dir():
-        raise DataError(f"data_dir={place}: there is no such file or folder")
+        raise DataError(f"data_dir={place}: {no_such(place, 'file or folder')}; {_GIVE}")
     is_split = place.resolve().name.lower() in SPLITS
     for root in (place, place.resolve().parent) if is_split else (place,):
         # MMedBench/Test/English.jsonl in the folder above MMedBench, and no deeper.
@@ -95,9 +98,8 @@ def _from_place(record: DatasetRecord, wanted: str, place: Path) -> Source:
             return _in_archive(record, wanted, file, "data_dir", file.name, None)
     listed = ", ".join(sorted(file.name for file in place.iterdir())[:12]) or "nothing"
     raise DataError(
-        f"data_dir={place}: no {wanted} in it (found: {listed}). Give the folder that holds "
-        f"{' and '.join(SPLITS.values())}, or {record.file}; leave the tasks of languages "
-        "that you do not have out."
+        f"data_dir={place}: no {wanted} in it (found: {listed}); {_GIVE}. Leave the tasks of "
+        "languages that you do not have out."
     )
 
 

@@ -22,7 +22,7 @@ from xling_metrics.languages import language_code
 
 from xling_tasks.data.records import DatasetRecord
 from xling_tasks.data.sources import SAMPLE_FOLDER
-from xling_tasks.errors import DataError, SettingError, did_you_mean
+from xling_tasks.errors import DataError, SettingError, did_you_mean, unreadable
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.safe_json import json_objects
 
@@ -82,7 +82,7 @@ def load_prompts(record: DatasetRecord, path: str | None = None, part: str = ALL
         content = place.read_bytes()
     except OSError as error:
         raise DataError(
-            f"prompts_file={place}: {error.strerror or error}; give a JSONL file with id, en and "
+            f"prompts_file={place}: {unreadable(place, error)}; give a JSONL file with id, en and "
             "other languages, or leave the setting out for the bundled prompts"
         ) from error
     if part == SMALL:
@@ -232,7 +232,7 @@ def _read_digests(path: Path) -> dict[tuple[str, str], dict[str, str]]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise DataError(f"{path}: {error.strerror or error}") from error
+        raise DataError(f"{path}: {unreadable(path, error)}") from error
     known: dict[tuple[str, str], dict[str, str]] = {}
     for number, row in json_objects(str(path), content, expected=_ROW):
         language, status, texts = (row.get(key) for key in ("language", "status", "texts"))

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from xling_metrics.yaml_file import YamlError, read_yaml
 
 from xling_tasks.data.prompt_forms import FIELD, KEYS, OURS, TARGETS, Form, fields_of, fill, form_of
-from xling_tasks.errors import PromptError, did_you_mean
+from xling_tasks.errors import PromptError, did_you_mean, no_such
 from xling_tasks.languages import LANGUAGES as TRANSLATED
 from xling_tasks.languages import known_language
 
@@ -180,7 +180,7 @@ def _bundled() -> dict[str, dict[str, str]]:
 
 def _entries(path: Path) -> dict[str, _Entry]:
     if not path.is_file():
-        raise PromptError(f"prompts={path}: there is no such file")
+        raise PromptError(f"prompts={path}: {no_such(path)}")
     try:
         content = read_yaml(path)
     except YamlError as error:

@@ -14,7 +14,7 @@ from typing import Any
 
 from xling_tasks.data.files import READERS
 from xling_tasks.data.records import XLINGHEALTH, DatasetRecord
-from xling_tasks.errors import DataError
+from xling_tasks.errors import DataError, no_such
 from xling_tasks.log import log
 
 SAMPLE_FOLDER = Path(__file__).with_name("sample")
@@ -104,8 +104,8 @@ def refuse_missing(data_dir: str | None) -> None:
     """
     if data_dir is not None and not Path(os.path.expanduser(data_dir)).exists():
         raise DataError(
-            f"data_dir={data_dir}: there is no such file or folder; leave data_dir out to read "
-            "the bundled data"
+            f"data_dir={data_dir}: {no_such(Path(data_dir), 'file or folder')}; leave data_dir "
+            "out to read the bundled data"
         )
 
 
@@ -115,7 +115,7 @@ def _from_folder(record: DatasetRecord, place: Path) -> Source:
         return Source((place,), "data_dir", place.name)
     if not place.is_dir():
         raise DataError(
-            f"data_dir={place}: there is no such file or folder; give the one that holds "
+            f"data_dir={place}: {no_such(place, 'file or folder')}; give the one that holds "
             f"{record.file}.xlsx, or leave data_dir out to read the Hub"
         )
     for folder in (place, place / _PUBLISHED_FOLDER):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from xling_tasks.data.files import text_lines
 from xling_tasks.errors import DataError
 from xling_tasks.output import jsonl, write_new
 from xling_tasks.safe_json import json_objects
@@ -28,11 +29,7 @@ def read_list(path: Path) -> tuple[str, ...]:
     Raises:
         DataError: If it cannot be read, has fewer than two, or one twice.
     """
-    try:
-        lines = path.expanduser().read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: {error}") from error
-    topics = tuple(" ".join(line.split()) for line in lines if line.strip())
+    topics = tuple(" ".join(line.split()) for line in text_lines(path.expanduser()))
     if len(topics) < 2 or len({topic.casefold() for topic in topics}) < len(topics):
         raise DataError(f"{path}: two topics or more are needed, one per line, each once")
     return topics

@@ -15,7 +15,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from xling_tasks.criteria import LABELS
 from xling_tasks.errors import DataError, did_you_mean
-from xling_tasks.safe_json import loads
+from xling_tasks.safe_json import read_json
 
 FORMAT = "xling-annotations"
 VERSION = 1
@@ -189,12 +189,7 @@ def read_content(path: Path) -> dict[str, Any]:
     Raises:
         DataError: If it is none.
     """
-    try:
-        content = loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise DataError(f"{path}: not valid JSON ({error}); {_AGAIN}") from error
+    content = read_json(path, _AGAIN)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f"{path}: no export of a page of `xling annotate` (format {FORMAT!r})")
     if content.get("version") != VERSION:

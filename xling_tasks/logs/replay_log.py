@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xling_tasks.errors import DataError
+from xling_tasks.errors import DataError, no_such
 from xling_tasks.log import log
 from xling_tasks.logs.answers import FORMAT, doc_digest, read_requests
 from xling_tasks.logs.by_language import recorded
@@ -282,8 +282,8 @@ def find_logs(folder: Path) -> list[TaskLog]:
     """
     if not folder.is_dir():
         raise DataError(
-            f"{folder}: not a folder; give path= the --output_path of a run with --log_samples, "
-            "or the cache folder"
+            f"{folder}: {no_such(folder, 'folder')}; give path= the --output_path of a run with "
+            "--log_samples, or the cache folder"
         )
     return [*_samples(folder), *_answers(folder)]
 

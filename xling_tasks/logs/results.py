@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from xling_tasks.criteria import LABELS, NO_RESPONSE, Place, place_of, primary_of
-from xling_tasks.errors import DataError
+from xling_tasks.errors import DataError, no_such
 from xling_tasks.harness.arguments import identity_of
 from xling_tasks.languages import name_languages
 from xling_tasks.logs.by_language import (
@@ -24,7 +24,7 @@ from xling_tasks.logs.by_language import (
 )
 from xling_tasks.logs.checked import AGAIN, check_results, reading, sample_of
 from xling_tasks.logs.foreign import Reading
-from xling_tasks.safe_json import loads, read_lines
+from xling_tasks.safe_json import read_json, read_lines
 
 T = TypeVar("T")
 
@@ -270,12 +270,7 @@ def read_run(path: Path, *, whole: bool = False) -> Results | None:
     Raises:
         DataError: If it cannot be read, or was cut or changed.
     """
-    try:
-        content = loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise DataError(f"{path}: not valid JSON ({error}); {AGAIN}") from error
+    content = read_json(path, AGAIN)
     if not (isinstance(content, dict) and {"results", "configs", "n-samples"} <= set(content)):
         return None
     checked = check_results(path, with_bookkeeping(content))
@@ -389,4 +384,4 @@ def _place(path: Path, task: str, record: Mapping[str, Any]) -> Place | None:
 
 def _check_folder(out: Path) -> None:
     if not out.is_dir():
-        raise DataError(f"{out}: not a folder; give the --output_path of lm_eval")
+        raise DataError(f"{out}: {no_such(out, 'folder')}; give the --output_path of lm_eval")

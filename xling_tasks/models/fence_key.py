@@ -13,7 +13,7 @@ import re
 import secrets
 from pathlib import Path
 
-from xling_tasks.errors import SettingError
+from xling_tasks.errors import SettingError, unreadable
 from xling_tasks.log import log
 from xling_tasks.readers.fences import Fences
 from xling_tasks.replies.folder import cache_folder
@@ -55,7 +55,7 @@ def _of_file(path: Path) -> bytes:
     try:
         content = path.read_bytes().strip()
     except OSError as error:
-        raise SettingError(f"--metadata fence_key={path}: {error.strerror or error}") from error
+        raise SettingError(f"--metadata fence_key={path}: {unreadable(path, error)}") from error
     if len(content) < SHORTEST:
         raise SettingError(
             f"--metadata fence_key={path}: {len(content)} characters; a key that nobody guesses "

@@ -44,11 +44,11 @@ def checked(options: Any) -> Options:
     if options.seed < 0:
         raise SettingError(f"--seed: must be an integer from 0, got {options.seed}")
     if options.n_resamples < 1000:
-        raise SettingError(f"--n-resamples {options.n_resamples}: at least 1000, or intervals jump")
-    if not 0 < options.level < 1:
-        raise SettingError(f"--level {options.level}: must lie between 0 and 1")
-    if options.margin is not None and not 0 < options.margin < 1:
-        raise SettingError(f"--margin {options.margin}: must lie between 0 and 1")
+        said = "must be an integer from 1000, or intervals jump"
+        raise SettingError(f"--n-resamples: {said}, got {options.n_resamples}")
+    for name, share in {"--level": options.level, "--margin": options.margin}.items():
+        if share is not None and not 0 < share < 1:
+            raise SettingError(f"{name}: must be a number between 0 and 1, got {share:g}")
     if options.to is not None and options.to.exists() and not options.to.is_dir():
         raise SettingError(f"--to {options.to}: is a file; name a folder")
     return Options(options.seed, options.n_resamples, options.level, options.margin)

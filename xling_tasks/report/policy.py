@@ -10,7 +10,7 @@ from typing import Any
 from xling_metrics.yaml_file import YamlError, read_yaml
 
 from xling_tasks.criteria import CRITERIA, Endpoint
-from xling_tasks.errors import SettingError, did_you_mean
+from xling_tasks.errors import SettingError, did_you_mean, unreadable
 
 FORMER, ENGLISH = "A", "english"
 """What a checkpoint is held against: the one before it, or its own English."""
@@ -68,8 +68,10 @@ def read_policy(path: Path, *, two: bool) -> tuple[Rule, ...]:
     """
     try:
         content = read_yaml(path)
-    except FileNotFoundError as error:
-        raise SettingError(f"--policy {path}: there is no such file") from error
+    except OSError as error:
+        raise SettingError(
+            f"--policy {path}: {unreadable(path, error)}; leave it out for rules of ours"
+        ) from error
     except YamlError as error:
         raise SettingError(str(error)) from error
     if not isinstance(content, Mapping):

@@ -12,7 +12,7 @@ from typing import Any
 from xling_tasks.commands.annotate import labels, ratings
 from xling_tasks.commands.annotate.ratings import are_ratings, read_ratings
 from xling_tasks.commands.table import table
-from xling_tasks.errors import DataError
+from xling_tasks.errors import DataError, unreadable
 from xling_tasks.logs.annotations import AnyExport, Page, read_pages
 from xling_tasks.output import writing
 from xling_tasks.pages import texts
@@ -84,7 +84,7 @@ def _read_texts(paths: Sequence[Path], wanted: Collection[str]) -> dict[str, dic
             data = loads(block[1]) if block else {}
             digest, items = data["digest"], {item["id"]: item for item in data["items"]}
         except OSError as error:
-            raise DataError(f"--pages {path}: {error.strerror or error}") from error
+            raise DataError(f"--pages {path}: {unreadable(path, error)}") from error
         except (ValueError, LookupError, TypeError) as error:
             raise DataError(f"--pages {path}: no page of `xling annotate` ({error!r})") from error
         if digest not in wanted:

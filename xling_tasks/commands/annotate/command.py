@@ -52,7 +52,7 @@ def annotate(options: argparse.Namespace) -> str:
     if options.metadata:
         raise SettingError(f"--metadata is for --form {TRANSLATION}; a judge's run has its own")
     if options.out_dir is None:
-        raise SettingError("OUT is missing: name the --output_path of lm_eval")
+        raise SettingError("OUT is missing: name the --output_path of lm_eval, such as out")
     if options.resolve is not None:
         return _resolve(options)
     to = page_path(options.to)
@@ -81,9 +81,9 @@ def _resolve(options: argparse.Namespace) -> str:
     """The labels that a gap to English needs."""
     gap, error = options.resolve, options.judge_error
     if not 0 < gap < 1:
-        raise SettingError(f"--resolve {gap:g}: a gap between 0 and 1")
+        raise SettingError(f"--resolve: must be a number between 0 and 1, got {gap:g}")
     if not 0 <= error < 0.5:
-        raise SettingError(f"--judge-error {error:g}: a share from 0 to below 0.5")
+        raise SettingError(f"--judge-error: must be a number from 0 to below 0.5, got {error:g}")
     counts: dict[tuple[str, str], Counter[str]] = {}
     for samples, dataset, language in _wanted(Path(options.out_dir).expanduser(), options):
         of_both = counts.setdefault((dataset, language), Counter())

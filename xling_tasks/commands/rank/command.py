@@ -34,7 +34,10 @@ from xling_tasks.models.spec import ModelSpec
 def rank(options: argparse.Namespace) -> str:
     """`xling rank`: rank, write the files, and return the summary."""
     if not options.judge and not options.human:
-        raise SettingError("give a --judge, a --human-ranks file, or both")
+        raise SettingError(
+            'give a judge (--judge \'{"model": "hf", "model_args": {"pretrained": ...}}\'), a file '
+            "of people's ranks (--human-ranks FILE.csv), or both"
+        )
     runs = read_runs(options.folders)
     names = [run.name for run in runs]
     questions, left_out = common_questions(runs, options.seed)

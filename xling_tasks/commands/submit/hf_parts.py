@@ -282,7 +282,7 @@ def gather(out: Path, force: bool, own_dataset: str | None = None) -> Submission
     newest = {task: run for run in runs for task in sorted(run.tasks)}
     ours = [part for task, run in newest.items() if (part := hub_task(task, run, own_dataset))]
     if not ours:
-        raise DataError(f"{out}: no results of xling-tasks' own tasks in it")
+        raise DataError(f"{out}: no results of our tasks in it; give lm_eval's --output_path")
     parts = sorted(ours, key=lambda part: (part.group, part.language != "en", part.task))
     submission = Submission(parts, [], sorted(set(newest) - {part.task for part in parts}))
     submission.cautions.extend(_cautions(out, submission))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.commands.options import read_metadata
+from xling_tasks.commands.options import settings_with
 from xling_tasks.data.own.check import is_own_file
 from xling_tasks.data.own.columns import NOTES
 from xling_tasks.data.own.example import write
@@ -20,6 +20,7 @@ from xling_tasks.data.prompt_sets import ABOUT_FIELDS, FIELDS, ROW, language_of,
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.languages import LANGUAGES, language_name
+from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.translate.translator import translator
 from xling_tasks.output import jsonl, refuse_file, write_new
 from xling_tasks.safe_json import json_objects
@@ -33,25 +34,17 @@ def translate_prompts(options: argparse.Namespace) -> str:
         DataError: If a line is wrong, or the new file exists.
         SettingError: If no translator is set.
     """
-    metadata = read_metadata(options.metadata)
-    if options.languages:
-        metadata["languages"] = options.languages
-    settings = Settings.parse(metadata, {})
-    if settings.translator is None:
-        raise SettingError(
-            'xling translate prompts: set --metadata \'{"translator": {"model": "seq2seq", '
-            '"model_args": {"pretrained": ...}}}\' (or any harness model)'
-        )
+    settings, (spec,) = settings_with(options, "translator")
     refuse_file(options.to)
     if is_own_file(str(options.file)):
-        return _translate_own(options.file.expanduser(), options.to.expanduser(), settings)
+        return _translate_own(options.file.expanduser(), options.to.expanduser(), spec, settings)
     for code in settings.languages or ():
         if code not in FIELDS:
             raise SettingError(f"--for {code}: prompts have {', '.join(FIELDS)} only")
     rows = _rows(options.file)
     codes = settings.languages or tuple(code for code in LANGUAGES if code != "en")
     prompt = Prompts(settings.prompts).get("translate", "en")
-    engine = translator(settings.translator, settings.xling_cache, prompt)
+    engine = translator(spec, settings.xling_cache, prompt)
     engine.check(*(("en", code) for code in codes))
     failed = {code: _add(rows, code, engine.translate) for code in codes}
     order = [*ABOUT_FIELDS, "en", *(FIELDS[code] for code in codes)]
@@ -116,15 +109,14 @@ _TEXTS = (".csv", ".xlsx")
 """Formats whose cells are texts."""
 
 
-def _translate_own(path: Path, to: Path, settings: Settings) -> str:
+def _translate_own(path: Path, to: Path, spec: ModelSpec, settings: Settings) -> str:
     """Write a file with the texts that it lacks in some languages; those there stay."""
-    assert settings.translator is not None
     data = load(str(path), settings.scripts)
     if "en" not in data.tongues:
         raise DataError(f"{path}: has no English, which is translated from; add question_en")
     codes = settings.languages or tuple(code for code in data.tongues if code != "en")
     prompt = Prompts(settings.prompts).get("translate", "en")
-    engine = translator(settings.translator, settings.xling_cache, prompt)
+    engine = translator(spec, settings.xling_cache, prompt)
     engine.check(*(("en", code) for code in codes))
     made: Counter[str] = Counter()
     failed: Counter[str] = Counter()

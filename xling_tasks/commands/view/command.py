@@ -32,6 +32,13 @@ def view(options: argparse.Namespace) -> str:
         DataError: If a folder has no results or no samples, or results are broken.
         SettingError: If starlette or uvicorn is missing, a port is taken, or a link leads nowhere.
     """
+    link, query = read_link(options.open)
+    reports = [Path(folder).expanduser() for folder in options.report]
+    for folder in reports:
+        check_door(folder)
+    sources = find_sources(options.folders, options.family)
+    if link:
+        sources.refuse_unknown(link[0], *link[2:], of="--open: ")
     try:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
@@ -40,13 +47,6 @@ def view(options: argparse.Namespace) -> str:
     # Not at the top, where a missing extra would end even --help.
     from xling_tasks.commands.view.server import server
 
-    link, query = read_link(options.open)
-    reports = [Path(folder).expanduser() for folder in options.report]
-    for folder in reports:
-        check_door(folder)
-    sources = find_sources(options.folders, options.family)
-    if link:
-        sources.refuse_unknown(link[0], *link[2:], of="--open: ")
     listening = bound(options.port)
     port = listening.getsockname()[1]
     token = secrets.token_urlsafe(24)
@@ -113,7 +113,7 @@ def bound(port: int) -> socket.socket:
         SettingError: If the port is taken or none.
     """
     if not 0 <= port < 65536:
-        raise SettingError(f"--port {port}: must lie between 0 and 65535")
+        raise SettingError(f"--port: must be an integer from 0 to 65535, got {port}")
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     if os.name == "posix":  # A port that was just left may be taken again.
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -19,6 +19,7 @@ from xling_tasks.data.own.load import (
     OwnData,
     has_questions,
     missing,
+    need_file,
     no_questions,
     of_workbook,
     other_sheets,
@@ -79,6 +80,7 @@ def check(path: Path, stated: Mapping[str, tuple[str, str]]) -> Checked:
     Raises:
         DataError: If it is no table at all.
     """
+    need_file(path)
     tables = read_tables(path)
     table = the_table(tables)
     form = _form(path, table)

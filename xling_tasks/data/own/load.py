@@ -23,7 +23,7 @@ from xling_tasks.data.own.tongues import Tongue, tongue
 from xling_tasks.data.own.workbook import formulas_without_value, numbers_shown_otherwise
 from xling_tasks.data.records import RECORDS, DatasetRecord
 from xling_tasks.data.sources import Source
-from xling_tasks.errors import DataError
+from xling_tasks.errors import DataError, no_such
 from xling_tasks.log import log
 
 Stated = tuple[tuple[str, tuple[str, str]], ...]
@@ -104,15 +104,22 @@ def load(data_dir: str | None, scripts: Mapping[str, tuple[str, str]] | None = N
             "Parquet or JSONL; `xling data new FILE` writes an example)"
         )
     path = Path(os.path.expanduser(data_dir))
-    if path.is_dir():
-        raise DataError(f"data_dir={path}: is a folder; the xling_own tasks read one file")
-    if not path.exists():
-        raise DataError(
-            f"data_dir={path}: there is no such file; `xling data new {path.name}` writes an "
-            "example"
-        )
+    need_file(path, "data_dir=")
     source = Source((path,), "own", path.name)
     return _load(source, source.stamps(), tuple(sorted((scripts or {}).items())))
+
+
+def need_file(path: Path, option: str = "") -> None:
+    """Check that a user's file is there.
+
+    Raises:
+        DataError: If not, with how to begin one.
+    """
+    if not path.is_file():
+        name = "FILE" if path.is_dir() else path.name
+        raise DataError(
+            f"{option}{path}: {no_such(path)}; `xling data new {name}` writes an example"
+        )
 
 
 @functools.lru_cache(maxsize=8)

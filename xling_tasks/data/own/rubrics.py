@@ -28,7 +28,7 @@ from xling_tasks.data.own.turns import (
     turns_of,
 )
 from xling_tasks.data.sources import Source
-from xling_tasks.errors import DataError
+from xling_tasks.errors import DataError, no_such
 from xling_tasks.log import log
 from xling_tasks.safe_json import json_objects
 
@@ -110,7 +110,7 @@ def files_of(data_dir: str | None) -> tuple[Path, ...]:
     for each in several:
         if not each.is_file():
             raise DataError(
-                f"data_dir={each}: there is no such file; xling_own_rubric reads conversations "
+                f"data_dir={each}: {no_such(each)}; xling_own_rubric reads conversations "
                 "with criteria in HealthBench's form (JSONL), or a table with a column 'criteria'"
             )
     return tuple(several)

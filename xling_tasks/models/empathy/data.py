@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from xling_tasks.data.files import Table, read_tables
-from xling_tasks.errors import DataError
+from xling_tasks.errors import DataError, no_such
 
 MECHANISMS = ("emotional_reactions", "interpretations", "explorations")
 """The mechanisms of empathy, in the order of every profile and table."""
@@ -103,7 +103,7 @@ def load(folder: Path) -> EmpathyData:
             stands in one file and not in another; names file, row and field.
     """
     if not folder.is_dir():
-        raise DataError(f"{folder}: there is no such folder; --data takes EPITOME's CSV files")
+        raise DataError(f"{folder}: {no_such(folder, 'folder')}; --data takes EPITOME's CSV files")
     files = [_pairs_in(folder / name) for name in FILES]
     for table, rows in files[1:]:
         _same_pairs(files[0], (table, rows))

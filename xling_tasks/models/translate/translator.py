@@ -16,7 +16,7 @@ from xling_metrics.base import signature
 from xling_metrics.languages import language_code
 
 from xling_tasks.data.prompts import Prompt, Prompts
-from xling_tasks.errors import DataError, SettingError, did_you_mean
+from xling_tasks.errors import DataError, SettingError, did_you_mean, no_such
 from xling_tasks.log import log
 from xling_tasks.models.backend import run_token
 from xling_tasks.models.spec import SELF, ModelSpec
@@ -163,7 +163,7 @@ def read_translations(path: Path) -> dict[tuple[str, str, str], str]:
         DataError: Naming file, line and field.
     """
     if not path.is_file():
-        raise DataError(f"translator.model_args.path: {path}: there is no such file")
+        raise DataError(f"translator.model_args.path: {path}: {no_such(path)}")
     translations: dict[tuple[str, str, str], str] = {}
     for number, line in json_objects(path):
         row = _row(f"{path}, line {number}", line)

@@ -114,8 +114,12 @@ def _content(
 ) -> dict[str, Any]:
     """Everything that is written, as plain values."""
     sides = zip("ab", models, (options.a, options.b), strict=True)
+    alike = models[0].name == models[1].name
     return {
-        **{side: {"name": m.name, "model": m.full, "folder": folder} for side, m, folder in sides},
+        **{
+            side: {"name": f"{m.name} ({at})" if alike else m.name, "model": m.full, "folder": at}
+            for side, m, at in sides
+        },
         "seed": options.seed,
         "made_differently": list(unlike),
         "notes": list(notes),
