@@ -94,14 +94,13 @@ class ProbabilityScores(NamedTuple):
 
 
 def probability_scores(
-    labels: Sequence[int], probabilities: Sequence[float | None], *, bins: int = ECE_BINS
+    labels: Sequence[int], probabilities: Sequence[float | None]
 ) -> ProbabilityScores:
     """ROC AUC, calibration error and Brier score of P(Yes).
 
     Args:
         labels: 0 or 1 per row.
         probabilities: P(Yes) in [0, 1] per row; None where undefined. Such rows are left out.
-        bins: Number of equal confidence bins of `ece`.
 
     Returns:
         The scores; fields are None where there is nothing to compute them from.
@@ -122,7 +121,7 @@ def probability_scores(
     prob = np.array([p for _, p in rows], dtype=float)
     auc = float(roc_auc_score(gold, prob)) if len(set(gold.tolist())) == 2 else None
     brier = float(np.mean((prob - gold) ** 2))
-    return ProbabilityScores(auc, _calibration_error(gold, prob, bins), brier, len(rows))
+    return ProbabilityScores(auc, _calibration_error(gold, prob, ECE_BINS), brier, len(rows))
 
 
 def yes_probability(yes: float, no: float) -> float | None:

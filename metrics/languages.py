@@ -141,7 +141,8 @@ def _row(code: str, fields: Any) -> Language:
     fixed: dict[str, Any] = {}
     for key, value in fields.items():
         name = _RENAMED.get(str(key), str(key))
-        _check_type(f"{where}: {key}", value, Language._field_defaults.get(name))
+        default = () if name == "segmenter" else Language._field_defaults.get(name)
+        _check_type(f"{where}: {key}", value, default)
         fixed[name] = tuple(value) if isinstance(value, list) else value
     return _with_scripts(where, Language(code, **fixed))
 
@@ -153,7 +154,7 @@ def _check_type(where: str, value: Any, default: Any) -> None:
     elif isinstance(default, float):
         right = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= 1.5
         kind = "a number between 0 and 1.5"
-    elif isinstance(default, tuple) or where.endswith(": words"):
+    elif isinstance(default, tuple):
         right = isinstance(value, list) and all(isinstance(item, str) for item in value)
         kind = "a list, as in [a, b]"
     else:

@@ -138,6 +138,7 @@ def axe(page: Any, **options: Any) -> list[str]:
         A line per violation: the rule, what it says, and the elements; empty if all is well.
     """
     page.evaluate(_axe_code())
+    # No rule in use looks at media or style sheets of other origins, which `preload` would fetch.
     # Of what passed nothing is told: it is most of axe's report, and slow to put together.
     violations = page.evaluate(
         "async (options) => (await axe.run(document, options)).violations",

@@ -126,10 +126,13 @@ _ROWS = {
 """What a row is, by the file's shape."""
 
 
-def _bullets(lines: list[str], most: int = 60) -> str:
-    shown = [f"- {line}" for line in lines[:most]]
-    if len(lines) > most:
-        shown.append(f"- and {len(lines) - most} more (--json lists all)")
+_MOST = 60  # lines on a screen
+
+
+def _bullets(lines: list[str]) -> str:
+    shown = [f"- {line}" for line in lines[:_MOST]]
+    if len(lines) > _MOST:
+        shown.append(f"- and {len(lines) - _MOST} more (--json lists all)")
     return "\n".join(shown)
 
 
