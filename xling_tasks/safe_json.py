@@ -66,7 +66,7 @@ def read_json(path: Path, mend: str) -> Any:
         DataError: If it cannot be read or is none; MEND says what to do about that.
     """
     try:
-        return loads(path.read_text(encoding="utf-8"))
+        return loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise DataError(f"{path}: {unreadable(path, error)}") from error
     except ValueError as error:

@@ -9,7 +9,7 @@ import pytest
 
 from xling_tasks.cli import main
 from xling_tasks.commands.topics import read_topic
-from xling_tasks.data.topics import TOPICS, UNCLASSIFIED, read_topics
+from xling_tasks.data.topics import TOPICS, UNCLASSIFIED, read_topics, write_topics
 from xling_tasks.errors import DataError
 
 
@@ -90,7 +90,7 @@ def test_replies(reply, topic):
     assert read_topic(reply, "abcdef", TOPICS) == topic
 
 
-def test_the_report_groups_by_topic_and_category(tmp_path):
+def test_the_report_groups_by_topic_and_category(tmp_path, capsys):
     from xling_tasks.report.data import read_models
     from xling_tasks.report.make import make_report
     from xling_tasks.report.model import Options
@@ -131,6 +131,9 @@ def test_the_report_groups_by_topic_and_category(tmp_path):
         ("diet", 0.5), ("drugs", 0.5),
     ]  # fmt: skip
     assert not [key for key in {t.key for t in tables(report)} if key.startswith("by_topic")]
+    write_topics(tmp_path / "other.jsonl", {"q9": "Neurology"})
+    assert main(["report", str(tmp_path), "--topics", str(tmp_path / "other.jsonl")]) == 2
+    assert "other.jsonl: has none of these questions" in capsys.readouterr().err
 
 
 def test_a_file_of_topics_that_is_wrong(tmp_path):

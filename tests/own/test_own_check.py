@@ -6,6 +6,7 @@ import json
 
 import openpyxl
 import pytest
+from builders import write_lines
 from tests_of_own import FEW, write_csv
 
 from xling_tasks.cli import main
@@ -94,6 +95,23 @@ def test_merged_cells_letters_without_options_and_a_stated_script(tmp_path, caps
     ]
     assert "merged cells (A2:A3)" in told["look"][0]
     assert "right is C, but options in English are missing" in "\n".join(told["look"])
+
+
+def test_a_misspelt_column_is_told_with_what_may_be_meant(tmp_path, capsys):
+    row = {"id": "1", "question_en": "Is it safe?", "anwser_en": "Yes.", "corect": "", "ids": "7"}
+    _, told = checked(write_csv(tmp_path / "f.csv", [row]), capsys)
+    said = "anwser_en (did you mean answer_en?), corect (did you mean correct?), ids"
+    assert told["look"][0] == f"columns that are not used: {said}"
+    # In JSONL a row may have the right name, and another row the wrong one; long tables, too.
+    rows = [
+        {"id": "1", "language": "en", "question": "Is it safe?", "answer": "Yes."},
+        {"id": "2", "language": "en", "question": "Does it work?", "anwser": 5},
+    ]
+    _, told = checked(write_lines(tmp_path / "g.jsonl", rows), capsys)
+    assert told["look"][0] == "columns that are not used: anwser (did you mean answer?)"
+    del rows[0]["language"], rows[1]["language"]
+    _, told = checked(write_lines(tmp_path / "h.jsonl", rows), capsys)
+    assert "call it question_en, or add 'language'" in told["errors"][0]
 
 
 def test_columns_that_cannot_be_understood_are_said(tmp_path, capsys):

@@ -19,7 +19,7 @@ from xling_tasks.cli import main
 from xling_tasks.data.files import read_tables
 from xling_tasks.data.own.load import load
 from xling_tasks.errors import DataError, XlingError
-from xling_tasks.logs.results import newest_samples
+from xling_tasks.logs.samples import newest_samples
 from xling_tasks.report.data import read_models
 from xling_tasks.safe_json import json_objects
 

@@ -338,8 +338,14 @@ def test_errors_in_one_line(tmp_path, capsys):
         ([one, "--to", file], "is a file"),
         ([tmp_path / "nowhere", "--to", tmp_path / "b"], "nowhere"),
         ([bare, "--to", tmp_path / "b"], "no result that models are compared by"),
-        ([one, "--to", tmp_path / "b", "--level", "2"], "--level 2.0"),
-        ([one, "--to", tmp_path / "b", "--n-resamples", "10"], "--n-resamples 10"),
+        (
+            [one, "--to", tmp_path / "b", "--level", "2"],
+            "--level: must be a number between 0 and 1, got 2",
+        ),
+        (
+            [one, "--to", tmp_path / "b", "--n-resamples", "10"],
+            "--n-resamples: must be an integer from 1000",
+        ),
     ):
         assert main(["board", *map(str, words)]) == 2
         error = capsys.readouterr().err

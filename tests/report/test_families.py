@@ -6,6 +6,7 @@ import functools
 import json
 import random
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,7 @@ def edited(out: Path, to: Path, task: str, change: Any) -> Path:
         if own:
             content["results"][task][key] = sum(row[metric] for row in own) / len(own)
     content["n-samples"][task]["effective"] = len(rows)
+    content["results"][task]["sample_len"] = max(Counter(row["filter"] for row in rows).values())
     results.write_text(json.dumps(content), encoding="utf-8")
     return folder
 

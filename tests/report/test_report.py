@@ -167,10 +167,19 @@ def test_files_that_do_not_belong_together_are_refused(two_models, tmp_path, cap
     shutil.copytree(two_models[0], out)
     (path,) = out.rglob("samples_xlinghealth_correctness_demo_hi_*.jsonl")
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    path.write_text("".join(lines[:-1]), encoding="utf-8")
+    changed = {**json.loads(lines[0]), "chrf": 99.0}
+    for wrong, said in (
+        (lines[:-1], "23 of 24 questions are there. The file was cut or changed: copy the file"),
+        ([json.dumps(changed) + "\n", *lines[1:]], "do not belong together"),
+    ):
+        path.write_text("".join(wrong), encoding="utf-8")
+        status, _, err = xling(capsys, "report", out, "--to", tmp_path / "r")
+        assert status == 2 and path.name in err and said in err
+    # The results under another name: their samples would be taken for samples that were not logged.
+    (results,) = out.rglob("results_*.json")
+    results.rename(results.with_name("results_mine.json"))
     status, _, err = xling(capsys, "report", out, "--to", tmp_path / "r")
-    assert status == 2
-    assert path.name in err and "do not belong together" in err
+    assert status == 2 and f"{results.name} is not beside it" in err
 
 
 def test_nothing_of_ours_is_an_error(tmp_path, capsys):

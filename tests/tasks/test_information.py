@@ -356,7 +356,7 @@ def test_prompt_files_are_checked(tmp_path, line, message):
 
 
 def test_prompts_file_that_is_not_there():
-    with pytest.raises(DataError, match="prompts_file=/nowhere/x.jsonl: No such file"):
+    with pytest.raises(DataError, match="prompts_file=/nowhere/x.jsonl: there is no such file"):
         load_prompts(RECORDS["information"], "/nowhere/x.jsonl")
 
 

@@ -135,7 +135,12 @@ def _unescaped(cell: Any) -> Any:
 
 
 def _refuse_bomb(path: Path) -> None:
-    """Refuse a workbook that unpacks to more than any data set of ours holds."""
+    """Refuse what is no workbook, and one that unpacks to more than any data set of ours holds."""
+    if not zipfile.is_zipfile(path):
+        raise DataError(
+            f"{path}: is no XLSX workbook (cut, old XLS, CSV, or with a password?); open it in "
+            "Excel or LibreOffice and save it as XLSX without a password"
+        )
     with zipfile.ZipFile(path) as archive:
         size = sum(item.file_size for item in archive.infolist())
     if size > _LARGEST_WORKBOOK:

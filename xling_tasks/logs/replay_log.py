@@ -20,7 +20,8 @@ from xling_tasks.log import log
 from xling_tasks.logs.answers import FORMAT, doc_digest, read_requests
 from xling_tasks.logs.by_language import recorded
 from xling_tasks.logs.replay_prompts import Digest, Logged, LoggedPrompt
-from xling_tasks.logs.results import SAMPLES, Results, model_line, read_run
+from xling_tasks.logs.results import Results, model_line, read_run
+from xling_tasks.logs.samples import SAMPLES, without_results
 from xling_tasks.replies.role import STORES, saved_places, saved_row, saved_rows
 from xling_tasks.safe_json import loads, read_lines
 from xling_tasks.unanswered import missing_in
@@ -303,10 +304,7 @@ def _samples(folder: Path) -> Iterator[TaskLog]:
         task, stamp = name.groups()
         origin = written(path.parent, stamp)
         if origin is None:
-            raise DataError(
-                f"{path}: results_{stamp}.json is not beside it, which says what model answered "
-                "and whether a chat template was applied; copy it there, or move the samples away"
-            )
+            raise without_results(path, stamp)
         if not origin.replay and origin.config.get("model") != _REPLAY:
             yield SamplesLog(task, path, origin)
 

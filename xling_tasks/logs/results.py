@@ -1,120 +1,31 @@
-"""The harness's output folders: `results_*.json` and `samples_*.jsonl`, found and read."""
+"""The harness's output folders: their `results_*.json`, found and read."""
 
 from __future__ import annotations
 
 import functools
 import json
 import math
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
-from xling_tasks.criteria import LABELS, NO_RESPONSE, Place, place_of, primary_of
-from xling_tasks.errors import DataError, no_such
+from xling_tasks.criteria import LABELS, NO_RESPONSE, Place, primary_of
+from xling_tasks.errors import DataError
 from xling_tasks.harness.arguments import identity_of
-from xling_tasks.languages import name_languages
-from xling_tasks.logs.by_language import (
-    language_names,
-    part_of,
-    recorded,
-    split,
-    with_bookkeeping,
-)
-from xling_tasks.logs.checked import AGAIN, check_results, reading, sample_of
+from xling_tasks.logs.by_language import recorded
 from xling_tasks.logs.foreign import Reading
-from xling_tasks.safe_json import read_json, read_lines
-
-T = TypeVar("T")
-
-_DAMAGED = f"The file was cut or changed: {AGAIN}"
+from xling_tasks.logs.samples import (
+    SAMPLES,
+    Samples,
+    by_language,
+    check_folder,
+    place_in,
+    read_content,
+    without_results,
+)
 
 _JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
-SAMPLES = re.compile(r"samples_(.+?)_(\d{4}-.*)\.jsonl")
-
-
-class Samples(NamedTuple):
-    """One file of samples: what one run logged of one task.
-
-    Attributes:
-        task: The task.
-        stamp: The run's time, as in the names of its files.
-        path: The file.
-        language: The one language that is read of a task with several; empty for all of it.
-        reading: How a task that is not ours is read; None for ours, and for rows as they are.
-    """
-
-    task: str
-    stamp: str
-    path: Path
-    language: str = ""
-    reading: Reading | None = None
-
-    def stream(
-        self, read: Callable[[dict[str, Any]], T], *, hint: str = ""
-    ) -> Iterator[tuple[int, T]]:
-        """Each sample as `read` takes it, with the number of its line; blank lines are skipped.
-
-        Args:
-            read: Takes a sample; a ValueError, LookupError or TypeError says that it is none.
-            hint: What to do about a line that `read` refuses, if not to copy it or run again.
-
-        Raises:
-            DataError: Naming file and line, if a line is no sample or the file cannot be read.
-        """
-        for number, _, value in self.stream_at(read, hint=hint):
-            yield number, value
-
-    def stream_at(
-        self, read: Callable[[dict[str, Any]], T], *, hint: str = ""
-    ) -> Iterator[tuple[int, int, T]]:
-        """As `stream`, with the place in the file at which the line begins as second item."""
-        for number, offset, line in read_lines(self.path):
-            mend = _DAMAGED
-            try:
-                row = sample_of(line)
-                mend = hint or _DAMAGED
-                own = self._own(row)
-                if not own:
-                    continue
-                value = read(own)
-            except (ValueError, LookupError, TypeError) as error:
-                why = repr(error) if isinstance(error, LookupError) else error
-                raise DataError(
-                    f"{self.path}, row {number}: not a sample of {self.task} ({why}). {mend}"
-                ) from error
-            yield number, offset, value
-
-    def stream_first(
-        self, read: Callable[[dict[str, Any]], T], *, hint: str = ""
-    ) -> Iterator[tuple[int, T]]:
-        """As `stream`, of the rows that went through the file's first filter."""
-        first: list[Any] = []
-        for number, (name, value) in self.stream(
-            lambda row: (row.get("filter", ""), read(row)), hint=hint
-        ):
-            first = first or [name]
-            if name == first[0]:
-                yield number, value
-
-    def at(self, offset: int) -> dict[str, Any]:
-        """The sample whose line begins at a place in the file."""
-        with self.path.open("rb") as file:
-            file.seek(offset)
-            return self._own(sample_of(file.readline()))
-
-    def recorded(self) -> Mapping[str, Any]:
-        """What the task recorded beside its samples; {} where the run's results do not say."""
-        return recorded(_configs(self.path.with_name(f"results_{self.stamp}.json")), self.task)
-
-    def _own(self, row: dict[str, Any]) -> dict[str, Any]:
-        """What a sample has of this language; nothing where it has nothing."""
-        if self.reading is not None:
-            return self.reading.own(row)
-        if not self.language:
-            return row
-        return part_of(row, self.language, self.recorded().get("signatures") or {})
 
 
 @dataclass(frozen=True)
@@ -200,7 +111,7 @@ class TaskResults:
         Raises:
             DataError: If a newer version wrote it.
         """
-        return _place(self.run.path, self.task, self.xling)
+        return place_in(self.run.path, self.task, self.xling)
 
     @property
     def primary(self) -> list[str]:
@@ -259,9 +170,14 @@ def read_results(out: Path, *, whole: bool = False) -> list[Results]:
     Raises:
         DataError: If it is no folder, or a file is not valid JSON.
     """
-    _check_folder(out)
+    check_folder(out)
     found = (read_run(path, whole=whole) for path in out.rglob("results_*.json"))
-    return sorted(filter(None, found), key=lambda run: (run.stamp, str(run.path)))
+    runs = sorted(filter(None, found), key=lambda run: (run.stamp, str(run.path)))
+    there = {(run.path.parent, run.stamp) for run in runs}
+    for path in sorted(out.rglob("samples_*.jsonl")):
+        if (name := SAMPLES.fullmatch(path.name)) and (path.parent, name[2]) not in there:
+            raise without_results(path, name[2])
+    return runs
 
 
 def read_run(path: Path, *, whole: bool = False) -> Results | None:
@@ -270,44 +186,10 @@ def read_run(path: Path, *, whole: bool = False) -> Results | None:
     Raises:
         DataError: If it cannot be read, or was cut or changed.
     """
-    content = read_json(path, AGAIN)
-    if not (isinstance(content, dict) and {"results", "configs", "n-samples"} <= set(content)):
+    content = read_content(path)
+    if content is None:
         return None
-    checked = check_results(path, with_bookkeeping(content))
-    return Results(path, checked if whole else _by_language(path, checked))
-
-
-def newest_samples(out: Path, criteria: Collection[str]) -> list[tuple[Place, Samples]]:
-    """The newest file of samples of each task of some criteria; results are not needed.
-
-    Args:
-        out: A folder that `lm_eval --output_path` wrote.
-        criteria: Keys of `CRITERIA`.
-
-    Returns:
-        What each task is about, and its file, by the task's name.
-
-    Raises:
-        DataError: If it is no folder, or the files lie in the folders of several models.
-    """
-    _check_folder(out)
-    newest: dict[str, tuple[Place, Samples]] = {}
-    folders: set[str] = set()
-    for path in sorted(out.rglob("samples_*.jsonl")):
-        if name := SAMPLES.fullmatch(path.name):
-            task, stamp = name.groups()
-            configs = _configs(path.with_name(f"results_{stamp}.json"))
-            for samples in _parts(configs, Samples(task, stamp, path)):
-                place = _place(path, samples.task, recorded(configs, samples.task))
-                if place is None or place.criterion not in criteria:
-                    continue
-                folders.add(str(path.parent))
-                if samples.task not in newest or stamp >= newest[samples.task][1].stamp:
-                    newest[samples.task] = (place, samples)
-    if len(folders) > 1:
-        listed = ", ".join(sorted(folders))
-        raise DataError(f"{out}: holds the runs of several models; give one's folder: {listed}")
-    return [newest[task] for task in sorted(newest)]
+    return Results(path, content if whole else by_language(path, content))
 
 
 def refuse_mixed_models(out: Path, runs: Sequence[Results]) -> None:
@@ -335,53 +217,3 @@ def model_line(model: object, args: Mapping[str, Any]) -> str:
 def as_json(value: object) -> str:
     """One line of JSON, the same for equal values."""
     return _JSON.encode(value)
-
-
-def _by_language(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
-    with reading(path):
-        checked = check_results(path, split(content))
-    for task in checked["configs"]:
-        name_languages(language_names(checked["configs"], task))
-    return checked
-
-
-def _parts(configs: Any, samples: Samples) -> list[Samples]:
-    """A file of samples as one for each of its languages, where its task has them in one."""
-    parts = {name: recorded(configs, name).get("part_of") for name in configs}
-    own = [
-        Samples(name, samples.stamp, samples.path, str(part["language"]))
-        for name, part in parts.items()
-        if isinstance(part, dict) and part.get("task") == samples.task
-    ]
-    return own or [samples]
-
-
-def _configs(path: Path) -> Mapping[str, Any]:
-    """The tasks' configurations in a results file, by language too; {} where there is none."""
-    try:
-        return _read_configs(path, path.stat().st_mtime_ns)
-    except FileNotFoundError:  # samples may be copied without it
-        return {}
-
-
-@functools.lru_cache(maxsize=32)
-def _read_configs(path: Path, changed: int) -> Mapping[str, Any]:
-    run = read_run(path, whole=True)
-    if run is None:
-        return {}
-    return {**run.content["configs"], **_by_language(path, run.content)["configs"]}
-
-
-def _place(path: Path, task: str, record: Mapping[str, Any]) -> Place | None:
-    try:
-        about = record.get("about")
-        if about is not None and not isinstance(about, dict):
-            raise DataError(f"{task}: what it is about is no object ({about!r:.40})")
-        return place_of(task, about)
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from None
-
-
-def _check_folder(out: Path) -> None:
-    if not out.is_dir():
-        raise DataError(f"{out}: {no_such(out, 'folder')}; give the --output_path of lm_eval")

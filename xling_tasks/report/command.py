@@ -41,6 +41,9 @@ def report(options: argparse.Namespace) -> str:
     statistics = checked(options)
     named = None if options.topics is None else read_topics(options.topics)
     models = read_models(options.folders, options.family)
+    asked = (key for model in models for task in model.tasks for key in task.ids)
+    if named is not None and named.keys().isdisjoint(asked):
+        raise SettingError(f"--topics {options.topics}: has none of these questions")
     human = None if options.human is None else read_human(options.human, models)
     made = make_report(models, statistics, human)
     every = made

@@ -27,7 +27,7 @@ from xling_tasks.commands.table import table
 from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS, NO_RESPONSE
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.annotations import answer_digest
-from xling_tasks.logs.results import Samples, newest_samples
+from xling_tasks.logs.samples import Samples, newest_samples
 from xling_tasks.scorers.answered import replies_of
 
 _HINT = (

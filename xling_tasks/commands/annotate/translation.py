@@ -25,7 +25,7 @@ from xling_tasks.commands.options import chosen, read_metadata
 from xling_tasks.data.records import LANGUAGE_NAMES, XLINGHEALTH
 from xling_tasks.data.xlinghealth import Question, load
 from xling_tasks.errors import DataError, SettingError
-from xling_tasks.logs.results import Samples, newest_samples
+from xling_tasks.logs.samples import Samples, newest_samples
 from xling_tasks.scorers.answered import replies_of
 from xling_tasks.settings import Settings
 

@@ -22,7 +22,8 @@ from xling_tasks.data.prompts import Prompt
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.languages import language_name
 from xling_tasks.logs.alike import differences
-from xling_tasks.logs.results import Samples, TaskResults, newest_samples, read_results
+from xling_tasks.logs.results import TaskResults, read_run
+from xling_tasks.logs.samples import Samples, newest_samples
 from xling_tasks.models.again import both_replies
 from xling_tasks.readers.fences import Fences, last_statement, said_lines
 from xling_tasks.scorers.answered import replies_of
@@ -172,9 +173,9 @@ def _read_run(name: str, folder: Path) -> Run:
             run.answers[language, question_id] = answer
         run.signatures[language] = dict(samples.recorded().get("signatures") or {})
         results = samples.path.with_name(f"results_{samples.stamp}.json")
-        for each in read_results(results.parent) if results.is_file() else ():
-            if each.path == results and samples.task in each.tasks:
-                run.made[language] = TaskResults(samples.task, each)
+        own = read_run(results) if results.is_file() else None
+        if own is not None and samples.task in own.tasks:
+            run.made[language] = TaskResults(samples.task, own)
     return run
 
 

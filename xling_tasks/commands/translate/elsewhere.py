@@ -19,7 +19,7 @@ from xling_metrics.words import LETTER
 from xling_tasks.criteria import CRITERIA, ENGLISH, Place
 from xling_tasks.errors import DataError, did_you_mean
 from xling_tasks.languages import language_name
-from xling_tasks.logs.results import newest_samples
+from xling_tasks.logs.samples import newest_samples
 from xling_tasks.output import jsonl, refuse_file, write_new
 from xling_tasks.safe_json import json_objects
 from xling_tasks.scorers.answered import replies_of

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from xling_tasks.criteria import CRITERIA, ENGLISH
 from xling_tasks.errors import DataError, SettingError, did_you_mean
-from xling_tasks.logs.results import Samples, TaskResults
+from xling_tasks.logs.results import TaskResults
+from xling_tasks.logs.samples import Samples
 from xling_tasks.report.data import newest_results
 
 _END = 1 << 16

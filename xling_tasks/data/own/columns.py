@@ -6,6 +6,7 @@ Two shapes. *Wide*: a row is a question, `id`, and `question_en, answer_en, ques
 
 from __future__ import annotations
 
+import difflib
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -33,6 +34,7 @@ _OTHER_FORMS = {
 
 _TEXT = re.compile(r"question|answer|wrong_answer(?:_\d+)?|options?_[a-h]|options|correct")
 
+_KINDS = ("question", "answer", "wrong_answer", "options", *(f"option_{x}" for x in "abcd"))
 
 CONVERSATIONS = "conversations"
 
@@ -89,17 +91,31 @@ def understood(table: Table, stated: Mapping[str, tuple[str, str]]) -> Columns:
     elif any(name.startswith("question_") for name in names):
         columns = _wide(table, names, stated)
     if columns is not None:
-        return replace(columns, unused=(*columns.unused, *table.nameless))
+        unused = (_with_hint(column, columns, table) for column in columns.unused)
+        return replace(columns, unused=(*unused, *table.nameless))
     known = ["id", "language", "question", "answer", "question_en", "answer_en"]
     nearest = next(
         (f"{n!r}:{did_you_mean(n, known)}" for n in names if n.startswith(("q", "lang"))), ""
     )
+    if "question" in names:
+        nearest = "Of 'question' the language is not said: call it question_en, or add 'language'"
     raise DataError(
         f"{table.place()}: no questions in its columns ({', '.join(table.columns)}). A row is a "
         "question with question_en, question_sw, ... or a question in one language with id, "
         "language, question; the header is the first row, so delete a title above it. "
         f"{nearest}".rstrip()
     )
+
+
+def _with_hint(column: str, columns: Columns, table: Table) -> str:
+    """A column that is not used, with what it may be meant to be: what no row has beside it."""
+    codes = [f"_{code}" for code in columns.tongues] or [""]
+    known = {*ONCE, *(f"{kind}{code}" for kind in _KINDS for code in codes)}
+    for row in table.rows:
+        if row.get(column):
+            known -= {normal(name) for name, cell in row.items() if cell}
+    nearest = difflib.get_close_matches(normal(column), known, n=1, cutoff=0.8)
+    return f"{column} (did you mean {nearest[0]}?)" if nearest else column
 
 
 def _long(table: Table, names: Mapping[str, str]) -> Columns:

@@ -1,0 +1,243 @@
+"""The harness's files of samples, `samples_*.jsonl`: found, and read row by row."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from xling_tasks.criteria import Place, place_of
+from xling_tasks.errors import DataError, no_such
+from xling_tasks.languages import name_languages
+from xling_tasks.logs.by_language import language_names, part_of, recorded, split, with_bookkeeping
+from xling_tasks.logs.checked import AGAIN, check_results, reading, sample_of
+from xling_tasks.logs.foreign import Reading
+from xling_tasks.safe_json import read_json, read_lines
+
+T = TypeVar("T")
+
+_DAMAGED = f"The file was cut or changed: {AGAIN}"
+
+SAMPLES = re.compile(r"samples_(.+?)_(\d{4}-.*)\.jsonl")
+
+
+class Samples(NamedTuple):
+    """One file of samples: what one run logged of one task.
+
+    Attributes:
+        task: The task.
+        stamp: The run's time, as in the names of its files.
+        path: The file.
+        language: The one language that is read of a task with several; empty for all of it.
+        reading: How a task that is not ours is read; None for ours, and for rows as they are.
+    """
+
+    task: str
+    stamp: str
+    path: Path
+    language: str = ""
+    reading: Reading | None = None
+
+    def stream(
+        self, read: Callable[[dict[str, Any]], T], *, hint: str = ""
+    ) -> Iterator[tuple[int, T]]:
+        """Each sample as `read` takes it, with the number of its line; blank lines are skipped.
+
+        Args:
+            read: Takes a sample; a ValueError, LookupError or TypeError says that it is none.
+            hint: What to do about a line that `read` refuses, if not to copy it or run again.
+
+        Raises:
+            DataError: Naming file and line, if a line is no sample or the file cannot be read.
+        """
+        for number, _, value in self.stream_at(read, hint=hint):
+            yield number, value
+
+    def stream_at(
+        self, read: Callable[[dict[str, Any]], T], *, hint: str = ""
+    ) -> Iterator[tuple[int, int, T]]:
+        """As `stream`, with the place in the file at which the line begins as second item."""
+        seen: Counter[str] = Counter()
+        for number, offset, line in read_lines(self.path):
+            mend = _DAMAGED
+            try:
+                row = sample_of(line)
+                mend = hint or _DAMAGED
+                seen[row.get("filter", "")] += 1
+                own = self._own(row)
+                if not own:
+                    continue
+                value = read(own)
+            except (ValueError, LookupError, TypeError) as error:
+                why = repr(error) if isinstance(error, LookupError) else error
+                raise DataError(
+                    f"{self.path}, row {number}: not a sample of {self.task} ({why}). {mend}"
+                ) from error
+            yield number, offset, value
+        self._refuse_short(max(seen.values(), default=0))
+
+    def stream_first(
+        self, read: Callable[[dict[str, Any]], T], *, hint: str = ""
+    ) -> Iterator[tuple[int, T]]:
+        """As `stream`, of the rows that went through the file's first filter."""
+        first: list[Any] = []
+        for number, (name, value) in self.stream(
+            lambda row: (row.get("filter", ""), read(row)), hint=hint
+        ):
+            first = first or [name]
+            if name == first[0]:
+                yield number, value
+
+    def at(self, offset: int) -> dict[str, Any]:
+        """The sample whose line begins at a place in the file."""
+        with self.path.open("rb") as file:
+            file.seek(offset)
+            return self._own(sample_of(file.readline()))
+
+    def recorded(self) -> Mapping[str, Any]:
+        """What the task recorded beside its samples; {} where the run's results do not say."""
+        return recorded(_beside(self.path, self.stamp).configs, self.task)
+
+    def _refuse_short(self, count: int) -> None:
+        """Rows may be lost, of which nothing in the file tells."""
+        name = SAMPLES.fullmatch(self.path.name)
+        length = _beside(self.path, self.stamp).lengths.get(name[1], 0) if name else 0
+        if count < length:
+            raise DataError(f"{self.path}: {count} of {length} questions are there. {_DAMAGED}")
+
+    def _own(self, row: dict[str, Any]) -> dict[str, Any]:
+        """What a sample has of this language; nothing where it has nothing."""
+        if self.reading is not None:
+            return self.reading.own(row)
+        if not self.language:
+            return row
+        return part_of(row, self.language, self.recorded().get("signatures") or {})
+
+
+def newest_samples(out: Path, criteria: Collection[str]) -> list[tuple[Place, Samples]]:
+    """The newest file of samples of each task of some criteria; results are not needed.
+
+    Args:
+        out: A folder that `lm_eval --output_path` wrote.
+        criteria: Keys of `CRITERIA`.
+
+    Returns:
+        What each task is about, and its file, by the task's name.
+
+    Raises:
+        DataError: If it is no folder, or the files lie in the folders of several models.
+    """
+    check_folder(out)
+    newest: dict[str, tuple[Place, Samples]] = {}
+    folders: set[str] = set()
+    for path in sorted(out.rglob("samples_*.jsonl")):
+        if name := SAMPLES.fullmatch(path.name):
+            task, stamp = name.groups()
+            configs = _beside(path, stamp).configs
+            for samples in _parts(configs, Samples(task, stamp, path)):
+                place = place_in(path, samples.task, recorded(configs, samples.task))
+                if place is None or place.criterion not in criteria:
+                    continue
+                folders.add(str(path.parent))
+                if samples.task not in newest or stamp >= newest[samples.task][1].stamp:
+                    newest[samples.task] = (place, samples)
+    if len(folders) > 1:
+        listed = ", ".join(sorted(folders))
+        raise DataError(f"{out}: holds the runs of several models; give one's folder: {listed}")
+    return [newest[task] for task in sorted(newest)]
+
+
+def without_results(samples: Path, stamp: str) -> DataError:
+    """That samples lie there without what says how they were made."""
+    return DataError(
+        f"{samples}: results_{stamp}.json is not beside it, in which lm_eval wrote what model "
+        "answered and how; copy it there under this name, or move the samples away"
+    )
+
+
+# What the results beside say
+
+
+def read_content(path: Path) -> dict[str, Any] | None:
+    """The content of a results file, tasks with several languages in one as they are.
+
+    None if it is another program's file.
+
+    Raises:
+        DataError: If it cannot be read, or was cut or changed.
+    """
+    content = read_json(path, AGAIN)
+    if isinstance(content, dict) and {"results", "configs", "n-samples"} <= set(content):
+        return check_results(path, with_bookkeeping(content))
+    return None
+
+
+def by_language(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
+    """The content of a results file with a task per language."""
+    with reading(path):
+        checked = check_results(path, split(content))
+    for task in checked["configs"]:
+        name_languages(language_names(checked["configs"], task))
+    return checked
+
+
+def _parts(configs: Any, samples: Samples) -> list[Samples]:
+    """A file of samples as one for each of its languages, where its task has them in one."""
+    parts = {name: recorded(configs, name).get("part_of") for name in configs}
+    own = [
+        Samples(name, samples.stamp, samples.path, str(part["language"]))
+        for name, part in parts.items()
+        if isinstance(part, dict) and part.get("task") == samples.task
+    ]
+    return own or [samples]
+
+
+class _Beside(NamedTuple):
+    """What a results file says of the samples beside it.
+
+    Attributes:
+        configs: The tasks' configurations, by language too.
+        lengths: Task -> questions that were asked, where the harness says so.
+    """
+
+    configs: Mapping[str, Any]
+    lengths: Mapping[str, int]
+
+
+def _beside(samples: Path, stamp: str) -> _Beside:
+    """What the results beside a file of samples say; nothing where there are none."""
+    path = samples.with_name(f"results_{stamp}.json")
+    try:
+        return _read_beside(path, path.stat().st_mtime_ns)
+    except FileNotFoundError:  # samples may be copied without it
+        return _Beside({}, {})
+
+
+@functools.lru_cache(maxsize=32)
+def _read_beside(path: Path, changed: int) -> _Beside:
+    content = read_content(path)
+    if content is None:
+        return _Beside({}, {})
+    asked = {task: content["results"][task].get("sample_len") for task in content["n-samples"]}
+    lengths = {task: count for task, count in asked.items() if isinstance(count, int)}
+    return _Beside({**content["configs"], **by_language(path, content)["configs"]}, lengths)
+
+
+def place_in(path: Path, task: str, record: Mapping[str, Any]) -> Place | None:
+    """What a task is about by its record in a file; None of a task that is not ours."""
+    try:
+        about = record.get("about")
+        if about is not None and not isinstance(about, dict):
+            raise DataError(f"{task}: what it is about is no object ({about!r:.40})")
+        return place_of(task, about)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
+
+
+def check_folder(out: Path) -> None:
+    """Raise a DataError if it is no folder."""
+    if not out.is_dir():
+        raise DataError(f"{out}: {no_such(out, 'folder')}; give the --output_path of lm_eval")
