@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from xling_metrics.yaml_file import read_yaml
 
 from xling_tasks import __version__
-from xling_tasks.errors import SettingError, XlingError
+from xling_tasks.errors import SettingError, XlingError, nearest
 
 _ROWS = read_yaml(Path(__file__).with_name("cli.yaml"))
 ROOMS: dict[str, str] = _ROWS["rooms"]
@@ -105,10 +105,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def _hint(word: str, known: Iterable[str]) -> str:
-    import difflib  # where there is something to say
-
-    nearest = difflib.get_close_matches(word, list(known), n=1)
-    return f" Did you mean {nearest[0]}?" if nearest else ""
+    near = nearest(word, known)
+    return f" Did you mean {near}?" if near else ""
 
 
 def parsed(words: Sequence[str]) -> argparse.Namespace:

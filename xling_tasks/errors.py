@@ -32,14 +32,18 @@ class HarnessError(XlingError):
     """The installed harness runs in a way that this package does not know."""
 
 
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """The one of some words that is most like another; empty where none is."""
+    return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)), "")
+
+
 def no_such(path: Path, what: str = "file") -> str:
     """Why a path is no `what` (`file`, `folder`, `file or folder`), and what may be meant."""
     if path.exists():
         return "is a folder; name a file" if path.is_dir() else "is a file; name a folder"
-    near = []
-    if path.parent.is_dir() and os.access(path.parent, os.R_OK):
-        near = difflib.get_close_matches(path.name, os.listdir(path.parent), n=1, cutoff=0.7)
-    meant = f"did you mean {near[0]}?" if near else "is there a slip in its name?"
+    listed = path.parent.is_dir() and os.access(path.parent, os.R_OK)
+    near = nearest(path.name, os.listdir(path.parent) if listed else (), 0.7)
+    meant = f"did you mean {near}?" if near else "is there a slip in its name?"
     return f"there is no such {what} ({meant})"
 
 
@@ -51,6 +55,6 @@ def unreadable(path: Path, error: OSError) -> str:
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """`Did you mean 'x'?`, with the list of choices behind it."""
     known = sorted(choices)
-    nearest = difflib.get_close_matches(str(word), known, n=1, cutoff=0.5)
-    hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+    near = nearest(str(word), known, 0.5)
+    hint = f" Did you mean {near!r}?" if near else ""
     return f"{hint} Known: {', '.join(known)}."

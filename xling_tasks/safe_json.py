@@ -40,6 +40,8 @@ def loads(text: str | bytes, *, unique: bool = False, **how: Any) -> Any:
         ValueError: If it is not valid JSON, not UTF-8, or nested deeper than can be read.
     """
     try:
+        if isinstance(text, bytes):
+            text = text.decode("utf-8")
         return json.loads(text, object_pairs_hook=_once_each if unique else None, **how)
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -47,7 +49,7 @@ def loads(text: str | bytes, *, unique: bool = False, **how: Any) -> Any:
         raise ValueError(wrong_in(error)) from None
     except UnicodeDecodeError as error:
         # Its own form holds the whole text, which may be megabytes.
-        raise ValueError(str(error)) from None
+        raise ValueError(f"not UTF-8: {error}") from None
 
 
 def wrong_in(error: json.JSONDecodeError) -> str:
@@ -115,6 +117,7 @@ def json_objects(
     expected: str = "an object",
     unit: str = "line",
     whole: bool = False,
+    **how: Any,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a JSONL file with the numbers of their lines.
 
@@ -123,6 +126,7 @@ def json_objects(
         content: What is in it, if it was read already.
         expected: What each object is, for the error message.
         unit: What the error message calls a line.
+        how: More of `json.loads`.
         whole: Whether halves of characters (lone surrogates) are refused, with which no model can
             be asked and no log be written; and keys that appear twice, of which one would be lost.
 
@@ -137,7 +141,7 @@ def json_objects(
     for line in lines:
         where = f"{path}, {unit} {line.number}"
         try:
-            row = loads(line.content, unique=whole)
+            row = loads(line.content, unique=whole, **how)
         except ValueError as error:
             raise DataError(f"{where}: not valid JSON ({error}); {mend}") from error
         if not isinstance(row, dict):

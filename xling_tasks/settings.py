@@ -6,7 +6,6 @@ sees one mapping of all three. Keys that are neither settings nor model args are
 
 from __future__ import annotations
 
-import difflib
 import functools
 import json
 import math
@@ -20,7 +19,7 @@ from xling_metrics.languages import language_code
 from xling_tasks.data.own.tongues import stated_scripts
 from xling_tasks.data.prompt_sets import ALL, PARTS
 from xling_tasks.data.protocols import FIXED, fixed
-from xling_tasks.errors import SettingError, did_you_mean
+from xling_tasks.errors import SettingError, did_you_mean, nearest
 from xling_tasks.languages import LANGUAGES, known_language
 from xling_tasks.models.encoders import EncoderSpec, encoders_as_published
 from xling_tasks.models.identifiers import checked
@@ -40,7 +39,7 @@ _HARNESS_KEYS = frozenset({"version", "config_source", "_metadata"})
 
 
 def _refuse_unknown(key: str, known: Iterable[str], *, strict: bool) -> None:
-    if strict or difflib.get_close_matches(key, known, n=1, cutoff=0.8):
+    if strict or nearest(key, known, 0.8):
         raise SettingError(f"--metadata {key}: unknown setting.{did_you_mean(key, known)}")
 
 

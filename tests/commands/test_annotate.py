@@ -188,7 +188,7 @@ def test_languages_and_datasets(tmp_path):
         ({"n_judged": {"label": "good", "reply": "", "judge": ""}}, "row 2.*unknown label 'good'"),
         ({"n_judged": 1.0}, "row 2.*no label with its reply.*--log_samples"),
         ({"doc": {"question_id": "5", "question": "?"}}, "row 2.*'reference'"),
-        ({"doc": sample(0)["doc"]}, "row 2: question '0' appears twice"),
+        ({"doc": sample(0)["doc"]}, "row 2: .*question '0' stands there twice"),
         ({"n_judged": {"label": "neither", "reply": "", "judge": "other"}}, "labels of 2 judges"),
     ],
 )
@@ -211,7 +211,7 @@ def test_errors_of_options_and_folders(tmp_path):
     with pytest.raises(DataError, match=r"have no judge's labels.*needs correctness with a judge"):
         page_of(tmp_path)
     write(out, [])
-    with pytest.raises(DataError, match="no rows"):
+    with pytest.raises(DataError, match="no questions are there"):
         page_of(tmp_path)
     write(out, [sample(0, None, None)])
     with pytest.raises(DataError, match="no answer has a label"):

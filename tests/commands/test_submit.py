@@ -308,7 +308,7 @@ def test_predict_only_is_refused(evaluate, tmp_path):
     [
         (lambda text: text[: len(text) // 2], "not a sample of mmedbench_mcqa_zh"),
         (lambda text: "".join(text.splitlines(True)[:-1]), "11 of 12 questions"),
-        (lambda text: text + text.splitlines(True)[0], "came before"),
+        (lambda text: text + text.splitlines(True)[0], "stands there twice"),
         (lambda text: text.replace('"resps"', '"other"'), "row 1: not a sample"),
     ],
 )

@@ -373,7 +373,7 @@ def test_a_run_s_answers_beside_their_translations(run, serve, tmp_path):
     assert [word.strip() for word in told["es"]] == ["5 of 5", "1", "0"]
     assert [word.strip() for word in told["hi"]] == ["5 of 5", "0", "1"]
     path.write_text("\n".join([json.dumps(first), *lines[1:], lines[1]]), encoding="utf-8")
-    with pytest.raises(DataError, match=r"row 7: question .* appears twice"):
+    with pytest.raises(DataError, match=r"row 7: .*question .* stands there twice"):
         rate_answers(tmp_path / "out", tmp_path / "page.html")
     first["n_claims_es"]["english"] = 5
     path.write_text(json.dumps(first), encoding="utf-8")

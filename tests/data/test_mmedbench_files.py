@@ -179,7 +179,6 @@ def test_every_shape_of_the_options(options, expected):
         (["x"] * 27, "27 options, but there are 26 letters"),
         (["B. y", "A. x"], r"the items of the list carry letters of their own \(B, A\)"),
         (["(A) x", "(B) y"], r"the items of the list carry letters of their own \(A, B\)"),
-        ({"A": "x", "B": "\ud800"}, "half a character"),
     ],
 )
 def test_wrong_options_name_file_row_and_field(options, message):
@@ -277,8 +276,9 @@ def test_missing_rationales_are_none():
         (b"\n \n", "f: the file has no rows"),
         (text(line(), "{"), "f, row 2: not valid JSON"),
         (text(line(), "", "[1]"), r"f, row 3: expected an object, got \['1'\]"),
-        (b"\n\xff\xfe{}", "f, row 2: not UTF-8"),
+        (b"\n\xff\xfe{}", "f, row 2: not valid JSON .not UTF-8"),
         (b"[" * 100_000, "f, row 1: not valid JSON"),
+        (json.dumps(line(options={"A": "x", "B": "\ud800"})).encode(), "f, row 1: holds half of a"),
     ],
 )
 def test_unreadable_lines(content, message):

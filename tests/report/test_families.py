@@ -232,7 +232,7 @@ def test_ids_with_other_keys_are_refused_and_a_few_corrected_ones_left_out(exact
 
 def test_a_document_that_stands_there_twice_is_an_error(exact, tmp_path):
     folder = edited(exact, tmp_path / "o", "mmlu_prox_hi_health", lambda rows: [*rows, rows[5]])
-    with pytest.raises(DataError, match=r"row 121: document 5 stands there twice"):
+    with pytest.raises(DataError, match=r"row 121: .*question 5 stands there twice"):
         verdicts(folder)
 
 

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from xling_tasks.errors import DataError, did_you_mean
-from xling_tasks.safe_json import loads, numbered
+from xling_tasks.safe_json import json_objects
 
 _SEPARATORS = re.compile(r"""[\s,;/|&+、・\[\]()'"]+""")
 _LABEL = re.compile(r"\s*\(?([A-Z])\s*[.):：、．）]")
@@ -75,8 +75,10 @@ def parse(
     """
     questions, notes = [], Counter[str]()
     seen: set[str] = set()
-    for number, _, line in numbered(content.split(b"\n")):
-        row = _Row.read(line, place, number)
+    # Numbers stay as written: an option 0.10 is not 0.1.
+    how: Any = {"parse_int": str, "parse_float": str, "parse_constant": lambda _: None}
+    for number, fields in json_objects(place, content, unit="row", whole=True, **how):
+        row = _Row(f"{place}, row {number}", fields)
         question = _question(row, f"{language}-{split}-{number}", notes)
         text = json.dumps([question.question, sorted(question.options.values())])
         notes["question and options stand in an earlier row too"] += text in seen
@@ -94,23 +96,6 @@ class _Row:
     place: str
     fields: dict[str, Any]
 
-    @classmethod
-    def read(cls, line: bytes, file: str, number: int) -> _Row:
-        place = f"{file}, row {number}"
-        try:
-            # Numbers stay as written: an option 0.10 is not 0.1.
-            fields = loads(
-                line.decode("utf-8"), unique=True,
-                parse_int=str, parse_float=str, parse_constant=lambda _: None,
-            )  # fmt: skip
-        except UnicodeDecodeError as error:
-            raise DataError(f"{place}: not UTF-8 ({error}); save the file as UTF-8") from error
-        except ValueError as error:
-            raise DataError(f"{place}: not valid JSON ({error})") from error
-        if not isinstance(fields, dict):
-            raise DataError(f"{place}: expected an object, got {fields!r:.40}")
-        return cls(place, fields)
-
     def fail(self, field: str, problem: str) -> NoReturn:
         """Raise the error of a field."""
         raise DataError(f"{self.place}, field {field!r}: {problem}; correct or remove the line")
@@ -127,8 +112,6 @@ class _Row:
             return ""
         if not isinstance(value, str):
             self.fail(field, f"expected a text, got {value!r:.60}")
-        if any("\ud800" <= character <= "\udfff" for character in value):
-            self.fail(field, "half a character (a lone UTF-16 surrogate)")
         return value.strip()
 
 

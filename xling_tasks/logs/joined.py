@@ -192,7 +192,7 @@ def _is_score(key: str, value: Any) -> bool:
 
 def _scanned(side: _Side) -> _Side:
     """A task with what its samples say; as it is where none were logged."""
-    reading, seen = side.reading, set[str]()
+    reading = side.reading
     if not side.task.samples.path.is_file():
         return side
     for number, row in side.task.samples.stream(dict):
@@ -202,12 +202,6 @@ def _scanned(side: _Side) -> _Side:
             value, doc_id = reading.value(row), str(row["doc_id"])
         except (LookupError, TypeError, ValueError) as error:
             raise _NotCounted(f"row {number} of its samples: {error!s:.200}") from None
-        if doc_id in seen:
-            raise DataError(
-                f"{side.task.samples.path}, row {number}: document {doc_id} stands there twice; "
-                "several processes may have written to one folder. Run the task again"
-            )
-        seen.add(doc_id)
         side.numbers.append(doc_id)
         side.keys.append(key_of(row))
         side.values.append(value)
@@ -218,7 +212,7 @@ def _scanned(side: _Side) -> _Side:
                 side.fields.setdefault(name, [None] * (len(side.numbers) - 1)).append(own)
         for kept in side.fields.values():
             kept += [None] * (len(side.numbers) - len(kept))
-    if not seen:
+    if not side.numbers:
         raise _NotCounted(f"{side.task.samples.path.name} has no row after {reading.filter}")
     return side
 

@@ -15,13 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xling_tasks.errors import DataError, no_such
+from xling_tasks.errors import DataError
 from xling_tasks.log import log
 from xling_tasks.logs.answers import FORMAT, doc_digest, read_requests
 from xling_tasks.logs.by_language import recorded
 from xling_tasks.logs.replay_prompts import Digest, Logged, LoggedPrompt
 from xling_tasks.logs.results import Results, model_line, read_run
-from xling_tasks.logs.samples import SAMPLES, without_results
+from xling_tasks.logs.samples import SAMPLES, check_folder, without_results
 from xling_tasks.replies.role import STORES, saved_places, saved_row, saved_rows
 from xling_tasks.safe_json import loads, read_lines
 from xling_tasks.unanswered import missing_in
@@ -281,11 +281,7 @@ def find_logs(folder: Path) -> list[TaskLog]:
     Raises:
         DataError: If it is no folder, or a log lacks what says how it was made.
     """
-    if not folder.is_dir():
-        raise DataError(
-            f"{folder}: {no_such(folder, 'folder')}; give path= the --output_path of a run with "
-            "--log_samples, or the cache folder"
-        )
+    check_folder(folder, "path= the --output_path of a run with --log_samples, or the cache folder")
     return [*_samples(folder), *_answers(folder)]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -60,13 +59,13 @@ class Samples(NamedTuple):
         self, read: Callable[[dict[str, Any]], T], *, hint: str = ""
     ) -> Iterator[tuple[int, int, T]]:
         """As `stream`, with the place in the file at which the line begins as second item."""
-        seen: Counter[str] = Counter()
+        seen: dict[str, set[Any]] = {}
         for number, offset, line in read_lines(self.path):
             mend = _DAMAGED
             try:
                 row = sample_of(line)
+                _add_once(row, seen.setdefault(row.get("filter", ""), set()))
                 mend = hint or _DAMAGED
-                seen[row.get("filter", "")] += 1
                 own = self._own(row)
                 if not own:
                     continue
@@ -77,7 +76,7 @@ class Samples(NamedTuple):
                     f"{self.path}, row {number}: not a sample of {self.task} ({why}). {mend}"
                 ) from error
             yield number, offset, value
-        self._refuse_short(max(seen.values(), default=0))
+        self._refuse_short(max(map(len, seen.values()), default=0))
 
     def stream_first(
         self, read: Callable[[dict[str, Any]], T], *, hint: str = ""
@@ -99,14 +98,16 @@ class Samples(NamedTuple):
 
     def recorded(self) -> Mapping[str, Any]:
         """What the task recorded beside its samples; {} where the run's results do not say."""
-        return recorded(_beside(self.path, self.stamp).configs, self.task)
+        return recorded(_beside(self.path, self.stamp).get("configs"), self.task)
 
     def _refuse_short(self, count: int) -> None:
         """Rows may be lost, of which nothing in the file tells."""
         name = SAMPLES.fullmatch(self.path.name)
-        length = _beside(self.path, self.stamp).lengths.get(name[1], 0) if name else 0
-        if count < length:
-            raise DataError(f"{self.path}: {count} of {length} questions are there. {_DAMAGED}")
+        results = _beside(self.path, self.stamp).get("results", {}).get(name and name[1], {})
+        asked = results.get("sample_len")  # where the harness says so
+        if count < (asked if isinstance(asked, int) else 1):
+            of = "" if asked is None else f" of {asked}"
+            raise DataError(f"{self.path}: {count or 'no'}{of} questions are there. {_DAMAGED}")
 
     def _own(self, row: dict[str, Any]) -> dict[str, Any]:
         """What a sample has of this language; nothing where it has nothing."""
@@ -115,6 +116,19 @@ class Samples(NamedTuple):
         if not self.language:
             return row
         return part_of(row, self.language, self.recorded().get("signatures") or {})
+
+
+def _add_once(row: Mapping[str, Any], seen: set[Any]) -> None:
+    """Add a row's question to those SEEN.
+
+    Raises:
+        ValueError: If it is there.
+    """
+    asked = row["doc"].get("question_id") if isinstance(row.get("doc"), dict) else None
+    key = row.get("doc_id", len(seen) if asked is None else asked)
+    if key in seen:
+        raise ValueError(f"question {key!r:.60} stands there twice; did two processes write here?")
+    seen.add(key)
 
 
 def newest_samples(out: Path, criteria: Collection[str]) -> list[tuple[Place, Samples]]:
@@ -136,7 +150,7 @@ def newest_samples(out: Path, criteria: Collection[str]) -> list[tuple[Place, Sa
     for path in sorted(out.rglob("samples_*.jsonl")):
         if name := SAMPLES.fullmatch(path.name):
             task, stamp = name.groups()
-            configs = _beside(path, stamp).configs
+            configs = _beside(path, stamp).get("configs", {})
             for samples in _parts(configs, Samples(task, stamp, path)):
                 place = place_in(path, samples.task, recorded(configs, samples.task))
                 if place is None or place.criterion not in criteria:
@@ -195,35 +209,21 @@ def _parts(configs: Any, samples: Samples) -> list[Samples]:
     return own or [samples]
 
 
-class _Beside(NamedTuple):
-    """What a results file says of the samples beside it.
-
-    Attributes:
-        configs: The tasks' configurations, by language too.
-        lengths: Task -> questions that were asked, where the harness says so.
-    """
-
-    configs: Mapping[str, Any]
-    lengths: Mapping[str, int]
-
-
-def _beside(samples: Path, stamp: str) -> _Beside:
-    """What the results beside a file of samples say; nothing where there are none."""
+def _beside(samples: Path, stamp: str) -> Mapping[str, Any]:
+    """The results beside samples, configurations by language too; {} where there are none."""
     path = samples.with_name(f"results_{stamp}.json")
     try:
         return _read_beside(path, path.stat().st_mtime_ns)
     except FileNotFoundError:  # samples may be copied without it
-        return _Beside({}, {})
+        return {}
 
 
 @functools.lru_cache(maxsize=32)
-def _read_beside(path: Path, changed: int) -> _Beside:
+def _read_beside(path: Path, changed: int) -> Mapping[str, Any]:
     content = read_content(path)
     if content is None:
-        return _Beside({}, {})
-    asked = {task: content["results"][task].get("sample_len") for task in content["n-samples"]}
-    lengths = {task: count for task, count in asked.items() if isinstance(count, int)}
-    return _Beside({**content["configs"], **by_language(path, content)["configs"]}, lengths)
+        return {}
+    return {**content, "configs": {**content["configs"], **by_language(path, content)["configs"]}}
 
 
 def place_in(path: Path, task: str, record: Mapping[str, Any]) -> Place | None:
@@ -237,7 +237,7 @@ def place_in(path: Path, task: str, record: Mapping[str, Any]) -> Place | None:
         raise DataError(f"{path}: {error}") from None
 
 
-def check_folder(out: Path) -> None:
-    """Raise a DataError if it is no folder."""
+def check_folder(out: Path, give: str = "the --output_path of lm_eval") -> None:
+    """Raise a DataError, with what to give, if it is no folder."""
     if not out.is_dir():
-        raise DataError(f"{out}: {no_such(out, 'folder')}; give the --output_path of lm_eval")
+        raise DataError(f"{out}: {no_such(out, 'folder')}; give {give}")

@@ -281,18 +281,12 @@ def _filled(task: Task) -> Task:
     unread: dict[str, list[tuple[float, float]]] = {
         name: [] for name in values if not soft and stem(name) in VERDICT_SCORES
     }
-    seen, one_text = set[str](), OneText(task.place)
+    one_text = OneText(task.place)
     told = leaves_out_short(signatures)
     for _, offset, sample in samples.stream_at(partial(_parsed, values)):
         if sample.get("filter", "none") != "none":
             continue
         question = str(sample["doc"]["question_id"])
-        if question in seen:
-            raise DataError(
-                f"{samples.path}: question {question!r} stands there twice; several processes may "
-                "have written to one folder. Run the task again"
-            )
-        seen.add(question)
         task.ids.append(question)
         task.offsets.append(offset)
         task.texts.append(text_number(sample["doc"]))
@@ -311,8 +305,6 @@ def _filled(task: Task) -> Task:
             task.chances[question] = _chance(sample["doc"])
         if soft and sample.get("auc") is not None:
             task.rows[question] = [(row[0], row[1]) for row in sample["auc"]]
-    if not task.ids:
-        raise DataError(f"{samples.path}: the file has no rows; copy it again, or run again")
     task.one_text = list(one_text.found())
     for name, kept in values.items():
         column = soft_column(name, task.rows, task.ids) if soft else None

@@ -165,19 +165,10 @@ def _draw(files: Iterable[tuple[Samples, str, str]], n: int, seed: int) -> dict[
 
 def _rows(samples: Samples) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
     """A task's rows of its first filter, each with question id and judgement."""
-    seen: set[str] = set()
-    for number, row in samples.stream_first(_judged, hint=_HINT):
+    for _, row in samples.stream_first(_judged, hint=_HINT):
         if row is None:
             raise DataError(f"{samples.path}: these answers have no judge's labels. {_HINT}")
-        question_id = row["doc"]["question_id"]
-        if question_id in seen:
-            raise DataError(
-                f"{samples.path}, row {number}: question {question_id!r} appears twice; run again"
-            )
-        seen.add(question_id)
-        yield question_id, row, row["n_judged"]
-    if not seen:
-        raise DataError(f"{samples.path}: the file has no rows; run again with --log_samples")
+        yield row["doc"]["question_id"], row, row["n_judged"]
 
 
 def _judged(row: dict[str, Any]) -> dict[str, Any] | None:

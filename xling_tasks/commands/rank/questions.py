@@ -201,10 +201,7 @@ def _read_answers(samples: Samples, *, fine_tuned: bool) -> list[tuple[str, Answ
         (prompt["form"] for prompt in prompts.values() if "form" in prompt), {}
     )
     take = functools.partial(_read_answer, fine_tuned=fine_tuned, form=Form(**recorded))
-    answers = [answer for _, answer in samples.stream_first(take)]
-    if not answers:
-        raise DataError(f"{samples.path}: the file has no rows")
-    return answers
+    return [answer for _, answer in samples.stream_first(take)]
 
 
 def _read_answer(row: dict[str, Any], *, fine_tuned: bool, form: Form) -> tuple[str, Answer]:

@@ -266,21 +266,12 @@ def _rows(kind: str, parts: Sequence[Part], out: Path) -> Iterator[Sequence[str]
     for part in parts:
         again = f"Run: {command(out, [part.run], [part.task])}"
         take = functools.partial(_row, rationale=kind == "rationale")
-        seen = set()
-        for number, (doc_id, *texts) in part.samples.stream(take, hint=again):
-            if doc_id in seen:
-                path = part.samples.path
-                raise DataError(f"{path}, row {number}: question {doc_id} came before")
-            seen.add(doc_id)
+        for _, texts in part.samples.stream(take, hint=again):
             yield [MMEDBENCH_LANGUAGES[part.language], *texts]
-        if len(seen) != part.count["original"]:
-            raise DataError(
-                f"{part.samples.path}: {len(seen)} of {part.count['original']} questions. {again}"
-            )
 
 
-def _row(sample: Mapping[str, Any], *, rationale: bool) -> tuple[str, str, str, str]:
-    """A sample's id, prompt, reply and right answer.
+def _row(sample: Mapping[str, Any], *, rationale: bool) -> tuple[str, str, str]:
+    """A sample's prompt, reply and right answer.
 
     The prompt is what was sent, with chat template (chat services: the messages as JSON). The
     reply is whole, marker and letters of a rationale included.
@@ -293,7 +284,7 @@ def _row(sample: Mapping[str, Any], *, rationale: bool) -> tuple[str, str, str, 
     texts = (prompt, sample["resps"][0][0], answer)
     if not all(isinstance(text, str) for text in texts):
         raise TypeError("prompt, reply and answer must be texts")
-    return (str(doc["question_id"]), *texts)
+    return texts
 
 
 def _scores(

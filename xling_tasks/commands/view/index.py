@@ -191,8 +191,6 @@ class Index:
                     return
         finally:
             told |= self._write(batch, number, source)
-        if not source.size:
-            told.add(f"{source.samples.path}: the file has no rows; copy it again, or run again.")
         for line in sorted(told):
             self._problem(line)
 

@@ -241,10 +241,10 @@ def _choices(data: OwnData) -> Iterator[str]:
 
 def holds_conversations(path: Path) -> bool:
     """Whether a file, files parted by commas, or those of a folder are in HealthBench's form."""
-    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
-    if not path.exists():
-        files = [Path(part.strip()).expanduser() for part in str(path).split(",")]
-    return any(is_conversations(file) for file in files if file.is_file())
+    try:
+        return any(map(is_conversations, files_of(str(path))))
+    except DataError:  # there is none
+        return False
 
 
 def is_own_file(data_dir: str | None) -> bool:

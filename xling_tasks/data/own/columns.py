@@ -6,7 +6,6 @@ Two shapes. *Wide*: a row is a question, `id`, and `question_en, answer_en, ques
 
 from __future__ import annotations
 
-import difflib
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -15,7 +14,7 @@ from unicodedata import category
 
 from xling_tasks.data.files import Table
 from xling_tasks.data.own.tongues import Tongue, tongue
-from xling_tasks.errors import DataError, did_you_mean
+from xling_tasks.errors import DataError, did_you_mean, nearest
 
 ONCE = ("id", "category", "correct", "criteria")
 """Columns that a question has once, whatever its languages."""
@@ -94,16 +93,16 @@ def understood(table: Table, stated: Mapping[str, tuple[str, str]]) -> Columns:
         unused = (_with_hint(column, columns, table) for column in columns.unused)
         return replace(columns, unused=(*unused, *table.nameless))
     known = ["id", "language", "question", "answer", "question_en", "answer_en"]
-    nearest = next(
+    meant = next(
         (f"{n!r}:{did_you_mean(n, known)}" for n in names if n.startswith(("q", "lang"))), ""
     )
     if "question" in names:
-        nearest = "Of 'question' the language is not said: call it question_en, or add 'language'"
+        meant = "Of 'question' the language is not said: call it question_en, or add 'language'"
     raise DataError(
         f"{table.place()}: no questions in its columns ({', '.join(table.columns)}). A row is a "
         "question with question_en, question_sw, ... or a question in one language with id, "
         "language, question; the header is the first row, so delete a title above it. "
-        f"{nearest}".rstrip()
+        f"{meant}".rstrip()
     )
 
 
@@ -114,8 +113,8 @@ def _with_hint(column: str, columns: Columns, table: Table) -> str:
     for row in table.rows:
         if row.get(column):
             known -= {normal(name) for name, cell in row.items() if cell}
-    nearest = difflib.get_close_matches(normal(column), known, n=1, cutoff=0.8)
-    return f"{column} (did you mean {nearest[0]}?)" if nearest else column
+    near = nearest(normal(column), known, 0.8)
+    return f"{column} (did you mean {near}?)" if near else column
 
 
 def _long(table: Table, names: Mapping[str, str]) -> Columns:
