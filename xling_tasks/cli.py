@@ -50,11 +50,7 @@ class _Help(argparse.HelpFormatter):
 
 
 class _Number(argparse.Action):
-    """An option that takes a number, an integer or not, perhaps from a least one on."""
-
-    def __init__(self, *, of: type[int] | type[float], least: float | None, **given: Any) -> None:
-        super().__init__(**given)
-        self.of, self.least = of, least
+    """An option that takes a number; CONST has `int` or `float` and the least, None for any."""
 
     def __call__(self, parser: Any, options: Any, words: Any, option: str | None = None) -> None:
         """Set the option.
@@ -62,15 +58,16 @@ class _Number(argparse.Action):
         Raises:
             SettingError: If the word is no such number.
         """
+        of, least = self.const
         try:
-            number = self.of(words)
+            number = of(words)
         except ValueError:
             number = math.nan
-        if not (-math.inf if self.least is None else self.least) <= number < math.inf:
-            kind = "an integer" if self.of is int else "a number"
-            least = "" if self.least is None else f" from {self.least:g}"
+        if not (-math.inf if least is None else least) <= number < math.inf:
+            kind = "an integer" if of is int else "a number"
+            kind += "" if least is None else f" from {least:g}"
             got = repr(words) if math.isnan(number) else f"{number:g}"
-            raise SettingError(f"{option}: must be {kind}{least}, got {got:.40}")
+            raise SettingError(f"{option}: must be {kind}, got {got:.40}")
         setattr(options, self.dest, number)
 
 
@@ -162,8 +159,12 @@ def describe(parser: argparse.ArgumentParser, row: Mapping[str, Any]) -> None:
             describe(below.add_parser(name, help=own["about"]), own)
 
 
+def _path(word: str) -> Path:
+    return Path(word).expanduser()
+
+
 _NUMBERS = {"int": int, "float": float}
-_MEANT = {"path": Path, "boolean": argparse.BooleanOptionalAction}
+_MEANT = {"path": _path, "boolean": argparse.BooleanOptionalAction}
 
 
 def _take(parser: Any, rows: Iterable[str | Mapping[str, Any]]) -> None:
@@ -178,8 +179,8 @@ def _take(parser: Any, rows: Iterable[str | Mapping[str, Any]]) -> None:
             for key in given.keys() & {"type", "action"}:
                 given[key] = _MEANT.get(given[key], given[key])
             if number := _NUMBERS.get(given.get("type", "")):
-                of = {"of": number, "least": given.pop("least", None)}
-                given |= {"action": _Number, "type": None, **of}
+                const = (number, given.pop("least", None))
+                given |= {"action": _Number, "type": None, "const": const}
             if given.get("default") or given.get("default") == 0:
                 given["help"] = f"{given.get('help', '')} (default %(default)s)".lstrip()
             parser.add_argument(*name.split(", "), **given)

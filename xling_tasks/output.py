@@ -58,7 +58,7 @@ def refuse_file(path: Path) -> None:
     Raises:
         DataError: If it is there.
     """
-    if path.expanduser().exists():
+    if path.exists():
         raise DataError(f"--to {path}: is there already; name a new file")
 
 
@@ -129,7 +129,6 @@ def write_new(path: Path, lines: Iterable[str]) -> None:
     Raises:
         DataError: If it is there already, or cannot be written.
     """
-    path = path.expanduser()
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8", newline="\n") as file:

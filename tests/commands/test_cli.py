@@ -138,7 +138,7 @@ def test_path_is_a_folder_of_task_files(capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["cost", "--tasks", "xlinghealth_dmo"], "Did you mean 'xlinghealth_demo'"),
+        (["cost", "--tasks", "xlinghealth_dmo"], "did you mean 'xlinghealth_demo'?"),
         (
             ["cost", "--tasks", "xlinghealth_demo", "--metadata", "temperture=1"],
             "Did you mean 'temperatures'",
@@ -235,6 +235,12 @@ def test_help_says_what_a_command_is_about_and_every_default():
 
 
 @pytest.mark.core
+def test_the_home_folder_is_meant_by_a_tilde_also_where_no_shell_reads_it():
+    options = parsed(["annotate", "~/out", "--to=~/page.html"])
+    assert (options.out_dir, options.to) == (Path.home() / "out", Path.home() / "page.html")
+
+
+@pytest.mark.core
 def test_help_breaks_no_line_within_an_option(capsys):
     with pytest.raises(SystemExit):
         main(["parts", "cut", "--help"])
@@ -280,7 +286,12 @@ def test_an_option_means_the_same_in_every_command():
                     assert metavar in ("DIR", "FILE"), command
                     assert ("folder" in told) == (metavar == "DIR"), command
                     metavar = None
-                form = (type(item), getattr(item, "of", item.type), item.nargs, metavar)
+                form = (
+                    type(item),
+                    item.type or (isinstance(item.const, tuple) and item.const[0]),
+                    item.nargs,
+                    metavar,
+                )
                 forms.setdefault(word, {}).setdefault(form, []).append(command)
             if not item.option_strings and "--output_path" in told:
                 assert item.metavar in ("OUT", "A", "B"), command  # a run has one name
@@ -405,8 +416,8 @@ def test_cost_says_what_is_wrong_in_a_line(capsys, monkeypatch):
     for words, message in (
         ([*demo, "--tokenizer", "nope/nope"], "--tokenizer nope/nope: cannot be loaded"),
         ([*demo, "--limit", "0"], "--limit: must be an integer from 1, got 0"),
-        (["cost", "--tasks", "xling_informaton"], "Did you mean 'xling_information'?"),
-        (["cost", "--tasks", "arc_easy"], "--tasks arc_easy: not one of ours."),
+        (["cost", "--tasks", "xling_informaton"], "did you mean 'xling_information'?"),
+        (["cost", "--tasks", "arc_easy"], "--tasks arc_easy: not one of ours; `lm_eval ls tasks`"),
     ):
         assert main(words) == 2
         error = capsys.readouterr().err

@@ -34,7 +34,7 @@ def check_judge(options: argparse.Namespace) -> str:
         DataError: If the file cannot be read.
     """
     settings, (spec,) = settings_with(options, "judge")
-    every = read_labels(options.file.expanduser(), settings.scripts or {})
+    every = read_labels(options.file, settings.scripts or {})
     chosen = _drawn(every, options.n, options.seed)
     met, signature = _judged(chosen, spec, settings)
     rows = list(_rows(chosen, met))

@@ -16,7 +16,7 @@ from xling_tasks.commands.options import read_metadata
 from xling_tasks.commands.table import table
 from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.discovery import task_folder
-from xling_tasks.errors import SettingError
+from xling_tasks.errors import SettingError, nearest
 from xling_tasks.report.documents import filled
 from xling_tasks.tasks.base import XlingTask
 
@@ -82,7 +82,6 @@ def load_tasks(names: str, metadata: dict[str, Any]) -> list[Any]:
     Raises:
         SettingError: If a name is none of ours.
     """
-    import difflib
     import fnmatch
 
     from lm_eval.tasks import TaskManager
@@ -96,12 +95,9 @@ def load_tasks(names: str, metadata: dict[str, Any]) -> list[Any]:
     for pattern in filter(None, names.split(",")):
         matches = fnmatch.filter(manager.all_tasks, pattern)
         if not matches:
-            nearest = difflib.get_close_matches(pattern, manager.all_tasks, n=1)
-            hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
-            raise SettingError(
-                f"--tasks {pattern}: not one of ours.{hint} Groups: "
-                f"{', '.join(sorted(manager.all_groups))}. `lm_eval ls tasks` lists every task."
-            )
+            near = nearest(pattern, manager.all_tasks)
+            hint = f"did you mean {near!r}?" if near else "`lm_eval ls tasks` lists every task"
+            raise SettingError(f"--tasks {pattern}: not one of ours; {hint}")
         wanted += matches
     loaded = manager.load(list(dict.fromkeys(wanted)))["tasks"]
     return [task for task in loaded.values() if isinstance(task, XlingTask)]

@@ -44,7 +44,7 @@ def new_own(options: argparse.Namespace) -> str:
     Raises:
         DataError: If the file is there, or of an unknown kind.
     """
-    to = options.file.expanduser()
+    to = options.file
     if options.rubric:
         return _new_conversations(to)
     example.write(to, example.long_rows() if options.long else example.rows())
@@ -71,7 +71,7 @@ def check_own(options: argparse.Namespace) -> Screen:
         DataError: If the file is no table at all.
     """
     settings = Settings.parse(read_metadata(options.metadata), {})
-    path = options.file.expanduser()
+    path = options.file
     scripts = settings.scripts or {}
     conversations = holds_conversations(path)
     checked = check_conversations(path, scripts) if conversations else check(path, scripts)

@@ -52,7 +52,7 @@ def train_empathy(options: argparse.Namespace) -> str:
     """
     seeds = _check(options)
     data = load(Path(options.data).expanduser())
-    folder = options.to.expanduser()
+    folder = options.to
     _make(folder)
     card: dict[str, Any] = _about(options, data) | {"published": published_scores(), "seeds": []}
     for seed in seeds:

@@ -49,7 +49,7 @@ def agreement(options: argparse.Namespace) -> str:
             row |= {"texts": {key: item[key] for key in labels.TEXTS if key in item}}
     page = filled("agreement.j2", form=form, report=report, table=_table).rstrip()
     if options.to:
-        _write(options.to.expanduser(), report, page)
+        _write(options.to, report, page)
     return page
 
 

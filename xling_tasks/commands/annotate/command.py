@@ -59,7 +59,7 @@ def annotate(options: argparse.Namespace) -> str:
     options.n = 103 if options.n is None else options.n
     if options.n < len(LABELS):
         raise SettingError(f"--n {options.n}: at least {len(LABELS)}, one item of each label")
-    out = Path(options.out_dir).expanduser()
+    out = options.out_dir
     drawn = _draw(_wanted(out, options), options.n, options.seed)
     items = [dict(item) for language in drawn.values() for item in language.sample()]
     if not items:
@@ -85,7 +85,7 @@ def _resolve(options: argparse.Namespace) -> str:
     if not 0 <= error < 0.5:
         raise SettingError(f"--judge-error: must be a number from 0 to below 0.5, got {error:g}")
     counts: dict[tuple[str, str], Counter[str]] = {}
-    for samples, dataset, language in _wanted(Path(options.out_dir).expanduser(), options):
+    for samples, dataset, language in _wanted(options.out_dir, options):
         of_both = counts.setdefault((dataset, language), Counter())
         of_both.update(judged["label"] for _, _, judged in _rows(samples))
     return _needed_in_words(counts, gap, error)

@@ -94,13 +94,12 @@ def render(data: Mapping[str, Any]) -> str:
     )
 
 
-def page_path(word: Path) -> Path:
+def page_path(to: Path) -> Path:
     """The path of a page to write.
 
     Raises:
         SettingError: If its name is not that of a page.
     """
-    to = word.expanduser()
     if to.suffix.lower() not in (".html", ".htm"):
         raise SettingError(f"--to {to}: name a file that ends in .html")
     return to

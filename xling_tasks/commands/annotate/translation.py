@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from xling_tasks.commands.annotate.draw import allocate, mixed
@@ -160,7 +159,7 @@ class _Answer(NamedTuple):
 def _of_answers(options: argparse.Namespace) -> str:
     if options.metadata:
         raise SettingError("--metadata is for the datasets' translations; OUT has its own")
-    out = Path(options.out_dir).expanduser()
+    out = options.out_dir
     newest = newest_samples(out, set(_LOGGED))
     if not newest:
         raise DataError(f"{out}: no samples of information or empathy. {_HINT}")

@@ -69,7 +69,7 @@ def rank(options: argparse.Namespace) -> str:
     )
     summary["models"] = {run.name: str(run.folder) for run in runs}
     summary |= summarise(runs, questions, left_out, options.seed)
-    return write(options.to.expanduser(), names, questions, summary)
+    return write(options.to, names, questions, summary)
 
 
 def read_judge(text: str) -> Any:

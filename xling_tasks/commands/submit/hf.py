@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> str:
     to, uploads = options.to, options.push or options.pull_request
     token = _token() if uploads else None
     refuse_files(to, [CARD, RESULTS])
-    out = Path(options.out_dir)
+    out = options.out_dir
     submission = gather(out, options.force, options.dataset_id)
     submission = submission._replace(words=_in_words(out))
     if uploads:

@@ -231,7 +231,7 @@ def run(options: argparse.Namespace) -> str:
         DataError: If the runs in `OUT` are no full submission; the message says what is
             missing and the command that gets it.
     """
-    out, to = Path(options.out_dir), options.to
+    out, to = options.out_dir, options.to
     kinds = [options.only] if options.only else list(KINDS)
     names = [name for kind in kinds for name in (KINDS[kind].results, KINDS[kind].scores)]
     refuse_files(to, [*names, DESCRIPTION])

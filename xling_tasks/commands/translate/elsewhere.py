@@ -50,7 +50,7 @@ def run_export(options: argparse.Namespace) -> str:
         DataError: If the run has no answers to translate, or the file exists.
     """
     refuse_file(options.to)
-    texts, answers = texts_of(Path(options.out_dir).expanduser())
+    texts, answers = texts_of(options.out_dir)
     write_new(options.to, jsonl(text.row() for text in texts))
     lines = [
         f"{options.to}: {len(texts)} distinct texts of {sum(answers.values())} answers "

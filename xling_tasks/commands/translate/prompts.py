@@ -37,7 +37,7 @@ def translate_prompts(options: argparse.Namespace) -> str:
     settings, (spec,) = settings_with(options, "translator")
     refuse_file(options.to)
     if is_own_file(str(options.file)):
-        return _translate_own(options.file.expanduser(), options.to.expanduser(), spec, settings)
+        return _translate_own(options.file, options.to, spec, settings)
     for code in settings.languages or ():
         if code not in FIELDS:
             raise SettingError(f"--for {code}: prompts have {', '.join(FIELDS)} only")
