@@ -110,6 +110,7 @@ def test_languages_in_every_spelling(value):
 def test_languages_that_are_wrong():
     for value, message in (
         ("", "unknown language ''"),
+        (["es", "hindi"], "unknown language .hindi.. Write .hi.\\."),
         ([], "expected a list"),
         (["hi", "hi"], "twice"),
         (3, "expected a list"),

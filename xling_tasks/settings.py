@@ -16,7 +16,7 @@ from typing import Annotated, Any, get_type_hints
 
 from xling_metrics.languages import language_code
 
-from xling_tasks.data.own.tongues import stated_scripts
+from xling_tasks.data.own.tongues import stated_scripts, tongue
 from xling_tasks.data.prompt_sets import ALL, PARTS
 from xling_tasks.data.protocols import FIXED, fixed
 from xling_tasks.errors import SettingError, did_you_mean, nearest
@@ -128,8 +128,10 @@ def _languages(key: str, value: Any, stated: Iterable[str] = ()) -> tuple[str, .
     for item in items:
         code = language_code(str(item).strip(" '\""))
         if known_language(code) is None and code not in stated:
+            meant = tongue(str(item), {})  # as in a file, where names are taken
+            hint = f" Write {meant.code!r}." if meant else did_you_mean(code, LANGUAGES)
             raise SettingError(
-                f"--metadata {key}: unknown language {item!r}.{did_you_mean(code, LANGUAGES)} Of "
+                f"--metadata {key}: unknown language {item!r}.{hint} Of "
                 "your own files further languages are known by their two-letter codes, and any "
                 "other where the setting 'scripts' states its script"
             )
