@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import ast
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from xling_tasks.errors import SettingError, did_you_mean
 from xling_tasks.models.spec import ModelSpec
+from xling_tasks.safe_json import loads
 from xling_tasks.settings import Settings
 
 
@@ -24,8 +24,8 @@ def read_metadata(words: Sequence[str]) -> dict[str, Any]:
     for word in _words(words):
         if word.lstrip().startswith("{"):
             try:
-                settings |= json.loads(word)
-            except json.JSONDecodeError as error:
+                settings |= loads(word)
+            except ValueError as error:
                 raise SettingError(f"--metadata: not valid JSON ({error}): {word!r:.80}") from error
             continue
         key, sign, value = word.partition("=")

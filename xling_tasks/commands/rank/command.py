@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -29,6 +28,7 @@ from xling_tasks.models.backend import backend
 from xling_tasks.models.fence_key import fences
 from xling_tasks.models.judge import UNTIL
 from xling_tasks.models.spec import ModelSpec
+from xling_tasks.safe_json import loads
 
 
 def rank(options: argparse.Namespace) -> str:
@@ -77,9 +77,10 @@ def read_judge(text: str) -> Any:
     if not text.lstrip().startswith("{"):
         return ModelSpec.parse("judge", text)
     try:
-        return ModelSpec.parse("judge", json.loads(text))
-    except json.JSONDecodeError as error:
+        spec = loads(text)
+    except ValueError as error:
         raise SettingError(f"--judge: not valid JSON ({error}): {text!r:.80}") from error
+    return ModelSpec.parse("judge", spec)
 
 
 def _ask(questions: Sequence[Question], template: Prompt, spec: Any) -> tuple[str, str, float]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +25,7 @@ from xling_tasks.logs.results import TaskResults, read_run
 from xling_tasks.logs.samples import Samples, newest_samples
 from xling_tasks.models.again import both_replies
 from xling_tasks.readers.fences import Fences, last_statement, said_lines
+from xling_tasks.report.data import named_folder
 from xling_tasks.scorers.answered import replies_of
 from xling_tasks.tasks.exam_replies import rationale_of
 from xling_tasks.unanswered import failed, missing_in
@@ -141,11 +141,8 @@ def read_runs(words: Sequence[str]) -> list[Run]:
     """
     named: dict[str, Path] = {}
     for word in words:
-        folder = Path(word).expanduser()
-        name = folder.resolve().name
-        if not os.path.exists(folder) and "=" in word:
-            name, _, rest = word.partition("=")
-            folder = Path(rest).expanduser()
+        given, folder = named_folder(word)
+        name = given or folder.resolve().name
         if name in named:
             raise SettingError(f"two runs are called {name!r}; name them: NAME=FOLDER")
         named[name] = folder
