@@ -77,6 +77,17 @@ def refuse_others(folder: Path, own: str, what: str) -> None:
         raise SettingError(f"--to {folder}: is not empty and holds no {what}; name a new folder")
 
 
+def refuse_full(folder: Path) -> None:
+    """Refuse to write into a folder with anything in it.
+
+    Raises:
+        SettingError: If there is something, or it is a file.
+    """
+    if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
+        what = "is a file" if folder.is_file() else "is not empty"
+        raise SettingError(f"--to {folder}: {what}; name a new folder")
+
+
 def refuse_files(folder: Path, names: Iterable[str]) -> None:
     """Refuse to write over files of a folder.
 

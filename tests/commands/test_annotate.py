@@ -68,6 +68,8 @@ def data_of(path: Path):
 
 
 def page_of(tmp_path, *words, name="page.html"):
+    if (tmp_path / name).parent.is_dir():
+        (tmp_path / name).unlink(missing_ok=True)
     printed = xling_annotate(tmp_path / "out", "--to", tmp_path / name, *words)
     return data_of(tmp_path / name), printed
 
@@ -224,6 +226,9 @@ def test_errors_of_options_and_folders(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="--to"):
         page_of(tmp_path, name="file/page.html")
+    page_of(tmp_path)
+    with pytest.raises(DataError, match="page.html: is there already"):  # people may be at work
+        xling_annotate(out, "--to", tmp_path / "page.html")
 
 
 def test_the_block_cannot_be_left_and_keeps_every_text(tmp_path):

@@ -453,6 +453,11 @@ def test_errors_before_anything_is_asked(tmp_path, serve):
         result(tmp_path, outs[0], outs[0], *judge)
     with pytest.raises(SettingError, match="--judge: not valid JSON"):
         result(tmp_path, *outs, "--judge", "{model}")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/mine.txt").write_text("mine")
+    with pytest.raises(SettingError, match="is not empty and holds no ranking"):
+        result(tmp_path, *outs, *judge)
+    shutil.rmtree(tmp_path / "out")
     with pytest.raises(SettingError, match="give a judge .--judge .*--human-ranks FILE"):
         result(tmp_path, *outs)
     (tmp_path / "empty").mkdir()

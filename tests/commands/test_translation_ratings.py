@@ -335,6 +335,7 @@ def written(run, folder, **options):
 
 
 def rate_answers(out, path, *words):
+    path.unlink(missing_ok=True)
     return rate(path, out, *words)
 
 

@@ -23,6 +23,7 @@ from xling_tasks.discovery import register_models, task_folder
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.alike import differences
 from xling_tasks.logs.results import Results, TaskResults, read_results
+from xling_tasks.output import refuse_full
 from xling_tasks.report.documents import filled
 from xling_tasks.settings import Settings
 
@@ -33,8 +34,7 @@ def shard(options: argparse.Namespace) -> str:
     Raises:
         SettingError: If there are fewer questions than parts, or the folder is not empty.
     """
-    if options.to.exists() and any(options.to.iterdir()):
-        raise SettingError(f"--to {options.to}: is not empty; name a new folder")
+    refuse_full(options.to)
     settings = read_metadata(options.metadata)
     tasks = load_tasks(options.tasks, settings)
     counts = {str(task.config.task): len(task.dataset["test"]) for task in tasks}
@@ -112,8 +112,7 @@ def merge(options: argparse.Namespace) -> str:
         DataError: If the parts do not belong together.
         SettingError: If the new folder is not empty.
     """
-    if options.to.exists() and any(options.to.iterdir()):
-        raise SettingError(f"--to {options.to}: is not empty; name a new folder")
+    refuse_full(options.to)
     parts = _parts(options.parts, options.tasks)
     settings = settings_of(parts) | read_metadata(options.metadata)
     samples = {task: _documents(task, of_task) for task, of_task in parts.items()}

@@ -32,6 +32,7 @@ from xling_tasks.models.empathy.data import (
     load,
     split,
 )
+from xling_tasks.output import refuse_full
 from xling_tasks.report.documents import filled
 
 _TRAINING = ("model", "revision", "patience", "batch_size", "refit", "max_tokens", "device")
@@ -113,8 +114,7 @@ def _number(option: str, word: str) -> Any:
 
 
 def _make(folder: Path) -> None:
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise SettingError(f"--to {folder}: is not empty; name a new folder")
+    refuse_full(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -18,7 +18,7 @@ from xling_tasks.criteria.labels import MEANINGS
 from xling_tasks.errors import SettingError
 from xling_tasks.languages import language_name
 from xling_tasks.logs.annotations import OTHER_LABELS
-from xling_tasks.output import writing
+from xling_tasks.output import refuse_file, writing
 from xling_tasks.pages import texts
 from xling_tasks.pages.offline import offline_page
 
@@ -99,9 +99,11 @@ def page_path(to: Path) -> Path:
 
     Raises:
         SettingError: If its name is not that of a page.
+        DataError: If it is there: people may be at work on it.
     """
     if to.suffix.lower() not in (".html", ".htm"):
         raise SettingError(f"--to {to}: name a file that ends in .html")
+    refuse_file(to)
     return to
 
 

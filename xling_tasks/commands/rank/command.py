@@ -28,6 +28,7 @@ from xling_tasks.models.backend import backend
 from xling_tasks.models.fence_key import fences
 from xling_tasks.models.judge import UNTIL
 from xling_tasks.models.spec import ModelSpec
+from xling_tasks.output import refuse_others
 from xling_tasks.safe_json import loads
 
 
@@ -38,6 +39,7 @@ def rank(options: argparse.Namespace) -> str:
             'give a judge (--judge \'{"model": "hf", "model_args": {"pretrained": ...}}\'), a file '
             "of people's ranks (--human-ranks FILE.csv), or both"
         )
+    refuse_others(options.to, "ranking.csv", "ranking")
     runs = read_runs(options.folders)
     names = [run.name for run in runs]
     questions, left_out = common_questions(runs, options.seed)

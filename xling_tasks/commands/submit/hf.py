@@ -23,7 +23,7 @@ from xling_tasks.commands.submit.hf_files import (
     write_files,
 )
 from xling_tasks.commands.submit.hf_parts import Submission, Words, gather
-from xling_tasks.errors import DataError
+from xling_tasks.errors import DataError, unreadable
 from xling_tasks.output import refuse_files
 from xling_tasks.report.conclusions import conclusions_of
 from xling_tasks.report.data import read_models
@@ -83,11 +83,12 @@ def _check_id(option: str, given: str) -> None:
         raise DataError(f"{option} {given}: not of the form ORG/NAME")
 
 
-def _card_in(path: str) -> str:
+def _card_in(path: Path) -> str:
     try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            return file.read()
-    except (OSError, UnicodeDecodeError) as error:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DataError(f"--card {path}: {unreadable(path, error)}") from error
+    except UnicodeDecodeError as error:
         raise DataError(f"--card {path}: {error}") from error
 
 
@@ -180,7 +181,7 @@ def _repository(model_id: str, token: str | None) -> tuple[Any, str, str | None]
         path = api.hf_hub_download(model_id, CARD, revision=head)
     except Exception as error:  # the HTTP library beneath has errors of its own when offline
         raise DataError(f"{model_id} cannot be read on the Hub: {_first_line(error)}") from None
-    return api, head, _card_in(str(path))
+    return api, head, _card_in(Path(path))
 
 
 def _upload(
