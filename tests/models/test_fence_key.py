@@ -68,7 +68,7 @@ def test_a_key_that_is_none(tmp_path, content):
         fences(str(tmp_path))
     with pytest.raises(SettingError, match=r"fence_key=.*at least 32"):
         fences(False, str(path))
-    with pytest.raises(SettingError, match=r"fence_key=.*No such file"):
+    with pytest.raises(SettingError, match=r"fence_key=.*there is no such file"):
         fences(False, str(tmp_path / "none"))
 
 
@@ -103,6 +103,6 @@ def test_results_say_which_key_and_cached_verdicts_keep_working(run, serve, tmp_
 def test_a_key_that_cannot_be_read_is_an_error_before_anything_is_asked(run, serve):
     served = serve(verdict)
     metadata = {"judge": served.spec(), "fence_key": "/nowhere/at/all"}
-    with pytest.raises(SettingError, match="fence_key=/nowhere/at/all: No such file"):
+    with pytest.raises(SettingError, match="fence_key=/nowhere/at/all: there is no such file"):
         run("xlinghealth_correctness_demo_en", metadata=metadata, limit=1)
     assert served.prompts == []
