@@ -26,7 +26,6 @@ MAY = {
     "report/tables/all.py": "the warning about empathy that is absent on both sides",
     "report/tables/significance.py": "the tests of XLingEval's consistency",
     "report/human": "people's labels, which are correctness's",
-    "report/lines.py": "the advice to label answers, which correctness has",
     "commands/annotate/": "the pages: correctness's labels, and the answers that tasks translate",
     "commands/rank/": "a paper's table, from the rationales' metrics",
     "commands/submit/": "MMedBench's leaderboard, with its own names",
@@ -40,13 +39,10 @@ MAY = {
     "report/data.py": "values that are no number per question, by their form",
     "report/columns.py": "scores that are functions of sums",
     "report/inference.py": "the same",
-    "report/stats.py": "the same, and which have the papers' classic tests",
+    "report/stats.py": "the same",
     "report/unread.py": "what an unread reply may have been",
-    "report/unlike.py": "whose language is told",
     "report/board/": "rows instead of columns, as in `report/data`",
-    "report/compare/": "people's labels, which are correctness's",
     "report/pictures/": "the stacked labels of correctness",
-    "report/tables/differences.py": "the note on people's labels",
 }
 """Files (or folders) that may name some, and why."""
 

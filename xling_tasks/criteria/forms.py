@@ -44,6 +44,7 @@ class Metric:
         across_languages: Whether its values in two languages can be compared. They cannot where
             the value depends on the language's words, characters or encoder.
         chance: Whether guessing earns some of it, and how much depends on the question.
+        known_chance: Whether it is known how much, so that it can be taken off.
         label: Its name in words, for an axis.
         range: What its values are, for an axis.
         share: Whether its values are shares, told in percent.
@@ -51,18 +52,21 @@ class Metric:
         bookkeeping: Whether it counts what was asked, came or failed, or describes texts, and is
             no score: it stands in the task's record, not in the harness's table of scores.
         sized: Whether its unit is known, so that a margin fixed beforehand means something.
+        unmoved_by: The settings of its criterion that do not change it.
     """
 
     name: str
     higher_is_better: bool | None = None
     across_languages: bool = True
     chance: bool = False
+    known_chance: bool = False
     label: str = ""
     range: str = ""
     share: bool = True
     told: Told | None = None
     bookkeeping: bool = False
     sized: bool = True
+    unmoved_by: tuple[str, ...] = ()
 
     @property
     def per_100(self) -> bool:
@@ -175,6 +179,8 @@ class Criterion:
         several_languages: Whether one task has all languages.
         parallel: Whether the questions are the same in every language.
         of_right: Whether it says if a model's own answers are right.
+        labelled: Whether each answer gets one of `LABELS`, which people can give as well.
+        classic: Whether its paper has classic tests (ANOVA, Tukey's HSD, t).
     """
 
     key: str
@@ -197,6 +203,8 @@ class Criterion:
     several_languages: bool = False
     parallel: bool = True
     of_right: bool = True
+    labelled: bool = False
+    classic: bool = False
 
     def metric(self, name: str) -> Metric:
         """What is known of a metric; its name alone where it is none of the criterion's."""
@@ -322,6 +330,7 @@ def metrics(
     failures: Iterable[str] = (),
     within: Collection[str] = (),
     chance: Collection[str] = (),
+    known_chance: Collection[str] = (),
 ) -> dict[str, Metric]:
     """Metrics by direction.
 
@@ -332,7 +341,8 @@ def metrics(
         counts: Bookkeeping: what is counted or described, and no direction is better.
         failures: Bookkeeping: shares of what did not come or could not be used.
         within: Those that compare within a language only.
-        chance: Those of which guessing earns some.
+        chance: Those of which guessing earns some, nobody knows how much.
+        known_chance: Those of which guessing earns so much as is known.
     """
     every: list[tuple[bool | None, bool, Iterable[str | Metric]]] = [
         (None, False, neither),
@@ -350,7 +360,8 @@ def metrics(
                 one,
                 higher_is_better=better,
                 across_languages=across,
-                chance=one.name in chance,
+                chance=one.name in chance or one.name in known_chance,
+                known_chance=one.name in known_chance,
                 bookkeeping=kept,
             )
     return made

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from xling_tasks.criteria import ENGLISH, LABELS
+from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
 from xling_tasks.logs.annotations import Export, Page, answer_digest, read_pages
@@ -141,7 +141,7 @@ def _one_sided(models: Sequence[Model], labels: Mapping[Key, Labels]) -> list[st
     """Languages whose gap is not corrected, because English or they have no labels."""
     notes = []
     for model in models:
-        tasks = [task for task in model.tasks if task.place.criterion == "correctness"]
+        tasks = [task for task in model.tasks if CRITERIA[task.place.criterion].labelled]
         for dataset in dict.fromkeys(task.place.dataset for task in tasks):
             own = {t.place.language: key_of(t) for t in tasks if t.place.dataset == dataset}
             given = {code for code, key in own.items() if key in labels}

@@ -268,7 +268,7 @@ def _paired(kind: str, score: Score, a: Floats, b: Floats, draws: Draws) -> tupl
         difference = jackknife_difference(a, b, score, level)
         p = studentised_swap_p(a, b, score, swaps) if draws.tested else None
         return never_without_width(difference._replace(p=p), level, difference=True), times
-    p = swap_p(a, b, score, swaps)
+    p = swap_p(a, b, score, swaps) if draws.tested else None
     if kind == "resampled":
         low, high = percentile_difference(a, b, score, swaps, level)
         se = None

@@ -293,9 +293,10 @@ def judge_sentence(intervals: Sequence[tuple[str, bool | None]], command: str) -
     mixed = any(taken and criterion in without for criterion, taken in intervals)
     where = "in some of the intervals only" if mixed else "not in the intervals"
     hint = ""
-    if "correctness" in without:
+    if corrected := [CRITERIA[key].title.lower() for key in without if CRITERIA[key].labelled]:
+        these = "" if len(without) == 1 else f"for {' and '.join(corrected)} "
         hint = (
-            f"; {'' if len(without) == 1 else 'for correctness '}people's labels put it there "
+            f"; {these}people's labels put it there "
             f"(`xling annotate`, then `xling {command} --human`)"
         )
     return [f"{listed}: the judge's own error is {where}{hint}."]

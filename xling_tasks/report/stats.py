@@ -36,10 +36,6 @@ from xling_tasks.report.outcomes import counted
 from xling_tasks.report.paired import Ends, Paired, bounded_difference, shared_sums
 
 AUC = "auc"
-_CLASSIC = frozenset({"consistency", "correctness"})
-
-_WHOLE_CHANCE = frozenset({"acc", "acc_parsed", "acc_norm", "acc_with_flagged", "task_right"})
-"""Metrics of multiple choice whose chance is known, so that it can be taken off."""
 
 
 class Statistics:
@@ -110,7 +106,7 @@ class Statistics:
             difference = paired_rows(own, other, self.draws)
             asked = len(task.rows.keys() | base.rows.keys())
             return _from(panel, sides, difference, asked, len(keys))
-        if paired and panel.criterion == "correctness" and self.human is not None:
+        if paired and self.human is not None:
             corrected = self.human.contrast(name, [(1, task), (-1, base)], self.options.level)
             if corrected is not None:
                 value, other_value = corrected.means
@@ -187,7 +183,7 @@ class Statistics:
         for task in model.tasks:
             for name, column in task.columns.items():
                 panel, language = panel_of(task.place, name)
-                tested = panel.criterion in _CLASSIC and column.simple
+                tested = CRITERIA[panel.criterion].classic and column.simple
                 if tested and across_languages(panel, True):
                     groups.setdefault(panel, {})[language] = column.values(task.ids)
         return [
@@ -246,7 +242,7 @@ def across_languages(panel: Panel, better: bool | None) -> bool:
     that depends on a language's words, script or encoder (`_src`, chrF).
     """
     known = CRITERIA[panel.criterion].metric(panel.metric)
-    if known.chance and panel.metric not in _WHOLE_CHANCE:
+    if known.chance and not known.known_chance:
         return False
     return better is not None and panel.metric not in COVERAGE and known.across_languages
 

@@ -6,16 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from xling_tasks.criteria import Panel
+from xling_tasks.criteria import CRITERIA, Panel
 from xling_tasks.harness.arguments import TRANSPORT, kind_of, which_model
 from xling_tasks.logs import alike
 from xling_tasks.report.data import Task
 
 _NEVER = frozenset({"source_encoder", "data.kind"})
 """What moves no endpoint: scores in a language's own words, and where the same data come from."""
-
-_OF_SIMILARITY = frozenset({"encoder", "topic_seeds", "k", "greedy_repeats", "translator"})
-"""Of how alike repeated answers are; in which language they are does not depend on it."""
 
 _LENGTH = frozenset(f"generation.{x}" for x in ("max_gen_toks", "max_tokens", "max_new_tokens"))
 """How much a model may write: a language may need more room."""
@@ -58,7 +55,7 @@ def _counts(item: alike.Difference, task: Task, english: Task, panel: Panel) -> 
         return False
     if setting in ("data", "translator") and missing:
         return False
-    if panel.metric == "language_consistency" and setting in _OF_SIMILARITY:
+    if setting in CRITERIA[panel.criterion].metric(panel.metric).unmoved_by:
         return False
     if panel.temperature is not None and what == "temperatures":
         return False  # the same temperature is compared

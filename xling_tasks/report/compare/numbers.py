@@ -163,7 +163,7 @@ def gap_change(statistics: Statistics, own: Side, english: Side) -> Line:
 def _corrected(statistics: Statistics, own: Side, english: Side) -> Contrast | None:
     """The change of a gap of labels, corrected by people's labels of all four sides."""
     (pair, name), (base, _) = own, english
-    if statistics.human is None or pair.a.place.criterion != "correctness":
+    if statistics.human is None:
         return None
     four = [(1, pair.b), (-1, base.b), (-1, pair.a), (1, base.a)]
     return statistics.human.contrast(name, four, statistics.options.level)

@@ -186,7 +186,7 @@ def one_model_only(human: Human, pairs: Sequence[Pair]) -> Iterator[str]:
         lacking = [
             side for side, task in (("A", pair.a), ("B", pair.b)) if human.labels_of(task) is None
         ]
-        if len(lacking) == 1 and pair.a.place.criterion == "correctness":
+        if len(lacking) == 1:
             yield (
                 f"{pair.a.results.task}: no usable labels of people for {lacking[0]}: the "
                 "difference is the judge's alone"

@@ -33,7 +33,7 @@ def coverage_tables(grids: Grids) -> Iterator[Table]:
     for criterion, places in grids.items():
         rows, notes = (
             Rows(_HEADS),
-            [note("coverage"), _JUDGED if criterion == "correctness" else ""],
+            [note("coverage"), _JUDGED if CRITERIA[criterion].labelled else ""],
         )
         for grid in places:
             tasks = [task for own in grid.tasks.values() for task in own]

@@ -81,7 +81,7 @@ def remarks_of(report: Report) -> list[Difference]:
     groups = grouped(report.models)
     for criterion, dataset in sorted(groups, key=lambda about: list(CRITERIA).index(about[0])):
         tasks = groups[criterion, dataset]
-        unmeasured = "unjudged" if criterion == "correctness" else "unmeasured"
+        unmeasured = "unjudged" if CRITERIA[criterion].labelled else "unmeasured"
         texts = {
             "limited": _limited(tasks),
             "guessing": _guessing(criterion, tasks),
