@@ -174,6 +174,9 @@ ALL_EXCEPT = ^[article both]* [all each right] .* except [article option both]* 
 ODD_ONE = ^[article both]* option [^letter text prose ENDS]* not [^letter text prose ENDS]* [is
  are] [article option]* $
 EXCEPT_BEHIND = [both end]* except
+# 'The most likely diagnosis for this man is' gives no reason.
+ANSWER_FOR = ^[^because letter prose text]* answer because [^because comma colon letter prose
+ text]* [is are] article* $
 REASON_BEFORE = [^comma] because (?:[^because colon comma advised choose answer so]*|[letter text
  comma and article option]*) $|because [^because comma colon advised choose answer so]+ $
 QUALIFIED = [word capital option] answer [is are article]* $
@@ -237,7 +240,7 @@ ROW_BEFORE = [bullet number]? (?P<mark>[tick cross]) [colon dash]? (?P<head>HEAD
  (?=$|ROW_ENDS|[tick cross])
 # The line of an option ends in what is said of it, or has a tick.
 LINE = [^LINES]+
-MARKED_HEAD = [bullet number]? [tick cross]? (?:LETTER|TEXT|prose)
+MARKED_HEAD = (?:NOUN colon)? [bullet number]? [tick cross]? (?:LETTER|TEXT|prose)
 AFFIRMED = (?:[yes right]|answer right|(?:^|[comma colon stop so dash]) explains)
  [end close option answer]* stop? $
 SPOKEN = [is are not no right wrong each both dash]

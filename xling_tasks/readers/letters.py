@@ -125,6 +125,10 @@ class _Reader(Reply):
             chosen = chosen._replace(text=False)
         if chosen and self._true_ones_instead(chosen):
             return None
+        marked = marked_line(self) if chosen and has(self.told, "tick") else None
+        if chosen and marked and marked != chosen.letters:
+            # A table below a heading, with a tick in one of its lines?
+            return marked if self.tokens.kinds[chosen.start - 1] in LINES else None
         if chosen and self.stands(chosen):
             return chosen.letters
         return self._said() if chosen and chosen.text and not places else None
