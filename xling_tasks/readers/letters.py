@@ -131,7 +131,8 @@ class _Reader(Reply):
             return marked if self.tokens.kinds[chosen.start - 1] in LINES else None
         if chosen and self.stands(chosen):
             return chosen.letters
-        return self._said() if chosen and chosen.text and not places else None
+        said = self._said() if chosen and chosen.text else None
+        return said if chosen and (not places or said == chosen.letters) else None
 
     def _said(self) -> frozenset[str] | None:
         """What sentences say, of each option or of what is asked for."""
