@@ -146,6 +146,7 @@ CLAUSE_STARTS = semicolon|comma (?!dash)|(?<=[not none] article* letter) colon|[
 DENIED_ITSELF = [not none]+ [article option is are]* $
 CLAUSE_ENDS = [comma semicolon but because ENDS]|[dash colon] (?=so)
 SENTENCE_END = [^ENDS]* ENDS?
+NEXT_SENTENCE = [LINES bullet]* [^ENDS]* ENDS?
 ENDS_CLAUSE = (?=end|article* (?:[comma semicolon but because open close dash ENDS]|$))
 NAMES = [letter prose text]
 AND = and

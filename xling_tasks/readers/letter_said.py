@@ -11,8 +11,10 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
+import regex
+
 from xling_tasks.readers.kinds import KIND, has, row
-from xling_tasks.readers.letter_asked import answers, echoes
+from xling_tasks.readers.letter_asked import answers, echoes, roots
 from xling_tasks.readers.letter_clause import NAMED, Clause
 from xling_tasks.readers.letter_grammar import RULES
 from xling_tasks.readers.letter_reply import ENDS, PROSE, TEXT, Place, Reply
@@ -237,8 +239,10 @@ def _in_words_of_question(reply: Reply, place: Place, clause: Clause) -> Status 
         return None
     if place.text and {*reply.options.texts[min(place.letters)]} <= reply.question.words:
         return None
-    end = place.end + len(clause.after)
-    behind = range(end, place.end + len(clause.behind))
+    end, sentence_end = place.end + len(clause.after), place.end + len(clause.behind)
+    behind = range(end, sentence_end)
+    if _rest_is_of_another(reply, place, around, sentence_end):
+        return None
     said, later = (
         [word for at in span if told[at] in OTHERS for word in words[at].split()]
         for span in (around, behind)
@@ -247,6 +251,24 @@ def _in_words_of_question(reply: Reply, place: Place, clause: Clause) -> Status 
     if wholly is None or not RULES.PREDICATE.search(_before_echo(reply, place, clause)):
         return None
     return Status.ANSWERED if wholly else Status.HINTED
+
+
+def _rest_is_of_another(reply: Reply, place: Place, around: list[int], end: int) -> bool:
+    """Whether the next sentence names one other option, and half of what this one leaves out.
+
+    'First-line for hypertension is lisinopril. Pregnant women get labetalol.'
+    """
+    following: regex.Match[str] | None = RULES.NEXT_SENTENCE.match(reply.told, end)
+    span = range(end, following.end() if following else end)
+    named = (reply.tokens.values[at] for at in span if reply.told[at] in NAMED)
+    if len(frozenset().union(*named) - place.letters) != 1:
+        return False
+    here, then = (
+        roots(word for at in tokens for word in reply.tokens.words[at].split())
+        for tokens in (around, span)
+    )
+    left_out = reply.question.last - here
+    return 2 * len(then & left_out) >= max(len(left_out), 1)
 
 
 def _before_echo(reply: Reply, place: Place, clause: Clause) -> str:
