@@ -214,7 +214,7 @@ def _around(place: Place, clause: Clause) -> list[int]:
 def _asked_to_look(reply: Reply, place: Place, clause: Clause) -> bool:
     """Whether what looks at options is the question's own word ('What is to be monitored?')."""
     looks = (at for at in _around(place, clause) if has(reply.told[at], "looks"))
-    return all(echoes(reply.tokens.words[at].split(), reply.question) for at in looks)
+    return all(roots(reply.tokens.words[at].split()) <= reply.question.last for at in looks)
 
 
 def _asked_why(reply: Reply, place: Place, clause: Clause) -> bool:
