@@ -204,6 +204,8 @@ class Reply:
             self.cut or place.text
         ):
             return False  # a letter, not the beginning of a word
+        if line > place.end and self.kinds.endswith(KIND["stop"]) and not self.cut:
+            return False  # another line, which has an end
         words: list[str] = []
         for at in range(end - 1, place.end - 1, -1):
             here = self.tokens.words[at].split(" ")
