@@ -208,6 +208,7 @@ def _status(reply: Reply, place: Place) -> Status:
 def _around(place: Place, clause: Clause) -> list[int]:
     """The tokens of a sentence up to the end of a clause, without the option's own."""
     start, end = place.start - len(clause.before_all), place.end + len(clause.after)
+    start += clause.before_all.rfind(KIND["so"]) + 1  # before it stands a reason
     return [*range(start, place.start), *range(place.end, end)]
 
 
