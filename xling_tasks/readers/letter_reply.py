@@ -148,6 +148,7 @@ class Reply:
             elif kind not in WITHIN_ITEM + KIND["article"]:
                 own, before_text = "", False
                 line_breaks += kind in LINES
+        letters = letters[:1] if len(set(letters)) == 1 else letters  # said again and again
         if line_breaks and not texts_only and letters != sorted(set(letters)):
             return None
         if with_text and with_text < len(letters) and not own_text:
@@ -309,7 +310,7 @@ class Reply:
         if has(sentence + RULES.REASONS.sub("", tail), "none"):
             return False
         others = self.mentioned(tail_start, tail_start + len(tail)) - place.letters
-        wrong = tail.find(KIND["wrong"])
+        wrong = RULES.BRACKETS.sub("", tail).find(KIND["wrong"])
         denies = min(place.letters) == self.options.denial
         if wrong >= 0 and not others and not denies and not has(tail[:wrong], "because aside"):
             return False
