@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import regex
 
-from xling_tasks.readers.lexicon import CHARACTER, WORDS, plain
+from xling_tasks.readers.lexicon import CHARACTER, WORDS, lexicon, plain
 from xling_tasks.readers.plain import one_form, undressed
 
 TELLING = set("+%-<>=≥≤±/°↑↓")
@@ -58,6 +59,8 @@ class Options:
         for key in self.keys:
             for words in _names(undressed(one_form(options[key]))):
                 names.setdefault(words, set()).add(key)
+        for key, words in _without_article(self.texts).items():
+            names.setdefault(words, set()).add(key)
         seen |= {words: keys for words, keys in names.items() if words not in seen}
         for words in bare.values():
             if words not in seen:
@@ -138,6 +141,13 @@ def _names(text: str) -> Iterator[tuple[str, ...]]:
     match = _TWO_NAMES.fullmatch(text)
     if match:
         yield from (words_of(match[1]), words_of(match[2]))
+
+
+def _without_article(texts: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """The texts that begin with an article, without it: 'a cystoscopy' is 'the cystoscopy', too."""
+    first = Counter(words[0] for words in texts.values() if len(words) > 1)
+    articles = {word for word, n in first.items() if n > 1 and lexicon(names="article").longest([word], 0)}
+    return {key: words[1:] for key, words in texts.items() if words and words[0] in articles}
 
 
 def _bare(words: tuple[str, ...]) -> tuple[str, ...]:
