@@ -25,7 +25,7 @@ _ENDS = regex.compile(r"(?<=[.?!。？！;；])\s*|\n")
 _SHORT = 30  # characters: with fewer the sentence before says what is asked for, too
 _DENSE = 4  # letters more that a Chinese or Japanese character stands for
 _OF_CHARACTER = 2  # a Chinese or Japanese character says as much as two letters
-_KANA = regex.compile(r"\p{Hiragana}")
+_GRAMMAR = regex.compile(r"[\p{Hiragana}的]")  # characters that say nothing by themselves
 _SIGN = regex.compile(r".*\d|[a-df-np-tv-xz]$")  # 'B1', 'vitamin C'; 'y', 'o', 'e' are words
 
 
@@ -76,7 +76,7 @@ def roots(words: Iterable[str]) -> frozenset[str]:
     found = set()
     for word in words:
         if CHARACTER.match(word):
-            found |= set() if _KANA.match(word) else {word}
+            found |= set() if _GRAMMAR.match(word) else {word}
         elif len(word) >= _SHORTEST or _SIGN.match(word):
             found.add(word[:_HEAD])
     return frozenset(found)

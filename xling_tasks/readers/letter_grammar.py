@@ -101,7 +101,7 @@ RIGHT_ALONE = (?<=^|[stop LINES bullet]) (?P<core>[is are]? right+
  (?=[article both option]* letter)) (?P<mark>)
 CORRECTED = (?P<core>(?<!not)wait answer?) (?P<mark>[is colon dash])
 CHOICE = (?<!not|maybe|supposing|both|wrong) (?P<core>choose)
- (?P<mark>[word capital article]{0,3} is|so|[colon dash]?)
+ (?P<mark>[word capital article]{0,3} is|so because?|[colon dash]?)
 CONCLUSION = (?<=^|[stop comma semicolon LINES bullet but word capital text close]) (?<!so letter
  [comma and] [^ENDS]*) (?P<core>so) (?P<mark>[comma colon]? [is are article option answer]*)
 # 'A is first-line' where the question asks for what is contraindicated.

@@ -80,6 +80,8 @@ def answer_said(reply: Reply) -> frozenset[str] | None:
     # 'D. Folate deficiency is the cause. ... a poor intake of folate ...'
     first = own[0] if own[0].status in OUTRIGHT and own[0].lettered else None
     against = {m.status for m in own if not first or m.lettered}
+    if reply.asked and last.status is Status.ANSWERED:
+        against.discard(Status.DENIED)  # of what it is not, too
     if Status.DOUBTED in later or against & {Status.DENIED, Status.BROKEN}:
         return None
     stated = not reply.several and any(m.status in OUTRIGHT for m in own)
@@ -119,7 +121,7 @@ def _only_left(reply: Reply, mentions: list[Mention]) -> frozenset[str] | None:
     left = frozenset(reply.keys).difference(*denied)
     if len(left) == 1 and left not in said and not reply.asked:
         rest = reply.told[mentions[-1].at :]  # 'B, C and D are wrong. One statement is left'
-        return left if has(rest, "so") and has(rest, "option both aside") else None
+        return left if has(rest, "so right") and has(rest, "option both aside") else None
     return left if len(left) == 1 and said.get(left) is Status.DISCUSSED else None
 
 

@@ -28,7 +28,13 @@ from xling_tasks.readers.letter_reply import LETTER, LINES, TEXT, Place, Reply
 from xling_tasks.readers.letter_rows import marked_line, row_letters, true_ones
 from xling_tasks.readers.letter_said import answer_said
 from xling_tasks.readers.options import options_of
-from xling_tasks.readers.plain import after_question, bare, without_next_question
+from xling_tasks.readers.plain import (
+    after_question,
+    bare,
+    one_form,
+    undressed,
+    without_next_question,
+)
 
 # Longer replies are read at both ends alone: an answer stands at one of them.
 _LONGEST = 8_000
@@ -65,7 +71,7 @@ def read_letters(
     text = bare(reply, _LONGEST)
     if text is None or not options:
         return None
-    text = text.strip()
+    text = _unquestioned(text.strip(), question)
     known = options_of(options)
     echoed = after_question(text)
     tokens = lex(without_next_question(echoed or text), known) if text else None
@@ -76,6 +82,14 @@ def read_letters(
     verbatim = bool(_PROMPT_LIST.fullmatch(text))
     asked = asked_words(question)
     return _Reader(tokens, known, several, cut=cut, verbatim=verbatim, question=asked).read()
+
+
+def _unquestioned(text: str, question: str) -> str:
+    """A reply without the question that it repeats at its beginning."""
+    asked = undressed(one_form(question)).strip()
+    if not asked or not text.startswith(asked):
+        return text
+    return text.removeprefix(asked).strip(" \n:-–—") or text
 
 
 def named_letters(reply: str, options: Mapping[str, str]) -> frozenset[str]:
@@ -120,19 +134,28 @@ class _Reader(Reply):
             chosen = self._last_word(places)
             if chosen is None or (opening and opening.letters != chosen.letters):
                 return None
-        if chosen and any(p.letters == chosen.letters and not p.text for p in places):
+        return self._settled(chosen, places) if chosen else None
+
+    def _settled(self, chosen: Place, places: list[Place]) -> frozenset[str] | None:
+        """The letters of what places say, if nothing else in the reply speaks against it."""
+        if any(p.letters == chosen.letters and not p.text for p in places):
             # 'Answer: B. ... so it is <its text>. <Other texts> ...'
             chosen = chosen._replace(text=False)
-        if chosen and self._true_ones_instead(chosen):
+        if self._true_ones_instead(chosen):
             return None
-        marked = marked_line(self) if chosen and has(self.told, "tick") else None
-        if chosen and marked and marked != chosen.letters:
+        marked = marked_line(self) if has(self.told, "tick") else None
+        if marked and marked != chosen.letters:
             # A table below a heading, with a tick in one of its lines?
             return marked if self.tokens.kinds[chosen.start - 1] in LINES else None
-        if chosen and self.stands(chosen):
+        if self.stands(chosen):
             return chosen.letters
-        said = self._said() if chosen and chosen.text else None
-        return said if chosen and (not places or said == chosen.letters) else None
+        back = RULES.CORRECTION.search(self.kinds, chosen.end)
+        if not back and not chosen.text:
+            return None
+        said = self._said()
+        if back:  # 'Answer: A. No, wait: ... is C'
+            return said if said and said <= self.mentioned(back.end()) else None
+        return said if not places or said == chosen.letters else None
 
     def _said(self) -> frozenset[str] | None:
         """What sentences say, of each option or of what is asked for."""
