@@ -105,6 +105,11 @@ def answers(said: Iterable[str], later: Iterable[str], asked: Asked) -> bool | N
     own = {root for root in all_said if len(root) != _SHORTEST or root in known}
     weight = sum(_OF_CHARACTER if CHARACTER.match(root) else len(root) for root in known)
     halves = roots(later) & (asked.last - known)
-    if weight < _SHORTEST or halves or 2 * len(known & asked.last) <= len(known) or len(known) < _MOSTLY * len(own):
+    if (
+        weight < _SHORTEST
+        or halves
+        or 2 * len(known & asked.last) <= len(known)
+        or len(known) < _MOSTLY * len(own)
+    ):
         return None
     return known == own or len(known & asked.last) >= _MOST * len(asked.last)

@@ -43,9 +43,7 @@ def _as_asked(tokens: Tokens, asked: str) -> str:
     return "".join(kinds).replace(KIND["excluded"], KIND[excluded])
 
 
-def _without_echoed_refusals(
-    kinds: str, tokens: Tokens, options: Options, question: Asked
-) -> str:
+def _without_echoed_refusals(kinds: str, tokens: Tokens, options: Options, question: Asked) -> str:
     """The kinds; what the question or its options say ('consent can be withdrawn') refuses none."""
     known = question.every | roots(word for words in options.texts.values() for word in words)
     said = (roots(words.split()) for words in tokens.words)

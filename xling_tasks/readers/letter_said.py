@@ -314,7 +314,9 @@ def _said_of_text(reply: Reply, place: Place, clause: Clause) -> Status:
     alone = heads and last_words and clause.behind and not clause.before
     if alone or RULES.SAID_FULLY.fullmatch(clause.after):
         return Status.STATED
-    left = RULES.LEFT_IS.search(clause.before_all) or (last and RULES.SAID_BEFORE.search(clause.before))
+    left = RULES.LEFT_IS.search(clause.before_all) or (
+        last and RULES.SAID_BEFORE.search(clause.before)
+    )
     if ends and left and not _of_another(reply, place):
         return Status.ANSWERED
     dose = "".join(reply.tokens.words[place.end : place.end + 1])[:1].isdigit()

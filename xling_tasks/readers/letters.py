@@ -315,7 +315,8 @@ class _Reader(Reply):
             return
         if place is None or self.unfinished(place) or self._half_of(match, place):
             denied = RULES.DENIAL.match(kinds, end)
-            if loose and not denied and RULES.SAYS_ELSE.match(kinds, end):
+            says = RULES.SAYS_ELSE.match(kinds, end)
+            if loose and not denied and says and not self._said_again(says):
                 yield Place(match.start(), match.end(), frozenset())
             return
         if LETTER not in kinds[place.start : place.end] and has(
@@ -333,6 +334,12 @@ class _Reader(Reply):
             final=has(match["core"], "boxed final"),
             named=loose or bool(glossed),
         )
+
+    def _said_again(self, says: regex.Match[str]) -> bool:
+        """Whether a text is the one that a letter before had ('Answer: C. <text>. Cause: <text>')."""
+        named = self.tokens.values[says.end() - 1]
+        text = self.kinds[says.end() - 1] == TEXT
+        return text and self.mentioned(0, says.start()) == named
 
     def _first_line(self, label: regex.Match[str], place: Place) -> bool:
         """Whether a mere verb ('Il s'agit de') leads to texts of which the next has a line."""

@@ -146,7 +146,9 @@ def _names(text: str) -> Iterator[tuple[str, ...]]:
 def _without_article(texts: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """The texts that begin with an article, without it: 'a cystoscopy' is 'the cystoscopy', too."""
     first = Counter(words[0] for words in texts.values() if len(words) > 1)
-    articles = {word for word, n in first.items() if n > 1 and lexicon(names="article").longest([word], 0)}
+    articles = {
+        word for word, n in first.items() if n > 1 and lexicon(names="article").longest([word], 0)
+    }
     return {key: words[1:] for key, words in texts.items() if words and words[0] in articles}
 
 
