@@ -93,7 +93,7 @@ POLITE = ^ [bullet open adverb]* polite+ [comma stop colon dash]* BUT? comma? li
 |^ emphatic comma (?=[subject word foreign is adverb polite opinion so doubt])
 # 'Yes, sure! I will check ...': the Yes may be polite, too; 'I am not a doctor, but ...': what
 # follows counts.
-COURTESY = (?<=^ [bullet open]* yes) [comma stop]+ polite+ [comma stop]*
+COURTESY = (?<=^ [bullet open]* yes) [comma stop]+ (?:[adverb certain emphatic] [comma stop]+)? polite+ [comma stop]*
 DISCLAIMER = ^ (?:[adverb foreign] comma)? (?!no foreign|LEAD ITEM [adverb opinion]* comma)
  (?=[^comma]* [not no offer refusal polite]) [word foreign adverb noun offer not no is concession
  refusal self or shows polite]{2,14} [comma stop] BUT comma? (?=[^ENDS]* [right wrong yes no])
@@ -182,14 +182,14 @@ STATEMENT = [opinion agree adverb so comma noun]* (?P<doubt>(?:doubt|not (?=[opi
  fully]{0,2} (?:[word adverb ABOUT question]{0,8}? (?P<n1>DENIED?) is
  (?P<n2>DENIED?)|[word foreign] (?P<n7>not)|(?P<n6>DENIED?)) |(?P<n3>DENIED?) is
  (?P<n4>DENIED?)|(?<=[opinion doubt])|(?<![^comma]) noun) (?:comma
- [opinion adverb so because]+ comma)? [adverb fully noun question]* (?P<also>(?:[word
+ [opinion adverb so because]+ comma)? [adverb fully noun question opinion]* (?P<also>(?:[word
  foreign] comma adverb*){0,2} [word foreign] comma? or is? adverb*)?
  (?P<adj>[right wrong]) (?:or adverb* (?P=adj))* ABOUT? adverb* (?:[word ABOUT]{0,3} question)?
  (?P<n5>DENIED?) is? adverb* (?=$|[stop comma colon open close line because dash BUT query bullet
- so]|or (?!not|adverb* WORDS is? (?:$|[ENDS comma])))
+ so]|or (?!not|[adverb fully]* WORDS DENIED? is? (?:$|[ENDS comma])))
 STARTS = (?:^|(?<=[stop line bullet colon boxed query comma dash])|(?<=[yes no]) (?!is)|(?<=so))
 # What is wrong about an answer that is called right: '..., the dose is wrong'.
-PART_WRONG = (?<=[stop comma line dash BUT]) [adverb word foreign noun]{1,4} (?:is adverb* wrong
+PART_WRONG = (?<=[stop comma line dash BUT or]) [adverb word foreign noun]{1,4} (?:is adverb* wrong
  |wrong is|DENIED is? adverb* right|is DENIED adverb* right|right DENIED is) (?=[ENDS comma]|$)
 # What leads to a statement: a word, a label, 'therefore', 'according to the guidelines,'.
 LEAD_IN = bullet? (?:[yes no] comma|yes)|(?:so comma)? [^comma]{0,12} colon|word
