@@ -126,6 +126,8 @@ AGREES = (?<=^|[stop line comma]) (?P<before>[ABOUT_IT DENIED]*) (?P<what>agree|
  [ABOUT_IT DENIED]*) (?:word? subject [ABOUT_IT DENIED]*)?) (?=$|[ENDS comma colon because dash])
  (?!comma? BUT|because SMALL* WORDS)
 # 'I disagree. Aspirin is not for children.'
+# 'I cannot agree'
+CANNOT_AGREE = refusal (?=adverb? agree)
 AGREES_ALONE = (?:self word{0,2}|offer)? DENIED? [agree disagree] [DENIED is]* [stop comma colon
  because] (?![^ENDS]* asked) [^ENDS]
 # 'Is the answer correct? No, ...', 'I was asked whether it is correct, and I have to say no'
@@ -205,7 +207,7 @@ NAMED = [opinion adverb so comma]* (?P<whole>(?:subject{1,2} [adverb foreign que
 # 'It is short, but correct', '回答简短但正确': what is granted is no verdict.
 CONCEDES = (?=[^ENDS but]*? [subject is]) [^ENDS WORDS unsure fine flawed fails but supposing
  query not]+ but comma?
-UNFIT = [opinion adverb so comma]* (?:ANSWER (?:[^ENDS comma WORDS unsure BUT]* or)? replies?
+UNFIT = [opinion adverb so comma]* (?:ANSWER (?:[^ENDS comma WORDS unsure BUT]* or question?)? replies?
  fails|fails)|[is word opinion]{0,4} subject [subject is word foreign adverb]{0,7} fails
  (?=$|[ENDS colon])
 PARTLY = [DENIED doubt]

@@ -182,6 +182,7 @@ def _composed(kinds: str, words: list[str]) -> str:
         kinds = _as_one(kinds, words, RULES.FAILS)
         kinds = _as_one(kinds, words, RULES.MEETS)
     if has(kinds, "agree disagree"):
+        kinds = RULES.CANNOT_AGREE.sub(KIND["not"], kinds)
         kinds = _as_one(kinds, words, RULES.AGREES)
     return forgotten(judged(kinds, words), words, "self judges marks shows fault matter")
 
