@@ -308,7 +308,7 @@ class Reply:
         if has(sentence + RULES.REASONS.sub("", tail), "none"):
             return False
         others = self.mentioned(tail_start, tail_start + len(tail)) - place.letters
-        wrong = RULES.BRACKETS.sub("", tail).find(KIND["wrong"])
+        wrong = tail.find(KIND["wrong"])
         denies = min(place.letters) == self.options.denial
         if wrong >= 0 and not others and not denies and not has(tail[:wrong], "because aside"):
             return False

@@ -336,7 +336,7 @@ class _Reader(Reply):
         )
 
     def _said_again(self, says: regex.Match[str]) -> bool:
-        """Whether a text is the one that a letter before had ('Answer: C. <text>. Cause: <text>')."""
+        """Whether a text is that of the letter before ('Answer: C. <text>. Cause: <text>')."""
         named = self.tokens.values[says.end() - 1]
         text = self.kinds[says.end() - 1] == TEXT
         return text and self.mentioned(0, says.start()) == named

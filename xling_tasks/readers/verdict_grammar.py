@@ -93,7 +93,8 @@ POLITE = ^ [bullet open adverb]* polite+ [comma stop colon dash]* BUT? comma? li
 |^ emphatic comma (?=[subject word foreign is adverb polite opinion so doubt])
 # 'Yes, sure! I will check ...': the Yes may be polite, too; 'I am not a doctor, but ...': what
 # follows counts.
-COURTESY = (?<=^ [bullet open]* yes) [comma stop]+ (?:[adverb certain emphatic] [comma stop]+)? polite+ [comma stop]*
+COURTESY = (?<=^ [bullet open]* yes) [comma stop]+ (?:[adverb certain emphatic] [comma stop]+)?
+ polite+ [comma stop]*
 DISCLAIMER = ^ (?:[adverb foreign] comma)? (?!no foreign|LEAD ITEM [adverb opinion]* comma)
  (?=[^comma]* [not no offer refusal polite]) [word foreign adverb noun offer not no is concession
  refusal self or shows polite]{2,14} [comma stop] BUT comma? (?=[^ENDS]* [right wrong yes no])
@@ -207,8 +208,8 @@ NAMED = [opinion adverb so comma]* (?P<whole>(?:subject{1,2} [adverb foreign que
 # 'It is short, but correct', '回答简短但正确': what is granted is no verdict.
 CONCEDES = (?=[^ENDS but]*? [subject is]) [^ENDS WORDS unsure fine flawed fails but supposing
  query not]+ but comma?
-UNFIT = [opinion adverb so comma]* (?:ANSWER (?:[^ENDS comma WORDS unsure BUT]* or question?)? replies?
- fails|fails)|[is word opinion]{0,4} subject [subject is word foreign adverb]{0,7} fails
+UNFIT = [opinion adverb so comma]* (?:ANSWER (?:[^ENDS comma WORDS unsure BUT]* or question?)?
+ replies? fails|fails)|[is word opinion]{0,4} subject [subject is word foreign adverb]{0,7} fails
  (?=$|[ENDS colon])
 PARTLY = [DENIED doubt]
 QUALIFIED = [comma dash] BUT
