@@ -112,7 +112,8 @@ class _Reader:
             opening = head._opening()
             kept = opening in (None, verdict) or RULES.GOES_ON.match(head.kinds)
             said = set(head._statements())
-            return verdict if kept and said != {1 - verdict} else None
+            unsure = RULES.PARTLY_SO.match(head.kinds) and not labelled  # '... but has mistakes.'
+            return verdict if kept and not unsure and said != {1 - verdict} else None
         return None
 
     def _all(self) -> int | None:
@@ -174,10 +175,12 @@ class _Reader:
     def _twice(self) -> regex.Match[str] | None:
         """A verdict and the same of the answer, with no mark between; not 'No answer is ...'."""
         match = RULES.TWICE.match(self.kinds)
-        subject = self.words[match.start("what")] if match else ""
+        if match is None or not says_itself(self.words[: match.start("what")]):
+            return None  # 'Somebody wrote: "Yes, this is correct"'
+        subject = self.words[match.start("what")]
         named = " " in subject or (subject and bare_word(subject))
         named = named or subject >= "\u0900"
-        return match if match and (named or has(match[0], "yes comma")) else None
+        return match if named or has(match[0], "yes comma") else None
 
     def _last_word(self) -> int | None:
         """An English Yes or No that ends a reply in another script: the word that was asked for."""

@@ -212,6 +212,8 @@ UNFIT = [opinion adverb so comma]* (?:ANSWER (?:[^ENDS comma WORDS unsure BUT]* 
  replies? fails|fails)|[is word opinion]{0,4} subject [subject is word foreign adverb]{0,7} fails
  (?=$|[ENDS colon])
 PARTLY = [DENIED doubt]
+# 'The answer is partially correct.'
+PARTLY_SO = LEAD subject [ABOUT adverb is]* unsure adverb* [right wrong] [stop line]
 QUALIFIED = [comma dash] BUT
 VERB = [is not]|[opinion doubt] adverb* subject? [adverb fully]* [right wrong]
 NO_VERB = no is
@@ -252,6 +254,7 @@ GOES_ON_SO = comma [word foreign] [^ENDS]
 ASKS = [right wrong yes no noun fine flawed]
 # A doubt counts where it is about the answer: in the clause of it, or before what is said of it.
 TELLS = (?:[subject noun right wrong fine flawed]|^ [adverb comma opinion]* [yes no])
- [^ENDS comma colon because]* unsure|unsure [^ENDS so]* [right wrong fine flawed]
+ [^ENDS comma colon because]* unsure|unsure (?:(?!comma subject) [^ENDS so])* [right wrong
+ fine flawed]
  |^ [adverb comma opinion]* [yes no right wrong] [^ENDS because]* unsure
 """)
