@@ -51,7 +51,7 @@ TAKEN_BACK = START ITEM (?:[comma stop]? ITEM)* (?:[comma colon dash]* BUT |[com
  [adverb word foreign]{0,2} [comma stop dash]* [offer refusal]|[comma stop] unsure [word foreign is
  adverb WORDS]* [stop line]* $)
 # 'No. Wait, ...', '判断：错误。更正：...': what stands before must be said again.
-WAIT = (?:(?<=^|[ENDS comma colon dash open or]) [adverb BUT or opinion]*|(?<=[foreign noun
+WAIT = (?:(?<=^|[ENDS comma colon dash open]) [adverb BUT or opinion]*|(?<=[foreign noun
  adverb subject])) wait
 HESITANT = START ITEM (?:[comma]? ITEM)* stop{2,} line* (?=[^stop line])
 ITEM_ENDS = adverb* ITEM [stop line]*
