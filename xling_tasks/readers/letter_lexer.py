@@ -110,9 +110,8 @@ class _Letters(Lexer):
         """Whether a hyphen joins two words, which may stand without it, too."""
         if self.raw[at] != "-":
             return False
-        around = self.raw[max(at - 1, 0) : at] + self.raw[at + 1 : at + 2]
-        glued = self.glued(at) and self.glued(at + 1)
-        return glued and all(word[-1].isalpha() and word[0].isalpha() for word in around)
+        ends = "".join(self.raw[max(at - 1, 0) : at])[-1:], "".join(self.raw[at + 1 : at + 2])[:1]
+        return self.glued(at) and self.glued(at + 1) and all(map(str.isalpha, ends))
 
     def _says_nothing(self, word: str) -> bool:
         begins = word in self.phrases.first_words or word in self.options.first_words

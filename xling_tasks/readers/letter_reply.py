@@ -214,7 +214,7 @@ class Reply:
             if self.kinds[at] == TEXT and self.tokens.values[at] <= place.letters:
                 return False
             begins = at == place.end or self.kinds[at - 1] in BEFORE_ITEM
-            if begins and words and self.options.begins(words):
+            if begins and words and self.options.begins(words, place.letters):
                 return True
         return False
 
