@@ -29,6 +29,9 @@ _GRAMMAR = regex.compile(r"[\p{Hiragana}的]")  # characters that say nothing by
 _SIGN = regex.compile(r".*\d|[a-df-np-tv-xz]$")  # 'B1', 'vitamin C'; 'y', 'o', 'e' are words
 
 
+_CLOSED_BY = {"(": ")", "[": "]", "【": "】"}
+
+
 class Asked(NamedTuple):
     """What a question says.
 
@@ -53,7 +56,7 @@ def asked_words(question: str) -> Asked:
     parts = [part for part in _ENDS.split(one_form(question)) if part and part.strip()]
     said = [[plain(word) for word in WORDS.findall(part) if not word.isspace()] for part in parts]
     last = said[-1] if said else []
-    asks = _phrases(last, ASKS)
+    asks = _phrases(_unconditional(last), ASKS)
     wrong = bool(_phrases(last, "wrong"))
     size = len(parts[-1]) + _DENSE * len(CHARACTER.findall(parts[-1])) if parts else 0
     if size < _SHORT and len(said) > 1:  # '..., EXCEPT one. Which?'; no 'she is not pale'
@@ -63,6 +66,19 @@ def asked_words(question: str) -> Asked:
     # False statements before what is not so; 'not contraindicated' is not what speaks against.
     first = min(asks - {"asks_against"} or asks, default="").removeprefix("asks_")
     return Asked(roots(every), roots(last), frozenset(map(stem, every)), first, wrong)
+
+
+def _unconditional(words: list[str]) -> list[str]:
+    """Words without what stands in brackets or in a condition ('if she does not smoke, ...')."""
+    kept, until = list[str](), ""
+    for at, word in enumerate(words):
+        found = lexicon(names="supposing").longest(words, at) if not until else None
+        until = until or _CLOSED_BY.get(word, "") or ("," if found else "")
+        if not until:
+            kept.append(word)
+        elif word == until:
+            until = ""
+    return kept
 
 
 def _phrases(words: list[str], kinds: str) -> set[str]:

@@ -213,6 +213,8 @@ class Reply:
                 return False
             if self.kinds[at] == TEXT and self.tokens.values[at] <= place.letters:
                 return False
+            if self.tokens.values[max(at - 2, 0)] == place.letters and at - 2 > place.start:
+                return False  # the same letter again
             begins = at == place.end or self.kinds[at - 1] in BEFORE_ITEM
             if begins and words and self.options.begins(words, place.letters):
                 return True

@@ -52,7 +52,7 @@ TAKEN_BACK = START ITEM (?:[comma stop]? ITEM)* (?:[comma colon dash]* BUT |[com
  adverb WORDS]* [stop line]* $)
 # 'No. Wait, ...', '判断：错误。更正：...': what stands before must be said again.
 WAIT = (?:(?<=^|[ENDS comma colon dash open]) [adverb BUT or opinion]*|(?<=[foreign noun
- adverb subject])) wait
+ adverb subject])) wait (?:comma? BUT)?
 HESITANT = START ITEM (?:[comma]? ITEM)* stop{2,} line* (?=[^stop line])
 ITEM_ENDS = adverb* ITEM [stop line]*
 QUOTES = [word foreign adverb noun or is according]* subject [^WORDS not unsure doubt query
