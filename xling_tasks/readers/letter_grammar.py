@@ -164,7 +164,7 @@ DOUBTS_BEFORE = also [article is option]* $|(?<!^)(?<![comma semicolon]) but [^c
 GOES_ON_TO = [comma dash]* but|[comma and]+ NAMES
 SEEMS_RIGHT = article* word? [seems points] is? article* [right points explains_best]
 DENIES_ONE = [not no wrong none aside cross]
-SO_TOO = also (?!wrong|not right)
+SO_TOO = also (?![^ENDS NAMES]* [wrong not])
 # 'Only cataract is left', 'So it is cataract'
 LEFT_IS = ^[^letter prose text]* so comma? [article is both option]* $
 SAID_NO = colon [not no] (?:$|[comma stop dash so])

@@ -15,6 +15,7 @@ guess would hide in it. Languages are files of phrases (`phrases/`).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 
 import regex
@@ -84,9 +85,14 @@ def read_letters(
     return _Reader(tokens, known, several, cut=cut, verbatim=verbatim, question=asked).read()
 
 
+@functools.lru_cache(maxsize=4096)
+def _asked(question: str) -> str:
+    return undressed(one_form(question)).strip()
+
+
 def _unquestioned(text: str, question: str) -> str:
     """A reply without the question that it repeats at its beginning."""
-    asked = undressed(one_form(question)).strip()
+    asked = _asked(question)
     if not asked or not text.startswith(asked):
         return text
     return text.removeprefix(asked).strip(" \n:-–—") or text
@@ -360,6 +366,10 @@ class _Reader(Reply):
             if self.several and len({place.letters for place in final}) > 1:
                 return None  # a letter to a box: a correction, or parts of a list?
             return final[-1] if final[-1].letters == last.letters else None
+        # A text ('... = 90') that does not stand is no answer beside a letter.
+        said = {p.letters for p in places if p.letters and not (p.text and not self.stands(p))}
+        if not last.text and said <= {last.letters}:
+            return last
         if {place.letters for place in places if place.letters} == {last.letters}:
             return last
         before = RULES.SENTENCES.split(self.kinds[: last.start])[-1]

@@ -30,7 +30,7 @@ def stem(word: str) -> str:
 
 _NO = {*["нет", "no", "non", "否", "いいえ", "false"]}
 _YES_NO = {*["да", "yes", "oui", "sí", "是", "はい", "true"]} | _NO
-_TWO_NAMES = regex.compile(r" *(\p{L}[\p{L} -]{3,}?) *\((\p{L}[\p{L}-]{4,})\) *")
+_TWO_NAMES = regex.compile(r" *(\p{L}[\p{L} -]{3,}?) *\((\p{L}[\p{L}-]{4,}(?: [\p{L}-]+)?)\) *")
 _HYPHEN = regex.compile(r"(?<=\p{L})-(?=\p{L})")
 
 
