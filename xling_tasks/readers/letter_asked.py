@@ -7,7 +7,7 @@ tuberculosis?' whatever its verb is: but for the option, it says little that the
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import regex
@@ -18,6 +18,7 @@ from xling_tasks.readers.options import stem
 from xling_tasks.readers.plain import one_form
 
 _HEAD = 5  # characters by which words of one root are the same ('causal', 'causa')
+_ENDING = 4  # characters in which they may differ ('contraindicated', '-ion')
 _SHORTEST = 4  # characters of a word that may say something; with one more it does
 _MOSTLY = 0.66  # of the roots of a sentence are the question's
 _MOST = 0.6  # of the roots of the question's last sentence are said again
@@ -26,7 +27,7 @@ _SHORT = 30  # characters: with fewer the sentence before says what is asked for
 _DENSE = 4  # letters more that a Chinese or Japanese character stands for
 _OF_CHARACTER = 2  # a Chinese or Japanese character says as much as two letters
 _GRAMMAR = regex.compile(r"[\p{Hiragana}的]")  # characters that say nothing by themselves
-_SIGN = regex.compile(r".*\d|[a-df-np-tv-xz]$")  # 'B1', 'vitamin C'; 'y', 'o', 'e' are words
+_SIGN = regex.compile(r".*\d|[b-df-np-tv-xz]$")  # 'B1', 'vitamin C'; 'a', 'y', 'o', 'e' are words
 
 
 _CLOSED_BY = {"(": ")", "[": "]", "【": "】"}
@@ -94,20 +95,57 @@ def roots(words: Iterable[str]) -> frozenset[str]:
         if CHARACTER.match(word):
             found |= set() if _GRAMMAR.match(word) else {word}
         elif len(word) >= _SHORTEST or _SIGN.match(word):
-            found.add(word[:_HEAD])
+            found.add(word[: max(_HEAD, len(word) - _ENDING)])
     return frozenset(found)
+
+
+def within(said: Iterable[str], asked: Iterable[str]) -> frozenset[str]:
+    """The roots that are among others; of two long ones the shorter begins the other."""
+    every = frozenset(asked)
+    long = [root for root in every if len(root) >= _HEAD]
+    return frozenset(
+        root
+        for root in said
+        if root in every
+        or (len(root) >= _HEAD and any(a.startswith(root) or root.startswith(a) for a in long))
+    )
 
 
 def echoes(said: Iterable[str], asked: Asked) -> bool:
     """Whether words say nothing that the question doesn't."""
-    return roots(said) <= asked.every
+    found = roots(said)
+    return found == within(found, asked.every)
 
 
-def answers(said: Iterable[str], later: Iterable[str], asked: Asked) -> bool | None:
+def of_something_else(said: Iterable[str], whole: Iterable[str], asked: Asked) -> bool:
+    """Whether words are of another matter than the question's.
+
+    Args:
+        said: The words beside the option's and those of phrases.
+        whole: Those of phrases, too.
+        asked: The question.
+
+    Returns:
+        Whether one is not the question's: a number or a character ('type 1', not 2), or another
+        one where the question's last sentence is not mostly said ('in gout', not 'in asthma').
+    """
+    own = roots(said)
+    extra = {root for root in own - within(own, asked.every) if len(root) != _SHORTEST}
+    if not extra:
+        return False
+    if any(CHARACTER.match(root) or _SIGN.match(root) for root in extra):
+        return True
+    return len(within(asked.last, roots(whole))) < _MOST * len(asked.last)
+
+
+def answers(
+    said: Sequence[str], whole: Iterable[str], later: Iterable[str], asked: Asked
+) -> bool | None:
     """Whether a clause says little but what was asked (else None), and nothing but that (True).
 
     Args:
         said: The words of a clause, without the option's and those of phrases.
+        whole: Those of phrases, too.
         later: Those of the rest of its sentence: what was asked is not said in two halves
             ('Lisinopril is for hypertension; in pregnancy ...').
         asked: The question.
@@ -117,15 +155,15 @@ def answers(said: Iterable[str], later: Iterable[str], asked: Asked) -> bool | N
         it says a little more; None where it says something else.
     """
     all_said = roots(said)
-    known = all_said & asked.every
+    known = within(all_said, asked.every)
     own = {root for root in all_said if len(root) != _SHORTEST or root in known}
     weight = sum(_OF_CHARACTER if CHARACTER.match(root) else len(root) for root in known)
-    halves = roots(later) & (asked.last - known)
-    if (
-        weight < _SHORTEST
-        or halves
-        or 2 * len(known & asked.last) <= len(known)
-        or len(known) < _MOSTLY * len(own)
-    ):
+    in_last = within(known, asked.last)
+    halves = within(roots(later), asked.last - within(asked.last, known))
+    if weight < _SHORTEST or halves or 2 * len(in_last) <= len(known):
         return None
-    return known == own or len(known & asked.last) >= _MOST * len(asked.last)
+    if len(known) < _MOSTLY * len(own) or of_something_else(said, whole, asked):
+        return None
+    if asked.asks and known != own:
+        return None  # 'not an early sign' of what is no sign
+    return known == own or len(in_last) >= _MOST * len(asked.last)

@@ -11,11 +11,9 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
-import regex
-
 from xling_tasks.readers.kinds import KIND, has, row
-from xling_tasks.readers.letter_asked import answers, echoes, roots
 from xling_tasks.readers.letter_clause import NAMED, Clause
+from xling_tasks.readers.letter_echo import Echo
 from xling_tasks.readers.letter_grammar import RULES
 from xling_tasks.readers.letter_reply import ENDS, PROSE, TEXT, Place, Reply
 from xling_tasks.readers.options import TELLING, stem
@@ -38,11 +36,6 @@ class Status(Enum):
 _MOST = 100  # mentions: each is looked at with its sentence
 OUTRIGHT = (Status.ANSWERED, Status.STATED)
 ASSERTED = (*OUTRIGHT, Status.HINTED)
-OTHERS = row("word capital foreign")
-# What a sentence lacks that answers a question in the question's words.
-LIMITING = "but not no none wrong maybe seems"
-DENYING = row("not no none wrong")
-UNCLEAR = NAMED + DENYING + row("or but maybe seems also except aside wait supposing query")
 _A_WORD = (PROSE, frozenset("A"))
 
 
@@ -170,7 +163,8 @@ def _strays(reply: Reply, start: int, end: int) -> Iterator[Mention]:
 def _status(reply: Reply, place: Place) -> Status:
     """What is said of the options of a list."""
     clause = Clause.around(reply.told, place.start, place.end)
-    if clause.reason() and not _asked_why(reply, place, clause):
+    echo = Echo(reply, place, clause)
+    if clause.reason() and not echo.reasons_as_asked():
         return Status.REASON
     if clause.all_others_wrong():
         return Status.STATED
@@ -184,9 +178,9 @@ def _status(reply: Reply, place: Place) -> Status:
         return Status.DOUBTED
     if _beside(reply, place, clause):
         return Status.TOGETHER
-    answered = _in_words_of_question(reply, place, clause)
-    if reply.asked and answered is Status.ANSWERED:
-        return answered
+    answers = echo.answers()
+    if reply.asked and answers:
+        return Status.ANSWERED
     if RULES.DENIES_ONE.search(clause.words):
         unclear = reply.several and has(clause.after, "aside")
         return Status.DOUBTED if unclear or RULES.NOT_WRONG.search(clause.words) else Status.DENIED
@@ -195,9 +189,12 @@ def _status(reply: Reply, place: Place) -> Status:
     said = Status.DISCUSSED
     if clause.led and reply.one_of_blocks(place):
         return said  # 'One may choose:', and all options, a line each
-    if not clause.looked_at() or _asked_to_look(reply, place, clause):
+    if not clause.looked_at() or echo.looks_as_asked():
         said = (_said_of_text if place.text else _said_of_letters)(reply, place, clause)
-        said = answered if answered and said is not Status.STATED else said
+        if answers is not None and said is not Status.STATED:
+            said = Status.ANSWERED if answers else Status.HINTED
+        if place.text and (echo.of_something_else() or echo.rest_is_of_another()):
+            said = Status.DISCUSSED
     discussed = said is Status.DISCUSSED
     if discussed and RULES.DENIES_ONE.search(clause.rest):
         return Status.DENIED
@@ -205,85 +202,6 @@ def _status(reply: Reply, place: Place) -> Status:
         return Status.DOUBTED if discussed else Status.BROKEN
     back = KIND["wrong"] in clause.rest or RULES.TAKEN_BACK.match(clause.rest)
     return Status.DOUBTED if back and not discussed else said
-
-
-def _around(place: Place, clause: Clause) -> list[int]:
-    """The tokens of a sentence up to the end of a clause, without the option's own."""
-    start, end = place.start - len(clause.before_all), place.end + len(clause.after)
-    start += clause.before_all.rfind(KIND["so"]) + 1  # before it stands a reason
-    return [*range(start, place.start), *range(place.end, end)]
-
-
-def _asked_to_look(reply: Reply, place: Place, clause: Clause) -> bool:
-    """Whether what looks at options is the question's own word ('What is to be monitored?')."""
-    looks = (at for at in _around(place, clause) if has(reply.told[at], "looks"))
-    return all(roots(reply.tokens.words[at].split()) <= reply.question.last for at in looks)
-
-
-def _asked_why(reply: Reply, place: Place, clause: Clause) -> bool:
-    """Whether what gives a reason is the question's own ('is due to injury of which nerve?')."""
-    whys = (at for at in _around(place, clause) if has(reply.told[at], "because"))
-    said = {stem(word) for at in whys for word in reply.tokens.words[at].split()}
-    return said <= reply.question.words
-
-
-def _in_words_of_question(reply: Reply, place: Place, clause: Clause) -> Status | None:
-    """What is said of an option whose clause says little but what the question does."""
-    words, told = reply.tokens.words, reply.told
-    around = _around(place, clause)
-    if reply.several or len(place.letters) > 1 or has(clause.rest, LIMITING):
-        return None  # 'It is used for hypertension, but not in pregnancy'
-    unclear = UNCLEAR
-    if reply.asked:  # the question's own 'not'
-        if not any(told[at] in DENYING for at in around):
-            return None
-        unclear = UNCLEAR.translate(dict.fromkeys(map(ord, DENYING)))
-    if any(told[at] in unclear for at in around) or RULES.ROW_OF.match(clause.behind):
-        return None
-    if place.text and {*reply.options.texts[min(place.letters)]} <= reply.question.words:
-        return None
-    end, sentence_end = place.end + len(clause.after), place.end + len(clause.behind)
-    behind = range(end, sentence_end)
-    if _rest_is_of_another(reply, place, around, sentence_end):
-        return None
-    said, later = (
-        [word for at in span if told[at] in OTHERS for word in words[at].split()]
-        for span in (around, behind)
-    )
-    wholly = answers(said, later, reply.question)
-    if wholly is None or not RULES.PREDICATE.search(_before_echo(reply, place, clause)):
-        return None
-    return Status.ANSWERED if wholly else Status.HINTED
-
-
-def _rest_is_of_another(reply: Reply, place: Place, around: list[int], end: int) -> bool:
-    """Whether the next sentence names one other option, and half of what this one leaves out.
-
-    'First-line for hypertension is lisinopril. Pregnant women get labetalol.'
-    """
-    following: regex.Match[str] | None = RULES.NEXT_SENTENCE.match(reply.told, end)
-    span = range(end, following.end() if following else end)
-    named = (reply.tokens.values[at] for at in span if reply.told[at] in NAMED)
-    if len(frozenset().union(*named) - place.letters) != 1:
-        return False
-    here, then = (
-        roots(word for at in tokens for word in reply.tokens.words[at].split())
-        for tokens in (around, span)
-    )
-    left_out = reply.question.last - here
-    return 2 * len(then & left_out) >= max(len(left_out), 1)
-
-
-def _before_echo(reply: Reply, place: Place, clause: Clause) -> str:
-    """The kinds of a sentence before an option, without words of the question beside it."""
-    before, start = place.start, place.start - len(clause.before_all)
-    echoed = OTHERS + KIND["article"] + (DENYING if reply.asked else "")
-    while before > start and reply.told[before - 1] in echoed:
-        other = reply.told[before - 1] in OTHERS
-        if other and not echoes(reply.tokens.words[before - 1].split(), reply.question):
-            break
-        before -= 1
-    return reply.told[start:before]
 
 
 def _goes_into_words(reply: Reply, place: Place) -> bool:
