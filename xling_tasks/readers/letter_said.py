@@ -12,10 +12,12 @@ from enum import Enum
 from typing import NamedTuple
 
 from xling_tasks.readers.kinds import KIND, has, row
+from xling_tasks.readers.letter_asked import HIRAGANA
 from xling_tasks.readers.letter_clause import NAMED, Clause
 from xling_tasks.readers.letter_echo import Echo
 from xling_tasks.readers.letter_grammar import RULES
-from xling_tasks.readers.letter_reply import ENDS, PROSE, TEXT, Place, Reply
+from xling_tasks.readers.letter_reply import ENDS, LETTER, PROSE, TEXT, Place, Reply
+from xling_tasks.readers.lexicon import CHARACTER
 from xling_tasks.readers.options import TELLING, stem
 
 
@@ -33,6 +35,8 @@ class Status(Enum):
     REASON = "part of a reason, which is passed over"
 
 
+OTHERS = "word capital foreign"
+_SHORT_WORD = 4  # characters: 'on', 'que', 'с' are before a letter that answers
 _MOST = 100  # mentions: each is looked at with its sentence
 OUTRIGHT = (Status.ANSWERED, Status.STATED)
 ASSERTED = (*OUTRIGHT, Status.HINTED)
@@ -254,6 +258,8 @@ def _said_of_letters(reply: Reply, place: Place, clause: Clause) -> Status:
     """Whether letters are what a clause says."""
     named = reply.told[place.start : place.end]
     several, texts = len(place.letters) > 1, TEXT in named
+    if not texts and not several and _ends_a_name(reply, place):
+        return Status.DISCUSSED
     pair = texts and not several
     ends = pair or RULES.ENDS_CLAUSE.match(clause.behind)
     last = not clause.behind.strip(ENDS + row("end" if several else "end article is"))
@@ -284,6 +290,15 @@ def _said_of_letters(reply: Reply, place: Place, clause: Clause) -> Status:
         or (RULES.EXPLAINS.match(clause.after) and KIND["but"] not in clause.behind)
     )
     return Status.HINTED if hinted else Status.DISCUSSED
+
+
+def _ends_a_name(reply: Reply, place: Place) -> bool:
+    """Whether a letter belongs to the word before it ('amphotericin B', '两性霉素B')."""
+    at = place.start - 1
+    if at < 0 or reply.told[place.start] != LETTER or not has(reply.told[at], OTHERS):
+        return False
+    word = reply.tokens.words[at].split()[-1]
+    return len(word) > _SHORT_WORD or bool(CHARACTER.match(word) and not HIRAGANA.match(word))
 
 
 def _ends_in(reply: Reply, place: Place, clause: Clause) -> bool:
