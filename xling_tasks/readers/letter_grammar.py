@@ -73,10 +73,7 @@ LISTED = (?P<list>LIST) (?=STRICT|AFTER colon article* [text word capital])|NEXT
 # 'The right answer is ascorbic acid (B)', in words of its own.
 IN_BRACKETS = (?<=[right answer] [article answer option options is are]* [colon dash]?)
  [word capital article option]{1,6} (?P<list>open option? letter close)
-# 'The right one is the second, naloxone'
-APPOSED = (?:article+ word option? [comma colon dash]|word option? [dash article]) article*
- (?P<list>OPENS text CLOSES) (?=STRICT)
-LISTED_LOOSELY = (?:(?P<list>LIST)|IN_BRACKETS) (?=LOOSE)|NEXT_TO_IT|APPOSED
+LISTED_LOOSELY = (?:(?P<list>LIST)|IN_BRACKETS) (?=LOOSE)|NEXT_TO_IT
 
 # Labels: an answer's noun with what makes it the right one, and a colon, a verb or nothing.
 NOUN = (?:[article final right both label]* NAMED [article final right option options]*

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import regex
 
 from xling_tasks.readers.kinds import KIND, has, row
-from xling_tasks.readers.letter_asked import Asked, roots
+from xling_tasks.readers.letter_asked import Asked
 from xling_tasks.readers.letter_grammar import RULES
 from xling_tasks.readers.lexer import Tokens
 from xling_tasks.readers.lexicon import lexicon
@@ -41,16 +41,6 @@ def _as_asked(tokens: Tokens, asked: str) -> str:
     # 'D is ruled out' doesn't say that it is false, where that is asked for.
     excluded = "not" if asked and asked != "against" else "wrong"
     return "".join(kinds).replace(KIND["excluded"], KIND[excluded])
-
-
-def _without_echoed_refusals(kinds: str, tokens: Tokens, options: Options, question: Asked) -> str:
-    """The kinds; what the question or its options say ('consent can be withdrawn') refuses none."""
-    known = question.every | roots(word for words in options.texts.values() for word in words)
-    said = (roots(words.split()) for words in tokens.words)
-    return "".join(
-        WORD if kind == KIND["refusal"] and own and own <= known else kind
-        for kind, own in zip(kinds, said, strict=False)
-    )
 
 
 class Place(NamedTuple):
@@ -102,7 +92,6 @@ class Reply:
         kinds = RULES.INTERJECTED.sub(lambda match: KIND["article"] * len(match[0]), kinds)
         if has(kinds, "refusal") and not options.yes_or_no:
             kinds = RULES.OPTION_CANNOT.sub(KIND["not"], kinds)
-            kinds = _without_echoed_refusals(kinds, tokens, options, question)
         kinds = RULES.HEADING.sub(lambda match: match[0][:-1] + KIND["colon"], kinds)
         self.tokens, self.told = tokens, _without_granted(kinds)
         self.kinds = self.told.translate({ord(kind): WORD for kind in row("looks advised has")})
