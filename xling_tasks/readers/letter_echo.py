@@ -75,7 +75,7 @@ class Echo:
         place, told = self.place, self.reply.told
         after = RULES.BRACKETS.sub(lambda match: " " * len(match[0]), self.clause.after)
         kept = (at for at, kind in enumerate(after, place.end) if kind != " ")
-        span = [*range(place.start - len(self.clause.before), place.start), *kept]
+        span = [*(at for at in self.around if at < place.start), *kept]
         asked = self.reply.question
         dose = "".join(self.reply.tokens.words[place.end : place.end + 1])[:1].isdigit()
         if not asked.every or dose or not told:
