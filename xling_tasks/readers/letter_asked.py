@@ -18,7 +18,7 @@ from xling_tasks.readers.options import stem
 from xling_tasks.readers.plain import one_form
 
 _HEAD = 5  # characters by which words of one root are the same ('causal', 'causa')
-_ENDING = 4  # characters in which they may differ ('contraindicated', '-ion')
+_ENDING = 3  # characters in which they may differ ('contraindicated', '-ion')
 _SHORTEST = 4  # characters of a word that may say something; with one more it does
 _MOSTLY = 0.66  # of the roots of a sentence are the question's
 _MOST = 0.6  # of the roots of the question's last sentence are said again

@@ -61,6 +61,8 @@ class Echo:
             unclear = unclear.translate(dict.fromkeys(map(ord, _DENYING)))
         if any(told[at] in unclear for at in self.around):
             return None
+        if reply.asked and has("".join(told[at] for at in self.around), "looks both each all"):
+            return None  # 'not always a sign', 'no sign of this one only'
         if RULES.ROW_OF.match(self.clause.behind) or self.rest_is_of_another():
             return None
         if place.text and {*reply.options.texts[min(place.letters)]} <= reply.question.words:
