@@ -54,10 +54,11 @@ CUT = [is are right article option answer choose] $
 NTH = [first second third fourth fifth last]
 # 'The answer is the fourth:', 'I pick the second one': a place behind words for an answer.
 CHOSEN_NTH = [answer right] [article final right option]* [is are]+ [article both]* NTH option?
- (?=(?:[dash comma colon] article*|article+) text) |(?:answer [article final right]* is article+|choose [article comma]* article |[choose
- so] [article both word]* (?=NTH article? option)) NTH article? option? end* (?=[stop colon
- because line blank]|comma (?!article* (?:NTH|letter))|$) |choose NTH end* (?=[stop colon because
- dash line blank]|$)|answer [final right]* [is dash] NTH end* (?=[stop line blank]|$)
+ (?=(?:[dash comma colon] article*|article+) text) |(?:answer [article final right]* is
+ article+|choose [article comma]* article |[choose  so] [article both word]* (?=NTH article?
+ option)) NTH article? option? end* (?=[stop colon  because line blank]|comma (?!article*
+ (?:NTH|letter))|$) |choose NTH end* (?=[stop colon because  dash line blank]|$)|answer [final
+ right]* [is dash] NTH end* (?=[stop line blank]|$)
 ORDINAL = NTH (?:article? option [article option comma open]+|article) letter
  |NTH article? [option options]|option NTH|CHOSEN_NTH
 # 'A is too slow' says how much.

@@ -97,7 +97,9 @@ def answer_said(reply: Reply) -> frozenset[str] | None:
 
 def asserted(reply: Reply) -> frozenset[str]:
     """All options that sentences say by their texts to be the answer, or hint at."""
-    return frozenset().union(*(m.letters for m in _mentions(reply) if m.status in ASSERTED and not m.lettered))
+    return frozenset().union(
+        *(m.letters for m in _mentions(reply) if m.status in ASSERTED and not m.lettered)
+    )
 
 
 def _unsure(reply: Reply, mention: Mention, last: Mention) -> bool:

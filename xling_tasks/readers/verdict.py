@@ -124,13 +124,15 @@ class _Reader:
             return value_of(corrected)
         if hesitant:
             return self._reconsidered(*hesitant.span())
+        if RULES.ANSWERS_IT.match(kinds) or RULES.TALKS.match(kinds):
+            return None
         both = RULES.BOTH.match(kinds)
         said = {kind in row("yes right") for kind in RULES.WORDS.findall(both[0] if both else "")}
         if RULES.TAKEN_BACK.match(kinds) or len(said) > 1:
             return None
         verdict = one_of(list(self._explicit()) or self._statements())
         # 'The answer is right; the dose is wrong.'
-        part = not has(kinds, "yes") and bool(RULES.PART_WRONG.search(kinds))
+        part = bool(RULES.PART_WRONG.search(kinds))
         part = part or (bool(RULES.YES_BUT.match(kinds)) and YES not in self._statements())
         if verdict is None or (verdict == YES and part) or self._contradicted(verdict):
             return None

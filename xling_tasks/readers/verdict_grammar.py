@@ -192,8 +192,9 @@ STATEMENT = [opinion agree adverb so comma noun]* (?P<doubt>(?:doubt|not (?=[opi
  so]|or (?!not|[adverb fully]* WORDS DENIED? is? (?:$|[ENDS comma])))
 STARTS = (?:^|(?<=[stop line bullet colon boxed query comma dash])|(?<=[yes no]) (?!is)|(?<=so))
 # What is wrong about an answer that is called right: '..., the dose is wrong'.
-PART_WRONG = (?<=[stop comma line dash BUT or]) [adverb word foreign noun]{1,4} (?:is adverb* wrong
- |wrong is|DENIED is? adverb* right|is DENIED adverb* right|right DENIED is) (?=[ENDS comma]|$)
+PART_WRONG = (?<=[stop comma line dash BUT or]) [adverb word foreign noun]{1,4} (?:is adverb*
+ wrong |wrong is|DENIED is? adverb* right|is DENIED adverb* right|right DENIED
+ is|(?<=foreign|noun) wrong) (?=[ENDS comma]|$)
 # What leads to a statement: a word, a label, 'therefore', 'according to the guidelines,'.
 LEAD_IN = bullet? (?:[yes no] comma|yes)|(?:so comma)? [^comma]{0,12} colon|word
  (?=opinion)|(?:[^ENDS]* comma)? so comma? |(?:adverb|[word foreign offer]? agree is?)
@@ -250,6 +251,13 @@ COMES_TO = (?:^|(?<=line)) [bullet adverb right word foreign subject]{0,3} [noun
 # 'Yes, garlic is healthy, but it cures no diabetes': the Yes is not about the answer.
 YES_BUT = START yes comma [^ENDS]* [comma stop] but
 GOES_ON = START ITEM comma [^ENDS]
+# 'The correct answer is: No, one should not ...' answers the question that was judged; 'Yes, that
+# is a common question' opens a talk.
+ANSWERS_IT = [bullet boxed adverb]* (?:right noun? [ABOUT noun]|[ABOUT noun] right) [word adverb
+ opinion]{0,2} [is colon so]+ [yes no] adverb* comma (?!adverb* (?:[subject because]|is? [right
+ wrong]))
+TALK = [^ENDS right wrong replies fine praise so subject]*
+TALKS = START yes comma subject? TALK [question asked offer] TALK (?:ENDS|$)
 GOES_ON_SO = comma [word foreign] [^ENDS]
 ASKS = [right wrong yes no noun fine flawed]
 # A doubt counts where it is about the answer: in the clause of it, or before what is said of it.
