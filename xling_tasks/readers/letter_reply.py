@@ -202,10 +202,11 @@ class Reply:
                 return False
             if self.kinds[at] == TEXT and self.tokens.values[at] <= place.letters:
                 return False
-            if self.tokens.values[max(at - 2, 0)] == place.letters and at - 2 > place.start:
+            again = at - 2 > place.end and self.tokens.values[at - 2] == place.letters
+            if again and self.kinds[at - 3] in LINES:
                 return False  # the same letter again
             begins = at == place.end or self.kinds[at - 1] in BEFORE_ITEM
-            if begins and words and self.options.begins(words, place.letters):
+            if begins and words and self.options.begins(words):
                 return True
         return False
 

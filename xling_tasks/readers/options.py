@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 
 import regex
 
@@ -102,8 +102,8 @@ class Options:
                 return len(text), key
         return None
 
-    def begins(self, words: Sequence[str], but: Set[str]) -> bool:
-        """Whether words are how an option's text begins, of no such letter; the last may be cut."""
+    def begins(self, words: Sequence[str]) -> bool:
+        """Whether words are how the text of an option begins, the last one perhaps cut."""
         if not words:
             return False
         *whole, last = words
@@ -111,8 +111,7 @@ class Options:
             len(text) >= len(words)
             and list(text[: len(whole)]) == whole
             and text[len(whole)].startswith(last)
-            for key, text in self.texts.items()
-            if key not in but
+            for text in self.texts.values()
         )
 
 
