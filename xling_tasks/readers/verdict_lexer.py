@@ -92,7 +92,8 @@ class _Lexer(Lexer):
         return 0 if hyphen or beside else super().sign(at)
 
     def mend(self) -> None:
-        """是 joins an answer and what it is, or says Yes; 不是 before what is wrong denies it.
+        """是 joins an answer and what it is, or says Yes; 不是 before what is wrong denies it, and 对
+        before other words is part of them.
 
         A semicolon before a statement about the answer ends a sentence. Spanish 'si' without its
         accent is 'if' where a clause and a comma follow; Hindi 'पर' behind a noun is 'on'.
@@ -111,6 +112,8 @@ class _Lexer(Lexer):
                 about and has(kinds[i], "yes") and said[0] >= "\u2e80" and said != ["是"]
             ):  # '答案没错'
                 kinds[i] = KIND["right"]
+            elif said == ["对"] and has(after, "foreign subject question"):
+                kinds[i] = KIND["foreign"]  # '对乙酰氨基酚', '对儿童'
             elif said == ["不", "是"] and has(after, "wrong"):
                 kinds[i] = KIND["not"]
             elif said == ["是"]:
