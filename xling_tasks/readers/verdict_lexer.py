@@ -92,11 +92,11 @@ class _Lexer(Lexer):
         return 0 if hyphen or beside else super().sign(at)
 
     def mend(self) -> None:
-        """是 joins an answer and what it is, or says Yes; 不是 before what is wrong denies it, and 对
-        before other words is part of them.
+        """是 joins an answer and what it is, or says Yes; 不是 before what is wrong denies it.
 
-        A semicolon before a statement about the answer ends a sentence. Spanish 'si' without its
-        accent is 'if' where a clause and a comma follow; Hindi 'पर' behind a noun is 'on'.
+        对 before other words is part of them. A semicolon before a statement about the answer ends
+        a sentence. Spanish 'si' without its accent is 'if' where a clause and a comma follow; Hindi
+        'पर' behind a noun is 'on'.
         """
         kinds = self.kinds
         for i, (start, end) in enumerate(self.spans[:-1]):
