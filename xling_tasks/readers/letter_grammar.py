@@ -71,7 +71,7 @@ SENTENCE_NEXT = (?=[stop colon comma] article* text [word capital is article] [^
 NEXT_TO_IT = (?P<list>LEADS OPENS letter CLOSES) SENTENCE_NEXT
 LISTED = (?P<list>LIST) (?=STRICT|AFTER colon article* [text word capital])|NEXT_TO_IT
 # 'The right answer is ascorbic acid (B)', in words of its own.
-IN_BRACKETS = (?<=[right answer] [article answer option options is are]* [colon dash]?)
+IN_BRACKETS = (?<=right [article answer option options is are]* [colon dash]?)
  [word capital article option]{1,6} (?P<list>open option? letter close)
 LISTED_LOOSELY = (?:(?P<list>LIST)|IN_BRACKETS) (?=LOOSE)|NEXT_TO_IT
 

@@ -17,7 +17,6 @@ from xling_tasks.readers.letter_clause import NAMED, Clause
 from xling_tasks.readers.letter_echo import Echo
 from xling_tasks.readers.letter_grammar import RULES
 from xling_tasks.readers.letter_reply import ENDS, LETTER, PROSE, TEXT, Place, Reply
-from xling_tasks.readers.lexicon import CHARACTER
 from xling_tasks.readers.options import TELLING, stem
 
 
@@ -304,8 +303,9 @@ def _ends_a_name(reply: Reply, place: Place) -> bool:
     at = place.start - 1
     if at < 0 or reply.told[place.start] != LETTER or not has(reply.told[at], OTHERS):
         return False
-    word = reply.tokens.words[at].split()[-1]
-    return len(word) > _SHORT_WORD or bool(CHARACTER.match(word) and not HIRAGANA.match(word))
+    words = reply.tokens.words[at].split()
+    long = len(words[-1]) > _SHORT_WORD
+    return long or (len(words) > 2 and not HIRAGANA.match(words[-1]))
 
 
 def _ends_in(reply: Reply, place: Place, clause: Clause) -> bool:
