@@ -80,7 +80,9 @@ class Echo:
         span = [*(at for at in self.around if at < place.start), *kept]
         asked = self.reply.question
         dose = "".join(self.reply.tokens.words[place.end : place.end + 1])[:1].isdigit()
-        if not asked.every or dose or not told:
+        # 'Next step: Naloxone.', and nothing else
+        label = RULES.LABEL_ALONE.fullmatch(told[: place.start]) and not told[place.end + 1 :]
+        if not asked.every or dose or label:
             return False
         return of_something_else(self._words(span, OTHERS), self._words(span), asked)
 

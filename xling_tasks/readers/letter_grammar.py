@@ -209,6 +209,7 @@ PAIRS_END = is? capital? end* stop?
 LISTS = [option options] colon $
 ALONE = [article is option both so end close_square yes]*
 COLON_OPTION = [^answer option options label]{3,} colon
+LABEL_ALONE = [^ENDS colon]+ colon article*
 HEADS_REPLY = [article comma so end option both yes]*
 # 'Text: why', and no more; with more it may be what a word means.
 HEADED = article* colon [^ENDS]* stop? $
