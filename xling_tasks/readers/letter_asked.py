@@ -161,7 +161,8 @@ def answers(
     weight = sum(_OF_CHARACTER if CHARACTER.match(root) else len(root) for root in known)
     in_last = within(known, asked.last)
     halves = within(roots(later), asked.last - within(asked.last, known))
-    if weight < _SHORTEST or halves or 2 * len(in_last) <= len(known):
+    light = weight < _SHORTEST and not (asked.asks and known and known == own)
+    if light or halves or 2 * len(in_last) <= len(known):
         return None
     if len(known) < _MOSTLY * len(own) or of_something_else(said, whole, asked):
         return None

@@ -43,6 +43,7 @@ def false_one(reply: Reply) -> frozenset[str] | None:
         return None
     # 'A is incorrect' where an exception is asked for: as a statement, or as the answer?
     alone = reply.question.wrong and (not unsaid or false[0] in concluded)
+    alone = alone or bool(RULES.THE_FALSE_ONE.search(reply.told))
     return false[0] if alone or len(left) == 1 else None
 
 
@@ -57,7 +58,8 @@ def _statements(reply: Reply) -> Iterator[tuple[frozenset[str], bool | None, int
         if clause.reason():
             continue
         before = "" if clause.led else clause.before
-        doubted = has(before + clause.after, _UNSURE) or has(clause.behind[-1:], "query")
+        beside = has(before + clause.after, "letter prose text")  # 'B and C are both wrong'
+        doubted = beside or has(before + clause.after, _UNSURE) or has(clause.behind[-1:], "query")
         # 'The false statement is E', and no 'one must exclude E'.
         before = before if has(before, "option options is are") else ""
         so = None if doubted else _so(before + clause.after)

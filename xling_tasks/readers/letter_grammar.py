@@ -194,7 +194,7 @@ SAID_BEHIND = (?:open [^open close]* close)? [is are so dash both end]* (?:[word
 EXPLAINS = [is are article option word]{0,4} [explains explains_best]
 # '... However, ...'; 'D is implausible. The remaining four deserve thought'.
 # 'Labetalol, methyldopa.'
-ROW_OF = comma [word capital]{1,2} [stop LINES]
+ROW_OF = comma [word capital]{1,2} (?:[stop LINES]|comma [letter prose])
 HOWEVER = [^ENDS]* ENDS+ but
 LEFT_OPEN = [^ENDS]* ENDS+ but|.* ENDS [^ENDS not no wrong none]* aside [^ENDS not no wrong
  none]* (?:ENDS|$)
@@ -209,6 +209,8 @@ PAIRS_END = is? capital? end* stop?
 LISTS = [option options] colon $
 ALONE = [article is option both so end close_square yes]*
 COLON_OPTION = [^answer option options label]{3,} colon
+# 'E is the false statement', in an EXCEPT question, too
+THE_FALSE_ONE = [letter text] CLOSES is article+ wrong option
 LABEL_ALONE = [^ENDS colon]+ colon article*
 HEADS_REPLY = [article comma so end option both yes]*
 # 'Text: why', and no more; with more it may be what a word means.

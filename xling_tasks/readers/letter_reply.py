@@ -34,8 +34,8 @@ def _as_asked(tokens: Tokens, asked: str) -> str:
     against = lexicon(names="asks_against")
     kinds = list(tokens.kinds if asked != "against" else RULES.FINE.sub(WORD, tokens.kinds))
     for at, words in enumerate(tokens.words):
-        if words == "exception" and asked != "false":
-            kinds[at] = WORD  # no name of the answer
+        if words == "exception":  # the name of the answer, or none
+            kinds[at] = KIND["answer"] if asked == "false" else WORD
         elif asked == "against" and kinds[at] == WRONG and against.longest(words.split(), 0):
             kinds[at] = KIND["right"]  # 'D is contraindicated'
     # 'D is ruled out' doesn't say that it is false, where that is asked for.

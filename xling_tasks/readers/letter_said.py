@@ -206,7 +206,7 @@ def _status(reply: Reply, place: Place) -> Status:
         if place.text and (echo.of_something_else() or echo.rest_is_of_another()):
             said = Status.DISCUSSED
     discussed = said is Status.DISCUSSED
-    if discussed and RULES.DENIES_ONE.search(clause.rest):
+    if discussed and len(place.letters) == 1 and RULES.DENIES_ONE.search(clause.rest):
         return Status.DENIED
     if RULES.GOES_ON_TO.match(clause.behind):
         return Status.DOUBTED if discussed else Status.BROKEN
