@@ -226,7 +226,7 @@ def test_replies_in_the_manner_of_models_are_never_read_wrong():
     lines = _cases("letter_model_replies.jsonl")
     questions = {line["key"]: line for line in lines if "key" in line}
     replies = [line for line in lines if "of" in line]
-    assert len(replies) >= 1800 and len(questions) >= 40
+    assert len(replies) >= 6000 and len(questions) >= 40
     wrong, unread = [], 0
     for line in replies:
         asked = questions[line["of"]]
@@ -238,7 +238,7 @@ def test_replies_in_the_manner_of_models_are_never_read_wrong():
             wrong.append((line["of"], line["reply"], line["may_be"], read))
         unread += not read and "" not in line["may_be"]
     assert wrong == []
-    assert unread <= 226  # of 3,064 that say something
+    assert unread <= 286  # of 4,264 that say something
 
 
 BLOCKS = {"A": "Aspirin", "B": "Ibuprofen", "C": "Paracetamol", "D": "Naproxen", "E": "Codeine"}

@@ -249,7 +249,8 @@ AFFIRMED = (?:[yes right]|answer right|(?:^|[comma colon stop so dash]) explains
  [end close option answer]* stop? $
 SPOKEN = [is are not no right wrong each both dash]
 HEAD_LINE = HEAD_OF_LINE [bullet number]? [tick cross]? OPENS [option options answer]?
- (?:letter CLOSES [stop colon dash close dot]|letter CLOSES comma? text|letter open text|text
+ (?:letter CLOSES option? [stop colon dash close dot]|letter CLOSES option? comma?
+ text|letter open text|text
  CLOSES [colon dash]|text open letter|[tick cross] letter)
 HEAD_INLINE = (?<=[stop LINES]) [bullet number]? (?P<head>letter) [stop colon close]+
  (?P<rest>[word capital article] [^stop LINES]*)
