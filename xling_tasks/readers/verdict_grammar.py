@@ -228,7 +228,7 @@ CLAUSES = [^stop comma colon query line open close dash]+ (?=[stop comma colon l
 TO_IT = (?<![not doubt no] [^stop comma line]{0,4})
 # 'As for what the answer says on colds, I don't know.'
 NOT_KNOWN = subject [^ENDS WORDS fine flawed]* [unsure refusal] adverb* foreign? (?=[ENDS]|$)
-AGAINST_YES = NOT_KNOWN|(?<=^|ENDS) BUT comma? [word or opinion unsure is adverb foreign subject
+AGAINST_YES = NOT_KNOWN|comma? but (?=[stop line]|$)|(?<=^|ENDS) BUT comma? [word or opinion unsure is adverb foreign subject
  noun]{1,12}? (?:wrong |DENIED is? [adverb word]? right|is DENIED adverb* right|right DENIED is?)
  adverb* (?=[comma stop line]|$)|flawed|TO_IT blame|ABOUT comma no|(?:^|[stop line comma BUT])
  ANSWER fails|subject [^ENDS comma doubt no not BUT]{0,4} wrong (?![not no subject opinion])|BUT
