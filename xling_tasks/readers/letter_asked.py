@@ -134,7 +134,7 @@ def of_something_else(said: Iterable[str], whole: Iterable[str], asked: Asked) -
     extra = {root for root in own - within(own, asked.every) if len(root) != _SHORTEST}
     if not extra:
         return False
-    if any(CHARACTER.match(root) or _SIGN.match(root) for root in extra):
+    if len(extra) > 1 or any(CHARACTER.match(root) or _SIGN.match(root) for root in extra):
         return True
     return len(within(asked.last, roots(whole))) < _MOST * len(asked.last)
 
