@@ -21,13 +21,14 @@ from collections.abc import Iterator, Mapping
 import regex
 
 from xling_tasks.readers.kinds import KIND, has, row
-from xling_tasks.readers.letter_asked import asked_words
+from xling_tasks.readers.letter_asked import Asked, asked_words, roots, within
 from xling_tasks.readers.letter_false import false_one
 from xling_tasks.readers.letter_grammar import LABELS, RULES
 from xling_tasks.readers.letter_lexer import lex
 from xling_tasks.readers.letter_reply import LETTER, LINES, TEXT, Place, Reply
 from xling_tasks.readers.letter_rows import marked_line, row_letters, true_ones
 from xling_tasks.readers.letter_said import answer_said, asserted
+from xling_tasks.readers.lexicon import CHARACTER, WORDS, lexicon, plain
 from xling_tasks.readers.options import options_of
 from xling_tasks.readers.plain import (
     after_question,
@@ -43,6 +44,7 @@ _LONGEST = 8_000
 # Options as the prompt lists them, and nothing else.
 _PROMPT_LIST = regex.compile(r"(?:[A-H][.] [^\n*_]*+(?:\n+|$))++")
 
+_VERDICTS = "right wrong answer answers option options label labels choose chosen explains"
 NOUNS, SEVERAL = "answer answers", "answers options"
 
 
@@ -69,7 +71,8 @@ def read_letters(
     Returns:
         A non-empty set of letters of ``options``, or None (unparsed).
     """
-    text = bare(reply, _LONGEST)
+    asked = asked_words(question)
+    text = bare(reply, _LONGEST, functools.partial(_judges, asked=asked))
     if text is None or not options:
         return None
     text = _unquestioned(text.strip(), question)
@@ -81,8 +84,15 @@ def read_letters(
     if echoed and {key for value in tokens.values for key in value} < set(known.keys):
         return None  # a question of its own, and not the one that was asked
     verbatim = bool(_PROMPT_LIST.fullmatch(text))
-    asked = asked_words(question)
     return _Reader(tokens, known, several, cut=cut, verbatim=verbatim, question=asked).read()
+
+
+def _judges(heading: str, asked: Asked) -> bool:
+    """Whether the marks of a column tell which option is right, and not which drug is safe."""
+    words = [plain(word) for word in WORDS.findall(heading) if not word.isspace()]
+    found = (lexicon(names=_VERDICTS).longest(words, at) for at in range(len(words)))
+    said = roots(word for word in words if len(word) > 1 or CHARACTER.match(word))
+    return said == within(said, asked.last) or any(found)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -8,6 +8,7 @@ tagged as the answer, and `BULLET` at the head of an item of a list.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 
 import regex
 
@@ -68,15 +69,18 @@ _ONE_QUOTE = str.maketrans(
 )
 
 
-def bare(reply: str, limit: int) -> str | None:
+def bare(
+    reply: str, limit: int, judges: Callable[[str], bool] = lambda heading: True
+) -> str | None:
     """What a reply says outside of its thoughts, without markup; None where it was cut off in one.
 
     Of a reply of more than `limit` characters both ends are read: an answer stands at one of them.
+    Of a table's column of marks its heading is told, which `judges`, or tells of something else.
     """
     said = without_thinking(one_form(reply))
     if said is None or len(said) <= limit:
-        return said and undressed(said)
-    return undressed(f"{said[: limit // 2]}\n…\n{said[-(limit // 2) :]}")
+        return said and undressed(said, judges)
+    return undressed(f"{said[: limit // 2]}\n…\n{said[-(limit // 2) :]}", judges)
 
 
 def one_form(text: str) -> str:
@@ -86,7 +90,7 @@ def one_form(text: str) -> str:
     return _RANGE.sub("-", _UNSEEN.sub("", text).translate(_ONE_QUOTE))
 
 
-def undressed(text: str) -> str:
+def undressed(text: str, judges: Callable[[str], bool] = lambda heading: True) -> str:
     """A text in one form without markup; quotes, stars and back ticks stay for the lexer."""
     if "<" in text:
         text = _SPECIAL.sub("\n", text)
@@ -106,7 +110,7 @@ def undressed(text: str) -> str:
         text = _PAIR.sub("\n", text)
     text = _ARROW.sub("→", _SMILE.sub("", _RULE.sub("", _HEAD.sub("", text))))
     if "|" in text:
-        text = "\n".join(_untabled(text.split("\n")))
+        text = "\n".join(_untabled(text.split("\n"), judges))
     text = _CHECKED.sub(lambda m: m[1] + ("✗" if m[2] == " " else "✓"), text)
     text = _UNDERSCORE.sub(" ", _BULLETS.sub(BULLET, text))
     return _SPACES.sub(" ", text)
@@ -114,10 +118,11 @@ def undressed(text: str) -> str:
 
 # A cell of an option's row that is nothing but the Chinese yes or no, of what is not wrong.
 _MARKS, _KEY = {"是": "✓", "否": "✗"}, regex.compile(r"\W*[A-H]\b")
+_SHORT = regex.compile(r"[\s*]*\S{1,4}[\s*]*")  # '✓', 'Yes', '否'
 _OF_WRONG = regex.compile("[排除禁错錯误誤不非]")
 
 
-def _untabled(lines: list[str]) -> list[str]:
+def _untabled(lines: list[str], judges: Callable[[str], bool]) -> list[str]:
     """Rows of a table as 'cell: cell'; under a head with one row, 'head: cell' for each column."""
     out: list[str] = []
     table: list[list[str]] = []
@@ -127,13 +132,13 @@ def _untabled(lines: list[str]) -> list[str]:
             table.append([cell.strip() for cell in row.strip("|").split("|")])
             continue
         if table:
-            out += _rows(table)
+            out += _rows(table, judges)
             table = []
         out.append(line)
     return out[:-1]
 
 
-def _rows(table: list[list[str]]) -> list[str]:
+def _rows(table: list[list[str]], judges: Callable[[str], bool]) -> list[str]:
     rules = [i for i, row in enumerate(table) if all(regex.fullmatch(r":?-+:?", c) for c in row)]
     head = table[0] if rules[:1] == [1] else None
     body = [row for i, row in enumerate(table) if i not in rules and not (head and i == 0)]
@@ -141,6 +146,10 @@ def _rows(table: list[list[str]]) -> list[str]:
         return [f"{name}: {cell}" for name, cell in zip(head, body[0], strict=True)]
     if head and not _OF_WRONG.search("".join(head)):
         body = [[_MARKS.get(c, c) if _KEY.match(row[0]) else c for c in row] for row in body]
+    for at, heading in enumerate(head or ()):
+        cells = [row[at] for row in body if at < len(row)]
+        if at and all(map(_SHORT.fullmatch, cells)) and len({*cells}) < 3 and not judges(heading):
+            body = [row[:at] + row[at + 1 :] for row in body]
     return [": ".join(cell for cell in row if cell) for row in body]
 
 

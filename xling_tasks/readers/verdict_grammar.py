@@ -228,11 +228,11 @@ CLAUSES = [^stop comma colon query line open close dash]+ (?=[stop comma colon l
 TO_IT = (?<![not doubt no] [^stop comma line]{0,4})
 # 'As for what the answer says on colds, I don't know.'
 NOT_KNOWN = subject [^ENDS WORDS fine flawed]* [unsure refusal] adverb* foreign? (?=[ENDS]|$)
-AGAINST_YES = NOT_KNOWN|comma? but (?=[stop line]|$)|(?<=^|ENDS) BUT comma? [word or opinion unsure is adverb foreign subject
- noun]{1,12}? (?:wrong |DENIED is? [adverb word]? right|is DENIED adverb* right|right DENIED is?)
- adverb* (?=[comma stop line]|$)|flawed|TO_IT blame|ABOUT comma no|(?:^|[stop line comma BUT])
- ANSWER fails|subject [^ENDS comma doubt no not BUT]{0,4} wrong (?![not no subject opinion])|BUT
- [^stop line]{0,5} no (?=$|[stop comma line])
+AGAINST_YES = NOT_KNOWN|comma? but (?=[stop line]|$)|(?<=^|ENDS) BUT comma? [word or opinion
+ unsure is adverb foreign subject noun]{1,12}? (?:wrong |DENIED is? [adverb word]? right|is DENIED
+ adverb* right|right DENIED is?) adverb* (?=[comma stop line]|$)|flawed|TO_IT blame|ABOUT comma
+ no|(?:^|[stop line comma BUT]) ANSWER fails|subject [^ENDS comma doubt no not BUT]{0,4} wrong
+ (?![not no subject opinion])|BUT [^stop line]{0,5} no (?=$|[stop comma line])
 # 'There is nothing wrong' ('with this answer', and not 'with taking it').
 FINE_ALONE = (?<=(?:^|PART|or) (?:[^foreign word ENDS]* word?){0,2} [^foreign word ENDS]*
  |subject [^ENDS]*) fine (?! [comma dash]* BUT)
