@@ -8,6 +8,8 @@ import pytest
 from conftest import DATA, read_jsonl
 from forms import forms
 
+from xling_tasks.criteria import NO_RESPONSE
+from xling_tasks.models.judge import read_verdict as read_judge
 from xling_tasks.readers.phrase_files import phrases, twice
 from xling_tasks.readers.plain import one_form
 from xling_tasks.readers.verdict_lexer import spelled
@@ -49,6 +51,15 @@ def test_replies_written_before_the_rules_were_looked_at_are_never_read_wrong(ki
     unread = Counter(each.language for each in said if each.outcome == "unread")
     shares = [unread[language] / n for language, n in clear.items()]
     assert max(shares) < 0.08 and max(shares) - min(shares) < 0.05
+
+
+def test_replies_of_judges_written_before_the_rules_were_looked_at_are_never_read_wrong():
+    cases = read_jsonl(DATA / "judge_fresh_replies.jsonl")
+    said = [(case, read_judge(case["reply"], "bgkqtx")) for case in cases]
+    assert len(cases) >= 180
+    assert [each for each in said if each[1] not in (NO_RESPONSE, each[0]["means"])] == []
+    clear = [label for case, label in said if case["means"]]
+    assert clear.count(NO_RESPONSE) <= 0.15 * len(clear)  # these are asked again
 
 
 def test_no_phrase_stands_twice_in_a_language():
