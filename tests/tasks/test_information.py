@@ -481,7 +481,7 @@ def test_cost_counts_what_the_judge_and_the_model_are_asked(run, settings, capsy
     assert requests["translator", "all"] > 0 and ("translator", "en") not in requests
 
 
-def test_a_failed_call_is_the_reason_and_no_translation_is_blamed(run, serve, tmp_path):
+def test_a_failed_call_is_the_reason_and_no_translation_is_blamed(run, serve, tmp_path, caplog):
     lost = Unanswered.of("failed", "HTTP 500")
     said = {
         "What is salt?": "A is.",
@@ -494,6 +494,7 @@ def test_a_failed_call_is_the_reason_and_no_translation_is_blamed(run, serve, tm
     metadata = {"judge": served.spec(), "translator": "none", "prompts_file": _file(tmp_path, ROWS)}
     results = run("xling_information", model=replies(said.__getitem__), metadata=metadata)
     by_id = {s["doc"]["question_id"]: s for s in results["samples"]["xling_information"]}
+    assert "thinking" not in caplog.text
     assert by_id["a"]["n_claims_es"]["unscored"] == "the answer failed"
     assert by_id["b"]["n_claims_es"]["unscored"] == "the English answer failed"
     assert by_id["a"]["n_claims_he"]["unscored"] is None

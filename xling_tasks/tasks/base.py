@@ -311,7 +311,7 @@ class XlingTask(ScoredTask):
     def _say_thinking(self) -> None:
         """Warn where the texts to be scored hold what a reasoning model thought."""
         marked = sum(
-            holds_thinking(reply)
+            holds_thinking(str(reply))  # a failed call is unlike every text, its own too
             for instance in self.instances
             if instance.request_type == "generate_until"
             for reply in instance.resps
