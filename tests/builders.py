@@ -53,6 +53,19 @@ def leave_the_machine_unasked() -> None:
         collect_env.get_pretty_env_info = lambda: "not asked"
 
 
+def with_bars_of_its_own() -> None:
+    """For a fork that will be killed: progress bars share a lock with all forks of a process.
+
+    One that is killed while it draws a bar would leave it held, and the others would wait for
+    good. Separate commands share none.
+    """
+    import threading
+
+    from tqdm import tqdm
+
+    tqdm.set_lock(threading.RLock())
+
+
 def our_tasks(metadata: Mapping[str, Any] | None = None) -> Any:
     """A task manager of the harness that knows our tasks alone."""
     from lm_eval.tasks.manager import TaskManager

@@ -13,6 +13,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from builders import with_bars_of_its_own
 
 from xling_tasks.errors import BackendError, SettingError
 from xling_tasks.models import batches
@@ -238,6 +239,7 @@ def killed(work, when):
     pid = os.fork()
     if not pid:
         with contextlib.suppress(BaseException):
+            with_bars_of_its_own()
             work()
         os._exit(0)
     until = time.monotonic() + 30

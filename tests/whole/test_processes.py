@@ -36,7 +36,7 @@ SCRIPT = """
 import json, os, sys
 import torch, torch.distributed as dist
 import lm_eval
-from builders import our_tasks
+from builders import our_tasks, with_bars_of_its_own
 from xling_tasks.lm.baseline import BaselineLM
 from xling_tasks.logs.by_language import with_bookkeeping
 
@@ -88,16 +88,14 @@ def evaluate(out, plan, **where):
 # As torch's launcher, which ends all processes when one dies; but all are forks of one process that
 # has imported and loaded everything.
 FORKED = f"""{UNASKED}{SCRIPT}
-import atexit, shutil, signal, threading
-from tqdm import tqdm
+import atexit, shutil, signal
 from xling_tasks.lm import journaled
 
 def process(out, plan, rank):
     pid = os.fork()
     if pid:
         return pid
-    # The lock of its bars is shared by forks: one that is killed with it would stop all others.
-    tqdm.set_lock(threading.RLock())
+    with_bars_of_its_own()
     code, size = 1, plan["processes"]
     try:
         Parallel.left = plan["left"]
