@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from xling_metrics.yaml_file import read_yaml
 
 from xling_tasks import __version__
-from xling_tasks.errors import SettingError, XlingError, nearest
+from xling_tasks.errors import SettingError, XlingError, nearest, user_path
 
 _ROWS = read_yaml(Path(__file__).with_name("cli.yaml"))
 ROOMS: dict[str, str] = _ROWS["rooms"]
@@ -159,12 +159,8 @@ def describe(parser: argparse.ArgumentParser, row: Mapping[str, Any]) -> None:
             describe(below.add_parser(name, help=own["about"]), own)
 
 
-def _path(word: str) -> Path:
-    return Path(word).expanduser()
-
-
 _NUMBERS = {"int": int, "float": float}
-_MEANT = {"path": _path, "boolean": argparse.BooleanOptionalAction}
+_MEANT = {"path": user_path, "boolean": argparse.BooleanOptionalAction}
 
 
 def _take(parser: Any, rows: Iterable[str | Mapping[str, Any]]) -> None:

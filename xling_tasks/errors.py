@@ -37,6 +37,11 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)), "")
 
 
+def user_path(word: str | Path) -> Path:
+    """A path as people write it: `~` is the home folder, unless of a user whom nobody knows."""
+    return Path(os.path.expanduser(word))
+
+
 def no_such(path: Path, what: str = "file") -> str:
     """Why a path is no `what` (`file`, `folder`, `file or folder`), and what may be meant."""
     if path.exists():

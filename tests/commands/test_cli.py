@@ -22,6 +22,7 @@ from xling_tasks.commands.translate.elsewhere import MAY_BE_ACCEPTED
 from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import SettingError
 from xling_tasks.models.empathy.classifier import BACKENDS
+from xling_tasks.settings import Settings
 
 BIN = Path(sys.executable).parent
 
@@ -238,6 +239,31 @@ def test_help_says_what_a_command_is_about_and_every_default():
 def test_the_home_folder_is_meant_by_a_tilde_also_where_no_shell_reads_it():
     options = parsed(["annotate", "~/out", "--to=~/page.html"])
     assert (options.out_dir, options.to) == (Path.home() / "out", Path.home() / "page.html")
+    options = parsed(["agreement", "~/a.json", "--pages=~/page.html"])
+    assert (options.files, options.pages) == ([Path.home() / "a.json"], [Path.home() / "page.html"])
+
+
+def test_the_home_folder_of_a_user_whom_nobody_knows_is_a_folder_that_is_not_there(capsys):
+    nobody = "~whom-nobody-knows/x"
+    commands = [
+        ("report", nobody), ("compare", f"a={nobody}", nobody), ("view", nobody),
+        ("agreement", nobody), ("cache", "--folder", nobody), ("data", "check", nobody),
+        ("empathy", "judge", "--data", nobody, "--metadata", "judge=xling_baseline"),
+        *(("cost", "--tasks", "xling_own_mcqa", "--metadata", f"{key}={nobody}")
+          for key in ("data_dir", "prompts", "second_identifier")),
+    ]  # fmt: skip
+    for words in commands:
+        assert main(words) == 2, words
+        error = capsys.readouterr().err
+        assert nobody in error and "Traceback" not in error
+
+
+def test_settings_that_are_paths_mean_the_home_folder_by_a_tilde(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "lid.bin").touch()
+    settings = Settings.parse(read_metadata(["encoder=~/bert", "second_identifier=~/lid.bin"]), {})
+    assert json.loads(settings.encoder.arguments)["model"] == str(tmp_path / "bert")
+    assert settings.second_identifier == str(tmp_path / "lid.bin")
 
 
 @pytest.mark.core

@@ -52,9 +52,9 @@ def cache(options: argparse.Namespace) -> str:
     Raises:
         SettingError: If there is no such folder.
     """
-    if options.folder is not None and not Path(options.folder).expanduser().is_dir():
-        raise SettingError(f"--folder {options.folder}: {no_such(Path(options.folder), 'folder')}")
-    folder = cache_folder(options.folder)
+    if options.folder is not None and not options.folder.is_dir():
+        raise SettingError(f"--folder {options.folder}: {no_such(options.folder, 'folder')}")
+    folder = cache_folder(options.folder and str(options.folder))
     assert folder is not None
     files = sorted(_kept(folder), key=lambda item: item.changed, reverse=True)
     gone = list(_old(files, options.days, options.max_mb)) if options.prune else []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from xling_tasks.commands.options import chosen, read_metadata
@@ -43,7 +42,7 @@ def export_posts(options: argparse.Namespace) -> str:
         DataError: If the data cannot be read, or the file exists.
     """
     digest, seed = trained_on(options.classifier)
-    data = load_pairs(Path(options.data).expanduser())
+    data = load_pairs(options.data)
     if data.digest != digest:
         raise SettingError(
             f"--data {options.data}: has digest {data.digest}, but {options.classifier} was "

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from xling_metrics.classification import verdict_scores
@@ -47,7 +46,7 @@ def judge_empathy(options: argparse.Namespace) -> str:
         DataError: If the data cannot be read or split.
     """
     settings, (spec,) = settings_with(options, "judge")
-    pairs = load(Path(options.data).expanduser()).pairs
+    pairs = load(options.data).pairs
     parts = split(pairs, options.seed)
     tested = _drawn([pairs[i] for i in parts.test], options.n, options.seed)
     prompt = Prompts(settings.prompts).get("empathy_examples", "en")

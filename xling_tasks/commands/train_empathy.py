@@ -52,7 +52,7 @@ def train_empathy(options: argparse.Namespace) -> str:
         DataError: If the data cannot be read, split or learnt from.
     """
     seeds = _check(options)
-    data = load(Path(options.data).expanduser())
+    data = load(options.data)
     folder = options.to
     _make(folder)
     card: dict[str, Any] = _about(options, data) | {"published": published_scores(), "seeds": []}

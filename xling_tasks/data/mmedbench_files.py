@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from xling_tasks.data.sources import (
     refuse_missing,
     repository,
 )
-from xling_tasks.errors import DataError, did_you_mean, no_such
+from xling_tasks.errors import DataError, did_you_mean, no_such, user_path
 
 SPLITS = {"test": "Test", "train": "Train"}
 """The splits, and the folder of each."""
@@ -50,7 +49,7 @@ def find_file(
         refuse_missing(data_dir)
         return _from_sample(record, wanted, split)
     if data_dir is not None:
-        return _from_place(record, wanted, Path(os.path.expanduser(data_dir)))
+        return _from_place(record, wanted, user_path(data_dir))
     return _from_hub(record, wanted, dataset)
 
 

@@ -21,7 +21,7 @@ from xling_tasks.data.choices import flaw, flaws
 from xling_tasks.data.files import read_tables
 from xling_tasks.data.records import MMLU_CLINICAL, DatasetRecord
 from xling_tasks.data.sources import hub_files, no_access, repository
-from xling_tasks.errors import DataError
+from xling_tasks.errors import DataError, user_path
 
 SUBJECTS = {"clinical_knowledge": 265, "college_medicine": 173, "virology": 166}
 """Subject -> its questions."""
@@ -77,7 +77,7 @@ def load(record: DatasetRecord, data_dir: str | None, dataset: str | None) -> Ex
             language are not those of English, so that rows are not the same questions.
     """
     if data_dir is not None:
-        files = _in_folder(record, Path(data_dir).expanduser())
+        files = _in_folder(record, user_path(data_dir))
         named = {"kind": "data_dir", "name": Path(data_dir).name, "revision": None}
     else:
         files, named = _on_the_hub(record, dataset)

@@ -22,7 +22,7 @@ from xling_metrics.languages import language_code
 
 from xling_tasks.data.records import DatasetRecord
 from xling_tasks.data.sources import SAMPLE_FOLDER
-from xling_tasks.errors import DataError, SettingError, did_you_mean, unreadable
+from xling_tasks.errors import DataError, SettingError, did_you_mean, unreadable, user_path
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.safe_json import json_objects
 
@@ -77,7 +77,7 @@ def load_prompts(record: DatasetRecord, path: str | None = None, part: str = ALL
             f"prompt_set={part} is a part of the bundled prompts, and prompts_file={path} is "
             "another file: leave one of the two out (--limit N asks the first N of any set)"
         )
-    place = Path(path).expanduser() if path else SAMPLE_FOLDER / record.file
+    place = user_path(path) if path else SAMPLE_FOLDER / record.file
     try:
         content = place.read_bytes()
     except OSError as error:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from xling_metrics.yaml_file import YamlError, read_yaml
 
 from xling_tasks.data.prompt_forms import FIELD, KEYS, OURS, TARGETS, Form, fields_of, fill, form_of
-from xling_tasks.errors import PromptError, did_you_mean, no_such
+from xling_tasks.errors import PromptError, did_you_mean, no_such, user_path
 from xling_tasks.languages import LANGUAGES as TRANSLATED
 from xling_tasks.languages import known_language
 
@@ -99,7 +99,7 @@ class Prompts:
     """
 
     def __init__(self, path: str | None = None) -> None:
-        entries = {} if path is None else _entries(Path(path).expanduser())
+        entries = {} if path is None else _entries(user_path(path))
         self._texts = {name: dict(texts) for name, texts in _bundled().items()}
         self._given = {name: entry.texts for name, entry in entries.items()}
         self._forms = {name: entry.form for name, entry in entries.items()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from typing import Any
 
 from xling_tasks.data.files import READERS
 from xling_tasks.data.records import XLINGHEALTH, DatasetRecord
-from xling_tasks.errors import DataError, no_such
+from xling_tasks.errors import DataError, no_such, user_path
 from xling_tasks.log import log
 
 SAMPLE_FOLDER = Path(__file__).with_name("sample")
@@ -92,7 +91,7 @@ def find_source(record: DatasetRecord, data_dir: str | None, dataset: str | None
         file = SAMPLE_FOLDER / f"{record.file}.jsonl"
         return Source((file,), "bundled", file.name)
     if data_dir is not None:
-        return _from_folder(record, Path(os.path.expanduser(data_dir)))
+        return _from_folder(record, user_path(data_dir))
     return _from_hub(record, dataset)
 
 
@@ -102,10 +101,11 @@ def refuse_missing(data_dir: str | None) -> None:
     Raises:
         DataError: If there is nothing under that name.
     """
-    if data_dir is not None and not Path(os.path.expanduser(data_dir)).exists():
+    place = None if data_dir is None else user_path(data_dir)
+    if place is not None and not place.exists():
         raise DataError(
-            f"data_dir={data_dir}: {no_such(Path(data_dir), 'file or folder')}; leave data_dir "
-            "out to read the bundled data"
+            f"data_dir={place}: {no_such(place, 'file or folder')}; leave data_dir out to read the "
+            "bundled data"
         )
 
 

@@ -29,7 +29,7 @@ def read_list(path: Path) -> tuple[str, ...]:
     Raises:
         DataError: If it cannot be read, has fewer than two, or one twice.
     """
-    topics = tuple(" ".join(line.split()) for line in text_lines(path.expanduser()))
+    topics = tuple(" ".join(line.split()) for line in text_lines(path))
     if len(topics) < 2 or len({topic.casefold() for topic in topics}) < len(topics):
         raise DataError(f"{path}: two topics or more are needed, one per line, each once")
     return topics
@@ -48,7 +48,7 @@ def read_topics(path: Path) -> dict[str, str]:
         DataError: If a line is no object with `question_id` and `topic`, or a question has two.
     """
     topic_of: dict[str, str] = {}
-    for number, row in json_objects(path.expanduser()):
+    for number, row in json_objects(path):
         if "question_id" not in row or "topic" not in row:
             raise DataError(f"{path}, line {number}: expected question_id and topic")
         question, topic = row["question_id"], row["topic"]

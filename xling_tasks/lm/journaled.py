@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from xling_tasks.errors import user_path
 from xling_tasks.harness.backends import unwrapped
 from xling_tasks.harness.run import current
 from xling_tasks.lm.journaled_model import Journaled
@@ -61,7 +62,7 @@ def watch(
         _current = Journaled(lm, error_texts=error_texts, batches=batches)
     keys = _keys(task, instances)
     journal = None
-    folder = Path(resume).expanduser() if isinstance(resume, str) else cache
+    folder = user_path(resume) if isinstance(resume, str) else cache
     if folder is not None:
         journal = journal_for(task, lm, instances, keys, folder, afresh=resume is False)
     _current.parts[task] = Part(instances, journal, keys, reads)

@@ -17,7 +17,7 @@ from typing import Any
 from lm_eval.api.model import LM
 from tqdm import tqdm
 
-from xling_tasks.errors import DataError, SettingError, did_you_mean
+from xling_tasks.errors import DataError, SettingError, did_you_mean, user_path
 from xling_tasks.lm.replay_match import Asked, match
 from xling_tasks.logs.answers import doc_digest
 from xling_tasks.logs.replay_log import JoinedLog, LoggedRequest, TaskLog, find_logs
@@ -182,11 +182,11 @@ def _answers_by_question(requests: Sequence[LoggedRequest]) -> Counter[tuple[str
 def folders_of(path: str | Sequence[str]) -> list[Path]:
     """The folders that `path` names; a folder whose own name has a `+` is one."""
     if not isinstance(path, str):
-        return [Path(str(item)).expanduser() for item in path]
-    whole = Path(path).expanduser()
+        return [user_path(str(item)) for item in path]
+    whole = user_path(path)
     if whole.exists() or "+" not in path:
         return [whole]
-    return [Path(item).expanduser() for item in path.split("+") if item]
+    return [user_path(item) for item in path.split("+") if item]
 
 
 def _joined(parts: Sequence[Mapping[str, Sequence[TaskLog]]]) -> dict[str, TaskLog | JoinedLog]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +46,7 @@ class EncoderSpec:
         """
         form = 'a model name, {"model": ...} or false'
         value = named_model(f"--metadata {name}", value, _KEYS, form)
+        value["model"] = os.path.expanduser(value["model"])
         return cls(json.dumps(value, sort_keys=True))
 
 

@@ -13,7 +13,7 @@ import re
 import secrets
 from pathlib import Path
 
-from xling_tasks.errors import SettingError, unreadable
+from xling_tasks.errors import SettingError, unreadable, user_path
 from xling_tasks.log import log
 from xling_tasks.readers.fences import Fences
 from xling_tasks.replies.folder import cache_folder
@@ -40,7 +40,7 @@ def fences(cache: str | bool | None, fence_key: str | None = None) -> Fences:
         SettingError: If the file cannot be read or is too short, or the folder's key is none.
     """
     if fence_key is not None:
-        return Fences("setting", _of_file(Path(fence_key).expanduser()))
+        return Fences("setting", _of_file(user_path(fence_key)))
     folder = cache_folder(cache)
     key = None if folder is None else _of_folder(folder)
     return Fences("run", _of_run()) if key is None else Fences("cache", key)

@@ -5,6 +5,7 @@ langid gives the published columns. What a second identifier says stands in colu
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -30,6 +31,7 @@ def checked(option: str, value: object) -> str | None:
     """
     if value is None or value is False or value == "":
         return None
+    value = os.path.expanduser(value) if isinstance(value, str) else value
     if not isinstance(value, str) or (value not in PACKAGES and not Path(value).is_file()):
         known = ", ".join(PACKAGES)
         hint = did_you_mean(value, PACKAGES) if isinstance(value, str) else ""

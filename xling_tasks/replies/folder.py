@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from xling_tasks.errors import user_path
 from xling_tasks.log import warn_once
 
 REPLIES = "replies"
@@ -46,7 +47,7 @@ def named_folder(setting: str | bool | None) -> Path | None:
     # In the environment everything is text: 'false' there is no name of a folder.
     if setting is False or (setting is None and str(named).lower() in ("false", "off", "0")):
         return None
-    return Path(named or "~/.cache/xling_tasks").expanduser()
+    return user_path(named or "~/.cache/xling_tasks")
 
 
 def key_of(*parts: Any) -> str:

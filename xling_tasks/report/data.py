@@ -21,7 +21,7 @@ from xling_metrics.stats.roc import auc_interval, rows_of
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
 from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS, Endpoint, Place
-from xling_tasks.errors import DataError
+from xling_tasks.errors import DataError, user_path
 from xling_tasks.logs.checked import check_numbers, reading
 from xling_tasks.logs.families import found, given_families, known_families
 from xling_tasks.logs.joined import members, refuse_unmatched, with_families
@@ -246,8 +246,8 @@ def named_folder(item: Path | str) -> tuple[str, Path]:
     """Name (empty without one) and folder of `NAME=FOLDER` or `FOLDER`."""
     name, sign, folder = str(item).partition("=")
     if sign and not os.path.exists(item):
-        return name, Path(folder).expanduser()
-    return "", Path(item).expanduser()
+        return name, user_path(folder)
+    return "", user_path(item)
 
 
 def _short(run: Results) -> str:

@@ -33,16 +33,15 @@ def agreement(options: argparse.Namespace) -> str:
     Raises:
         DataError: If a file is no valid export, or two do not fit together.
     """
-    files = [Path(word).expanduser() for word in options.files]
-    rates = are_ratings(files)
+    rates = are_ratings(options.files)
     form = texts()["agreement"]["translation" if rates else "judge"]
     if rates:
         if options.pages:
             raise DataError("--pages is for checks of a judge; the files given rate translations")
-        report = _summary(form, ratings.rows, read_ratings(files))
+        report = _summary(form, ratings.rows, read_ratings(options.files))
     else:
-        pages = read_pages(files)
-        shown = _read_texts([Path(word).expanduser() for word in options.pages], pages)
+        pages = read_pages(options.files)
+        shown = _read_texts(options.pages, pages)
         report = _summary(form, labels.rows, pages)
         for row in report["disagreements"]:
             item = shown.get(row["batch"], {}).get(row["id"], {})

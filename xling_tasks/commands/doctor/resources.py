@@ -31,7 +31,7 @@ from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.data.records import MMEDBENCH, RECORDS
 from xling_tasks.data.sources import find_source
-from xling_tasks.errors import DataError
+from xling_tasks.errors import DataError, user_path
 from xling_tasks.replies.folder import named_folder
 from xling_tasks.replies.store import ReplyStore
 from xling_tasks.settings import Settings
@@ -96,7 +96,7 @@ def data(settings: Settings) -> Iterator[Line]:
 
 
 def _own_counts(settings: Settings) -> dict[str, Any]:
-    conversations = holds_conversations(Path(settings.data_dir or "").expanduser())
+    conversations = holds_conversations(user_path(settings.data_dir or ""))
     read = load_rubrics if conversations else load
     data = read(settings.data_dir, settings.scripts)
     lacking = {code: len(data.unusable(code, ("question",))) for code in data.tongues}

@@ -47,7 +47,7 @@ def rank(options: argparse.Namespace) -> str:
         questions = draw(questions, left_out, options.n, options.seed)
     summary: dict[str, Any] = {"seed": options.seed, "n": options.n}
     if options.human:
-        summary["human"] = _read_human(Path(options.human).expanduser(), questions, names)
+        summary["human"] = _read_human(options.human, questions, names)
     if options.judge:
         prompts = Prompts(options.prompts)
         for language in sorted({question.language for question in questions}):

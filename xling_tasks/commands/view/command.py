@@ -11,7 +11,6 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Mapping
-from pathlib import Path
 from urllib.parse import quote, unquote
 
 from xling_tasks.commands.view.index import Index
@@ -33,8 +32,7 @@ def view(options: argparse.Namespace) -> str:
         SettingError: If starlette or uvicorn is missing, a port is taken, or a link leads nowhere.
     """
     link, query = read_link(options.open)
-    reports = [Path(folder).expanduser() for folder in options.report]
-    for folder in reports:
+    for folder in options.report:
         check_door(folder)
     sources = find_sources(options.folders, options.family)
     if link:
@@ -62,13 +60,13 @@ def view(options: argparse.Namespace) -> str:
     # uvicorn ends on either, and then lets it end this process, before the doors are closed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        for folder in reports:
+        for folder in options.report:
             write_door(folder, root)
         served.run(sockets=[listening])
     except KeyboardInterrupt:
         pass
     finally:
-        for folder in reports:
+        for folder in options.report:
             write_door(folder)
         for name, handler in before.items():
             signal.signal(name, handler)

@@ -45,7 +45,7 @@ from xling_tasks.data.own.workbook import merged_cells
 from xling_tasks.data.own.written import in_other_languages
 from xling_tasks.data.own.wrong import wrong_answers
 from xling_tasks.data.sources import Source
-from xling_tasks.errors import DataError
+from xling_tasks.errors import DataError, user_path
 from xling_tasks.languages import language_name
 
 TASK = "xling_own_rubric"
@@ -249,7 +249,7 @@ def holds_conversations(path: Path) -> bool:
 
 def is_own_file(data_dir: str | None) -> bool:
     """Whether `data_dir` is a file for the `xling_own` tasks, by its columns."""
-    path = Path(data_dir or "").expanduser()
+    path = user_path(data_dir or "")
     try:
         if data_dir and holds_conversations(path):
             return True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from xling_tasks.data.own.tongues import Tongue, tongue
 from xling_tasks.data.own.workbook import formulas_without_value, numbers_shown_otherwise
 from xling_tasks.data.records import RECORDS, DatasetRecord
 from xling_tasks.data.sources import Source
-from xling_tasks.errors import DataError, no_such
+from xling_tasks.errors import DataError, no_such, user_path
 from xling_tasks.log import log
 
 Stated = tuple[tuple[str, tuple[str, str]], ...]
@@ -103,7 +102,7 @@ def load(data_dir: str | None, scripts: Mapping[str, tuple[str, str]] | None = N
             "the xling_own tasks need a file of yours: --metadata data_dir=FILE (CSV, XLSX, "
             "Parquet or JSONL; `xling data new FILE` writes an example)"
         )
-    path = Path(os.path.expanduser(data_dir))
+    path = user_path(data_dir)
     need_file(path, "data_dir=")
     source = Source((path,), "own", path.name)
     return _load(source, source.stamps(), tuple(sorted((scripts or {}).items())))

@@ -8,7 +8,6 @@ language is graded by the criteria of the English row.
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +27,7 @@ from xling_tasks.data.own.turns import (
     turns_of,
 )
 from xling_tasks.data.sources import Source
-from xling_tasks.errors import DataError, no_such
+from xling_tasks.errors import DataError, no_such, user_path
 from xling_tasks.log import log
 from xling_tasks.safe_json import json_objects
 
@@ -86,7 +85,7 @@ def source_of(data_dir: str | None, files: tuple[Path, ...]) -> Source:
     """Files as one source, called as their folder where a folder is given."""
     if not data_dir:
         return Source(files, "bundled", files[0].name)
-    path = Path(os.path.expanduser(data_dir))
+    path = user_path(data_dir)
     return Source(files, "own", path.resolve().name if path.is_dir() else files[0].name)
 
 
@@ -98,7 +97,7 @@ def files_of(data_dir: str | None) -> tuple[Path, ...]:
     """
     if not data_dir:
         return (SAMPLE,)
-    path = Path(os.path.expanduser(data_dir))
+    path = user_path(data_dir)
     if path.is_dir():
         files = tuple(sorted(path.glob("*.jsonl")))
         if not files:
@@ -106,7 +105,7 @@ def files_of(data_dir: str | None) -> tuple[Path, ...]:
         return files
     if path.exists():
         return (path,)
-    several = [Path(os.path.expanduser(part.strip())) for part in data_dir.split(",")]
+    several = [user_path(part.strip()) for part in data_dir.split(",")]
     for each in several:
         if not each.is_file():
             raise DataError(

@@ -16,7 +16,7 @@ from typing import Any
 
 from xling_metrics.base import library_version
 
-from xling_tasks.errors import SettingError, did_you_mean
+from xling_tasks.errors import SettingError, did_you_mean, user_path
 from xling_tasks.models.empathy import linear, transformer
 from xling_tasks.models.empathy.data import MECHANISMS, SPLIT, Profile
 
@@ -68,7 +68,7 @@ def load_classifier(path: str) -> EmpathyClassifier:
     Raises:
         SettingError: If it holds none, or one that was altered or that this version cannot read.
     """
-    folder = Path(path).expanduser()
+    folder = user_path(path)
     place = f"--metadata empathy_classifier={path}"
     about = _content(folder / _ABOUT, place, _KEYS)
     if about["format"] != FORMAT or about["mechanisms"] != list(MECHANISMS):
@@ -94,7 +94,7 @@ def trained_on(path: str) -> tuple[str, int]:
     Raises:
         SettingError: If the folder holds none.
     """
-    about = _content(Path(path).expanduser() / _ABOUT, f"--classifier {path}", _KEYS)
+    about = _content(user_path(path) / _ABOUT, f"--classifier {path}", _KEYS)
     return str(about["data"]), int(about["seed"])
 
 

@@ -16,7 +16,7 @@ from xling_metrics.base import signature
 from xling_metrics.languages import language_code
 
 from xling_tasks.data.prompts import Prompt, Prompts
-from xling_tasks.errors import DataError, SettingError, did_you_mean, no_such
+from xling_tasks.errors import DataError, SettingError, did_you_mean, no_such, user_path
 from xling_tasks.log import log
 from xling_tasks.models.backend import run_token
 from xling_tasks.models.spec import SELF, ModelSpec
@@ -193,7 +193,7 @@ def checked_path(name: str, args: Mapping[str, Any]) -> Path:
             )
     if not isinstance(args.get("path"), str) or not args["path"]:
         raise SettingError(f"{name}.model_args.path: name a JSONL file of translations")
-    return Path(args["path"]).expanduser()
+    return user_path(args["path"])
 
 
 def _row(place: str, row: dict[str, Any]) -> dict[str, str]:
