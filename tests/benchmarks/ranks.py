@@ -48,7 +48,7 @@ def intervals(values: np.ndarray, draws: Draws) -> list[tuple[int, int]]:
     tests = {}
     for i, j in combinations(range(len(values)), 2):
         both, _ = shared_sums((keys, columns[i].sums), (keys, columns[j].sums), {})
-        found = paired("m", columns[i], columns[j], both, draws).range
+        found = paired(columns[i], columns[j], both, draws).range
         tests[i, j] = (found.value or 0.0, found.p)
     return [(own.low, own.high) for own in rank_intervals(len(values), tests)]
 

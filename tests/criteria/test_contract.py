@@ -79,6 +79,9 @@ def test_report(outs, tmp_path):
     found = {item["language"]: item for item in told["conclusions"]}
     assert found.keys() == {"es", "hi"} and found["hi"]["verdict"] == "worse"
     assert found["hi"]["metric"] == "says_please"
+    # A count that happens to be 0 or 1 throughout is no share.
+    made = {item["metric"]: item["interval"] for item in told["values"]}
+    assert [made[name]["method"] for name in ("says_please", "n_please")] == ["wilson", "t"]
     html = (tmp_path / "report.html").read_text("utf-8")
     for text in (
         "Politeness of toys", "Does the answer say please?", "Answers that say please: 1 of 24 in Hindi",

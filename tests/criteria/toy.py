@@ -32,6 +32,8 @@ TOY = Criterion(
             ),
         ),
         ("empty_rate",),
+        counts=("n_please",),
+        counted=("n_please",),
     ),
     (Endpoint(NAME),),
     shown=Shown(
@@ -74,8 +76,12 @@ class ToyTask(GreedyTask, XLingHealthTask):
     def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """Whether it says please."""
         (answer,) = results[0] if isinstance(results[0], list) else results
-        return {NAME: float("please" in answer), "empty_rate": float(not answer.strip())}
+        return {
+            NAME: float("please" in answer),
+            "empty_rate": float(not answer.strip()),
+            "n_please": float(answer.count("please")),
+        }
 
     def metrics(self) -> list[TaskMetric]:
-        """Shares of the answers."""
-        return [TaskMetric(NAME, MEAN, NAME), TaskMetric("empty_rate", MEAN, "empty")]
+        """Shares of the answers, and a count."""
+        return [TaskMetric(name, MEAN, name) for name in (NAME, "empty_rate", "n_please")]

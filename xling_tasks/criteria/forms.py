@@ -52,6 +52,7 @@ class Metric:
         bookkeeping: Whether it counts what was asked, came or failed, or describes texts, and is
             no score: it stands in the task's record, not in the harness's table of scores.
         sized: Whether its unit is known, so that a margin fixed beforehand means something.
+        counted: Whether it is a count or a size; 0 or 1 throughout makes it no share.
         unmoved_by: The settings of its criterion that do not change it.
     """
 
@@ -66,6 +67,7 @@ class Metric:
     told: Told | None = None
     bookkeeping: bool = False
     sized: bool = True
+    counted: bool = False
     unmoved_by: tuple[str, ...] = ()
 
     @property
@@ -331,6 +333,7 @@ def metrics(
     within: Collection[str] = (),
     chance: Collection[str] = (),
     known_chance: Collection[str] = (),
+    counted: Collection[str] = (),
 ) -> dict[str, Metric]:
     """Metrics by direction.
 
@@ -343,6 +346,7 @@ def metrics(
         within: Those that compare within a language only.
         chance: Those of which guessing earns some, nobody knows how much.
         known_chance: Those of which guessing earns so much as is known.
+        counted: Those that are counts or sizes, not shares.
     """
     every: list[tuple[bool | None, bool, Iterable[str | Metric]]] = [
         (None, False, neither),
@@ -362,6 +366,7 @@ def metrics(
                 across_languages=across,
                 chance=one.name in chance or one.name in known_chance,
                 known_chance=one.name in known_chance,
+                counted=one.name in counted,
                 bookkeeping=kept,
             )
     return made

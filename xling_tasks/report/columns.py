@@ -43,10 +43,12 @@ class Column:
     Attributes:
         made: How the values become the metric.
         sums: A row of sums per question, NaN where the question has none.
+        counted: Whether it is a count or a size; 0 or 1 throughout makes it no share.
     """
 
     made: Aggregate
     sums: Floats
+    counted: bool = False
 
     @property
     def score(self) -> Score:

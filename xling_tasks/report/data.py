@@ -310,6 +310,7 @@ def _filled(task: Task) -> Task:
         column = soft_column(name, task.rows, task.ids) if soft else None
         column = column or column_of(name, kept, str(signatures.get(name, "")))
         if column is not None:
+            column.counted = CRITERIA[task.place.criterion].of(name).counted
             task.columns[name] = column
     # `acc` is of verdicts in one criterion, and of letters, one to a question, in others.
     task.unread = {

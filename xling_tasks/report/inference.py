@@ -64,7 +64,6 @@ from xling_tasks.report.paired import Paired, outside
 AUC_RESAMPLES = 2000
 """Swaps of AUC, each of which takes all pairs of questions."""
 
-_COUNTS = ("n_claims", "length_words", "distinct_answers", "chrf", "points", "tau")
 _CELLS = 50_000_000
 _STUDENTISED = (VERDICT_SCORES["macro_f1"], VERDICT_SCORES["macro_precision"])
 _HALF_A_ROW = np.eye(4) / 2
@@ -98,19 +97,15 @@ class Draws(NamedTuple):
         return sign_flip_p(differences, self.pool.get(n, self.options.seed, self.times(n)))
 
 
-def kind_of(name: str, *columns: Column) -> str:
-    """What the values of some columns of one metric are.
-
-    Args:
-        name: The metric's; a count that happens to be 0 or 1 throughout is no share.
-        *columns: Its values in one language or model, or in two.
+def kind_of(*columns: Column) -> str:
+    """What the values of some columns of one metric are, in one language or model, or in two.
 
     Returns:
         `share` (0 or 1 per question), `mean`, `count`, `rows` (hits of rows), `ece`, `studentised`
         (macro F1 and precision), `jackknife` (other scores in [0, 1]) or `resampled`.
     """
     column = columns[0]
-    if name.startswith(_COUNTS):
+    if column.counted:
         return "count" if column.simple else "resampled"
     if column.simple:
         return "share" if all(item.binary for item in columns) else "mean"
@@ -133,9 +128,9 @@ def _whole(column: Column) -> bool:
 # One value
 
 
-def column_interval(name: str, column: Column, draws: Draws) -> Interval | None:
+def column_interval(column: Column, draws: Draws) -> Interval | None:
     """A metric's interval over questions; None for one that has none (calibration error)."""
-    level, kind = draws.options.level, kind_of(name, column)
+    level, kind = draws.options.level, kind_of(column)
     present = column.sums[~np.isnan(column.sums[:, 0])]
     left_out = len(column.sums) - len(present)
     if kind == "ece":
@@ -148,9 +143,9 @@ def column_interval(name: str, column: Column, draws: Draws) -> Interval | None:
     return _plain(_range(present, column, kind, level), left_out, level)
 
 
-def reported_interval(name: str, column: Column, draws: Draws) -> Interval | None:
+def reported_interval(column: Column, draws: Draws) -> Interval | None:
     """The interval of a metric as its task reports it: cut where the metric is."""
-    interval = column_interval(name, column, draws)
+    interval = column_interval(column, draws)
     if interval is None:
         return None
     value, low, high = (
@@ -222,12 +217,12 @@ _CLUSTERED = {"share": "rows", "mean": "jackknife", "count": "resampled"}
 """What a value per question becomes where questions with one text are added up."""
 
 
-def paired(name: str, own: Column, other: Column, both: Paired, draws: Draws) -> ScoreDifference:
+def paired(own: Column, other: Column, both: Paired, draws: Draws) -> ScoreDifference:
     """A metric's difference over the questions that both sides have."""
     a, b = both.a, both.b
     if not len(a):
         return ScoreDifference(_none(0), None, None)
-    kind = kind_of(name, own, other)
+    kind = kind_of(own, other)
     binary = kind == "share"
     kind = _CLUSTERED.get(kind, kind) if both.clustered else kind
     if kind in ("share", "mean", "count"):

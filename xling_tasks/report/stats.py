@@ -76,7 +76,7 @@ class Statistics:
         if name == AUC and task.rows:
             return rows_interval(task.rows, len(task.ids) - len(task.rows), self.options.level)
         column = task.columns.get(name)
-        return None if column is None else reported_interval(name, column, self.draws)
+        return None if column is None else reported_interval(column, self.draws)
 
     def against_english(self, model: Model) -> list[Comparison]:
         """Each language of a model against English, on every metric that has a direction."""
@@ -117,7 +117,7 @@ class Statistics:
         if not paired:
             return _unpaired(panel, sides, *sides.columns, self.options.level)
         both, asked = _both(sides, *sides.columns)
-        difference = inference.paired(panel.metric, *sides.columns, both, self.draws)
+        difference = inference.paired(*sides.columns, both, self.draws)
         return _from(panel, sides, difference, asked, both.n)
 
     def bounded(self, sides: Sides) -> Ends | None:
@@ -161,7 +161,7 @@ class Statistics:
     ) -> Comparison:
         """An agreement with English, as its difference from 1; nothing is tested."""
         column, n = task.columns.get(name), 0
-        interval = None if column is None else column_interval(name, column, self.draws)
+        interval = None if column is None else column_interval(column, self.draws)
         value, low, high, se = task.scores.get(name), None, None, None
         if interval is not None:
             n, low, high = interval.n, interval.low, interval.high

@@ -124,17 +124,18 @@ _DRAWS = Draws(Options(), ResamplerPool())
 def _columns(rows: Sequence[Sequence[float]], n_models: int) -> list[Column]:
     """Points as a report has its values: a question each, a column per model."""
     table = np.asarray(rows, dtype=np.float64).reshape(len(rows), n_models)
-    return [Column(MEAN, np.column_stack([values, np.ones(len(values))])) for values in table.T]
+    return [
+        Column(MEAN, np.column_stack([own, np.ones(len(own))]), counted=True) for own in table.T
+    ]
 
 
 def _means_of(rows: Sequence[Sequence[float]], n_models: int) -> list[dict[str, Any]]:
     """Mean points of every model, with Student's interval within what is possible."""
-    columns = _columns(rows, n_models)
-    return [_mean("points", column, (1, n_models)) for column in columns]
+    return [_mean(column, (1, n_models)) for column in _columns(rows, n_models)]
 
 
-def _mean(name: str, column: Column, bounds: tuple[float, float]) -> dict[str, Any]:
-    interval = column_interval(name, column, _DRAWS)
+def _mean(column: Column, bounds: tuple[float, float]) -> dict[str, Any]:
+    interval = column_interval(column, _DRAWS)
     assert interval is not None
     ends = [None if x is None else min(max(x, bounds[0]), bounds[1]) for x in interval[1:3]]
     return {"mean": interval.value, "low": ends[0], "high": ends[1], "n": interval.n}
@@ -145,7 +146,7 @@ def _places(rows: Sequence[Sequence[float]], n_models: int, draws: Draws) -> lis
     columns, tests = _columns(rows, n_models), {}
     for i, j in combinations(range(n_models), 2):
         both = Paired(columns[i].sums, columns[j].sums, len(rows))
-        found = paired("points", columns[i], columns[j], both, draws).range
+        found = paired(columns[i], columns[j], both, draws).range
         tests[i, j] = (found.value or 0.0, found.p)
     ranks = rank_intervals(n_models, tests, draws.options.level)
     return [
@@ -201,7 +202,7 @@ def _taus(
         known = [tau for tau in taus if tau is not None]
         counts = {"undefined": len(taus) - len(known), "not_scored": len(rated) - len(taus)}
         (column,) = _columns([[tau] for tau in known], 1)
-        yield {"metric": name} | _mean("tau", column, (-1, 1)) | counts
+        yield {"metric": name} | _mean(column, (-1, 1)) | counts
 
 
 def _differing_metrics(runs: Sequence[Run]) -> dict[str, list[str]]:

@@ -65,7 +65,7 @@ def _lines(task: Task, keep: NDArray[np.bool_], draws: Draws) -> Iterator[list[V
         n = int(np.count_nonzero(~np.isnan(sums[:, 0])))
         if not n or panel.metric not in CRITERIA[panel.criterion].main or not is_language(language):
             continue
-        found = column_interval(name, replace(column, sums=sums), draws)
+        found = column_interval(replace(column, sums=sums), draws)
         ends = (None, None, None) if found is None else (found.value, found.low, found.high)
         tau = shown_temperature(panel.temperature)
         lines.append([panel.metric, tau, task.model, language, n, *ends])
