@@ -174,13 +174,14 @@ def test_disagreements_with_the_reasoning_and_without_a_label(tmp_path):
         item(1, None, agree_label=False),
         item(2, None, agree_label=None, sound=None),
     ]
-    figures, page = result(tmp_path, export(tmp_path / "a.json", "an|na", items))
+    figures, page = result(tmp_path, export(tmp_path / "a.json", "# an|na", items))
     assert [row["question_id"] for row in figures["disagreements"]] == ["0", "1"]
     assert figures["disagreements"][0]["said"][0]["comment"] == hostile
     assert "another label" in page and "reasoning flawed" in page
     assert "<script>" not in page.replace("\\<script>", "") and "\n## b" not in page
-    assert pick(figures["annotators"], annotator="an|na")["disagree_only"] == 1
-    assert "| an\\|na " in page and "\\\\" not in page  # escaped, and once
+    assert pick(figures["annotators"], annotator="# an|na")["disagree_only"] == 1
+    assert "\n- \\# an\\|na: " in page  # no heading within a list
+    assert "| \\# an\\|na " in page and "\\\\" not in page  # escaped, and once
     assert figures["agreement"][0]["reasoning_percent"] == 50.0
 
 

@@ -11,7 +11,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from xling_tasks.languages import language_name
 from xling_tasks.logs.results import TaskResults, as_json
-from xling_tasks.output import escaped
 from xling_tasks.pages import FOLDER
 
 
@@ -22,7 +21,8 @@ def filled(template: str, **values: Any) -> str:
 
 def plain(text: str) -> str:
     """A line that Markdown takes for nothing else, whatever names stand in it."""
-    return re.sub(r"([\\`*_\[\]<>|#!])", r"\\\1", " ".join(text.split()))
+    whole = text.encode("utf-8", "replace").decode()
+    return re.sub(r"([\\`*_\[<>|#])", r"\\\1", " ".join(whole.split()))
 
 
 def cell(value: Any) -> str:
@@ -33,12 +33,7 @@ def cell(value: Any) -> str:
         return ", ".join(f"{cell(name)} {cell(each)}" for name, each in value.items())
     if isinstance(value, list):
         return ", ".join(map(cell, value))
-    if value is None:
-        return ""
-    text = " ".join(str(value).encode("utf-8", "replace").decode().split())
-    for sign in "\\`*_<|[":
-        text = text.replace(sign, f"\\{sign}")
-    return text
+    return "" if value is None else plain(str(value))
 
 
 @functools.cache
@@ -48,8 +43,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )  # fmt: skip
     made.filters |= {
-        "json": as_json, "templates": _templates, "escaped": escaped, "cell": cell,
-        "plain": plain, "language_name": language_name,
+        "json": as_json, "templates": _templates, "cell": cell, "plain": plain,
+        "language_name": language_name,
     }  # fmt: skip
     return made
 
