@@ -7,7 +7,6 @@ from xling_metrics.stats.intervals import (
     interval_of_sums,
     percentile_difference,
     scored,
-    sums_array,
 )
 from xling_metrics.stats.resampling import LEVEL, RESAMPLES, Resampler, permutation_p
 from xling_metrics.stats.swaps import swap_p
@@ -49,7 +48,7 @@ def difference_by_rows(values, baseline, statistic, *, seed, n_resamples):
 
 def sums_intervals(sums, scores, *, seed, n_resamples=RESAMPLES, level=LEVEL, pool=None):
     """`interval_of_sums` of questions by name; those without sums are left out and counted."""
-    columns = sums_array([row for row in sums.values() if row is not None])
+    columns = np.array([row for row in sums.values() if row is not None], dtype=float)
     left_out = len(sums) - len(columns)
     chosen = dict(seed=seed, n_resamples=n_resamples, level=level, pool=pool)
     return interval_of_sums(columns, scores, left_out, **chosen)
@@ -58,7 +57,7 @@ def sums_intervals(sums, scores, *, seed, n_resamples=RESAMPLES, level=LEVEL, po
 def difference_by_sums(values, baseline, score, *, seed, n_resamples=RESAMPLES):
     """What `difference_by_rows` tells, from the sums of questions: the way of a report."""
     keys = [key for key, own in baseline.items() if own and values.get(key)]
-    a, b = (sums_array([side[key] for key in keys]) for side in (values, baseline))
+    a, b = (np.array([side[key] for key in keys], dtype=float) for side in (values, baseline))
     draws = Resampler(len(keys), seed, n_resamples)
     value, base = (float(scored(score, x.sum(axis=0, keepdims=True))[0]) for x in (a, b))
     ends = percentile_difference(a, b, score, draws, LEVEL)

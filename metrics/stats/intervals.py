@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -11,7 +11,6 @@ from xling_metrics.stats.resampling import (
     Resampler,
     ResamplerPool,
     check_level,
-    finite_array,
     percentile_bounds,
     quietly,
 )
@@ -67,7 +66,7 @@ def interval_of_sums(
     of all resamples are one matrix product.
 
     Args:
-        columns: A row of finite sums per question, such as `sums_array` makes.
+        columns: A row of finite sums per question.
         scores: Name to score; each maps sums (a row per resample) to one value per row.
         left_out: Questions without sums, to be counted.
         seed: Seed of the draws.
@@ -125,19 +124,6 @@ def scored(score: Score, totals: Floats) -> Floats:
     """The score of every row of sums, without numpy's warnings of a division by zero."""
     values: Floats = np.asarray(quietly(score, totals), dtype=np.float64)
     return np.where(np.isfinite(values), values, np.nan)
-
-
-def sums_array(rows: Sequence[Sequence[float]]) -> Floats:
-    """Rows of sums, one per question, as an array.
-
-    Raises:
-        ValueError: If rows differ in length or a sum is not finite.
-    """
-    for index, row in enumerate(rows):
-        if len(row) != len(rows[0]):
-            raise ValueError(f"question {index} has {len(row)} sums, the first has {len(rows[0])}")
-    width = len(rows[0]) if rows else 0
-    return finite_array(np.array(rows, dtype=np.float64), "sums").reshape(len(rows), width)
 
 
 def ratio(totals: Floats) -> Floats:

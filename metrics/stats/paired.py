@@ -56,7 +56,7 @@ class PairedDifference:
         mean_values: Mean of the values.
         mean_baseline: Mean of the baseline.
         n: Questions.
-        left_out: 0, for programs that read it: only questions of both sides come here.
+        left_out: Questions that one side lacks, where they are known: 0 as made here.
         p_permutation: See `sign_flip_p`.
         exact: Whether that went through all 2^n sign patterns (up to 14 questions).
         p_wilcoxon: Wilcoxon's signed-rank test, two-sided (scipy, method "auto"; questions that tie

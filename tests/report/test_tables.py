@@ -188,6 +188,21 @@ def test_auc_has_permutations_enough_for_the_correction(tmp_path):
     assert verdicts == {"hi": "worse", "es": "cannot_tell"}
 
 
+def test_effect_sizes_say_how_many_questions_are_left_out(tmp_path):
+    values = {"en": [None, *[1.0] * 9], "hi": [*[0.0] * 8, None, None]}
+    tasks = {}
+    for code, own in values.items():
+        rows = {f"q{i}": {"more_comprehensive": value} for i, value in enumerate(own)}
+        mean = fmean(value for value in own if value is not None)
+        tasks[f"xlinghealth_correctness_liveqa_{code}"] = task(
+            {"more_comprehensive": mean}, rows, better={"more_comprehensive": True}
+        )
+    made = report_of(write(tmp_path, tasks)).comparisons
+    item = next(item for item in made if item.panel.metric == "more_comprehensive")
+    assert (item.n, item.left_out) == (7, 3)
+    assert (item.detail.n, item.detail.left_out) == (7, 3)
+
+
 def test_auc_is_over_the_questions_of_both(tmp_path):
     """Either language has several questions that the other has not."""
     found = []

@@ -39,8 +39,6 @@ class DatasetRecord:
         sources: The exam that each language's questions are from, where they differ.
         several: Languages in which a question can have several right answers. For the reader;
             what a file holds is found in the file (`MMedBenchSplit.several`).
-        n_checked: Test questions whose rationale passed a human check, all languages (a sample's:
-            stands for such a one).
         hub_id: Dataset repository on the Hugging Face Hub; None for bundled data.
         revision: Pinned revision on the Hub; None where no revision can be known beforehand
             (a gated repository), in which case the revision used is recorded in the results.
@@ -64,7 +62,6 @@ class DatasetRecord:
     splits: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
     several: tuple[str, ...] = ()
-    n_checked: int = 0
     hub_id: str | None = None
     revision: str | None = None
     gated: bool = False

@@ -278,7 +278,8 @@ def _from(
     n = found.n if n is None else n
     return sides.nothing(panel).over(
         found, value=tested.value, base=tested.base, n=n, left_out=asked - n,
-        n_permutations=tested.n_permutations, detail=tested.detail, binary=tested.binary,
+        detail=tested.detail and replace(tested.detail, left_out=asked - n),
+        n_permutations=tested.n_permutations, binary=tested.binary,
     )  # fmt: skip
 
 

@@ -514,13 +514,6 @@ def test_undefined_resamples_are_counted():
     assert swap_p(one, other, with_spread, Resampler(1, 0)) is None
 
 
-def test_sums_are_checked():
-    with pytest.raises(ValueError, match="1 sums, the first has 2"):
-        sums_intervals({1: (1, 2), 2: (1,)}, {"r": ratio}, seed=0)
-    with pytest.raises(ValueError, match="sums must be finite"):
-        sums_intervals({1: (1, float("nan"))}, {"r": ratio}, seed=0)
-
-
 # ---- Several tests
 
 
