@@ -203,11 +203,16 @@ def evaluated(run: Callable[..., Any], out: Path, tasks: Any, **options: Any) ->
 def write_samples(
     folder: Path, task: str, rows: Iterable[Mapping[str, Any]], stamp: str = STAMP
 ) -> Path:
-    """A file of samples; a row needs a `doc`, and is of the filter `none` if it names no other."""
+    """A file of samples, beside results that say nothing where there are none yet.
+
+    A row needs a `doc`, and is of the filter `none` if it names no other.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"samples_{task}_{stamp}.jsonl"
     lines = (json.dumps({"filter": "none", **row}, ensure_ascii=True) + "\n" for row in rows)
     path.write_text("".join(lines), encoding="utf-8")
+    if not (folder / f"results_{stamp}.json").exists():
+        write_results(folder, {"results": {}, "configs": {}, "n-samples": {}}, stamp)
     return path
 
 

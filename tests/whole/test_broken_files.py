@@ -112,6 +112,21 @@ def test_every_damage_is_one_line(command, kind, whole, ready, tmp_path, capsys)
     assert wrong == []
 
 
+@pytest.mark.parametrize("command", [*COMMANDS, "rank", "translate export"])
+def test_samples_without_their_results_are_an_error(command, whole, tmp_path, capsys):
+    """How they were made, and how many they were, is not known."""
+    out = tmp_path / "out"
+    shutil.copytree(whole, out)
+    results_of(out).unlink()
+    more = {
+        "rank": ["rank", out, whole, "--judge", "xling_baseline", "--to", tmp_path / "rank"],
+        "translate export": ["translate", "export", out, "--to", tmp_path / "texts.jsonl"],
+    }
+    words = more.get(command) or COMMANDS[command](out, tmp_path, whole)
+    status, said = told(words, capsys)
+    assert status == 2 and f"{results_of(whole).name} is not beside it" in said
+
+
 MUST_SAY = {
     ("report", "results"),
     ("report", "samples"),

@@ -97,7 +97,7 @@ class Samples(NamedTuple):
             return self._own(sample_of(file.readline()))
 
     def recorded(self) -> Mapping[str, Any]:
-        """What the task recorded beside its samples; {} where the run's results do not say."""
+        """What the task recorded beside its samples."""
         return recorded(_beside(self.path, self.stamp).get("configs"), self.task)
 
     def _refuse_short(self, count: int) -> None:
@@ -132,7 +132,7 @@ def _add_once(row: Mapping[str, Any], seen: set[Any]) -> None:
 
 
 def newest_samples(out: Path, criteria: Collection[str]) -> list[tuple[Place, Samples]]:
-    """The newest file of samples of each task of some criteria; results are not needed.
+    """The newest file of samples of each task of some criteria.
 
     Args:
         out: A folder that `lm_eval --output_path` wrote.
@@ -142,7 +142,8 @@ def newest_samples(out: Path, criteria: Collection[str]) -> list[tuple[Place, Sa
         What each task is about, and its file, by the task's name.
 
     Raises:
-        DataError: If it is no folder, or the files lie in the folders of several models.
+        DataError: If it is no folder, the files lie in the folders of several models, or one's
+            results are not beside it.
     """
     check_folder(out)
     newest: dict[str, tuple[Place, Samples]] = {}
@@ -210,12 +211,16 @@ def _parts(configs: Any, samples: Samples) -> list[Samples]:
 
 
 def _beside(samples: Path, stamp: str) -> Mapping[str, Any]:
-    """The results beside samples, configurations by language too; {} where there are none."""
+    """The results beside samples, configurations by language too; {} of another program's.
+
+    Raises:
+        DataError: If they are not there.
+    """
     path = samples.with_name(f"results_{stamp}.json")
     try:
         return _read_beside(path, path.stat().st_mtime_ns)
-    except FileNotFoundError:  # samples may be copied without it
-        return {}
+    except FileNotFoundError:
+        raise without_results(samples, stamp) from None
 
 
 @functools.lru_cache(maxsize=32)

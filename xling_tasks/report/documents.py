@@ -13,6 +13,9 @@ from xling_tasks.languages import language_name
 from xling_tasks.logs.results import TaskResults, as_json
 from xling_tasks.pages import FOLDER
 
+_SIGNS = re.compile(r"[\\`*\[<|]|&(?=[#\w])|^[>#]|^[+-](?=\s)|(?<![^\W_])_|_(?![^\W_])")
+"""What Markdown takes for more than a character; no `_` within a word."""
+
 
 def filled(template: str, **values: Any) -> str:
     """A template with its values; a name that it lacks is an error."""
@@ -21,8 +24,8 @@ def filled(template: str, **values: Any) -> str:
 
 def plain(text: str) -> str:
     """A line that Markdown takes for nothing else, whatever names stand in it."""
-    whole = text.encode("utf-8", "replace").decode()
-    return re.sub(r"([\\`*_\[<>|#])", r"\\\1", " ".join(whole.split()))
+    line = " ".join(text.encode("utf-8", "replace").decode().split())
+    return _SIGNS.sub(r"\\\g<0>", line)
 
 
 def cell(value: Any) -> str:

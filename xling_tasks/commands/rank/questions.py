@@ -170,7 +170,7 @@ def _read_run(name: str, folder: Path) -> Run:
             run.answers[language, question_id] = answer
         run.signatures[language] = dict(samples.recorded().get("signatures") or {})
         results = samples.path.with_name(f"results_{samples.stamp}.json")
-        own = read_run(results) if results.is_file() else None
+        own = read_run(results)
         if own is not None and samples.task in own.tasks:
             run.made[language] = TaskResults(samples.task, own)
     return run
