@@ -152,6 +152,6 @@ def test_a_key_in_the_model_arguments_is_warned_of_and_is_in_no_sample(run, serv
         "xlinghealth_verifiability_demo_en", model="local-chat-completions", model_args=args,
         apply_chat_template=True, limit=1,
     )  # fmt: skip
-    assert "--model_args header: a key may stand in the arguments" in caplog.text
+    assert "a key may stand in --model_args header; it is" in caplog.text
     ours = json.dumps([results["samples"], results["configs"]], default=str)
     assert SECRET not in ours and served.requests[-1]["headers"]["Authorization"].endswith(SECRET)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from xling_tasks.errors import SettingError
-from xling_tasks.secrets import is_secret, redact
+from xling_tasks.secrets import is_secret, redact, redact_log
 from xling_tasks.settings import Settings
 
 pytestmark = pytest.mark.core
@@ -58,6 +58,8 @@ def test_when_model_args_cannot_be_told_only_misspellings_are_refused():
         ({"judge": {"model": "hf", "max_gen_toks": 0}}, "max_gen_toks: must be a positive integer"),
         ({"judge": {"model": "hf", "apply_chat_template": "yes"}}, "apply_chat_template"),
         ({"judge": {"model": "hf", "model_args": {"api_key": "sk"}}}, "take no secrets"),
+        ({"judge": "{model:x}"}, "as a whole JSON, got '{model:x}'"),
+        ({"encoder": "{model:x}"}, "as a whole JSON, got '{model:x}'"),
         ({"judge": {"model": "hf", "model_args": "auth_token=sk,x=1"}}, "take no secrets"),
         (
             {"judge": {"model": "hf", "model_args": {"header": {"Authorization": "sk"}}}},
@@ -66,8 +68,9 @@ def test_when_model_args_cannot_be_told_only_misspellings_are_refused():
     ],
 )
 def test_wrong_values_name_the_setting(settings, message):
-    with pytest.raises(SettingError, match=message):
+    with pytest.raises(SettingError, match=message) as told:
         parse(**settings)
+    assert redact_log(str(told.value)) == str(told.value)  # none of it is taken for a key
 
 
 def test_one_temperature_may_be_a_number():

@@ -13,12 +13,14 @@ where it reads the group and a distribution declares our folder in it.
 
 from __future__ import annotations
 
+import fnmatch
 import functools
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from xling_tasks.errors import SettingError, nearest
 from xling_tasks.harness.run import (
     TASK_GROUP,
     asked_for,
@@ -81,7 +83,9 @@ def add_task_folder(index: Any, harness_folder: Path) -> None:
         if harness_folder in resolved and ours not in resolved:
             folders.insert(resolved.index(harness_folder) + 1, ours)
             _check_data()  # before the harness reads its own files, a minute on a busy machine
-        return build(folders, **options)
+        index = build(folders, **options)
+        _check_names(index, ours)
+        return index
 
     index.build = staticmethod(build_with_ours)
 
@@ -97,6 +101,44 @@ def _check_data() -> None:
     data_dir, dataset = metadata.get("data_dir"), metadata.get("dataset")
     if all(value is None or isinstance(value, str) for value in (data_dir, dataset)):
         check_there(names, data_dir, dataset)
+
+
+def _check_names(index: Any, ours: Path) -> None:
+    """End the `lm_eval` command where a name that is no task is most like one of ours."""
+    for name in (asked_for() or ([],))[0]:
+        if name.endswith(".yaml") or Path(name).is_dir() or fnmatch.filter(index, name):
+            continue
+        near = nearest(name, index)
+        if near and ours in (index[near].yaml_path or Path()).parents:
+            raise SettingError(
+                f"--tasks {name}: there is no such task or group; did you mean {near}? "
+                "`lm_eval ls tasks` lists all"
+            )
+
+
+def say_how_to_nest(command_line: ModuleType) -> None:
+    """End the `lm_eval` command with how to write a setting, where its form cannot be read.
+
+    The harness ends `judge={"model": "x"}` with a traceback that asks for the quotes it has.
+
+    Args:
+        command_line: The module `lm_eval._cli.utils`.
+    """
+    action = command_line.MergeDictAction
+    read = action.__call__
+
+    @functools.wraps(read)
+    def read_or_say(self: Any, parser: Any, options: Any, words: Any, option: Any = None) -> None:
+        try:
+            read(self, parser, options, words, option)
+        except ValueError:
+            told = " ".join(map(str, words))
+            parser.error(
+                f"argument {option}: {told:.200} is neither KEY=VALUE nor JSON; what has braces is "
+                f'JSON as a whole: {option} \'{{"KEY": {{"model": ...}}, "KEY2": ...}}\''
+            )
+
+    action.__call__ = read_or_say
 
 
 def register_models() -> None:

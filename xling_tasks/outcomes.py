@@ -25,8 +25,8 @@ NOT_SERVED: Mapping[str, str] = {
 """Answers that are of no use to who asked, with their words."""
 
 CALL_FAILED, UNREAD, TOO_SHORT, TIED = "call_failed", "unread", "too_short", "tied"
-UNFILTERED = "unfiltered"
-"""What a task's own filter found nothing in; that task is not ours to ask again."""
+UNFILTERED, UNJUDGED = "unfiltered", "unjudged"
+"""A task's own filter found nothing, and it is not ours to ask again; a judge was not in form."""
 
 NOT_MEASURED: Mapping[str, str] = {
     CALL_FAILED: "the call failed",
@@ -45,6 +45,7 @@ REMEDIES: Mapping[str, str] = {
     "judge_silent": "take another judge, or have people label what it left (`xling annotate`)",
     UNREAD: "ask again for the answer alone (`ask_again=true`), or have a model read (`reader`)",
     TOO_SHORT: "have people read the answers that are too short to tell their language",
+    UNJUDGED: "take another judge: this one's replies could not be read",
     UNFILTERED: "see what the task's filter left (`xling view`), mend its YAML and run it again",
     TIED: "run the written form: asking again changes no tie of probabilities",
 }
@@ -58,6 +59,9 @@ RATES: Mapping[str, tuple[str, ...]] = {
     UNREAD: ("unscored", "unscored_rate", "unparsed_rate", "unknown_rate"),
 }
 """The metrics that count what was not measured."""
+
+OF_A_JUDGE = frozenset({"unscored", "unscored_rate"})
+"""Those of them that count what a judge's reply left, and no reply of the model under test."""
 
 OUTCOME = "outcome"
 """Where a sample's record of its answers (`n_answered`) has them, by language."""

@@ -189,7 +189,8 @@ def refuse_secrets(name: str, args: Mapping[str, Any]) -> None:
     for key, value in args.items():
         if is_secret(str(key)) and not str(key).lower().endswith(("eos_token", "end_token")):
             raise SettingError(
-                f"{name}.{key}: settings are written into the results, so they take no secrets; "
+                # Behind the name stands no colon, as logs lose what follows one.
+                f"{name} has {key}, and settings take no secrets (results show them); "
                 "set the backend's environment variable (OPENAI_API_KEY, ANTHROPIC_API_KEY, "
                 "HF_TOKEN, ...) instead"
             )

@@ -12,7 +12,7 @@ from builders import write_samples
 
 from xling_tasks.cli import parsed
 from xling_tasks.criteria import LABELS
-from xling_tasks.errors import DataError
+from xling_tasks.errors import DataError, SettingError
 from xling_tasks.report.documents import plain
 
 MORE, LESS, NEITHER, CONTRADICTORY = LABELS
@@ -258,6 +258,8 @@ def test_errors_of_files_that_do_not_fit_together(tmp_path):
         xling_agreement(tmp_path / "none.json")
     with pytest.raises(DataError, match=r"--to .*a\.json"):
         xling_agreement(one, "--to", one)
+    with pytest.raises(SettingError, match="is not empty and holds no agreement"):
+        xling_agreement(one, "--to", tmp_path)
 
 
 def make_page(tmp_path, *words):

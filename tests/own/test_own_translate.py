@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from builders import write_lines
 from tests_of_own import FEW, write_csv
 
@@ -41,6 +42,20 @@ def test_texts_that_are_missing_are_translated_and_named(serve, tmp_path, capsys
     assert data.items[0].texts == load(str(path)).items[0].texts
     assert "sw" not in {c for c, own in load(str(path)).items[2].texts.items() if own}
     assert main(command) == 2 and "is there already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["few.csv", "few.jsonl"])
+def test_a_translator_that_translates_nothing_is_an_error(serve, tmp_path, capsys, name):
+    if name.endswith("csv"):
+        path = write_csv(tmp_path / name, FEW)
+    else:
+        path = tmp_path / name
+        write_lines(path, [{"id": "a", "en": "Is salt bad?"}])
+    to = tmp_path / f"to-{name}"
+    metadata = json.dumps({"translator": serve(lambda _: "").spec(), "xling_cache": False})
+    words = ["translate", "prompts", str(path), "--to", str(to), "--for", "it"]
+    assert main([*words, "--metadata", metadata]) == 2
+    assert "none of the" in capsys.readouterr().err and not to.exists()
 
 
 def test_scripts_and_criteria_of_other_forms_stay(serve, tmp_path, capsys):

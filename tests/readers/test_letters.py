@@ -127,6 +127,7 @@ def test_lists_of_true_and_false_in_questions_for_what_is_false(question, reply,
         ),
         *("Answer: {}", "答案：{}", "答えは{}です。", "Réponse : {}", "Ответ: {}", "Respuesta: {}"),
         *("\\boxed{{{}}}", '{{"answer": "{}"}}', "<answer>{}</answer>", "<think>A? D?</think>{}"),
+        "<say-as interpret-as='x'>{}</say-as>",
     ],
 )
 @pytest.mark.parametrize("letter", "ABCDＡＢＣＤАВС")

@@ -87,7 +87,18 @@ def test_errors_of_the_published_reader(reply):
 
 
 @pytest.mark.parametrize(
-    "mark", ["{}", "{}.", "{}。", "**{}**", "  {}\n", "「{}」", "# {}", "Answer: {}"]
+    "mark",
+    [
+        "{}",
+        "{}.",
+        "{}。",
+        "**{}**",
+        "  {}\n",
+        "「{}」",
+        "# {}",
+        "Answer: {}",
+        "<say-as>{}</say-as>",
+    ],
 )
 @pytest.mark.parametrize(
     ("word", "value"),

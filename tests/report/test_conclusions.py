@@ -15,7 +15,7 @@ from xling_metrics.stats.shares import mcnemar_mid_p
 from xling_tasks.cli import main
 from xling_tasks.criteria import Panel
 from xling_tasks.languages import LANGUAGES
-from xling_tasks.outcomes import REMEDIES, TIED
+from xling_tasks.outcomes import REMEDIES, TIED, UNJUDGED
 from xling_tasks.report.data import read_models
 from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Options
@@ -400,6 +400,22 @@ def test_ties_of_log_likelihoods_are_not_told_as_replies(tmp_path):
     french = conclusions(write_run(tmp_path / "m", named))["m", "fr", "acc"]
     assert french.verdict == "cannot_tell" and french.unread == 30 and french.estimate is None
     assert french.next == REMEDIES[TIED]
+
+
+def test_a_judge_that_cannot_be_read_is_not_told_as_replies_of_the_model(tmp_path):
+    """`ask_again` and `reader` are about the model's own replies."""
+    task = information(1, 40, ["es"], without=40)
+    task["scores"]["unscored_es"] = 1.0
+    made = conclusions(write_run(tmp_path / "m", {"xling_information": task}))
+    assert made["m", "es", "information_f1"].next == REMEDIES[UNJUDGED]
+
+
+def test_what_other_languages_measured_is_not_denied(tmp_path, capsys):
+    task = task_of({"distinct_2_src_t1.0": 0.5}, [], record=PLAIN)
+    tasks = {f"xlinghealth_consistency_liveqa_{code}": task for code in ("en", "es")}
+    written(tmp_path, write_run(tmp_path / "m", tasks))
+    said = "Nothing can be compared with English: nothing was measured that languages can be"
+    assert said in capsys.readouterr().out
 
 
 def test_languages_that_were_run_in_another_way_are_not_compared(tmp_path):

@@ -28,10 +28,12 @@ def named_model(name: str, value: Any, known: Sequence[str], form: str) -> dict[
     Raises:
         SettingError: If it has no model, or a key that is not known.
     """
-    if isinstance(value, str):
+    if isinstance(value, str) and not value.lstrip().startswith(("{", "[")):
         value = {"model": value}
     if not isinstance(value, Mapping) or not isinstance(value.get("model"), str):
-        raise SettingError(f"{name}: expected {form}, got {value!r:.80}")
+        raise SettingError(
+            f"{name}: expected {form}, and --metadata as a whole JSON, got {value!r:.80}"
+        )
     for key in value:
         if key not in known:
             raise SettingError(f"{name}.{key}: unknown key.{did_you_mean(key, known)}")

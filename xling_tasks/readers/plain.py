@@ -31,7 +31,7 @@ _BREAK = regex.compile(r"<br\s*/?>|</(?:p|div|li|tr|h\d)>", regex.I)
 _TAGGED = regex.compile(
     r"<(answer|final_answer|final|response|choice|letter)>([^<>]*)</\1>", regex.I
 )
-_TAG = regex.compile(r"</?[A-Za-z][A-Za-z0-9_]{0,14}(?:\s[^<>\n]{0,80})?/?>")
+_TAG = regex.compile(r"</?[A-Za-z][A-Za-z0-9_-]{0,29}(?:\s[^<>\n]{0,80})?/?>")
 _LETTER_TAG = regex.compile(r"<([A-H])>(?![^<>]*</\1>)")  # a letter where a form had <letter>
 _STYLED = regex.compile(
     r"\\(?:text|textbf|textit|textrm|textsf|mathrm|mathbf|mathsf|mathit|operatorname|bf|rm)"

@@ -14,7 +14,16 @@ import numpy as np
 from xling_metrics.stats.odds import AtOdds, share_at_odds, tilted
 
 from xling_tasks.criteria import panel_of
-from xling_tasks.outcomes import NOT_MEASURED, RATES, SERVED, TIED, UNFILTERED, UNREAD
+from xling_tasks.outcomes import (
+    NOT_MEASURED,
+    OF_A_JUDGE,
+    RATES,
+    SERVED,
+    TIED,
+    UNFILTERED,
+    UNJUDGED,
+    UNREAD,
+)
 from xling_tasks.report.columns import Column
 from xling_tasks.report.data import Task
 from xling_tasks.report.outcomes import silent
@@ -70,7 +79,11 @@ def _lost(task: Task, name: str) -> np.ndarray | None:
 def unread(task: Task, name: str) -> Unread:
     """What was not read behind a metric of a task that `measured` made."""
     found = _unread(task, name)
-    return replace(found, why=_why(task, name)) if found.count else found
+    if not found.count:
+        return found
+    why = _why(task, name)
+    judged = any(panel_of(task.place, own)[0].metric in OF_A_JUDGE for own in task.scores)
+    return replace(found, why=UNJUDGED if judged and why == UNREAD else why)
 
 
 def _why(task: Task, name: str) -> str:

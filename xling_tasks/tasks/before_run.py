@@ -50,8 +50,8 @@ def _warn_of_keys() -> None:
     keys = secrets_in(current().model_args)
     if keys:
         warn_once(
-            f"--model_args {', '.join(keys)}: a key may stand in the arguments; it is kept out of "
-            "all files and logs, but the shell, the system's list of processes and lm_eval's table "
+            f"a key may stand in --model_args {', '.join(keys)}; it is kept out of all "
+            "files and logs, but the shell, the system's list of processes and lm_eval's table "
             "at the end show it. Where the backend reads an environment variable (OPENAI_API_KEY, "
             "HF_TOKEN, ...), give it there"
         )

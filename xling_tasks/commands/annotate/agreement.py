@@ -14,7 +14,7 @@ from xling_tasks.commands.annotate.ratings import are_ratings, read_ratings
 from xling_tasks.commands.table import table
 from xling_tasks.errors import DataError, unreadable
 from xling_tasks.logs.annotations import AnyExport, Page, read_pages
-from xling_tasks.output import writing
+from xling_tasks.output import refuse_others, writing
 from xling_tasks.pages import texts
 from xling_tasks.report.documents import cell, filled
 from xling_tasks.safe_json import loads
@@ -32,7 +32,10 @@ def agreement(options: argparse.Namespace) -> str:
 
     Raises:
         DataError: If a file is no valid export, or two do not fit together.
+        SettingError: If --to is a folder of other things.
     """
+    if options.to:
+        refuse_others(options.to, "agreement.json", "agreement")
     rates = are_ratings(options.files)
     form = texts()["agreement"]["translation" if rates else "judge"]
     if rates:

@@ -31,7 +31,7 @@ def translate_prompts(options: argparse.Namespace) -> str:
     """Write the set with its languages added; texts that are there already stay.
 
     Raises:
-        DataError: If a line is wrong, or the new file exists.
+        DataError: If a line is wrong, the new file exists, or no text could be translated.
         SettingError: If no translator is set.
     """
     settings, (spec,) = settings_with(options, "translator")
@@ -46,7 +46,9 @@ def translate_prompts(options: argparse.Namespace) -> str:
     prompt = Prompts(settings.prompts).get("translate", "en")
     engine = translator(spec, settings.xling_cache, prompt)
     engine.check(*(("en", code) for code in codes))
+    lacking = sum(not row.get(FIELDS[code]) for code in codes for row in rows)
     failed = {code: _add(rows, code, engine.translate) for code in codes}
+    _refuse_nothing(options.file, lacking, sum(map(len, failed.values())))
     order = [*ABOUT_FIELDS, "en", *(FIELDS[code] for code in codes)]
     write_new(options.to, jsonl({k: row[k] for k in (*order, *row) if k in row} for row in rows))
     lines = [f"{options.to}: {len(rows)} prompts in English and {len(codes)} languages."]
@@ -58,6 +60,14 @@ def translate_prompts(options: argparse.Namespace) -> str:
     lines.append(f"Translator: {engine.signature}")
     lines.append("Machine translations: have them read by someone who knows the language.")
     return "\n".join(lines)
+
+
+def _refuse_nothing(path: Path, lacking: int, failed: int) -> None:
+    if lacking and failed == lacking:
+        raise DataError(
+            f"{path}: none of the {lacking} texts that it lacks could be translated, and nothing "
+            "is written; the lines above say why. Take another translator, or other languages"
+        )
 
 
 def _add(rows: Sequence[dict[str, Any]], code: str, translate: Any) -> list[str]:
@@ -123,6 +133,7 @@ def _translate_own(path: Path, to: Path, spec: ModelSpec, settings: Settings) ->
     notes: dict[str, list[str]] = {item.id: [] for item in data.items}
     for code in codes:
         _fill(data, code, engine.translate, notes, made, failed)
+    _refuse_nothing(path, made.total() + failed.total(), failed.total())
     every = [*data.tongues, *(code for code in codes if code not in data.tongues)]
     fields = {code: _field(code, data) for code in every}
     write(to, _own_rows(data.items, fields, notes, as_text=to.suffix.lower() in _TEXTS))

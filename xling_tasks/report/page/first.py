@@ -101,7 +101,10 @@ def _nothing(report: Report, model: str = "") -> str:
     """Why nothing is concluded of a model, or of all."""
     languages = {cell.language for cell in report.cells if model in ("", cell.model)}
     lacking = "another language" if ENGLISH in languages else "English"
-    return f"Nothing can be compared with English: there are no results in {lacking}."
+    why = f"there are no results in {lacking}"
+    if languages > {ENGLISH}:
+        why = "nothing was measured that languages can be compared by"
+    return f"Nothing can be compared with English: {why}."
 
 
 def _shown(report: Report, every: Sequence[Line]) -> list[Conclusion]:
