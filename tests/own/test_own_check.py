@@ -10,6 +10,7 @@ from builders import write_lines
 from tests_of_own import FEW, write_csv
 
 from xling_tasks.cli import main
+from xling_tasks.data.own import columns
 from xling_tasks.data.own.load import load
 
 
@@ -112,6 +113,16 @@ def test_a_misspelt_column_is_told_with_what_may_be_meant(tmp_path, capsys):
     del rows[0]["language"], rows[1]["language"]
     _, told = checked(write_lines(tmp_path / "h.jsonl", rows), capsys)
     assert "call it question_en, or add 'language'" in told["errors"][0]
+
+
+def test_names_of_columns_are_read_once_however_long_a_table_is(tmp_path, capsys, monkeypatch):
+    read = []
+    monkeypatch.setattr(columns, "normal", lambda name, as_it_is=columns.normal: (
+        read.append(name), as_it_is(name))[1])  # fmt: skip
+    rows = [{"question_en": f"Is {i} mg safe?", **{f"more{x}": "x" for x in range(9)}}
+            for i in range(300)]  # fmt: skip
+    checked(write_csv(tmp_path / "f.csv", rows), capsys)
+    assert len(read) < 300
 
 
 def test_columns_that_cannot_be_understood_are_said(tmp_path, capsys):

@@ -110,9 +110,11 @@ def _with_hint(column: str, columns: Columns, table: Table) -> str:
     """A column that is not used, with what it may be meant to be: what no row has beside it."""
     codes = [f"_{code}" for code in columns.tongues] or [""]
     known = {*ONCE, *(f"{kind}{code}" for kind in _KINDS for code in codes)}
-    for row in table.rows:
-        if row.get(column):
-            known -= {normal(name) for name, cell in row.items() if cell}
+    known -= {
+        normal(name)
+        for name in table.columns
+        if normal(name) in known and any(row.get(column) and row.get(name) for row in table.rows)
+    }
     near = nearest(normal(column), known, 0.8)
     return f"{column} (did you mean {near}?)" if near else column
 
