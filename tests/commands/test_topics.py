@@ -9,7 +9,7 @@ import pytest
 
 from xling_tasks.cli import main
 from xling_tasks.commands.topics import read_topic
-from xling_tasks.data.topics import TOPICS, UNCLASSIFIED, read_topics, write_topics
+from xling_tasks.data.topics import TOPICS, UNCLASSIFIED, read_list, read_topics, write_topics
 from xling_tasks.errors import DataError
 
 
@@ -71,6 +71,13 @@ def test_a_list_of_your_own_and_questions_of_several_languages(serve, tmp_path, 
     assert len(asked) == 24 and not any(
         re.search("[ऀ-ॿ]", text) for text in asked
     )  # once each, in English
+
+
+@pytest.mark.parametrize("between", ["\n", "\r\n", "\r", "\n\u3000\n", "\n\xa0\r\n"])
+def test_a_list_has_a_topic_a_line_and_no_empty_one(tmp_path, between):
+    path = tmp_path / "mine.txt"
+    path.write_bytes(f"\ufeffHeart{between} All  else".encode())
+    assert read_list(path) == ("Heart", "All else")
 
 
 @pytest.mark.parametrize(

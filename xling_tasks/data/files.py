@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.errors import DataError, did_you_mean, no_such
+from xling_tasks.errors import DataError, did_you_mean, no_such, unreadable
 from xling_tasks.safe_json import LONGEST, json_objects, read_lines
 
 _LARGEST_WORKBOOK = 200 * 2**20
@@ -98,9 +98,12 @@ def text_lines(path: Path) -> list[str]:
         DataError: If it cannot be read, or is not UTF-8.
     """
     try:
-        return [line.content.decode("utf-8").strip() for line in read_lines(path, LONGEST)]
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except OSError as error:
+        raise DataError(f"{path}: {unreadable(path, error)}") from error
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 ({error}); save it as UTF-8") from error
+    return [line.strip() for line in lines if line.strip()]
 
 
 def _read_xlsx(path: Path) -> Iterator[Table]:
