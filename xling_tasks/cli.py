@@ -119,7 +119,18 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
     if words and words[0] in MOVED:
         words = [*MOVED[words[0]].split(), *words[1:]]
     _add(parser, [word for word in words if not word.startswith("-")])
-    return _runnable(parser.parsed(words))
+    return _runnable(_without_idle(parser.parsed(words)))
+
+
+def _without_idle(options: argparse.Namespace) -> argparse.Namespace:
+    """The same, if none of them is for another option that is not given (`only` in `cli.yaml`)."""
+    for dest, (name, default, only) in getattr(options, "only", {}).items():
+        other, _, value = only.removeprefix("--").partition(" ")
+        given = getattr(options, other)
+        meant = given == value if value else given is not None and given is not False
+        if not meant and getattr(options, dest) != default:
+            raise SettingError(f"{name} is for {only}")
+    return options
 
 
 def _runnable(options: argparse.Namespace) -> argparse.Namespace:
@@ -163,13 +174,15 @@ _NUMBERS = {"int": int, "float": float}
 _MEANT = {"path": user_path, "boolean": argparse.BooleanOptionalAction}
 
 
-def _take(parser: Any, rows: Iterable[str | Mapping[str, Any]]) -> None:
+def _take(parser: Any, rows: Iterable[str | Mapping[str, Any]], only: str = "") -> None:
+    """Add options; those below a heading that begins with an option are only for that one."""
     for row in rows:
         name, own = (row, {}) if isinstance(row, str) else next(iter(row.items()))
         if name == "one of":
             _take(parser.add_mutually_exclusive_group(), own)
         elif name.startswith("group "):
-            _take(parser.add_argument_group(name.removeprefix("group ")), own)
+            heading = name.removeprefix("group ")
+            _take(parser.add_argument_group(heading), own, heading.partition(" (")[0])
         else:
             given = {**_ROWS["options"].get(name, {}), **own}
             for key in given.keys() & {"type", "action"}:
@@ -179,7 +192,11 @@ def _take(parser: Any, rows: Iterable[str | Mapping[str, Any]]) -> None:
                 given |= {"action": _Number, "type": None, "const": const}
             if given.get("default") or given.get("default") == 0:
                 given["help"] = f"{given.get('help', '')} (default %(default)s)".lstrip()
-            parser.add_argument(*name.split(", "), **given)
+            of = given.pop("only", only)
+            taken = parser.add_argument(*name.split(", "), **given)
+            if of:
+                known = parser.get_default("only") or {}
+                parser.set_defaults(only={**known, taken.dest: (name, taken.default, of)})
 
 
 def _listed() -> str:

@@ -236,6 +236,26 @@ def test_help_says_what_a_command_is_about_and_every_default():
 
 
 @pytest.mark.core
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("annotate out --to p.html --judge-error 0.2", "--judge-error is for --resolve"),
+        ("annotate out --form translation --resolve 0.1", "--resolve is for --form judge"),
+        ("annotate out --to p.html --metadata k=2", "--metadata is for --form translation"),
+        ("rank a b --to r --human-ranks h.csv --prompts p.yaml", "--prompts is for --judge"),
+        ("cache --max-mb 5", "--max-mb is for --prune"),
+        ("empathy train --data d --to e --lr 1", "--lr is for --backend transformer"),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(words, said):
+    with pytest.raises(SettingError, match=said):
+        parsed(words.split())
+    other = said.partition(" is for ")[2]
+    more = {"--resolve": "0.1", "--judge": "x", "--form judge": "", "--prune": ""}.get(other, "")
+    words = words.replace("--form translation", "")
+    assert parsed([*words.split(), *other.split(), *more.split()])
+
+
 def test_the_home_folder_is_meant_by_a_tilde_also_where_no_shell_reads_it():
     options = parsed(["annotate", "~/out", "--to=~/page.html"])
     assert (options.out_dir, options.to) == (Path.home() / "out", Path.home() / "page.html")

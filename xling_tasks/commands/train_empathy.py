@@ -73,11 +73,6 @@ def train_empathy(options: argparse.Namespace) -> str:
 
 def _check(options: argparse.Namespace) -> list[int]:
     """Check the options; returns the seeds."""
-    given = [name for name in (*_TRAINING, *_OF_EACH) if getattr(options, name) is not None]
-    given += ["separate"] if options.separate else []
-    if options.backend == "linear" and given:
-        word = {"refit": "no-refit"}.get(given[0], given[0].replace("_", "-"))
-        raise SettingError(f"--{word} is for --backend transformer")
     for name in _OF_EACH:
         _of_each(name, getattr(options, name))
     return list(range(options.seeds)) if options.seed is None else [options.seed]

@@ -84,9 +84,13 @@ def _wanted_languages(report: Report, codes: str) -> tuple[str, ...]:
     wanted = {code.strip().lower() for code in codes.split(",") if code.strip()} - {ENGLISH}
     unknown = sorted(wanted - set(known))
     if unknown or not wanted:
+        why = (
+            f"there are no results in {', '.join(unknown)}"
+            if unknown
+            else "English is always there"
+        )
         raise SettingError(
-            f"--for {codes}: there are no results in {', '.join(unknown) or 'no language'}; "
-            f"this report has {', '.join(known) or 'no language beside English'}"
+            f"--for {codes}: {why}; this report has {', '.join(known) or 'no other language'}"
         )
     return tuple(in_order(wanted))
 

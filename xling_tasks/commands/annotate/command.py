@@ -49,8 +49,6 @@ def annotate(options: argparse.Namespace) -> str:
         raise SettingError("--to: name the page to write, a file that ends in .html")
     if options.form == TRANSLATION:
         return annotate_translations(options)
-    if options.metadata:
-        raise SettingError(f"--metadata is for --form {TRANSLATION}; a judge's run has its own")
     if options.out_dir is None:
         raise SettingError("OUT is missing: name the --output_path of lm_eval, such as out")
     if options.resolve is not None:

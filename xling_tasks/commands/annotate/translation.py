@@ -52,9 +52,6 @@ def annotate_translations(options: argparse.Namespace) -> str:
         DataError: If a dataset cannot be read, or has no translations; or if the run has no
             translated answers, or those of several translators.
     """
-    for name, given in {"--blind": options.blind, "--resolve": options.resolve is not None}.items():
-        if given:
-            raise SettingError(f"{name} is for --form judge")
     page_path(options.to)
     return _of_data(options) if options.out_dir is None else _of_answers(options)
 
