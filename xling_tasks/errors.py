@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 
@@ -55,6 +55,17 @@ def no_such(path: Path, what: str = "file") -> str:
 def unreadable(path: Path, error: OSError) -> str:
     """Why a file cannot be read."""
     return no_such(path) if path.is_dir() or not path.exists() else error.strerror or str(error)
+
+
+def refuse_unknown(where: str, given: Iterable[str], known: Collection[str]) -> None:
+    """Refuse keys that nobody reads; `where` stands before a key.
+
+    Raises:
+        SettingError: Naming the first, and the nearest that is known.
+    """
+    for key in given:
+        if key not in known:
+            raise SettingError(f"{where}{key}: unknown key.{did_you_mean(key, known)}")
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

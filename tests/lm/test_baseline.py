@@ -6,6 +6,7 @@ import pytest
 from lm_eval.api.instance import Instance
 
 from xling_tasks.data.prompts import Prompts
+from xling_tasks.errors import SettingError
 from xling_tasks.lm.baseline import BaselineLM, coverage
 
 PROMPTS = Prompts()
@@ -35,6 +36,18 @@ def test_temperature_is_real():
     hot = Counter(ask(context, temperature=2.0, repeats=400))
     assert len(set(cold)) == 1
     assert min(hot["Yes"], hot["No"]) > 20
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"sed": 2}, "sed: unknown key. Did you mean 'seed'"),
+        ({"seed": "x"}, "seed: must be an int"),
+    ],
+)
+def test_arguments_that_are_wrong_are_named(given, said):
+    with pytest.raises(SettingError, match=f"xling_baseline: {said}"):
+        BaselineLM(**given)
 
 
 def test_same_seed_same_replies_whatever_the_order():

@@ -529,7 +529,7 @@ def test_the_harness_cache_of_answers_is_refused(ready, replay, tmp_path):
 def test_wrong_arguments_and_folders(ready, tmp_path):
     with pytest.raises(SettingError, match="--model_args path=OUT"):
         ReplayLM()
-    with pytest.raises(SettingError, match="paht: unknown. Did you mean 'path'"):
+    with pytest.raises(SettingError, match="paht: unknown key. Did you mean 'path'"):
         ReplayLM(paht="x")
     with pytest.raises(DataError, match="nowhere: there is no such folder"):
         ReplayLM(str(tmp_path / "nowhere"))

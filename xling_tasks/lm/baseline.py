@@ -32,6 +32,7 @@ from xling_metrics.language import identify
 from xling_metrics.languages import KNOWN, Language
 
 from xling_tasks.data.sources import SAMPLE_FOLDER
+from xling_tasks.errors import SettingError, refuse_unknown
 from xling_tasks.safe_json import json_objects
 
 _N = 4
@@ -72,9 +73,13 @@ class BaselineLM(LM):  # type: ignore[misc]
         batch_size: Any = None,
         max_batch_size: Any = None,
         device: Any = None,
+        **others: Any,
     ) -> None:
         super().__init__()
-        self.seed = int(seed)
+        refuse_unknown("xling_baseline: ", others, ["seed"])
+        if not isinstance(seed, int):
+            raise SettingError(f"xling_baseline: seed: must be an integer, got {seed!r:.40}")
+        self.seed = seed
         self._answered: Counter[str] = Counter()
 
     def continue_after(self, answered: Sequence[Any]) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from lm_eval.api.model import LM
 from tqdm import tqdm
 
-from xling_tasks.errors import DataError, SettingError, did_you_mean, user_path
+from xling_tasks.errors import DataError, SettingError, did_you_mean, refuse_unknown, user_path
 from xling_tasks.lm.replay_match import Asked, match
 from xling_tasks.logs.answers import doc_digest
 from xling_tasks.logs.replay_log import JoinedLog, LoggedRequest, TaskLog, find_logs
@@ -51,8 +51,7 @@ class ReplayLM(LM):  # type: ignore[misc]
         **others: Any,
     ) -> None:
         super().__init__()
-        for key in others:
-            raise SettingError(f"xling_replay: {key}: unknown.{did_you_mean(key, ('path', 'run'))}")
+        refuse_unknown("xling_replay: ", others, ["path", "run"])
         if not path:
             raise SettingError(
                 "xling_replay: name the folder of the run to replay: --model_args path=OUT"

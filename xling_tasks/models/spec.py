@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from xling_tasks.criteria import MOST_JUDGES
-from xling_tasks.errors import SettingError, did_you_mean
+from xling_tasks.errors import SettingError, refuse_unknown
 from xling_tasks.harness.arguments import identity_of
 from xling_tasks.harness.run import as_mapping
 from xling_tasks.secrets import refuse_secrets
@@ -34,9 +34,7 @@ def named_model(name: str, value: Any, known: Sequence[str], form: str) -> dict[
         raise SettingError(
             f"{name}: expected {form}, and --metadata as a whole JSON, got {value!r:.80}"
         )
-    for key in value:
-        if key not in known:
-            raise SettingError(f"{name}.{key}: unknown key.{did_you_mean(key, known)}")
+    refuse_unknown(f"{name}.", value, known)
     return dict(value)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from xling_metrics.languages import Language
 
-from xling_tasks.errors import BackendError, SettingError, did_you_mean
+from xling_tasks.errors import BackendError, SettingError, refuse_unknown
 from xling_tasks.models.control_tokens import inert_for
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.translate.base import Outcomes, in_batches
@@ -294,9 +294,7 @@ def checked_args(name: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
     Raises:
         SettingError: Naming the key that is wrong.
     """
-    for key in args:
-        if key not in _ARGS:
-            raise SettingError(f"{name}.model_args.{key}: unknown key.{did_you_mean(key, _ARGS)}")
+    refuse_unknown(f"{name}.model_args.", args, _ARGS)
     if not isinstance(args.get("pretrained"), str) or not args["pretrained"]:
         raise SettingError(
             f"{name}.model_args.pretrained: name a model such as facebook/nllb-200-distilled-600M"

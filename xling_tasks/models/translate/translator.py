@@ -16,7 +16,14 @@ from xling_metrics.base import signature
 from xling_metrics.languages import language_code
 
 from xling_tasks.data.prompts import Prompt, Prompts
-from xling_tasks.errors import DataError, SettingError, did_you_mean, no_such, user_path
+from xling_tasks.errors import (
+    DataError,
+    SettingError,
+    did_you_mean,
+    no_such,
+    refuse_unknown,
+    user_path,
+)
 from xling_tasks.log import log
 from xling_tasks.models.backend import run_token
 from xling_tasks.models.spec import SELF, ModelSpec
@@ -186,11 +193,7 @@ def checked_path(name: str, args: Mapping[str, Any]) -> Path:
     Raises:
         SettingError: If there is none, or something else beside it.
     """
-    for key in args:
-        if key != "path":
-            raise SettingError(
-                f"{name}.model_args.{key}: unknown key.{did_you_mean(key, ['path'])}"
-            )
+    refuse_unknown(f"{name}.model_args.", args, ["path"])
     if not isinstance(args.get("path"), str) or not args["path"]:
         raise SettingError(f"{name}.model_args.path: name a JSONL file of translations")
     return user_path(args["path"])
