@@ -285,7 +285,7 @@ def gather(out: Path, force: bool, own_dataset: str | None = None) -> Submission
         raise DataError(f"{out}: no results of our tasks in it; give lm_eval's --output_path")
     parts = sorted(ours, key=lambda part: (part.group, part.language != "en", part.task))
     submission = Submission(parts, [], sorted(set(newest) - {part.task for part in parts}))
-    submission.cautions.extend(_cautions(out, submission))
+    submission.cautions.extend(_cautions(out, runs, submission))
     if own_dataset and not any(part.hub_dataset == own_dataset for part in parts):
         raise DataError(
             f"--dataset-id {own_dataset}: it is where questions of your own lie on the Hub, and "
@@ -300,10 +300,9 @@ def gather(out: Path, force: bool, own_dataset: str | None = None) -> Submission
     return submission._replace(cautions=told)
 
 
-def _cautions(out: Path, submission: Submission) -> Iterator[str]:
+def _cautions(out: Path, runs: Sequence[Results], submission: Submission) -> Iterator[str]:
     try:
-        used = {part.run.path: part.run for part in submission.parts}
-        refuse_mixed_models(out, sorted(used.values(), key=lambda run: run.stamp))
+        refuse_mixed_models(out, [run for run in runs if any(run.places.values())])
     except DataError as error:
         yield str(error).removeprefix(f"{out}: ").partition("; give the folder")[0]
     by_reason: dict[str, list[str]] = {}
