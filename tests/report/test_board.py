@@ -152,6 +152,10 @@ def test_an_older_run_in_another_folder_is_told(tmp_path, capsys):
         assert "is not used for" not in capsys.readouterr().out
     assert main(["board", folders[0], folders[0], "--to", str(tmp_path / "twice")]) == 0
     assert "is not used for" not in capsys.readouterr().out
+    (samples,) = (tmp_path / "p0").glob("samples_*.jsonl")
+    samples.write_text(samples.read_text("utf-8") + "{", encoding="utf-8")
+    assert main(["board", *folders, "--to", str(tmp_path / "cut")]) == 0
+    assert "row 61: not a sample" in capsys.readouterr().out
 
 
 def test_runs_made_differently_are_not_ranked_together(tmp_path, capsys):

@@ -65,8 +65,8 @@ def _why(older: _Run, used: _Run) -> str:
     apart = "" if older.folder == used.folder else " NAME=FOLDER keeps both."
     try:
         own, others = set(_documents(older.found)), set(_documents(used.found))
-    except DataError:
-        return f"Whether it has other questions cannot be told (no samples).{apart}"
+    except DataError as error:
+        return f"Whether it has other questions cannot be told ({error}).{apart}"
     if older.found.run.replay or used.found.run.replay:
         return f"One of them scores the other's answers again.{apart}"
     if not own & others:
