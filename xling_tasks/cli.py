@@ -124,7 +124,7 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
 
 def _without_idle(options: argparse.Namespace) -> argparse.Namespace:
     """The same, if none of them is for another option that is not given (`only` in `cli.yaml`)."""
-    for dest, (name, default, only) in getattr(options, "only", {}).items():
+    for dest, (name, default, only) in getattr(options, "idle", {}).items():
         other, _, value = only.removeprefix("--").partition(" ")
         given = getattr(options, other)
         meant = given == value if value else given is not None and given is not False
@@ -195,8 +195,8 @@ def _take(parser: Any, rows: Iterable[str | Mapping[str, Any]], only: str = "") 
             of = given.pop("only", only)
             taken = parser.add_argument(*name.split(", "), **given)
             if of:
-                known = parser.get_default("only") or {}
-                parser.set_defaults(only={**known, taken.dest: (name, taken.default, of)})
+                known = parser.get_default("idle") or {}
+                parser.set_defaults(idle={**known, taken.dest: (name, taken.default, of)})
 
 
 def _listed() -> str:
