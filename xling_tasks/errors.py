@@ -71,6 +71,10 @@ def refuse_unknown(where: str, given: Iterable[str], known: Collection[str]) -> 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """`Did you mean 'x'?`, with the list of choices behind it."""
     known = sorted(choices)
-    near = nearest(str(word), known, 0.5)
-    hint = f" Did you mean {near!r}?" if near else ""
-    return f"{hint} Known: {', '.join(known)}."
+    return f"{meant(word, known)} Known: {', '.join(known)}."
+
+
+def meant(word: str, choices: Iterable[str]) -> str:
+    """`Did you mean 'x'?` alone, where several words of one list are wrong."""
+    near = nearest(str(word), choices, 0.5)
+    return f" Did you mean {near!r}?" if near else ""

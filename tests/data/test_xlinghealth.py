@@ -211,10 +211,12 @@ def test_errors_name_file_row_and_column(tmp_path, rows, message):
 
 
 def test_wrong_columns_name_the_nearest(tmp_path):
-    columns = [c.replace("answer_Hindi", "anwser_Hindi") for c in COLUMNS]
+    columns = [c.replace("answer_", "anwser_") for c in COLUMNS]
     path = write(tmp_path / "LiveQA.csv", wide(), columns)
-    with pytest.raises(DataError, match=r"'answer_Hindi' is missing\. Did you mean 'anwser_Hindi'"):
+    said = r"'answer_Hindi' is missing\. Did you mean 'anwser_Hindi'"
+    with pytest.raises(DataError, match=said) as told:
         liveqa(path)
+    assert str(told.value).count("Known: ") == 1
 
 
 def test_unreadable_and_empty_files(tmp_path):

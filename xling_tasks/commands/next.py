@@ -100,7 +100,10 @@ def run(options: argparse.Namespace) -> str:
     models, statistics = read_models([options.folder]), checked(named)
     looks = [look for model in models for look in _looks(model, statistics, before)]
     if not looks:
-        raise DataError(f"{options.folder}: no endpoint with samples is compared with English")
+        raise DataError(
+            f"{options.folder}: no endpoint with samples is compared with English; run English and "
+            "another language over the same questions, with --log_samples"
+        )
     decide(looks)
     open_ = [look for look in looks if not look.decided]
     with writing(options.looks):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.errors import DataError, did_you_mean, no_such, unreadable
+from xling_tasks.errors import DataError, meant, no_such, unreadable
 from xling_tasks.safe_json import LONGEST, json_objects, read_lines
 
 _LARGEST_WORKBOOK = 200 * 2**20
@@ -55,10 +55,9 @@ class Table:
         """
         missing = [name for name in columns if name not in self.columns]
         if missing:
-            hints = " ".join(
-                f"{name!r} is missing.{did_you_mean(name, self.columns)}" for name in missing
-            )
-            raise DataError(f"{self.place()}: wrong columns: {hints}")
+            hints = " ".join(f"{name!r} is missing.{meant(name, self.columns)}" for name in missing)
+            known = ", ".join(sorted(self.columns))
+            raise DataError(f"{self.place()}: wrong columns: {hints} Known: {known}.")
 
 
 def read_tables(path: Path) -> list[Table]:
