@@ -103,6 +103,10 @@ def test_a_misspelt_column_is_told_with_what_may_be_meant(tmp_path, capsys):
     _, told = checked(write_csv(tmp_path / "f.csv", [row]), capsys)
     said = "anwser_en (did you mean answer_en?), corect (did you mean correct?), ids"
     assert told["look"][0] == f"columns that are not used: {said}"
+    _, told = checked(
+        write_csv(tmp_path / "e.csv", [{"qestion_en": "A?", "question_es": "B?"}]), capsys
+    )
+    assert told["look"][0] == "columns that are not used: qestion_en (did you mean question_en?)"
     # In JSONL a row may have the right name, and another row the wrong one; long tables, too.
     rows = [
         {"id": "1", "language": "en", "question": "Is it safe?", "answer": "Yes."},

@@ -8,6 +8,8 @@ import pytest
 from builders import write_lines
 from tests_of_own import FEW, write_csv
 
+from xling_tasks.errors import DataError, SettingError
+
 FAST = {"k": 2, "encoder": False, "source_encoder": False, "topic_seeds": 0}
 
 
@@ -49,6 +51,12 @@ def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path)
     assert {c: own["prompts"]["consistency"]["language"] for c, own in parts.items()} == {
         "en": "en", "pt": "en", "sw": "en", "dag": "en"
     }  # fmt: skip
+
+
+def test_a_task_that_can_use_nothing_of_a_file_says_why(run, tmp_path):
+    path = str(write_csv(tmp_path / "few.csv", FEW))
+    with pytest.raises(DataError, match=r"usable in 'en' \(correct letters missing: 3\);"):
+        run("xling_own_mcqa", metadata={"data_dir": path})
 
 
 def test_each_language_stops_at_its_own_word_unless_the_user_says_where(run, tmp_path):
@@ -148,7 +156,6 @@ def test_liveqa_as_own_file_scores_as_liveqa(run, tmp_path, realdata):
 
 
 def test_a_model_translates_a_language_that_only_its_name_tells(run, serve, tmp_path):
-    from xling_tasks.errors import SettingError
     from xling_tasks.languages import find
 
     rows = [{"id": n, "question_en": f"Why {n}?", "question_dag": f"Bozuɣu {n}?"} for n in range(2)]

@@ -864,7 +864,7 @@ def test_limits_are_told_and_shared_questions_compared(tmp_path):
     assert rows(content)["more_comprehensive", "en"]["a"] == pytest.approx(np.mean(noisy(1)[:7]))
     notes = " / ".join(content["notes"])
     assert "3 questions only in A are left out" in notes
-    assert "B ran with --limit: 7 shared questions are compared" in notes
+    assert "B ran with --limit or --samples: 7 shared questions are compared" in notes
     assert "Note: B ran with --limit" in run_compare(a, b)
 
 

@@ -245,7 +245,7 @@ def test_notes_stand_once_and_tables_below_are_folded(written, looked):
         task["count"]["original"] = 246
     folder = written({"m": tasks})
     opened = looked(folder, WIDE)
-    limited = "m ran only a part of the questions (--limit)"
+    limited = "m ran only a part of the questions (--limit or --samples)"
     html = (folder / "report.html").read_text(encoding="utf-8")
     assert (
         html.count(limited)

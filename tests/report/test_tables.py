@@ -786,7 +786,7 @@ def test_differences_name_model_task_and_setting(tmp_path):
     )
     start = "Correctness, LiveQA: "
     assert lines == [
-        start + "b ran only a part of the questions (--limit): en 2 of 5, es 2 of 5",
+        start + "b ran only a part of the questions (--limit or --samples): en 2 of 5, es 2 of 5",
         start + "b has no results in zh, hi",
         start
         + "a and b answered different questions (en: 2, 2, 1 in all of them; es: 2, 2, 1 in all of them)",

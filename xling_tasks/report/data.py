@@ -97,7 +97,7 @@ class Task:
 
     @property
     def limited(self) -> bool:
-        """Whether the run left questions out (`--limit`)."""
+        """Whether the run left questions out (`--limit`, `--samples`)."""
         count = self.results.count
         return bool(count["effective"] < count["original"])
 

@@ -126,9 +126,11 @@ class XlingTask(ScoredTask):
             check_data(manager, current().tasks, self.settings)
         docs = self.load_docs(str((dataset_kwargs or {})["record"]))
         if not docs:
+            reasons = self.coverage().get("unusable_reasons") or {}
+            why = ", ".join(f"{reason}: {count}" for reason, count in reasons.items())
             raise DataError(
                 f"{self.config.task}: no question of {self.record.title} is usable in "
-                f"{self.language!r} ({self.coverage().get('unusable_reasons')}); {self.what_to_do}"
+                f"{self.language!r} ({why}); {self.what_to_do}"
             )
         self.dataset = {"test": Docs(docs)}
 

@@ -108,7 +108,7 @@ def understood(table: Table, stated: Mapping[str, tuple[str, str]]) -> Columns:
 
 def _with_hint(column: str, columns: Columns, table: Table) -> str:
     """A column that is not used, with what it may be meant to be: what no row has beside it."""
-    codes = [f"_{code}" for code in columns.tongues] or [""]
+    codes = [f"_{code}" for code in ("en", *columns.tongues)] if columns.tongues else [""]
     known = {*ONCE, *(f"{kind}{code}" for kind in _KINDS for code in codes)}
     known -= {
         normal(name)

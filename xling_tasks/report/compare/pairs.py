@@ -154,7 +154,9 @@ def _questions(a: Task, b: Task) -> tuple[list[str], str, list[str]]:
             notes.append(f"{len(only)} questions only in {side} are left out")
     limited = " and ".join(side for side, x in (("A", a), ("B", b)) if x.limited)
     if limited:
-        notes.append(f"{limited} ran with --limit: {len(equal)} shared questions are compared")
+        notes.append(
+            f"{limited} ran with --limit or --samples: {len(equal)} shared questions are compared"
+        )
     if not equal:
         notes.append("no question of equal content in both")
     return equal, changed, notes

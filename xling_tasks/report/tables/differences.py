@@ -180,7 +180,7 @@ def _limited(tasks: Tasks) -> Iterator[str]:
             count = task.results.count
             yield f"{task.place.language} {count['effective']} of {count['original']}".strip()
 
-    return _of_each(tasks, "{} ran only a part of the questions (--limit): {}", parts)
+    return _of_each(tasks, "{} ran only a part of the questions (--limit or --samples): {}", parts)
 
 
 def _missing(criterion: str, tasks: Tasks, wanted: Sequence[str]) -> Iterator[str]:
