@@ -410,6 +410,21 @@ def test_a_judge_that_cannot_be_read_is_not_told_as_replies_of_the_model(tmp_pat
     assert made["m", "es", "information_f1"].next == REMEDIES[UNJUDGED]
 
 
+@pytest.mark.parametrize(
+    ("task", "without"),
+    [("xling_information", "a judge"), ("xling_empathy", "classifiers")],
+)
+def test_a_run_without_what_its_criterion_needs_is_told_so(tmp_path, task, without):
+    names = [f"langid_match_{code}" for code in ("en", "es")]
+    rows = [
+        {"doc": {"question_id": str(i)}, "resps": [], **dict.fromkeys(names, 1.0)}
+        for i in range(30)
+    ]
+    made = task_of(dict.fromkeys(names, 1.0), rows, record=PLAIN, better=dict.fromkeys(names, True))
+    out = written(tmp_path, write_run(tmp_path / "m", {task: made}))
+    assert f"m ran without {without} (--metadata" in (out / "report.md").read_text(encoding="utf-8")
+
+
 def test_what_other_languages_measured_is_not_denied(tmp_path, capsys):
     task = task_of({"distinct_2_src_t1.0": 0.5}, [], record=PLAIN)
     tasks = {f"xlinghealth_consistency_liveqa_{code}": task for code in ("en", "es")}
