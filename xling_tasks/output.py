@@ -151,9 +151,16 @@ def jsonl(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     return (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-def escaped(text: str) -> str:
-    """A text that stays in one cell."""
-    return " ".join(text.replace("\\", "\\\\").replace("|", "\\|").split())
+_SIGNS = re.compile(
+    r"[\\`*|]|\](?=[(\[:])|<(?=[A-Za-z/!?])|&(?=[#\w])|^[>#]|^[+-](?=\s)|(?<![^\W_])_|_(?![^\W_])"
+)
+"""What Markdown takes for more than a character; no `_` within a word."""
+
+
+def plain(text: str) -> str:
+    """A line, or a cell, that Markdown takes for nothing else, whatever names stand in it."""
+    line = " ".join(text.encode("utf-8", "replace").decode().split())
+    return _SIGNS.sub(r"\\\g<0>", line)
 
 
 def markdown_table(
@@ -167,8 +174,8 @@ def markdown_table(
         right: The columns set to the right, by index.
     """
     rule = ["---:" if index in right else "---" for index in range(len(columns))]
-    cells = [["" if cell is None else escaped(str(cell)) for cell in row] for row in rows]
-    lines = [[escaped(column) for column in columns], rule, *cells]
+    cells = [["" if cell is None else plain(str(cell)) for cell in row] for row in rows]
+    lines = [[plain(column) for column in columns], rule, *cells]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

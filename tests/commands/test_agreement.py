@@ -13,7 +13,7 @@ from builders import write_samples
 from xling_tasks.cli import parsed
 from xling_tasks.criteria import LABELS
 from xling_tasks.errors import DataError, SettingError
-from xling_tasks.report.documents import plain
+from xling_tasks.output import plain
 
 MORE, LESS, NEITHER, CONTRADICTORY = LABELS
 PAGE = "0123456789abcdef"
@@ -408,5 +408,5 @@ def test_wrong_pages(tmp_path):
 def test_names_and_comments_stay_what_they_are_in_markdown():
     assert plain("max_gen_toks: -1 in a > b, c#d") == "max_gen_toks: -1 in a > b, c#d"
     assert plain("# x\n*y* _z_ __i__") == r"\# x \*y\* \_z\_ \_\_i\_\_"
-    assert plain("> [a](b) <b> `c` | &lt; \\") == "\\> \\[a](b) \\<b> \\`c\\` \\| \\&lt; \\\\"
+    assert plain("> [a](b) <b> `c` | &lt; \\") == "\\> [a\\](b) \\<b> \\`c\\` \\| \\&lt; \\\\"
     assert plain("- \ud83d") == r"\- ?"

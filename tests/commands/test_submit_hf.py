@@ -280,7 +280,7 @@ def test_card_shows_coverage_then_scores_with_gaps(out, tmp_path):
     assert header == ["language", "sim_1gram_t1.0 ↑", "sim_1gram_src_t1.0 ↑"]
     assert hindi[1] == "not measured" and float(hindi[2]) >= 0 and float(english[2]) >= 0
     coverage = cells(text, "### Coverage")
-    (row,) = (r for r in coverage if r[:2] == ["`xlinghealth_correctness_liveqa`", "hi"])
+    (row,) = (r for r in coverage if r[:2] == ["xlinghealth_correctness_liveqa", "hi"])
     assert row[2:4] == ["24 of 24", "0"] and "judge_failed_rate 0.0000" in row[4]
     assert "no_response 0.0000" in row[4]
     for digest in recorded(results_of(out), "xlinghealth_correctness_liveqa_hi")[
@@ -692,7 +692,7 @@ def test_real_liveqa(evaluate, realdata, tmp_path):
     assert "244 of 244 questions; 10 unusable rows" in english.notes
     assert "LiveQA.xlsx (data_dir, not read from the Hub)" in english.notes
     coverage = cells((tmp_path / "to" / "README.md").read_text(), "### Coverage")
-    assert ["`xlinghealth_verifiability_ll_liveqa`", "en", "244 of 244", "10"] in [
+    assert ["xlinghealth_verifiability_ll_liveqa", "en", "244 of 244", "10"] in [
         row[:4] for row in coverage
     ]
 

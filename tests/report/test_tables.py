@@ -188,6 +188,11 @@ def test_auc_has_permutations_enough_for_the_correction(tmp_path):
     assert verdicts == {"hi": "worse", "es": "cannot_tell"}
 
 
+def test_a_name_in_a_cell_stays_a_name():
+    table = Table("k", "summary", "T", ("model", "p"), (("[a](http://b) *c* a_b", "<0.001"),))
+    assert as_markdown(table).split("\n")[-2] == r"| [a\](http://b) \*c\* a_b | <0.001 |"
+
+
 def test_effect_sizes_say_how_many_questions_are_left_out(tmp_path):
     values = {"en": [None, *[1.0] * 9], "hi": [*[0.0] * 8, None, None]}
     tasks = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xling_tasks.output import escaped
+from xling_tasks.output import plain
 
 
 class Screen(str):
@@ -48,4 +48,4 @@ def _cell(value: Any, marked: bool, digits: int, missing: str) -> str:
         return f"{value:.{digits}f}"
     if isinstance(value, int):
         return f"{value:,}"
-    return str(value) if marked else escaped(str(value))
+    return str(value) if marked else plain(str(value))

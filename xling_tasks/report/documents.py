@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,21 +10,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from xling_tasks.languages import language_name
 from xling_tasks.logs.results import TaskResults, as_json
+from xling_tasks.output import plain
 from xling_tasks.pages import FOLDER
-
-_SIGNS = re.compile(r"[\\`*\[<|]|&(?=[#\w])|^[>#]|^[+-](?=\s)|(?<![^\W_])_|_(?![^\W_])")
-"""What Markdown takes for more than a character; no `_` within a word."""
 
 
 def filled(template: str, **values: Any) -> str:
     """A template with its values; a name that it lacks is an error."""
     return _environment().get_template(template).render(**values)
-
-
-def plain(text: str) -> str:
-    """A line that Markdown takes for nothing else, whatever names stand in it."""
-    line = " ".join(text.encode("utf-8", "replace").decode().split())
-    return _SIGNS.sub(r"\\\g<0>", line)
 
 
 def cell(value: Any) -> str:

@@ -92,7 +92,7 @@ def _covered(part: HubTask) -> Iterator[list[str]]:
         if part.language is None:
             unusable = len(missing.get(code, ())) if isinstance(missing, dict) else 0
         rates = [f"{s.label} {number(s.value)}" for s in part.beside if s.language == code]
-        yield [f"`{part.group}`", code, counts, str(unusable), "; ".join(rates) or "none"]
+        yield [part.group, code, counts, str(unusable), "; ".join(rates) or "none"]
 
 
 def _scores(group: Sequence[HubTask]) -> str:
