@@ -37,8 +37,6 @@ class DatasetRecord:
         n_questions: Questions in the published file.
         splits: Questions by split and language, where languages have files of their own.
         sources: The exam that each language's questions are from, where they differ.
-        several: Languages in which a question can have several right answers. For the reader;
-            what a file holds is found in the file (`MMedBenchSplit.several`).
         hub_id: Dataset repository on the Hugging Face Hub; None for bundled data.
         revision: Pinned revision on the Hub; None where no revision can be known beforehand
             (a gated repository), in which case the revision used is recorded in the results.
@@ -61,7 +59,6 @@ class DatasetRecord:
     n_questions: int = 0
     splits: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
-    several: tuple[str, ...] = ()
     hub_id: str | None = None
     revision: str | None = None
     gated: bool = False
@@ -108,8 +105,7 @@ def _record(key: str, row: dict[str, Any]) -> DatasetRecord:
     if len(codes) > len(set(codes)):
         raise DataError(f"{_FILE}, {key}: languages: one stands there twice: {codes}")
     names = {code: KNOWN[code].name for code in codes}
-    several = tuple(row.pop("several", ()))
-    return DatasetRecord(key=key, language_names=names, several=several, **row)
+    return DatasetRecord(key=key, language_names=names, **row)
 
 
 _CONTENT = _content()
