@@ -20,6 +20,7 @@ from xling_tasks.report.data import read_models
 from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Options
 from xling_tasks.report.paired import shared_sums
+from xling_tasks.report.unused import unused_runs
 
 HOSTILE = "</script><img src=x onerror=alert(1)>{{data}}\u202e"
 
@@ -130,6 +131,15 @@ def test_models_that_share_no_question_are_told(tmp_path):
     assert content["notes"].count(said) == 1
     cells = cells_of(content, HARM, "es")
     assert [(cells[m]["rank_low"], cells[m]["rank_high"]) for m in "ab"] == [(1, 2), (1, 2)]
+
+
+def test_an_older_run_over_a_file_that_was_changed_is_not_said_to_be_over_the_same(tmp_path):
+    for number, digest in enumerate("ab", 1):
+        record = {**RECORD, "data": {**RECORD["data"], "sha256": digest}}
+        task = correctness(0.1, ask=range(20), record=record)
+        write_run(tmp_path, {C + "es": task}, stamp=f"2026-01-0{number}T03-04-05.678901")
+    (line,) = unused_runs([tmp_path])
+    assert "over different data, so their questions may differ" in line
 
 
 def test_an_older_run_in_another_folder_is_told(tmp_path, capsys):

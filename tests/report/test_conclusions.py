@@ -429,7 +429,9 @@ def test_what_other_languages_measured_is_not_denied(tmp_path, capsys):
     task = task_of({"distinct_2_src_t1.0": 0.5}, [], record=PLAIN)
     tasks = {f"xlinghealth_consistency_liveqa_{code}": task for code in ("en", "es")}
     written(tmp_path, write_run(tmp_path / "m", tasks))
-    said = "Nothing can be compared with English: nothing was measured that languages can be"
+    said = (
+        "Nothing can be compared with English: there are no comparable results in another language"
+    )
     assert said in capsys.readouterr().out
 
 

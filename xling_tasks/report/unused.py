@@ -63,6 +63,9 @@ def _why(older: _Run, used: _Run) -> str:
     """What is lost by leaving the older run out, and what to do."""
     folders = " ".join(map(str, dict.fromkeys((older.folder, used.folder))))
     apart = "" if older.folder == used.folder else " NAME=FOLDER keeps both."
+    data = {(each.found.xling.get("data") or {}).get("sha256") for each in (older, used)} - {None}
+    if len(data) > 1:  # questions are told by their numbers, which say nothing of other data
+        return f"They are over different data, so their questions may differ.{apart}"
     try:
         own, others = set(_documents(older.found)), set(_documents(used.found))
     except DataError as error:

@@ -101,10 +101,8 @@ def _nothing(report: Report, model: str = "") -> str:
     """Why nothing is concluded of a model, or of all."""
     languages = {cell.language for cell in report.cells if model in ("", cell.model)}
     lacking = "another language" if ENGLISH in languages else "English"
-    why = f"there are no results in {lacking}"
-    if languages > {ENGLISH}:
-        why = "nothing was measured that languages can be compared by"
-    return f"Nothing can be compared with English: {why}."
+    what = "comparable results" if languages > {ENGLISH} else "results"
+    return f"Nothing can be compared with English: there are no {what} in {lacking}."
 
 
 def _shown(report: Report, every: Sequence[Line]) -> list[Conclusion]:
