@@ -194,6 +194,16 @@ def test_a_server_that_is_gone_ends_the_run_and_nothing_is_lost(run, faulty, own
     assert len(kept.answers) == 6
 
 
+def test_a_run_that_gets_no_answer_at_all_is_not_told_to_start_the_same_command_again(run, serve):
+    served = serve(lambda prompt: "Yes")
+    with pytest.raises(BackendError, match=r"does not answer \(.*--apply_chat_template") as told:
+        run(
+            "xlinghealth_verifiability_demo_en", model="local-chat-completions",
+            model_args={"model": "m", "base_url": served.url}, limit=1,
+        )  # fmt: skip
+    assert "same command" not in str(told.value)
+
+
 def test_it_goes_on_when_the_server_is_back(run, faulty):
     down = [True]
     server = faulty(lambda number, sent: None if down[0] and number >= 6 else apart(sent))

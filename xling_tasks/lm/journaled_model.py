@@ -292,9 +292,11 @@ class Journaled:
             log.error("%s", self.kept_line())
             return error
         reason = " ".join(str(error).split())[:200]
+        said = f"({type(error).__name__}{reason and ': '}{reason})"
+        if not any(part.there for part in self.parts.values()):
+            return BackendError(f"the model under test does not answer {said}")
         return BackendError(
-            f"the model under test does not answer any more ({type(error).__name__}"
-            f"{reason and ': '}{reason}). {self.kept_line()}"
+            f"the model under test does not answer any more {said}. {self.kept_line()}"
         )
 
     def kept_line(self) -> str:
