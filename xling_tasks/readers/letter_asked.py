@@ -20,7 +20,6 @@ from xling_tasks.readers.plain import one_form
 _HEAD = 5  # characters by which words of one root are the same ('causal', 'causa')
 _ENDING = 3  # characters in which they may differ ('contraindicated', '-ion')
 _SHORTEST = 4  # characters of a word that may say something; with one more it does
-_MOSTLY = 0.66  # of the roots of a sentence are the question's
 _MOST = 0.6  # of the roots of the question's last sentence are said again
 _ENDS = regex.compile(r"(?<=[.?!。？！;；])\s*|\n")
 _SHORT = 30  # characters: with fewer the sentence before says what is asked for, too
@@ -164,7 +163,7 @@ def answers(
     light = weight < _SHORTEST and not (asked.asks and known and known == own)
     if light or halves or 2 * len(in_last) <= len(known):
         return None
-    if len(known) < _MOSTLY * len(own) or of_something_else(said, whole, asked):
+    if of_something_else(said, whole, asked):
         return None
     if asked.asks and known != own:
         return None  # 'not an early sign' of what is no sign

@@ -52,8 +52,7 @@ class Clause(NamedTuple):
 
     def reason(self) -> bool:
         """Whether it says why."""
-        reason = RULES.REASON_BEFORE.search(self.before_all)
-        return bool(reason) and not RULES.ANSWER_FOR.match(self.before_all)
+        return bool(RULES.REASON_BEFORE.search(self.before_all))
 
     def all_others_wrong(self) -> bool:
         """Whether it says that all but these are wrong."""

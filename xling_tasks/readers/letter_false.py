@@ -43,7 +43,6 @@ def false_one(reply: Reply) -> frozenset[str] | None:
         return None
     # 'A is incorrect' where an exception is asked for: as a statement, or as the answer?
     alone = reply.question.wrong and (not unsaid or false[0] in concluded)
-    alone = alone or bool(RULES.THE_FALSE_ONE.search(reply.told))
     return false[0] if alone or len(left) == 1 else None
 
 

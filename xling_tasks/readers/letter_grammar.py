@@ -175,9 +175,6 @@ ALL_EXCEPT = ^[article both]* [all each right] .* except [article option both]* 
 ODD_ONE = ^[article both]* option [^letter text prose ENDS]* not [^letter text prose ENDS]* [is
  are] [article option]* $
 EXCEPT_BEHIND = [both end]* except
-# 'The most likely diagnosis for this man is' gives no reason.
-ANSWER_FOR = ^[^because letter prose text]* answer because [^because comma colon letter prose
- text]* [is are] article* $
 REASON_BEFORE = [^comma] because (?:[^because colon comma advised choose answer so]*|[letter text
  comma and article option]*) $|because [^because comma colon advised choose answer so]+ $
 QUALIFIED = [word capital option] answer [is are article]* $
@@ -209,8 +206,6 @@ PAIRS_END = is? capital? end* stop?
 LISTS = [option options] colon $
 ALONE = [article is option both so end close_square yes]*
 COLON_OPTION = [^answer option options label]{3,} colon
-# 'E is the false statement', in an EXCEPT question, too
-THE_FALSE_ONE = [letter text] CLOSES is article+ wrong option
 LABEL_ALONE = [^ENDS colon]+ colon article*
 HEADS_REPLY = [article comma so end option both yes]*
 # 'Text: why', and no more; with more it may be what a word means.

@@ -94,13 +94,6 @@ def answer_said(reply: Reply) -> frozenset[str] | None:
     return None if reply.several and any(m.letters & last.letters for m in others) else last.letters
 
 
-def asserted(reply: Reply) -> frozenset[str]:
-    """All options that sentences say by their texts to be the answer, or hint at."""
-    return frozenset().union(
-        *(m.letters for m in _mentions(reply) if m.status in ASSERTED and not m.lettered)
-    )
-
-
 def _unsure(reply: Reply, mention: Mention, last: Mention) -> bool:
     """Whether what is said behind an answer bears on it: of another, only what its clause says."""
     outright = last.status is Status.ANSWERED or (last.status is Status.STATED and last.lettered)

@@ -27,7 +27,7 @@ from xling_tasks.readers.letter_grammar import LABELS, RULES
 from xling_tasks.readers.letter_lexer import lex
 from xling_tasks.readers.letter_reply import LETTER, LINES, TEXT, Place, Reply
 from xling_tasks.readers.letter_rows import marked_line, row_letters, true_ones
-from xling_tasks.readers.letter_said import answer_said, asserted
+from xling_tasks.readers.letter_said import answer_said
 from xling_tasks.readers.lexicon import CHARACTER, WORDS, lexicon, plain
 from xling_tasks.readers.options import options_of
 from xling_tasks.readers.plain import (
@@ -142,7 +142,7 @@ class _Reader(Reply):
             rows = row_letters(self, chosen.letters if chosen else frozenset())
             if rows is not None:
                 said = None if self.several else marked_line(self) or self._said()
-                return None if rows and asserted(self) - rows else rows or said
+                return rows or said
         if not any(place.letters for place in places) and opening is None:
             return true_ones(self) or marked_line(self) or self._said()
         chosen = opening
