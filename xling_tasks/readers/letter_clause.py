@@ -62,12 +62,12 @@ class Clause(NamedTuple):
 
     def looked_at(self) -> bool:
         """Whether the options are only looked at, or what is said of them is not theirs."""
-        return has(self.before_all + RULES.AND.split(self.after)[0], "looks")
+        return has(self.before_all + self.after, "looks")
 
     def doubted(self) -> bool:
         """Whether it asks, hedges or has a condition."""
         before_all = RULES.DOUBT_OF_ANOTHER.sub("", self.before_all)
-        sentence = RULES.PART_STARTS.split(before_all)[-1] + RULES.REASONS.sub("", self.behind)
+        sentence = before_all + RULES.REASONS.sub("", self.behind)
         if has(self.words, "not"):  # 'Sodium is not low (normal or high)': in brackets is why
             sentence = RULES.BRACKETS.sub("", sentence)
         led = has(self.before, "is answer right choose so points")  # its reason behind a colon

@@ -73,4 +73,4 @@ def _so(words: str) -> bool | None:
     denied = has(words, "not no none")
     if has(words, "right tick yes"):
         return not denied
-    return False if RULES.SAID_NO.search(words) else None
+    return None

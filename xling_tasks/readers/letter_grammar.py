@@ -37,8 +37,6 @@ NEXT_LINE = [comma stop semicolon colon]* (?:line|blank (?=[^LINES]* text)) [bul
 LETTERS = [bullet number]? LETTER (?:(?:JOINED|NEXT_LINE (?=LETTER ITEM_ENDS)) LETTER){0,11}+
 TEXTS = [bullet number]? TEXT (?:(?:JOINED|NEXT_LINE (?=TEXT ITEM_ENDS)) TEXT){0,11}+
 LIST = (?>LETTERS|TEXTS)
-TEXT_LETTER = LEADS text CLOSES NOTES option? letter CLOSES
-TEXT_LETTERS = [bullet number]? TEXT_LETTER (?:(?:JOINED|NEXT_LINE) TEXT_LETTER){0,7}+
 
 # What may follow letters that answer.
 AFTER = [CLOSE end option both]*
@@ -149,14 +147,10 @@ SENTENCE_END = [^ENDS]* ENDS?
 NEXT_SENTENCE = [LINES bullet]* [^ENDS]* ENDS?
 ENDS_CLAUSE = (?=end|article* (?:[comma semicolon but because open close dash ENDS]|$))
 NAMES = [letter prose text]
-AND = and
 ADVISED_TEXT = advised+ [word capital]? article* $
 DASHED = dash? article* $
 # 'The antidote - atropine', in Russian a whole sentence.
 SHORT_DASH = ^[article capital right] [word capital article right]{0,3} [dash colon] article* $
-# A doubt in a clause before the last 'so' or semicolon is of the option that it names.
-PART_STARTS = semicolon|(?<=[comma semicolon]|^)(?!maybe|supposing)[^comma semicolon]*[letter
- prose text] [^comma semicolon]* comma (?=[^ENDS]* so)
 DOUBTS_BEFORE = also [article is option]* $|(?<!^)(?<![comma semicolon]) but [^comma semicolon]* $
 GOES_ON_TO = [comma dash]* but|[comma and]+ NAMES
 SEEMS_RIGHT = article* word? [seems points] is? article* [right points explains_best]
@@ -164,7 +158,6 @@ DENIES_ONE = [not no wrong none aside cross]
 SO_TOO = also (?![^ENDS NAMES]* [wrong not])
 # 'Only cataract is left', 'So it is cataract'
 LEFT_IS = ^[^letter prose text]* so comma? [article is both option]* $
-SAID_NO = colon [not no] (?:$|[comma stop dash so])
 NOT_WRONG = not [is article]* wrong|wrong [is article]* not
 EMPHASIS = comma article+ [stop LINES]
 # 'Tall T waves? Yes.'
@@ -189,27 +182,22 @@ SAID_BEHIND = (?:open [^open close]* close)? [is are so dash both end]* (?:[word
  |explains (?=colon|CLAUSE_ENDS|$)|is comma [word capital article]{1,4} comma [article answer
  word]{0,3} right)
 EXPLAINS = [is are article option word]{0,4} [explains explains_best]
-# '... However, ...'; 'D is implausible. The remaining four deserve thought'.
 # 'Labetalol, methyldopa.'
 ROW_OF = comma [word capital]{1,2} (?:[stop LINES]|comma [letter prose])
+# '... However, ...'; 'D is implausible. The remaining four deserve thought'.
 HOWEVER = [^ENDS]* ENDS+ but
 LEFT_OPEN = [^ENDS]* ENDS+ but|.* ENDS [^ENDS not no wrong none]* aside [^ENDS not no wrong
  none]* (?:ENDS|$)
 SAID_FULLY = [colon dash]* is [article both]* right [option answer]? end* $
-CONCLUDING = ^[article right final so]* (?:answer|so|answer is) [colon comma is]
 # Hinted: 'it is', 'points to', 'on the other hand:'; what one should do; a letter that ends a
 # short sentence; what opens the reply.
 HINTED_BEFORE = (?:[is are points explains has dash close_square]|[is are] (?:[word article]{0,2}
  colon|comma)|[points explains has advised] [word capital article]{0,5} colon|right comma) [article
  is both option LINES bullet number open wait]* $
-PAIRS_END = is? capital? end* stop?
 LISTS = [option options] colon $
 ALONE = [article is option both so end close_square yes]*
-COLON_OPTION = [^answer option options label]{3,} colon
 LABEL_ALONE = [^ENDS colon]+ colon article*
 HEADS_REPLY = [article comma so end option both yes]*
-# 'Text: why', and no more; with more it may be what a word means.
-HEADED = article* colon [^ENDS]* stop? $
 ITSELF = [article is so]
 # A few words behind a comma: with another comma it would be a row of words.
 OPENED = comma (?=[^ENDS comma not no wrong]{1,4} stop? $)|(?=dash)|[is are]* advised
@@ -308,9 +296,6 @@ SO_ITSELF = so [comma colon]? [is are article option answer]* $
 # 'The most likely is, then, ...'
 INTERJECTED = (?<=[is are has]) (?:comma [because so article word right] comma|stop{2,}
  (?=[article option letter text]))
-# 'An ECG is done, too, but it cannot tell': what cannot is an option, not who answers.
-OPTION_CANNOT = (?<=(?:^|ENDS) [^ENDS letter text prose or]*text [^ENDS letter text prose or]*)
- refusal (?=[^letter text prose ENDS]* (?:ENDS|$))
 
 # Where an option stands as what a sentence says: behind its verb, or as its subject.
 PREDICATE = (?:^|[is are colon dash comma points explains right answer so has advised]) [article

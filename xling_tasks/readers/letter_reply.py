@@ -90,8 +90,6 @@ class Reply:
     ) -> None:
         kinds = RULES.OFFER.sub("", _as_asked(tokens, question.asks)).rstrip(LINES)
         kinds = RULES.INTERJECTED.sub(lambda match: KIND["article"] * len(match[0]), kinds)
-        if has(kinds, "refusal") and not options.yes_or_no:
-            kinds = RULES.OPTION_CANNOT.sub(KIND["not"], kinds)
         kinds = RULES.HEADING.sub(lambda match: match[0][:-1] + KIND["colon"], kinds)
         self.tokens, self.told = tokens, _without_granted(kinds)
         self.kinds = self.told.translate({ord(kind): WORD for kind in row("looks advised has")})

@@ -242,8 +242,7 @@ def _said_of_text(reply: Reply, place: Place, clause: Clause) -> Status:
         return Status.ANSWERED
     dose = "".join(reply.tokens.words[place.end : place.end + 1])[:1].isdigit()
     hinted = (
-        (heads and (ends or dose or RULES.HEADED.match(reply.told, place.end)))
-        or (last and RULES.CONCLUDING.search(clause.before_all))
+        (heads and (ends or dose))
         or (ends and RULES.HINTED_BEFORE.search(RULES.DASHED.sub("", clause.before)))
         or (ends and RULES.SAID_BEFORE.search(clause.before))
         or (ends and short)
@@ -283,7 +282,6 @@ def _said_of_letters(reply: Reply, place: Place, clause: Clause) -> Status:
     hinted = (
         (ends and RULES.HINTED_BEFORE.search(clause.before_all))
         or has(clause.before, "advised")
-        or (several and texts and RULES.PAIRS_END.fullmatch(clause.behind))
         or (last and not clause.led and _ends_in(reply, place, clause))
         or _opens(reply, place, clause, texts)
         or (RULES.EXPLAINS.match(clause.after) and KIND["but"] not in clause.behind)
@@ -311,8 +309,7 @@ def _ends_in(reply: Reply, place: Place, clause: Clause) -> bool:
         return True  # several, or after its own text
     if TEXT in named:
         return bool(clause.before) and not RULES.LISTS.search(clause.before)
-    option = has(named, "option") and RULES.COLON_OPTION.fullmatch(clause.before_all)
-    return bool(option or RULES.ALONE.fullmatch(clause.before))
+    return bool(RULES.ALONE.fullmatch(clause.before))
 
 
 def _opens(reply: Reply, place: Place, clause: Clause, texts: bool) -> bool:
