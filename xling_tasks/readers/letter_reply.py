@@ -25,6 +25,8 @@ LINES, ENDS = row("line blank"), row("stop query line blank")
 
 def _without_granted(kinds: str) -> str:
     """The kinds; a clause that only grants something ("Although B is common, ...") is prose."""
+    if not has(kinds, "concession granted aside"):
+        return kinds
     kinds = RULES.GRANTED.sub(lambda match: RULES.SAYS.sub(WORD, match[0]), kinds)
     return kinds.translate({ord(kind): KIND["but"] for kind in row("concession granted")})
 
@@ -88,7 +90,8 @@ class Reply:
         verbatim: bool,
         question: Asked,
     ) -> None:
-        kinds = RULES.OFFER.sub("", _as_asked(tokens, question.asks)).rstrip(LINES)
+        kinds = _as_asked(tokens, question.asks)
+        kinds = (RULES.OFFER.sub("", kinds) if has(kinds, "offer") else kinds).rstrip(LINES)
         kinds = RULES.INTERJECTED.sub(lambda match: KIND["article"] * len(match[0]), kinds)
         kinds = RULES.HEADING.sub(lambda match: match[0][:-1] + KIND["colon"], kinds)
         self.tokens, self.told = tokens, _without_granted(kinds)

@@ -292,7 +292,8 @@ class _Reader(Reply):
 
     def _labelled(self) -> Iterator[Place]:
         present = set(self.kinds)
-        for match in RULES.NOT_BUT.finditer(self.kinds):
+        contrasted = has(present, "not no but")
+        for match in RULES.NOT_BUT.finditer(self.kinds) if contrasted else ():
             place = self.place(match)
             refused = self.letters_in(match.span("no"))
             if place and not place.letters & refused and not self.doubted(match.start()):
@@ -305,7 +306,8 @@ class _Reader(Reply):
                 if self.denied(match.start("core")):
                     continue
                 yield from self._after_label(match, loose)
-        for match in RULES.STATED.finditer(self.kinds):
+        stated = has(present, "answer answers option options right chosen")
+        for match in RULES.STATED.finditer(self.kinds) if stated else ():
             place = self.place(match)
             true_ones = self.asked == "false" and not has(match[0][len(match["list"]) :], NOUNS)
             if (true_ones and place and len(place.letters) > 1) or RULES.FALSE_ONE.search(

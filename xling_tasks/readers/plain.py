@@ -56,10 +56,11 @@ _PAIR = regex.compile(r'(?<=["\]\w])\s*,\s*(?="[^"\n]{1,40}"\s*:)')
 _SMILE = regex.compile(r"[:;]-?[)(](?=\s|$)")
 _ARROW = regex.compile(r"[-=]{1,2}>")
 _UNDERSCORE = regex.compile(r"(?<=\w)_(?=\w)")
+_AND_NUMBER = regex.compile(r"\d (?:and|et|y|и) \d", regex.IGNORECASE)
 _BETWEEN = regex.compile(
     r"\b(?:between|entre|между) (\d[\d.,]*) (?:and|et|y|и) (?=\d)", regex.IGNORECASE
 )
-_SPACES = regex.compile(r"[^\S\n]+")
+_SPACES = regex.compile(r"[^\S\n]{2,}|[^\S\n ]")
 # '10–15', '10 to 15' and '10から15' are one range.
 _RANGE = regex.compile(
     r"(?<=\d ?)[‐‑–−~〜](?= ?\d)|(?<=\d) (?:to|à|a|до) (?=\d)|(?<=\d) ?(?:から|至|到) ?(?=\d)"
@@ -86,7 +87,8 @@ def bare(
 def one_form(text: str) -> str:
     """A text in one Unicode form (NFKC), without characters that are not seen."""
     text = unicodedata.normalize("NFKC", text.replace("\r\n", "\n").translate(_BOXED_LETTERS))
-    text = _BETWEEN.sub(r"\1-", text)
+    if _AND_NUMBER.search(text):
+        text = _BETWEEN.sub(r"\1-", text)
     return _RANGE.sub("-", _UNSEEN.sub("", text).translate(_ONE_QUOTE))
 
 
@@ -160,11 +162,15 @@ _NEXT = regex.compile(
     rf"(?: ?\d+| {_FOLLOWING})?[ *]*[:.：].*",
     regex.S,
 )
+_BEGINS = regex.compile(r"[.!。] |[\n#]")
 
 
 def without_next_question(text: str) -> str:
     """A reply without what a base model goes on with: a question of its own making."""
-    return _NEXT.sub("", text)
+    # Tried where one can begin, which is much faster than everywhere.
+    begins = (mark.start() + (2 if mark[0].endswith(" ") else 0) for mark in _BEGINS.finditer(text))
+    following = next(filter(None, (_NEXT.match(text, at) for at in (0, *begins))), None)
+    return text[: following.start()] if following else text
 
 
 def after_question(text: str) -> str:

@@ -23,6 +23,7 @@ _SAME = {"semicolon": "comma", "open_square": "open", "close_square": "close", "
          "tick": "comma", "cross": "comma"}  # fmt: skip
 _USED = "stop query comma colon open close dash slash line bullet boxed or so".split()  # noqa: SIM905
 
+_SEVERAL_THINGS = {"si", "पर", ";", "对", "不", "是"}  # words that say it by what is around them
 _SAYS_OF = "subject noun adverb fully is not no opinion"
 
 
@@ -84,6 +85,8 @@ class _Lexer(Lexer):
         return self.add(KIND[found[1]], at, at + found[0]) if found else 0
 
     def sign(self, at: int) -> int:
+        if self.raw[at] not in self.signs:
+            return 0
         hyphen = self.raw[at] == "-" and self.glued(at) and self.glued(at + 1)
         # A mark ends a clause only between words: 'Incorrecta ❌ la dosis ...'.
         mark = SIGNS.get(self.raw[at]) in ("tick", "cross")
@@ -100,7 +103,10 @@ class _Lexer(Lexer):
         """
         kinds = self.kinds
         for i, (start, end) in enumerate(self.spans[:-1]):
-            said, before, after = self.low[start:end], "".join(kinds[:i][-1:]), kinds[i + 1]
+            said = self.low[start:end]
+            if said[0] not in _SEVERAL_THINGS and kinds[i] != KIND["yes"]:
+                continue
+            before, after = "".join(kinds[:i][-1:]), kinds[i + 1]
             about = has(before, "noun subject")
             if said == ["si"] and RULES.IF.match("".join(kinds[i + 1 :])):
                 kinds[i] = KIND["supposing"]

@@ -31,7 +31,7 @@ def value_of(match: regex.Match[str]) -> int:
 
 def bare_value(kinds: str) -> int | None:
     """The value of a text that is nothing but a verdict, perhaps with a label before it."""
-    if not RULES.BARE.fullmatch(kinds):
+    if not (RULES.SAYS.search(kinds) and RULES.BARE.fullmatch(kinds)):
         return None
     body = RULES.LABELS.sub("", kinds)
     return one_of(value_of(match) for match in RULES.ITEM.finditer(body))
