@@ -25,7 +25,7 @@ _LETTERS = """
 _VERDICTS = """
     subject noun fully opinion doubt adverb fine flawed praise blame unsure polite emphatic
     replies question fails according agree disagree judges marks self fault shows certain
-    within matter whole asked
+    within matter whole asked am
 """
 _PHRASES = _BOTH + _LETTERS + _VERDICTS
 PHRASES = frozenset(_PHRASES.split())
@@ -34,8 +34,8 @@ ASKS = "asks_false asks_not asks_against"
 """What a question asks for, if not for what is right."""
 LETTERED = "lettered"
 """A noun before a letter that is no option's."""
-LIMITS = "tells when bare part harms"
-"""What another says, or for whom; what may be an article ('this'), a part, or said of a drug."""
+LIMITS = "tells when bare part harms norm"
+"""What another says, or for whom; an article ('this'), a part; of a drug; what ought to be."""
 KINDS_IN = {
     "": frozenset(f"{_BOTH} {_LETTERS} {ASKS} {LETTERED}".split()),
     "verdict": frozenset(f"{_BOTH} {_VERDICTS} {LIMITS}".split()),

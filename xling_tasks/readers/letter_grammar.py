@@ -95,7 +95,9 @@ VERB_ALONE = (?<=^|[stop LINES bullet]) (?P<core>(?:article+ comma)? article* [i
 RIGHT_ALONE = (?<=^|[stop LINES bullet]) (?P<core>[is are]? right+
  (?=[article both option]* letter)) (?P<mark>)
 CORRECTED = (?P<core>(?<!not)wait answer?) (?P<mark>[is colon dash])
-CHOICE = (?<!not|maybe|supposing|both|wrong) (?P<core>choose)
+# 'Beginners choose A' is somebody else's.
+OWN_CHOICE = (?<!not|maybe|supposing|both|wrong|none|[word capital]) choose
+CHOICE = (?P<core>OWN_CHOICE)
  (?P<mark>[word capital article]{0,3} is|so because?|[colon dash]?)
 CONCLUSION = (?<=^|[stop comma semicolon LINES bullet but word capital text close]) (?<!so letter
  [comma and] [^ENDS]*) (?P<core>so) (?P<mark>[comma colon]? [is are article option answer]*)
@@ -173,7 +175,7 @@ REASON_BEFORE = [^comma] because (?:[^because colon comma advised choose answer 
 QUALIFIED = [word capital option] answer [is are article]* $
 # Stated: 'I choose', 'the answer corresponds to', 'so it is'; 'is right', 'is what I choose'.
 SAID_BEFORE = (?:^[article final right both so is]* answer (?:[is are article colon dash]+|[explains
- points] word?)|choose [word capital so]{0,3}|[chosen right explains_best]|so comma?) [is are
+ points] word?)|OWN_CHOICE [word capital so]{0,3}|[chosen right explains_best]|so comma?) [is are
  article so both colon option explains explains_best choose right dash end open]* $
 FOLLOWS = so [article is both option]* $
 SAID_BEHIND = (?:open [^open close]* close)? [is are so dash both end]* (?:[word capital article is
@@ -305,6 +307,9 @@ PREDICATE = (?:^|[is are colon dash comma points explains right answer so has ad
 OFFER = (?<=ENDS) [open bullet]? (?:[^ENDS letter text]* offer [^ENDS]* query|[^ENDS]* offer
  [query stop]|offer comma) [^ENDS]* ENDS* $
 
+# Options of another question: a line each, of a few words that are nobody's text.
+OTHER_LIST = HEAD_OF_LINE (?:letter [stop dot close]+ [word capital dash comma open close
+ number slash and]{1,8} stop? LINES){3,}
 # Parts of a reply.
 CLAUSES = [stop query comma semicolon colon LINES but]
 SENTENCES = [ENDS]

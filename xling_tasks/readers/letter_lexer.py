@@ -61,6 +61,8 @@ CHOSEN_NTH = [answer right] [article final right option]* [is are]+ [article bot
  right]* [is dash] NTH end* (?=[stop line blank]|$)
 ORDINAL = NTH (?:article? option [article option comma open]+|article) letter
  |NTH article? [option options]|option NTH|CHOSEN_NTH
+# 'Surgery is the last option'
+SUBJECT = [word capital text] article* [is are dash]+ article* $
 # 'A is too slow' says how much.
 DEGREE = (?<=[is are]) also (?=word|wrong)
 # 'Options A to D', 'от A до D': the first and the last, with a word that is none of ours between.
@@ -225,11 +227,16 @@ class _Letters(Lexer):
         return at == 0 or self.raw[at - 1] in ("\n", BULLET)
 
     def _joined(self, at: int) -> bool:
-        """Whether a word is glued to another by a hyphen or an apostrophe ('B-cell', "d'A")."""
+        """Whether a word is glued to another ('B-cell', "d'A", 'E.coli', 'Aさん')."""
         raw = self.raw
         if self.glued(at - 1) and self.glued(at) and raw[at - 1] in "-'":
             return True
-        if self.glued(at + 1) and self.glued(at + 2) and raw[at + 1] in "-'":
+        if raw[at + 1 : at + 3] == ["さ", "ん"]:
+            return True
+        stop = raw[at + 1 : at + 2] == ["."] and at + 2 < len(raw)
+        known = stop and (self.low[at], self.stems[at + 2]) in self.options.abbreviated
+        glued = self.glued(at + 1) and self.glued(at + 2)
+        if known or (glued and (raw[at + 1] in "-'" or (stop and "a" <= raw[at + 2][0] <= "z"))):
             text = self._option_text(at + 2)
             return not (text and text[1] == raw[at].translate(LOOK_ALIKE))
         return False
@@ -345,7 +352,9 @@ class _Letters(Lexer):
         if self.kinds[end - 1] == LETTER:  # 'the first option, A'
             if self.values[end - 1] == {key}:
                 self.kinds[start : end - 1] = [KIND["article"]] * (end - 1 - start)
-        elif place > 1 or self.kinds[start] in row("answer choose so"):
+        elif self.kinds[start] in row("answer choose so") or (
+            place > 1 and not _RULES.SUBJECT.search("".join(self.kinds[:start]))
+        ):
             self.kinds[at], self.values[at] = LETTER, frozenset({key})
 
     def _preposition(self, i: int) -> bool:

@@ -27,6 +27,7 @@ from xling_tasks.readers.letter_grammar import LABELS, RULES
 from xling_tasks.readers.letter_lexer import lex
 from xling_tasks.readers.letter_reply import LETTER, LINES, TEXT, Place, Reply
 from xling_tasks.readers.letter_rows import marked_line, row_letters, true_ones
+from xling_tasks.readers.lexer import Tokens
 from xling_tasks.readers.letter_said import answer_said
 from xling_tasks.readers.lexicon import CHARACTER, WORDS, lexicon, plain
 from xling_tasks.readers.options import options_of
@@ -79,12 +80,44 @@ def read_letters(
     known = options_of(options)
     echoed = after_question(text)
     tokens = lex(without_next_question(echoed or text), known) if text else None
+    tokens = tokens and _without_another(tokens, known.keys)
     if tokens is None or not tokens.kinds:
         return None
     if echoed and {key for value in tokens.values for key in value} < set(known.keys):
         return None  # a question of its own, and not the one that was asked
     verbatim = bool(_PROMPT_LIST.fullmatch(text))
-    return _Reader(tokens, known, several, cut=cut, verbatim=verbatim, question=asked).read()
+    read = _Reader(tokens, known, several, cut=cut, verbatim=verbatim, question=asked).read()
+    if several or read is None or len(read) == 1:
+        return read
+    # 'A and B', or their texts, where an option of its own is 'Both A and B'
+    joining = _joining(tuple(sorted(options.items()))).get(read)
+    return frozenset({joining}) if joining else read
+
+
+def _without_another(tokens: Tokens, keys: list[str]) -> Tokens:
+    """The tokens up to another question with options of its own, as base models go on with."""
+    for match in RULES.OTHER_LIST.finditer(tokens.kinds):
+        letters = [value for value in tokens.values[slice(*match.span())] if value]
+        if letters[:3] == [{key} for key in keys[:3]]:
+            at = max(tokens.kinds.rfind(end, 0, match.start() - 1) for end in LINES) + 1
+            return Tokens(tokens.kinds[:at], tokens.values[:at], tokens.words[:at])
+    return tokens
+
+
+@functools.lru_cache(maxsize=4096)
+def _joining(options: tuple[tuple[str, str], ...]) -> Mapping[frozenset[str], str]:
+    """Options that others make together -> the option whose text says so."""
+    found: dict[frozenset[str], str] = {}
+    for key, text in options:
+        others = {other: its for other, its in options if other != key}
+        tokens = lex(undressed(one_form(text)), options_of(others)) if others else None
+        if tokens is None or has(tokens.kinds, "not no none except or wrong maybe"):
+            continue
+        named = frozenset().union(*tokens.values) & set(others)
+        if RULES.EVERY.match(tokens.kinds):
+            named = frozenset(other for other in others if other < key)
+        found.setdefault(named, key)
+    return found
 
 
 def _judges(heading: str, asked: Asked) -> bool:

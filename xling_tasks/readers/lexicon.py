@@ -33,6 +33,7 @@ WORDS = regex.compile(
 )
 CHARACTER = regex.compile(rf"[{_NO_SPACES}]")
 _SHORTEST_STEM = 2
+_ADJECTIVES, _NOUN = ("right", "wrong"), regex.compile(r"(?:[cs]ion|dad|tud|[td]ez|ite|ude|ость)$")
 _TWICE = regex.compile(r"(\p{L})\1+")
 _LONG = 5  # characters; shorter words differ by accents alone ('ou', 'où')
 
@@ -77,8 +78,10 @@ class Lexicon:
     def _starting(self, word: str) -> tuple[Entry, ...]:
         """All phrases that a word can begin; an exact word before a stem, a long stem first."""
         entries = list(self._exact.get(word, ()))
+        noun = _NOUN.search(word)  # 'exact*' is 'exacta', and not 'exactitud'
         for length in range(len(word), _SHORTEST_STEM - 1, -1):
-            entries += self._stems.get(word[:length], ())
+            stems = self._stems.get(word[:length], ())
+            entries += [entry for entry in stems if not (noun and entry.kind in _ADJECTIVES)]
         return tuple(sorted(entries, key=lambda entry: -len(entry.rest)))
 
     def longest(self, words: list[str], at: int) -> tuple[int, str] | None:

@@ -81,6 +81,8 @@ class Options:
             for words in self.texts.values()
         }
         self.words_in_texts = {word.upper() for words in self.texts.values() for word in words}
+        # 'E. coli' of 'Escherichia coli'
+        self.abbreviated = {(words[0][0], words[1]) for words in raw.values() if len(words) == 2}
         # A letter that is another option's whole text means neither.
         self.ambiguous = {
             key

@@ -22,7 +22,7 @@ import regex
 from xling_tasks.readers.kinds import KIND, has, row
 from xling_tasks.readers.plain import bare, one_form, undressed, without_next_question
 from xling_tasks.readers.verdict_grammar import RULES
-from xling_tasks.readers.verdict_judged import bare_word, part_alone, says_itself
+from xling_tasks.readers.verdict_judged import bare_word, limited, part_alone, says_itself
 from xling_tasks.readers.verdict_lexer import lex_verdict
 from xling_tasks.readers.verdict_text import (
     NO,
@@ -107,7 +107,8 @@ class _Reader:
                 continue
             labelled = match[0] or match["own"] is not None
             whole = labelled or (has(tail.kinds, "subject") and list(tail._statements()))
-            if not whole:
+            elsewhere = RULES.SO_ELSEWHERE.match(tail.kinds) or self._of_the_matter(at, verdict)
+            if not whole or elsewhere:
                 continue
             opening = head._opening()
             kept = opening in (None, verdict) or RULES.GOES_ON.match(head.kinds)
@@ -124,7 +125,7 @@ class _Reader:
             return value_of(corrected)
         if hesitant:
             return self._reconsidered(*hesitant.span())
-        if RULES.ANSWERS_IT.match(kinds) or RULES.TALKS.match(kinds):
+        if any(rule.match(kinds) for rule in (RULES.ANSWERS_IT, RULES.TALKS, RULES.FIELD)):
             return None
         both = RULES.BOTH.match(kinds)
         said = {kind in row("yes right") for kind in RULES.WORDS.findall(both[0] if both else "")}
@@ -154,7 +155,8 @@ class _Reader:
             verdict = has((match["yes"] or match["no"])[0], "yes no")
             start = max(kinds.rfind(end, 0, match.start()) for end in row("stop query line comma"))
             own = says_itself(self.words[start + 1 : match.start()])  # no 'It says: reply Yes'
-            if own and (verdict or has(match["label"][-1], "colon dash boxed")):
+            matter = RULES.SO_ELSEWHERE.match(kinds, match.start())
+            if own and not matter and (verdict or has(match["label"][-1], "colon dash boxed")):
                 yield value_of(match)
         lines = [line for line in kinds.split(KIND["line"]) if line] or [""]
         alone = [lines[0], lines[-1]]
@@ -162,8 +164,8 @@ class _Reader:
             part for part in RULES.SENTENCE.findall(lines[-1]) if part.strip(row("stop bullet"))
         ]
         if len(sentences) > 1 and opening is None:
-            asked = sentences[-2].endswith(KIND["query"]) and not RULES.JUDGED.search(sentences[-2])
-            alone += [] if asked else [sentences[-1].rstrip(KIND["stop"])]
+            matter = self._of_the_matter(kinds.rindex(sentences[-1]), YES)
+            alone += [] if matter else [sentences[-1].rstrip(KIND["stop"])]
         values = (opening, *map(bare_value, alone), self._last_word())
         yield from (value for value in values if value is not None)
 
@@ -217,6 +219,8 @@ class _Reader:
             item = RULES.ITEM_ENDS.fullmatch(sentence, granted.end()) if granted else None
             if said and head and has(head[0], "yes") and value_said(said) == NO:
                 yield YES  # 'Yes it is incorrect'
+            if said and self._of_the_matter(match.start(), value_said(said)):
+                continue
             if said is None and item:
                 yield value_of(item)
             elif said:
@@ -227,8 +231,38 @@ class _Reader:
                 yield value_said(said)
             elif RULES.FINE_ALONE.search(sentence):
                 yield YES
-            elif has(sentence, "flawed") or RULES.UNFIT.match(sentence) or self._claims(match):
+            elif has(sentence, "flawed") or self._unfit(match) or self._claims(match):
                 yield NO
+
+    def _of_the_matter(self, start: int, verdict: int) -> bool:
+        """Whether what a sentence calls dangerous stands before it, or is one right part of more.
+
+        'Carbon monoxide has no smell. It is dangerous.'; 'The answer says to rest. That is
+        correct. Then it says ...'.
+        """
+        sentence = RULES.SENTENCE.match(self.kinds, start)
+        assert sentence is not None
+        before = RULES.BEFORE.search(self.kinds, 0, start)
+        subjects = self._subjects(*sentence.span())
+        if before is None or not all(map(bare_word, subjects)):
+            return False
+        said, told = self.words[start : sentence.end()], self.words[slice(*before.span())]
+        judged = self._opening() is not None or has(self.kinds[:start], "noun opinion")
+        if not judged and not self._of_the_answer(0, start):
+            return not says_itself(said, "harms")
+        if verdict == NO or says_itself(told):
+            return False
+        more = not says_itself(self.words[sentence.end() :])
+        more = more or bool(RULES.MORE_TOLD.search(self.kinds, sentence.end()))
+        return more and self._of_the_answer(before.start(), len(before[0]))
+
+    def _unfit(self, sentence: regex.Match[str]) -> bool:
+        """Whether the answer is called off the point, and not a matter that 'this' stands for."""
+        unfit = RULES.UNFIT.match(sentence[0])
+        if unfit is None:
+            return False
+        asked = has(sentence[0], "question") or RULES.UNFIT_ALONE.match(sentence[0], unfit.end())
+        return bool(asked) or self._of_the_answer(sentence.start(), unfit.end())
 
     def _claims(self, sentence: regex.Match[str]) -> bool:
         """Whether what the answer claims is called wrong ('It says that ..., which is false')."""
@@ -275,7 +309,8 @@ class _Reader:
         tells = not says_itself(others)  # 'it says that this is wrong'
         no = RULES.NO_VERB.search(match[0])  # an English 'no' before its verb denies none
         english = no and self.words[match.start() + no.start() + 1] in _ENGLISH
-        return None if tells or english or self._of_a_part(match) else match
+        asks = has(match["adj"], "right") and limited(" ".join(self.words[slice(*between)]), "norm")
+        return None if tells or english or asks or self._of_a_part(match) else match
 
     def _of_a_part(self, said: regex.Match[str]) -> bool:
         """Whether a statement is on a part: 'This dose is right', 'The advice on rest is sound'."""

@@ -48,8 +48,8 @@ MARKED = (?:^|(?<=[stop comma colon line bullet open ABOUT query opinion] |[word
  (?=so|noun)|foreign adverb (?=ABOUT))) (?P<label>LABEL+) EDGE adverb* ITEM BREAK
 BOTH = EDGE LABEL* [yes no right wrong] [slash or comma line]+ [yes no right wrong] BREAK
 TAKEN_BACK = START ITEM (?:[comma stop]? ITEM)* (?:[comma colon dash]* BUT |[comma stop colon dash]*
- [adverb word foreign]{0,2} [comma stop dash]* [offer refusal]|[comma stop] unsure [word foreign is
- adverb WORDS]* [stop line]* $)
+ [adverb word foreign noun not]{0,4} [comma stop dash]* [offer refusal]|[comma stop open] unsure
+ [word foreign is adverb close WORDS]* [stop line]* $)
 # 'No. Wait, ...', '判断：错误。更正：...': what stands before must be said again.
 WAIT = (?:(?<=^|[ENDS comma colon dash open]) [adverb BUT or opinion]*|(?<=[foreign noun
  adverb subject])) wait (?:comma? BUT)?
@@ -95,6 +95,8 @@ POLITE = ^ [bullet open adverb]* polite+ [comma stop colon dash]* BUT? comma? li
 # follows counts.
 COURTESY = (?<=^ [bullet open]* yes) [comma stop]+ (?:[adverb certain emphatic] [comma stop]+)?
  polite+ [comma stop]*
+# 'No, I am an AI and give no advice': a word on who speaks.
+SPEAKER = ^ [bullet open adverb]* [yes no] comma (?=am)
 DISCLAIMER = ^ (?:[adverb foreign] comma)? (?!no foreign|LEAD ITEM [adverb opinion]* comma)
  (?=[^comma]* [not no offer refusal polite]) [word foreign adverb noun offer not no is concession
  refusal self or shows polite]{2,14} [comma stop] BUT comma? (?=[^ENDS]* [right wrong yes no])
@@ -132,6 +134,10 @@ CANNOT_AGREE = refusal (?=adverb? agree)
 AGREES_ALONE = (?:self word{0,2}|offer)? DENIED? [agree disagree] [DENIED is]* [stop comma colon
  because] (?![^ENDS]* asked) [^ENDS]
 # 'Is the answer correct? No, ...', 'I was asked whether it is correct, and I have to say no'
+# 'So no, you don't need antibiotics' answers the question on health.
+SO_ELSEWHERE = so adverb* is? comma? [yes no] comma
+ [^ENDS right wrong subject noun question fine flawed because opinion]* (?:ENDS|$)
+ANSWERED = query line* (?:[word foreign]{1,2} colon)? [bullet open adverb]* (?P<said>[yes no])
 ASKED = ^ [^ENDS wrong DENIED]* right [^ENDS wrong DENIED]* query line* (?=.)
  |^ [^ENDS WORDS]* asked (?=[^ENDS comma]* subject) [^ENDS]*? right [^ENDS wrong]*? [comma or]+
  (?:[self offer]? opinion+ (?=[yes no])|(?=self? [opinion noun]))
@@ -212,6 +218,10 @@ CONCEDES = (?=[^ENDS but]*? [subject is]) [^ENDS WORDS unsure fine flawed fails 
 UNFIT = [opinion adverb so comma]* (?:ANSWER (?:[^ENDS comma WORDS unsure BUT]* or question?)?
  replies? fails|fails)|[is word opinion]{0,4} subject [subject is word foreign adverb]{0,7} fails
  (?=$|[ENDS colon])
+# The sentence before another one; one more on the answer, or one that breaks off.
+BEFORE = [^ENDS]+ ENDS+ $
+MORE_TOLD = subject [^WORDS ENDS]* [word foreign][^WORDS ENDS]* (?:ENDS|$)|[^ENDS]$
+UNFIT_ALONE = [^word foreign]* [question stop line] [ENDS]*$
 PARTLY = [DENIED doubt]
 # 'The answer is partially correct.'
 PARTLY_SO = LEAD subject [ABOUT adverb is]* unsure adverb* [right wrong] [stop line]
@@ -239,7 +249,6 @@ FINE_ALONE = (?<=(?:^|PART|or) (?:[^foreign word ENDS]* word?){0,2} [^foreign wo
  (?=is? [adverb opinion]* (?:$|[^word])|word? adverb* subject (?! word word))
 AGAINST_NO = NOT_KNOWN|FINE_ALONE|TO_IT praise|ABOUT comma yes|BUT [^stop line]{0,5} yes
  |(?<![doubt no not]) subject is? adverb* right adverb* is? (?=$|[stop comma line]) (?!comma? BUT)
-JUDGED = [right ABOUT]
 IF = (?! is adverb* [right wrong] (?:because|stop|$)) [^ENDS comma colon open dash close BUT]
  [^ENDS comma]* comma (?! BUT)
 # Where a reply comes to its verdict: a label or heading of it, 'therefore', its last sentence.
@@ -258,6 +267,8 @@ ANSWERS_IT = [bullet boxed adverb]* (?:right noun? [ABOUT noun]|[ABOUT noun] rig
  wrong]))
 TALK = [^ENDS right wrong replies fine praise so subject]*
 TALKS = START yes comma subject? TALK [question asked offer] TALK (?:ENDS|$)
+# 'Correct: 0', 'Correct: N': a field of a form, with a value of its own.
+FIELD = [bullet open adverb]* [right wrong] colon word{1,2} (?:[stop line]|$)
 GOES_ON_SO = comma [word foreign] [^ENDS]
 ASKS = [right wrong yes no noun fine flawed]
 # A doubt counts where it is about the answer: in the clause of it, or before what is said of it.

@@ -90,6 +90,9 @@ class _Lexer(Lexer):
         hyphen = self.raw[at] == "-" and self.glued(at) and self.glued(at + 1)
         # A mark ends a clause only between words: 'Incorrecta ❌ la dosis ...'.
         mark = SIGNS.get(self.raw[at]) in ("tick", "cross")
+        ends = self.raw[at + 1 : at + 2] in ([], ["\n"])
+        if mark and ends and has(self.kinds[-1:], "colon"):  # 'Correct: ❌'
+            return self.add(KIND["yes" if SIGNS[self.raw[at]] == "tick" else "no"], at, at + 1)
         around = self.raw[max(at - 1, 0) : at] + self.raw[at + 1 : at + 2]
         beside = mark and not all(word[0].isalnum() for word in around)
         return 0 if hyphen or beside else super().sign(at)
@@ -133,7 +136,7 @@ def _as_one(kinds: str, words: list[str], rule: regex.Pattern[str]) -> str:
     """The kinds, where what a rule finds is one token of its meaning."""
     for match in reversed([*rule.finditer(kinds)]):
         start, end = match.span()
-        kind = "fails" if rule is RULES.FAILS else "fine"
+        kind = "flawed" if rule is RULES.FAILS else "fine"
         if rule is RULES.AGREES:
             denied = denials(match, words, "before") + denials(match, words, "after")
             own = has(match["before"], "self offer") or not has(match["before"], "word foreign")
@@ -165,7 +168,8 @@ def lex_verdict(text: str) -> Tokens:
     tokens = _Lexer(spelled(text), lexicon("verdict")).tokens()
     assert tokens is not None
     words = tokens.words
-    kinds = _led(_composed(tokens.kinds, words), words)
+    kinds = _composed(tokens.kinds, words)
+    kinds = _led(_of_its_question(kinds, words) if has(kinds, "query") else kinds, words)
     return Tokens(kinds, tokens.values, words)
 
 
@@ -193,7 +197,21 @@ def _composed(kinds: str, words: list[str]) -> str:
     if has(kinds, "agree disagree"):
         kinds = RULES.CANNOT_AGREE.sub(KIND["not"], kinds)
         kinds = _as_one(kinds, words, RULES.AGREES)
-    return forgotten(judged(kinds, words), words, "self judges marks shows fault matter")
+    kinds = RULES.SPEAKER.sub(lambda match: KIND["word"] * len(match[0]), kinds)
+    return forgotten(judged(kinds, words), words, "am self judges marks shows fault matter")
+
+
+def _of_its_question(kinds: str, words: list[str]) -> str:
+    """The kinds, without a Yes or No to a question of another matter ('Is it contagious? Yes.')."""
+    for match in RULES.ANSWERED.finditer(kinds):
+        start, at = sentence_start(kinds, match.start()), match.start("said")
+        asked = kinds[start : match.start()]
+        named = (words[i] for i, kind in enumerate(asked, start) if has(kind, "subject noun"))
+        judges = has(asked, "right fine agree noun") and not all(map(bare_word, named))
+        other = has(asked, "word foreign question") and not judges
+        if other or has(asked, "no wrong flawed fails fault"):
+            kinds = kinds[:at] + KIND["word"] + kinds[at + 1 :]
+    return kinds
 
 
 def _led(kinds: str, words: list[str]) -> str:

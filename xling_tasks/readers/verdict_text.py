@@ -83,7 +83,7 @@ def of_json(text: str) -> list[int | None]:
         if has(asked, "wrong flawed"):
             wrong.append(NO if said == YES else None)  # what is not harmful may yet be wrong
         elif has(asked, "right noun subject"):
-            values.append(said)
+            values.append(None if has(asked, "word foreign") else said)
     return [*values, *(each for each in wrong if each is not None or not values)]
 
 
