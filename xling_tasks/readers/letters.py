@@ -27,8 +27,8 @@ from xling_tasks.readers.letter_grammar import LABELS, RULES
 from xling_tasks.readers.letter_lexer import lex
 from xling_tasks.readers.letter_reply import LETTER, LINES, TEXT, Place, Reply
 from xling_tasks.readers.letter_rows import marked_line, row_letters, true_ones
-from xling_tasks.readers.lexer import Tokens
 from xling_tasks.readers.letter_said import answer_said
+from xling_tasks.readers.lexer import Tokens
 from xling_tasks.readers.lexicon import CHARACTER, WORDS, lexicon, plain
 from xling_tasks.readers.options import options_of
 from xling_tasks.readers.plain import (
