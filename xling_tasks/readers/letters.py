@@ -25,10 +25,10 @@ from xling_tasks.readers.letter_asked import Asked, asked_words, roots, within
 from xling_tasks.readers.letter_false import false_one
 from xling_tasks.readers.letter_grammar import LABELS, RULES
 from xling_tasks.readers.letter_lexer import lex
+from xling_tasks.readers.letter_list import joined, without_another
 from xling_tasks.readers.letter_reply import LETTER, LINES, TEXT, Place, Reply
 from xling_tasks.readers.letter_rows import marked_line, row_letters, true_ones
 from xling_tasks.readers.letter_said import answer_said
-from xling_tasks.readers.lexer import Tokens
 from xling_tasks.readers.lexicon import CHARACTER, WORDS, lexicon, plain
 from xling_tasks.readers.options import options_of
 from xling_tasks.readers.plain import (
@@ -80,7 +80,7 @@ def read_letters(
     known = options_of(options)
     echoed = after_question(text)
     tokens = lex(without_next_question(echoed or text), known) if text else None
-    tokens = tokens and _without_another(tokens, known.keys)
+    tokens = tokens and without_another(tokens, known.keys)
     if tokens is None or not tokens.kinds:
         return None
     if echoed and {key for value in tokens.values for key in value} < set(known.keys):
@@ -90,34 +90,8 @@ def read_letters(
     if several or read is None or len(read) == 1:
         return read
     # 'A and B', or their texts, where an option of its own is 'Both A and B'
-    joining = _joining(tuple(sorted(options.items()))).get(read)
+    joining = joined(tuple(sorted(options.items()))).get(read)
     return frozenset({joining}) if joining else read
-
-
-def _without_another(tokens: Tokens, keys: list[str]) -> Tokens:
-    """The tokens up to another question with options of its own, as base models go on with."""
-    for match in RULES.OTHER_LIST.finditer(tokens.kinds):
-        letters = [value for value in tokens.values[slice(*match.span())] if value]
-        if letters[:3] == [{key} for key in keys[:3]]:
-            at = max(tokens.kinds.rfind(end, 0, match.start() - 1) for end in LINES) + 1
-            return Tokens(tokens.kinds[:at], tokens.values[:at], tokens.words[:at])
-    return tokens
-
-
-@functools.lru_cache(maxsize=4096)
-def _joining(options: tuple[tuple[str, str], ...]) -> Mapping[frozenset[str], str]:
-    """Options that others make together -> the option whose text says so."""
-    found: dict[frozenset[str], str] = {}
-    for key, text in options:
-        others = {other: its for other, its in options if other != key}
-        tokens = lex(undressed(one_form(text)), options_of(others)) if others else None
-        if tokens is None or has(tokens.kinds, "not no none except or wrong maybe"):
-            continue
-        named = frozenset().union(*tokens.values) & set(others)
-        if RULES.EVERY.match(tokens.kinds):
-            named = frozenset(other for other in others if other < key)
-        found.setdefault(named, key)
-    return found
 
 
 def _judges(heading: str, asked: Asked) -> bool:
@@ -343,12 +317,16 @@ class _Reader(Reply):
         for match in RULES.STATED.finditer(self.kinds) if stated else ():
             place = self.place(match)
             true_ones = self.asked == "false" and not has(match[0][len(match["list"]) :], NOUNS)
-            if (true_ones and place and len(place.letters) > 1) or RULES.FALSE_ONE.search(
-                self.kinds
-            ):
+            several = place and (len(place.letters) > 1 or self._true(place.start) - place.letters)
+            if (true_ones and several) or RULES.FALSE_ONE.search(self.kinds):
                 continue
             if place and not self.denied(match.start()):
                 yield place._replace(named=True, text=False)
+
+    def _true(self, end: int) -> frozenset[str]:
+        """The options that are called true before a place."""
+        matches = RULES.TRUE.finditer(self.kinds, 0, end)
+        return frozenset().union(*(self.letters_in(match.span("list")) for match in matches))
 
     def _after_label(self, match: regex.Match[str], loose: bool) -> Iterator[Place]:
         kinds, end = self.kinds, match.end()

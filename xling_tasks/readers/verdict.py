@@ -155,8 +155,8 @@ class _Reader:
             verdict = has((match["yes"] or match["no"])[0], "yes no")
             start = max(kinds.rfind(end, 0, match.start()) for end in row("stop query line comma"))
             own = says_itself(self.words[start + 1 : match.start()])  # no 'It says: reply Yes'
-            matter = RULES.SO_ELSEWHERE.match(kinds, match.start())
-            if own and not matter and (verdict or has(match["label"][-1], "colon dash boxed")):
+            elsewhere = RULES.SO_ELSEWHERE.match(kinds, match.start())
+            if own and not elsewhere and (verdict or has(match["label"][-1], "colon dash boxed")):
                 yield value_of(match)
         lines = [line for line in kinds.split(KIND["line"]) if line] or [""]
         alone = [lines[0], lines[-1]]
