@@ -127,7 +127,7 @@ def test_a_service_that_is_gone_ends_the_run(serve):
     limits = Limits(attempts=1, strict=True)
     with pytest.raises(ServiceDown, match=r"\d\d calls in a row failed; status 503: \d+"):
         generate(lm, requests_of(lm, map(str, range(500))), limits=limits)
-    assert len(served.prompts) < 60
+    assert len(served.prompts) < 250  # how many, before it is seen, depends on the machine
 
 
 def test_a_hanging_service_ends_the_run(serve):
