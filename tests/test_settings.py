@@ -65,6 +65,8 @@ def test_when_model_args_cannot_be_told_only_misspellings_are_refused():
             {"judge": {"model": "hf", "model_args": {"header": {"Authorization": "sk"}}}},
             "take no secrets",
         ),
+        ({"xling_resume": "False"}, "xling_resume: the text 'False' would be a folder"),
+        ({"xling_cache": "true"}, "xling_cache: the text 'true' would be a folder"),
     ],
 )
 def test_wrong_values_name_the_setting(settings, message):

@@ -190,6 +190,11 @@ def _set_of_prompts(values: dict[str, Any]) -> None:
 def _cache(key: str, value: Any) -> str | bool | None:
     if value is True:
         return None
+    if isinstance(value, str) and value.casefold() in ("true", "false"):
+        raise SettingError(
+            f"--metadata {key}: the text {value!r} would be a folder: write {value.casefold()} "
+            f"without quotes, or ./{value} for a folder of that name"
+        )
     return False if value is False else _text(key, value)
 
 

@@ -49,7 +49,7 @@ def evaluate(url: str, language: str, data: Path, limit: int | None) -> dict:
 
     from xling_tasks.discovery import task_folder
 
-    metadata = {"data_dir": str(data), "xling_resume": "false"}
+    metadata = {"data_dir": str(data), "xling_resume": False}
     model_args = {"model": "perfect", "base_url": url, "num_concurrent": 4, "max_retries": 1}
     manager = TaskManager(
         include_path=str(task_folder()), include_defaults=False, metadata=model_args | metadata
