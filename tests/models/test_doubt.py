@@ -107,9 +107,7 @@ def test_trouble_that_stays_ends_the_run_in_words(serve, text):
     with pytest.raises(BackendError, match="whatever is asked, it says"):
         for arrived in stream(lm, asked(lm, 2000, 0), LIMITS, Health("the model", LIMITS, 4)):
             found.update(arrived)
-    # It does not pay for the rest: what is asked while the text is looked into depends on how fast
-    # the machine is, and a busy one has asked 465.
-    assert len(served.prompts) < 1000
+    assert len(served.prompts) < 300  # it does not pay for the rest
     good = {i: r for i, r in found.items() if not r.failed}
     assert all(r.text == own(question(i)) for i, r in good.items()) and len(good) == 30
 

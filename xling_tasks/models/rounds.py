@@ -22,6 +22,9 @@ from xling_tasks.models import failures, http
 from xling_tasks.models.failures import FAILED, CallFailed, Reply
 from xling_tasks.models.health import Health, Limits, ServiceDown
 
+_UNTIL_KEPT = 0.01
+"""Seconds after which a call that waits for what came before it to be taken looks again."""
+
 Arrived = list[tuple[int, Reply]]
 """Replies with the places of their requests, in the order of arrival."""
 
@@ -60,9 +63,9 @@ def one_round(
 ) -> Iterator[list[tuple[int, Any]]]:
     """One attempt (with its repetitions) at some calls, in an event loop of its own thread."""
     results: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    work = _Work(lm, calls, limits, health, results.put)
+    work = _Work(lm, calls, limits, health, results)
     loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=work.run, args=(loop, places, results), daemon=True)
+    thread = threading.Thread(target=work.run, args=(loop, places), daemon=True)
     thread.start()
     arrived: list[tuple[int, Any]] = []
     try:
@@ -116,28 +119,23 @@ class _Work:
         calls: Sequence[Call],
         limits: Limits,
         health: Health,
-        put: Callable[[Any], None],
-    ) -> None:
-        self._lm, self._calls, self._limits, self._health = lm, calls, limits, health
-        self._put = put
-        self._task: asyncio.Task[None] | None = None
-
-    def run(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        places: Sequence[int],
         results: queue.SimpleQueue[Any],
     ) -> None:
+        self._lm, self._calls, self._limits, self._health = lm, calls, limits, health
+        self._results = results
+        self._task: asyncio.Task[None] | None = None
+
+    def run(self, loop: asyncio.AbstractEventLoop, places: Sequence[int]) -> None:
         """The thread: all calls, then None, or the error that ended them."""
         try:
             asyncio.set_event_loop(loop)
             self._task = loop.create_task(self._all(places))
             loop.run_until_complete(self._task)
-            results.put(None)
+            self._results.put(None)
         except asyncio.CancelledError:
-            results.put(None)
+            self._results.put(None)
         except BaseException as error:
-            results.put(error)
+            self._results.put(error)
         finally:
             loop.close()
 
@@ -151,17 +149,21 @@ class _Work:
         concurrent = concurrency(self._lm)
         slots = asyncio.Semaphore(concurrent)
         waiting = iter(places)
+        # More workers than slots, so that a call that waits for its next attempt holds none up.
+        workers = min(len(places), 4 * concurrent)
 
         async def worker() -> None:
             for i in waiting:
+                # Nothing more is paid for while what has come is not kept yet, or looked into.
+                while self._results.qsize() >= workers:
+                    await asyncio.sleep(_UNTIL_KEPT)
                 try:
-                    self._put((i, await self._call(session, slots, self._calls[i])))
+                    reply: Any = await self._call(session, slots, self._calls[i])
                 except CallFailed as failed:
                     self._health.gave_up(failed)
-                    self._put((i, failed))
+                    reply = failed
+                self._results.put((i, reply))
 
-        # More workers than slots, so that a call that waits for its next attempt holds none up.
-        workers = min(len(places), 4 * concurrent)
         async with http.session(self._lm, concurrent, self._limits.timeout) as session:
             tasks = [asyncio.ensure_future(worker()) for _ in range(workers)]
             try:
