@@ -71,6 +71,4 @@ def _so(words: str) -> bool | None:
     if has(words, "wrong cross"):
         return bool(RULES.NOT_WRONG.search(words))
     denied = has(words, "not no none")
-    if has(words, "right tick yes"):
-        return not denied
-    return None
+    return not denied if has(words, "right tick yes") else None

@@ -81,8 +81,12 @@ class Options:
             for words in self.texts.values()
         }
         self.words_in_texts = {word.upper() for words in self.texts.values() for word in words}
-        # 'E. coli' of 'Escherichia coli'
-        self.abbreviated = {(words[0][0], words[1]) for words in raw.values() if len(words) == 2}
+        # 'E. coli' of 'Escherichia coli', unless that is option E
+        self.abbreviated = {
+            (words[0][0], words[1])
+            for key, words in raw.items()
+            if len(words) == 2 and words[0][0].upper() != key
+        }
         # A letter that is another option's whole text means neither.
         self.ambiguous = {
             key

@@ -133,11 +133,12 @@ AGREES = (?<=^|[stop line comma]) (?P<before>[ABOUT_IT DENIED]*) (?P<what>agree|
 CANNOT_AGREE = refusal (?=adverb? agree)
 AGREES_ALONE = (?:self word{0,2}|offer)? DENIED? [agree disagree] [DENIED is]* [stop comma colon
  because] (?![^ENDS]* asked) [^ENDS]
-# 'Is the answer correct? No, ...', 'I was asked whether it is correct, and I have to say no'
 # 'So no, you don't need antibiotics' answers the question on health.
 SO_ELSEWHERE = so adverb* is? comma? [yes no] comma
  [^ENDS right wrong subject noun question fine flawed because opinion]* (?:ENDS|$)
+# 'Is it contagious? Yes.'
 ANSWERED = query line* (?:[word foreign]{1,2} colon)? [bullet open adverb]* (?P<said>[yes no])
+# 'Is the answer correct? No, ...', 'I was asked whether it is correct, and I have to say no'
 ASKED = ^ [^ENDS wrong DENIED]* right [^ENDS wrong DENIED]* query line* (?=.)
  |^ [^ENDS WORDS]* asked (?=[^ENDS comma]* subject) [^ENDS]*? right [^ENDS wrong]*? [comma or]+
  (?:[self offer]? opinion+ (?=[yes no])|(?=self? [opinion noun]))
@@ -221,7 +222,7 @@ UNFIT = [opinion adverb so comma]* (?:ANSWER (?:[^ENDS comma WORDS unsure BUT]* 
 # The sentence before another one; one more on the answer, or one that breaks off.
 BEFORE = [^ENDS]+ ENDS+ $
 MORE_TOLD = subject [^WORDS ENDS]* [word foreign][^WORDS ENDS]* (?:ENDS|$)|[^ENDS]$
-UNFIT_ALONE = [^word foreign]* [question stop line] [ENDS]*$
+UNFIT_ALONE = [^word foreign]* $
 PARTLY = [DENIED doubt]
 # 'The answer is partially correct.'
 PARTLY_SO = LEAD subject [ABOUT adverb is]* unsure adverb* [right wrong] [stop line]

@@ -197,7 +197,8 @@ def _composed(kinds: str, words: list[str]) -> str:
     if has(kinds, "agree disagree"):
         kinds = RULES.CANNOT_AGREE.sub(KIND["not"], kinds)
         kinds = _as_one(kinds, words, RULES.AGREES)
-    kinds = RULES.SPEAKER.sub(lambda match: KIND["word"] * len(match[0]), kinds)
+    if has(kinds, "am"):
+        kinds = RULES.SPEAKER.sub(lambda match: KIND["word"] * len(match[0]), kinds)
     return forgotten(judged(kinds, words), words, "am self judges marks shows fault matter")
 
 
