@@ -125,11 +125,11 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
 def _without_idle(options: argparse.Namespace) -> argparse.Namespace:
     """The same, if none of them is for another option that is not given (`only` in `cli.yaml`)."""
     for dest, (name, default, only) in getattr(options, "idle", {}).items():
-        other, _, value = only.removeprefix("--").partition(" ")
-        given = getattr(options, other)
-        meant = given == value if value else given is not None and given is not False
-        if not meant and getattr(options, dest) != default:
-            raise SettingError(f"{name} is for {only}")
+        for each in only.split(", ") if getattr(options, dest) != default else ():
+            other, _, value = each.removeprefix("--").partition(" ")
+            given = getattr(options, other)
+            if given in (None, False) or (value and given != value):
+                raise SettingError(f"{name} is for {each}")
     return options
 
 

@@ -38,6 +38,18 @@ class Range(NamedTuple):
     method: str
 
 
+def cut(interval: Range, reach: float) -> Range:
+    """An interval without what cannot be; it covers what it covered.
+
+    Args:
+        interval: Of a difference of shares, or of a change of such a difference.
+        reach: The most that it can be, either way: 1 for a difference, 2 for its change.
+    """
+    if interval.low is None or interval.high is None:
+        return interval
+    return interval._replace(low=max(interval.low, -reach), high=min(interval.high, reach))
+
+
 @lru_cache(maxsize=64)
 def normal_quantile(level: float) -> float:
     """Half-width of a normal interval in standard errors: 1.96 for 0.95."""
@@ -256,7 +268,9 @@ def unpaired_shares(
     se, centre = float(np.sqrt(variance)), float(moved[0] - moved[1])
     half = normal_quantile(level) * se
     p = two_sided(centre, se)
-    return Range(float(raw[0] - raw[1]), centre - half, centre + half, p, se, n, "agresti-caffo")
+    least, most = -slopes[0] * chance[0] - 1, 1 + slopes[1] * chance[1]  # none right, and all
+    low, high = max(least, centre - half), min(most, centre + half)
+    return Range(float(raw[0] - raw[1]), low, high, p, se, n, "agresti-caffo")
 
 
 def _zero_or_one(values: Sequence[float] | Floats) -> np.ndarray:

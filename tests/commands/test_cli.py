@@ -239,7 +239,7 @@ def test_help_says_what_a_command_is_about_and_every_default():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("annotate out --to p.html --judge-error 0.2", "--judge-error is for --resolve"),
+        ("annotate out --judge-error 0.2", "--judge-error is for --resolve"),
         ("annotate out --form translation --resolve 0.1", "--resolve is for --form judge"),
         ("annotate out --to p.html --metadata k=2", "--metadata is for --form translation"),
         ("rank a b --to r --human-ranks h.csv --prompts p.yaml", "--prompts is for --judge"),
@@ -254,6 +254,21 @@ def test_an_option_that_would_do_nothing_is_refused(words, said):
     more = {"--resolve": "0.1", "--judge": "x", "--form judge": "", "--prune": ""}.get(other, "")
     words = words.replace("--form translation", "")
     assert parsed([*words.split(), *other.split(), *more.split()])
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--resolve 0.1 --n 50", "--n is for --to"),
+        ("--resolve 0.1 --blind", "--blind is for --to"),
+        ("--form translation --to p.html --blind", "--blind is for --form judge"),
+    ],
+)
+def test_an_option_may_be_for_two_others_together(words, said):
+    with pytest.raises(SettingError, match=said):
+        parsed(["annotate", "out", *words.split()])
+    assert parsed(["annotate", "out", "--to", "p.html", "--blind", "--n", "50"])
 
 
 def test_the_home_folder_is_meant_by_a_tilde_also_where_no_shell_reads_it():

@@ -330,9 +330,10 @@ def test_a_rationale_cannot_decide_its_rank(tmp_path, serve, copy):
         rows = [sample("en", i, attack) for i, attack in enumerate(ATTACKS)]
         make_run(tmp_path / name, rows)
     outs = [tmp_path / name for name in QUALITY]
-    ranking, rows, _ = result(tmp_path, *outs, "--judge", json.dumps(served.spec()))
+    ranking, rows, page = result(tmp_path, *outs, "--judge", json.dumps(served.spec()))
     counts = pick(ranking["counts"], language="all")
     assert (counts["ranked"], counts["invalid"]) == (0, len(ATTACKS))
+    assert page.status == 1  # nothing was ranked
     assert {row["points"] for row in rows} == {""}
     assert ranking["points"] == ranking["tau"] == []  # no ranking, no score
 
@@ -364,7 +365,8 @@ def test_invalid_rankings_are_counted_and_left_out(tmp_path, serve):
 
     served = serve(judge)
     outs = make_three(tmp_path, n=4)
-    ranking, rows, _ = result(tmp_path, *outs, "--judge", json.dumps(served.spec()))
+    ranking, rows, page = result(tmp_path, *outs, "--judge", json.dumps(served.spec()))
+    assert page.status == 0
     counts = pick(ranking["counts"], language="en")
     assert counts == {
         "language": "en", "questions": 4, "ranked": 3, "invalid": 1, "no_reply": 0}  # fmt: skip

@@ -216,6 +216,19 @@ def test_gap_is_the_double_difference_per_question(two):
     assert row["p"] == pytest.approx(exact.pvalue)
 
 
+@pytest.mark.parametrize(("last", "most"), [(0.0, 2), (0.01, 2.5)])
+def test_no_gap_of_shares_moves_by_more_than_200_points(tmp_path, last, most):
+    runs = []
+    for name, en, hi in (("a", 1.0, last), ("b", 0.0, 1.0)):
+        made = {"en": [en] * 3, "hi": [hi] * 2 + [0.0]}
+        tasks = {C + code: task({"more_comprehensive": v}) for code, v in made.items()}
+        runs.append(write(tmp_path / name, tasks))
+    row = rows(compared(*runs), "gap")["more_comprehensive", "hi"]
+    assert row["difference"] == pytest.approx((2 * (2 - last) + 1) / 3)
+    # Student's ends of three questions lie beyond; a score that is no share has no such bound.
+    assert row["high"] == 2 if most == 2 else row["high"] > most
+
+
 def test_gap_of_more_questions_than_can_be_enumerated(tmp_path):
     n = 40
     a = {

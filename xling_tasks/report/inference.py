@@ -49,6 +49,7 @@ from xling_metrics.stats.roc import (
 from xling_metrics.stats.shares import (
     Range,
     clustered_share,
+    cut,
     normal_quantile,
     paired_shares,
     unpaired_shares,
@@ -262,7 +263,7 @@ def _paired(kind: str, score: Score, a: Floats, b: Floats, draws: Draws) -> tupl
     if kind == "studentised":
         difference = jackknife_difference(a, b, score, level)
         p = studentised_swap_p(a, b, score, swaps) if draws.tested else None
-        return never_without_width(difference._replace(p=p), level, difference=True), times
+        return _in_reach(difference._replace(p=p), level), times
     p = swap_p(a, b, score, swaps) if draws.tested else None
     if kind == "resampled":
         low, high = percentile_difference(a, b, score, swaps, level)
@@ -274,7 +275,12 @@ def _paired(kind: str, score: Score, a: Floats, b: Floats, draws: Draws) -> tupl
     else:
         difference = jackknife_difference(a, b, score, level)._replace(p=p)
     whole = kind == "rows" or score in VERDICT_SCORES.values() or score is HARMONIC.score
-    return (never_without_width(difference, level, difference=True) if whole else difference), times
+    return (_in_reach(difference, level) if whole else difference), times
+
+
+def _in_reach(difference: Range, level: float) -> Range:
+    """The interval of a difference of scores that lie in [0, 1]: no point, and within [-1, 1]."""
+    return cut(never_without_width(difference, level, difference=True), 1)
 
 
 def paired_rows(
@@ -290,8 +296,7 @@ def paired_rows(
     times, p = min(draws.times(len(keys)), AUC_RESAMPLES), None
     if draws.tested:
         p = auc_swap_p(*sides, draws.pool.get(len(keys), draws.options.seed, times))
-    difference = never_without_width(difference._replace(p=p), level, difference=True)
-    return ScoreDifference(difference, value, base, times)
+    return ScoreDifference(_in_reach(difference._replace(p=p), level), value, base, times)
 
 
 # A difference over other questions

@@ -15,6 +15,7 @@ from xling_metrics.stats.shares import (
     Range,
     bonett_price,
     clustered_share,
+    cut,
     degrees_of_freedom,
     mcnemar_mid_p,
     paired_shares,
@@ -203,3 +204,16 @@ def test_no_interval_is_a_point():
     assert (whole.low, whole.high) == wilson(24, 24)
     wide = Range(0.2, 0.1, 0.3, 0.01, 0.05, 24, "t")
     assert never_without_width(wide, difference=True) is wide
+
+
+def test_no_interval_goes_beyond_what_can_be():
+    wide = Range(0.5, -1.2, 2.2, 0.4, 0.6, 4, "t")
+    assert cut(wide, 1) == wide._replace(low=-1, high=1)
+    assert cut(wide, 2) == wide._replace(high=2)
+    assert cut(wide._replace(low=None, high=None), 1).low is None
+    apart = unpaired_shares([1, 1, 1], [0, 0, 0])
+    assert apart.value == 1 and 0 < apart.low < apart.high == 1
+    # With two options on the baseline's side none right is -1 of what can be had: 1 + 1.
+    chance = unpaired_shares([1, 1, 1], [0, 0, 0], chance=(0, 0.5))
+    assert chance.value == 2 and chance.high == 2
+    assert unpaired_shares([0, 0], [1, 1], chance=(0.5, 0)).low == -2

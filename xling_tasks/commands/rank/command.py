@@ -20,6 +20,7 @@ from xling_tasks.commands.rank.questions import (
     read_runs,
 )
 from xling_tasks.commands.rank.report import summarise, write
+from xling_tasks.commands.table import Screen
 from xling_tasks.data.files import read_tables
 from xling_tasks.data.prompts import Prompt, Prompts
 from xling_tasks.errors import DataError, SettingError, did_you_mean
@@ -32,7 +33,7 @@ from xling_tasks.output import refuse_others
 from xling_tasks.safe_json import loads
 
 
-def rank(options: argparse.Namespace) -> str:
+def rank(options: argparse.Namespace) -> Screen:
     """`xling rank`: rank, write the files, and return the summary."""
     if not options.judge and not options.human:
         raise SettingError(

@@ -21,7 +21,7 @@ from xling_metrics.stats.ranking import (
 from xling_metrics.stats.resampling import ResamplerPool
 
 from xling_tasks.commands.rank.questions import METRICS, Question, Run, differing_ways
-from xling_tasks.commands.table import table
+from xling_tasks.commands.table import Screen, table
 from xling_tasks.data.published import published
 from xling_tasks.output import csv_text, jsonl
 from xling_tasks.pages import texts
@@ -220,8 +220,11 @@ def _differing_metrics(runs: Sequence[Run]) -> dict[str, list[str]]:
 
 def write(
     folder: Path, names: Sequence[str], questions: Sequence[Question], summary: dict[str, Any]
-) -> str:
-    """Write `ranking.csv`, `replies.jsonl`, `summary.json` and `summary.md`; returns the last."""
+) -> Screen:
+    """Write `ranking.csv`, `replies.jsonl`, `summary.json` and `summary.md`; returns the last.
+
+    Its status is 1 where a judge was asked and no ranking of it could be read.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     rows = [row for question in questions for row in _csv_rows(question, names)]
     (folder / "ranking.csv").write_text(csv_text(rows), encoding="utf-8", newline="\n")
@@ -233,8 +236,9 @@ def write(
     (folder / "replies.jsonl").write_text("".join(jsonl(replies)), encoding="utf-8", newline="\n")
     text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
-    page = filled("ranking.j2", summary=summary, table=table).rstrip()
+    page = Screen(filled("ranking.j2", summary=summary, table=table).rstrip())
     (folder / "summary.md").write_text(page + "\n", encoding="utf-8")
+    page.status = int("judge" in summary and not any("judge" in q.ranks for q in questions))
     return page
 
 

@@ -14,15 +14,16 @@ from xling_metrics.stats.paired import wins_ties_losses
 from xling_metrics.stats.probability_intervals import ece_of_sums
 from xling_metrics.stats.resampling import Floats, number
 from xling_metrics.stats.roc import influences, rows_of, shared_questions
-from xling_metrics.stats.shares import Range
+from xling_metrics.stats.shares import Range, cut
 
 from xling_tasks.criteria import CRITERIA, ENGLISH, Panel, panel_of
 from xling_tasks.report.columns import Column
 from xling_tasks.report.compare.pairs import Pair
 from xling_tasks.report.data import Task
 from xling_tasks.report.human import Contrast
+from xling_tasks.report.inference import kind_of
 from xling_tasks.report.model import Comparison, Conclusion, Sides
-from xling_tasks.report.paired import by_text
+from xling_tasks.report.paired import by_text, outside
 from xling_tasks.report.stats import AUC, Statistics, rows_by_text, texts_of
 
 
@@ -156,8 +157,23 @@ def gap_change(statistics: Statistics, own: Side, english: Side) -> Line:
         b_own, b_english, a_own, a_english = (mean or 0.0 for mean in corrected.means)
         a, b, made = a_own - a_english, b_own - b_english, replace(made, n=corrected.n)
     elif np.isfinite(b - a):
-        change = never_without_width(change, statistics.options.level, difference=True)
+        change = _in_reach(change, own, english, statistics.options.level)
     return replace(line, made=made.over(change, value=number(b), base=number(a)))
+
+
+def _in_reach(change: Range, own: Side, english: Side, level: float) -> Range:
+    """A gap's change with an interval that is no point and not beyond 2, where values are shares.
+
+    Those that only happen to lie in [0, 1] (a cosine) are not cut, counts have no such width.
+    """
+    four = [task.columns.get(name) for pair, name in (own, english) for task in (pair.a, pair.b)]
+    columns = [column for column in four if column is not None]
+    kind = kind_of(*columns) if columns else "auc"
+    alike = kind == "mean"
+    if kind in ("count", "resampled") or (alike and any(outside(x.sums[:, 0]) for x in columns)):
+        return change
+    wide = never_without_width(change, level, difference=True)
+    return wide if alike else cut(wide, 2)
 
 
 def _corrected(statistics: Statistics, own: Side, english: Side) -> Contrast | None:
