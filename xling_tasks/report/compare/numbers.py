@@ -168,7 +168,7 @@ def _in_reach(change: Range, own: Side, english: Side, level: float) -> Range:
     """
     four = [task.columns.get(name) for pair, name in (own, english) for task in (pair.a, pair.b)]
     columns = [column for column in four if column is not None]
-    kind = kind_of(*columns) if columns else "auc"
+    kind = kind_of(*columns) if columns else "share"  # of verdicts
     alike = kind == "mean"
     if kind in ("count", "resampled") or (alike and any(outside(x.sums[:, 0]) for x in columns)):
         return change
