@@ -44,6 +44,9 @@ REMEDIES: Mapping[str, str] = {
     "judge_failed": "start the same command once more, or take another judge",
     "judge_silent": "take another judge, or have people label what it left (`xling annotate`)",
     UNREAD: "ask again for the answer alone (`ask_again=true`), or have a model read (`reader`)",
+    EMPTY: "see which answers are empty (`xling view`); a model that thinks first needs more room "
+    "(`--gen_kwargs max_gen_toks=`)",
+    HELD_BACK: "see what held the answers back (`xling view`), and ask a service that does not",
     TOO_SHORT: "have people read the answers that are too short to tell their language",
     UNJUDGED: "take another judge: this one's replies could not be read",
     UNFILTERED: "see what the task's filter left (`xling view`), mend its YAML and run it again",

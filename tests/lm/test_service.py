@@ -178,6 +178,13 @@ def test_what_came_back_is_told_apart(run, faulty, own_cache):
             assert not journals_in(own_cache)
 
 
+def test_why_requests_failed_is_said(run, faulty, caplog):
+    server = faulty(lambda number, sent: body(message={"content": None if number % 2 else 42}))
+    ask(run, server, limit=4)
+    assert "4 requests to the model under test failed (content that is no text: 2, " in caplog.text
+    assert "null content: 2) and are unscored" in caplog.text
+
+
 def test_error_texts_may_be_answers(run, faulty):
     server = faulty(lambda number, sent: said("Internal Server Error"))
     results = ask(run, server, limit=2, metadata=QUICK | {"detect_errors": False})

@@ -16,6 +16,7 @@ from lm_eval.api.registry import get_model
 
 from xling_tasks.models import http
 from xling_tasks.models.calls import stream
+from xling_tasks.models.failures import read_body
 from xling_tasks.models.health import Health, Limits, ServiceDown
 from xling_tasks.models.rounds import Call
 from xling_tasks.unanswered import failed, refused
@@ -177,6 +178,21 @@ def test_retry_after_is_honoured(faulty):
     answers = generate(lm, requests_of(lm, map(str, range(7, 11))))  # none is drawn twice
     assert not any(map(failed, answers)) and server.stats()["faults"]["429"] > 0
     assert time.monotonic() - began >= 1.0
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ([{"type": "text", "text": "Y"}, {"type": "output_text", "text": "es"}], "Yes"),
+        ([{"text": "Yes"}], "Yes"),
+        ([{"type": "reasoning", "text": "No?"}, {"type": "text", "text": "Yes"}], "Yes"),
+        ([{"type": "thinking", "thinking": "No?"}, {"type": "text", "text": "Yes"}], "Yes"),
+        ([{"type": "reasoning_text", "text": "No?"}], ""),
+        (["Yes", None, {"type": "text", "text": 3}], ""),
+    ],
+)
+def test_of_a_reply_in_parts_the_words_count(parts, said):
+    assert read_body({"choices": [{"message": {"content": parts}}]}).text == said
 
 
 def test_a_failure_is_told_from_an_empty_answer_and_a_refusal(serve, monkeypatch):

@@ -15,7 +15,7 @@ from xling_metrics.stats.shares import mcnemar_mid_p
 from xling_tasks.cli import main
 from xling_tasks.criteria import Panel
 from xling_tasks.languages import LANGUAGES
-from xling_tasks.outcomes import REMEDIES, TIED, UNJUDGED
+from xling_tasks.outcomes import EMPTY, HELD_BACK, REMEDIES, TIED, UNJUDGED, UNREAD
 from xling_tasks.report.data import read_models
 from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Options
@@ -400,6 +400,21 @@ def test_ties_of_log_likelihoods_are_not_told_as_replies(tmp_path):
     french = conclusions(write_run(tmp_path / "m", named))["m", "fr", "acc"]
     assert french.verdict == "cannot_tell" and french.unread == 30 and french.estimate is None
     assert french.next == REMEDIES[TIED]
+
+
+@pytest.mark.parametrize(
+    ("rate", "why"), [("empty_rate_t0.0", EMPTY), ("refused_rate", HELD_BACK), ("k", UNREAD)]
+)
+def test_what_to_do_about_answers_that_are_not_there(tmp_path, rate, why):
+    """Who asks again for the answer alone, or has a model read, reads no empty text."""
+    rows = [
+        {"doc": {"question_id": f"q{i}"}, "resps": [], "macro_f1_t0.0": [[i % 2, None]],
+         "unknown_rate_t0.0": [1, 1]} for i in range(30)
+    ]  # fmt: skip
+    scores = {"macro_f1_t0.0": None, "unknown_rate_t0.0": 1.0, rate: 0.9}
+    task = task_of(scores, rows, record=PLAIN, better=UP)
+    run = write_run(tmp_path / "m", {V + code: task for code in ("en", "es")})
+    assert conclusions(run)["m", "es", "macro_f1"].next == REMEDIES[why]
 
 
 def test_a_judge_that_cannot_be_read_is_not_told_as_replies_of_the_model(tmp_path):

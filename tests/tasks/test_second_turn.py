@@ -45,6 +45,12 @@ class Hesitant:
         return Model()
 
 
+def test_thinking_without_an_end_is_said_where_a_word_is_read(run, caplog):
+    model = Hesitant(lambda context: "<think>Let me see. Is it", None)
+    run(VERDICTS, model=model, limit=2, metadata={"temperatures": [0.0]})
+    assert "10 of 10 replies end within the model's thinking, before any answer" in caplog.text
+
+
 @pytest.mark.parametrize("chat", [False, True])
 def test_letters_are_asked_for_again_and_stand_beside_the_score(run, chat):
     model = Hesitant(lambda context: "It could be A or B.", lambda context: "A")

@@ -22,6 +22,7 @@ from xling_tasks.harness.watch import Watch
 from xling_tasks.lm.part import Part, changed_answers, hook_key
 from xling_tasks.lm.service import Service
 from xling_tasks.log import log, warn_once
+from xling_tasks.models.failures import in_words
 from xling_tasks.models.health import ServiceDown
 from xling_tasks.models.rounds import own_transport
 from xling_tasks.replies.journal import Journal, Kept, Place, key_of_request
@@ -337,11 +338,11 @@ class Journaled:
         if not self.complete:
             return
         self._let_go()
-        again = sum(part.failed for part in self.parts.values())
+        again = sum((part.failed for part in self.parts.values()), Counter[str]())
         if again:
             log.warning(
-                "%d requests to the model under test failed and are unscored. %s",
-                again, self.kept_line(),
+                "%d requests to the model under test failed (%s) and are unscored. %s",
+                again.total(), in_words(again), self.kept_line(),
             )  # fmt: skip
 
     def conclude(self) -> None:

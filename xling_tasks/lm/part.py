@@ -28,7 +28,7 @@ class Part:
         for item, key in zip(instances, keys, strict=True):
             self.allowed[key] += item.repeats
         self.scored = self.looked_through = False
-        self.failed = 0
+        self.failed = Counter[str]()  # by reason
 
     @property
     def there(self) -> int:
@@ -59,7 +59,7 @@ class Part:
             again: Whether the journal has it already, but otherwise.
         """
         if failed(reply):
-            self.failed += 1
+            self.failed[reply.reason] += 1
             if again and self.journal is not None:
                 self.journal.forget(place)
             return

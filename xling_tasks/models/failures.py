@@ -73,6 +73,8 @@ _FILTERED = re.compile(
     r"refused|blocked|sensitive|image_safety",
     re.I,
 )
+_SAID = (None, "text", "output_text")
+"""Kinds of parts of a message that are the model's words; others are thoughts, tools, pictures."""
 _CUT = {"length", "max_tokens", "max_output_tokens"}
 
 
@@ -124,8 +126,9 @@ def _said(content: Any, finish: Any, message: Mapping[str, Any]) -> Reply:
     if _FILTERED.fullmatch(finish):
         return Reply("", REFUSED, f"finish reason {finish}")
     if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
-        content = "".join(part for part in parts if isinstance(part, str))
+        parts = [part for part in content if isinstance(part, Mapping)]
+        texts = [part.get("text") for part in parts if part.get("type") in _SAID]
+        content = "".join(text for text in texts if isinstance(text, str))
     if content is None:
         if finish in _CUT or _thought(message):
             return Reply("", EMPTY, "nothing but thinking")

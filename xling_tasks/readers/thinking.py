@@ -87,11 +87,6 @@ def _alone(codes: Sequence[str], thought: str, rest: str) -> bool:
     return any(c in thought.casefold() and c not in rest.casefold() for c in codes)
 
 
-def holds_thinking(reply: str) -> bool:
-    """Whether there is any."""
-    return without_thinking(reply) != reply
-
-
 def _after_channels(text: str) -> str | None:
     final = 0
     for match in _FINAL_CHANNEL.finditer(text):

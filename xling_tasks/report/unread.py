@@ -15,6 +15,8 @@ from xling_metrics.stats.odds import AtOdds, share_at_odds, tilted
 
 from xling_tasks.criteria import panel_of
 from xling_tasks.outcomes import (
+    EMPTY,
+    HELD_BACK,
     NOT_MEASURED,
     OF_A_JUDGE,
     RATES,
@@ -27,6 +29,10 @@ from xling_tasks.outcomes import (
 from xling_tasks.report.columns import Column
 from xling_tasks.report.data import Task
 from xling_tasks.report.outcomes import silent
+
+_ABSENT = {EMPTY: ("empty_rate",), HELD_BACK: ("refused_rate",)}
+"""Answers that are not there, where the rates of unread replies count them too; of letters an
+empty one is wrong, and not unread."""
 
 _OF_LABELS = ("contradictory", "more_comprehensive")
 
@@ -96,12 +102,14 @@ def _why(task: Task, name: str) -> str:
     kinds = Counter(own for own in task.outcomes.get(code, ()) if own and own in NOT_MEASURED)
     if kinds:
         return kinds.most_common(1)[0][0]
-    rates = {kind: 0.0 for kind in RATES}
+    absent = _ABSENT if name in task.unread else {HELD_BACK: _ABSENT[HELD_BACK]}
+    rates = {kind: 0.0 for kind in (*RATES, *absent)}
     for own, score in task.scores.items():
         panel, language = panel_of(task.place, own)
-        for kind, names in RATES.items():
+        for kind, names in {**RATES, **absent}.items():
             if language == code and panel.metric in names:
                 rates[kind] = max(rates[kind], score or 0.0)
+    rates[UNREAD] -= sum(rates[kind] for kind in absent)
     return max(rates, key=rates.__getitem__) if any(rates.values()) else UNREAD
 
 

@@ -28,7 +28,7 @@ from xling_tasks.log import log
 from xling_tasks.log_filter import clean_saved_results
 from xling_tasks.logs.answers import noting
 from xling_tasks.models.failures import told
-from xling_tasks.readers.thinking import holds_thinking
+from xling_tasks.readers.thinking import without_thinking
 from xling_tasks.replies.folder import cache_folder
 from xling_tasks.scorers.answered import replies_of, unanswered_again
 from xling_tasks.secrets import remember
@@ -311,19 +311,28 @@ class XlingTask(ScoredTask):
         journaled.scored(str(self.config.task))
 
     def _say_thinking(self) -> None:
-        """Warn where the texts to be scored hold what a reasoning model thought."""
-        marked = sum(
-            holds_thinking(str(reply))  # a failed call is unlike every text, its own too
+        """Warn where texts to be scored hold a model's thinking, or where it has no end."""
+        replies = [
+            str(reply)  # a failed call is unlike every text, its own too
             for instance in self.instances
             if instance.request_type == "generate_until"
             for reply in instance.resps
-        )
+        ]
+        told = [(reply, without_thinking(reply)) for reply in replies]
+        marked = sum(reply != rest for reply, rest in told)
+        unfinished = sum(rest is None for _, rest in told)
         if marked and self.scores_texts:
             log.warning(
                 "%s: %d answers hold the model's thinking (<think>), which is scored as if it were "
                 "the answer. Have it removed: think_end_token=... in --model_args of hf and vllm, "
                 "or the server's reasoning parser.",
                 self.config.task, marked,
+            )  # fmt: skip
+        elif unfinished:
+            log.warning(
+                "%s: %d of %d replies end within the model's thinking, before any answer. Give it "
+                "more room (--gen_kwargs max_gen_toks=...), or switch its thinking off.",
+                self.config.task, unfinished, len(replies),
             )  # fmt: skip
 
     def score(self) -> None:
