@@ -25,7 +25,7 @@ def scored(task: str, questions: int, seconds: float) -> None:
 _INCOMPLETE = {
     "failed_rate": "failed and are unscored",
     "refused_rate": "were held back by a content filter",
-    "empty_rate": "are empty (a model that thinks first needs more room: --gen_kwargs max_gen_toks=)",
+    "empty_rate": "are empty (a model that thinks first needs more room: max_gen_toks)",
     "judge_failed_rate": "were not judged",
     "translation_failed_rate": "were not translated",
 }
