@@ -145,6 +145,7 @@ def test_path_is_a_folder_of_task_files(capsys):
             "Did you mean 'temperatures'",
         ),
         (["data", "--metadata", "{bad"], "not valid JSON"),
+        (["data", "--metadata", "data_dir=nobody-has-it"], "there is no such file or folder"),
         (["data", "--metadata", "word"], "expected JSON or key=value"),
         (
             ["cost", "--tasks", "x", "--limit", "two"],

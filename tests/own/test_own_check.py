@@ -14,6 +14,13 @@ from xling_tasks.data.own import columns
 from xling_tasks.data.own.load import load
 
 
+def test_one_language_alone_has_nothing_to_be_compared_with(tmp_path, capsys):
+    for code, said in (("en", "English alone: there is nothing"), ("pt", "no English: there is")):
+        rows = [{"id": 1, f"question_{code}": FEW[0][f"question_{code}"]}]
+        assert main(["data", "check", str(write_csv(tmp_path / f"{code}.csv", rows))]) == 0
+        assert said in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("ending", ["csv", "xlsx", "parquet", "jsonl"])
 @pytest.mark.parametrize("shape", [[], ["--long"]], ids=["wide", "long"])
 def test_the_example_is_read_without_a_remark(tmp_path, capsys, ending, shape):

@@ -154,6 +154,8 @@ def test_a_missing_file_a_folder_and_no_setting_say_what_to_do(tmp_path):
     for value in ("Latn", {"dag": "Runic"}, {"dag!": "Latn"}, {"dag": {"x": 1}}, 3):
         with pytest.raises(SettingError, match="scripts"):
             Settings.parse({"scripts": value}, {})
+    with pytest.raises(SettingError, match="such as .*dag.*, got 'Latn'"):
+        Settings.parse({"scripts": "Latn"}, {})
 
 
 def test_a_dataset_is_named_after_the_file_and_never_as_one_of_ours():

@@ -151,6 +151,25 @@ def test_limit_is_whole_questions(run):
     assert len(results["samples"][C + "en"]) == 3
 
 
+@pytest.mark.parametrize(
+    ("task", "say"),
+    [
+        ("xlinghealth_verifiability_demo_es", "xling_own_"),
+        ("mmedbench_mcqa_demo_es", "xling_own_"),
+        ("xling_information", "prompts_file="),
+    ],
+)
+def test_data_that_is_named_and_not_read_is_said(run, tmp_path, caplog, task, say):
+    (tmp_path / "mine.csv").write_text("question_en\nIs it?\n")
+    settings = {"data_dir": str(tmp_path / "mine.csv")}
+    run(task, limit=1, metadata=settings)
+    (line,) = [own for own in caplog.messages if "mine.csv is not read" in own]
+    assert "bundled" in line and say in line
+    caplog.clear()
+    run(task, limit=1)
+    assert "is not read" not in caplog.text
+
+
 def test_misspelt_setting_and_unknown_setting_are_refused_in_a_run(run):
     with pytest.raises(SettingError, match="Did you mean 'temperatures'"):
         run(V + "en", metadata={"temperature": [0.0]})

@@ -14,6 +14,7 @@ from xling_tasks.data import mmedbench as mmedbench_data
 from xling_tasks.data import xlinghealth as xlinghealth_data
 from xling_tasks.data.prompt_sets import STATUSES, load_prompts, statuses
 from xling_tasks.data.records import MMEDBENCH, PROMPT_SETS, XLINGHEALTH
+from xling_tasks.data.sources import refuse_missing
 from xling_tasks.errors import DataError
 from xling_tasks.settings import Settings
 
@@ -21,6 +22,7 @@ from xling_tasks.settings import Settings
 def data(options: argparse.Namespace) -> str:
     """`xling data`: every dataset with licence, counts and unusable rows per language."""
     settings = Settings.parse(read_metadata(options.metadata), {})
+    refuse_missing(settings.data_dir)
     rows: list[dict[str, Any]] = []
     problems: list[str] = []
     for key, licence, load in counted_datasets(settings):

@@ -34,7 +34,12 @@ from xling_tasks.scorers.answered import replies_of, unanswered_again
 from xling_tasks.secrets import remember
 from xling_tasks.settings import Settings
 from xling_tasks.tasks import said, saving
-from xling_tasks.tasks.before_run import check_before_run, check_data, check_read
+from xling_tasks.tasks.before_run import (
+    check_before_run,
+    check_data,
+    check_read,
+    warn_of_unread_data,
+)
 from xling_tasks.tasks.requests import Request, SideRequest, with_seeds
 from xling_tasks.tasks.scored import ScoredTask
 from xling_tasks.tasks.second import SecondOpinion
@@ -132,6 +137,7 @@ class XlingTask(ScoredTask):
                 f"{self.config.task}: no question of {self.record.title} is usable in "
                 f"{self.language!r} ({why}); {self.what_to_do}"
             )
+        warn_of_unread_data(self.record, self.provenance, self.settings)
         self.dataset = {"test": Docs(docs)}
 
     @abstractmethod

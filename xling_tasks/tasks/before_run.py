@@ -17,6 +17,7 @@ from typing import Any
 import yaml
 from lm_eval.api.task import TaskConfig
 
+from xling_tasks.data.records import DatasetRecord
 from xling_tasks.data.there import check_there
 from xling_tasks.discovery import task_folder
 from xling_tasks.errors import SettingError, did_you_mean
@@ -100,6 +101,24 @@ def check_data(manager: Any, tasks: Any, settings: Settings) -> None:
     places = {name: getattr(index[name], "yaml_path", None) for name in sorted(known)}
     names = tuple(name for name, path in places.items() if path and folder in path.parents)
     _check_once(names, settings.data_dir, settings.dataset, id(manager))
+
+
+def warn_of_unread_data(
+    record: DatasetRecord, provenance: Mapping[str, Any], settings: Settings
+) -> None:
+    """Say where a user names data, and a task asks what is bundled all the same.
+
+    Args:
+        record: What the task is about.
+        provenance: Where its data came from.
+        settings: Its settings.
+    """
+    named = {"data_dir": settings.data_dir, "dataset": settings.dataset}
+    if provenance.get("kind") != "bundled" or not any(named.values()):
+        return
+    own = "prompts_file=FILE names others" if record.n_small else "`xling_own_*` ask your questions"
+    shown = ", ".join(f"{key}={value}" for key, value in named.items() if value)
+    warn_once(f"{record.title}: the bundled texts are asked, and {shown} is not read; {own}")
 
 
 @functools.lru_cache(maxsize=8)

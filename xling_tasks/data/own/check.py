@@ -174,6 +174,8 @@ def odd(data: OwnData) -> Iterator[str]:
         yield f"columns that are not used: {', '.join(data.columns.unused)}"
     if "en" not in data.tongues:
         yield f"no English: there is nothing to compare with; {_english_of(data)}"
+    elif len(data.tongues) == 1:
+        yield "English alone: there is nothing to compare it with; add another language"
     for code, own in data.tongues.items():
         if unseen := not_checked(code, scripts_that_decide(data, code)):
             yield f"{own.name}: langid does not know it as it is written here, so {unseen}"

@@ -94,7 +94,7 @@ def stated_scripts(key: str, value: object) -> dict[str, tuple[str, str]]:
     Raises:
         SettingError: Naming the language whose entry is wrong.
     """
-    if isinstance(value, str):
+    if isinstance(value, str) and ":" in value:
         pairs = [item.partition(":") for item in value.strip(" {}").split("+")]
         value = {code.strip(" '\""): script.strip(" '\"") for code, _, script in pairs}
     if not isinstance(value, Mapping):
