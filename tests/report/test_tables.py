@@ -770,6 +770,14 @@ def test_nothing_differs_between_equal_runs(tmp_path):
     assert differences(report_of(*folders)) == []
 
 
+def test_a_run_that_only_generated_says_so_and_blames_no_setting(tmp_path):
+    codes = ("en", "es", "zh", "hi")
+    tasks = {f"xlinghealth_correctness_liveqa_{c}": task({"bypass": 999}) for c in codes}
+    said = "\n".join(differences(report_of(write(tmp_path / "a", tasks, model="a"))))
+    assert "a only generated answers (--predict_only) in en, es, zh, hi; `lm_eval --model" in said
+    assert "without a judge" not in said
+
+
 def test_differences_name_model_task_and_setting(tmp_path):
     codes = ("en", "es", "zh", "hi")
     first = {f"xlinghealth_correctness_liveqa_{c}": correctness([MORE, LESS]) for c in codes}

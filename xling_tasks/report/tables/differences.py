@@ -21,6 +21,9 @@ from xling_tasks.report.unread import measured
 
 _VERSIONS = ("lm_eval's version", "xling-tasks' version")
 
+_GENERATED = "bypass"
+"""The harness's metric of a task that was only generated."""
+
 _TOLD_BY = {"topic_seeds": "seeds", "greedy_repeats": "k", "prompts.translate.digest": "translator"}
 """The field of signatures that a setting changes, where its name is another."""
 
@@ -42,6 +45,7 @@ FLAGS = {
     "one_text": "Many answers are one and the same text",
     "unjudged": "No judge was set: whether answers are right was not measured",
     "unmeasured": "Not measured, as a setting was missing: {}",
+    "generated": "Answers were generated and not scored (--predict_only)",
     "limited": "Only a part of the questions was run",
     "guessing": "English may be no better than guessing",
     "missing": "Languages are missing",
@@ -91,6 +95,7 @@ def remarks_of(report: Report) -> list[Difference]:
             "unread": _outcomes(tasks, NOT_MEASURED),
             "one_text": _one_text(tasks),
             unmeasured: _unmeasured(criterion, tasks),
+            "generated": _generated(tasks),
             "questions": _unlike_questions(criterion, tasks),
             "between_languages": _between_languages(tasks),
             "between_models": _between_models(tasks),
@@ -121,10 +126,24 @@ def _unmeasured(criterion: str, tasks: Tasks) -> Iterator[str]:
     """Models that ran without what a criterion's endpoints need."""
     needs = CRITERIA[criterion].needs
     for name, own in tasks.items():
-        others = [task for task in own if task.place.language != ENGLISH] or own
+        scored = [task for task in own if _GENERATED not in task.scores]
+        others = [task for task in scored if task.place.language != ENGLISH] or scored
         kinds = {item.meaning for task in others for item in task.endpoints.values()}
-        if needs and not kinds - {SERVED}:
+        if needs and others and not kinds - {SERVED}:
             yield f"{name} ran without {needs}"
+
+
+def _generated(tasks: Tasks) -> Iterator[str]:
+    sentence = (
+        "{} only generated answers (--predict_only) in {}; `lm_eval --model xling_replay "
+        "--model_args path=OUT` with the same tasks scores them"
+    )
+
+    def parts(task: Task) -> Iterator[str]:
+        if _GENERATED in task.scores:
+            yield task.place.language or "all languages"
+
+    return _of_each(tasks, sentence, parts)
 
 
 def _apart(report: Report, criterion: str, dataset: str) -> Iterator[str]:
