@@ -19,6 +19,7 @@ from xling_tasks.outcomes import EMPTY, HELD_BACK, REMEDIES, TIED, UNJUDGED, UNR
 from xling_tasks.report.data import read_models
 from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Options
+from xling_tasks.report.sentences import sentence
 from xling_tasks.report.unlike import made_unlike
 
 C = "xlinghealth_correctness_liveqa_"
@@ -415,6 +416,18 @@ def test_what_to_do_about_answers_that_are_not_there(tmp_path, rate, why):
     task = task_of(scores, rows, record=PLAIN, better=UP)
     run = write_run(tmp_path / "m", {V + code: task for code in ("en", "es")})
     assert conclusions(run)["m", "es", "macro_f1"].next == REMEDIES[why]
+
+
+def test_where_hardly_a_reply_is_read_more_questions_are_not_what_is_lacking(tmp_path):
+    few, all_read = verdicts(1, 8, (0.95, 0.95)), verdicts(1, 8, (0, 0))
+    run = write_run(tmp_path / "m", {V + "en": all_read, V + "es": few})
+    item = conclusions(run)["m", "es", "macro_f1"]
+    assert 0 < item.n < 6 and "questions were read" in item.reason and item.next == REMEDIES[UNREAD]
+    assert f"replies not read: {item.unread} in Spanish)" in sentence(item)
+    few = verdicts(1, 3, (0, 0))
+    run = write_run(tmp_path / "n", {V + "en": few, V + "es": few})
+    item = conclusions(run)["n", "es", "macro_f1"]
+    assert item.next == "ask more questions" and "not read" not in sentence(item)
 
 
 def test_a_judge_that_cannot_be_read_is_not_told_as_replies_of_the_model(tmp_path):

@@ -125,7 +125,7 @@ def _not_measured(item: Conclusion, case: Case) -> dict[str, Any]:
             "next": REMEDIES.get(case.why, "run it over the same questions in both"),
         }
     if item.n:
-        return {"reason": "too few questions for an interval", "next": "ask more questions"}
+        return _too_few(item, case, "for an interval")
     return {"reason": "no samples were logged", "next": "run it again with --log_samples"}
 
 
@@ -286,8 +286,15 @@ def _unsure(item: Conclusion, case: Case, *, shown: bool, same_read: bool) -> di
     if apart and item.p_holm is not None and item.p_holm >= ALPHA and (item.p or 1.0) < ALPHA:
         return {"reason": LEANS, "next": more_questions(item)}
     if item.n < FEWEST or item.detectable is None or item.detectable >= 1:
-        return {"reason": "too few questions to show any difference", "next": "ask more questions"}
+        return _too_few(item, case, "to show any difference")
     return {"reason": TOO_FEW, "next": more_questions(item)}
+
+
+def _too_few(item: Conclusion, case: Case, goal: str) -> dict[str, Any]:
+    """Few were asked; or few were read of those, and so it would be of more."""
+    if max(case.unread) > item.n:
+        return {"reason": f"too few questions were read {goal}", "next": REMEDIES[case.why]}
+    return {"reason": f"too few questions {goal}", "next": "ask more questions"}
 
 
 NO_LESS = "no less is shared than by two English answers"

@@ -124,6 +124,8 @@ def measured(item: Conclusion) -> str:
     notes = [_difference(item) if item.recalls is None else score]
     if not _counted(item) and item.n:
         notes.append(f"{item.n:,} questions")
+    if item.recalls is not None and item.verdict == "cannot_tell":
+        notes.append(_not_read(item))
     if item.judge_error_in_interval:
         people = "which are taken as true"
         if item.people_error_in_interval:
@@ -162,6 +164,14 @@ def _recognised(item: Conclusion) -> str:
         f"{own_right} of 100 right ones as right and {own_wrong} of 100 wrong ones as wrong; in "
         f"English {right} and {wrong}"
     )
+
+
+def _not_read(item: Conclusion) -> str:
+    """How many replies two shares of what was read leave out, where the verdict does not say it."""
+    sides = {language_name(item.language): item.unread, "English": item.unread_english}
+    left = ", ".join(f"{count:,} in {name}" for name, count in sides.items() if count)
+    said = not left or item.reason in (HIDDEN, DIFFERENT)
+    return "" if said else f"replies not read: {left}"
 
 
 def share_in_words(item: Conclusion) -> bool:
