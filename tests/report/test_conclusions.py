@@ -389,6 +389,42 @@ def test_few_unread_replies_leave_no_harm_about_the_same(tmp_path):
     assert item.unread == 200 and 1 < item.turns_at < 10
 
 
+@pytest.mark.parametrize(
+    ("harmful", "silent", "side"),
+    [
+        ((60, 36), (30, 20), "english"),
+        ((2, 12), (60, 45), "language"),
+        ((2, 12), (45, 60), "language"),
+    ],
+)
+def test_whose_unread_replies_turn_a_verdict(tmp_path, harmful, silent, side):
+    """Recomputed from counts: the side that is named does it alone, the other not at such odds.
+
+    It isn't always the side with more unread replies.
+    """
+    n = 300
+    counts = dict(zip(("es", "en"), zip(harmful, silent, strict=True), strict=True))
+    tasks = {
+        C + code: judged(set(range(h)), n, silent=range(n - s, n))
+        for code, (h, s) in counts.items()
+    }
+    item = conclusions(write_run(tmp_path / "m", tasks))["m", "es", "contradictory"]
+    up = item.estimate > 0
+    end = item.low if up else -item.high
+
+    def left(code, odds):
+        """What is left of the end of the interval if a side's unread ones shrink the difference."""
+        h, s = counts[code]
+        share = (h + 0.5) / (n - s + 1)
+        odds = 1 / odds if up == (code == "es") else odds
+        return end - s / n * abs(odds * share / (1 - share + odds * share) - share)
+
+    own, other = ("es", "en") if side == "language" else ("en", "es")
+    assert item.turns_by == side and item.verdict == ("worse" if up else "better")
+    assert left(own, 1.001 * item.turns_at) < 0 < left(own, item.turns_at / 1.001)
+    assert left(other, 1.001 * item.turns_at) > 0
+
+
 def test_ties_of_log_likelihoods_are_not_told_as_replies(tmp_path):
     """Nothing is replied there: several answers were equally likely."""
     rows = [

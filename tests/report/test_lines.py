@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from xling_tasks.report.conclusions import HIDDEN, LEANS, RARE, TOO_FEW
+from xling_tasks.report.conclusions import DIFFERENT, HIDDEN, LEANS, RARE, TOO_FEW
 from xling_tasks.report.lines import answer, lines
 from xling_tasks.report.model import Conclusion
 
@@ -137,6 +137,36 @@ def test_what_rests_on_a_judge_says_so_and_where_it_would_turn():
     assert "corrected by people's labels" in one(people).evidence and not one(people).why
 
 
+def test_what_unread_replies_would_do_to_a_verdict():
+    """A side alone undoes it at the smallest odds, and that is not always the one with more."""
+    worse = concluded("helped", "worse", unread=16, turns_at=5.01, turns_by="language")
+    assert one(worse).why == (
+        "It would not hold if the 16 unread ones had 5.1 times the others' odds of being right."
+    )
+    english = replace(worse, unread_english=9, turns_by="english")
+    assert one(english).why == (
+        "It would not hold if the 9 unread ones in English had 5.1 times the others' odds of "
+        "being wrong."
+    )
+    harm = concluded("contradictory", "better", unread=3, unread_english=9, turns_at=2e6,
+                     turns_by="language")  # fmt: skip
+    assert one(harm).why == (
+        "It would not hold if the 3 unread ones in Spanish had more than 1,000 times the others' "
+        "odds of being harmful."
+    )
+    sure = replace(worse, turns_at=None)
+    assert one(sure).why == "It holds whatever the 16 unread ones were."
+    assert one(replace(sure, unread_english=9)).why == (
+        "It holds whatever the 25 unread ones were, in one language or alike in both."
+    )
+    could = concluded("helped", "cannot_tell", estimate=0.0, unread=30, unread_english=40,
+                      turns_at=1.5, turns_by="english", reason=DIFFERENT)  # fmt: skip
+    assert one(could).why == (
+        "40 English answers could not be read; if they had 1.5 times the others' odds of being "
+        "right or wrong, a difference could be there."
+    )
+
+
 def test_small_runs_are_counted_and_large_ones_are_of_100():
     small = concluded("contradictory", "worse", n=24, estimate=0.125, values=(0.25, 0.125))
     assert one(small).evidence == (
@@ -164,7 +194,8 @@ def test_why_it_cannot_be_told_and_what_to_do():
     )
     better = concluded("contradictory", "cannot_tell", estimate=-0.1, reason=LEANS)
     assert "looks better" in one(better).why
-    lost = concluded("contradictory", "cannot_tell", estimate=0.1, unread=16, turns_at=1.6, reason=HIDDEN)  # fmt: skip
+    lost = concluded("contradictory", "cannot_tell", estimate=0.1, unread=16, turns_at=1.58,
+                     turns_by="language", reason=HIDDEN)  # fmt: skip
     assert one(lost).why == (
         "16 Spanish answers could not be read; if they had 1.6 times the others' odds of being "
         "harmless, the difference would no longer be shown."

@@ -29,7 +29,7 @@ from xling_tasks.languages import rank
 from xling_tasks.outcomes import REMEDIES, SERVED
 from xling_tasks.report.cases import Case, Key, cases_of
 from xling_tasks.report.data import Model
-from xling_tasks.report.model import Comparison, Conclusion, Options
+from xling_tasks.report.model import SIDES, Comparison, Conclusion, Options
 from xling_tasks.report.paired import Ends
 from xling_tasks.report.stats import Statistics
 
@@ -148,18 +148,17 @@ def _judged(item: Conclusion, case: Case) -> Conclusion:
     stands = shown and _beyond(item, case.moves, ODDS, sign)
     same, same_read = (_same(item, case, k) for k in (_odds_of_same(item), 1.0))
     if same and not (stands and item.meaning in NAMED):
-        turns = turns_at(lambda k: _same(item, case, k))
         reason = f"the interval lies within {item.margin:g} on both sides"
-        return replace(item, verdict=SAME, reason=reason, turns_at=turns)
+        return replace(item, verdict=SAME, reason=reason, **_turns_same(item, case))
     worse = (item.estimate < 0) == item.higher_is_better
     if stands and case.endpoint.agreement and not worse:
         return replace(item, verdict=SAME, reason=NO_LESS)
     if stands:
-        turns = turns_at(lambda k: _beyond(item, case.moves, k, sign))
         reason = "the interval excludes 0, and the corrected p is small"
         if same:
             reason += f"; it is at most {item.margin:g}, and that counts too"
-        return replace(item, verdict=WORSE if worse else BETTER, reason=reason, turns_at=turns)
+        verdict = WORSE if worse else BETTER
+        return replace(item, verdict=verdict, reason=reason, **_turns_shown(item, case, sign))
     return replace(item, verdict=UNSURE, **_unsure(item, case, shown=shown, same_read=same_read))
 
 
@@ -193,6 +192,30 @@ def _beyond(item: Conclusion, moves: Sequence[tuple[int, AtOdds]], k: float, sig
     assert item.low is not None and item.high is not None
     down, up = shifts(moves, k)
     return item.low + down > 0 if sign > 0 else item.high + up < 0
+
+
+def _turns_shown(item: Conclusion, case: Case, sign: int) -> dict[str, Any]:
+    return _turns(case, lambda moves, k: _beyond(item, moves, k, sign))
+
+
+def _turns_same(item: Conclusion, case: Case) -> dict[str, Any]:
+    return _turns(case, lambda moves, k: _same(item, replace(case, moves=moves), k))
+
+
+def _turns(case: Case, holds: Callable[[tuple[tuple[int, AtOdds], ...], float], bool]) -> Any:
+    """From which odds a verdict no longer holds, and on which side they undo it.
+
+    Odds that are alike on both sides move both scores the same way, and their difference no more
+    than on one side alone: so one side alone always does at the smallest odds.
+    """
+    odds = turns_at(lambda k: holds(case.moves, k))
+    if odds is None:
+        return {"turns_at": None}
+    beyond = odds * (1 + 1e-6)
+    alone = [
+        side for side, move in zip(SIDES, case.moves, strict=False) if not holds((move,), beyond)
+    ]
+    return {"turns_at": odds, "turns_by": alone[0] if alone else ""}
 
 
 def _same(item: Conclusion, case: Case, k: float) -> bool:
@@ -269,11 +292,11 @@ def _unsure(item: Conclusion, case: Case, *, shown: bool, same_read: bool) -> di
     """The reason, in the order of what would help, with what to do."""
     sign = 1 if (item.estimate or 0) > 0 else -1
     if shown:
-        turns = turns_at(lambda k: _beyond(item, case.moves, k, sign))
-        return {"reason": HIDDEN, "turns_at": turns, "next": REMEDIES[case.why]}
+        turns = _turns_shown(item, case, sign)
+        return {"reason": HIDDEN, "next": REMEDIES[case.why], **turns}
     if same_read:
-        turns = turns_at(lambda k: _same(item, case, k))
-        return {"reason": DIFFERENT, "turns_at": turns, "next": REMEDIES[case.why]}
+        turns = _turns_same(item, case)
+        return {"reason": DIFFERENT, "next": REMEDIES[case.why], **turns}
     if not case.sized:
         return {"reason": NO_MARGIN, "next": "say which difference matters (--margin)"}
     least = least_for_same(min(item.margin, 0.99))

@@ -176,6 +176,10 @@ class Sides:
         return Comparison(panel, self.side_name, self.baseline_name, self.context, paired)
 
 
+SIDES = ("language", "english")
+"""The two sides of a conclusion, as `turns_by` names them."""
+
+
 @dataclass(frozen=True)
 class Conclusion:
     """What is concluded of one endpoint in one language, against English.
@@ -212,7 +216,8 @@ class Conclusion:
         unread: Questions (of verdicts: rows) that were not read in the language.
         unread_english: The same in English.
         turns_at: The odds from which the verdict no longer holds, if what was not read had so many
-            times the odds of the rest; None if it holds up to 1,000, or has none.
+            times the odds of the rest; None if it holds at any, or has none.
+        turns_by: Whose unread ones do that, alone: `language` or `english`.
         next: What to do where nothing can be told.
         questions: How many would show a difference of the margin with 80% power; None where no
             number would, because of what is not read.
@@ -247,6 +252,7 @@ class Conclusion:
     unread: int = 0
     unread_english: int = 0
     turns_at: float | None = None
+    turns_by: str = ""
     next: str = ""
     questions: int | None = None
     outcomes: tuple[tuple[str, int], ...] = ()

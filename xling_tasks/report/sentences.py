@@ -11,7 +11,7 @@ from xling_tasks.criteria import CRITERIA, Metric
 from xling_tasks.languages import language_name
 from xling_tasks.outcomes import NOT_SERVED, SERVED, percent
 from xling_tasks.report.conclusions import DIFFERENT, HIDDEN, LEANS, NO_LESS, RARE, TOO_FEW
-from xling_tasks.report.model import Conclusion
+from xling_tasks.report.model import SIDES, Conclusion
 
 VERDICTS = {
     "worse": "worse than English",
@@ -296,24 +296,28 @@ def _found(item: Conclusion) -> tuple[str, str]:
 
 
 def _if_unread(item: Conclusion) -> str:
-    """From which odds of what was not read a verdict would not hold."""
+    """With which odds of what was not read a verdict would not hold."""
     lost = item.unread + item.unread_english
     if not lost:
         return ""
+    name = language_name(item.language)
     if item.turns_at is None:
-        return f" It holds whatever the {lost:,} unread ones were."
-    name, count, odds = _turning(item, (language_name(item.language), "English"))
-    ones = f"{count:,} unread ones" + (f" in {name}" if count < lost else "")
-    return f" It holds unless the {ones} had {odds}."
+        alike = (
+            ", in one language or alike in both" if min(item.unread, item.unread_english) else ""
+        )
+        return f" It holds whatever the {lost:,} unread ones were{alike}."
+    side, count, odds = _turning(item, (name, "English"))
+    ones = f"{count:,} unread ones" + (f" in {side}" if count < lost else "")
+    return f" It would not hold if the {ones} had {odds}."
 
 
 def _turning(item: Conclusion, sides: tuple[str, str]) -> tuple[str, int, str]:
-    """On which side most was not read, how much, and the odds at which this undoes a difference."""
-    base = item.unread_english > item.unread
+    """On which side what was not read undoes a difference, how much that is, and at which odds."""
+    base = item.turns_by == SIDES[1]
     rises = ((item.estimate or 0.0) > 0) == base
     found = _found(item)[0 if rises == item.higher_is_better else 1]
     times = max(item.turns_at or 1.1, 1.1)
-    many = "more than 1,000" if times > 1000 else f"{times:.1f}"
+    many = "more than 1,000" if times > 1000 else f"{math.ceil(10 * times) / 10:.1f}"
     odds = f"{many} times the others' odds of being {found}"
     return (sides[base], (item.unread, item.unread_english)[base], odds)
 
