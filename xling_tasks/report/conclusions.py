@@ -202,7 +202,9 @@ def _turns_same(item: Conclusion, case: Case) -> dict[str, Any]:
     return _turns(case, lambda moves, k: _same(item, replace(case, moves=moves), k))
 
 
-def _turns(case: Case, holds: Callable[[tuple[tuple[int, AtOdds], ...], float], bool]) -> Any:
+def _turns(
+    case: Case, holds: Callable[[tuple[tuple[int, AtOdds], ...], float], bool]
+) -> dict[str, Any]:
     """From which odds a verdict no longer holds, and on which side they undo it.
 
     Odds that are alike on both sides move both scores the same way, and their difference no more
