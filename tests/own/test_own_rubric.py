@@ -377,7 +377,7 @@ def test_turns_that_contradict_one_another_are_refused(tmp_path):
     assert "images and lists of parts are not asked" in said(turns(content=[{"text": "a"}]))
     assert "no conversation has a text in each of its turns" in said(turns(content=None))
     # The same text twice is one; a language that lacks a turn is named.
-    assert said(turns(content="a", content_en="a")) == ""
+    assert said(turns(content="a", content_en="a", content_sw="b")) == ""
     part = conversation("a")
     del part["prompt"][0]["content_es"]
     assert "no question in Spanish: question a" in said(part)

@@ -46,7 +46,7 @@ def recorded(signatures=(), **more):
         "signatures": dict(signatures),
     }
     for key, value in more.items():
-        metadata[key] = {**metadata[key], **value} if isinstance(value, dict) else value
+        metadata[key] = {**metadata.get(key, {}), **value} if isinstance(value, dict) else value
     return metadata
 
 
@@ -768,6 +768,17 @@ def test_nothing_differs_between_equal_runs(tmp_path):
     tasks = {f"xlinghealth_correctness_liveqa_{c}": correctness([MORE, LESS]) for c in codes}
     folders = [write(tmp_path / name, tasks, model=name) for name in "ab"]
     assert differences(report_of(*folders)) == []
+
+
+def test_answers_that_may_be_cut_off_are_told_by_language(tmp_path):
+    cut = {"en": [0, 4], "es": [3, 4]}
+    tasks = {
+        f"xlinghealth_correctness_liveqa_{c}": correctness([MORE, LESS], cut={c: cut[c]})
+        for c in cut
+    }
+    said = "\n".join(differences(report_of(write(tmp_path / "a", tasks, model="a"))))
+    assert "a, answers as long as max_gen_toks allows, perhaps cut off: Spanish 3 of 4" in said
+    assert "English 0" not in said
 
 
 def test_a_run_that_only_generated_says_so_and_blames_no_setting(tmp_path):

@@ -40,6 +40,7 @@ from xling_tasks.tasks.before_run import (
     check_read,
     warn_of_unread_data,
 )
+from xling_tasks.tasks.cut import cut_answers
 from xling_tasks.tasks.requests import Request, SideRequest, with_seeds
 from xling_tasks.tasks.scored import ScoredTask
 from xling_tasks.tasks.second import SecondOpinion
@@ -90,6 +91,7 @@ class XlingTask(ScoredTask):
         self._unanswered: Counter[tuple[str, str]] = Counter()
         self._outcomes: dict[str, dict[str, int]] = {}
         self._gaps = False
+        self._cut: dict[str, list[int]] = {}
         self._recorded: dict[str, Any] = {}
         self._second: dict[str, SecondOpinion] = {}
         self.untemplated = None
@@ -297,6 +299,9 @@ class XlingTask(ScoredTask):
         self.__dict__.pop("_bookkeeping", None)
         saving.save_all()
         self._say_thinking()
+        if self.scores_texts and self.generates:
+            asked = ((own, self._languages_of(own[0].doc)) for own in self.by_document())
+            self._cut = cut_answers(str(self.config.task), asked)
         if self.config.filter_list is None:
             for instance in self.instances:
                 single = instance.repeats == 1
@@ -340,6 +345,11 @@ class XlingTask(ScoredTask):
                 "more room (--gen_kwargs max_gen_toks=...), or switch its thinking off.",
                 self.config.task, unfinished, len(replies),
             )  # fmt: skip
+
+    def _languages_of(self, doc: dict[str, Any]) -> list[str]:
+        """The languages of a document's prompts."""
+        units = ((part, view) for part, own in self.units(doc) for view in part.views(own))
+        return [str(view.get("language", part.language)) for part, view in units]
 
     def score(self) -> None:
         """Batched scoring over all replies (translate, encode, judge); nothing by default."""

@@ -57,6 +57,7 @@ class ScoredTask(ConfigurableTask):  # type: ignore[misc]
     _unanswered: Counter[tuple[str, str]]
     _outcomes: dict[str, dict[str, int]]
     _recorded: dict[str, Any]
+    _cut: dict[str, list[int]]
     _gaps: bool
     untemplated: dict[str, str] | None
 
@@ -209,6 +210,7 @@ class ScoredTask(ConfigurableTask):  # type: ignore[misc]
             "about": self.about(signatures),
             **({"fence_codes": self.fences.kind} if self.coded else {}),
             **({"outcomes": self._outcomes} if self._outcomes else {}),
+            **({"cut": self._cut} if self._cut else {}),
             **({"bookkeeping": self._recorded} if self._recorded else {}),
             **({"unanswered": by_role(self._unanswered)} if self._unanswered else {}),
             **({} if replay is None else {"replay": replay.origin(str(self.config.task))}),

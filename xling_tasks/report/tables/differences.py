@@ -46,6 +46,7 @@ FLAGS = {
     "unjudged": "No judge was set: whether answers are right was not measured",
     "unmeasured": "Not measured, as a setting was missing: {}",
     "generated": "Answers were generated and not scored (--predict_only)",
+    "cut": "Answers may be cut off (max_gen_toks)",
     "limited": "Only a part of the questions was run",
     "guessing": "English may be no better than guessing",
     "missing": "Languages are missing",
@@ -94,6 +95,7 @@ def remarks_of(report: Report) -> list[Difference]:
             "apart": _apart(report, criterion, dataset),
             "unread": _outcomes(tasks, NOT_MEASURED),
             "one_text": _one_text(tasks),
+            "cut": _cut(tasks),
             unmeasured: _unmeasured(criterion, tasks),
             "generated": _generated(tasks),
             "questions": _unlike_questions(criterion, tasks),
@@ -179,6 +181,17 @@ def _one_text(tasks: Tasks) -> Iterator[str]:
             yield f"{language_name(code)} {said.times:,} of {said.asked:,} ('{said.text}')"
 
     return _of_each(tasks, "{} gives one and the same answer to many questions: {}", parts, "; ")
+
+
+def _cut(tasks: Tasks) -> Iterator[str]:
+    """Answers that ended where they had to, as the same room may make of one language alone."""
+
+    def parts(task: Task) -> Iterator[str]:
+        for code, (cut, asked) in (task.results.xling.get("cut") or {}).items():
+            if cut and code in task_languages(task):
+                yield f"{language_name(code)} {cut:,} of {asked:,}"
+
+    return _of_each(tasks, "{}, answers as long as max_gen_toks allows, perhaps cut off: {}", parts)
 
 
 def _of_each(
