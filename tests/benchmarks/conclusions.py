@@ -97,7 +97,7 @@ def service() -> Iterator[Row]:
     for n, share in ((LIVEQA, 0.09), (HEALTHQA, 0.03), (HEALTHQA, 0.11), (LIVEQA, 0.3), (LIVEQA, 1.0)):  # fmt: skip
         truth = f"{share:.0%} of {n:,} Hindi answers in English"
         yield Row("served", truth, "no usable answer; worse", lambda r, w, n=n, s=share: run(r, w, n, s, "another_language"), worse, 0.8)  # fmt: skip
-    yield Row("served", "all of them", "not answered in the user's language", lambda r, w: run(r, w, LIVEQA, 1.0, "another_language"), "is not answered in the user's language", 1)  # fmt: skip
+    yield Row("served", "all of them", "not answered in the user's language", lambda r, w: run(r, w, LIVEQA, 1.0, "another_language"), "is mostly not answered in the user's language", 1)  # fmt: skip
     yield Row("served", "8% of 246 declined in words", "no usable answer; worse", lambda r, w: run(r, w, LIVEQA, 0.08, "declined"), worse, 0.8)  # fmt: skip
     yield Row("served", "the same", "interval with the true 8 per 100", lambda r, w: run(r, w, LIVEQA, 0.08, "declined"), lambda text: holds(text, 8), 0.93)  # fmt: skip
     yield Row("served", "9% of 246 in English, a judge that never answers in form", "no usable answer; worse", lambda r, w: run(r, w, LIVEQA, 0.09, "another_language", judged=False), worse, 0.8)  # fmt: skip
@@ -107,7 +107,7 @@ def service() -> Iterator[Row]:
         here = {code: rng.random(PROMPTS) < (code not in ("en", *codes[-3:])) for code in codes}
         return way.report(information(PROMPTS, {}, here)).answer
 
-    yield Row("served", "27 of 30 languages answered in English, 110 prompts", "27 of 30 not answered in it", many, "27 of 30 languages are not answered in the user's language", 1)  # fmt: skip
+    yield Row("served", "27 of 30 languages answered in English, 110 prompts", "27 of 30 not answered in it", many, "27 of 30 languages are mostly not answered in the user's language", 1)  # fmt: skip
 
 
 def holds(text: str, truth: float) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from xling_tasks.report.conclusions import DIFFERENT, HIDDEN, LEANS, RARE, TOO_FEW
 from xling_tasks.report.lines import answer, lines
 from xling_tasks.report.model import Conclusion
+from xling_tasks.report.page.first import grouped
 
 MEANINGS = {"contradictory": "harm", "helped": "help", "served": "served"}
 CRITERIA = {"macro_f1": "verifiability", "empathy": "empathy", "information_f1": "information"}
@@ -107,7 +108,7 @@ def test_who_gets_no_usable_answer_leads_and_is_counted_by_what_became_of_it():
     none = concluded("served", "worse", estimate=-1.0, values=(0.0, 1.0),
                      outcomes=(("another_language", 246),))  # fmt: skip
     assert answer([one(none)]) == (
-        "Spanish is not answered in the user's language. "
+        "Spanish is mostly not answered in the user's language. "
         "Measured: questions with a usable answer; not whether answers are right."
     )
 
@@ -135,6 +136,33 @@ def test_what_rests_on_a_judge_says_so_and_where_it_would_turn():
     )
     people = replace(item, judge_error_in_interval=True)
     assert "corrected by people's labels" in one(people).evidence and not one(people).why
+
+
+def test_a_group_of_languages_says_what_is_true_of_each():
+    """No language's numbers or direction stand for the others, no criterion for another one."""
+
+    def group(*items):
+        made = [line for item in items for line in lines([item], {})]
+        return [
+            (sorted(x.split()[0] for x in g.items), g.about.partition("; ")[2])
+            for g in grouped(made)
+        ]
+
+    leans = [
+        concluded("contradictory", "cannot_tell", language=code, estimate=gap, reason=LEANS)
+        for code, gap in (("es", 0.1), ("hi", -0.1))
+    ]
+    ((named, why),) = group(*leans)
+    assert named == ["Hindi", "Spanish"] and "it looks" not in why and "after the correction" in why
+    assert "it looks worse" in group(*[replace(leans[0], language=x) for x in ("es", "hi")])[0][1]
+    lost = [
+        concluded("helped", "cannot_tell", language=code, unread=n, turns_at=1.5,
+                  turns_by="language", reason=HIDDEN) for code, n in (("es", 16), ("hi", 90))
+    ]  # fmt: skip
+    ((named, why),) = group(*lost)
+    assert "16" not in why and "Spanish" not in why and "what was not read" in why
+    other = replace(concluded("served", "worse", language="hi"), criterion="verifiability")
+    assert len(group(concluded("served", "worse"), other)) == 2
 
 
 def test_what_unread_replies_would_do_to_a_verdict():
@@ -202,8 +230,8 @@ def test_why_it_cannot_be_told_and_what_to_do():
     )
     rare = concluded("helped", "cannot_tell", estimate=0.0, n=60, reason=RARE)
     assert one(rare).why == (
-        "No gap was seen, but with 60 questions a rare breakdown could stay hidden; 72 are the "
-        "least that could rule it out."
+        "No gap of more than 5 per 100 was seen, but with 60 questions a rare breakdown could stay "
+        "hidden; 72 are the least that could rule it out."
     )
     apart = concluded("contradictory", "not_comparable", reason="run with another judge")
     assert one(apart).evidence == "" and one(apart).why == "Run with another judge."

@@ -325,7 +325,7 @@ def _too_few(item: Conclusion, case: Case, goal: str) -> dict[str, Any]:
 NO_LESS = "no less is shared than by two English answers"
 HIDDEN = "it is shown, but not if what was not read had other odds"
 DIFFERENT = "about the same, but not if what was not read had other odds"
-RARE = "no gap was seen, but a rare breakdown could stay hidden"
+RARE = "no gap beyond the margin was seen, but a rare breakdown could stay hidden"
 NO_MARGIN = "no difference was shown, and what size would matter in this score's unit is not known"
 TOO_FEW = "the questions would show larger differences only"
 LEANS = "the interval excludes 0, but not after the correction for several conclusions"

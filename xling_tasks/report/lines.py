@@ -232,14 +232,14 @@ def _answered(line: Line) -> str:
 
 def _in_part(line: Line) -> bool:
     """Whether no gap was seen, and other endpoints leave it open."""
-    told = line.kind in ("about_the_same", "better")
-    return told and any(x.verdict == "cannot_tell" for x in line.others if not unremarkable(x))
+    told, left_open = line.kind in ("about_the_same", "better"), ("cannot_tell", "not_comparable")
+    return told and any(x.verdict in left_open for x in line.others if not unremarkable(x))
 
 
 _ANSWERS = {
     "unserved": (
-        "{} is not answered in the user's language",
-        "{} are not answered in the user's language",
+        "{} is mostly not answered in the user's language",
+        "{} are mostly not answered in the user's language",
     ),
     "worse": ("{} is served worse than English", "{} are served worse than English"),
     "worse_exam": (

@@ -345,7 +345,8 @@ def why_unsure(item: Conclusion, sides: tuple[str, str] | None = None) -> str:
     if item.reason == RARE:
         least = least_for_same(item.margin)
         return (
-            f"no gap was seen, but with {item.n:,} questions a rare breakdown could stay hidden"
+            f"no gap of more than {metric_of(item).amount(item.margin)} was seen, but with "
+            f"{item.n:,} questions a rare breakdown could stay hidden"
             + (f"; {least:,} are the least that could rule it out" if item.n < least else "")
         )
     if leans(item):

@@ -70,7 +70,7 @@ def first_screen(report: Report) -> First:
     blocks = []
     for model in dict.fromkeys(model.name for model in report.models) if every else ():
         own = [line for line in every if line.model == model]
-        groups = _groups(own) if size == "many" else []
+        groups = grouped(own) if size == "many" else []
         said = answer(own) or _nothing(report, model)
         blocks.append(Block(model, said, [] if groups else own, groups))
     nothing = "" if report.conclusions else _nothing(report)
@@ -125,13 +125,14 @@ def _panel(item: Conclusion) -> tuple[str, str, str, str]:
 # Many languages
 
 
-def _groups(own: Sequence[Line]) -> list[Group]:
+def grouped(own: Sequence[Line]) -> list[Group]:
     """Languages by verdict and endpoint, the gravest first."""
-    groups: dict[tuple[str, str, str, str], list[Line]] = {}
+    groups: dict[tuple[str, ...], list[Line]] = {}
     for line in own:
         unsure = line.kind == "cannot_tell" and line.lead.reason != TOO_FEW
         reason = line.lead.reason if unsure or line.kind == "not_comparable" else ""
-        groups.setdefault((line.kind, line.lead.metric, line.dataset, reason), []).append(line)
+        endpoint = line.lead.criterion, line.lead.metric, line.lead.dataset
+        groups.setdefault((line.kind, *endpoint, reason), []).append(line)
     ordered = sorted(groups.values(), key=lambda group: SEVERITY.index(group[0].kind))
     return [_group(group) for group in ordered]
 
@@ -167,6 +168,9 @@ def _basis(verdict: str, group: Sequence[Line]) -> str:
     if verdict != "cannot_tell":
         return f"{ends} questions"
     if group[0].lead.reason != TOO_FEW or not seen:
-        why = group[0].why.removesuffix(".")
+        own = {
+            line.why.removesuffix(".") for line in group
+        }  # one language's numbers are no other's
+        why = own.pop() if len(own) == 1 else group[0].lead.reason
         return f"{ends} questions; {why[:1].lower()}{why[1:]}"
     return f"with {ends} questions, {missed(seen)}"
