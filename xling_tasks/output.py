@@ -52,14 +52,18 @@ def file_names(texts: Iterable[str]) -> list[str]:
     return names
 
 
-def refuse_file(path: Path) -> None:
+def refuse_file(path: Path, option: str = "--to ") -> None:
     """Refuse to write over a file.
+
+    Args:
+        path: The file.
+        option: What names it, for the message.
 
     Raises:
         DataError: If it is there.
     """
     if path.exists():
-        raise DataError(f"--to {path}: is there already; name a new file")
+        raise DataError(f"{option}{path}: is there already; name a new file")
 
 
 def refuse_others(folder: Path, own: str, what: str) -> None:
@@ -102,8 +106,12 @@ def refuse_files(folder: Path, names: Iterable[str]) -> None:
 
 
 @contextlib.contextmanager
-def writing(place: Path) -> Iterator[None]:
+def writing(place: Path, option: str = "--to ") -> Iterator[None]:
     """What goes wrong while a file, or a folder's files, are written is one line.
+
+    Args:
+        place: The file or folder.
+        option: What names it, for the message.
 
     Raises:
         DataError: Naming the file.
@@ -111,11 +119,11 @@ def writing(place: Path) -> Iterator[None]:
     try:
         yield
     except FileExistsError:
-        raise DataError(f"--to {place}: is there already; name a new file") from None
+        raise DataError(f"{option}{place}: is there already; name a new file") from None
     except OSError as error:
-        raise DataError(f"--to {error.filename or place}: {error.strerror or error}") from error
+        raise DataError(f"{option}{error.filename or place}: {error.strerror or error}") from error
     except UnicodeEncodeError as error:
-        raise DataError(f"--to {place}: {error}") from error
+        raise DataError(f"{option}{place}: {error}") from error
 
 
 @contextlib.contextmanager

@@ -33,7 +33,8 @@ def test_the_example_is_read_without_a_remark(tmp_path, capsys, ending, shape):
     assert "| xling_own_verifiability | 6  | 6  | 6  |" in shown
     assert "| xling_own_mcqa          | 0  | 0  | 0  |" in shown
     # It is never written over.
-    assert main(["data", "new", path]) == 2 and "is there already" in capsys.readouterr().err
+    assert main(["data", "new", path]) == 2
+    assert f"xling: {path}: is there already" in capsys.readouterr().err
 
 
 def checked(path, capsys, *more):

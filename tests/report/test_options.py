@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from xling_tasks.cli import main
@@ -34,3 +36,18 @@ def test_impossible_options_are_refused_before_anything_is_read(
     assert f"xling: {said}" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
     assert (tmp_path / "file").read_text(encoding="utf-8") == "kept"
+
+
+@pytest.mark.parametrize("command", ["report", "board", "view"])
+def test_a_folder_that_cannot_be_opened_is_not_left_out(capsys, tmp_path, monkeypatch, command):
+    locked, scandir = tmp_path / "out" / "of somebody else", os.scandir
+
+    def refusing(place="."):
+        if os.fspath(place) == str(locked):
+            raise PermissionError(13, "Permission denied", str(locked))
+        return scandir(place)
+
+    locked.mkdir(parents=True)
+    monkeypatch.setattr(os, "scandir", refusing)
+    assert main([command, str(tmp_path / "out")]) == 2
+    assert f"xling: {locked}: Permission denied; make it" in capsys.readouterr().err

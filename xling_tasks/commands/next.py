@@ -106,7 +106,7 @@ def run(options: argparse.Namespace) -> str:
         )
     decide(looks)
     open_ = [look for look in looks if not look.decided]
-    with writing(options.looks):
+    with writing(options.looks, "--looks "):
         kept = {**before, **{look.key: _as_kept(look) for look in looks}}
         options.looks.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     lines = [table([_row(look) for look in looks], digits=3), "", *_said(looks)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
@@ -243,6 +244,18 @@ def place_in(path: Path, task: str, record: Mapping[str, Any]) -> Place | None:
 
 
 def check_folder(out: Path, give: str = "the --output_path of lm_eval") -> None:
-    """Raise a DataError, with what to give, if it is no folder."""
+    """Raise a DataError, with what to give, if it is no folder, or one in it cannot be opened.
+
+    What lies in such a one would be missing without a word.
+    """
     if not out.is_dir():
         raise DataError(f"{out}: {no_such(out, 'folder')}; give {give}")
+
+    def refuse(error: OSError) -> None:
+        if isinstance(error, PermissionError):
+            raise DataError(
+                f"{error.filename}: {error.strerror}; make it readable, or move it away"
+            )
+
+    for _ in os.walk(out, onerror=refuse):
+        pass

@@ -39,8 +39,8 @@ def write(path: Path, content: Sequence[dict[str, str]]) -> None:
     ending = path.suffix.lower()
     if ending not in _WRITERS:
         raise DataError(f"{path}: name a file that ends in {', '.join(_WRITERS)}")
-    refuse_file(path)
-    with writing(path):
+    refuse_file(path, "")
+    with writing(path, ""):
         path.parent.mkdir(parents=True, exist_ok=True)
         _WRITERS[ending](path, content)
 
