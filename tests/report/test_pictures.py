@@ -16,7 +16,7 @@ from xling_tasks.report.pictures.all import pictures, summary
 from xling_tasks.report.pictures.drawing import WIDTH, Drawing
 from xling_tasks.report.pictures.style import LOOKS, css, ink_on, map_color, series_mark, short
 from xling_tasks.report.pictures.svg import Scale, clean
-from xling_tasks.report.pictures.words import number, questions
+from xling_tasks.report.pictures.words import Facet, Point, number, over_temperature, questions
 
 HOSTILE = 'a<b>&"c"$\\frac{x}$ </svg><script>alert(1)</script>\x00\n$y$ id="x'
 
@@ -410,3 +410,16 @@ def test_nothing_is_told_by_colour_alone():
         assert len({getattr(look, field) for look in LOOKS.values()}) == len(LOOKS)
     shapes = [re.search(r' d="([^"]+)"', str(series_mark(i)))[1] for i in range(8)]
     assert len(set(shapes)) == 8 and not {look.path for look in LOOKS.values()} & {*shapes[2:]}
+
+
+def test_what_a_picture_over_temperatures_says_is_true_between_its_ends_too():
+    def said(*values):
+        series = {str(i): {"hi": Point(value)} for i, value in enumerate(values)}
+        return over_temperature(Facet("", "", ("hi",), series), [i / 4 for i in range(len(values))])
+
+    assert said(0.5) == "values from 0.50 to 0.50"  # one temperature tells nothing of a change
+    up_and_down = "every language as high at its highest temperature as at its lowest"
+    assert said(0.5, 0.9, 0.5) == f"values from 0.50 to 0.90; {up_and_down}"
+    assert said(0.5, 0.9).endswith(
+        "Hindi (hi) from 0.50 at temperature 0 to 0.90 at temperature 0.25"
+    )

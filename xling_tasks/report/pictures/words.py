@@ -161,8 +161,10 @@ def over_temperature(facet: Facet, columns: Sequence[float]) -> str:
     values = [point.value for point in facet.points]
     scale = max(map(abs, values))
     span = f"values from {number(min(values), scale)} to {number(max(values), scale)}"
-    if t0 == t1 or first == last:
-        return f"{span}; no change with temperature"
+    if t0 == t1:
+        return span
+    if first == last:
+        return f"{span}; every language as high at its highest temperature as at its lowest"
     start, end = number(first, scale), number(last, scale)
     ends = f"from {start} at temperature {t0:g} to {end} at temperature {t1:g}"
     return f"{span}; largest change: {row_label(row)} {ends}"
