@@ -8,6 +8,7 @@ import html
 import itertools
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +20,10 @@ from sklearn.metrics import f1_score, roc_auc_score
 from xling_tasks.cli import parsed
 from xling_tasks.criteria import Panel
 from xling_tasks.errors import SettingError, XlingError
+from xling_tasks.report.cases import Case
 from xling_tasks.report.compare.numbers import Line, all_lines
 from xling_tasks.report.compare.pairs import Pair, one_model, paired, shared
-from xling_tasks.report.compare.verdicts import with_verdicts
+from xling_tasks.report.compare.verdicts import _fall, with_verdicts
 from xling_tasks.report.compare.words import in_words, shown, shown_p, summary
 from xling_tasks.report.conclusions import TOO_FEW
 from xling_tasks.report.data import read_models
@@ -553,7 +555,7 @@ CHANGE = "change 0.031, 95% interval 0.012 to 0.051, adjusted p 0.004"
         ({"verdict": "smaller", "kind": "gap", "base": -0.1, "value": -0.069},
          f"shortfall smaller (difference from English -0.100 in A and -0.069 in B, {CHANGE})"),
         ({"verdict": "levelled_down", "kind": "gap", "base": -0.1, "value": -0.069},
-         "levelled down: shortfall smaller because English is worse (difference from English "
+         "levelled down: shortfall smaller, but English is worse, and the language is not shown to be better (difference from English "
          f"-0.100 in A and -0.069 in B, {CHANGE})"),
     ],
 )  # fmt: skip
@@ -669,7 +671,7 @@ def test_the_shortfall_has_a_rule_of_its_own(tmp_path, a, b, between, fall):
     assert rows(content)["contradictory", "hi"]["verdict"] == between
     assert rows(content, "gap")["contradictory", "hi"]["verdict"] == fall
     if fall == "levelled_down":
-        said = "Levelled down: the shortfall is smaller because B's English is worse"
+        said = "Levelled down: the shortfall is smaller, but B's English is worse, and the language"
         assert said in content["summary"][0]
 
 
@@ -1153,11 +1155,15 @@ def test_real_runs_with_other_settings_are_refused(runs, logged, tmp_path):
 @pytest.mark.parametrize(
     ("b", "said"),
     [
-        ({"en": 70, "hi": 170, "es": 90}, ["B is not worse than A in any language."]),
+        (
+            {"en": 70, "hi": 170, "es": 90},
+            ["In Spanish, Hindi and English B is not worse than A by more than the margin."],
+        ),
         (
             {"en": 70, "hi": 70, "es": 190},
             [
-                "B is worse than A in Spanish; B is better than A in Hindi; B is not worse elsewhere.",
+                "B is worse than A in Spanish; B is better than A in Hindi; elsewhere B is not worse than "
+                "A by more than the margin.",
                 "The shortfall to English is larger in Spanish, smaller in Hindi.",
             ],
         ),
@@ -1179,7 +1185,9 @@ def test_the_answer_comes_first_on_page_terminal_and_markdown(tmp_path, b, said)
 
 def test_where_one_is_better_and_the_other_open(two, tmp_path):
     shown = shown_by(*two, "--to", tmp_path / "to").split("\n")
-    assert shown[1] == "B is better than A in Hindi; nothing is shown between A and B elsewhere."
+    assert shown[1] == (
+        "B is better than A in Hindi; elsewhere it is not shown that B is better or worse than A."
+    )
     assert shown[2:4] == [
         "Hindi: B is better than A (answers more complete than the expert's: 99 per 100, A 40).",
         "English: whether B is better or worse than A cannot be told.",
@@ -1192,7 +1200,7 @@ def test_where_nothing_is_shown_languages_alike_share_a_sentence(tmp_path):
         for name, own in (("a", (("en", 1), ("hi", 2))), ("b", (("en", 3), ("hi", 4))))
     )
     shown = shown_by(a, b, "--to", tmp_path / "to")
-    assert "Nothing is shown between A and B." in shown
+    assert "In Hindi and English it is not shown that B is better or worse than A." in shown
     assert "Hindi, English: whether B is better or worse than A cannot be told." in shown
 
 
@@ -1203,3 +1211,119 @@ def test_many_languages_stay_within_a_dozen_lines(tmp_path):
         tmp_path / "b", {code: n + 40 * (i % 3) for i, (code, n) in enumerate(hits.items())}
     )
     assert len(shown_by(a, b, "--to", tmp_path / "to").split("\n")) <= 12
+
+
+def helped(path, hits, n=690, prefix=C):
+    """Help in so many of n questions by language, or by (dataset's prefix, language)."""
+    keys = {key if isinstance(key, tuple) else (prefix, key): k for key, k in hits.items()}
+    return write(
+        path,
+        {
+            start + code: task({"more_comprehensive": binary(n, k)})
+            for (start, code), k in keys.items()
+        },
+    )
+
+
+def test_what_is_shown_of_one_language_is_said_of_no_other(tmp_path):
+    a, b = (labelled(tmp_path / name, {"en": hits}) for name, hits in (("a", 70), ("b", 70)))
+    assert compared(a, b)["answer"] == ["In English B is not worse than A by more than the margin."]
+    # One in a hundred is shown, and lies within the margin of 5.
+    a, b = (helped(tmp_path / name, {"en": hits}) for name, hits in (("c", 400), ("d", 390)))
+    content = compared(a, b)
+    assert rows(content)["more_comprehensive", "en"]["high"] < 0
+    assert content["answer"] == ["In English B is not worse than A by more than the margin."]
+
+
+def test_metrics_that_are_no_endpoints_conclude_nothing_and_blame_no_run(two):
+    tasks = {C + "en": task({"chrf": noisy(5), "more_comprehensive": noisy(6)})}
+    a, b = (write(folder / "more", tasks, args={"pretrained": "x"}) for folder in two)
+    assert compared(a, b, "--metrics", "chrf")["answer"][-1] == (
+        "Nothing can be concluded: nothing that is compared is an endpoint."
+    )
+
+
+def test_better_in_one_measure_is_told_from_better_as_far_as_can_be_told(tmp_path):
+    """More help in every case; of harm nothing, worse, and open, in three languages."""
+    harm = {"es": (60, 60), "hi": (60, 170), "zh": (60, 66), "en": (60, 60)}
+    for name, at in (("a", 0), ("b", 1)):
+        write(tmp_path / name, {
+            C + code: task(
+                {"contradictory": binary(690, hits[at])[:: -1 if at and code == "zh" else 1],
+                 "more_comprehensive": binary(690, 300 + 100 * at)[::-1]},
+                higher={"contradictory": False, "more_comprehensive": True})
+            for code, hits in harm.items()
+        })  # fmt: skip
+    found = compared(tmp_path / "a", tmp_path / "b")
+    assert {code: rows(found)["contradictory", code]["verdict"] for code in harm} == {
+        "es": "about_the_same", "hi": "worse", "zh": "cannot_tell", "en": "about_the_same",
+    }  # fmt: skip
+    assert found["answer"][0] == (
+        "B is worse than A in some measures and better in others in Hindi; B is better than A in "
+        "Spanish and English; B is better than A as far as it can be told in Chinese."
+    )
+
+
+def test_levelled_down_is_not_said_to_be_of_english_alone(tmp_path):
+    """English loses 20 of 690; the language gains more, which is not shown: 95 up, 70 down."""
+
+    def up_and_down(up, down):
+        return [1.0] * (300 - down) + [0.0] * down + [1.0] * up + [0.0] * (390 - up)
+
+    a = helped(tmp_path / "a", {"en": 500, "hi": 300})
+    b = write(tmp_path / "b", {
+        C + "en": task({"more_comprehensive": binary(690, 440)}),
+        C + "hi": task({"more_comprehensive": up_and_down(95, 70)}),
+    })  # fmt: skip
+    content = compared(a, b)
+    assert rows(content)["more_comprehensive", "hi"]["verdict"] == "cannot_tell"
+    assert rows(content, "gap")["more_comprehensive", "hi"]["verdict"] == "levelled_down"
+    said = " ".join([*content["answer"], *content["summary"]])
+    assert (
+        "because" not in said and "but B's English is worse, and the language is not shown" in said
+    )
+
+
+def test_the_same_measure_of_two_datasets_is_told_apart(tmp_path):
+    other = C.replace("demo", "liveqa")
+    a = helped(tmp_path / "a", {(C, "en"): 300, (other, "en"): 300})
+    b = helped(tmp_path / "b", {(C, "en"): 400, (other, "en"): 200})
+    said = compared(a, b)["summary"][0]
+    assert said == (
+        "English: B is worse than A (answers more complete than the expert's, LiveQA), and better "
+        "than A (answers more complete than the expert's, bundled sample)."
+    )
+
+
+def test_a_change_that_is_shown_is_not_said_to_be_chance():
+    """A's shortfall is hidden by what was not read; B's is smaller, and the change is shown."""
+    change = line(verdict="cannot_tell", kind="gap").said
+    change = replace(change, estimate=-0.1, low=-0.15, high=-0.05, n=690)
+    own = replace(change, next="ask again")
+    told = _fall(change, own, replace(own, verdict="worse"), Case(None, line().made))
+    assert told.verdict == "cannot_tell" and told.next == "ask again"
+    assert told.reason == "it changed, but A's is not shown"
+    back = replace(change, estimate=0.1, low=0.05, high=0.15)
+    told = _fall(back, replace(own, verdict="worse"), own, Case(None, line().made))
+    assert told.reason == "it changed, but B's is not shown"
+    maybe = replace(change, p_holm=0.2)
+    told = _fall(maybe, replace(own, verdict="worse"), own, Case(None, line().made))
+    assert told.reason == "the change may be chance"
+
+
+def test_more_sentences_than_a_terminal_has_room_for_stand_on_the_page(tmp_path):
+    """Seven languages, of each of which another thing is said."""
+    codes = ("en", "es", "hi", "zh", "fr", "de", "ja")
+    sides = []
+    for name, at in (("a", 0), ("b", 1)):
+        tasks = {}
+        for i, code in enumerate(codes):
+            values = {"contradictory": binary(690, 200 + at * 100 * (i % 3 - 1)),
+                      "more_comprehensive": binary(690, 300 + at * 100 * (i // 3 - 1))[::-1]}  # fmt: skip
+            higher = {"contradictory": False, "more_comprehensive": True}
+            tasks[C + code] = task(values, higher=higher)
+        sides.append(write(tmp_path / name, tasks))
+    shown = shown_by(*sides, "--to", tmp_path / "to").split("\n")
+    assert len(shown) <= 12 and shown[-2] == "What is said of other languages stands in the page."
+    page = html.unescape((tmp_path / "to" / "compare.html").read_text("utf-8"))
+    assert "By language (7)" in page

@@ -125,8 +125,8 @@ def _change(line: Line, a: Case, b: Case) -> Case:
     apart = "; ".join(f"{name}: {case.apart}" for name, case in (("A", a), ("B", b)) if case.apart)
     moves = (*b.moves, *((-sign, moved) for sign, moved in a.moves))
     unread = a.unread[0] + b.unread[0], a.unread[1] + b.unread[1]
-    why, sized = b.why or a.why, b.sized
-    return Case(b.endpoint, line.made, apart, moves=moves, unread=unread, why=why, sized=sized)
+    why = max(b, a, key=lambda case: sum(case.unread)).why
+    return Case(b.endpoint, line.made, apart, moves=moves, unread=unread, why=why, sized=b.sized)
 
 
 def _as_shortfall(item: Conclusion, case: Case, a: Conclusion, b: Conclusion) -> Conclusion:
@@ -164,6 +164,9 @@ def _fall(item: Conclusion, a: Conclusion, b: Conclusion, case: Case) -> Conclus
         return said if low > 0 else replace(item, reason=_HIDDEN, next=remedy)
     if WORSE not in (a.verdict, b.verdict):
         return replace(item, reason="neither model has a shortfall that is shown")
+    if real and not item.low <= 0 <= item.high:
+        name, larger = ("A", a) if item.high < 0 else ("B", b)
+        return replace(item, reason=f"it changed, but {name}'s is not shown", next=larger.next)
     return replace(item, reason="the change may be chance", next=more_questions(item))
 
 

@@ -23,7 +23,8 @@ _BETWEEN = {
 }  # fmt: skip
 _FALLS = {
     "smaller": "shortfall smaller", "larger": "shortfall larger",
-    "levelled_down": "levelled down: shortfall smaller because English is worse",
+    "levelled_down": "levelled down: shortfall smaller, but English is worse, and the language is "
+    "not shown to be better",
     "about_the_same": "shortfall about the same", "cannot_tell": "shortfall: cannot tell",
     "not_comparable": "shortfall not comparable",
 }  # fmt: skip
@@ -97,7 +98,8 @@ def language_name(code: str) -> str:
 _CHANGED = {
     "larger": "larger in {}",
     "smaller": "smaller in {}",
-    "levelled_down": "levelled down in {} (smaller only because B's English is worse)",
+    "levelled_down": "levelled down in {} (smaller, but B's English is worse, and the language is "
+    "not shown to be better)",
 }
 
 
@@ -123,7 +125,7 @@ def answers(lines: Sequence[Line], *, same: bool) -> list[str]:
     """Where B is better or worse than A, then where its shortfall changed; whether both are one."""
     own = _by_language(lines, "difference")
     if not own:
-        return ["Nothing can be concluded: no endpoint is in both runs."]
+        return ["Nothing can be concluded: nothing that is compared is an endpoint."]
     kinds: dict[str, list[str]] = {}
     for code, group in own.items():
         kinds.setdefault(_kind(group), []).append(code)
@@ -173,31 +175,32 @@ def _kind(group: Sequence[Line]) -> str:
     verdicts = _verdicts(group)
     if "worse" in verdicts:
         return "both" if "better" in verdicts else "worse"
-    if "better" in verdicts:
-        return "better"
     # Of every endpoint it is excluded that B is worse by more than the margin.
-    return "not_worse" if all(line.non_inferior for line in group) else "nothing"
+    safe = all(line.non_inferior for line in group)
+    if "better" in verdicts:
+        return "better" if safe else "in_part"
+    return "not_worse" if safe else "nothing"
+
+
+# The place comes first where it is denied: 'not in all languages' may be read as 'in some'.
+_KINDS = {
+    "worse": "B is worse than A {}",
+    "both": "B is worse than A in some measures and better in others {}",
+    "better": "B is better than A {}",
+    "in_part": "B is better than A as far as it can be told {}",
+    "not_worse": "{} B is not worse than A by more than the margin",
+    "nothing": "{} it is not shown that B is better or worse than A",
+}
 
 
 def _between(kinds: Mapping[str, Sequence[str]], of: int) -> list[str]:
-    def where(kind: str) -> str:
-        return names([language_name(code) for code in kinds[kind]], of)
-
-    said = []
-    if "worse" in kinds:
-        said.append(f"B is worse than A in {where('worse')}")
-    if "both" in kinds:
-        said.append(f"B is better in some measures and worse in others in {where('both')}")
-    if "better" in kinds:
-        said.append(f"B is better than A in {where('better')}")
-    rest = " elsewhere" if said else ""
-    if "nothing" in kinds:
-        shown = f"nothing is shown between A and B{rest}"
-        if "not_worse" in kinds:
-            shown += f", but that B is not worse in {where('not_worse')}"
-        return [*said, shown]
-    if "not_worse" in kinds:
-        said.append(f"B is not worse{rest}" if said else "B is not worse than A in any language")
+    """Where each is so; what is shown of the last languages is so of those not named."""
+    said: list[str] = []
+    there = [kind for kind in _KINDS if kind in kinds]
+    for kind in there:
+        rest = said and kind == there[-1] and kind in ("not_worse", "nothing")
+        where = names([language_name(code) for code in kinds[kind]], of)
+        said.append(_KINDS[kind].format("elsewhere" if rest else f"in {where}"))
     return said
 
 
@@ -207,7 +210,9 @@ def _falls(own: Mapping[str, Sequence[Line]]) -> list[str]:
         found = [code for code, group in own.items() if verdict in _verdicts(group)]
         if found:
             said.append(words.format(names([language_name(code) for code in found], len(own))))
-    return [_sentence([f"the shortfall to English is {', '.join(said)}"])] if said else []
+    several = any(len(_verdicts(group) & _CHANGED.keys()) > 1 for group in own.values())
+    start = "by measure, " if several else ""
+    return [_sentence([f"{start}the shortfall to English is {', '.join(said)}"])] if said else []
 
 
 def _sentence(parts: Sequence[str]) -> str:
@@ -261,7 +266,7 @@ def headline(own: Sequence[Line], *, counted: bool = False) -> str:
     text = f"{', and '.join(parts)}."
     if "levelled_down" in falls:
         text += (
-            " Levelled down: the shortfall is smaller because B's English is worse; the language "
+            " Levelled down: the shortfall is smaller, but B's English is worse, and the language "
             f"is not shown to be better ({_listed(falls['levelled_down'])})."
         )
     return text
@@ -275,11 +280,11 @@ def _titles(own: Sequence[Line], kind: str, *, counted: bool = False) -> dict[st
         if line.kind == kind and line.said is not None:
             heading = metric_of(line.said).heading
             title = heading[:1].lower() + heading[1:]
+            title += f", {dataset_title(line.panel.dataset)}" if several else ""
             if counted and (numbers := values_of(line.said)):
                 side, _, base = numbers.partition(" vs ")
                 unit = " per 100" if metric_of(line.said).per_100 else ""
-                of = f", {dataset_title(line.panel.dataset)}" if several else ""
-                title += f"{of}: {side}{unit}, A {base}"
+                title += f": {side}{unit}, A {base}"
             titles.setdefault(line.said.verdict, []).append(title)
     return titles
 
