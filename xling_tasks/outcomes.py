@@ -25,12 +25,13 @@ NOT_SERVED: Mapping[str, str] = {
 """Answers that are of no use to who asked, with their words."""
 
 CALL_FAILED, UNREAD, TOO_SHORT, TIED = "call_failed", "unread", "too_short", "tied"
+UNTRANSLATED = "translation_failed"
 UNFILTERED, UNJUDGED = "unfiltered", "unjudged"
 """A task's own filter found nothing, and it is not ours to ask again; a judge was not in form."""
 
 NOT_MEASURED: Mapping[str, str] = {
     CALL_FAILED: "the call failed",
-    "translation_failed": "not translated",
+    UNTRANSLATED: "not translated",
     "judge_failed": "the judge failed",
     "judge_silent": "without a label of the judge",
     UNREAD: "unread",
@@ -40,7 +41,7 @@ NOT_MEASURED: Mapping[str, str] = {
 
 REMEDIES: Mapping[str, str] = {
     CALL_FAILED: "start the same command once more, which makes failed calls again",
-    "translation_failed": "start the same command once more, or take another translator",
+    UNTRANSLATED: "set a translator, another one, or start the same command once more",
     "judge_failed": "start the same command once more, or take another judge",
     "judge_silent": "take another judge, or have people label what it left (`xling annotate`)",
     UNREAD: "ask again for the answer alone (`ask_again=true`), or have a model read (`reader`)",
@@ -56,7 +57,7 @@ REMEDIES: Mapping[str, str] = {
 
 RATES: Mapping[str, tuple[str, ...]] = {
     CALL_FAILED: ("failed_rate",),
-    "translation_failed": ("translation_failed_rate",),
+    UNTRANSLATED: ("translation_failed_rate",),
     "judge_failed": ("judge_failed_rate",),
     "judge_silent": ("no_response", "no_majority"),
     UNREAD: ("unscored", "unscored_rate", "unparsed_rate", "unknown_rate"),

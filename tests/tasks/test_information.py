@@ -266,6 +266,16 @@ def test_what_the_judge_does_not_say_is_unscored_and_counted(run, serve, tmp_pat
     assert scores["information_f1_family_romance,none"] is None
 
 
+def test_what_no_translator_translated_is_no_fault_of_the_judge(run, serve, tmp_path):
+    served = serve(scripted.reply)
+    rows = [{"id": "a", "en": "salt", "es": "sal"}]
+    metadata = {"judge": served.spec(), "translator": "none", "prompts_file": _file(tmp_path, rows)}
+    said = {"salt": "A is.", "sal": "La sal sube la presión de la sangre en muchas personas."}
+    found = run("xling_information", model=replies(said.__getitem__), metadata=metadata)
+    recorded = found["configs"]["xling_information"]["metadata"]["xling"]["outcomes"]
+    assert recorded == {"en": {"measured": 1}, "es": {"translation_failed": 1}}
+
+
 def test_thinking_in_answers_is_said(run, serve, tmp_path, caplog):
     served = serve(scripted.reply)
     rows = [{"id": "a", "en": "salt", "es": "sal"}]

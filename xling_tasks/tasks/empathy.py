@@ -29,6 +29,7 @@ class EmpathyTask(MultilingualTask):
     criterion = "empathy"
     prompt_name = "empathy"
     text_field = "post"
+    english_in = "profile"
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._classifier: EmpathyClassifier | None = None

@@ -84,6 +84,7 @@ class InformationTask(MultilingualTask):
     criterion = "information"
     prompt_name = "information"
     text_field = "prompt"
+    english_in = "n_claims"
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._judge: Backend | None = None

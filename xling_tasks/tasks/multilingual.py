@@ -24,6 +24,7 @@ from xling_tasks.harness.backends import replayed, sent_temperature
 from xling_tasks.harness.run import all_ranks, current
 from xling_tasks.languages import BRANCH_GROUPS, FAMILY_GROUPS, SCRIPT_GROUPS
 from xling_tasks.log import log, warn_once
+from xling_tasks.outcomes import UNREAD, UNTRANSLATED
 from xling_tasks.scorers.answered import replies_of
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.requests import Request
@@ -47,11 +48,12 @@ Key = tuple[str, tuple[str, ...]]
 class MultilingualTask(GreedyTask, TranslatedTask):
     """Base: documents have `question_id`, `category` and `text` by language.
 
-    A task defines `text_field` (the field of its prompt), `scored` (whether its evaluator is
-    there) and the scoring.
+    A task defines `text_field` (the field of its prompt), `english_in` (where its values have the
+    English that was compared), `scored` (whether its evaluator is there) and the scoring.
     """
 
     text_field: str
+    english_in: str
     data: PromptSet
 
     def __init__(self, config: Mapping[str, Any]) -> None:
@@ -258,6 +260,15 @@ class MultilingualTask(GreedyTask, TranslatedTask):
             values[f"langid_match_{code}"] = second.in_users_language(said)
             values |= second.values(said, f"_{code}")
         return values
+
+    def _outcomes_of(self, doc: dict[str, Any], values: Mapping[str, Any]) -> dict[str, str]:
+        """Also what was compared with nothing, as it has no English: no judge is to blame."""
+        found = super()._outcomes_of(doc, values)
+        for code, outcome in found.items():
+            record = values.get(f"{self.english_in}_{code}") or {}
+            if outcome == UNREAD and record.get("english", "") is None:
+                found[code] = UNTRANSLATED
+        return found
 
     def metrics_about_replies(self) -> list[Metric]:
         """Their metrics."""
