@@ -386,12 +386,75 @@ def test_a_sentence_per_language_counts_verdicts_and_names_who_is_behind_nobody(
     apart = run_of(tmp_path, "apart", {C + "es": correctness(0.05, 300, record=other)})
     content = made(tmp_path, *folders, apart)
     (spanish,) = [each["said"] for each in content["by_language"] if each["language"] == "es"]
-    assert spanish.endswith("on some measure, among those run alike; this was not shown of good.")
+    assert "with 2 of 3 models that have English, " in spanish
+    assert spanish.endswith("Of the 3 ranked models 2 were shown to be worse than another model on "
+                            "some measure, among those ranked together; this was not shown of good.")  # fmt: skip
     (model,) = [each for each in content["models"] if each["name"] == "apart"]
     assert [(m["title"], m["helpers"]) for m in model["made"]] == [
         ("Correctness, LiveQA", {"judge": ["gpt (k)"]})
     ]
     assert made(tmp_path, folders[0])["by_language"][0]["said"].endswith("1 of 1 model.")
+
+
+def two_measures(path, name, harm, helped, n=300):
+    """Spanish alone, with so many harmful and helpful answers of n."""
+    task = correctness(0.1, n)
+    for i, row in enumerate(task["rows"]):
+        row |= {"contradictory": float(i < harm), "more_comprehensive": float(i >= n - helped)}
+    for metric in ("contradictory", "more_comprehensive"):
+        task["scores"][metric] = sum(row[metric] for row in task["rows"]) / n
+    return run_of(path, name, {C + "es": task})
+
+
+def test_who_is_behind_somebody_is_said_of_ranked_models_alone(tmp_path):
+    """Each is ahead on another measure; a third one has no samples, so that it has no rank."""
+    folders = [two_measures(tmp_path, "a", 20, 20), two_measures(tmp_path, "b", 150, 150)]
+    (said,) = made(tmp_path, *folders)["by_language"]
+    assert said["said"] == (
+        "Spanish: Each of the 2 models was shown to be worse than another model on some measure."
+    )
+    silent = run_of(tmp_path, "c", {C + "es": {**correctness(0.1), "rows": []}})
+    (said,) = made(tmp_path, *folders, silent)["by_language"]
+    assert said["said"] == (
+        "Spanish: Each of the 2 ranked models was shown to be worse than another model on some "
+        "measure, among those ranked together."
+    )
+    (said,) = made(tmp_path, folders[0], silent)["by_language"]
+    assert said["said"].endswith(
+        "None is ranked: no two models that were run alike have scores with samples here."
+    )
+
+
+def test_models_that_never_met_are_not_said_to_be_too_alike(tmp_path):
+    """Two pairs with different tasks: each pair is ranked, and no one of all four."""
+    folders = [run_of(tmp_path, name, {C + "es": correctness(0.1)}) for name in "ab"]
+    folders += [run_of(tmp_path, name, {"xling_empathy": empathy({"es": 0.5})}) for name in "cd"]
+    content = made(tmp_path, *folders)
+    said = next(each["said"] for each in content["by_language"] if each["language"] == "es")
+    assert said.endswith(
+        "It is too uncertain to say which of these models is better, among those ranked together."
+    )
+
+
+def test_models_may_share_a_place_though_one_is_shown_to_be_better(tmp_path):
+    folders = [two_measures(tmp_path, name, harm, 100)
+               for name, harm in (("a", 20), ("b", 24), ("c", 28))]  # fmt: skip
+    content = made(tmp_path, *folders)
+    cells = cells_of(content, HARM, "es")
+    first, last = cells["a"], cells["c"]
+    assert first["worse"] == ["c"] and last["better"] == ["a"]
+    assert first["rank_high"] == last["rank_low"] == 2
+    assert "too uncertain to say which is better" not in content["about"][0]
+
+
+def test_versions_that_differ_between_models_are_told(tmp_path):
+    older = {**RECORD, "version": "0.1.0"}
+    folders = [run_of(tmp_path, "a", {C + "es": correctness(0.1)}),
+               run_of(tmp_path, "b", {C + "es": correctness(0.1, record=older)})]  # fmt: skip
+    assert (
+        "The models were run with several versions of xling-tasks (0.2.0: a; 0.1.0: b)"
+        in made(tmp_path, *folders)["notes"]
+    )
 
 
 ABOUT = "by: Ana (Enugu)\nsamples: https://huggingface.co/datasets/a/b\nprice: 0.5/2\npaid: 3.2\n"
@@ -492,6 +555,7 @@ def test_sorting_and_filtering(browser, ten):
     page.fill("#models", "")
     page.select_option("#verdict", "worse")
     worse = rows(page)
+    assert f"{len(worse)} of 10 models shown" in page.locator("#status").inner_text()
     assert 0 < len(worse) < 10 and all("worse than English" in row for row in worse)
     # Who answers in English serves nobody who asks in Hindi: worse, and the last.
     page.select_option("#endpoint", "correctness/liveqa/served")

@@ -175,7 +175,7 @@
 
   function matrixCell(endpoint, cell, scale) {
     const made = make("td");
-    if (!cell || !fits(cell)) return put(made, make("span", cell ? "\u00b7" : "not run", "soft small"));
+    if (!cell || !fits(cell)) return put(made, make("span", cell ? "\u00b7" : "not measured", "soft small"));
     const first = put(make("span", "", "value"), make("span", `${cell.shown} `), sign(cell));
     put(made, first, make("span", cell.interval_shown, "small"));
     if (cell.value !== null) put(made, picture(endpoint, cell, scale));
@@ -186,7 +186,7 @@
   function explained(endpoint, group) {
     const interval = `${Math.round(100 * page.level)}% interval`;
     const unit = endpoint.share ? "percent" : "score";
-    return `Value in ${unit}, its ${interval}, and the ranks that it can have among ${group.models.length} model${group.models.length === 1 ? "" : "s"}.`;
+    return `Value in ${unit}, its ${interval}, and the ranks that it can have among the models of this group that could be ranked there.`;
   }
 
   // One language: a row per model
@@ -250,7 +250,8 @@
   function said(cell) {
     const made = make("td", "", "said");
     const verdict = cell.verdict;
-    if (!verdict) return put(made, make("span", "no English answers to compare with", "small"));
+    const english = at(endpoints.get(cell.endpoint), cell.model, "en");
+    if (!verdict) return put(made, make("span", english ? "exploratory: nothing is concluded" : "no English answers to compare with", "small"));
     const marked = sign(cell);
     marked.lastElementChild.className = "";
     marked.lastElementChild.prepend(" ");
@@ -325,7 +326,7 @@
         put(place, make("h3", `Group ${group.number}: ${group.models.length} model${group.models.length === 1 ? "" : "s"} run alike`));
         for (const line of group.differs) put(place, make("p", line, "small"));
       }
-      count += modelsOf(endpoint, group).length;
+      count += state.language === ALL ? modelsOf(endpoint, group).length : table.querySelectorAll("tbody tr").length;
       put(place, table);
     }
     if (!count) put(place, make("p", "Nothing fits these choices."));

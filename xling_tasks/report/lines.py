@@ -205,7 +205,7 @@ def answer(own: Sequence[Line]) -> str:
     for kind, (one, several) in _ANSWERS.items():
         of_kind = [line for line in own if _answered(line) == kind]
         for part, more in ((False, ""), (True, " as far as it can be told")):
-            group = [line for line in of_kind if _in_part(line) == part]
+            group = [line for line in of_kind if in_part(line) == part]
             if group:
                 named = names([line.name for line in group], len(own))
                 said.append((several if len(group) > 1 else one).format(named) + more)
@@ -230,7 +230,7 @@ def _answered(line: Line) -> str:
     return line.kind_of_exam
 
 
-def _in_part(line: Line) -> bool:
+def in_part(line: Line) -> bool:
     """Whether no gap was seen, and other endpoints leave it open."""
     told, left_open = line.kind in ("about_the_same", "better"), ("cannot_tell", "not_comparable")
     return told and any(x.verdict in left_open for x in line.others if not unremarkable(x))

@@ -13,7 +13,7 @@ from xling_tasks.languages import in_order, language_name
 from xling_tasks.output import csv_text
 from xling_tasks.pages import texts
 from xling_tasks.report.board.model import Board, Square
-from xling_tasks.report.lines import about_the_judge, lines, listed
+from xling_tasks.report.lines import about_the_judge, in_part, lines, listed
 from xling_tasks.report.sentences import VERDICTS, sentence
 from xling_tasks.report.tables.grid import dataset_title
 from xling_tasks.secrets import publishable, publishable_text
@@ -180,54 +180,64 @@ _SAID = {
     "better_exam": "better in an exam of other questions",
 }
 """Verdicts, the gravest first; an exam of other questions may be harder itself."""
+_WORSE = ("worse", "worse_exam")
 
 
 def _by_language(squares: Sequence[Square]) -> list[dict[str, str]]:
     """A sentence per language; those where most models are shown to be worse come first."""
     concluded = [s.cell.conclusion for s in squares if s.cell.conclusion is not None]
-    kinds: dict[str, Counter[str]] = {}
+    kinds: dict[str, Counter[tuple[str, bool]]] = {}
     for line in lines(concluded, {}):
-        kinds.setdefault(line.language, Counter())[line.kind_of_exam] += 1
+        kinds.setdefault(line.language, Counter())[line.kind_of_exam, in_part(line)] += 1
 
     def share_worse(code: str) -> float:
         counts = kinds.get(code)
-        return (counts["worse"] + counts["worse_exam"]) / counts.total() if counts else -1.0
+        return sum(counts[kind, False] for kind in _WORSE) / counts.total() if counts else -1.0
 
     said = []
     for code in sorted(in_order({s.language for s in squares}), key=share_worse, reverse=True):
-        against = _against_english(kinds.get(code, Counter()))
-        between = _unbeaten([s for s in squares if s.language == code])
-        if text := f"{against} {between}".strip():
+        own = [square for square in squares if square.language == code]
+        against = _against_english(kinds.get(code, Counter()), len(_models(own)))
+        if text := f"{against} {_unbeaten(own)}".strip():
             said.append({"language": code, "said": f"{language_name(code)}: {text}"})
     return said
 
 
-def _against_english(kinds: Counter[str]) -> str:
-    counted = [(kinds[kind], said) for kind, said in _SAID.items() if kinds[kind]]
-    models = f" of {kinds.total()} model{'' if kinds.total() == 1 else 's'}"
-    told = (f"{said} with {n}{'' if i else models}" for i, (n, said) in enumerate(counted))
-    return f"{', '.join(told)}." if counted else ""
+def _models(squares: Sequence[Square]) -> list[str]:
+    return list(dict.fromkeys(square.model for square in squares))
+
+
+def _against_english(kinds: Counter[tuple[str, bool]], there: int) -> str:
+    """How many models, of those that are there with English, serve a language how."""
+    total = kinds.total()
+    told: list[str] = []
+    of = f" of {total} model{'' if total == 1 else 's'}"
+    of += " that have English" if total < there else ""
+    for kind, said in _SAID.items():
+        for part, more in ((False, ""), (True, ", as far as it can be told,")):
+            if n := kinds[kind, part]:
+                told.append(f"{said}{more} with {n}{'' if told else of}")
+    return f"{', '.join(told)}." if told else ""
 
 
 def _unbeaten(squares: Sequence[Square]) -> str:
     """Who is shown to be behind nobody, on any measure on which it is ranked."""
     ranked = [square for square in squares if square.rank.ranked]
-    models = dict.fromkeys(square.model for square in ranked)
-    if len({square.model for square in squares}) == 1:
+    models, there = _models(ranked), len(_models(squares))
+    if there == 1:
         return ""
     if not models:
-        return "None is ranked: no two models were run alike here with logged samples."
+        return "None is ranked: no two models that were run alike have scores with samples here."
     beaten = {s.model for s in ranked if s.rank.better}
     first = [model for model in models if model not in beaten]
+    # Not every model stands beside every other one, on every measure.
+    among = "" if {s.rank.ranked for s in ranked} == {there} else ", among those ranked together"
+    of = f"{len(models)} {'models' if len(models) == there else 'ranked models'}"
+    worse = f"shown to be worse than another model on some measure{among}"
     if not first:
-        return "Each model was shown to be worse than another model on some measure."
-    apart = len({(s.panel, s.group) for s in ranked}) > len({s.panel for s in ranked})
-    whole = not apart and len(models) == len({square.model for square in squares})
-    among = "" if whole else ", among those run alike"
+        return f"Each of the {of} was {worse}."
     if not beaten:
         return f"It is too uncertain to say which of these models is better{among}."
     named = listed(first) if len(first) <= _NAMED else f"the other {len(first)}"
-    return (
-        f"Of the {len(models)} models {len(beaten)} were shown to be worse than another model on "
-        f"some measure{among}; this was not shown of {named}."
-    )
+    were = "was" if len(beaten) == 1 else "were"
+    return f"Of the {of} {len(beaten)} {were} {worse}; this was not shown of {named}."
