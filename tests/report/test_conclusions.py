@@ -421,8 +421,47 @@ def test_whose_unread_replies_turn_a_verdict(tmp_path, harmful, silent, side):
 
     own, other = ("es", "en") if side == "language" else ("en", "es")
     assert item.turns_by == side and item.verdict == ("worse" if up else "better")
+    assert item.turns_up == (up == (side == "english"))
     assert left(own, 1.001 * item.turns_at) < 0 < left(own, item.turns_at / 1.001)
     assert left(other, 1.001 * item.turns_at) > 0
+
+
+def test_verdicts_may_turn_only_if_the_unread_of_both_languages_do(tmp_path):
+    """Macro F1 weighs two labels, so that odds alike in both can do more than in one alone."""
+    rows = {
+        "es": verdicts(1040, 100, (0.5, 0.7), right=0.9),
+        "en": verdicts(40, 100, (0.05, 0.05), right=0.7),
+    }
+    item = conclusions(write_run(tmp_path / "m", {V + c: t for c, t in rows.items()}))[
+        "m", "es", "macro_f1"
+    ]
+
+    def moved(code, k):
+        """Macro F1 with the replies that were not read, at k times the odds of right ones, or less."""
+        said = [tuple(row) for each in rows[code]["rows"] for row in each["macro_f1_t0.0"]]
+        right, wrong = (
+            [said.count((x, y)) for x, y in pairs] for pairs in (((1, 1), (0, 0)), ((1, 0), (0, 1)))
+        )
+
+        def macro(right, wrong):
+            return sum(2 * r / (2 * r + sum(wrong)) for r in right) / 2
+
+        filled = [list(right), list(wrong)]
+        for at, label in enumerate((1, 0)):
+            odds = k * (right[at] + 0.5) / (wrong[at] + 0.5)
+            lost = said.count((label, None))
+            filled[0][at] += lost * odds / (1 + odds)
+            filled[1][at] += lost / (1 + odds)
+        return macro(*filled) - macro(right, wrong)
+
+    assert item.turns_by == "both" and not item.turns_up and item.low > 0
+    for times, broken in ((1.001, True), (1 / 1.001, False)):
+        k = 1 / (item.turns_at * times)
+        assert (item.low + moved("es", k) - moved("en", k) < 0) == broken
+        for x in (k, 1 / k):
+            assert item.low + moved("es", x) > 0 and item.low - moved("en", x) > 0
+    assert sentence(item).startswith("Shown ready-made answers")
+    assert f"{item.unread + item.unread_english} answers could not be read" in sentence(item)
 
 
 def test_ties_of_log_likelihoods_are_not_told_as_replies(tmp_path):

@@ -167,17 +167,19 @@ def test_a_group_of_languages_says_what_is_true_of_each():
 
 def test_what_unread_replies_would_do_to_a_verdict():
     """A side alone undoes it at the smallest odds, and that is not always the one with more."""
-    worse = concluded("helped", "worse", unread=16, turns_at=5.01, turns_by="language")
+    worse = concluded(
+        "helped", "worse", unread=16, turns_at=5.01, turns_by="language", turns_up=True
+    )
     assert one(worse).why == (
         "It would not hold if the 16 unread ones had 5.1 times the others' odds of being right."
     )
-    english = replace(worse, unread_english=9, turns_by="english")
+    english = replace(worse, unread_english=9, turns_by="english", turns_up=False)
     assert one(english).why == (
         "It would not hold if the 9 unread ones in English had 5.1 times the others' odds of "
         "being wrong."
     )
     harm = concluded("contradictory", "better", unread=3, unread_english=9, turns_at=2e6,
-                     turns_by="language")  # fmt: skip
+                     turns_by="language", turns_up=True)  # fmt: skip
     assert one(harm).why == (
         "It would not hold if the 3 unread ones in Spanish had more than 1,000 times the others' "
         "odds of being harmful."
@@ -191,8 +193,11 @@ def test_what_unread_replies_would_do_to_a_verdict():
                       turns_at=1.5, turns_by="english", reason=DIFFERENT)  # fmt: skip
     assert one(could).why == (
         "40 English answers could not be read; if they had 1.5 times the others' odds of being "
-        "right or wrong, a difference could be there."
+        "wrong, a difference could be there."
     )
+    assert one(replace(could, turns_by="both")).why.startswith("70 answers could not be read; if")
+    both = replace(worse, unread_english=9, turns_by="both")
+    assert one(both).why.startswith("It would not hold if the 25 unread ones had 5.1 times")
 
 
 def test_small_runs_are_counted_and_large_ones_are_of_100():

@@ -37,6 +37,7 @@ WORSE, BETTER, SAME = "worse", "better", "about_the_same"
 UNSURE, APART = "cannot_tell", "not_comparable"
 VERDICTS = (WORSE, BETTER, SAME, UNSURE, APART)
 ALPHA = 0.05
+_BEYOND = 1 + 1e-6
 FEWEST = 6
 """Questions below which swaps cannot reach p = 0.05: of 5, all sides turned are 2 of 32."""
 SMALL = 30
@@ -205,19 +206,16 @@ def _turns_same(item: Conclusion, case: Case) -> dict[str, Any]:
 def _turns(
     case: Case, holds: Callable[[tuple[tuple[int, AtOdds], ...], float], bool]
 ) -> dict[str, Any]:
-    """From which odds a verdict no longer holds, and on which side they undo it.
-
-    Odds that are alike on both sides move both scores the same way, and their difference no more
-    than on one side alone: so one side alone always does at the smallest odds.
-    """
+    """From which odds a verdict no longer holds, on which side they undo it, and which way."""
     odds = turns_at(lambda k: holds(case.moves, k))
     if odds is None:
         return {"turns_at": None}
-    beyond = odds * (1 + 1e-6)
-    alone = [
-        side for side, move in zip(SIDES, case.moves, strict=False) if not holds((move,), beyond)
-    ]
-    return {"turns_at": odds, "turns_by": alone[0] if alone else ""}
+    for side, moves in zip(SIDES, (case.moves[:1], case.moves[1:2], case.moves), strict=True):
+        for k in (odds * _BEYOND, 1 / (odds * _BEYOND)):
+            moved = sum(sign * move(k) for sign, move in moves)
+            if not holds(((1, lambda _, moved=moved: moved),), odds):
+                return {"turns_at": odds, "turns_by": side, "turns_up": k > 1}
+    return {"turns_at": odds}
 
 
 def _same(item: Conclusion, case: Case, k: float) -> bool:

@@ -176,8 +176,8 @@ class Sides:
         return Comparison(panel, self.side_name, self.baseline_name, self.context, paired)
 
 
-SIDES = ("language", "english")
-"""The two sides of a conclusion, as `turns_by` names them."""
+SIDES = ("language", "english", "both")
+"""The sides of a conclusion, as `turns_by` names them."""
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,8 @@ class Conclusion:
         unread_english: The same in English.
         turns_at: The odds from which the verdict no longer holds, if what was not read had so many
             times the odds of the rest; None if it holds at any, or has none.
-        turns_by: Whose unread ones do that, alone: `language` or `english`.
+        turns_by: Whose unread ones do that at these odds: `language`, `english`, or `both` alike.
+        turns_up: Whether more of them would have to be what the metric counts; else fewer.
         next: What to do where nothing can be told.
         questions: How many would show a difference of the margin with 80% power; None where no
             number would, because of what is not read.
@@ -253,6 +254,7 @@ class Conclusion:
     unread_english: int = 0
     turns_at: float | None = None
     turns_by: str = ""
+    turns_up: bool = False
     next: str = ""
     questions: int | None = None
     outcomes: tuple[tuple[str, int], ...] = ()

@@ -312,25 +312,23 @@ def _if_unread(item: Conclusion) -> str:
 
 
 def _turning(item: Conclusion, sides: tuple[str, str]) -> tuple[str, int, str]:
-    """On which side what was not read undoes a difference, how much that is, and at which odds."""
-    base = item.turns_by == SIDES[1]
-    rises = ((item.estimate or 0.0) > 0) == base
-    found = _found(item)[0 if rises == item.higher_is_better else 1]
+    """Whose unread replies undo a verdict (of both: ''), how many these are, and at which odds."""
+    counts = item.unread, item.unread_english, item.unread + item.unread_english
+    at = SIDES.index(item.turns_by or SIDES[-1])
+    found = _found(item)[0 if item.turns_up == item.higher_is_better else 1]
     times = max(item.turns_at or 1.1, 1.1)
     many = "more than 1,000" if times > 1000 else f"{math.ceil(10 * times) / 10:.1f}"
-    odds = f"{many} times the others' odds of being {found}"
-    return (sides[base], (item.unread, item.unread_english)[base], odds)
+    return (*sides, "")[at], counts[at], f"{many} times the others' odds of being {found}"
 
 
 def _could_turn(item: Conclusion, sides: tuple[str, str] | None) -> str:
     """What unread replies could do to a difference, or to its absence."""
-    own = sides or (language_name(item.language), "English")
-    name, count, odds = _turning(item, own)
+    name, count, odds = _turning(item, sides or (language_name(item.language), "English"))
     told = "the difference would no longer be shown"
     if item.reason == DIFFERENT:
-        odds = f"{odds.rpartition(' of being ')[0]} of being {' or '.join(_found(item))}"
         told = "a difference could be there"
-    return f"{count:,} {name} answers could not be read; if they had {odds}, {told}"
+    whose = f"{name} answers" if name else "answers"
+    return f"{count:,} {whose} could not be read; if they had {odds}, {told}"
 
 
 def why_unsure(item: Conclusion, sides: tuple[str, str] | None = None) -> str:
