@@ -9,6 +9,7 @@ cases of one family changes its verdicts: neither other models nor other dataset
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -212,10 +213,14 @@ def _turns(
         return {"turns_at": None}
     for side, moves in zip(SIDES, (case.moves[:1], case.moves[1:2], case.moves), strict=True):
         for k in (odds * _BEYOND, 1 / (odds * _BEYOND)):
-            moved = sum(sign * move(k) for sign, move in moves)
-            if not holds(((1, lambda _, moved=moved: moved),), odds):
+            moved: float = sum(sign * move(k) for sign, move in moves)
+            if not holds(((1, functools.partial(_always, moved)),), odds):
                 return {"turns_at": odds, "turns_by": side, "turns_up": k > 1}
     return {"turns_at": odds}
+
+
+def _always(moved: float, k: float) -> float:
+    return moved
 
 
 def _same(item: Conclusion, case: Case, k: float) -> bool:
