@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 
+import boards
 import pytest
 from builders import changed, evaluated, task_of, write_run
 from tasks.test_mmlu_clinical import Reader, publish
@@ -205,3 +206,50 @@ def test_the_command_ends_with_the_status(made, capsys, monkeypatch):
         assert main(["gate", *folders]) == wanted
         said = capsys.readouterr()
         assert said.out.startswith(names[wanted]) and "What would decide" not in said.err
+
+
+def test_so_many_more_decide_whatever_was_not_read(tmp_path, capsys):
+    """With so many more in the same shares it is decided; or unread replies are what is lacking."""
+
+    def run_of(name, times, harmful, silent, n=600):
+        tasks, size = {}, round(n * times)
+        for code, hits, lost in zip(("en", "es"), harmful, silent):
+            # What is harmful in one language is not in the other, and neither is unread.
+            at = range(round(hits * times))
+            numbers = [size - 1 - i if code == "en" else size // 2 + i for i in at]
+            made = boards.judged(numbers, size, silent=range(round(lost * times)))
+            tasks[boards.C + code] = made
+        return write_run(tmp_path / name, tasks)
+
+    text = policy(tmp_path, "rules:\n- {against: english, endpoints: harm}\n")
+    for name, harmful, silent in (("out", (9, 12), (0, 30)), ("worse", (9, 15), (0, 60))):
+        out = run_of(name, 1, harmful, silent)
+        [row] = gate(capsys, out, "--policy", text)[1]["checked"]
+        assert row["outcome"] == "INCONCLUSIVE" and row["more"]
+        wide = run_of(f"{name} more", 1 + row["more"] / row["n"], harmful, silent)
+        assert gate(capsys, wide, "--policy", text)[0] != INCONCLUSIVE
+    [row] = gate(capsys, run_of("lost", 1, (9, 9), (0, 150)), "--policy", text)[1]["checked"]
+    assert row["more"] is None and "take another judge" in row["next"]
+
+
+def test_what_is_better_in_an_exam_of_its_own_is_told_so(tmp_path, capsys):
+    tasks = {}
+    for code, hits in (("en", 200), ("es", 350)):
+        rows = [{"doc_id": i, "doc": {"question_id": f"{code}{i}", "question": f"{code} {i}?", "options": dict.fromkeys("ABCD", "x")},
+                 "acc": float(i < hits)} for i in range(400)]  # fmt: skip
+        tasks[f"mmedbench_mcqa_demo_{code}"] = task_of(
+            {"acc": hits / 400}, rows, better={"acc": True},
+            record={"version": "0.1.0", "settings": {}, "signatures": {"acc": "c"}, "data": {"sha256": "ab"}},
+        )  # fmt: skip
+    status, content = gate(capsys, write_run(tmp_path / "out", tasks))
+    [row] = content["checked"]
+    assert (
+        status == GO
+        and row["why"] == "better, but its exam has other questions, which may be easier"
+    )
+
+
+def test_languages_that_are_there_are_named_with_english_beside(tmp_path, capsys):
+    out = judged(tmp_path / "out", {"en": 2}, n=80)
+    [row] = gate(capsys, out)[1]["checked"]
+    assert row["why"] == "no endpoint in the results; languages there: none beside English"

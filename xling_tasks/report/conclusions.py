@@ -341,35 +341,45 @@ def _looks_same(item: Conclusion) -> bool:
 
 def more_questions(item: Conclusion) -> str:
     """How many questions would show a difference of the margin."""
-    rounded = _questions_for(item, item.margin)
-    if rounded is None or rounded <= item.n:
+    needed = None if item.questions is None else _enough(item, item.questions)
+    if needed is None or needed <= item.n:
         return "ask more questions"
     size = CRITERIA[item.criterion].metric(item.metric).amount(item.margin)
-    return f"ask more questions: about {rounded:,} are needed to notice a difference of {size}"
+    return f"ask more questions: about {needed:,} are needed to notice a difference of {size}"
 
 
-def more_to_decide(item: Conclusion) -> int | None:
-    """About how many questions more would decide whether the side is worse by the margin.
+def to_decide(item: Conclusion, case: Case) -> tuple[int | None, str]:
+    """What would decide whether the side is worse by the margin.
 
     If the difference stays as it was seen, 80 of 100 such runs rule out a loss of the margin, or
-    show one: whichever of the two is farther from what was seen, at most the margin itself.
+    show one: whichever of the two is farther from what was seen and from where what is unread may
+    move it, at most the margin itself.
 
     Returns:
-        None where more questions are not what is lacking, or too few were asked to tell.
+        About how many questions more would, None where these are not what is lacking, or too few
+        were asked to tell; and what to do.
     """
     if item.reason not in (RARE, TOO_FEW, LEANS) or item.estimate is None:
-        return None
-    loss = -item.estimate if item.higher_is_better else item.estimate
-    needed = _questions_for(item, min(item.margin, max(loss, item.margin - loss)))
-    return None if needed is None or needed <= item.n else _rounded(needed - item.n)
+        return None, item.next
+    better = item.higher_is_better
+    back, on = (shifts(case.moves, k) for k in (ODDS, _odds_of_same(item)))
+    loss = -item.estimate if better else item.estimate
+    shown = loss - (back[1] if better else -back[0])
+    ruled_out = item.margin - loss - (-on[0] if better else on[1])
+    room = min(item.margin, max(shown, ruled_out))
+    if room <= 0:
+        return None, REMEDIES[case.why]
+    read = replace(case, moves=())
+    _, needed = would_show(read, item.margin, item.family, higher_is_better=better)
+    more = 0 if needed is None else _enough(item, needed * (item.margin / room) ** 2) - item.n
+    if more <= 0:
+        return None, item.next
+    return _rounded(more), f"about {_rounded(more):,} more questions would decide"
 
 
-def _questions_for(item: Conclusion, size: float) -> int | None:
-    """How many questions show a difference of some size, rounded; None where that is not known."""
-    if item.questions is None:
-        return None
-    needed = math.ceil(item.questions * (item.margin / size) ** 2)
-    return _rounded(max(needed, least_for_same(min(item.margin, 0.99))))
+def _enough(item: Conclusion, questions: float) -> int:
+    """So many questions, rounded, or the fewest that "about the same" takes."""
+    return _rounded(max(math.ceil(questions), least_for_same(min(item.margin, 0.99))))
 
 
 def _rounded(questions: int) -> int:

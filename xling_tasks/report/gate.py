@@ -26,8 +26,8 @@ from xling_tasks.report.conclusions import (
     BETTER,
     WORSE,
     against_english,
-    more_to_decide,
     rules_out_worse,
+    to_decide,
 )
 from xling_tasks.report.data import Model
 from xling_tasks.report.model import Conclusion, Options, checked
@@ -177,17 +177,16 @@ def _answer(at: int, rule: Rule, panel: Panel, case: Case, item: Conclusion) -> 
     ruled_out = rules_out_worse(item, case)
     told = Checked(at, rule.against, GO, panel, item.language, "", said=item)
     judged = ", by this judge" if item.judge_error_in_interval is False else ""
+    if rule.against != FORMER and of_another_exam(item):
+        judged += f", but {other_exam(item)}"
     if item.verdict == WORSE and (rule.allow == NOTHING or not ruled_out):
-        exam = rule.against != FORMER and of_another_exam(item)
-        but = f", but {other_exam(item)}" if exam else ""
-        return replace(told, outcome=NO_GO, why=f"shown to be worse{judged}{but}")
+        return replace(told, outcome=NO_GO, why=f"shown to be worse{judged}")
     if ruled_out:
         why = "better" if item.verdict == BETTER else "worse by more than the margin is ruled out"
         return replace(told, why=why + judged)
     sides = ("B's", "A's") if rule.against == FORMER else None
     why = f"not comparable: {item.reason}" if item.verdict == APART else why_unsure(item, sides)
-    more = more_to_decide(item)
-    todo = item.next if more is None else f"about {more:,} more questions would decide"
+    more, todo = to_decide(item, case)
     return replace(told, outcome=INCONCLUSIVE, why=why, next=todo, more=more)
 
 
@@ -201,6 +200,7 @@ def _not_there(at: int, rule: Rule, there: Endpoints) -> Iterator[Checked]:
         )
         if not fits:
             known = ", ".join(dict.fromkeys(language for _, language in there)) or "none"
+            known += " beside English" if rule.against != FORMER else ""
             what = f"no {word or 'endpoint'} in the results" + (f" in {code!r}" if code else "")
             why = f"{what}; languages there: {known}"
             todo = "run the tasks that measure it"
