@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 import regex
 from xling_metrics.base import library_version, whole_letters
+from xling_metrics.extras import optional
 from xling_metrics.languages import language_code
 from xling_metrics.words import segmenter
 
@@ -122,12 +123,7 @@ def _load_nltk() -> Callable[[str], list[str]]:
 
 @cache
 def _load_janome() -> Callable[[str], list[str]]:
-    try:
-        janome: Any = import_module("janome.tokenizer")
-    except ImportError as error:
-        raise ImportError(
-            'rationales in Japanese need the package janome: pip install "xling-tasks[ja]"'
-        ) from error
+    janome = optional("janome.tokenizer", "rationales in Japanese", "ja")
     # The surfaces of the published code's tokenizer, without loading readings and base forms.
     tokenize = janome.Tokenizer(wakati=True).tokenize
     return lambda text: list(tokenize(whole_letters(text)))  # it refuses half a letter

@@ -16,12 +16,11 @@ import unicodedata
 import warnings
 from collections.abc import Callable, Iterable
 from functools import cache
-from importlib import import_module
 from itertools import islice
-from typing import Any
 
 import regex
 from xling_metrics.base import library_version, whole_letters
+from xling_metrics.extras import optional
 from xling_metrics.languages import known, language_code
 
 LETTER = regex.compile(r"\p{L}")
@@ -97,6 +96,16 @@ def can_segment(language: str) -> bool:
     return _libraries(language) != ()
 
 
+def load_segmenter(language: str) -> None:
+    """Load what cuts a language's words, so that what is missing is said before it is needed.
+
+    Raises:
+        ImportError: As of `words`.
+    """
+    if _libraries(language):
+        segmenter(language_code(language))
+
+
 def lower_words(text: str, language: str) -> list[str]:
     """`words`, lower-cased and in Unicode form NFC: what n-grams of the source language compare.
 
@@ -152,6 +161,9 @@ def segmenter_name(language: str) -> str:
     return "+".join(f"{name}:{library_version(name)}" for name in libraries)
 
 
+_NEED = "words of language '{}'"
+
+
 @cache
 def segmenter(code: str) -> Callable[[str], Iterable[str]]:
     """The word segmenter of Chinese, Japanese or Thai, loaded once.
@@ -177,22 +189,14 @@ def _load_jieba() -> Callable[[str], Iterable[str]]:
 
 
 def _load_fugashi() -> Callable[[str], Iterable[str]]:
-    folder = _optional("unidic_lite", "ja").DICDIR
+    folder = optional("unidic_lite", _NEED.format("ja"), "ja").DICDIR
     # The folder is given so that a full UniDic elsewhere on the machine does not change the words.
-    tagger = _optional("fugashi", "ja").Tagger(f'-d "{folder}" -r "{folder}/mecabrc"')
+    tagger = optional("fugashi", _NEED.format("ja"), "ja").Tagger(
+        f'-d "{folder}" -r "{folder}/mecabrc"'
+    )
     return lambda text: [node.surface for node in tagger(whole_letters(text))]
 
 
 def _load_pythainlp() -> Callable[[str], Iterable[str]]:
-    tokenize = _optional("pythainlp.tokenize", "th").word_tokenize
+    tokenize = optional("pythainlp.tokenize", _NEED.format("th"), "th").word_tokenize
     return lambda text: tokenize(text, engine="newmm") if text else []
-
-
-def _optional(module: str, extra: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise ImportError(
-            f"words of language '{extra}' need the package {module.split('.')[0]}: "
-            f'pip install "xling-tasks[{extra}]"'
-        ) from error

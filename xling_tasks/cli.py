@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+from xling_metrics.extras import ExtraMissing
 from xling_metrics.yaml_file import read_yaml
 
 from xling_tasks import __version__
@@ -217,7 +218,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         alone = argparse.Namespace(folder=".", run="commands.here:here")
         chosen = parsed(words) if words else _runnable(alone)
         shown = chosen.run(chosen)
-    except XlingError as error:
+    except (XlingError, ExtraMissing) as error:
         print(f"xling: {error}", file=sys.stderr)
         return 2
     except OSError as error:  # a full disk, a name that is too long, a closed folder

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+from xling_metrics.extras import ExtraMissing
+
 from xling_tasks.errors import XlingError
 from xling_tasks.secrets import redact, redact_log
 
@@ -76,7 +78,7 @@ def _clean_last_words() -> None:
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         lines = [line for say in _at_interrupt if (line := say())]
-        if isinstance(error, XlingError):
+        if isinstance(error, (XlingError, ExtraMissing)):
             told = f"error: {error}\n"
         elif isinstance(error, KeyboardInterrupt) and lines:
             told = f"stopped: {' '.join(lines)}\n"

@@ -41,7 +41,7 @@ NOT_MEASURED: Mapping[str, str] = {
 
 REMEDIES: Mapping[str, str] = {
     CALL_FAILED: "start the same command once more, which makes failed calls again",
-    UNTRANSLATED: "set a translator, another one, or start the same command once more",
+    UNTRANSLATED: "set a translator, or another one, or start the same command once more",
     "judge_failed": "start the same command once more, or take another judge",
     "judge_silent": "take another judge, or have people label what it left (`xling annotate`)",
     UNREAD: "ask again for the answer alone (`ask_again=true`), or have a model read (`reader`)",

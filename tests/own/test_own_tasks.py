@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
 from builders import write_lines
 from tests_of_own import FEW, write_csv
+from xling_metrics import words
+from xling_metrics.extras import ExtraMissing
 
 from xling_tasks.errors import DataError, SettingError
+from xling_tasks.lm.baseline import BaselineLM
 
 FAST = {"k": 2, "encoder": False, "source_encoder": False, "topic_seeds": 0}
 
@@ -51,6 +55,17 @@ def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path)
     assert {c: own["prompts"]["consistency"]["language"] for c, own in parts.items()} == {
         "en": "en", "pt": "en", "sw": "en", "dag": "en"
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("task", ["xling_own_correctness", "xling_own_consistency"])
+def test_what_cuts_words_is_missed_before_the_model_is_asked(run, tmp_path, monkeypatch, task):
+    rows = [{**FEW[0], "question_th": "อะไรช่วยได้", "answer_th": "พักผ่อน"}]
+    settings = {"data_dir": str(write_csv(tmp_path / "own.csv", rows)), **FAST}
+    monkeypatch.setitem(sys.modules, "pythainlp.tokenize", None)
+    words.segmenter.cache_clear()
+    monkeypatch.setattr(BaselineLM, "generate_until", lambda *given, **more: pytest.fail("asked"))
+    with pytest.raises(ExtraMissing, match=r"language 'th' need .* pip install .xling-tasks\[th\]"):
+        run(task, metadata=settings)
 
 
 def test_a_task_that_can_use_nothing_of_a_file_says_why(run, tmp_path):

@@ -25,7 +25,7 @@ from xling_metrics.language import (
 )
 from xling_metrics.languages import language_code
 from xling_metrics.ngrams import distinct_answers
-from xling_metrics.words import can_segment
+from xling_metrics.words import can_segment, load_segmenter
 
 from xling_tasks.criteria.consistency import SCORED_AS
 from xling_tasks.data.prompts import Prompt
@@ -125,6 +125,8 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
         self._refuse_answer_cache()
         if self.predict_only:
             return
+        if self.settings.translator is None:
+            load_segmenter(self.language)
         if self.settings.translator is None and not can_segment(self.language):
             raise SettingError(
                 f"{self.config.task}: {language_name(self.language)} is written without spaces and "

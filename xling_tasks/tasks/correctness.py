@@ -12,6 +12,7 @@ from xling_metrics.aggregate import MEAN, RATIO
 from xling_metrics.base import signature
 from xling_metrics.overlap import chrf, chrf_signature
 from xling_metrics.stats.agreement import agreement, krippendorff_alpha
+from xling_metrics.words import load_segmenter
 
 from xling_tasks.criteria import LABELS, NO_RESPONSE, of_judge
 from xling_tasks.data.prompts import Prompt
@@ -63,6 +64,7 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
         generation_arguments(self, self.temperature)
         if self.predict_only:
             return
+        load_segmenter(self.language)
         if self.settings.judge is None:
             warn_once(
                 "Correctness: no judge is set, so there are no labels; reporting chrf, "

@@ -13,9 +13,9 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 
 import regex
+from xling_metrics.extras import optional
 from xling_metrics.languages import known, language_code
 from xling_metrics.words import LETTER
 
@@ -136,14 +136,9 @@ def _segments(text: str, code: str) -> list[str]:
         from sentencex import segment  # type: ignore[import-untyped]
 
         return list(segment(code, text))
-    try:
-        import_module("pycrfsuite")  # what crfcut needs beside pythainlp
-        sent_tokenize = import_module("pythainlp.tokenize").sent_tokenize
-    except ImportError as error:
-        raise ImportError(
-            "sentences of Thai need the packages pythainlp and python-crfsuite: "
-            'pip install "xling-tasks[th]"'
-        ) from error
+    need = "sentences of Thai"
+    optional("pycrfsuite", need, "th")  # what crfcut needs beside pythainlp
+    sent_tokenize = optional("pythainlp.tokenize", need, "th").sent_tokenize
     return list(sent_tokenize(text, engine="crfcut")) if text.strip() else []
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from xling_metrics.aggregate import CLIPPED_MEAN, MEAN, RATIO
 from xling_metrics.rubric import length_adjusted, rubric_bounds, rubric_score, worst_at
 from xling_metrics.stats.standard_errors import mean_error
+from xling_metrics.words import load_segmenter
 
 from xling_tasks.data.own.load import OwnData
 from xling_tasks.data.own.rows import Item
@@ -154,6 +155,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
         generation_arguments(self, self.temperature)
         if self.predict_only:
             return
+        load_segmenter(self.language)
         if self.settings.judge is None:
             warn_once(
                 "Rubrics: no judge is set, so there are no scores; reporting length_words, "
