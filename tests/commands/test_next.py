@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import builders
 import numpy as np
 import pytest
 import scripted
+from xling_metrics.stats.odds import share_at_odds
 
 from xling_tasks.cli import main
-from xling_tasks.commands.next import Look, decide
-from xling_tasks.report.conclusions import BETTER, SAME, UNSURE, WORSE
+from xling_tasks.commands.next import Look, _at_the_end, _row, _said, decide
+from xling_tasks.report.cases import Case
+from xling_tasks.report.conclusions import (
+    BETTER,
+    HIDDEN,
+    LEANS,
+    RARE,
+    SAME,
+    TOO_FEW,
+    UNSURE,
+    WORSE,
+)
 from xling_tasks.report.model import Conclusion
 
 CODES = ("en", "es", "hi")
@@ -59,6 +71,40 @@ def test_the_same_needs_the_interval_of_all_looks_within_the_margin():
     decide([narrow])  # 2.963 standard errors after half of the questions
     assert wide.decided == "" and narrow.decided == SAME
     assert wide.more is not None
+
+
+def test_no_questions_are_asked_for_where_they_are_not_what_is_lacking():
+    """What was not read stays unread in more questions, and 72 are the least for a margin of 5."""
+    hidden, few = (look("es", 0.3, 0.05, UNSURE, [300]) for _ in range(2))
+    hidden.item = replace(hidden.item, reason=HIDDEN)
+    few.item = replace(few.item, reason=TOO_FEW)
+    decide([hidden])
+    decide([few])
+    assert hidden.more is None and few.more
+    # All alike so far: the spread is none, and a rare breakdown could stay hidden below 72.
+    alike = look("es", 0.0, 1e-9, UNSURE, [20])
+    alike.item = replace(alike.item, reason=RARE)
+    decide([alike])
+    assert 20 + alike.more >= 72
+    # A tenth is unread: at twice the odds the difference could be 0.009 less.
+    open_ = [look("es", 0.02, 0.01, UNSURE, [300]) for _ in range(2)]
+    for own in open_:
+        own.item = replace(own.item, reason=LEANS, margin=0.001)
+    moved = share_at_odds(30, 270, 30)
+    open_[1].case = Case(None, None, moves=((1, moved), (-1, lambda k: 0.0)))
+    for own in open_:
+        decide([own])
+    assert open_[0].more < (open_[1].more or 1000)
+
+
+def test_what_is_left_to_ask_is_told_as_it_is():
+    some, every = look("es", 0.0, 0.1, UNSURE, [500]), look("es", 0.0, 0.1, UNSURE, [1000])
+    assert _at_the_end([]) == "All of these are decided: no further part is needed."
+    assert _at_the_end([every]).startswith("All questions are asked: what is open stays so.")
+    assert "not likely to be decided by all questions that are left" in _at_the_end([some, every])
+    assert _row(some)["decided"] == "likely open with all" and _row(every)["decided"] == "open"
+    said = list(_said([every], 2))
+    assert "Not among these: 2 that were not tested (a report says why)." in said
 
 
 def test_false_alarms_over_looks_and_languages():
@@ -119,6 +165,7 @@ def test_parts_until_it_is_decided(run, serve, judge, tmp_path, capsys, monkeypa
     assert harm["es"]["decided"] == "" or harm["es"]["decided"] == WORSE
     assert all(n % 2 == 1 for numbers in samples.values() for n in numbers)  # none twice
     assert TASKS[0] in samples and len({len(numbers) for numbers in samples.values()}) == 1
+    assert f"Next part: {len(samples[TASKS[0]])} questions of each of {len(samples)} tasks" in said
     assert main(["next", "first"]) == 0  # the same look once more is no further one
     capsys.readouterr()
     assert json.loads((tmp_path / "looks.json").read_text()) == looks

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from xling_metrics.stats.bounded import least_for_same
+from xling_metrics.stats.odds import ODDS, shifts
 from xling_metrics.stats.sequential import bounds
 from xling_metrics.stats.shares import normal_quantile
 
@@ -25,9 +27,19 @@ from xling_tasks.commands.parts import numbers_of, settings_of
 from xling_tasks.commands.table import table
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.output import writing
-from xling_tasks.report.conclusions import ALPHA, BETTER, FEWEST, SAME, WORSE, conclusions_of
+from xling_tasks.report.cases import Case
+from xling_tasks.report.conclusions import (
+    ALPHA,
+    BETTER,
+    FEWEST,
+    SAME,
+    WORSE,
+    against_english,
+    lacks_questions,
+    odds_of_same,
+)
 from xling_tasks.report.data import Model, Task, read_models
-from xling_tasks.report.model import Conclusion, Options, checked
+from xling_tasks.report.model import Conclusion, checked
 from xling_tasks.report.stats import Statistics
 
 _POWER = 0.8416  # the normal quantile of 80%
@@ -48,6 +60,7 @@ class Look:
         at: With how many questions it was decided.
         bound: How large |z| must be now.
         more: Questions more that would decide it, as it looks now; None if all would not.
+        case: What was concluded of; None where all was read.
     """
 
     item: Conclusion
@@ -59,6 +72,7 @@ class Look:
     at: int = 0
     bound: float = math.inf
     more: int | None = None
+    case: Case | None = None
 
     @property
     def key(self) -> str:
@@ -98,7 +112,9 @@ def run(options: argparse.Namespace) -> str:
     named = argparse.Namespace(**{**vars(options), "to": None})
     before = _kept(options.looks)
     models, statistics = read_models([options.folder]), checked(named)
-    looks = [look for model in models for look in _looks(model, statistics, before)]
+    concluded = [(model, against_english(Statistics(statistics), model)) for model in models]
+    looks = [look for model, told in concluded for look in _looks(model, told.values(), before)]
+    apart = sum(len(told) for _, told in concluded) - len(looks)
     if not looks:
         raise DataError(
             f"{options.folder}: no endpoint with samples is compared with English; run English and "
@@ -109,40 +125,40 @@ def run(options: argparse.Namespace) -> str:
     with writing(options.looks, "--looks "):
         kept = {**before, **{look.key: _as_kept(look) for look in looks}}
         options.looks.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    lines = [table([_row(look) for look in looks], digits=3), "", *_said(looks)]
+    lines = [table([_row(look) for look in looks], digits=3), "", *_said(looks, apart)]
     asking = [look for look in open_ if look.more]
-    if not asking:
-        left = "All are decided: no further part is needed."
-        if open_:
-            left = "Nothing is left to ask: what is open stays so with all questions."
-        return "\n".join([*lines, left])
-    size = options.size or _size(asking)
-    samples = _samples(asking, size, options.seed)
+    samples = _samples(asking, options.size or _size(asking), options.seed) if asking else {}
+    if not samples:
+        return "\n".join([*lines, _at_the_end(open_)])
+    sizes = sorted({len(numbers) for numbers in samples.values()})
+    size = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     with writing(options.to):
         options.to.write_text(json.dumps(samples) + "\n", encoding="utf-8")
     return "\n".join([
         *lines,
-        f"Next part: {size} questions of {len(samples)} tasks ({options.to}). Run: lm_eval ... "
-        f"--tasks {','.join(samples)} --samples {options.to} --log_samples --output_path PART; "
-        f"then xling parts merge {options.folder} PART --to WHOLE; xling next WHOLE "
-        f"--looks {options.looks}",
+        f"Next part: {size} questions of each of {len(samples)} tasks ({options.to}). Run: "
+        f"lm_eval ... --tasks {','.join(samples)} --samples {options.to} --log_samples "
+        f"--output_path PART; then xling parts merge {options.folder} PART --to WHOLE; "
+        f"xling next WHOLE --looks {options.looks}",
     ])  # fmt: skip
 
 
 # What is known
 
 
-def _looks(model: Model, options: Options, before: Mapping[str, Any]) -> Iterator[Look]:
+def _looks(
+    model: Model, concluded: Iterable[tuple[Case, Conclusion]], before: Mapping[str, Any]
+) -> Iterator[Look]:
     """The endpoints of a model that a test compares with English."""
     tasks = {(t.place.criterion, t.place.dataset, t.place.language): t for t in model.tasks}
-    for item in conclusions_of(Statistics(options), model):
+    for case, item in concluded:
         about = (item.criterion, item.dataset)
         task = tasks.get((*about, item.language)) or tasks.get((*about, ""))
         english = tasks.get((*about, "en")) or tasks.get((*about, ""))
         if task is None or english is None or None in (item.estimate, item.low, item.high, item.p):
             continue
         asked, of = int(task.results.count["effective"]), int(task.results.count["original"])
-        look = Look(item, task, english, [asked], of)
+        look = Look(item, task, english, [asked], of, case=case)
         known = before.get(look.key, {})
         earlier = [int(n) for n in known.get("asked", ())]
         if earlier and earlier[-1] > asked:
@@ -192,15 +208,23 @@ def _holds(look: Look, alpha: float) -> bool:
 
 def _needed(look: Look, alpha: float) -> int | None:
     """Questions more with which it would be decided with 80% probability, as it looks now."""
-    now, error = look.asked[-1], look.error()
-    estimate = abs(float(look.item.estimate or 0.0))
+    item, now, error = look.item, look.asked[-1], look.error()
+    if item.verdict not in (WORSE, BETTER, SAME) and not lacks_questions(item):
+        return None
+    moves = () if look.case is None else look.case.moves
+    estimate = float(item.estimate or 0.0)
+    back, on = shifts(moves, ODDS), shifts(moves, odds_of_same(item))
+    apart = max(estimate + back[0], -(estimate + back[1]))
+    beyond = max(estimate + on[1], -(estimate + on[0]))
+    sized = item.margin > 0 and (look.case is None or look.case.sized)
     for step in range(1, _STEPS + 1):
         more = math.ceil((look.of - now) * step / _STEPS)
         if more < 1:
             continue
-        width = error * math.sqrt(now / (now + more))
         bound = bounds([*look.times, (now + more) / look.of], alpha)[-1] + _POWER
-        if estimate >= bound * width or estimate + bound * width <= look.item.margin:
+        width = bound * error * math.sqrt(now / (now + more))
+        same = sized and now + more >= least_for_same(min(item.margin, 0.99))
+        if apart >= width or (same and beyond + width <= item.margin):
             return more
     return None
 
@@ -268,7 +292,8 @@ def _as_kept(look: Look) -> dict[str, Any]:
 def _row(look: Look) -> dict[str, Any]:
     item, width = look.item, look.bound * look.error()
     estimate = float(item.estimate or 0.0)
-    open_ = "open with all" if look.more is None else f"{look.more:,} more"
+    open_ = "likely open with all" if look.asked[-1] < look.of else "open"
+    open_ = open_ if look.more is None else f"{look.more:,} more"
     shown = f"{estimate - width:+.3f} to {estimate + width:+.3f}"
     return {
         "model": item.model, "data": item.dataset, "measure": item.metric,
@@ -279,8 +304,25 @@ def _row(look: Look) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _said(looks: Sequence[Look]) -> Iterator[str]:
-    """What holds, and under what conditions."""
+def _at_the_end(open_: Sequence[Look]) -> str:
+    """Why there is no further part."""
+    if not open_:
+        return "All of these are decided: no further part is needed."
+    if all(look.asked[-1] >= look.of for look in open_):
+        return "All questions are asked: what is open stays so. A report says what else to do."
+    return (
+        "No further part: as it looks now, what is open is not likely to be decided by all "
+        "questions that are left. A report says what else to do."
+    )
+
+
+def _said(looks: Sequence[Look], apart: int) -> Iterator[str]:
+    """What holds, and under what conditions.
+
+    Args:
+        looks: What is tested.
+        apart: How many languages and endpoints are not.
+    """
     counts = Counter(look.decided or "open" for look in looks)
     told = ", ".join(f"{n} {verdict.replace('_', ' ')}" for verdict, n in counts.items())
     yield (
@@ -289,6 +331,8 @@ def _said(looks: Sequence[Look]) -> Iterator[str]:
         "endpoints, O'Brien-Fleming-like spending). Quote these verdicts, not a report's: it knows "
         "of no earlier looks."
     )
+    if apart:
+        yield f"Not among these: {apart} that were not tested (a report says why)."
     if all(look.asked[-1] < look.of and len(look.asked) == 1 for look in looks):
         yield (
             "The first part must be like the rest: `xling parts cut` spreads it over all questions "

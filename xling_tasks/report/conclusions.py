@@ -148,7 +148,7 @@ def _judged(item: Conclusion, case: Case) -> Conclusion:
     sign = 1 if item.estimate > 0 else -1
     shown = _shown(item, case)
     stands = shown and _beyond(item, case.moves, ODDS, sign)
-    same, same_read = (_same(item, case, k) for k in (_odds_of_same(item), 1.0))
+    same, same_read = (_same(item, case, k) for k in (odds_of_same(item), 1.0))
     if same and not (stands and item.meaning in NAMED):
         reason = f"the interval lies within {item.margin:g} on both sides"
         return replace(item, verdict=SAME, reason=reason, **_turns_same(item, case))
@@ -250,11 +250,12 @@ def rules_out_worse(item: Conclusion, case: Case) -> bool | None:
     if case.apart or case.against_one or item.low is None or item.high is None:
         return None
     return item.verdict == BETTER or _excluded(
-        item, case, _odds_of_same(item), -1 if item.higher_is_better else 1
+        item, case, odds_of_same(item), -1 if item.higher_is_better else 1
     )
 
 
-def _odds_of_same(item: Conclusion) -> float:
+def odds_of_same(item: Conclusion) -> float:
+    """The odds of what was not read that "about the same" has to stand."""
     return ODDS_OF_HARM if item.meaning == "harm" else ODDS
 
 
@@ -321,10 +322,11 @@ def _unsure(item: Conclusion, case: Case, *, shown: bool, same_read: bool) -> di
 def _too_few(item: Conclusion, case: Case, goal: str) -> dict[str, Any]:
     """Few were asked; or few were read of those, and so it would be of more."""
     if max(case.unread) > item.n:
-        return {"reason": f"too few questions were read {goal}", "next": REMEDIES[case.why]}
-    return {"reason": f"too few questions {goal}", "next": "ask more questions"}
+        return {"reason": f"{FEW} were read {goal}", "next": REMEDIES[case.why]}
+    return {"reason": f"{FEW} {goal}", "next": "ask more questions"}
 
 
+FEW = "too few questions"
 NO_LESS = "no less is shared than by two English answers"
 HIDDEN = "it is shown, but not if what was not read had other odds"
 DIFFERENT = "about the same, but not if what was not read had other odds"
@@ -348,6 +350,12 @@ def more_questions(item: Conclusion) -> str:
     return f"ask more questions: about {needed:,} are needed to notice a difference of {size}"
 
 
+def lacks_questions(item: Conclusion) -> bool:
+    """Whether nothing is told for want of questions: of what is unread more of them are no cure."""
+    few = item.reason.startswith(FEW) and not item.reason.startswith(f"{FEW} were read")
+    return few or item.reason in (RARE, TOO_FEW, LEANS, NO_MARGIN)
+
+
 def to_decide(item: Conclusion, case: Case) -> tuple[int | None, str]:
     """What would decide whether the side is worse by the margin.
 
@@ -362,7 +370,7 @@ def to_decide(item: Conclusion, case: Case) -> tuple[int | None, str]:
     if item.reason not in (RARE, TOO_FEW, LEANS) or item.estimate is None:
         return None, item.next
     better = item.higher_is_better
-    back, on = (shifts(case.moves, k) for k in (ODDS, _odds_of_same(item)))
+    back, on = (shifts(case.moves, k) for k in (ODDS, odds_of_same(item)))
     loss = -item.estimate if better else item.estimate
     shown = loss - (back[1] if better else -back[0])
     ruled_out = item.margin - loss - (-on[0] if better else on[1])
