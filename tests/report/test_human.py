@@ -279,6 +279,10 @@ def test_how_many_labels_a_gap_needs(folder, tmp_path):
     needed = int(np.ceil(2 * 0.1 * 0.9 / rest))
     assert re.search(rf"liveqa.* es .*400.* {needed} .* {needed} ", text), text
     assert "more than there are" in said("--resolve", "0.02")
+    # Half an interval is 1.96 errors, and 80% power takes 2.80.
+    assert "out 0 about every second time, of one of 0.14 four times of five." in text
+    assert "judge wrong in 10% of" in text
+    assert "judge wrong in 0.4% of" in said("--resolve", "0.1", "--judge-error", "0.004")
     assert not list(tmp_path.iterdir())
     for words, message in (
         (["--resolve", "0"], "--resolve: must be a number between 0 and 1, got 0"),

@@ -17,7 +17,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from xling_metrics.stats.detectable import detectable_errors
 from xling_metrics.stats.ppi import labels_needed
+from xling_metrics.stats.resampling import LEVEL
+from xling_metrics.stats.shares import normal_quantile
 
 from xling_tasks.commands.annotate.draw import allocate, random_key
 from xling_tasks.commands.annotate.page import TRANSLATION, page_data, page_path, write_page
@@ -257,8 +260,11 @@ def _needed_in_words(
         rows.append({"dataset": dataset, "language": language, "answers": min(sizes), **shown})
     if not rows:
         raise DataError("--resolve: a gap needs judged answers in English and another language")
+    sure = detectable_errors(1) / normal_quantile(LEVEL)
     return (
         f"{table(rows)}\n\nLabels in each of the two languages until half the 95% interval of the "
-        f"gap to English is {gap:g}, if people find the judge wrong in {error:.0%} of the answers "
-        "(--judge-error; `xling agreement` says in how many)."
+        f"gap to English is {gap:g}, if people find the judge wrong in {100 * error:g}% of the "
+        "answers (--judge-error; `xling agreement` says in how many). Of a true gap of that size "
+        "it then leaves out 0 about every second time, of one of "
+        f"{gap * sure:.2g} four times of five."
     )
