@@ -359,9 +359,9 @@ def lacks_questions(item: Conclusion) -> bool:
 def to_decide(item: Conclusion, case: Case) -> tuple[int | None, str]:
     """What would decide whether the side is worse by the margin.
 
-    If the difference stays as it was seen, 80 of 100 such runs rule out a loss of the margin, or
-    show one: whichever of the two is farther from what was seen and from where what is unread may
-    move it, at most the margin itself.
+    If the difference stays as it was seen, most such runs rule out a loss of the margin, or show
+    one: whichever of the two is farther from what was seen and from where what is unread may move
+    it, at most the margin itself.
 
     Returns:
         About how many questions more would, None where these are not what is lacking, or too few
