@@ -17,6 +17,7 @@ from xling_tasks.criteria import Panel
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.outcomes import EMPTY, HELD_BACK, REMEDIES, TIED, UNJUDGED, UNREAD
 from xling_tasks.report.data import read_models
+from xling_tasks.report.inference import above_chance
 from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Options
 from xling_tasks.report.sentences import sentence
@@ -462,6 +463,16 @@ def test_verdicts_may_turn_only_if_the_unread_of_both_languages_do(tmp_path):
             assert item.low + moved("es", x) > 0 and item.low - moved("en", x) > 0
     assert sentence(item).startswith("Shown ready-made answers")
     assert f"{item.unread + item.unread_english} answers could not be read" in sentence(item)
+
+
+def test_no_gap_between_exams_goes_beyond_all_right_against_none():
+    """With 4 and 5 options none right is a third of what can be had below guessing."""
+    keys, options = [str(i) for i in range(2)], {"0": 0.25, "1": 0.2}
+    found, own, base = above_chance(
+        dict.fromkeys(keys, 1.0), {"0": 1.0, "1": 0.0}, (options, options), 0.95
+    )
+    assert (own, base) == (1, pytest.approx((1 - 0.25) / 2)) and found.low < 0
+    assert found.high == pytest.approx(1 + 1 / 3) and found.low == pytest.approx(-1 - 1 / 3)
 
 
 def test_ties_of_log_likelihoods_are_not_told_as_replies(tmp_path):

@@ -341,10 +341,11 @@ def above_chance(
     Returns:
         The difference with its interval, and both means.
     """
-    values, constants = [], []
+    values, constants, least = [], [], 0.0
     for side, chance in zip((a, b), chances, strict=True):
         known = {key: value for key, value in side.items() if value is not None}
         own = {chance.get(key, 0.0) for key in known}
+        least = max([least, *(c / (1 - c) for c in own if c < 1)])  # how far below 0 none right is
         constants.append(own.pop() if len(own) == 1 else None)
         values.append((
             list(known.values()),
@@ -356,7 +357,7 @@ def above_chance(
         difference = unpaired(values[0][0], values[1][0], level, (first, second))
     else:
         difference = unpaired(values[0][1], values[1][1], level)
-    return difference, means[0], means[1]
+    return cut(difference, 1 + least), means[0], means[1]
 
 
 def _number(value: float) -> float | None:
