@@ -1302,10 +1302,14 @@ def test_a_change_that_is_shown_is_not_said_to_be_chance():
     own = replace(change, next="ask again")
     told = _fall(change, own, replace(own, verdict="worse"), Case(None, line().made))
     assert told.verdict == "cannot_tell" and told.next == "ask again"
-    assert told.reason == "it changed, but A's is not shown"
+    assert told.reason == "it changed, but A's is not shown over these questions"
     back = replace(change, estimate=0.1, low=0.05, high=0.15)
     told = _fall(back, replace(own, verdict="worse"), own, Case(None, line().made))
-    assert told.reason == "it changed, but B's is not shown"
+    assert told.reason == "it changed, but B's is not shown over these questions"
+    # A's is shown over all that was read of A, and there is none over what was read of all four.
+    none = replace(change, english=0.0)
+    told = _fall(none, replace(own, verdict="worse"), own, Case(None, line().made))
+    assert told.verdict == "cannot_tell" and told.reason.startswith("it changed, but A's is not")
     maybe = replace(change, p_holm=0.2)
     told = _fall(maybe, replace(own, verdict="worse"), own, Case(None, line().made))
     assert told.reason == "the change may be chance"
@@ -1327,3 +1331,15 @@ def test_more_sentences_than_a_terminal_has_room_for_stand_on_the_page(tmp_path)
     assert len(shown) <= 12 and shown[-2] == "What is said of other languages stands in the page."
     page = html.unescape((tmp_path / "to" / "compare.html").read_text("utf-8"))
     assert "By language (7)" in page
+
+
+def test_one_question_is_too_few_and_not_none(tmp_path):
+    """Of four sides there is a score, and no interval."""
+    tasks = {C + code: task({"contradictory": [1.0]}, higher=False) for code in ("en", "hi")}
+    content = compared(*(write(tmp_path / name, tasks) for name in "ab"))
+    gap = rows(content, "gap")["contradictory", "hi"]
+    assert (gap["n"], gap["difference"], gap["low"]) == (1, 0.0, None)
+    assert (gap["reason"], gap["next"]) == (
+        "too few questions for an interval",
+        "ask more questions",
+    )

@@ -136,7 +136,7 @@ def _as_shortfall(item: Conclusion, case: Case, a: Conclusion, b: Conclusion) ->
     values = [None if x is None else down * x for x in (made.difference, made.value, made.base)]
     moves = [(down * sign, moved) for sign, moved in case.moves]
     told = replace(
-        item, verdict=UNSURE, estimate=values[0], value=values[1], english=values[2], next="",
+        item, verdict=UNSURE, estimate=values[0], value=values[1], english=values[2],
         low=ends[0] if len(ends) == 2 else None, high=ends[1] if len(ends) == 2 else None,
     )  # fmt: skip
     return _fall(told, a, b, replace(case, moves=tuple(moves)))
@@ -147,8 +147,11 @@ def _fall(item: Conclusion, a: Conclusion, b: Conclusion, case: Case) -> Conclus
 
     `value` and `english` of the conclusion are B's and A's shortfall, its estimate B's minus A's.
     """
-    if item.estimate is None or item.low is None or item.high is None:
+    if item.estimate is None:
         return replace(item, reason="no question has a score on all four sides")
+    made, item = item, replace(item, next="")
+    if item.low is None or item.high is None:
+        return made
     remedy = REMEDIES.get(case.why, "")
     down, up = shifts(case.moves, ODDS)
     low, high = item.low + down, item.high + up
@@ -156,17 +159,24 @@ def _fall(item: Conclusion, a: Conclusion, b: Conclusion, case: Case) -> Conclus
     if enough and -item.margin <= low and high <= item.margin:
         return replace(item, verdict=SAME, reason=f"it changed by at most {item.margin:g}")
     real = item.p_holm is not None and item.p_holm < ALPHA
-    if real and item.high < 0 and a.verdict == WORSE:
+    # Each is concluded of all that the model was read in; the change is over what all four were.
+    before = a.verdict == WORSE and (item.english or 0.0) > 0
+    after = b.verdict == WORSE and (item.value or 0.0) > 0
+    if real and item.high < 0 and before:
         said = replace(item, verdict=SMALLER, reason="A's shortfall is shown, and B's is smaller")
         return said if high < 0 else replace(item, reason=_HIDDEN, next=remedy)
-    if real and item.low > 0 and b.verdict == WORSE:
+    if real and item.low > 0 and after:
         said = replace(item, verdict=LARGER, reason="B's shortfall is shown, and A's is smaller")
         return said if low > 0 else replace(item, reason=_HIDDEN, next=remedy)
     if WORSE not in (a.verdict, b.verdict):
         return replace(item, reason="neither model has a shortfall that is shown")
     if real and not item.low <= 0 <= item.high:
         name, larger = ("A", a) if item.high < 0 else ("B", b)
-        return replace(item, reason=f"it changed, but {name}'s is not shown", next=larger.next)
+        return replace(
+            item,
+            reason=f"it changed, but {name}'s is not shown over these questions",
+            next=larger.next,
+        )
     return replace(item, reason="the change may be chance", next=more_questions(item))
 
 
