@@ -131,7 +131,7 @@ def same() -> Iterator[Row]:
     def less(by):
         return lambda rng, base: base - by + rng.normal(0, 0.019, len(base))
 
-    told = r"About the same: more than 2 points either way"
+    told = r"About the same: a difference of more than .* in either direction can be ruled out"
     for n in (24, 60, 100, LIVEQA):
         yield Row("same", f"6% of {n} questions collapse to 0", "about the same", lambda r, w, n=n: run(r, w, n, collapse), told, 0, 0.03)  # fmt: skip
     for n in (LIVEQA, MEDICATIONQA, HEALTHQA):
@@ -303,10 +303,10 @@ def models() -> Iterator[Row]:
     )  # fmt: skip
     for what, n, a, b, verdict, low, high in cases:
         yield Row("compare", f"{n} questions: {what}", f"shortfall {verdict}".replace("_", " "), lambda r, w, n=n, a=a, b=b: run(r, w, n, a, b), gap[verdict], low, high)  # fmt: skip
-    serves = r"B serves Hindi better than A.*, and Hindi's shortfall to English is smaller"
+    serves = r"Hindi: B is better than A.*, and the shortfall to English is smaller"
     for n, least in ((LIVEQA, 0), (MEDICATIONQA, 0.9)):
-        yield Row("compare", f"{n} questions: Hindi 15 points better", "B serves Hindi better ... and shortfall smaller", lambda r, w, n=n: run(r, w, n, (0.1, 0.25), (0.1, 0.1)), lambda t: re.search(serves, t["summary"]) is not None, least)  # fmt: skip
-    down = "Levelled down: B's shortfall in Hindi is smaller because its English is worse"
+        yield Row("compare", f"{n} questions: Hindi 15 points better", "B is better than A ..., and the shortfall ... smaller", lambda r, w, n=n: run(r, w, n, (0.1, 0.25), (0.1, 0.1)), lambda t: re.search(serves, t["summary"]) is not None, least)  # fmt: skip
+    down = "Levelled down: the shortfall is smaller, but B's English is worse"
     yield Row("compare", "690 questions: English 15 points worse, Hindi as it was", "Levelled down: ...", lambda r, w: run(r, w, MEDICATIONQA, (0.1, 0.25), (0.25, 0.25)), lambda t: down in t["summary"], 0.9)  # fmt: skip
     yield Row("compare", "690 questions: equal, 9.5% of B's Hindi unread, at twice the odds", "shortfall smaller or larger", lambda r, w: run(r, w, MEDICATIONQA, (0.1, 0.2), (0.1, 0.2), 0.095), lambda t: t["gap"] in ("smaller", "larger"), 0, LEVEL)  # fmt: skip
 
