@@ -129,7 +129,7 @@ def _without_idle(options: argparse.Namespace) -> argparse.Namespace:
         for each in only.split(", ") if getattr(options, dest) != default else ():
             other, _, value = each.removeprefix("--").partition(" ")
             given = getattr(options, other)
-            if given in (None, False) or (value and given != value):
+            if given is None or given is False or (value and given != value):
                 raise SettingError(f"{name} is for {each}")
     return options
 

@@ -279,6 +279,7 @@ def test_an_option_may_be_for_two_others_together(words, said):
     with pytest.raises(SettingError, match=said):
         parsed(["annotate", "out", *words.split()])
     assert parsed(["annotate", "out", "--to", "p.html", "--blind", "--n", "50"])
+    assert parsed(["annotate", "out", "--resolve", "0", "--judge-error", "0.2"])  # 0 is given
 
 
 def test_the_home_folder_is_meant_by_a_tilde_also_where_no_shell_reads_it():

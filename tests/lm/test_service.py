@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -176,6 +177,19 @@ def test_what_came_back_is_told_apart(run, faulty, own_cache):
             assert len(server.bodies) == before + n
             journaled.end()
             assert not journals_in(own_cache)
+
+
+def test_of_a_reply_in_parts_the_words_are_what_is_scored(run, faulty):
+    """The answer in the samples, whose parts of thinking came with their text."""
+
+    def answer(number, sent):
+        words = json.loads(apart(sent)[2])["choices"][0]["message"]["content"]
+        thought = {"type": "reasoning", "text": f"Hm, {number}."}
+        return said([thought, {"type": "text", "text": words}, {"type": "text", "text": "."}])
+
+    results = ask(run, faulty(answer), limit=4, log_samples=True)
+    logged = [sample["resps"][0][0] for sample in results["samples"][C]]
+    assert len(logged) == 4 and all(re.fullmatch(r"Drink [a-z]{12}\.", text) for text in logged)
 
 
 def test_why_requests_failed_is_said(run, faulty, caplog):

@@ -60,7 +60,7 @@ class Look:
         at: With how many questions it was decided.
         bound: How large |z| must be now.
         more: Questions more that would decide it, as it looks now; None if all would not.
-        case: What was concluded of; None where all was read.
+        case: What it was concluded of; None is taken as if all was read.
     """
 
     item: Conclusion

@@ -125,10 +125,7 @@ def _said(content: Any, finish: Any, message: Mapping[str, Any]) -> Reply:
     finish = finish if isinstance(finish, str) else ""
     if _FILTERED.fullmatch(finish):
         return Reply("", REFUSED, f"finish reason {finish}")
-    if isinstance(content, list):
-        parts = [part for part in content if isinstance(part, Mapping)]
-        texts = [part.get("text") for part in parts if part.get("type") in _SAID]
-        content = "".join(text for text in texts if isinstance(text, str))
+    content = joined(content)
     if content is None:
         if finish in _CUT or _thought(message):
             return Reply("", EMPTY, "nothing but thinking")
@@ -138,6 +135,14 @@ def _said(content: Any, finish: Any, message: Mapping[str, Any]) -> Reply:
     if not content.strip():
         return Reply("", EMPTY, "empty")
     return Reply(content)
+
+
+def joined(content: Any) -> Any:
+    """A message's content; of a list of parts the text of those that are the model's words."""
+    if not isinstance(content, list):
+        return content
+    parts = [part for part in content if isinstance(part, Mapping) and part.get("type") in _SAID]
+    return "".join(part["text"] for part in parts if isinstance(part.get("text"), str))
 
 
 def _thought(message: Mapping[str, Any]) -> bool:

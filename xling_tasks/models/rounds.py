@@ -269,9 +269,8 @@ def _joined(body: Any) -> Any:
     """A chat body whose content is a list of parts, with the parts' text joined."""
     for choice in body.get("choices") or () if isinstance(body, Mapping) else ():
         message = choice.get("message") if isinstance(choice, Mapping) else None
-        if isinstance(message, dict) and isinstance(message.get("content"), list):
-            parts = (p.get("text") for p in message["content"] if isinstance(p, Mapping))
-            message["content"] = "".join(part for part in parts if isinstance(part, str))
+        if isinstance(message, dict) and "content" in message:
+            message["content"] = failures.joined(message["content"])
         if isinstance(choice, dict):
             choice.setdefault("index", 0)
     return body
