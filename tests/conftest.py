@@ -19,6 +19,7 @@ from unittest import mock
 
 import builders
 import pytest
+import yaml
 from hub import Hub
 from tqdm import tqdm
 
@@ -46,6 +47,11 @@ DATA = Path(__file__).with_name("cases")
 
 def read_jsonl(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+
+
+def cases(name: str) -> Any:
+    """The rows of `cases/NAME.yaml`."""
+    return yaml.safe_load((DATA / f"{name}.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -6,9 +6,13 @@ import functools
 import json
 import re
 import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import xling_tasks
+from xling_tasks.models.control_tokens import common
+from xling_tasks.models.failures import Reply
 
 ADVICE = Path(xling_tasks.__file__).with_name("data") / "sample" / "advice.jsonl"
 
@@ -58,6 +62,22 @@ def reply(prompt: str) -> str:
         known = [own for own in english_of() if own in match[1]]
         return " ".join(english_of()[own] for own in sorted(known, key=match[1].index))
     return "ready"
+
+
+class Judge:
+    """A judge in the process, which says `reply(prompt)` and keeps the prompts of each call."""
+
+    signature = "scripted"
+    inert = staticmethod(common)
+
+    def __init__(self, reply: Callable[[Any], str | Reply]) -> None:
+        self.reply = reply
+        self.batches: list[list[Any]] = []
+
+    def replies(self, prompts: Any, **more: Any) -> list[Reply]:
+        self.batches.append(list(prompts))
+        said = map(self.reply, prompts)
+        return [each if isinstance(each, Reply) else Reply(each) for each in said]
 
 
 WORSE = {"English": 5, "Spanish": 15, "Chinese": 25, "Hindi": 50}

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from conftest import cases
 
 from xling_tasks.errors import BackendError
 from xling_tasks.models.backend import Backend, Conversation, backend
@@ -23,45 +26,38 @@ from xling_tasks.replies.role import (
 )
 
 
-def spec(served, **more):
-    return ModelSpec.parse("judge", served.spec(**more))
+def judge(served, *, cache=None, **more):
+    return Backend("judge", ModelSpec.parse("judge", served.spec(**more)), cache)
 
 
 def test_replies_in_order_equal_prompts_once_and_cached(serve, own_cache):
     served = serve(lambda prompt: f"re: {prompt}")
-    first = Backend("judge", spec(served))
-    assert first.ask(["b", "a", "b"]) == ["re: b", "re: a", "re: b"]
+    assert judge(served).ask(["b", "a", "b"]) == ["re: b", "re: a", "re: b"]
     assert sorted(served.prompts) == ["a", "b"]
-    assert Backend("judge", spec(served)).ask(["a", "c"]) == ["re: a", "re: c"]
+    assert judge(served).ask(["a", "c"]) == ["re: a", "re: c"]
     assert sorted(served.prompts) == ["a", "b", "c"]
     assert (own_cache / "replies.sqlite").is_file()
 
 
 def test_another_model_or_other_arguments_share_nothing(serve):
     served = serve(lambda prompt: "x")
-    Backend("judge", spec(served)).ask(["a"])
-    other = served.spec()
-    other["model_args"]["model"] = "judge-2"
-    Backend("judge", ModelSpec.parse("judge", other)).ask(["a"])
-    Backend("judge", spec(served, max_gen_toks=5)).ask(["a"])
-    Backend("judge", spec(served)).ask(["a"], until=["stop"])
+    judge(served).ask(["a"])
+    other = {**served.spec()["model_args"], "model": "judge-2"}
+    judge(served, model_args=other).ask(["a"])
+    judge(served, max_gen_toks=5).ask(["a"])
+    judge(served).ask(["a"], until=["stop"])
     assert len(served.prompts) == 4
+    sent = served.requests[-1]
+    assert sent["temperature"] == 0 and sent["max_tokens"] == 1024 and sent["stop"] == ["stop"]
+    assert sent["messages"] == [{"role": "user", "content": "a"}]
 
 
 def test_no_cache(serve, own_cache):
     served = serve(lambda prompt: "x")
     for _ in range(2):
-        Backend("judge", spec(served), cache=False).ask(["a"])
+        judge(served, cache=False).ask(["a"])
     assert len(served.prompts) == 2
     assert not (own_cache / "replies.sqlite").exists()
-
-
-def test_greedy_chat_messages(serve):
-    served = serve(lambda prompt: "x")
-    Backend("judge", spec(served)).ask(["a"], until=["stop"])
-    sent = served.requests[-1]
-    assert sent["temperature"] == 0 and sent["max_tokens"] == 1024 and sent["stop"] == ["stop"]
-    assert sent["messages"] == [{"role": "user", "content": "a"}]
 
 
 class Shaky:
@@ -78,31 +74,29 @@ class Shaky:
         return [self.answer] * len(contexts)
 
 
-def local(served, model):
-    judge = Backend("judge", spec(served))
-    judge.lm, judge.chat = model, False
-    return judge
+def local(serve, model):
+    asked = judge(serve(lambda prompt: "x"))
+    asked.lm, asked.chat = model, False
+    return asked
 
 
 def test_a_local_batch_that_fails_is_halved_until_its_cause_is_alone(serve, caplog):
-    served = serve(lambda prompt: "x")
     prompts = [str(i) for i in range(CHUNK * 2 + 1)]
-    model = Shaky(bad=["70"])
-    judge = local(served, model)
-    assert judge.ask(prompts) == ["x" if p != "70" else None for p in prompts]
+    asked = local(serve, model := Shaky(bad=["70"]))
+    assert asked.ask(prompts) == ["x" if p != "70" else None for p in prompts]
     assert "1 of 129 prompts have no reply (RuntimeError: 1)" in caplog.text
     # 70 is the seventh of the second batch: 64..95, 64..79, 64..71, then 64..67 is good.
     assert model.sizes == [64, 64, 32, 16, 8, 4, 4, 2, 2, 1, 1, 8, 16, 32, 1]
     # What is known is not asked again.
-    judge.lm = Shaky()
-    assert judge.ask(prompts) == ["x"] * len(prompts) and judge.lm.sizes == [1]
+    asked.lm = Shaky()
+    assert asked.ask(prompts) == ["x"] * len(prompts) and asked.lm.sizes == [1]
 
 
 def test_a_local_model_that_always_fails_ends_the_run(serve):
     prompts = [str(i) for i in range(CHUNK * 6)]
     model = Shaky(bad=prompts)
     with pytest.raises(ServiceDown, match="10 calls in a row failed"):
-        local(serve(lambda prompt: "x"), model).ask(prompts)
+        local(serve, model).ask(prompts)
     assert len(model.sizes) < 40
 
 
@@ -110,44 +104,44 @@ def test_second_questions_that_a_local_model_cannot_take_do_not_end_the_run(serv
     """As those of a judge whose first replies fill its context."""
     first = [f"question {i}" for i in range(12)]
     second = [Conversation(prompt, "a long reply", "the line alone?") for prompt in first]
-    judge = local(serve(lambda prompt: "x"), Shaky(bad=second))
-    assert judge.ask(first) == ["x"] * 12 and judge.ask(second) == [None] * 12
-    judge.lm = Shaky(bad=second[:3])
-    assert judge.ask(second) == [None] * 3 + ["x"] * 9
+    asked = local(serve, Shaky(bad=second))
+    assert asked.ask(first) == ["x"] * 12 and asked.ask(second) == [None] * 12
+    asked.lm = Shaky(bad=second[:3])
+    assert asked.ask(second) == [None] * 3 + ["x"] * 9
 
 
-def test_empty_replies_are_not_cached(serve):
-    answers = iter(["", "later"])
-    judge = Backend("judge", spec(serve(lambda prompt: next(answers))))
-    assert judge.ask(["a"]) == [None]
-    assert judge.ask(["a"]) == ["later"]
+def test_empty_replies_and_error_texts_are_asked_for_again_and_not_cached(serve, own_cache):
+    said = iter(["", "later", "Internal Server Error", "<html>502</html>", "Fine."])
+    served = serve(lambda prompt: next(said))
+    assert judge(served).ask(["a"]) == [None]
+    assert judge(served).ask(["a"]) == ["later"]
+    more = {**served.spec()["model_args"], "max_retries": 3}
+    assert judge(served, model_args=more).ask(["b"]) == ["Fine."]
+    assert sorted(store_of("judge", own_cache).everything().values()) == ["Fine.", "later"]
+    assert len(served.prompts) == 5
 
 
 def test_one_handle_per_spec(serve):
     served = serve(lambda prompt: "x")
-    assert backend("judge", spec(served)) is backend("judge", spec(served))
-    assert backend("judge", spec(served)) is not backend("judge", spec(served, max_gen_toks=3))
+    one, same, other = (
+        backend("judge", ModelSpec.parse("judge", served.spec(max_gen_toks=n))) for n in (2, 2, 3)
+    )
+    assert one is same is not other
 
 
-def test_check_fails_with_what_the_server_said(serve):
+def test_who_cannot_answer_is_an_error_that_says_why(serve):
     served = serve(lambda prompt: "x")
     served.fail_with = 401
-    with pytest.raises(
-        BackendError, match=r"judge: 'local-chat-completions' does not answer .*401"
+    said = r"judge: 'local-chat-completions' does not answer .*401"
+    with pytest.raises(BackendError, match=said):
+        judge(served).check()
+    for wrong, said in (
+        (ModelSpec("hff"), "judge.model: .*'hff'.*Supported model names"),
+        (ModelSpec("xling_baseline", {"nonsense": 1}), "could not build 'xling_baseline' with"),
+        (ModelSpec("self"), "none is running"),
     ):
-        Backend("judge", spec(served)).check()
-
-
-def test_unknown_model_and_wrong_arguments():
-    with pytest.raises(BackendError, match="judge.model: .*'hff'.*Supported model names"):
-        Backend("judge", ModelSpec("hff"))
-    with pytest.raises(BackendError, match="could not build 'xling_baseline' with"):
-        Backend("judge", ModelSpec("xling_baseline", {"nonsense": 1}))
-
-
-def test_self_needs_a_run():
-    with pytest.raises(BackendError, match="none is running"):
-        Backend("judge", ModelSpec("self"))
+        with pytest.raises(BackendError, match=said):
+            Backend("judge", wrong)
 
 
 def test_keys_differ_by_every_part_and_not_by_order_of_arguments():
@@ -171,33 +165,27 @@ def test_answers_are_saved_and_forgotten(tmp_path):
 # The cache never ends a run
 
 
-def damaged(path):
-    path.write_bytes(b"SQLite format 3\x00" + bytes(range(256)) * 20)
+NONSENSE = b"this is no database at all" * 100
+DAMAGED = b"SQLite format 3\x00" + bytes(range(256)) * 20
 
 
-def nonsense(path):
-    path.write_bytes(b"this is no database at all" * 100)
-
-
-@pytest.mark.parametrize("spoil", [damaged, nonsense])
-def test_a_damaged_cache_is_set_aside(serve, own_cache, caplog, spoil):
+@pytest.mark.parametrize("content", [DAMAGED, NONSENSE])
+def test_a_damaged_cache_is_set_aside(serve, own_cache, caplog, content):
     served = serve(lambda prompt: f"re: {prompt}")
-    spoil(own_cache / "replies.sqlite")
-    assert Backend("judge", spec(served)).ask(["a"]) == ["re: a"]
+    (own_cache / "replies.sqlite").write_bytes(content)
+    assert judge(served).ask(["a"]) == ["re: a"]
     assert "is damaged" in caplog.text and list(own_cache.glob("replies.sqlite.damaged-*"))
-    assert Backend("judge", spec(served)).ask(["a"]) == ["re: a"] and served.prompts == ["a"]
+    assert judge(served).ask(["a"]) == ["re: a"] and served.prompts == ["a"]
 
 
 def test_a_cache_damaged_while_it_runs(serve, own_cache, caplog):
     served = serve(lambda prompt: "x")
-    Backend("judge", spec(served)).ask(["a"])
-    judge = Backend("judge", spec(served))
-    path = own_cache / "replies.sqlite"
-    whole = path.read_bytes()
-    path.write_bytes(b"this is no database at all".ljust(100, b".") + whole[100:])
-    assert judge.ask(["a", "b"]) == ["x", "x"] and judge.ask(["b"]) == ["x"]
-    nonsense(path)
-    assert Backend("judge", spec(served)).ask(["c"]) == ["x"]
+    judge(served).ask(["a"])
+    asked, path = judge(served), own_cache / "replies.sqlite"
+    path.write_bytes(NONSENSE[:100] + path.read_bytes()[100:])
+    assert asked.ask(["a", "b"]) == ["x", "x"] and asked.ask(["b"]) == ["x"]
+    path.write_bytes(NONSENSE)
+    assert judge(served).ask(["c"]) == ["x"]
     assert served.prompts[0] == "a" and served.prompts[-1] == "c" and len(served.prompts) <= 4
 
 
@@ -207,127 +195,94 @@ def test_a_cache_damaged_while_it_runs(serve, own_cache, caplog):
 )
 def test_what_cannot_be_written_is_kept_for_the_run(serve, caplog, monkeypatch, problem):
     served = serve(lambda prompt: f"re: {prompt}")
-    judge = Backend("judge", spec(served))
-    connect = sqlite3.connect
+    asked, connect = judge(served), sqlite3.connect
 
     class Full(sqlite3.Connection):
         def executemany(self, *arguments):
             raise sqlite3.OperationalError(problem)
 
     monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, factory=Full, **k))
-    judge._store._let_go()  # and connect to the disk that is full now
+    asked._store._let_go()  # and connect to the disk that is full now
     prompts = list("abcdef")
-    assert judge.ask(prompts) == [f"re: {p}" for p in prompts]
-    assert judge.ask(prompts) == [f"re: {p}" for p in prompts]
+    for _ in range(2):
+        assert asked.ask(prompts) == [f"re: {p}" for p in prompts]
     assert sorted(served.prompts) == prompts
     assert caplog.text.count(problem) == 1 and "kept for this run only" in caplog.text
 
 
 def test_a_cache_folder_that_is_a_file(serve, tmp_path, caplog):
-    served = serve(lambda prompt: "x")
     (tmp_path / "file").write_text("")
-    judge = Backend("judge", spec(served), cache=str(tmp_path / "file"))
-    assert judge.ask(["a"]) == ["x"] and "cannot be made" in caplog.text
+    asked = judge(serve(lambda prompt: "x"), cache=str(tmp_path / "file"))
+    assert asked.ask(["a"]) == ["x"] and "cannot be made" in caplog.text
 
 
 def test_a_read_only_cache_is_read(serve, own_cache, monkeypatch, caplog):
     served = serve(lambda prompt: "x")
-    Backend("judge", spec(served)).ask(["a"])
+    judge(served).ask(["a"])
 
     def refused(path, *, known):
         raise sqlite3.OperationalError("attempt to write a readonly database")
 
     monkeypatch.setattr("xling_tasks.replies.file.connect", refused)
-    assert Backend("judge", spec(served)).ask(["a", "b"]) == ["x", "x"]
+    assert judge(served).ask(["a", "b"]) == ["x", "x"]
     assert served.prompts == ["a", "b"] and "readonly" in caplog.text
 
 
-# Two runs, one cache
-
-
 def test_two_runs_at_once_pay_once(serve):
-    import threading
-    import time
-
+    """Whoever claims is a store; here two stand for two processes."""
     served = serve(lambda prompt: time.sleep(0.05) or f"re: {prompt}")
     prompts = [str(i) for i in range(20)]
-    judges = [Backend("judge", spec(served)) for _ in range(2)]
-    # Whoever claims is a store; here two stand for two processes.
-    replies = {}
-    threads = [
-        threading.Thread(target=lambda j=j: replies.update({id(j): j.ask(prompts)})) for j in judges
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert list(replies.values()) == [[f"re: {p}" for p in prompts]] * 2
+    with ThreadPoolExecutor(2) as pool:
+        replies = pool.map(lambda asked: asked.ask(prompts), [judge(served), judge(served)])
+    assert list(replies) == [[f"re: {p}" for p in prompts]] * 2
     assert sorted(served.prompts) == sorted(prompts)
 
 
 # Errors that come as answers
 
 
-# Written anew, without a look at what is recognised by its form.
-TROUBLE = [
-    "We could not reach the inference cluster", "Votre quota du mois est atteint", "余额不足，请充值",
-    "Ошибка шлюза, мы уже знаем", "लाइन व्यस्त है", "انتهت مهلة الجلسة", "接続が切れました",
-    "Nessuna capacità al momento", "Máy chủ đang bận", "Mfumo umezidiwa",
-]  # fmt: skip
+def echoed(prompt, reply):
+    return reply == prompt
 
 
-@pytest.mark.parametrize("text", TROUBLE)
+@pytest.mark.parametrize("text", cases("service_texts")["fresh_trouble"])
 def test_what_a_service_says_to_many_prompts_is_no_reply(serve, own_cache, text):
     moments = iter(range(1000))
     served = serve(lambda prompt: text if next(moments) in (3, 9, 20, 31, 45) else prompt)
     served.whole = lambda reply: True
-    judge = Backend("judge", spec(served))
     prompts = [word(i) for i in range(40)]
-    assert judge.ask(prompts, reads=lambda prompt, reply: reply == prompt) == prompts
+    assert judge(served).ask(prompts, reads=echoed) == prompts
     assert sorted(store_of("judge", own_cache).everything().values()) == sorted(prompts)
     paid = len(served.prompts)  # and a dozen with little room
     assert paid == 40 + 12 + 4
-    assert judge.ask(prompts, reads=lambda prompt, reply: reply == prompt) == prompts
+    assert judge(served).ask(prompts, reads=echoed) == prompts
     assert len(served.prompts) == paid  # nothing is paid for twice
 
 
 def test_one_sentence_of_the_models_own_counts_and_is_asked_for_again(serve, caplog):
     """It says so whenever it is asked, while others get another reply."""
     served = serve(lambda prompt: prompt if "c" in prompt else "I am not able to judge this.")
-    judge = Backend("judge", spec(served))
-    prompts = [word(i) for i in range(30)]
+    asked, prompts = judge(served), [word(i) for i in range(30)]
     odd = sum("c" not in prompt for prompt in prompts)
-    replies = judge.replies(prompts, reads=lambda prompt, reply: reply == prompt)
+    replies = asked.replies(prompts, reads=echoed)
     assert not any(reply.failed for reply in replies)
     assert f"{odd} of 30 requests got one and the same reply" in caplog.text
     assert "it is the model's own, and counts" in caplog.text
     served.reply = lambda prompt: prompt  # if it was a service's after all, the next start knows
-    assert judge.ask(prompts) == prompts
+    assert asked.ask(prompts) == prompts
 
 
 def test_replies_may_be_the_same_where_nothing_is_known_of_them(serve):
     served = serve(lambda prompt: "diabetes")
-    assert Backend("judge", spec(served)).ask([word(i) for i in range(50)]) == ["diabetes"] * 50
-    off = ModelSpec.parse("judge", served.spec(detect_errors=False))
-    kept = Backend("judge", off).ask([f"x{word(i)}" for i in range(5)], reads=lambda *_: False)
+    assert judge(served).ask([word(i) for i in range(50)]) == ["diabetes"] * 50
+    off = judge(served, detect_errors=False)
+    kept = off.ask([f"x{word(i)}" for i in range(5)], reads=lambda *_: False)
     assert kept == ["diabetes"] * 5 and len(served.prompts) == 55
 
 
 def word(number):
     """Prompts that differ by more than a number."""
     return "".join(chr(97 + int(digit)) for digit in f"{number:02}")
-
-
-def test_an_error_text_is_asked_again_and_never_cached(serve, own_cache):
-    said = iter(["Internal Server Error", "<html>502</html>", "Fine."])
-    served = serve(lambda prompt: next(said))
-    value = served.spec()
-    value["model_args"]["max_retries"] = 3
-    assert Backend("judge", ModelSpec.parse("judge", value)).ask(["a"]) == ["Fine."]
-    assert (
-        list(store_of("judge", own_cache).everything().values()) == ["Fine."]
-        and len(served.prompts) == 3
-    )
 
 
 @pytest.mark.parametrize("off", ["false", "off", "0", "False"])

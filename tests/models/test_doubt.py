@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from conftest import cases
 from lm_eval.api.registry import get_model
 
 from xling_tasks.errors import BackendError
@@ -13,35 +14,9 @@ from xling_tasks.models.failures import HELD, REFUSED, REPEATED, Reply, error_te
 from xling_tasks.models.health import Health, Limits
 from xling_tasks.models.rounds import Call
 
-TROUBLE = [
-    "服务器繁忙，请稍后再试。",
-    "Insufficient credits. Add more at the billing page.",
-    "The server had an error while processing your request. Sorry about that!",
-    "No se pudo procesar la solicitud. Código 8f31a2bc99.",
-    "Der Dienst ist derzeit überlastet, bitte später erneut versuchen (14:03:22).",
-    "Слишком много запросов. Повторите через 17 с.",
-    "सेवा अभी उपलब्ध नहीं है।",
-    "الخدمة غير متاحة حاليا",
-    "現在アクセスが集中しています。",
-    "Le modèle est en cours de chargement : 43 %",
-    "Huduma haipatikani kwa sasa",
-    "busy",
-]
-DECLINES = [
-    "Leider kann ich dazu keine Auskunft geben. Bitte wenden Sie sich an Ihre Hausärztin.",
-    "عذرًا، لا يمكنني تقديم نصائح طبية.",
-    "Infelizmente não posso responder a perguntas sobre saúde.",
-    "Maaf, saya tidak bisa membantu soal kesehatan.",
-    "Üzgünüm, tıbbi konularda yardımcı olamam.",
-    "Xin lỗi, tôi không thể trả lời câu hỏi này.",
-    "죄송하지만 의료 관련 질문에는 답변드릴 수 없습니다.",
-    "দুঃখিত, আমি চিকিৎসা বিষয়ে উত্তর দিতে পারি না।",
-    "Samahani, siwezi kujibu maswali ya kiafya.",
-    "Spiacente, non fornisco consigli medici.",
-    "ขออภัย ฉันตอบคำถามสุขภาพไม่ได้",
-    "متاسفم، نمی‌توانم توصیه پزشکی بدهم.",
-    "No.",
-]
+TEXTS = cases("service_texts")
+TROUBLE, DECLINES = TEXTS["trouble"], TEXTS["declines"]
+LIMITS = Limits(attempts=1, strict=True, doubt=True)
 
 
 def turn(texts, *ways):
@@ -49,26 +24,23 @@ def turn(texts, *ways):
     return [(text, *ways[i % len(ways)]) for i, text in enumerate(texts)]
 
 
-LIMITS = Limits(attempts=1, strict=True, doubt=True)
-
-
-def model_of(served):
-    return get_model("local-chat-completions")(**served.spec()["model_args"])
-
-
-def asked(lm, number, temperature, reads=None):
-    contexts = [
-        lm.apply_chat_template([{"role": "user", "content": question(i)}]) for i in range(number)
+def replies_of(served, number, temperature, reads=None, found=None, **more):
+    """The replies to some questions, each with a seed; `found` gets them as they arrive."""
+    lm, found = (
+        get_model("local-chat-completions")(**served.spec()["model_args"]),
+        {} if found is None else found,
+    )
+    calls = [
+        Call(
+            lm.apply_chat_template([{"role": "user", "content": question(i)}]),
+            {"temperature": temperature, "until": ["x"], "max_gen_toks": 5, "seed": i, **more},
+            reads,
+        )
+        for i in range(number)
     ]
-    arguments = {"temperature": temperature, "until": ["x"], "max_gen_toks": 5}
-    return [Call(context, {**arguments, "seed": i}, reads) for i, context in enumerate(contexts)]
-
-
-def replies_of(lm, calls, limits=LIMITS):
-    found = {}
-    for arrived in stream(lm, calls, limits, Health("the model", limits, 4)):
+    for arrived in stream(lm, calls, LIMITS, Health("the model", LIMITS, 4)):
         found.update(arrived)
-    return [found[i] for i in range(len(calls))]
+    return [found[i] for i in range(number)]
 
 
 def question(number):
@@ -90,8 +62,7 @@ def test_the_trouble_of_a_moment_in_any_language_is_no_answer(serve, caplog, tex
         )
     )
     served.whole = lambda reply: not reply.startswith("Rest")
-    lm = model_of(served)
-    replies = replies_of(lm, asked(lm, 200, temperature))
+    replies = replies_of(served, 200, temperature)
     wrong = [r for i, r in enumerate(replies) if r.text != own(question(i)) and not r.failed]
     assert not wrong and sum(r.failed for r in replies) <= 8
     assert "an error of the service" in caplog.text
@@ -99,14 +70,11 @@ def test_the_trouble_of_a_moment_in_any_language_is_no_answer(serve, caplog, tex
 
 @pytest.mark.parametrize("text", TROUBLE[:4])
 def test_trouble_that_stays_ends_the_run_in_words(serve, text):
-    count = iter(range(10_000))
+    count, found = iter(range(10_000)), {}
     served = serve(lambda p: own(p) if next(count) < 30 else text)
     served.whole = lambda reply: reply == text
-    lm = model_of(served)
-    found = {}
     with pytest.raises(BackendError, match="whatever is asked, it says"):
-        for arrived in stream(lm, asked(lm, 2000, 0), LIMITS, Health("the model", LIMITS, 4)):
-            found.update(arrived)
+        replies_of(served, 2000, 0, found=found)
     assert len(served.prompts) < 300  # it does not pay for the rest
     good = {i: r for i, r in found.items() if not r.failed}
     assert all(r.text == own(question(i)) for i, r in good.items()) and len(good) == 30
@@ -116,10 +84,9 @@ def test_trouble_that_stays_ends_the_run_in_words(serve, text):
 def test_nothing_but_trouble_ends_the_run(serve, text):
     served = serve(lambda p: text)
     served.whole = lambda reply: True
-    lm = model_of(served)
     for number in (60, 5):
         with pytest.raises(BackendError, match="whatever is asked, it says"):
-            replies_of(lm, asked(lm, number, 1))
+            replies_of(served, number, 1)
 
 
 @pytest.mark.parametrize(
@@ -134,8 +101,7 @@ def test_a_model_that_declines_in_any_language_is_left_alone(serve, temperature,
         return refusal if own_draw.random() < share else own(prompt)
 
     served = serve(says)
-    lm = model_of(served)
-    replies = [r.text for r in replies_of(lm, asked(lm, 80, temperature))]
+    replies = [r.text for r in replies_of(served, 80, temperature)]
     assert replies.count(refusal) == pytest.approx(80 * share, abs=16)
     assert all(r in (refusal, own(question(i))) for i, r in enumerate(replies))
     if temperature == 0:
@@ -148,16 +114,12 @@ def test_a_model_that_thinks_before_it_declines(serve, share):
     draw = random.Random(6)
     served = serve(lambda p: DECLINES[0] if draw.random() < share else own(p))
     served.least = 100
-    lm = model_of(served)
-    calls = [c._replace(gen_kwargs={**c.gen_kwargs, "max_gen_toks": 900}) for c in asked(lm, 80, 1)]
-    replies = replies_of(lm, calls)
+    replies = replies_of(served, 80, 1, max_gen_toks=900)
     assert sum(r.text == DECLINES[0] for r in replies) == pytest.approx(80 * share, abs=16)
     assert not any(r.failed for r in replies)
     served.whole = lambda reply: True  # and takes no stops
     served.reply = lambda p: DECLINES[0] if random.Random(p).random() < share else own(p)
-    replies = [
-        r.text for r in replies_of(lm, [c._replace(gen_kwargs=calls[0].gen_kwargs) for c in calls])
-    ]
+    replies = [r.text for r in replies_of(served, 80, 1, max_gen_toks=900, seed=0)]
     assert replies == [served.reply(question(i)) for i in range(80)]
 
 
@@ -167,8 +129,7 @@ def test_a_text_that_a_gate_says_to_some_prompts_is_no_answer(serve, temperature
     gate = "Vaše žádost byla zablokována."
     served = serve(lambda p: gate if random.Random(p).random() < 0.3 else own(p))
     served.whole = lambda reply: reply == gate
-    lm = model_of(served)
-    replies = replies_of(lm, asked(lm, 80, temperature))
+    replies = replies_of(served, 80, temperature)
     for i, reply in enumerate(replies):
         expected = served.reply(question(i))
         assert reply == (Reply("", REFUSED, HELD) if expected == gate else Reply(expected))
@@ -177,8 +138,7 @@ def test_a_text_that_a_gate_says_to_some_prompts_is_no_answer(serve, temperature
 def test_a_model_with_one_answer_to_its_field_is_left_alone(serve, caplog):
     """It answers other questions otherwise."""
     served = serve(lambda p: "Bitte fragen Sie Ihren Arzt." if "question" in p else "7")
-    lm = model_of(served)
-    assert {r.text for r in replies_of(lm, asked(lm, 50, 0))} == {"Bitte fragen Sie Ihren Arzt."}
+    assert {r.text for r in replies_of(served, 50, 0)} == {"Bitte fragen Sie Ihren Arzt."}
     assert "50 of 50 requests got one and the same reply" in caplog.text
 
 
@@ -191,8 +151,7 @@ def test_a_sentence_that_a_model_draws_for_any_question_is_its_own(serve, share)
         return said if "question" in prompt and draw.random() < share else own(prompt)
 
     served = serve(says)
-    lm = model_of(served)
-    replies = replies_of(lm, asked(lm, 200, 1))
+    replies = replies_of(served, 200, 1)
     assert not any(reply.failed for reply in replies)
     found = sum(reply.text == said for reply in replies) / 200
     assert found == pytest.approx(share, abs=0.1)
@@ -200,41 +159,26 @@ def test_a_sentence_that_a_model_draws_for_any_question_is_its_own(serve, share)
 
 def test_what_was_asked_for_may_be_the_same_and_an_echo_is_not(serve):
     served = serve(lambda p: "Yes")
-    lm = model_of(served)
-    calls = asked(lm, 60, 0, reads=lambda reply: reply in ("Yes", "No"))
-    assert {r.text for r in replies_of(lm, calls)} == {"Yes"} and len(served.prompts) == 60
+    replies = replies_of(served, 60, 0, reads=lambda reply: reply in ("Yes", "No"))
+    assert {r.text for r in replies} == {"Yes"} and len(served.prompts) == 60
     served.reply = lambda p: f"You ask: {own(p)}"  # an echo says to each its own
-    replies_of(lm, asked(lm, 60, 1))
+    replies_of(served, 60, 1)
     assert len(served.prompts) == 120
 
 
 def test_what_fails_again_is_failed_and_counted(serve):
     served = serve(own)
-    lm = model_of(served)
 
     def unsteady(prompt):  # half of the second attempts fail, too
         return "busy" if random.Random(str(len(served.prompts))).random() < 0.5 else own(prompt)
 
     served.reply = unsteady
     served.whole = lambda reply: reply == "busy"
-    replies = replies_of(lm, asked(lm, 100, 0))
+    replies = replies_of(served, 100, 0)
     assert all(r.reason == REPEATED for r in replies if r.failed)
     assert not any(r.text == "busy" for r in replies)
 
 
-@pytest.mark.parametrize("text", [
-    "Internal Server Error", "502 Bad Gateway", "HTTP 503: Service Unavailable", "<html><p>x</p>",
-    "Error code: 429 - {'error': {'message': 'x'}}", '{"error": "x"}', "HTTP/1.1 504 Gateway Timeout",
-    "Traceback (most recent call last):\n  x", "Error: Too Many Requests",
-])  # fmt: skip
-def test_forms_of_errors(text):
-    assert error_text(text)
-
-
-@pytest.mark.parametrize("text", [
-    "400 mg of ibuprofen every 6 hours.", "500 mg", "Rate limiting the dose helps.", "404", "No.",
-    "The service unavailable to you may be found elsewhere.", "Error: 500 mg is too much.",
-    '{"rating": 4}', "Sorry, something went wrong with my stomach.", "Conflict", "",
-])  # fmt: skip
-def test_answers_are_no_errors_by_form(text):
-    assert error_text(text) is None
+def test_forms_of_errors_and_answers_that_are_none():
+    assert [text for text in TEXTS["errors"] if not error_text(text)] == []
+    assert {error_text(text) for text in TEXTS["no_errors"]} == {None}
