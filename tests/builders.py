@@ -15,7 +15,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 STAMP = "2026-01-02T03-04-05.678901"
@@ -76,6 +76,31 @@ def our_tasks(metadata: Mapping[str, Any] | None = None) -> Any:
         return TaskManager(
             include_path=str(task_folder()), include_defaults=False, metadata=metadata
         )
+
+
+def with_filters(
+    folder: Path, task: str, *filters: tuple[str, ...], metadata: Mapping[str, Any] | None = None
+) -> Any:
+    """A task manager that knows `filtered`: a task of XLingHealth with filters of the user's.
+
+    Args:
+        folder: Where its YAML goes.
+        task: The task.
+        filters: Of each its name and its functions.
+        metadata: The settings.
+    """
+    from lm_eval.tasks.manager import TaskManager
+
+    from xling_tasks.discovery import task_folder
+
+    listed = [
+        {"name": name, "filter": [{"function": function} for function in functions]}
+        for name, *functions in filters
+    ]
+    include = f"include: {task_folder()}/xlinghealth/{task}.yaml\ntask: filtered\n"
+    text = f"{include}filter_list: {json.dumps(listed)}\n"
+    (folder / "filtered.yaml").write_text(text, encoding="utf-8")
+    return TaskManager(include_path=str(folder), include_defaults=False, metadata=metadata)
 
 
 @contextlib.contextmanager
@@ -144,6 +169,38 @@ def with_all(found: dict[str, Any] | None) -> dict[str, Any] | None:
     from xling_tasks.logs.by_language import with_bookkeeping
 
     return found and with_bookkeeping(found)
+
+
+class OfTask(NamedTuple):
+    """What a run says of one task.
+
+    Attributes:
+        scores: Metric -> score; with the filter's name behind a comma, but for the filter `none`.
+        samples: A row for each question.
+        record: What our tasks record of themselves.
+        found: All that the run returned.
+    """
+
+    scores: dict[str, Any]
+    samples: list[dict[str, Any]]
+    record: dict[str, Any]
+    found: dict[str, Any]
+
+    @property
+    def names(self) -> set[str]:
+        """The metrics."""
+        return {name for name in self.scores if "_stderr" not in name}
+
+
+def of_task(found: dict[str, Any], task: str) -> OfTask:
+    """One task of a run."""
+    scores = found["results"][task].items()
+    return OfTask(
+        {key.removesuffix(",none"): value for key, value in scores if "," in key},
+        found.get("samples", {}).get(task, []),
+        found["configs"][task]["metadata"]["xling"],
+        found,
+    )
 
 
 def as_written(found: Mapping[str, Any]) -> dict[str, Any]:

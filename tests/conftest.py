@@ -171,6 +171,16 @@ def run() -> Callable[..., dict[str, Any]]:
     return run_
 
 
+@pytest.fixture(scope="session")
+def run_one(run: Callable[..., dict[str, Any]]) -> Callable[..., builders.OfTask]:
+    """`run_one(task, ...)`: a run of one task, and what it says of it."""
+
+    def run_one_(task: str, model: Any = "xling_baseline", **options: Any) -> builders.OfTask:
+        return builders.of_task(run(task, model, **options), task)
+
+    return run_one_
+
+
 class Served:
     """A chat-completions server on loopback; `requests` holds what it was sent.
 
@@ -237,6 +247,10 @@ class Served:
         """A judge setting that points here."""
         args = {"model": "judge-1", "base_url": self.url, "max_retries": 1}
         return {"model": "local-chat-completions", "model_args": args, **more}
+
+    def under_test(self, **more: Any) -> dict[str, Any]:
+        """Options of a run that has it as its model."""
+        return {**self.spec(), "apply_chat_template": True, **more}
 
 
 @pytest.fixture

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from statistics import harmonic_mean
+from statistics import fmean, harmonic_mean
 
 import pytest
 import scripted
+from builders import write_lines
+from fixed import Fixed
 from sklearn.metrics import f1_score, precision_score, recall_score
 
+from xling_tasks.cli import main
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.data.records import RECORDS
@@ -17,6 +20,8 @@ from xling_tasks.errors import DataError, SettingError
 from xling_tasks.unanswered import Unanswered
 
 DEMO = "xlinghealth_information_demo"
+TASK = "xling_information"
+CODES = ("es", "zh", "hi")
 
 
 @pytest.fixture
@@ -25,218 +30,158 @@ def settings(serve):
     return served, {"judge": served.spec(), "translator": served.spec()}
 
 
+@pytest.fixture
+def said(run_one, serve, tmp_path):
+    """`said(rows, replies, ...)`: a run over prompts of a file, of a model that replies by prompt."""
+
+    def run_(rows, replies, judge=scripted.reply, **more):
+        path = str(write_lines(tmp_path / "prompts.jsonl", rows))
+        metadata = {"judge": serve(judge).spec(), "translator": "none", "prompts_file": path}
+        metadata |= more
+        return run_one(TASK, model=Fixed(lambda context, _: replies[context]), metadata=metadata)
+
+    return run_
+
+
 def _advice(reply: str) -> set[str]:
     """The English advice in a reply of the baseline, in any language."""
     return {english for own, english in scripted.english_of().items() if own in reply}
 
 
-def test_scores_are_those_of_the_sets_of_advice(run, settings):
-    _, metadata = settings
-    metadata |= {"languages": ["es", "zh", "hi"]}
-    results = run(DEMO, metadata=metadata)
-    samples = results["samples"][DEMO]
-    assert len(samples) == 24
-    scores = results["results"][DEMO]
+def _kind(prompt):
+    kinds = {"[BEGIN TEXT": "claims", "[BEGIN CLAIMS": "support"}
+    return next((kind for mark, kind in kinds.items() if mark in prompt), "sentence")
+
+
+def test_scores_are_those_of_the_sets_of_advice_and_every_request_is_made_once(run_one, settings):
+    served, metadata = settings
+    scores, samples, _, _ = run_one(DEMO, metadata=metadata | {"languages": list(CODES)})
+    assert len(samples) == 24 and sum(len(s["resps"]) for s in samples) == 5 * 24
+    order = list(samples[0]["doc"]["text"])
+    replies = {code: [s["resps"][i][0] for s in samples] for i, code in enumerate(order)}
     means = {}
-    for code in ("es", "zh", "hi"):
+    for code in CODES:
         f1s, pairs = [], []
-        for sample in samples:
-            order = list(sample["doc"]["text"])
-            replies = dict(zip(order, (r[0] for r in sample["resps"])))
-            own, english = _advice(replies[code]), _advice(replies["en"])
+        for sample, said, english in zip(samples, replies[code], replies["en"], strict=True):
+            own, english = _advice(said), _advice(english)
             every = sorted(own | english)
             # Precision and recall of sets, as scikit-learn has them for the indicator vectors.
-            truth, said = [x in english for x in every], [x in own for x in every]
-            f1 = f1_score(truth, said)
-            assert sample[f"information_f1_by_prompt_{code}"] == pytest.approx(f1, abs=1e-12)
-            pairs.append((precision_score(truth, said), recall_score(truth, said)))
-            assert sample[f"information_f1_{code}"] == pytest.approx(
-                dict(zip(("precision", "recall"), pairs[-1]))
-            )
+            truth, there = [x in english for x in every], [x in own for x in every]
+            f1s.append(f1_score(truth, there))
+            assert sample[f"information_f1_by_prompt_{code}"] == pytest.approx(f1s[-1], abs=1e-12)
+            pairs.append((precision_score(truth, there), recall_score(truth, there)))
+            both = dict(zip(("precision", "recall"), pairs[-1]))
+            assert sample[f"information_f1_{code}"] == pytest.approx(both)
             assert sample[f"n_claims_{code}"]["n"] == len(own)
-            f1s.append(f1)
-        by_prompt = scores[f"information_f1_by_prompt_{code},none"]
-        assert by_prompt == pytest.approx(sum(f1s) / len(f1s), abs=1e-12)
-        means[code] = harmonic_mean([sum(own) / len(own) for own in zip(*pairs)])
-        assert scores[f"information_f1_{code},none"] == pytest.approx(means[code], abs=1e-12)
+        by_prompt = scores[f"information_f1_by_prompt_{code}"]
+        means[code] = harmonic_mean(list(map(fmean, zip(*pairs))))
+        assert by_prompt == pytest.approx(fmean(f1s), abs=1e-12)
+        assert scores[f"information_f1_{code}"] == pytest.approx(means[code], abs=1e-12)
         assert by_prompt <= means[code] + 1e-12
-        assert scores[f"unscored_{code},none"] == 0
-        assert scores[f"unverified_{code},none"] == 0
-        assert scores[f"abstained_{code},none"] == 0
-    assert scores["information_f1,none"] == pytest.approx(sum(means.values()) / 3)
-    assert scores["information_f1_script_latin,none"] == pytest.approx(means["es"])
-    assert scores["information_f1_script_indic,none"] == pytest.approx(means["hi"])
-    assert scores["information_f1_family_other,none"] == pytest.approx(means["zh"])
-    assert "information_f1_family_slavic,none" not in scores
-    assert 0 < scores["information_f1,none"] < 1
-
-
-def test_every_request_is_made_once(run, settings):
-    served, metadata = settings
-    metadata |= {"languages": ["es", "zh", "hi"]}
-    results = run(DEMO, metadata=metadata)
-    samples = results["samples"][DEMO]
-    kinds = Counter(
-        "claims"
-        if "[BEGIN TEXT" in prompt
-        else "support"
-        if "[BEGIN CLAIMS" in prompt
-        else "sentence"
-        for prompt in served.prompts
-    )
+        assert [scores[f"{x}_{code}"] for x in ("unscored", "unverified", "abstained")] == [0, 0, 0]
+    for name, mean in (
+        ("", fmean(means.values())), ("_script_latin", means["es"]), ("_script_indic", means["hi"]),
+        ("_family_other", means["zh"]),
+    ):  # fmt: skip
+        assert scores[f"information_f1{name}"] == pytest.approx(mean)
+    assert "information_f1_family_slavic" not in scores and 0 < scores["information_f1"] < 1
+    kinds = Counter(map(_kind, served.prompts))
     assert len(set(served.prompts)) == len(served.prompts)
-    replies = {
-        c: [s["resps"][i][0] for s in samples] for i, c in enumerate(("en", "es", "zh", "hi"))
-    }
     # English twice per question, the second time sampled; every distinct text is taken apart once.
     own_of = [
         (s["n_claims_en"], own)
         for s in samples
-        for own in (s["n_claims_en"]["again"], *(s[f"n_claims_{c}"] for c in ("es", "zh", "hi")))
+        for own in (s["n_claims_en"]["again"], *(s[f"n_claims_{c}"] for c in CODES))
     ]
-    texts = set(replies["en"]) | {own["english"] for _, own in own_of}
-    assert kinds["claims"] == len(texts)
+    assert kinds["claims"] == len(set(replies["en"]) | {own["english"] for _, own in own_of})
     # Two verifications per question and language, fewer only where texts coincide.
     pairs = {
-        pair
+        (tuple(one["claims"]), two["english"])
         for other, own in own_of
-        for pair in (
-            (tuple(own["claims"]), other["english"]),
-            (tuple(other["claims"]), own["english"]),
-        )
+        for one, two in ((own, other), (other, own))
     }
     assert kinds["support"] == len(pairs) <= 2 * 4 * 24
-    assert sum(len(s["resps"]) for s in samples) == 5 * 24
 
 
-def test_a_second_run_asks_nobody(run, settings):
+def test_languages_restrict_what_is_generated_and_a_second_run_asks_nobody(run_one, settings):
     served, metadata = settings
-    first = run(DEMO, metadata=metadata, limit=3)
+    first = run_one(DEMO, metadata={**metadata, "languages": ["hi", "es"]}, limit=2)
+    for sample in first.samples:
+        assert list(sample["doc"]["text"]) == ["en", "es", "hi"] and len(sample["resps"]) == 4
+    assert "information_f1_zh" not in first.scores
+    assert first.record["data"]["languages"] == ["en", "es", "hi"]
+    assert "mean_over:es,hi" in first.record["signatures"]["information_f1"]
+    assert first.record["settings"]["languages"] == ["hi", "es"]
     count = len(served.prompts)
-    second = run(DEMO, metadata=metadata, limit=3)
-    assert len(served.prompts) == count
-    assert first["results"] == second["results"]
+    second = run_one(DEMO, metadata={**metadata, "languages": ["hi", "es"]}, limit=2)
+    assert len(served.prompts) == count and first.scores == second.scores
 
 
-def test_languages_restrict_what_is_generated(run, settings):
-    _, metadata = settings
-    results = run(DEMO, metadata={**metadata, "languages": ["hi", "es"]}, limit=2)
-    for sample in results["samples"][DEMO]:
-        assert list(sample["doc"]["text"]) == ["en", "es", "hi"]
-        assert len(sample["resps"]) == 4
-    scores = results["results"][DEMO]
-    assert "information_f1_zh,none" not in scores
-    recorded = results["configs"][DEMO]["metadata"]["xling"]
-    assert recorded["data"]["languages"] == ["en", "es", "hi"]
-    assert "mean_over:es,hi" in recorded["signatures"]["information_f1"]
-    assert recorded["settings"]["languages"] == ["hi", "es"]
-
-
-def test_no_judge_reports_what_needs_none_and_asks_for_no_translator(run, caplog):
-    results = run(DEMO, limit=2)["results"][DEMO]
-    assert results["langid_match_hi,none"] == 1.0
-    assert results["empty_rate_zh,none"] == 0.0
-    assert not any(name.startswith("information") for name in results)
+def test_without_a_judge_or_a_translator(run_one, settings, caplog):
+    scores = run_one(DEMO, limit=2).scores
+    assert scores["langid_match_hi"] == 1.0 and scores["empty_rate_zh"] == 0.0
+    assert not any(name.startswith("information") for name in scores)
     assert "no judge is set" in caplog.text
-
-
-def test_a_judge_without_a_translator_is_refused_before_generation(run, settings):
     served, metadata = settings
     with pytest.raises(SettingError, match="needs a translator.*translator=none"):
-        run(DEMO, metadata={"judge": metadata["judge"]})
+        run_one(DEMO, metadata={"judge": metadata["judge"]})
     assert served.prompts == []
-
-
-def test_translator_none_leaves_other_languages_unscored(run, settings, caplog):
-    _, metadata = settings
-    results = run(DEMO, metadata={**metadata, "translator": "none"}, limit=2)
-    scores = results["results"][DEMO]
+    scores = run_one(DEMO, metadata={**metadata, "translator": "none"}, limit=2).scores
     # The baseline answers in the prompt's language, so nothing is English but the English.
-    assert scores["unscored_hi,none"] == 1.0
-    assert scores["information_f1_hi,none"] is None
-    assert scores["information_f1,none"] is None
-    assert scores["n_claims_en,none"] == 3.0
+    assert scores["unscored_hi"] == 1.0 and scores["n_claims_en"] == 3.0
+    assert scores["information_f1_hi"] is None and scores["information_f1"] is None
     assert "translator=none, but 2 of 2" in caplog.text
 
 
-def test_unknown_languages_are_refused(run):
-    with pytest.raises(SettingError, match="unknown language 'xx'"):
-        run(DEMO, metadata={"languages": ["xx"]})
-    with pytest.raises(SettingError, match="has no .fr.; its languages are en, es, zh, hi"):
-        run(DEMO, metadata={"languages": ["fr"]})
-    with pytest.raises(SettingError, match="at least one language beside English"):
-        run(DEMO, metadata={"languages": ["en"]})
-
-
-def replies(answer):
-    """A model under test with a reply for each prompt."""
-    from fixed import Fixed
-
-    return Fixed(lambda context, _: answer(context))
-
-
-def _file(tmp_path, rows):
-    path = tmp_path / "prompts.jsonl"
-    path.write_text(
-        "\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n", encoding="utf-8"
-    )
-    return str(path)
+@pytest.mark.parametrize(("code", "message"), [
+    ("xx", "unknown language 'xx'"), ("fr", "has no .fr.; its languages are en, es, zh, hi"),
+    ("en", "at least one language beside English"),
+])  # fmt: skip
+def test_unknown_languages_are_refused(run, code, message):
+    with pytest.raises(SettingError, match=message):
+        run(DEMO, metadata={"languages": [code]})
 
 
 ROWS = [
     {"id": "a", "category": "x", "en": "What is salt?", "es": "¿Qué es la sal?", "iw": "מהו מלח?"},
     {"id": "b", "category": "x", "en": "What is tea?", "es": "¿Qué es el té?", "iw": None},
 ]
+SALT = [{"id": "a", "en": "salt", "es": "sal"}]
 
 
-def test_abstentions_by_hand(run, serve, tmp_path):
+def test_abstentions_by_hand(said):
     """English: claims A, B (prompt a); none (prompt b). Spanish: none (a); none (b). Hebrew: A, C."""
-    said = {
-        "What is salt?": "A is. B is.",
-        "¿Qué es la sal?": "",
-        "מהו מלח?": "A is. C is. D is.",
-        "What is tea?": "I cannot say.",
-        "¿Qué es el té?": "Sorry.",
-    }
+    replies = {
+        "What is salt?": "A is. B is.", "¿Qué es la sal?": "", "מהו מלח?": "A is. C is. D is.",
+        "What is tea?": "I cannot say.", "¿Qué es el té?": "Sorry.",
+    }  # fmt: skip
 
     def judge(prompt):
         if "[BEGIN TEXT" in prompt and ("cannot" in prompt or "Sorry" in prompt):
             return scripted.with_code(prompt, "NONE\nEND OF CLAIMS")
         return scripted.reply(prompt)
 
-    served = serve(judge)
-    metadata = {"judge": served.spec(), "translator": "none", "prompts_file": _file(tmp_path, ROWS)}
-    results = run("xling_information", model=replies(said.__getitem__), metadata=metadata)
-    scores, samples = (
-        results["results"]["xling_information"],
-        results["samples"]["xling_information"],
-    )
-    by_id = {sample["doc"]["question_id"]: sample for sample in samples}
+    scores, samples, record, _ = said(ROWS, replies, judge)
+    a, b = samples
     # Precision 1/3 (A of A, C, D), recall 1/2 (A of A, B): F1 = 2 * 1/3 * 1/2 / (5/6) = 0.4.
-    assert by_id["a"]["information_f1_by_prompt_he"] == pytest.approx(0.4)
-    assert by_id["a"]["information_precision_he"] == pytest.approx(1 / 3)
-    assert by_id["a"]["information_recall_he"] == pytest.approx(1 / 2)
+    assert a["information_precision_he"] == pytest.approx(1 / 3)
+    assert a["information_recall_he"] == pytest.approx(1 / 2)
     # An abstention: no precision, recall 0, inconsistent.
-    assert by_id["a"]["information_precision_es"] is None
-    assert by_id["a"]["information_recall_es"] == 0.0
-    assert by_id["a"]["information_f1_by_prompt_es"] == 0.0
+    assert a["information_precision_es"] is None and a["information_recall_es"] == 0.0
+    assert a["information_f1_by_prompt_es"] == 0.0
     # Both abstain: nothing to compare, counted.
-    assert by_id["b"]["information_f1_by_prompt_es"] is None
-    assert by_id["b"]["n_claims_es"]["unscored"] == "both answers abstain"
-    assert scores["information_f1_es,none"] == 0.0
-    assert scores["unscored_es,none"] == 0.5
-    assert scores["abstained_es,none"] == 1.0
-    assert scores["abstained_en,none"] == 0.5
+    assert b["information_f1_by_prompt_es"] is None
+    assert b["n_claims_es"]["unscored"] == "both answers abstain"
     # Prompt b has no Hebrew: neither asked, nor scored, nor counted as unscored; it is coverage.
-    assert scores["information_f1_he,none"] == pytest.approx(0.4)
-    assert scores["unscored_he,none"] == 0.0
-    assert scores["unusable_rows,none"] == 1
-    assert results["configs"]["xling_information"]["metadata"]["xling"]["data"][
-        "unusable_questions"
-    ] == {"he": ["b"]}
+    expected = {
+        "information_f1_es": 0.0, "unscored_es": 0.5, "abstained_es": 1.0, "abstained_en": 0.5,
+        "information_f1_he": pytest.approx(0.4), "unscored_he": 0.0, "unusable_rows": 1,
+    }  # fmt: skip
+    assert {name: scores[name] for name in expected} == expected
+    assert record["data"]["unusable_questions"] == {"he": ["b"]}
 
 
-def test_what_the_judge_does_not_say_is_unscored_and_counted(run, serve, tmp_path):
+def test_what_the_judge_does_not_say_is_unscored_and_counted(said):
     def judge(prompt):
         if "[BEGIN TEXT" in prompt and "C is" in prompt:
             return scripted.with_code(prompt, "1. A is.\n2. C i")  # cut off: no end mark
@@ -244,48 +189,40 @@ def test_what_the_judge_does_not_say_is_unscored_and_counted(run, serve, tmp_pat
             return scripted.with_code(prompt, "1: SUPPORTED")  # of two claims
         return scripted.reply(prompt)
 
-    served = serve(judge)
     rows = [{"id": "a", "en": "salt", "es": "sal", "fr": "sel"}]
-    metadata = {"judge": served.spec(), "translator": "none", "prompts_file": _file(tmp_path, rows)}
-    said = {"salt": "A is. B is.", "sal": "A is. C is.", "sel": "B is. A is."}
-    results = run("xling_information", model=replies(said.__getitem__), metadata=metadata)
-    scores, (sample,) = (
-        results["results"]["xling_information"],
-        results["samples"]["xling_information"],
-    )
+    replies = {"salt": "A is. B is.", "sal": "A is. C is.", "sel": "B is. A is."}
+    scores, (sample,), _, _ = said(rows, replies, judge)
     assert sample["n_claims_es"]["unscored"] == "claims not read"
-    assert scores["unscored_es,none"] == 1.0
-    assert scores["information_f1_es,none"] is None
-    assert scores["n_claims_es,none"] is None
-    assert scores["abstained_es,none"] is None
-    # French: one of two verdicts each way.
-    assert scores["information_f1_fr,none"] == 1.0
-    assert scores["unverified_fr,none"] == 0.5
     assert sample["n_claims_fr"]["supported"] == [True, None]
-    # Romance would be French alone: a mean over what is left is not shown.
-    assert scores["information_f1_family_romance,none"] is None
+    # French: one of two verdicts each way. Romance would be French alone: no mean over what is left.
+    expected = {
+        "unscored_es": 1.0, "information_f1_es": None, "n_claims_es": None, "abstained_es": None,
+        "information_f1_fr": 1.0, "unverified_fr": 0.5, "information_f1_family_romance": None,
+    }  # fmt: skip
+    assert {name: scores[name] for name in expected} == expected
 
 
-def test_what_no_translator_translated_is_no_fault_of_the_judge(run, serve, tmp_path):
-    served = serve(scripted.reply)
-    rows = [{"id": "a", "en": "salt", "es": "sal"}]
-    metadata = {"judge": served.spec(), "translator": "none", "prompts_file": _file(tmp_path, rows)}
-    said = {"salt": "A is.", "sal": "La sal sube la presión de la sangre en muchas personas."}
-    found = run("xling_information", model=replies(said.__getitem__), metadata=metadata)
-    recorded = found["configs"]["xling_information"]["metadata"]["xling"]["outcomes"]
-    assert recorded == {"en": {"measured": 1}, "es": {"translation_failed": 1}}
-
-
-def test_thinking_in_answers_is_said(run, serve, tmp_path, caplog):
-    served = serve(scripted.reply)
-    rows = [{"id": "a", "en": "salt", "es": "sal"}]
-    metadata = {"judge": served.spec(), "translator": "none", "prompts_file": _file(tmp_path, rows)}
-    said = {"salt": "A is.", "sal": "<think>B is.</think>A is."}
-    run("xling_information", model=replies(said.__getitem__), metadata=metadata)
+def test_what_is_no_fault_of_the_judge(said, caplog):
+    spanish = "La sal sube la presión de la sangre en muchas personas."
+    record = said(SALT, {"salt": "A is.", "sal": spanish}).record
+    assert record["outcomes"] == {"en": {"measured": 1}, "es": {"translation_failed": 1}}
+    assert "thinking" not in caplog.text
+    said(SALT, {"salt": "A is.", "sal": "<think>B is.</think>A is."})
     assert "1 answers hold the model's thinking" in caplog.text and "think_end_token" in caplog.text
+    caplog.clear()
+    lost = Unanswered.of("failed", "HTTP 500")
+    replies = {
+        "What is salt?": "A is.", "¿Qué es la sal?": lost, "מהו מלח?": "A is.",
+        "What is tea?": lost, "¿Qué es el té?": "A is.",
+    }  # fmt: skip
+    scores, (a, b), _, _ = said(ROWS, replies)
+    assert "thinking" not in caplog.text
+    assert a["n_claims_es"]["unscored"] == "the answer failed"
+    assert b["n_claims_es"]["unscored"] == "the English answer failed"
+    assert a["n_claims_he"]["unscored"] is None and scores["unscored_es"] == 1.0
 
 
-def test_texts_missing_here_and_there_stay_with_their_languages(run, serve, tmp_path):
+def test_texts_missing_here_and_there_stay_with_their_languages(said):
     """Null replies, null texts, and languages by other codes, by hand."""
     rows = [
         {"id": "a", "en": "E1", "es": None, "fr": "F1", "zh-CN": "Z1"},
@@ -293,155 +230,109 @@ def test_texts_missing_here_and_there_stay_with_their_languages(run, serve, tmp_
         {"id": "c", "en": "E3", "es": None, "fr": None, "zh-CN": None},
         {"id": "d", "en": "E4", "es": "S4", "fr": "F4", "zh-CN": None},
     ]
-    said = {
+    replies = {
         "E1": "A is. B is.", "F1": "A is.", "Z1": None, "E2": "A is.", "S2": "A is.",
         "E4": None, "S4": "", "F4": "A is.",
     }  # fmt: skip
-    served = serve(scripted.reply)
-    metadata = {
-        "judge": served.spec(), "translator": "none", "prompts_file": _file(tmp_path, rows),
-        "languages": "zh-CN,fr,es",
-    }  # fmt: skip
-    results = run("xling_information", model=replies(said.__getitem__), metadata=metadata)
-    scores, samples = (
-        results["results"]["xling_information"],
-        results["samples"]["xling_information"],
-    )
-    json.dumps([results["results"], samples], allow_nan=False, default=str)
-    a, b, d = samples
+    scores, (a, b, d), _, found = said(rows, replies, languages="zh-CN,fr,es")
+    json.dumps([found["results"], found["samples"]], allow_nan=False, default=str)
     # Precision 1, recall 1/2; no answer; one that equals the English one.
-    assert (a["information_f1_by_prompt_fr"], a["information_f1_by_prompt_zh"]) == (
-        pytest.approx(2 / 3),
-        0.0,
-    )
+    assert a["information_f1_by_prompt_fr"] == pytest.approx(2 / 3)
+    assert a["information_f1_by_prompt_zh"] == 0.0
     assert a["information_f1_by_prompt_es"] is None and a["unscored_es"] is None
     assert b["information_f1_by_prompt_es"] == 1.0 and b["unscored_fr"] is None
-    assert (
-        d["n_claims_es"]["unscored"] == "both answers abstain"
-        and d["information_f1_by_prompt_fr"] == 0.0
-    )
-    assert scores["information_f1_by_prompt_fr,none"] == pytest.approx(1 / 3)
+    assert d["n_claims_es"]["unscored"] == "both answers abstain"
+    assert d["information_f1_by_prompt_fr"] == 0.0
     # French: precision 1 and 0 (the English answer to d has no claims), recall 1/2: 1/2 and 1/2.
-    assert scores["information_f1_fr,none"] == pytest.approx(1 / 2)
-    assert scores["information_f1_script_latin,none"] == pytest.approx((1 + 1 / 2) / 2)
-    assert scores["information_f1,none"] == pytest.approx((1 + 1 / 2 + 0) / 3)
-    assert scores["unscored_es,none"] == 0.5 and scores["unusable_rows,none"] == 7
+    expected = {
+        "information_f1_by_prompt_fr": 1 / 3, "information_f1_fr": 1 / 2, "unscored_es": 0.5,
+        "information_f1_script_latin": (1 + 1 / 2) / 2, "information_f1": (1 + 1 / 2 + 0) / 3,
+        "unusable_rows": 7,
+    }  # fmt: skip
+    assert {name: scores[name] for name in expected} == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ('{"id": "a", "en": "x", "es": ""}', r"line 1, field 'es': expected a text"),
-        ('{"id": "a", "en": "x"}', r"line 1: has English only"),
-        ('{"id": "a", "es": "x", "fr": "y"}', r"line 1, field 'en': missing"),
-        ('{"id": "a", "en": "x", "spa": "y"}', r"line 1, field 'spa': unknown field"),
-        (
-            '{"id": "a", "en": "x", "he": "y", "iw": "z"}',
-            r"field 'iw': language 'he' stands there twice",
-        ),
-        ('{"en": "x", "es": "y"}', r"line 1, field 'id': expected a text"),
-        ('{"id": "a", "en": "x {age}", "es": "y"}', r"line 1, field 'es': placeholders"),
-        (
-            '{"id": "a", "en": "x", "es": "y"}\n{"id": "a", "en": "x", "es": "y"}',
-            r"line 2: id 'a' stands in line 1",
-        ),
-        (
-            '{"id": "a", "en": "x", "es": "y"}\n{"id": "b", "en": "x"}',
-            r"line 2, field 'es': missing; write null",
-        ),
-        (
-            '{"id": "a", "en": "x", "es": "y"}\n{"id": "b", "en": "x", "es": "y", "fr": "z"}',
-            r"line 2, field 'fr': not in the first line",
-        ),
-        ("[1]", r"line 1: expected an object"),
-        ("{", r"line 1: not valid JSON"),
-        ("", r"has no prompts"),
-    ],
-)
+TWO = '{"id": "a", "en": "x", "es": "y"}\n'
+
+
+@pytest.mark.parametrize(("line", "message"), [
+    ('{"id": "a", "en": "x", "es": ""}', r"line 1, field 'es': expected a text"),
+    ('{"id": "a", "en": "x"}', r"line 1: has English only"),
+    ('{"id": "a", "es": "x", "fr": "y"}', r"line 1, field 'en': missing"),
+    ('{"id": "a", "en": "x", "spa": "y"}', r"line 1, field 'spa': unknown field"),
+    ('{"id": "a", "en": "x", "he": "y", "iw": "z"}', r"field 'iw': language 'he' stands there twice"),
+    ('{"en": "x", "es": "y"}', r"line 1, field 'id': expected a text"),
+    ('{"id": "a", "en": "x {age}", "es": "y"}', r"line 1, field 'es': placeholders"),
+    (TWO + TWO, r"line 2: id 'a' stands in line 1"),
+    (TWO + '{"id": "b", "en": "x"}', r"line 2, field 'es': missing; write null"),
+    (TWO + '{"id": "b", "en": "x", "es": "y", "fr": "z"}', r"line 2, field 'fr': not in the first line"),
+    ("[1]", r"line 1: expected an object"), ("{", r"line 1: not valid JSON"), ("", r"has no prompts"),
+    (None, r"prompts_file=.*p\.jsonl: there is no such file"),
+])  # fmt: skip
 def test_prompt_files_are_checked(tmp_path, line, message):
     path = tmp_path / "p.jsonl"
-    path.write_text(line, encoding="utf-8")
+    if line is not None:
+        path.write_text(line, encoding="utf-8")
     with pytest.raises(DataError, match=message):
         load_prompts(RECORDS["information"], str(path))
-
-
-def test_prompts_file_that_is_not_there():
-    with pytest.raises(DataError, match="prompts_file=/nowhere/x.jsonl: there is no such file"):
-        load_prompts(RECORDS["information"], "/nowhere/x.jsonl")
 
 
 def test_a_users_prompt_frames_every_language(run, tmp_path):
     own = tmp_path / "own.yaml"
     own.write_text('information:\n  en: "Answer in {language}: {prompt}"\n', encoding="utf-8")
-    seen = []
-
-    def answer(prompt):
-        seen.append(prompt)
-        return "A is."
-
-    rows = [{"id": "a", "en": "salt", "es": "sal"}]
-    metadata = {"prompts": str(own), "prompts_file": _file(tmp_path, rows)}
-    run("xling_information", model=replies(answer), metadata=metadata)
-    assert seen == ["Answer in English: salt", "Answer in Spanish: sal", "Answer in English: salt"]
+    path = str(write_lines(tmp_path / "prompts.jsonl", SALT))
+    model = Fixed(lambda *_: "A is.")
+    run(TASK, model=model, metadata={"prompts": str(own), "prompts_file": path})
+    english = "Answer in English: salt"
+    assert [asked for asked, _ in model.seen] == [english, "Answer in Spanish: sal", english]
 
 
-def test_the_small_set_and_the_whole(run):
-    task, seen = "xling_information", {}
-    for part, n in (("small", 24), ("all", 150)):
+def test_the_small_set_and_the_whole(run_one, capsys):
+    digests = set()
+    for part, n, other in (
+        ("small", 24, "prompts=all asks all 150"), ("all", 150, "prompts=small asks the fixed")
+    ):  # fmt: skip
         metadata = {"prompts": part, "languages": ["es"]}
-        results = run(task, model=replies(lambda prompt: "Yes."), metadata=metadata)
-        own = results["configs"][task]["metadata"]["xling"]
+        _, samples, own, found = run_one(TASK, model=Fixed(lambda *_: "Yes."), metadata=metadata)
         assert own["data"]["prompt_set"] == own["settings"]["prompt_set"] == part
-        assert own["data"]["set_version"] == 6 and len(results["samples"][task]) == n
-        assert own["settings"]["prompts"] is None and results["versions"][task] == 5.4
-        seen[part] = own["data"]["sha256"]
-    assert seen["small"] != seen["all"]
+        assert own["data"]["set_version"] == 6 and len(samples) == n
+        assert own["settings"]["prompts"] is None and found["versions"][TASK] == 5.4
+        digests.add(own["data"]["sha256"])
+        words = ["cost", "--tasks", TASK, "--metadata", "languages=[es]", f"prompts={part}"]
+        capsys.readouterr()
+        assert main(words) == 0
+        told = f"prompts={part}, {n} prompts in 2 languages; --metadata {other}"
+        assert told in capsys.readouterr().out
+    assert len(digests) == 2
 
 
-def test_cost_says_what_each_set_means(capsys):
-    from xling_tasks.cli import main
-
-    words = ["cost", "--tasks", "xling_information", "--metadata", "languages=[es]"]
-    for part, said in (
-        ("small", "prompts=small, 24 prompts in 2 languages; --metadata prompts=all asks all 150"),
-        ("all", "prompts=all, 150 prompts in 2 languages; --metadata prompts=small asks the fixed"),
-    ):
-        assert main([*words, f"prompts={part}"]) == 0
-        assert said in capsys.readouterr().out
+VARIES = [*SALT, {"id": "drive", "varies": "country", "en": "drive", "es": "conducir"}]
 
 
-VARIES = [
-    {"id": "salt", "en": "salt", "es": "sal"},
-    {"id": "drive", "varies": "country", "en": "drive", "es": "conducir"},
-]
-
-
-def test_where_right_answers_differ_by_country_nothing_is_compared(run, settings, tmp_path):
+def test_where_right_answers_differ_by_country_nothing_is_compared(said):
     """The Spanish rule differs from the English one, and that is no mistake."""
-    served, metadata = settings
-    said = {"salt": "Salt is salt.", "sal": "Salt is salt.", "drive": "Wait a year.",
-            "conducir": "Wait six months."}  # fmt: skip
-    metadata = {**metadata, "prompts_file": _file(tmp_path, VARIES), "translator": "none"}
-    results = run("xling_information", model=replies(said.__getitem__), metadata=metadata)
-    scores = results["results"]["xling_information"]
-    assert scores["information_f1_es,none"] == scores["information_f1,none"] == 1.0
-    assert scores["unscored_es,none"] == 0.0 and scores["not_compared,none"] == 0.5
-    data = results["configs"]["xling_information"]["metadata"]["xling"]["data"]
-    assert data["not_compared"] == {"drive": "country"}
-    assert not any("Wait" in prompt for prompt in served.prompts)  # nobody is asked, or paid
-    left = next(
-        s for s in results["samples"]["xling_information"] if s["doc"]["question_id"] == "drive"
-    )
+    asked = []
+    replies = {"salt": "Salt is salt.", "sal": "Salt is salt.", "drive": "Wait a year.",
+               "conducir": "Wait six months."}  # fmt: skip
+
+    def judge(prompt):
+        asked.append(prompt)
+        return scripted.reply(prompt)
+
+    scores, samples, record, _ = said(VARIES, replies, judge)
+    assert scores["information_f1_es"] == scores["information_f1"] == 1.0
+    assert scores["unscored_es"] == 0.0 and scores["not_compared"] == 0.5
+    assert record["data"]["not_compared"] == {"drive": "country"}
+    assert not any("Wait" in prompt for prompt in asked)  # nobody is asked, or paid
+    left = next(s for s in samples if s["doc"]["question_id"] == "drive")
     shown = CRITERIA["information"].shown.parts(left, "es", False)
     assert shown[-1].title == "Not compared"
     assert left["information_f1_es"] is None and left["langid_match_es"] is not None
     assert left["n_claims_es"] is None and left["doc"]["varies"] == "country"
     # Without the mark the same answers are scored, and the country's rule counts as wrong.
     plain = [{k: v for k, v in row.items() if k != "varies"} for row in VARIES]
-    metadata |= {"prompts_file": _file(tmp_path, plain)}
-    results = run("xling_information", model=replies(said.__getitem__), metadata=metadata)
-    scores = results["results"]["xling_information"]
-    assert scores["information_f1_es,none"] < 1.0 and "not_compared,none" not in scores
+    scores = said(plain, replies).scores
+    assert scores["information_f1_es"] < 1.0 and "not_compared" not in scores
 
 
 def test_prompts_that_differ_by_country_are_marked():
@@ -454,58 +345,32 @@ def test_prompts_that_differ_by_country_are_marked():
 
 
 @pytest.mark.realdata
-def test_real_liveqa_in_four_languages(run, settings, realdata):
-    _, metadata = settings
-    metadata = {**metadata, "data_dir": str(realdata / "xlinghealth")}
-    results = run("xlinghealth_information_liveqa", metadata=metadata, limit=60)
-    scores = results["results"]["xlinghealth_information_liveqa"]
-    ids = [s["doc"]["question_id"] for s in results["samples"]["xlinghealth_information_liveqa"]]
+def test_real_liveqa_in_four_languages(run_one, settings, realdata):
+    task = "xlinghealth_information_liveqa"
+    metadata = {**settings[1], "data_dir": str(realdata / "xlinghealth")}
+    scores, samples, _, found = run_one(task, metadata=metadata, limit=60)
+    ids = [sample["doc"]["question_id"] for sample in samples]
     # Questions 58 and 67 have no English text.
-    assert len(ids) == 60 and "58" not in ids
-    assert results["n-samples"]["xlinghealth_information_liveqa"]["original"] == 244
-    for code in ("es", "zh", "hi"):
+    assert len(ids) == 60 and "58" not in ids and scores["unusable_rows"] == 2
+    assert found["n-samples"][task]["original"] == 244
+    for code in CODES:
         # The scripted translator may lose a sentence that a splitter cut in two.
-        assert scores[f"unscored_{code},none"] < 0.05
-        assert 0 < scores[f"information_f1_{code},none"] < 1
-    assert scores["unusable_rows,none"] == 2
+        assert scores[f"unscored_{code}"] < 0.05 and 0 < scores[f"information_f1_{code}"] < 1
 
 
-def test_cost_counts_what_the_judge_and_the_model_are_asked(run, settings, capsys):
-    from xling_tasks.cli import main
-
+def test_cost_counts_what_the_judge_and_the_model_are_asked(run_one, settings, capsys):
     served, metadata = settings
-    metadata |= {"languages": ["es", "zh", "hi"]}
+    metadata |= {"languages": list(CODES)}
     words = ["cost", "--tasks", DEMO, "--json", "--limit", "4", "--metadata", json.dumps(metadata)]
     assert main(words) == 0
     rows = json.loads(capsys.readouterr().out)
     assert served.prompts == []
     requests = {(row["role"], row["language"]): row["requests"] for row in rows}
-    results = run(DEMO, metadata=metadata, limit=4)
-    samples = results["samples"][DEMO]
+    samples = run_one(DEMO, metadata=metadata, limit=4).samples
     assert requests["model", "all"] == sum(len(sample["resps"]) for sample in samples) == 20
     # Per language an answer is taken apart and two lists of claims are checked; English has two.
-    assert [requests["judge", code] for code in ("en", "es", "zh", "hi")] == [16, 12, 12, 12]
-    asked = sum("[BEGIN TEXT" in prompt or "[BEGIN CLAIMS" in prompt for prompt in served.prompts)
+    assert [requests["judge", code] for code in ("en", *CODES)] == [16, 12, 12, 12]
+    asked = sum(_kind(prompt) != "sentence" for prompt in served.prompts)
     # At most that: equal texts and lists are asked about once.
     assert 0.8 * 52 <= asked <= requests["judge", "all"] == 52
     assert requests["translator", "all"] > 0 and ("translator", "en") not in requests
-
-
-def test_a_failed_call_is_the_reason_and_no_translation_is_blamed(run, serve, tmp_path, caplog):
-    lost = Unanswered.of("failed", "HTTP 500")
-    said = {
-        "What is salt?": "A is.",
-        "¿Qué es la sal?": lost,
-        "מהו מלח?": "A is.",
-        "What is tea?": lost,
-        "¿Qué es el té?": "A is.",
-    }
-    served = serve(scripted.reply)
-    metadata = {"judge": served.spec(), "translator": "none", "prompts_file": _file(tmp_path, ROWS)}
-    results = run("xling_information", model=replies(said.__getitem__), metadata=metadata)
-    by_id = {s["doc"]["question_id"]: s for s in results["samples"]["xling_information"]}
-    assert "thinking" not in caplog.text
-    assert by_id["a"]["n_claims_es"]["unscored"] == "the answer failed"
-    assert by_id["b"]["n_claims_es"]["unscored"] == "the English answer failed"
-    assert by_id["a"]["n_claims_he"]["unscored"] is None
-    assert results["results"]["xling_information"]["unscored_es,none"] == 1.0
