@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from xling_metrics.stats.intervals import (
-    interval_of_sums,
-    percentile_difference,
-    scored,
-)
+from xling_metrics.stats.intervals import interval_of_sums, percentile_difference, scored
 from xling_metrics.stats.resampling import LEVEL, RESAMPLES, Resampler, permutation_p
 from xling_metrics.stats.swaps import swap_p
 

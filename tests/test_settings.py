@@ -83,10 +83,7 @@ def test_judge_by_name_and_with_a_string_of_arguments():
     assert parse(judge="self").judge.model == "self"
     assert parse(
         judge={"model": "hf", "model_args": "pretrained=x,dtype=auto"}
-    ).judge.model_args == {
-        "pretrained": "x",
-        "dtype": "auto",
-    }
+    ).judge.model_args == {"pretrained": "x", "dtype": "auto"}
 
 
 def test_secrets_are_redacted_at_any_depth():

@@ -73,12 +73,7 @@ def test_models_are_registered_beside_the_built_in_ones(seen):
 
 @pytest.mark.parametrize(
     "content",
-    [
-        None,
-        "raise RuntimeError('broken')",
-        "import lm_eval.nothing",
-        "",
-    ],
+    [None, "raise RuntimeError('broken')", "import lm_eval.nothing", ""],
     ids=["absent", "broken", "missing part", "different"],
 )
 def test_an_odd_lm_eval_never_disturbs_python(tmp_path, content):

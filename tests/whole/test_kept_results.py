@@ -152,10 +152,7 @@ def test_replayed(kept, old_sample, run, serve, name):
     judge = serve(scripted.judged).spec()
     more = {"judge": judge, "translator": judge} if name == "one" else {"k": 10}
     results = run(
-        tasks,
-        model="xling_replay",
-        model_args={"path": str(kept / name)},
-        metadata=SETTINGS | more,
+        tasks, model="xling_replay", model_args={"path": str(kept / name)}, metadata=SETTINGS | more
     )
     before = {
         (task, metric): value

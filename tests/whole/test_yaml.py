@@ -72,20 +72,12 @@ def test_all_files_are_in_the_index_with_all_members():
     ("name", "n_tasks", "one_of_them"),
     [
         ("xlinghealth_correctness_liveqa", _in("liveqa"), "xlinghealth_correctness_liveqa_hi"),
-        (
-            "xlinghealth_verifiability_ll_demo",
-            _in("demo"),
-            "xlinghealth_verifiability_ll_demo_en",
-        ),
+        ("xlinghealth_verifiability_ll_demo", _in("demo"), "xlinghealth_verifiability_ll_demo_en"),
         ("xlinghealth_medicationqa_zh", 3, "xlinghealth_consistency_medicationqa_zh"),
         ("xlinghealth_demo_es", 3, "xlinghealth_verifiability_demo_es"),
         ("xlinghealth_consistency_hi", len(REAL), "xlinghealth_consistency_healthqa_hi"),
         ("xlinghealth_hi", 3 * len(REAL), "xlinghealth_verifiability_liveqa_hi"),
-        (
-            "xlinghealth_verifiability_ll_hi",
-            len(REAL),
-            "xlinghealth_verifiability_ll_liveqa_hi",
-        ),
+        ("xlinghealth_verifiability_ll_hi", len(REAL), "xlinghealth_verifiability_ll_liveqa_hi"),
         ("xlinghealth_liveqa", 3 * _in("liveqa"), "xlinghealth_correctness_liveqa_en"),
         ("xlinghealth", 3 * _in(*REAL), "xlinghealth_correctness_healthqa_en"),
         ("xlinghealth_demo", 3 * _in("demo"), "xlinghealth_correctness_demo_en"),

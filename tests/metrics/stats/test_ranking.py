@@ -8,12 +8,7 @@ from statistics import fmean
 import numpy as np
 import pytest
 from scipy.stats import kendalltau, linregress
-from xling_metrics.stats.ranking import (
-    kendall_per_question,
-    points,
-    pooled_agreement,
-    score_points,
-)
+from xling_metrics.stats.ranking import kendall_per_question, points, pooled_agreement, score_points
 
 
 def test_points_run_from_n_to_one():

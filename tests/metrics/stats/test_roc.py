@@ -161,9 +161,7 @@ def test_equal_auc_with_a_shifted_scale_is_seldom_different():
     """The probabilities of one side are far higher: 0.27 to 0.29 without ranks, here about 0.05."""
     hits = sum(
         auc_swap_p(
-            rows_of(made(40, 100 + i)),
-            rows_of(made(40, 900 + i, shift=4)),
-            Resampler(40, i, 199),
+            rows_of(made(40, 100 + i)), rows_of(made(40, 900 + i, shift=4)), Resampler(40, i, 199)
         )
         < 0.05
         for i in range(60)

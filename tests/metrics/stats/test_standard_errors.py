@@ -5,12 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from xling_metrics.stats.standard_errors import (
-    jackknife_error,
-    mean_error,
-    ratio_error,
-    sums_error,
-)
+from xling_metrics.stats.standard_errors import jackknife_error, mean_error, ratio_error, sums_error
 
 pytestmark = pytest.mark.core
 
