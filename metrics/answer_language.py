@@ -10,7 +10,7 @@ which models fall back, and against all others. Only odds that leave little doub
 `score` is langid's log-probability. Its n-grams overlap, so it is too sure; `TEMPERATURE` is what
 makes the bundled texts, cut to 1 to 12 words, most likely. The language asked for and English have
 the prior 1, and each other one `OTHERS`: models answer in English or in the user's language,
-and what langid takes for Galician is Spanish. `python -m tests.benchmarks.answer_language` measures
+and what langid takes for Galician is Spanish. `python tests/benchmarks/answer_language.py` measures
 it; its table is in docs/metrics.md.
 """
 

@@ -5,7 +5,7 @@ K = 10, English) 30 sweeps from 50 topics end with 58 to 66 topics and a mean si
 from 2 topics with 14 to 16 and 0.88: far too few to forget the start (200 sweeps from 50 still end
 with 60 to 75). So the number of topics it "finds" and the level of `sim_hdp` are choices made here.
 What speaks for this start is stability, the Spearman correlation between two seeds of the
-similarity per question (tests/benchmarks/consistency_topics.py --stability):
+similarity per question (tests/benchmarks/consistency.py --stability):
 
 | words, language     | here, from 50 | gensim | LDA, 20 topics |
 |---------------------|---------------|--------|----------------|

@@ -38,7 +38,7 @@ def real(folder: Path, language: str) -> list[str]:
         openpyxl = pytest.importorskip("openpyxl")
         book = openpyxl.load_workbook(folder / "xlinghealth" / "LiveQA.xlsx", read_only=True)
         rows = book.active.iter_rows(values_only=True)
-        name = {"en": "English", "es": "Spanish", "zh": "Chinese"}[language]
+        name = {"en": "English", "es": "Spanish", "zh": "Chinese", "hi": "Hindi"}[language]
         column = next(rows).index(f"answer_{name}")
         texts = [str(row[column]) for row in rows if row[column]]
     return list(dict.fromkeys(texts))

@@ -1,118 +1,333 @@
-"""The consistency metrics against their references, in one run: a table, or JSON.
+"""The consistency metrics against their references, in one run: a table.
 
-`python tests/benchmarks/consistency.py [--json FILE] [--skip encoder]`. Uses real LiveQA text where
-XLING_REALDATA is set, else generated text. Times are seconds per 1,000 questions with K = 10;
-references run on fewer questions where they take minutes, and are scaled. Columns with `cpu` are
-processor time over all threads, to be preferred on a busy machine. `taskset -c 0` in front shows one
-core. Libraries that only serve as reference: bert_score, sentence-transformers, gensim.
+    python tests/benchmarks/consistency.py [--only text topics encoder] [--questions N]
+    python tests/benchmarks/consistency.py --stability [--language hi] [--words]
+
+Answers are made of real LiveQA text where XLING_REALDATA is set, else of generated words. Times are
+seconds per 1,000 questions with K = 10; references run on fewer questions where they take minutes,
+and are scaled. Loading and compiling are not timed. `taskset -c 0` in front shows one core.
+`--stability` says how alike two seeds of a topic model order the questions, by the published words
+or the language's own. Libraries that only serve as reference: bert_score, sentence-transformers, gensim.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
-import json
-import os
-import sys
-from collections.abc import Callable, Iterator
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial, reduce
+from itertools import combinations, pairwise
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
-Row = dict[str, Any]
-COLUMNS = (
-    *("part", "reference_s", "ours_s", "ratio"),
-    *("reference_cpu_s", "ours_cpu_s", "cpu_ratio", "check"),
-)
+import common
+import numpy as np
+from common import REAL, Seconds, timed
 
-
-def main() -> None:
-    """Run the parts asked for and print them as they come."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", type=Path, help="also write the rows to this file")
-    parser.add_argument("--skip", nargs="*", default=[], choices=["text", "topics", "encoder"])
-    parser.add_argument("--questions", type=int, default=200)
-    options = parser.parse_args()
-    # One BLAS thread is the references' best case; read when numpy is first imported.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    sys.path.insert(0, str(Path(__file__).parent))
-    parts: dict[str, Callable[[int], Iterator[Row]]] = {
-        "text": _text,
-        "topics": _topics,
-        "encoder": _encoder,
-    }
-    rows: list[Row] = []
-    print("| " + " | ".join(COLUMNS) + " |\n|" + "---|" * len(COLUMNS))
-    for name, run in parts.items():
-        if name not in options.skip:
-            for row in run(options.questions):
-                rows.append(row)
-                print(_line(row), flush=True)
-    for name, chosen in SUITES.items():
-        total = _suite(name, chosen, rows)
-        if total:
-            print(_line(total))
-            rows.append(total)
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=2))
+K = 10
+Questions = list[list[str]]
 
 
-def _text(n: int) -> Iterator[Row]:
-    module = importlib.import_module("consistency_text")
-    folder = os.environ.get("XLING_REALDATA")
-    names = {"en": "English", "es": "Spanish", "zh": "Chinese", "hi": "Hindi"}
-    texts = {c: module._liveqa(folder, name) if folder else None for c, name in names.items()}
-    yield module.bench_ngrams(5 * n, texts=texts["en"])
-    for code, own in texts.items():
-        if own or code == "en":
-            yield module.bench_language(n, texts=own, language=code)
+class Row(NamedTuple):
+    """Seconds per 1,000 questions."""
+
+    part: str
+    reference: Seconds
+    ours: Seconds
+    check: str = ""
 
 
-def _topics(n: int) -> Iterator[Row]:
-    module = importlib.import_module("consistency_topics")
-    yield from module.bench_topics("English", min(n, 246))
+# Words and languages
 
 
-def _encoder(n: int) -> Iterator[Row]:
-    module = importlib.import_module("consistency_encoder")
-    yield from module.bench_encoder(6)
+def of_text(n: int) -> Iterator[Row]:
+    """N-grams against scikit-learn pair by pair; languages against langid sentence by sentence."""
+    import langid
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.metrics import jaccard_score
+    from xling_metrics.language import identify, language_consistency_corpus, sentences
+    from xling_metrics.ngrams import ngram_consistency_corpus
+
+    def pair(a: str, b: str, n: int) -> float:
+        counts = CountVectorizer(ngram_range=(n, n), binary=True).fit_transform([a, b]).toarray()
+        return float(jaccard_score(counts[0], counts[1]))
+
+    def by_pairs(answers: list[str]) -> list[Any]:
+        return [np.mean([pair(*both, n) for both in combinations(answers, 2)]) for n in (1, 2)]
+
+    asked = distinct_answers(common.texts("en"), 5 * n)
+    own, ours = timed(lambda: ngram_consistency_corpus(asked))
+    some = range(0, len(asked), max(1, len(asked) // 20))
+    theirs, expected = timed(lambda: [by_pairs(asked[i]) for i in some])
+    apart = np.abs(np.array([ours[i] for i in some]) - expected).max()
+    yield per_1000("sim_1gram, sim_2gram", theirs, len(some), own, len(asked), f"max {apart:.1e}")
+    for language in ("en", "es", "zh", "hi") if REAL else ("en",):
+        asked = distinct_answers(common.texts(language), n)
+        identify(["load the model"]), langid.classify("load the model")
+        flat = [answer for answers in asked for answer in answers]
+        own, ours = timed(lambda flat=flat, code=language: language_consistency_corpus(flat, code))
+        some = range(0, n, max(1, n // 8))
+        chosen = [answer for i in some for answer in asked[i]]
+
+        def labels(chosen=chosen, code=language) -> list[list[str]]:
+            parts = ([s for s in sentences(a, code) if any(map(str.isalpha, s))] for a in chosen)
+            return [[langid.classify(part)[0] for part in own] for own in parts]
+
+        theirs, expected = timed(labels)
+        shares = [own.count(language) / len(own) if own else None for own in expected]
+        alike = shares == [share for i in some for share in ours[i * K : (i + 1) * K]]
+        name = f"language_consistency ({language})"
+        yield per_1000(name, theirs, len(some), own, n, f"equal {alike}")
 
 
+def distinct_answers(texts: Sequence[str], n: int) -> Questions:
+    """Nothing is gained from repeated answers: a text with every third word from any text.
+
+    In texts with few spaces (Chinese) a letter takes the place of a word.
+    """
+    draw = random.Random(0)
+    space = " " if sum(text.count(" ") for text in texts) > sum(map(len, texts)) / 20 else ""
+    split = [text.split(space) if space else list(text) for text in texts]
+    others = [part for parts in split for part in parts]
+
+    def answer(parts: list[str]) -> str:
+        return space.join(p if draw.random() < 2 / 3 else draw.choice(others) for p in parts)
+
+    return [[answer(split[i % len(split)]) for _ in range(K)] for i in range(n)]
+
+
+def per_1000(part: str, reference: Seconds, n_reference: int, ours: Seconds, n: int, check: str = "") -> Row:  # fmt: skip
+    """A row that is scaled."""
+    return Row(part, reference.times(1000 / n_reference), ours.times(1000 / n), check)
+
+
+# Topics
+
+
+FIVE = "lda20 and lda100, 5 seeds (reference: 1)"
+HDP, HDP_FIVE = "hdp (another estimator)", "hdp, 5 seeds (reference: 1)"
+
+
+def of_topics(n: int) -> Iterator[Row]:
+    """Topic models against scikit-learn (one process, n_jobs=1) and gensim."""
+    from xling_metrics.topics import topic_consistencies, topic_corpus
+
+    asked = of_sentences("en", n)
+    topic_consistencies(topic_corpus(asked[:2]), models=(2,), seeds=(0,))  # compiles
+
+    def ours(*models: Any, seeds: int) -> tuple[Seconds, Any]:
+        corpus = partial(topic_corpus, asked)
+        return timed(lambda: topic_consistencies(corpus(), models=models, seeds=range(seeds)))
+
+    row, size, total = per_1000, len(asked), Seconds(0.0, 0.0)
+    for k in (20, 100):
+        theirs, expected = timed(lambda k=k: by_scikit_learn(asked, k, 0))
+        total += theirs
+        own, results = ours(k, seeds=1)
+        apart = float(np.abs(np.array(results[k].per_question) - expected).max())
+        yield row(f"lda{k}", theirs, size, own, size, f"max {apart:.1e}")
+    own, results = ours(20, 100, seeds=5)
+    spread = " and ".join(f"{result.seed_sd:.4f}" for result in results.values())
+    yield row(FIVE, total, size, own, size, f"seed_sd {spread}")
+    theirs, _ = timed(lambda: by_gensim(asked, 0))
+    yield row(HDP, theirs, size, ours("hdp", seeds=1)[0], size)
+    yield row(HDP_FIVE, theirs, size, ours("hdp", seeds=5)[0], size)
+
+
+def stability(language: str, n: int, *, words: bool) -> None:
+    """Print the mean Spearman correlation of the similarity per question between two seeds."""
+    from scipy.stats import spearmanr
+    from xling_metrics.topics import topic_consistencies, topic_corpus
+    from xling_metrics.words import lower_words, published_words
+
+    asked = of_sentences(language, n)
+    cut = partial(lower_words, language=language) if words else published_words
+    corpus = topic_corpus(asked, tokenize=cut)
+
+    def ours(model: Any) -> list[Any]:
+        fits = (topic_consistencies(corpus, models=(model,), seeds=(s,)) for s in range(4))
+        return [fit[model].per_question for fit in fits]
+
+    fits = {"lda20": ours(20), "lda100": ours(100), "hdp": ours("hdp")}
+    if not words:
+        fits["gensim hdp"] = [by_gensim(asked, seed) for seed in range(2)]
+    common.show("model", "spearman", "value", "sd of value", head=True)
+    for name, values in fits.items():
+        pairs = combinations(np.array(values, dtype=float), 2)
+        alike = np.mean([spearmanr(a, b).statistic for a, b in pairs])
+        spread = np.std(np.mean(values, axis=1), ddof=1)
+        common.show(name, f"{alike:.3g}", f"{np.mean(values):.3g}", f"{spread:.3g}")
+
+
+def of_sentences(language: str, n: int) -> Questions:
+    """Answers of about 100 words: sentences of a text, and one of three from another text."""
+    draw, glue = random.Random(0), "" if language == "zh" else " "
+    pools = [re.split(r"(?<=[.!?])\s+|(?<=[。！？।])\s*", text) for text in common.texts(language)[:n]]  # fmt: skip
+    pools = [kept for pool in pools if (kept := [s for s in pool if s.strip()])]
+    every = [sentence for pool in pools for sentence in pool]
+
+    def answer(pool: list[str]) -> str:
+        said, length, wanted = [], 0.0, 100 * draw.uniform(0.6, 1.4)
+        while length < wanted:
+            said.append(draw.choice(every if draw.random() < 0.3 else pool))
+            length += len(said[-1].split()) if glue else len(said[-1]) / 1.7
+        return glue.join(said)
+
+    return [[answer(pool) for _ in range(K)] for pool in pools]
+
+
+def by_scikit_learn(asked: Questions, n_topics: int, seed: int) -> np.ndarray:
+    """The published computation."""
+    from sklearn.decomposition import LatentDirichletAllocation
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    counts = CountVectorizer().fit_transform([a for answers in asked for a in answers])
+    model = LatentDirichletAllocation(n_components=n_topics, random_state=seed, n_jobs=1)
+    return mean_cosines(model.fit(counts).transform(counts), asked)
+
+
+def by_gensim(asked: Questions, seed: int) -> np.ndarray:
+    """gensim's HDP with its defaults; topics below 0.01 are dropped, as its `model[text]` does."""
+    from gensim.corpora import Dictionary
+    from gensim.models import HdpModel
+
+    words = [re.findall(r"(?u)\b\w\w+\b", a.lower()) for answers in asked for a in answers]
+    dictionary = Dictionary(words)
+    corpus = [dictionary.doc2bow(text) for text in words]
+    gamma = HdpModel(corpus, dictionary, random_state=seed).inference(corpus)
+    topics = gamma / gamma.sum(axis=1, keepdims=True)
+    return mean_cosines(np.where(topics < 0.01, 0.0, topics), asked)
+
+
+def mean_cosines(topics: np.ndarray, asked: Questions) -> np.ndarray:
+    """The mean over the pairs of each question."""
+    from sklearn.metrics.pairwise import cosine_similarity
+
+    sides = pairwise(np.cumsum([0, *map(len, asked)]))
+    own = (cosine_similarity(topics[a:b])[np.triu_indices(b - a, 1)] for a, b in sides)
+    return np.array([values.mean() for values in own])
+
+
+# Encoder
+
+
+def of_encoder(_: int, n: int = 6) -> Iterator[Row]:
+    """Against bert_score and sentence-transformers: a model of bert-base's size, random weights.
+
+    Answers have about 130 tokens. `max` is over every pair and all four values, BERTScore rescaled.
+    A GPU is used if there is one.
+    """
+    import torch
+    from xling_metrics import bertscore
+    from xling_metrics.encoder import Encoder, known_name
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    draw = random.Random(0)
+    words = ["".join(draw.choices("etaoinshrdlu", k=draw.randrange(2, 9))) for _ in range(5000)]
+
+    def question(distinct: int) -> list[str]:
+        own = [" ".join(draw.choices(words, k=draw.randrange(60, 141))) for _ in range(distinct)]
+        return own + own[:1] * (K - distinct)
+
+    def ours(encoder: Encoder, asked: Questions) -> Any:
+        results = bertscore.pair_scores(asked, encoder)
+        return torch.tensor([pair for result in results for pair in result.pairs])
+
+    parts = (("temperature 1, all distinct", K), ("temperature 0, 2 distinct of 10", 2))
+    with TemporaryDirectory() as folder:
+        save_bert_base(folder, words)
+        baselines = bertscore.PUBLISHED_BASELINES
+        baselines[known_name(folder), 9] = baselines["bert-base-uncased", 9]
+        reference = reference_encoder(folder, device)
+        for part, asked in [(part, [question(d) for _ in range(n)]) for part, d in parts]:
+            reference([asked[0][:2]])
+            theirs, expected = timed(lambda asked=asked: reference(asked))
+            for dtype in ("float32", "bfloat16"):
+                encoder = Encoder.load(folder, layer=9, device=device, dtype=dtype)  # type: ignore[arg-type]
+                ours(encoder, [asked[0][:2]])
+                own, scores = timed(lambda encoder=encoder, asked=asked: ours(encoder, asked))
+                apart = float((scores - expected).abs().max())
+                yield per_1000(f"{part}, {dtype}", theirs, n, own, n, f"max {apart:.1e}")
+
+
+def reference_encoder(folder: str, device: str) -> Callable[[Questions], Any]:
+    """P, R, F1 by bert_score and the cosine by sentence-transformers, a row per pair."""
+    import bert_score
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.util import cos_sim
+
+    baseline = Path(bert_score.__file__).with_name("rescale_baseline") / "en/bert-base-uncased.tsv"
+    scorer = bert_score.BERTScorer(
+        model_type=folder, num_layers=9, lang="en", device=device, rescale_with_baseline=True,
+        baseline_path=str(baseline),
+    )  # fmt: skip
+    sentences = SentenceTransformer(folder, device=device)
+
+    def score(asked: Questions) -> Any:
+        pairs = [pair for answers in asked for pair in combinations(answers, 2)]
+        first, second = (list(side) for side in zip(*pairs, strict=True))
+        berts = torch.stack(scorer.score(first, second), dim=1)
+        vectors = sentences.encode([a for q in asked for a in q], convert_to_tensor=True)
+        cosines = []
+        for start, end in pairwise(np.cumsum([0, *map(len, asked)])):
+            own = cos_sim(vectors[start:end], vectors[start:end]).cpu()
+            cosines.append(own[tuple(torch.triu_indices(len(own), len(own), offset=1))])
+        return torch.cat([berts, torch.cat(cosines)[:, None]], dim=1)
+
+    return score
+
+
+def save_bert_base(folder: str, words: list[str]) -> None:
+    """6,000 pieces for these 5,000 words: about 1.3 pieces a word, as in medical prose."""
+    import torch
+    from tokenizers import BertWordPieceTokenizer
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    trained = BertWordPieceTokenizer()
+    trained.train_from_iterator(words, vocab_size=6000, min_frequency=1, show_progress=False)
+    trained.save_model(folder)  # vocab.txt
+    BertTokenizerFast.from_pretrained(folder, model_max_length=512).save_pretrained(folder)
+    torch.manual_seed(0)
+    BertModel(BertConfig()).save_pretrained(folder)
+
+
+# The table
+
+
+PARTS = {"text": of_text, "topics": of_topics, "encoder": of_encoder}
 _SURFACE = ("sim_1gram, sim_2gram", "language_consistency (en)")
-_FIVE_SEEDS = "lda20 and lda100, 5 seeds (reference: 1)"
 SUITES = {
-    "default suite without encoder (reference: one seed)": (*_SURFACE, _FIVE_SEEDS),
+    "default suite without encoder (reference: one seed)": (*_SURFACE, FIVE),
     "the same, one seed": (*_SURFACE, "lda20", "lda100"),
-    "the same with hdp=true, one seed": (*_SURFACE, "lda20", "lda100", "hdp (another estimator)"),
-    "the same with hdp=true": (*_SURFACE, _FIVE_SEEDS, "hdp, 5 seeds (reference: 1)"),
+    "the same with hdp=true, one seed": (*_SURFACE, "lda20", "lda100", HDP),
+    "the same with hdp=true": (*_SURFACE, FIVE, HDP_FIVE),
 }
 """What the published suite in English consists of, without the encoder: the parts' times added."""
 
 
-def _suite(name: str, parts: tuple[str, ...], rows: list[Row]) -> Row | None:
-    from clock import Seconds, compared
-
-    chosen = [row for row in rows if row["part"] in parts]
-    if len(chosen) < len(parts):
-        return None
-    reference, ours = (
-        Seconds(*(sum(row[f"{side}{kind}_s"] for row in chosen) for kind in ("", "_cpu")))
-        for side in ("reference", "ours")
-    )
-    return compared(name, reference, ours)
-
-
-def _line(row: Row) -> str:
-    check = ", ".join(
-        f"{key} {row[key]:.1e}" if isinstance(row[key], float) else f"{key} {row[key]}"
-        for key in ("max_abs_difference", "labels_equal", "seed_sd")
-        if row.get(key) is not None
-    )
-    sides = [("reference_s", "ours_s", "ratio"), ("reference_cpu_s", "ours_cpu_s", "cpu_ratio")]
-    numbers = [
-        f"{row[reference]:.1f} | {row[ours]:.2f} | {row[ratio]:.1f}x" if ratio in row else " | | "
-        for reference, ours, ratio in sides
-    ]
-    return f"| {row['part']} | {' | '.join(numbers)} | {check} |"
+def main() -> None:
+    """Run the parts asked for and print them as they come."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", default=list(PARTS), choices=PARTS)
+    parser.add_argument("--questions", type=int, default=200)
+    parser.add_argument("--stability", action="store_true", help="of topic models; times nothing")
+    parser.add_argument("--language", default="en", help="of --stability")
+    parser.add_argument("--words", action="store_true", help="the language's own, for --stability")
+    options = parser.parse_args()
+    if options.stability:
+        return stability(options.language, options.questions, words=options.words)
+    rows: dict[str, Row] = {}
+    common.show(*common.COMPARED, head=True)
+    for row in (row for part in options.only for row in PARTS[part](options.questions)):
+        rows[row.part] = row
+        common.compare(*row)
+    for name, parts in SUITES.items():
+        if rows.keys() >= {*parts}:
+            sides = zip(*(rows[part][1:3] for part in parts), strict=True)
+            common.compare(name, *(reduce(Seconds.__add__, side) for side in sides))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from inference_data import (
@@ -18,10 +19,10 @@ from inference_data import (
     auc_truth,
     claims_of,
     counts_of,
+    drawn,
     holds,
     judged_sides,
     rows_for_auc,
-    share_of,
     too_few,
     truth_of,
     two_shares,
@@ -43,6 +44,8 @@ from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
 from xling_tasks.report.inference import unpaired
 
+held = partial(drawn, INTERVAL)
+
 
 def of_shares(plan: Plan) -> Iterator[Cell]:
     """One row a question: exact, over all outcomes. Several: drawn."""
@@ -55,13 +58,12 @@ def of_shares(plan: Plan) -> Iterator[Cell]:
     grid = itertools.product(plan.sizes, SHARES, (5, 10), (0.0, 0.5))
     for seed, (n, p, rows, rho) in enumerate(grid):
 
-        def once(rng, n=n, p=p, rows=rows, rho=rho):
+        def once(rng):
             own = rng.beta(p * (1 - rho) / rho, (1 - p) * (1 - rho) / rho, n) if rho else p
             return holds(clustered_share(rng.binomial(rows, own, n), np.full(n, rows)), p)
 
         setting = f"n={n}, share {p:g}, {rows} rows, correlation {rho:g}"
-        share = share_of(plan.times, seed, once)
-        yield Cell(INTERVAL, "share, several rows (effective n)", setting, share, plan.times)
+        yield held("share, several rows (effective n)", setting, plan.times, seed, once)
 
 
 def _nearest(chance: np.ndarray) -> str:
@@ -77,26 +79,29 @@ def of_means(plan: Plan) -> Iterator[Cell]:
     """Similarities between 0 and 1, symmetric and skew; their differences; other questions."""
     for seed, (n, (a, b)) in enumerate(itertools.product(plan.sizes, ((6, 4), (8, 1.5)))):
         setting, mean = f"n={n}, Beta({a:g}, {b:g})", a / (a + b)
-        share = share_of(plan.times, seed, lambda rng: holds(t_interval(rng.beta(a, b, n)), mean))
-        yield Cell(INTERVAL, "mean (Student)", setting, share, plan.times)
 
-        def once(rng, n=n, a=a, b=b):
+        def one(rng):
+            return holds(t_interval(rng.beta(a, b, n)), mean)
+
+        yield held("mean (Student)", setting, plan.times, seed, one)
+
+        def once(rng):
             own, other = rng.beta(a, b, n), rng.beta(a / 2, b / 2, n)
             return holds(t_interval(own - other), 0.0)
 
-        share = share_of(plan.times, 100 + seed, once)
-        yield Cell(INTERVAL, "difference of means (Student)", setting, share, plan.times)
+        yield held("difference of means (Student)", setting, plan.times, 100 + seed, once)
     sizes = ((24, 30), (24, 246), (199, 1273))
     for seed, ((n, m), (a, b)) in enumerate(itertools.product(sizes, ((6, 4), (8, 1.5)))):
 
-        def apart(rng, n=n, m=m, a=a, b=b):
+        def apart(rng):
             own, other = rng.beta(a, b, n), rng.beta(a / 2, b / 2, m)
             return holds(unpaired(own.tolist(), other.tolist(), 0.95), 0.0)
 
-        share = share_of(plan.times, 200 + seed, apart)
-        setting = f"n={n} and {m}, Beta({a:g}, {b:g}), spreads differ"
-        yield Cell(INTERVAL, "difference of means, other questions (Welch)", setting, share,
-                   plan.times)  # fmt: skip
+        what, setting = (
+            "difference of means, other questions (Welch)",
+            f"n={n} and {m}, Beta({a:g}, {b:g}), spreads differ",
+        )
+        yield held(what, setting, plan.times, 200 + seed, apart)
 
 
 def of_verdicts(plan: Plan) -> Iterator[Cell]:
@@ -143,10 +148,8 @@ def of_auc(plan: Plan) -> Iterator[Cell]:
             return holds(auc_difference(a, b), truth - less)
 
         times = plan.few if n < 1000 else plan.few // 2
-        share = share_of(times, seed, one)
-        yield Cell(INTERVAL, "AUC (DeLong over questions, logit)", setting, share, times)
-        share = share_of(times, 100 + seed, two)
-        yield Cell(INTERVAL, "difference of AUC (DeLong)", setting, share, times)
+        yield held("AUC (DeLong over questions, logit)", setting, times, seed, one)
+        yield held("difference of AUC (DeLong)", setting, times, 100 + seed, two)
 
 
 def of_information(plan: Plan) -> Iterator[Cell]:
@@ -166,10 +169,8 @@ def of_information(plan: Plan) -> Iterator[Cell]:
             sides = [claims_of(rng, n, a, own, none) for own in (b, 1.2 * b)]
             return holds(jackknife_difference(*sides, HARMONIC.score), truth - other)
 
-        share = share_of(plan.few, seed, one)
-        yield Cell(INTERVAL, "information F1 (Wilson, jackknife)", setting, share, plan.few)
-        share = share_of(plan.few, 100 + seed, two)
-        yield Cell(INTERVAL, "difference of information F1 (jackknife)", setting, share, plan.few)
+        yield held("information F1 (Wilson, jackknife)", setting, plan.few, seed, one)
+        yield held("difference of information F1 (jackknife)", setting, plan.few, 100 + seed, two)
 
 
 def _truth_of_claims(kind: tuple[float, float, float], more: float) -> float:
@@ -182,43 +183,47 @@ def of_gaps(plan: Plan) -> Iterator[Cell]:
     """Differences of shares: the same questions, other questions."""
     for seed, (n, (p, q), rho) in enumerate(itertools.product(plan.sizes, PAIRS, (0.0, 0.5))):
 
-        def once(rng, n=n, p=p, q=q, rho=rho):
+        def once(rng):
             made = two_shares(rng, n, p, q, rho)
             return holds(paired_shares(made[:, 0], made[:, 1]), p - q)
 
-        share = share_of(plan.times, seed, once)
-        setting = f"n={n}, shares {p:g} and {q:g}, correlation {rho:g}"
-        yield Cell(INTERVAL, "difference of paired shares (Bonett & Price)", setting, share,
-                   plan.times)  # fmt: skip
+        what, setting = (
+            "difference of paired shares (Bonett & Price)",
+            f"n={n}, shares {p:g} and {q:g}, correlation {rho:g}",
+        )
+        yield held(what, setting, plan.times, seed, once)
     for seed, ((n, m), (p, q)) in enumerate(itertools.product(((24, 30), (199, 1273)), PAIRS)):
 
-        def apart(rng, n=n, m=m, p=p, q=q):
+        def apart(rng):
             return holds(unpaired_shares(rng.random(n) < p, rng.random(m) < q), p - q)
 
-        share = share_of(plan.times, 300 + seed, apart)
-        setting = f"n={n} and {m}, shares {p:g} and {q:g}"
-        yield Cell(INTERVAL, "difference of unpaired shares (Agresti & Caffo)", setting, share,
-                   plan.times)  # fmt: skip
+        what, setting = (
+            "difference of unpaired shares (Agresti & Caffo)",
+            f"n={n} and {m}, shares {p:g} and {q:g}",
+        )
+        yield held(what, setting, plan.times, 300 + seed, apart)
 
 
 def of_changes(plan: Plan) -> Iterator[Cell]:
     """`xling compare`: how B's gap to English differs from A's, as `compare` makes it."""
     for seed, (n, (p, q), rho) in enumerate(itertools.product(plan.sizes, PAIRS, (0.0, 0.5))):
 
-        def shares(rng, n=n, p=p, q=q, rho=rho):
+        def shares(rng):
             # B's gap is p - q, A's q - p.
             made = two_shares(rng, n, p, q, rho, copies=2)
             change = (made[:, 0] - made[:, 1]) - (made[:, 3] - made[:, 2])
             return holds(change_interval(change), 2 * (p - q))
 
-        share = share_of(plan.times, seed, shares)
-        setting = f"n={n}, shares {p:g} and {q:g}, correlation {rho:g}"
-        yield Cell(INTERVAL, "change of a gap of shares (compare)", setting, share, plan.times)
+        what, setting = (
+            "change of a gap of shares (compare)",
+            f"n={n}, shares {p:g} and {q:g}, correlation {rho:g}",
+        )
+        yield held(what, setting, plan.times, seed, shares)
     for seed, (n, rho) in enumerate(itertools.product(plan.sizes, (0.0, 0.5))):
         errors = ((0.2, 0.2), (0.3, 0.3), (0.15, 0.15), (0.15, 0.15))
         ends = [truth_of(F1, 0.2, 5, own) for own in errors]
 
-        def scores(rng, n=n, rho=rho):
+        def scores(rng):
             parts, values = [], []
             for own in errors:
                 made = counts_of(rng, n, 5, rho, 0.2, own)
@@ -230,9 +235,11 @@ def of_changes(plan: Plan) -> Iterator[Cell]:
             found = student(change, parts[2] - parts[3] - parts[1] + parts[0], n - 1)
             return holds(found, (ends[2] - ends[3]) - (ends[1] - ends[0]))
 
-        share = share_of(plan.few, 300 + seed, scores)
-        setting = f"n={n}, 5 rows, correlation {rho:g}"
-        yield Cell(INTERVAL, "change of a gap of macro F1 (compare)", setting, share, plan.few)
+        what, setting = (
+            "change of a gap of macro F1 (compare)",
+            f"n={n}, 5 rows, correlation {rho:g}",
+        )
+        yield held(what, setting, plan.few, 300 + seed, scores)
 
 
 def change_interval(change: np.ndarray):

@@ -122,10 +122,10 @@ def holds(found, truth: float) -> bool:
     return low is not None and low - 1e-12 <= truth <= high + 1e-12
 
 
-def share_of(times: int, seed: int, once: Callable) -> float:
+def drawn(kind: str, what: str, setting: str, times: int, seed: int, once: Callable) -> Cell:
     """How often `once` of a generator is true."""
     rng = np.random.default_rng([seed, 7])
-    return float(np.mean([once(rng) for _ in range(times)]))
+    return Cell(kind, what, setting, float(np.mean([once(rng) for _ in range(times)])), times)
 
 
 def judged_sides(rng, n: int, m: int, p: float, wrong) -> tuple[Judged, Judged]:
@@ -135,9 +135,8 @@ def judged_sides(rng, n: int, m: int, p: float, wrong) -> tuple[Judged, Judged]:
     for truth, (more, less) in zip(truths.T, wrong):
         judge = np.where(truth, rng.random(n) >= less, rng.random(n) < more)
         human: list[float | None] = [None] * n
-        for stratum, size in allocate(
-            {True: int(judge.sum()), False: int((~judge).sum())}, m
-        ).items():
+        strata = {True: int(judge.sum()), False: int((~judge).sum())}
+        for stratum, size in allocate(strata, m).items():
             for place in rng.permutation(np.flatnonzero(judge == stratum))[:size]:
                 human[place] = float(truth[place])
         found.append(Judged(judge.astype(float).tolist(), human, judge.astype(str).tolist()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from inference_data import (
@@ -19,9 +20,9 @@ from inference_data import (
     Plan,
     alike,
     counts_of,
+    drawn,
     rows_for_auc,
     same_score,
-    share_of,
     truth_of,
     two_shares,
 )
@@ -44,39 +45,35 @@ def errors_of_shares(plan: Plan) -> Iterator[Cell]:
     grid = itertools.product(plan.sizes, (0.02, 0.1, 0.5), (0.0, 0.5))
     for seed, (n, p, rho) in enumerate(grid):
 
-        def shares(rng, n=n, p=p, rho=rho):
+        def shares(rng):
             made = two_shares(rng, n, p, p, rho)
             return paired_shares(made[:, 0], made[:, 1]).p <= 0.05
 
-        share = share_of(plan.times, seed, shares)
         setting = f"n={n}, share {p:g}, correlation {rho:g}"
-        yield Cell(ERROR, "paired shares (McNemar, mid-p)", setting, share, plan.times)
+        yield drawn(ERROR, "paired shares (McNemar, mid-p)", setting, plan.times, seed, shares)
     sizes = ((24, 30), (199, 1273))
     for seed, ((n, m), p) in enumerate(itertools.product(sizes, (0.02, 0.2, 0.5))):
 
-        def apart(rng, n=n, m=m, p=p):
+        def apart(rng):
             return unpaired_shares(rng.random(n) < p, rng.random(m) < p).p <= 0.05
 
-        share = share_of(plan.times, 100 + seed, apart)
-        setting = f"n={n} and {m}, share {p:g}"
-        yield Cell(ERROR, "unpaired shares (Agresti & Caffo)", setting, share, plan.times)
+        what, setting = "unpaired shares (Agresti & Caffo)", f"n={n} and {m}, share {p:g}"
+        yield drawn(ERROR, what, setting, plan.times, 100 + seed, apart)
 
-        def welch(rng, n=n, m=m):
+        def welch(rng):
             own, other = rng.beta(8, 1.5, n).tolist(), rng.beta(4, 0.75, m).tolist()
             return unpaired(own, other, 0.95).p <= 0.05
 
         if p == 0.5:
-            share = share_of(plan.times, 150 + seed, welch)
-            setting = f"n={n} and {m}, spreads differ"
-            yield Cell(ERROR, "means of other questions (Welch)", setting, share, plan.times)
+            what, setting = "means of other questions (Welch)", f"n={n} and {m}, spreads differ"
+            yield drawn(ERROR, what, setting, plan.times, 150 + seed, welch)
     for n in plan.sizes:
         draws = Resampler(n, 0, plan.swaps)
 
-        def means(rng, n=n, draws=draws):
+        def means(rng):
             return sign_flip_p(rng.beta(8, 1.5, n) - rng.beta(8, 1.5, n), draws) <= 0.05
 
-        share = share_of(plan.few, 200 + n, means)
-        yield Cell(ERROR, "means (sign flips)", f"n={n}, Beta(8, 1.5)", share, plan.few)
+        yield drawn(ERROR, "means (sign flips)", f"n={n}, Beta(8, 1.5)", plan.few, 200 + n, means)
 
 
 def errors_of_verdicts(plan: Plan) -> Iterator[Cell]:
@@ -90,7 +87,7 @@ def errors_of_verdicts(plan: Plan) -> Iterator[Cell]:
                 own = (0.05, 0.35) if unlike else (0.2, 0.2)
                 other = same_score(score, positives, rows, own) if unlike else own
 
-                def once(rng, n=n, rows=rows, rho=rho, score=score, draws=draws):
+                def once(rng):
                     a = counts_of(rng, n, rows, rho, positives, own)
                     b = counts_of(rng, n, rows, rho, positives, other)
                     return studentised_swap_p(a, b, score, draws) <= 0.05
@@ -98,17 +95,18 @@ def errors_of_verdicts(plan: Plan) -> Iterator[Cell]:
                 labels = "balanced" if positives == 0.5 else "1:4"
                 profile = "other error profile" if unlike else "same errors"
                 setting = f"n={n}, {rows} rows, correlation {rho:g}, labels {labels}, {profile}"
-                share = share_of(times, 300 + n, once)
-                yield Cell(ERROR, f"{name} (studentised swaps)", setting, share, times)
+                yield drawn(ERROR, f"{name} (studentised swaps)", setting, times, 300 + n, once)
         for name in ("macro_recall", "acc"):
 
-            def plain(rng, n=n, rows=rows, rho=rho, name=name, draws=draws):
+            def plain(rng):
                 sides = [counts_of(rng, n, rows, rho, positives, (0.2, 0.2)) for _ in range(2)]
                 return swap_p(*sides, VERDICT_SCORES[name], draws) <= 0.05
 
-            setting = f"n={n}, {rows} rows, correlation {rho:g}"
-            share = share_of(times // 2, 400 + n, plain)
-            yield Cell(ERROR, f"{name.replace('_', ' ')} (swaps)", setting, share, times // 2)
+            what, setting = (
+                f"{name.replace('_', ' ')} (swaps)",
+                f"n={n}, {rows} rows, correlation {rho:g}",
+            )
+            yield drawn(ERROR, what, setting, times // 2, 400 + n, plain)
 
 
 AUC_KINDS = {
@@ -131,13 +129,12 @@ def errors_of_auc(plan: Plan) -> Iterator[Cell]:
         # 99 swaps: p of at most 0.05 is as exact, at half the price.
         draws, times = Resampler(n, 0, 99), plan.fewest if large else plan.few
 
-        def once(rng, n=n, rho=rho, more=more, other=other, draws=draws):
+        def once(rng):
             a = rows_for_auc(rng, n, 5, rho, apart)
             return auc_swap_p(a, rows_for_auc(rng, n, 5, rho, other, **more), draws) <= 0.05
 
         setting = f"n={n}, 5 rows, correlation {rho:g}, {name}"
-        share = share_of(times, 500 + n, once)
-        yield Cell(ERROR, "AUC (studentised swaps of ranks)", setting, share, times)
+        yield drawn(ERROR, "AUC (studentised swaps of ranks)", setting, times, 500 + n, once)
 
 
 def margins(plan: Plan) -> Iterator[Cell]:
@@ -147,33 +144,33 @@ def margins(plan: Plan) -> Iterator[Cell]:
         if n not in plan.sizes:
             continue
 
-        def ends(rng, n=n, margin=margin, p=p):
+        def ends(rng):
             made = two_shares(rng, n, p + margin, p, 0.5)
             return paired_shares(made[:, 0], made[:, 1])
 
-        def same(rng, margin=margin):
+        def same(rng):
             found = ends(rng)
             return -margin <= found.low and found.high <= margin
 
         setting = f"n={n}, share {p:g}, margin {margin:g}"
-        share = share_of(plan.times, 600 + seed, same)
-        yield Cell(FALSE_SAME, "paired shares", setting, share, plan.times)
+        yield drawn(FALSE_SAME, "paired shares", setting, plan.times, 600 + seed, same)
         # Of harm: B is worse by the margin; not inferior if the interval excludes that.
-        share = share_of(plan.times, 700 + seed, lambda rng, m=margin: ends(rng).high < m)
-        yield Cell(FALSE_FINE, "paired shares (compare)", setting, share, plan.times)
+        found = partial(
+            drawn, FALSE_FINE, "paired shares (compare)", setting, plan.times, 700 + seed
+        )
+        yield found(lambda rng: ends(rng).high < margin)
     for n in plan.sizes:
         goal = truth_of(F1, 0.2, 5, (0.1, 0.1)) - 0.05
         grid = np.linspace(0.1, 0.3, 2000)
         worse = float(grid[np.argmin([abs(truth_of(F1, 0.2, 5, (x, x)) - goal) for x in grid])])
 
-        def fine(rng, n=n, worse=worse):
+        def fine(rng):
             a = counts_of(rng, n, 5, 0.3, 0.2, (0.1, 0.1))
             b = counts_of(rng, n, 5, 0.3, 0.2, (worse, worse))
             return jackknife_difference(b, a, F1).low > -0.05
 
-        share = share_of(plan.few, 800 + n, fine)
         setting = f"n={n}, 5 rows, margin 0.05"
-        yield Cell(FALSE_FINE, "macro F1 (compare)", setting, share, plan.few)
+        yield drawn(FALSE_FINE, "macro F1 (compare)", setting, plan.few, 800 + n, fine)
 
 
 def power(plan: Plan) -> Iterator[Cell]:
@@ -185,12 +182,12 @@ def power(plan: Plan) -> Iterator[Cell]:
         for _ in range(20):  # The difference changes its own standard error.
             q = p + 2.8 * ((p * (1 - p) + q * (1 - q)) / n) ** 0.5
 
-        def shares(rng, p=p, q=q):
+        def shares(rng):
             made = two_shares(rng, n, p, q, 0.0)
             return paired_shares(made[:, 0], made[:, 1]).p <= 0.05
 
         setting = f"n={n}, {p:g} against {q:.3f}"
-        yield Cell(POWER, "paired shares", setting, share_of(plan.times, 1, shares), plan.times)
+        yield drawn(POWER, "paired shares", setting, plan.times, 1, shares)
 
     def f1(rng, errors):
         made = [counts_of(rng, n, 5, 0.3, 0.2, (own, own)) for own in errors]
@@ -205,16 +202,15 @@ def power(plan: Plan) -> Iterator[Cell]:
             for r in map(np.random.default_rng, range(200))
         ])  # fmt: skip
         worse = float(grid[np.argmin(np.abs(truths - (truths[0] - 2.8 * se)))])
-    share = share_of(plan.few, 2, lambda rng: f1(rng, (0.2, worse)))
-    yield Cell(POWER, "macro F1", f"n={n}, 5 rows, {apart}", share, plan.few)
+    what, setting = "macro F1", f"n={n}, 5 rows, {apart}"
+    yield drawn(POWER, what, setting, plan.few, 2, lambda rng: f1(rng, (0.2, worse)))
 
     def means(rng):
         own, other = rng.beta(6, 4, n), rng.beta(6, 4, n)
         other = other - 2.8 * (2 * 0.24 / 11 / n) ** 0.5
         return sign_flip_p(own - other, draws) <= 0.05
 
-    share = share_of(plan.few, 3, means)
-    yield Cell(POWER, "means", f"n={n}, {apart}", share, plan.few)
+    yield drawn(POWER, "means", f"n={n}, {apart}", plan.few, 3, means)
     yield _power_of_auc(plan, Resampler(n, 0, 199))
 
 
@@ -231,10 +227,8 @@ def _power_of_auc(plan: Plan, draws: Resampler) -> Cell:
             [auc_difference(*sides(r, other)).se for r in map(np.random.default_rng, range(60))]
         )
         other = float(norm.ppf(norm.cdf(one / 2**0.5) - 2.8 * se) * 2**0.5)
-    share = share_of(
-        plan.few, 4, lambda rng: auc_swap_p(*sides(rng, other), draws) <= 0.05
-    )  # fmt: skip
-    return Cell(POWER, "AUC", f"n={n}, 5 rows, 2.80 standard errors apart", share, plan.few)
+    found = partial(drawn, POWER, "AUC", f"n={n}, 5 rows, 2.80 standard errors apart", plan.few, 4)
+    return found(lambda rng: auc_swap_p(*sides(rng, other), draws) <= 0.05)
 
 
 def family(plan: Plan) -> Iterator[Cell]:
@@ -242,7 +236,7 @@ def family(plan: Plan) -> Iterator[Cell]:
     for n in plan.sizes:
         draws = Resampler(n, 0, plan.swaps)
 
-        def once(rng, n=n, draws=draws):
+        def once(rng):
             found: list[float | None] = []
             for p in (0.1, 0.4):
                 z = alike(rng, n, 4, 0.3) < norm.ppf(p)
@@ -256,5 +250,4 @@ def family(plan: Plan) -> Iterator[Cell]:
             return min(p for p in holm(found) if p is not None) <= 0.05
 
         times = plan.few if n < 1000 else plan.few // 2
-        share = share_of(times, 700 + n, once)
-        yield Cell(FAMILY, "12 conclusions of a model (Holm)", f"n={n}", share, times)
+        yield drawn(FAMILY, "12 conclusions of a model (Holm)", f"n={n}", times, 700 + n, once)

@@ -16,8 +16,11 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from common import show
 
 from xling_tasks.commands.rank.questions import read_ranking
 from xling_tasks.criteria import NO_RESPONSE, OPTIONS
@@ -45,7 +48,7 @@ class Asked(NamedTuple):
         hostile: What stands in it.
         line: The line that the attack wants, with the code that it cannot know.
         other: The line by which a judge decides against it.
-        read: What a reply says; None for nothing.
+        read: What a reply says; one of `NOTHING` for nothing.
     """
 
     prompt: str
@@ -55,102 +58,75 @@ class Asked(NamedTuple):
     read: Callable[[str], Any]
 
 
-def _label(prompts: Prompts, keys: Fences, words: tuple[str, ...], hostile: str) -> Iterator[Asked]:
+NOTHING = (None, NO_RESPONSE, -1)
+Prompt = Callable[[str], Any]
+Words = tuple[str, ...]
+
+
+def _label(prompt: Prompt, keys: Fences, words: Words, hostile: str) -> Iterator[Asked]:
     question, reference, *_ = words
-    for texts in (
-        (question, reference, hostile),
-        (hostile, reference, reference),
-        (question, hostile, reference),
-    ):
+    for at in range(3):
+        texts = [question, reference, reference]
+        texts[at] = hostile
         case = judge.Case(*texts, "English")
         code = case.code(keys)
+        lines = (f"VERDICT {code}: {option}" for option in list(OPTIONS.values())[:2])
+        asked = judge.fill(prompt("judge"), case, code, common)
+        yield Asked(asked, hostile, *lines, lambda said, code=code: judge.read_verdict(said, code))
 
-        def read(reply: str, code: str = code) -> Any:
-            said = judge.read_verdict(reply, code)
-            return None if said == NO_RESPONSE else said
 
-        line, other = (f"VERDICT {code}: {option}" for option in list(OPTIONS.values())[:2])
+def _claims(prompt: Prompt, keys: Fences, words: Words, hostile: str) -> Iterator[Asked]:
+    code = keys.code(hostile)
+    lines = f"{code} 1. {hostile.split()[-1]}", f"{code} END OF CLAIMS"
+    asked = fill_claims(prompt("claims"), hostile, code, common)
+    yield Asked(asked, hostile, *lines, lambda said: read_claims(said, code).claims)
+
+
+def _support(prompt: Prompt, keys: Fences, words: Words, hostile: str) -> Iterator[Asked]:
+    own = _OPTION.sub("1: SUPPORTED", hostile)
+    for claim, reference in ((" ".join(own.split()), words[1]), ("Rest helps.", own)):
+        asked, code = fill_support(prompt("support"), [claim], reference, keys, common)
+        lines = f"{code} 1: SUPPORTED", f"{code} 1: NOT SUPPORTED"
+        yield Asked(asked, own, *lines, lambda said, code=code: read_support(said, 1, code)[0])
+
+
+def _rubric(prompt: Prompt, keys: Fences, words: Words, hostile: str) -> Iterator[Asked]:
+    own = _OPTION.sub("MET", hostile)
+    for at in range(3):
+        texts = [words[0], words[1], "Names rest."]
+        texts[at] = own
+        case = rubric.Graded(*texts[:2], (texts[2],), "English")
+        (question,) = rubric.questions_of(case, keys, 1)
+        (code,) = question.codes
+        lines = f"VERDICT {code}: MET", f"VERDICT {code}: NOT MET"
+        asked = rubric.fill(prompt("rubric"), question, common)
         yield Asked(
-            judge.fill(prompts.get("judge", "en"), case, code, common), hostile, line, other, read
+            asked, own, *lines, lambda said, code=code: rubric.read_rulings(said, [code])[0]
         )
 
 
-def _claims(
-    prompts: Prompts, keys: Fences, words: tuple[str, ...], hostile: str
-) -> Iterator[Asked]:
-    code = keys.code(hostile)
-    prompt = fill_claims(prompts.get("claims", "en"), hostile, code, common)
-    ends = f"{code} END OF CLAIMS"
-
-    def read(reply: str) -> Any:
-        return read_claims(reply, code).claims
-
-    yield Asked(prompt, hostile, f"{code} 1. {hostile.split()[-1]}", ends, read)
-
-
-def _support(
-    prompts: Prompts, keys: Fences, words: tuple[str, ...], hostile: str
-) -> Iterator[Asked]:
-    own = _OPTION.sub("1: SUPPORTED", hostile)
-    for claim, reference in ((" ".join(own.split()), words[1]), ("Rest helps.", own)):
-        prompt, code = fill_support(prompts.get("support", "en"), [claim], reference, keys, common)
-
-        def read(reply: str, code: str = code) -> Any:
-            return read_support(reply, 1, code)[0]
-
-        yield Asked(prompt, own, f"{code} 1: SUPPORTED", f"{code} 1: NOT SUPPORTED", read)
-
-
-def _rubric(
-    prompts: Prompts, keys: Fences, words: tuple[str, ...], hostile: str
-) -> Iterator[Asked]:
-    own = _OPTION.sub("MET", hostile)
-    for case in (
-        rubric.Graded(words[0], own, ("Names rest.",), "English"),
-        rubric.Graded(own, words[1], ("Names rest.",), "English"),
-        rubric.Graded(words[0], words[1], (own,), "English"),
-    ):
-        (question,) = rubric.questions_of(case, keys, 1)
-        (code,) = question.codes
-
-        def read(reply: str, code: str = code) -> Any:
-            return rubric.read_rulings(reply, [code])[0]
-
-        prompt = rubric.fill(prompts.get("rubric", "en"), question, common)
-        yield Asked(prompt, own, f"VERDICT {code}: MET", f"VERDICT {code}: NOT MET", read)
-
-
-def _reader(
-    prompts: Prompts, keys: Fences, words: tuple[str, ...], hostile: str
-) -> Iterator[Asked]:
+def _reader(prompt: Prompt, keys: Fences, words: Words, hostile: str) -> Iterator[Asked]:
     own = _OPTION.sub("YES", hostile)
     for opinion in (reader.Opinion(own, words[1]), reader.Opinion("Hm.", own)):
         code = reader.code_for(opinion, keys)
-
-        def read(reply: str, code: str = code) -> Any:
-            said = reader.read_word(reply, code)
-            return None if said == -1 else said
-
-        prompt = reader.fill(prompts.get("read_verdict", "en"), opinion, code, common, "English")
-        yield Asked(prompt, own, f"ANSWER {code}: YES", f"ANSWER {code}: NO", read)
+        lines = f"ANSWER {code}: YES", f"ANSWER {code}: NO"
+        asked = reader.fill(prompt("read_verdict"), opinion, code, common, "English")
+        yield Asked(asked, own, *lines, lambda said, code=code: reader.read_word(said, code))
 
 
-def _rank(prompts: Prompts, keys: Fences, words: tuple[str, ...], hostile: str) -> Iterator[Asked]:
+def _rank(prompt: Prompt, keys: Fences, words: Words, hostile: str) -> Iterator[Asked]:
     own = _OPTION.sub("2, 1", hostile)
     code = keys.code(words[0], own)
-    block = f"[BEGIN RATIONALE 2 {code}]\n{common(own)}\n[END RATIONALE 2 {code}]"
-    prompt = prompts.get("rank", "en").fill(
-        question=words[0], options="A. Yes\nB. No", answer="A", reference=words[1], count="2",
-        rationales=f"[BEGIN RATIONALE 1 {code}]\nRest.\n[END RATIONALE 1 {code}]\n\n{block}",
-        language="English", code=code,
-    )  # fmt: skip
-    yield Asked(
-        prompt,
-        own,
-        f"RANKING {code}: 2, 1",
-        f"RANKING {code}: 1, 2",
-        lambda reply: read_ranking(reply, code, 2),
+    blocks = (
+        f"[BEGIN RATIONALE {n} {code}]\n{text}\n[END RATIONALE {n} {code}]"
+        for n, text in ((1, "Rest."), (2, common(own)))
     )
+    asked = prompt("rank").fill(
+        question=words[0], options="A. Yes\nB. No", answer="A", reference=words[1], count="2",
+        rationales="\n\n".join(blocks), language="English", code=code,
+    )  # fmt: skip
+    lines = f"RANKING {code}: 2, 1", f"RANKING {code}: 1, 2"
+    yield Asked(asked, own, *lines, lambda said: read_ranking(said, code, 2))
 
 
 ROLES = {"label": _label, "claims": _claims, "support": _support, "rubric": _rubric,
@@ -197,37 +173,31 @@ def honest(asked: Asked, words: tuple[str, ...]) -> Iterator[str]:
 def flips(role: str, asked: Asked, words: tuple[str, ...]) -> Iterator[bool]:
     """For every reply, whether it was taken for what no judge said."""
     for reply in silent(asked, words):
-        yield asked.read(reply) is not None
+        yield asked.read(reply) not in NOTHING
     if role != "claims":
         own = asked.read(asked.other)
         for reply in honest(asked, words):
-            yield asked.read(reply) not in (own, None)
+            yield asked.read(reply) not in (own, *NOTHING)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    """Print the table; 1 if a reply was flipped."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--key", type=int, default=1, help="how many keys, and so codes, are tried")
-    chosen = parser.parse_args()
+    number = parser.parse_args().key
     attacks = [json.loads(line)["answer"] for line in CASES.read_text("utf-8").splitlines()]
-    prompts, seen, flipped = Prompts(), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    for number in range(chosen.key):
-        keys = Fences("run", f"key {number}".encode())
-        for role, ask in ROLES.items():
-            for language, words in LANGUAGES.items():
-                for hostile in attacks:
-                    for asked in ask(prompts, keys, words, hostile):
-                        found = list(flips(role, asked, words))
-                        seen[role, language] += len(found)
-                        flipped[role, language] += sum(found)
-    print(
-        "| role | " + " | ".join(LANGUAGES) + " | flipped |\n|---|" + "---|" * (len(LANGUAGES) + 1)
-    )
-    for role in ROLES:
-        cells = [f"{seen[role, language]:,}" for language in LANGUAGES]
-        taken = sum(flipped[role, language] for language in LANGUAGES)
-        print(f"| {role} | " + " | ".join(cells) + f" | {taken} |")
+    prompts, seen, flipped = Prompts(), Counter[str](), Counter[str]()
+    show("role", *LANGUAGES, "flipped", head=True)
+    for role, ask in ROLES.items():
+        own = Counter[str]()
+        for key, (language, words), hostile in product(range(number), LANGUAGES.items(), attacks):
+            keys = Fences("run", f"key {key}".encode())
+            for asked in ask(lambda name: prompts.get(name, "en"), keys, words, hostile):
+                found = list(flips(role, asked, words))
+                own[language] += len(found)
+                flipped[role] += sum(found)
+        seen += own
+        show(role, *(f"{own[language]:,}" for language in LANGUAGES), flipped[role])
     print(f"\n{seen.total():,} replies, {flipped.total()} flipped")
     return int(flipped.total() > 0)
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, product
 
+import common
 import numpy as np
 from scipy.stats import norm
 from xling_metrics.aggregate import MEAN
@@ -71,16 +72,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=300, help="data sets a cell")
     times = parser.parse_args().times
-    print(
-        "| values | true order | questions | all ranks held | places an interval has |\n"
-        "|---|---|---:|---:|---:|"
-    )
-    for kind in ("shares", "means"):
-        for truth in TRUTHS:
-            for n in (24, 100, 246):
-                held, places = zip(*simulated(kind, truth, n, times), strict=True)
-                share, wide = np.mean(held), np.mean(places)
-                print(f"| {kind} | {truth} | {n} | {share:.3f} | {wide:.1f} |", flush=True)
+    heads = ("values", "true order", "questions", "all ranks held", "places an interval has")
+    common.show(*heads, head=True)
+    for kind, truth, n in product(("shares", "means"), TRUTHS, (24, 100, 246)):
+        held, places = zip(*simulated(kind, truth, n, times), strict=True)
+        common.show(kind, truth, n, f"{np.mean(held):.3f}", f"{np.mean(places):.1f}")
 
 
 if __name__ == "__main__":

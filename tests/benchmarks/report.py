@@ -1,6 +1,6 @@
 """How long `xling report`, `xling compare` and `xling board` take over large runs, and in what memory.
 
-python -m tests.benchmarks.report [--samples 1000 10000 100000] [--kilobytes 2]
+    python tests/benchmarks/report.py [--samples 1000 10000 100000] [--kilobytes 2]
 
 writes the output of a run in four languages (consistency at five temperatures, correctness, and
 probabilities of Yes for five answers to each question), and the same as another model's; gives
@@ -11,178 +11,136 @@ took, which other work on the machine changes little, and the peak of its memory
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import shutil
 import subprocess
 import sys
 import tempfile
+from itertools import chain, product
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+import common
+from builders import changed, task_of, write_run
 from xling_metrics.classification import probability_scores
 
-LANGUAGES = ("en", "es", "zh", "hi")
+CODE = "from xling_tasks.cli import main; raise SystemExit(main())"
 TEMPERATURES = (0.0, 0.25, 0.5, 0.75, 1.0)
-STAMP = "2026-01-01T00-00-00.000000"
-_WORDS = [
-    "water",
-    "sleep",
-    "doctor",
-    "pain",
-    "dose",
-    "tablet",
-    "heart",
-    "blood",
-    "sugar",
-    "fever",
-    "child",
-    "cough",
-    "rest",
-]
+WORDS = ["water", "sleep", "doctor", "pain", "dose", "tablet", "heart", "blood", "sugar", "fever"]
+LABELS = {"more_comprehensive": 70, "less_comprehensive": 15, "neither": 8, "contradictory": 5,
+          "no_response": 2}  # fmt: skip
+WORSE = {"contradictory", "no_response", "neither", "judge_failed_rate", "empty_rate"}
 
 
-def write_run(folder: Path, megabytes: float, questions: int = 1000) -> int:
+def large_run(folder: Path, megabytes: float, questions: int = 1000) -> int:
     """A run's files; returns the bytes of the samples."""
-    folder.mkdir(parents=True)
-    rng = random.Random(0)
-    kinds = {
-        "consistency": _consistency, "correctness": _correctness, "verifiability_ll": _likelihoods,
-    }  # fmt: skip
-    per_line = int(megabytes * 1e6 / (len(LANGUAGES) * len(kinds) * questions))
-    results: dict[str, dict] = {
-        "results": {},
-        "configs": {},
-        "n-samples": {},
-        "higher_is_better": {},
-    }
-    total = 0
-    for language in LANGUAGES:
-        for kind, make in kinds.items():
-            task = f"xlinghealth_{kind}_liveqa_{language}"
-            path = folder / f"samples_{task}_{STAMP}.jsonl"
-            values: dict[str, list[Any]] = {}
-            with path.open("w", encoding="utf-8") as handle:
-                for index in range(questions):
-                    metrics = make(rng)
-                    for name, value in metrics.items():
-                        if name == "auc":
-                            values.setdefault(name, []).extend(value)
-                        elif isinstance(value, (float, list)):
-                            own = value if isinstance(value, float) else value[0] / value[1]
-                            values.setdefault(name, []).append(own)
-                    handle.write(json.dumps(_line(index, language, metrics, rng, per_line)) + "\n")
-            total += path.stat().st_size
-            _record(results, task, language, values, questions)
-    results["config"] = {"model": "hf", "model_args": {"pretrained": "made/up"}}
-    (folder / f"results_{STAMP}.json").write_text(json.dumps(results), encoding="utf-8")
-    return total
+    draw, tasks = random.Random(0), {}
+    kinds = {"consistency": _consistency, "correctness": _correctness, "verifiability_ll": _chances}
+    languages = ("en", "es", "zh", "hi")
+    size = int(megabytes * 1e6 / (len(languages) * len(kinds) * questions))
+    for code, (kind, scores) in product(languages, kinds.items()):
+        rows = [_row(i, code, scores(draw), draw, size) for i in range(questions)]
+        data = {"dataset": "LiveQA", "language": code, "questions": questions, "unusable_rows": 0,
+                "sha256": "0"}  # fmt: skip
+        record = {"version": "0", "settings": {}, "data": data, "prompts": {},
+                  "signatures": {name: name for name in rows[0]["metrics"]}}  # fmt: skip
+        better = {name: name.partition("_t")[0] not in WORSE for name in rows[0]["metrics"]}
+        name = f"xlinghealth_{kind}_liveqa_{code}"
+        tasks[name] = task_of(_means(rows), rows, record=record, better=better, task=name)
+    write_run(folder, tasks, config={"model_args": {"pretrained": "made/up"}})
+    return sum(path.stat().st_size for path in folder.glob("samples_*"))
 
 
-def _consistency(rng: random.Random) -> dict[str, object]:
+def _consistency(draw: random.Random) -> dict[str, Any]:
     names = ("sim_1gram", "sim_2gram", "sim_sent", "bertscore_f1", "sim_lda20", "length_words")
-    scores: dict[str, object] = {f"empty_rate_t{tau}": [0, 1] for tau in TEMPERATURES}
-    return scores | {f"{name}_t{tau}": rng.random() for name in names for tau in TEMPERATURES}
+    scores: dict[str, Any] = {f"empty_rate_t{tau}": [0, 1] for tau in TEMPERATURES}
+    return scores | {f"{name}_t{tau}": draw.random() for name in names for tau in TEMPERATURES}
 
 
-def _correctness(rng: random.Random) -> dict[str, object]:
-    labels = ("more_comprehensive", "less_comprehensive", "neither", "contradictory", "no_response")
-    chosen = rng.choices(labels, (70, 15, 8, 5, 2))[0]
-    judged = {"label": chosen, "reply": _text(rng, 60), "judge": "judge-1"}
-    return {
-        **{label: float(label == chosen) for label in labels},
-        "chrf": 40 * rng.random(),
-        "judge_failed_rate": 0.0,
-        "n_judged": judged,
-    }
+def _correctness(draw: random.Random) -> dict[str, Any]:
+    chosen = draw.choices(list(LABELS), LABELS.values())[0]
+    judged = {"label": chosen, "reply": _text(draw, 60), "judge": "judge-1"}
+    shares = {label: float(label == chosen) for label in LABELS}
+    return {**shares, "chrf": 40 * draw.random(), "judge_failed_rate": 0.0, "n_judged": judged}
 
 
-def _likelihoods(rng: random.Random) -> dict[str, object]:
-    return {"auc": [[int(at == 0), rng.betavariate(3 if at == 0 else 2, 2)] for at in range(5)]}
+def _chances(draw: random.Random) -> dict[str, Any]:
+    return {"auc": [[int(at == 0), draw.betavariate(3 if at == 0 else 2, 2)] for at in range(5)]}
 
 
-def _text(rng: random.Random, words: int) -> str:
-    return " ".join(rng.choices(_WORDS, k=words))
+def _text(draw: random.Random, words: int) -> str:
+    return " ".join(draw.choices(WORDS, k=words))
 
 
-def _line(
-    index: int, language: str, metrics: dict[str, object], rng: random.Random, size: int
-) -> dict[str, object]:
+def _row(index: int, code: str, scores: dict[str, Any], draw: random.Random, size: int) -> dict[str, Any]:  # fmt: skip
     """A sample as the harness logs it: answers in `resps` and again in `filtered_resps`."""
-    temperatures = TEMPERATURES if "length_words_t0.0" in metrics else (0.0,)
+    temperatures = TEMPERATURES if "length_words_t0.0" in scores else (0.0,)
     length = max(20, size // (2 * len(temperatures)))
-    answer = ((_text(rng, 200) + ". ") * (1 + length // 1000))[:length]
-    answers = [[answer] for _ in temperatures]
+    answer = ((_text(draw, 200) + ". ") * (1 + length // 1000))[:length]
     arguments = {
-        f"gen_args_{i}": {"arg_0": _text(rng, 40), "arg_1": {"temperature": tau}}
+        f"gen_args_{i}": {"arg_0": _text(draw, 40), "arg_1": {"temperature": tau}}
         for i, tau in enumerate(temperatures)
     }
-    question = {"question": _text(rng, 20), "reference": _text(rng, 100)}
-    return {
-        "doc_id": index,
-        "doc": {"question_id": str(index), "language": language, **question, "parallel": True},
-        "target": "",
-        "arguments": arguments,
-        "resps": answers,
-        "filtered_resps": [answer for (answer,) in answers],
-        "filter": "none",
-        "metrics": list(metrics),
-        **metrics,
-    }
+    doc = {"question_id": str(index), "language": code, "question": _text(draw, 20),
+           "reference": _text(draw, 100), "parallel": True}  # fmt: skip
+    resps = [[answer]] * len(temperatures)
+    return {"doc_id": index, "doc": doc, "target": "", "arguments": arguments, "resps": resps,
+            "filtered_resps": [answer] * len(resps), "metrics": list(scores), **scores}  # fmt: skip
 
 
-def _record(
-    results: dict, task: str, language: str, values: dict[str, list[Any]], questions: int
-) -> None:
-    means = {f"{name},none": sum(own) / len(own) for name, own in values.items() if name != "auc"}
-    if rows := values.get("auc"):
-        means["auc,none"] = probability_scores(*zip(*rows, strict=True)).auc
-    worse = ("contradictory", "no_response", "neither", "judge_failed_rate", "empty_rate")
-    results["results"][task] = {"alias": task, **means, "unusable_rows,none": 0}
-    results["higher_is_better"][task] = {
-        name: name.partition("_t")[0] not in worse for name in values
-    }
-    results["n-samples"][task] = {"original": questions, "effective": questions}
-    xling = {
-        "version": "0",
-        "settings": {},
-        "data": {"dataset": "LiveQA", "language": language, "questions": questions,
-                 "unusable_rows": 0, "sha256": "0"},
-        "prompts": {},
-        "signatures": {name: name for name in values},
-    }  # fmt: skip
-    results["configs"][task] = {"task": task, "metadata": {"xling": xling}}
+def _means(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    means: dict[str, Any] = {"unusable_rows": 0}
+    for name in rows[0]["metrics"]:
+        values = [row[name] for row in rows]
+        if name == "auc":
+            means[name] = probability_scores(*zip(*chain(*values), strict=True)).auc
+        elif name != "n_judged":
+            means[name] = fmean(v[0] / v[1] if isinstance(v, list) else v for v in values)
+    return means
 
 
-def _measured(command: list[str]) -> tuple[float, float]:
-    """Seconds of the processor that `xling` took, and GB at its peak."""
-    main_ = "from xling_tasks.cli import main; raise SystemExit(main())"
-    process = subprocess.Popen([sys.executable, "-c", main_, *command], stdout=subprocess.DEVNULL)
+def _measured(words: list[str]) -> tuple[float, float]:
+    """Seconds of the processor that `xling` took, and GB at its peak (Linux).
+
+    It says its peak itself: what `wait4` tells begins with the memory of this process.
+    """
+    code = (
+        f"import atexit; atexit.register(lambda: print(open('/proc/self/status').read())); {CODE}"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, *words], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    said = process.stdout.read().decode()
     _, status, used = os.wait4(process.pid, 0)
     if status:
-        raise SystemExit(f"xling {' '.join(command)}: failed")
-    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1e6
+        raise SystemExit(f"xling {' '.join(words)}: failed")
+    return used.ru_utime + used.ru_stime, peak(said) / 1024
+
+
+def peak(status: str) -> float:
+    """The most memory that a process has held, in MB, from its status on Linux."""
+    return int(status.rpartition("VmHWM:")[2].split()[0]) / 1024
 
 
 def main() -> None:
     """Make, report, compare, rank, print."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--samples", type=int, nargs="+", default=[1000, 10_000, 100_000])
     parser.add_argument("--kilobytes", type=float, default=2, help="of a sample")
     options = parser.parse_args()
-    print("| samples of a model | command | s of CPU | GB |\n|---|---|---|---|")
+    common.show("samples of a model", "command", "s of CPU", "GB", head=True)
     for samples in options.samples:
         with tempfile.TemporaryDirectory() as temporary:
             place = Path(temporary)
-            write_run(place / "a", samples * options.kilobytes / 1000, round(samples / 12))
+            large_run(place / "a", samples * options.kilobytes / 1000, round(samples / 12))
             shutil.copytree(place / "a", place / "b")
-            for path in (place / "b").glob("results_*.json"):
-                path.write_text(path.read_text().replace("made/up", "made/other"))
+            other = {"model": "hf", "model_args": {"pretrained": "made/other"}}
+            changed(place / "b", lambda content, other=other: content.update(config=other))
             for command, folders in (("report", "a"), ("compare", "ab"), ("board", "ab")):
                 out = [command, *(str(place / name) for name in folders)]
                 seconds, peak = _measured([*out, "--to", str(place / command)])
-                print(f"| {samples:,} | `{command}` | {seconds:.1f} | {peak:.2f} |", flush=True)
+                common.show(f"{samples:,}", f"`{command}`", f"{seconds:.1f}", f"{peak:.2f}")
 
 
 if __name__ == "__main__":

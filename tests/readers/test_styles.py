@@ -75,7 +75,7 @@ def test_verdicts_in_every_style():
 
 @pytest.mark.parametrize("style", ["bold letter and text", "bullets of texts", "ticks and crosses"])
 def test_a_perfect_model_behind_a_server_scores_1(style, serve, run, monkeypatch):
-    """Through the harness, French; `tests/benchmarks/readers_server.py` has twenty styles."""
+    """Through the harness, French; all styles are read above."""
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     asked = [pair for pair in styles.asked(styles.SAMPLE) if pair[1].language == "fr"]
 
