@@ -6,7 +6,6 @@ import hashlib
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 import scripted
@@ -17,6 +16,7 @@ from xling_tasks.criteria import LABELS, NO_RESPONSE, OPTIONS
 from xling_tasks.errors import DataError
 from xling_tasks.pages import FOLDER
 from xling_tasks.report.data import read_models
+from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Conclusion, Options, Report
 from xling_tasks.report.page.html import attribute, text
 from xling_tasks.report.page.page import page
@@ -24,6 +24,7 @@ from xling_tasks.report.page.samples import LIMIT, samples_to_read
 from xling_tasks.report.pictures.all import Picture, pictures
 from xling_tasks.report.pictures.drawing import Drawing, Panel
 from xling_tasks.report.pictures.svg import box
+from xling_tasks.report.tables.all import differences, tables
 from xling_tasks.report.tables.table import Table
 
 HOSTILE = {
@@ -79,21 +80,16 @@ def means(rows):
 
 def judged(number, label, language, **texts):
     """A question of correctness."""
-    doc = {
-        "question_id": str(number),
-        "question": texts.get("question", f"Question {number} in {language}?"),
-        "reference": texts.get("reference", f"Reference {number}."),
-    }
+    said = {
+        "question": f"Question {number} in {language}?", "reference": f"Reference {number}.",
+        "answer": f"Answer {number} in {language}.", "reply": f"Reason {number}.",
+    } | texts  # fmt: skip
+    doc = {"question_id": str(number), "question": said["question"], "reference": said["reference"]}
     return {
-        "doc": doc,
-        "resps": [[texts.get("answer", f"Answer {number} in {language}.")]],
+        "doc": doc, "resps": [[said["answer"]]],
         **{name: float(name == label) for name in (*LABELS, NO_RESPONSE)},
-        "n_judged": {
-            "label": label,
-            "reply": texts.get("reply", f"Reason {number}."),
-            "judge": "j",
-        },
-    }
+        "n_judged": {"label": label, "reply": said["reply"], "judge": "j"},
+    }  # fmt: skip
 
 
 C = "xlinghealth_correctness_liveqa_"
@@ -123,6 +119,15 @@ def texts_of(part):
     return [[item.text for item in side] for side in (part.english, part.other)]
 
 
+def passages(part):
+    return (*part.english, *part.other)
+
+
+def consistency(**by_language):
+    """Tasks of consistency from samples by language."""
+    return {f"xlinghealth_consistency_liveqa_{code}": own for code, own in by_language.items()}
+
+
 # Which samples, and what of them
 
 
@@ -141,13 +146,9 @@ def test_correctness_contradictory_first_then_size_then_question(tmp_path):
     assert first.why == "contradictory; in English more comprehensive"
     assert [part.title for part in first.parts] == ["Question", "Reference", "Answer", "Judge"]
     assert texts_of(first.parts[2]) == [["Answer 10 in en."], ["Answer 10 in zh."]]
-    assert [item.mark for item in (*first.parts[3].english, *first.parts[3].other)] == [
-        "more comprehensive", "contradictory"
-    ]  # fmt: skip
-    assert [item.language for item in (*first.parts[0].english, *first.parts[0].other)] == [
-        "en",
-        "zh",
-    ]
+    marks = [item.mark for item in passages(first.parts[3])]
+    assert marks == ["more comprehensive", "contradictory"]
+    assert [item.language for item in passages(first.parts[0])] == ["en", "zh"]
     assert read(tmp_path, n=2) == samples[:2] and read(tmp_path, n=0) == []
 
 
@@ -186,21 +187,15 @@ def test_similarities_in_their_own_language_rank_no_languages(tmp_path):
         return {"doc": {"question_id": q, "question": q}, "resps": [["a", "b"]],
                 "empty_rate_t1.0": [0, 2], "sim_1gram_src_t1.0": value}  # fmt: skip
 
-    name = "xlinghealth_consistency_liveqa_"
-    tasks = {name + "en": [row("a", 0.9)], name + "hi": [row("a", 0.1)]}
-    assert read(write(tmp_path, tasks)) == []
+    assert read(write(tmp_path, consistency(en=[row("a", 0.9)], hi=[row("a", 0.1)]))) == []
 
 
 def test_nothing_is_called_translated_that_was_not(tmp_path):
-    from xling_tasks.report.make import make_report
-    from xling_tasks.report.tables.all import tables
-
     def page_of(folder, suffix):
         values = {f"sim_1gram{suffix}_t1.0": 0.5, "empty_rate_t1.0": 0.0}
         row = {"doc": {"question_id": "a", "question": "a"}, "resps": [["a", "b"]], **values}
-        name = "xlinghealth_consistency_liveqa_"
-        run = write(folder, {name + "en": [row], name + "hi": [row]})
-        report = make_report(read_models([run]), Options(n_resamples=1000))
+        models = read_models([write(folder, consistency(en=[row], hi=[row]))])
+        report = make_report(models, Options(n_resamples=1000))
         return html_of(report, tables(report))
 
     assert "translated to English" not in page_of(tmp_path / "a", "_src")
@@ -243,12 +238,9 @@ def test_consistency_takes_the_headline_metric_at_the_highest_temperature(tmp_pa
             "sim_1gram_t0.5": 1 - value, "sim_1gram_t1.0": value, "sim_lda20_t1.0": 1 - value,
         }  # fmt: skip
 
-    name = "xlinghealth_consistency_liveqa_"
-    tasks = {
-        name + "en": [row("a", 0.9, "en"), row("b", 0.8, "en"), row("c", 0.1, "en")],
-        name + "hi": [row("a", 0.5, "hi"), row("b", 0.2, "hi"), row("c", 0.7, "hi")],
-    }
-    samples = read(write(tmp_path, tasks))
+    values = {"en": (0.9, 0.8, 0.1), "hi": (0.5, 0.2, 0.7)}
+    tasks = {code: [row(*each, code) for each in zip("abc", own)] for code, own in values.items()}
+    samples = read(write(tmp_path, consistency(**tasks)))
     assert [(item.question, item.why) for item in samples] == [
         ("b", "sim_1gram_t1.0 0.200; in English 0.800"),
         ("a", "sim_1gram_t1.0 0.500; in English 0.900"),
@@ -262,11 +254,10 @@ def test_verifiability_shows_a_row_that_english_has_right_and_the_language_wrong
     def row(q, verdicts, code, order="ab"):
         labels = {"a": 1, "b": 0}
         rows = [[labels[key], verdicts[key]] for key in order]
-        doc = {
-            "question_id": q,
-            "question": f"{q} {code}",
-            "answers": [{"answer_id": key, "label": labels[key], "text": f"{key} {code}"} for key in order],
-        }  # fmt: skip
+        answers = [
+            {"answer_id": key, "label": labels[key], "text": f"{key} {code}"} for key in order
+        ]
+        doc = {"question_id": q, "question": f"{q} {code}", "answers": answers}
         words = {1: "Yes", 0: "No", None: "Perhaps"}
         resps = [[text] for key in order for text in (f"{words[verdicts[key]]} {key}", "hot")]
         return {"doc": doc, "resps": resps, "acc_t0.0": rows, "acc_t1.0": rows}
@@ -288,35 +279,16 @@ def test_verifiability_shows_a_row_that_english_has_right_and_the_language_wrong
 
 
 def test_likelihood_information_empathy_and_multiple_choice(tmp_path):
-    def likely(q, chance, code):
-        doc = {
-            "question_id": q,
-            "question": q,
-            "answers": [{"answer_id": "0", "label": 1, "text": code}],
-        }
+    def likely(chance, code):
+        doc = {"question_id": "1", "question": "1",
+               "answers": [{"answer_id": "0", "label": 1, "text": code}]}  # fmt: skip
         return {"doc": doc, "resps": [[["-1", "True"]], [["-2", "False"]]], "acc": [[1, chance]]}
 
-    texts = {"en": "Prompt?", "ar": ARABIC}
-    replies = [["English answer."], ["جواب."]]
-    claims = {"n": 1, "english": "An answer.", "claims": ["It is."], "unscored": None}
-    information = [
-        {
-            "doc": {"question_id": q, "text": texts}, "resps": replies, "information_f1_ar": f1,
-            "n_claims_en": {**claims, "claims": ["One.", "Two."], "supported": []},
-            "n_claims_ar": {**claims, "supported": [None], "reference_supported": [True, False]},
-        }
-        for q, f1 in (("1", 0.5), ("2", 1.0), ("3", 0.25))
-    ]  # fmt: skip
-    empathy = [
-        {
-            "doc": {"question_id": q, "text": texts}, "resps": replies, "empathy_ar": equal,
-            "explorations_present_en": 1.0, "explorations_present_ar": equal,
-            "explorations_agreement_ar": equal, "profile_ar": {"english": "I hear.", "profile": [1]},
-        }
-        for q, equal in (("1", 1.0), ("2", 0.0))
-    ]  # fmt: skip
+    def prompt(q, **values):
+        doc = {"question_id": q, "text": {"en": "Prompt?", "ar": ARABIC}}
+        return {"doc": doc, "resps": [["English answer."], ["جواب."]], **values}
 
-    def choice(q, right, jaccard, code):
+    def choice(q, right, jaccard):
         doc = {
             "question_id": q,
             "question": f"{q}?",
@@ -329,21 +301,27 @@ def test_likelihood_information_empathy_and_multiple_choice(tmp_path):
             "arguments": {f"gen_args_{i}": {"arg_1": w} for i, w in enumerate([" A", " B", " A, B"])},
         }  # fmt: skip
 
-    ll = "xlinghealth_verifiability_ll_liveqa_"
-    mc = "mmedbench_mcqa_ll_"
-    out = write(
-        tmp_path,
-        {
-            ll + "en": [likely("1", 0.9, "en")],
-            ll + "hi": [likely("1", 0.2, "hi")],
-            "xling_information": information,
-            "xling_empathy": empathy,
-            mc + "en": [choice("e1", 1.0, 1.0, "en")],
-            mc + "fr": [choice("f1", 0.0, 0.0, "fr"), choice("f2", 1.0, 1.0, "fr")],
-            mc + "ru": [choice("r1", 0.0, 0.5, "ru"), choice("r2", 0.0, None, "ru")],
-        },
-    )
-    samples = read(out)
+    claims = {"n": 1, "english": "An answer.", "claims": ["It is."], "unscored": None}
+    both = {
+        "n_claims_en": {**claims, "claims": ["One.", "Two."], "supported": []},
+        "n_claims_ar": {**claims, "supported": [None], "reference_supported": [True, False]},
+    }
+    profile = {"profile_ar": {"english": "I hear.", "profile": [1]}, "explorations_present_en": 1.0}
+    ll, mc = "xlinghealth_verifiability_ll_liveqa_", "mmedbench_mcqa_ll_"
+    tasks = {
+        ll + "en": [likely(0.9, "en")], ll + "hi": [likely(0.2, "hi")],
+        "xling_information": [
+            prompt(q, information_f1_ar=f1, **both) for q, f1 in (("1", 0.5), ("2", 1.0), ("3", 0.25))
+        ],
+        "xling_empathy": [
+            prompt(q, empathy_ar=x, explorations_present_ar=x, explorations_agreement_ar=x, **profile)
+            for q, x in (("1", 1.0), ("2", 0.0))
+        ],
+        mc + "en": [choice("e1", 1.0, 1.0)],
+        mc + "fr": [choice("f1", 0.0, 0.0), choice("f2", 1.0, 1.0)],
+        mc + "ru": [choice("r1", 0.0, 0.5), choice("r2", 0.0, None)],
+    }  # fmt: skip
+    samples = read(write(tmp_path, tasks))
     assert [(item.criterion, item.language, item.question) for item in samples] == [
         ("verifiability_ll", "hi", "1"), ("mmedbench_mcqa_ll", "ru", "r2"),
         ("mmedbench_mcqa_ll", "ru", "r1"), ("mmedbench_mcqa_ll", "fr", "f1"),
@@ -354,9 +332,9 @@ def test_likelihood_information_empathy_and_multiple_choice(tmp_path):
     shown = {part.title: texts_of(part)[1] for part in by["mmedbench_mcqa_ll"].parts}
     assert shown["Question"] == ["r2?\n\nA. x\nB. y"] and shown["Right"] == ["B"]
     assert shown["Most likely"] == ["undecided between B / A, B"]
-    prompt, _, english, support = by["information"].parts
-    assert texts_of(prompt) == [["Prompt?"], [ARABIC]] and texts_of(english) == [[], ["An answer."]]
-    assert [(item.text, item.mark) for item in (*support.english, *support.other)] == [
+    asked, _, english, support = by["information"].parts
+    assert texts_of(asked) == [["Prompt?"], [ARABIC]] and texts_of(english) == [[], ["An answer."]]
+    assert [(item.text, item.mark) for item in passages(support)] == [
         ("One.", "supported"), ("Two.", "not supported"), ("It is.", "not verified")
     ]  # fmt: skip
     assert texts_of(by["empathy"].parts[3]) == [["explorations"], ["none"]]
@@ -430,15 +408,13 @@ def small(tmp_path):
 
 def test_order_of_the_sections(small):
     tables = [
-        a_table("tukey_consistency_demo", "statistics"),
-        a_table("against_english_mmedbench_mcqa_ll", "statistics"),
-        a_table("ranks", "statistics"),
-        a_table("strange", "nowhere"),
-        a_table("correctness_demo"),
-        a_table("coverage_all", "coverage"),
-        a_table("coverage_correctness", "coverage"),
-        a_table("anova_correctness_demo", "statistics"),
-    ]
+        a_table(key, section) for key, section in (
+            ("tukey_consistency_demo", "statistics"),
+            ("against_english_mmedbench_mcqa_ll", "statistics"), ("ranks", "statistics"),
+            ("strange", "nowhere"), ("correctness_demo", "correctness"), ("coverage_all", "coverage"),
+            ("coverage_correctness", "coverage"), ("anova_correctness_demo", "statistics"),
+        )
+    ]  # fmt: skip
     html = html_of(small, tables, [a_picture()], samples_to_read(small), ["Read <this>"])
     outline = well_built(html)
     order = [
@@ -453,48 +429,36 @@ def test_order_of_the_sections(small):
     assert html.index("does not show that any answer is safe") < html.index('id="correctness"')
     assert "Read &lt;this&gt;" in html and "2026-01-02 03:04" in html
     assert html == html_of(small, tables, [a_picture()], samples_to_read(small), ["Read <this>"])
-
-
-def test_a_report_of_nothing_but_numbers(small):
-    html = html_of(small)
-    outline = well_built(html)
+    outline = well_built(html_of(small))  # of nothing but numbers
     assert "know-first" not in outline.ids and "correctness" not in outline.ids
 
 
-def test_cells_undefined_published_numbers_and_long_tables(small):
+def test_cells_undefined_published_numbers_long_tables_and_pictures(small):
     rows = (("a", 1, -2.5, None), ("GPT_x", 2, 0.25, "x" * 40))
     table = a_table(rows=rows, notes=("Mind & this.",), published=frozenset({1}), digits=2)
-    html = html_of(small, [table])
-    assert '<td class="number">\u22122.50</td>' in html
-    assert "undefined</span></td>" in html and "Mind &amp; this." in html
-    assert (
-        '<tr class="published"><th scope="row" dir="auto">GPT_<wbr>x <span class="mark">published'
-        in html
-    )
-    assert '<details id="table-one">' not in html
-    many = a_table(rows=tuple((str(i), i) for i in range(40)))
-    folded = '<details id="table-one"><summary>Title one <span class="what">(40 rows)</span>'
-    assert folded in html_of(small, [many])
+    many = a_table("many", rows=tuple((str(i), i) for i in range(40)))
+    html = html_of(small, [table, many], [a_picture(), a_picture("q", title="<b>", alt='"')])
+    for part in (
+        '<td class="number">\u22122.50</td>', "undefined</span></td>", "Mind &amp; this.",
+        '<tr class="published"><th scope="row" dir="auto">GPT_<wbr>x <span class="mark">published',
+        '<details id="table-many"><summary>Title many <span class="what">(40 rows)</span>',
+        'aria-label="&#34;"', "<b><bdi>&lt;b&gt;",
+    ):  # fmt: skip
+        assert part in html, part
+    assert '<details id="table-one">' not in html and "<img" not in html
+    assert html.count('<svg class="chart" width="100%" height="9" role="img"') == 2
 
 
 def test_settings_signatures_and_no_secrets(tmp_path):
-    out = write(
-        tmp_path,
-        correctness({"en": {1: MORE}, "hi": {1: MORE}}),
-        model_args={"pretrained": "https://me:pw@host/x", "token": "t0ken"},
-        gen_kwargs={"api_key": "s3cret"},
+    tasks = correctness({"en": {1: MORE}, "hi": {1: MORE}})
+    args = {"pretrained": "https://me:pw@host/x", "token": "t0ken"}
+    html = html_of(
+        report_of(write(tmp_path, tasks, model_args=args, gen_kwargs={"api_key": "s3cret"}))
     )
-    html = html_of(report_of(out))
     for shown in ("0.4.13", "abc123", "d1g357", "chrf|made:so", "random_seed", "setting: judge",
                   "1,000 resamples", "nobody", "CC0", "arXiv:2310.13132", f"results_{STAMP}.json"):  # fmt: skip
         assert shown in html, shown
     assert "s3cret" not in html and "t0ken" not in html and "me:pw" not in html
-
-
-def test_pictures_are_part_of_the_page(small):
-    html = html_of(small, pictures=[a_picture(), a_picture("q", title="<b>", alt='"')])
-    assert html.count('<svg class="chart" width="100%" height="9" role="img"') == 2
-    assert 'aria-label="&#34;"' in html and "<b><bdi>&lt;b&gt;" in html and "<img" not in html
 
 
 def test_texts_and_attributes():
@@ -515,6 +479,7 @@ def luminance(colour):
 
 def test_contrast_in_both_schemes():
     css = (FOLDER / "report.css").read_text(encoding="utf-8")
+    assert len(css.encode()) < 20_000
     light, dark = (
         dict(re.findall(r"--(\w+): (#\w{6})", block)) for block in css.split("@media")[:2]
     )
@@ -550,14 +515,17 @@ def hostile_page(tmp_path):
     everything = "".join(HOSTILE.values()).replace("/", "\\")
     out = write(tmp_path / "out", tasks, model=everything, gen_kwargs=dict(HOSTILE))
     report = report_of(out)
-    table = Table(
-        "t", "correctness", everything, (everything, "n"), ((everything, 1.0),), notes=(everything,)
-    )
+    table = Table("t", "correctness", everything, (everything, "n"), ((everything, 1.0),),
+                  notes=(everything,))  # fmt: skip
     drawn = [a_picture(title=everything, alt=everything), *pictures(report)]
     samples = samples_to_read(report, n=len(HOSTILE))
-    html = html_of(report, [table], drawn, samples, list(HOSTILE.values()), everything)
+    return put(tmp_path, html_of(report, [table], drawn, samples, HOSTILE.values(), everything))
+
+
+def put(folder, html):
+    """The file of a page, which is well built."""
     well_built(html)
-    path = tmp_path / "report.html"
+    path = folder / "report.html"
     path.write_text(html, encoding="utf-8")
     return path
 
@@ -573,35 +541,24 @@ def test_hostile_text_is_shown_literally(tmp_path, opened, width):
     assert len(blocks) == 8 * len(HOSTILE)
     for value in HOSTILE.values():
         assert blocks.count(as_shown(value)) == 8
-    assert shown.page.locator(".banner li").all_text_contents() == [
-        as_shown(v) for v in HOSTILE.values()
-    ]
-    assert (
-        shown.page.locator(
-            "main script, main iframe, .sample svg, main a[href^=javascript]"
-        ).count()
-        == 0
-    )
+    banner = shown.page.locator(".banner li").all_text_contents()
+    assert banner == [as_shown(value) for value in HOSTILE.values()]
+    made = "main script, main iframe, .sample svg, main a[href^=javascript]"
+    assert shown.page.locator(made).count() == 0
     assert shown.page.evaluate("window.hacked") is None and shown.well()
 
 
 def sights(tmp_path):
     """A page with three scripts and a wide table, without JavaScript."""
-    labels = {"en": {1: MORE}, "ar": {1: CONTRADICTORY}, "hi": {1: NEITHER}, "zh": {1: LESS}}
-    tasks = correctness(labels)
-    for code, said in (("ar", ARABIC), ("hi", HINDI), ("zh", CHINESE)):
-        tasks[C + code] = [
-            judged(1, next(iter(labels[code].values())), code, question=said, answer=said * 4)
-        ]
+    tasks = {C + "en": [judged(1, MORE, "en")]} | {
+        C + code: [judged(1, label, code, question=said, answer=said * 4)]
+        for code, label, said in (("ar", CONTRADICTORY, ARABIC), ("hi", NEITHER, HINDI), ("zh", LESS, CHINESE))
+    }  # fmt: skip
     report = report_of(write(tmp_path / "out", tasks))
     wide = Table("wide", "correctness", "Wide", tuple(f"column {i}" for i in range(30)),
                  (tuple(range(30)),), published=frozenset({0}))  # fmt: skip
     folded = a_table("folded", rows=tuple((str(i), i) for i in range(40)))
-    path = tmp_path / "report.html"
-    path.write_text(
-        html_of(report, [wide, folded], [a_picture()], samples_to_read(report)), encoding="utf-8"
-    )
-    return path
+    return put(tmp_path, html_of(report, [wide, folded], [a_picture()], samples_to_read(report)))
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -636,15 +593,11 @@ def test_wide_tables_scroll_by_themselves_and_arabic_runs_right_to_left(tmp_path
     assert shown.well()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_schemes_differ(tmp_path, opened, scheme):
-    shown = opened(sights(tmp_path), color_scheme=scheme)
-    color = shown.page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert color == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}[scheme]
-
-
-def test_printed_are_the_sentences_and_what_is_open(tmp_path, opened):
+def test_schemes_differ_and_printed_are_the_sentences_and_what_is_open(tmp_path, opened):
     shown = opened(sights(tmp_path))
+    for scheme, color in (("dark", "rgb(20, 24, 29)"), ("light", "rgb(255, 255, 255)")):
+        shown.page.emulate_media(color_scheme=scheme)
+        assert shown.page.evaluate("getComputedStyle(document.body).backgroundColor") == color
     answer = shown.page.locator(".text[lang=ar]").first
     sentence = shown.page.locator("details.printed li, details.printed dd").first
     assert not sentence.is_visible() and not answer.is_visible()
@@ -687,13 +640,10 @@ def demo(run, serve, tmp_path):
 
 
 def test_the_demo_of_two_models(demo, tmp_path, opened):
-    from xling_tasks.report.make import make_report
-    from xling_tasks.report.tables.all import differences, tables
-
     report = make_report(read_models(demo), Options(n_resamples=1000))
     samples = samples_to_read(report)
     html = html_of(report, tables(report), [a_picture()], samples, differences(report))
-    outline = well_built(html)
+    path, outline = put(tmp_path, html), Outline(html)
     assert len(html.encode()) < 10_000_000
     h2 = re.findall(r'<h2 id="([\w-]+)">', html)
     assert [key for key in h2 if key != "know-first"] == [
@@ -709,17 +659,7 @@ def test_the_demo_of_two_models(demo, tmp_path, opened):
         ("correctness", "first"), ("correctness", "second")
     ]  # fmt: skip
     assert max(sum(i.criterion == c and i.model == "first" for i in samples) for c in criteria) == 5
-    path = tmp_path / "report.html"
-    path.write_text(html, encoding="utf-8")
     for width in (390, 1280):
         shown = opened(path, width=width)
         shown.unfold()
         assert shown.fits() and shown.well()
-
-
-def test_the_page_stands_alone():
-    for name in ("report.html", "report.css"):
-        assert not re.search(
-            r"https?:|@import|url\(", (FOLDER / name).read_text(encoding="utf-8")
-        ), name
-    assert Path(FOLDER / "report.css").stat().st_size < 20_000
