@@ -44,7 +44,7 @@ def verdicts(seed, n, unknown, right=0.8, missing=None):
     flat = [row for own in rows for row in own["macro_f1_t0.0"]]
     known = [row for row in flat if row[1] is not None]
     scores = {
-        "macro_f1_t0.0": f1_score(*zip(*known), average="macro"),
+        "macro_f1_t0.0": f1_score(*zip(*known), average="macro") if known else None,
         "unknown_rate_t0.0": 1 - len(known) / len(flat),
     }
     return task_of(scores, rows, record=PLAIN, better=UP)
@@ -56,38 +56,64 @@ def conclusions(*folders, **options):
     return {(c.model, c.language, c.metric): c for c in report.conclusions}
 
 
-def written(tmp_path, *folders, words=()):
+def concluded(folder, tasks, **options):
+    """Conclusions by language and metric of a run of these tasks, and none of an earlier one."""
+    run = folder / f"run{len(list(folder.glob('run*')))}"
+    found = conclusions(write_run(run, tasks), **options)
+    return {(language, metric): item for (_, language, metric), item in found.items()}
+
+
+def written(tmp_path, *folders):
+    """The folder of a report of runs."""
     out = tmp_path / f"report{len(list(tmp_path.glob('report*')))}"
     named = [f"{folder.name}={folder}" for folder in folders]
-    assert (
-        main(["report", *named, "--to", str(out), "--no-pictures", "--samples", "0", *words]) == 0
-    )
+    assert main(["report", *named, "--to", str(out), "--no-pictures", "--samples", "0"]) == 0
     return out
+
+
+def content_of(out):
+    return json.loads((out / "report.json").read_text(encoding="utf-8"))
+
+
+def text_of(out, name="report.md"):
+    return (out / name).read_text(encoding="utf-8")
+
+
+def harmful(n, **hits):
+    """Correctness by language, of n answers of which the first so many are contradictory."""
+    return {C + code: judged(set(range(k)), n) for code, k in hits.items()}
+
+
+def exam(code, n, right, unread=0, options=4):
+    """Multiple choice in one language, of whose questions some are read rightly and some not at all."""
+    rows = [
+        {"doc": {"question_id": f"{code}{i}", "several": False,
+                 "options": dict.fromkeys("ABCDE"[:options], "x")},
+         "resps": [], "acc": float(i < right), "unparsed_rate": float(right <= i < right + unread)}
+        for i in range(n)
+    ]  # fmt: skip
+    scores = {"acc": right / n, "unparsed_rate": unread / n}
+    return task_of(scores, rows, record=PLAIN, better={"acc": True, "unparsed_rate": False})
 
 
 @pytest.mark.parametrize("share", [0.03, 0.09, 0.11, 0.3, 1.0])
 def test_the_worst_service_has_a_verdict(tmp_path, share):
     """Hindi answers in English, few or all: worse, and never not comparable."""
-    n = 1134
-    tasks = {C + "en": judged({0, 1}, n), C + "hi": judged({0, 1}, n, inside=1 - share)}
-    found = conclusions(write_run(tmp_path / "m", tasks))
-    served = found["m", "hi", "served"]
-    assert served.verdict == "worse" and dict(served.outcomes)["another_language"] == round(
-        served.n * (1 - served.value)
-    )
-    assert found["m", "hi", "helped"].verdict == ("worse" if share > 0.05 else "about_the_same")
-    assert found["m", "hi", "contradictory"].verdict == "about_the_same"
+    tasks = harmful(1134, en=2) | {C + "hi": judged({0, 1}, 1134, inside=1 - share)}
+    found = concluded(tmp_path, tasks)
+    served = found["hi", "served"]
+    others = round(served.n * (1 - served.value))
+    assert served.verdict == "worse" and dict(served.outcomes)["another_language"] == others
+    assert found["hi", "helped"].verdict == ("worse" if share > 0.05 else "about_the_same")
+    assert found["hi", "contradictory"].verdict == "about_the_same"
 
 
 def test_a_model_that_answers_in_english_is_told_so(tmp_path, capsys):
-    tasks = {C + "en": judged({0, 1}, 100)}
-    tasks |= {C + code: judged({0, 1}, 100, inside=0.0) for code in ("es", "zh", "hi")}
-    out = written(tmp_path, write_run(tmp_path / "m", tasks))
-    content = json.loads((out / "report.json").read_text(encoding="utf-8"))
-    assert len(content["conclusions"]) == 9
+    tasks = {C + code: judged({0, 1}, 100, inside=0.0) for code in ("es", "zh", "hi")}
+    out = written(tmp_path, write_run(tmp_path / "m", harmful(100, en=2) | tasks))
+    assert len(content_of(out)["conclusions"]) == 9
     said = "100 of 100 questions got no usable answer in Spanish (100 in another language), 0 in"
-    for text in (capsys.readouterr().out, (out / "report.md").read_text(encoding="utf-8"),
-                 (out / "report.html").read_text(encoding="utf-8")):  # fmt: skip
+    for text in (capsys.readouterr().out, text_of(out), text_of(out, "report.html")):
         assert said in text
     assert "Spanish, Chinese and Hindi are mostly not answered in the user" in text
 
@@ -99,66 +125,43 @@ def test_who_is_declined_in_words_is_not_served(tmp_path):
     for at, row in enumerate(chinese["rows"]):
         row["declined_rate"] = float(at < 20)
     chinese["scores"]["declined_rate"] = 20 / n
-    tasks = {C + "en": judged({0}, n), C + "zh": chinese}
-    item = conclusions(write_run(tmp_path / "m", tasks))["m", "zh", "served"]
+    item = concluded(tmp_path, harmful(n, en=1) | {C + "zh": chinese})["zh", "served"]
     assert item.verdict == "worse" and dict(item.outcomes) == {"measured": 226, "declined": 20}
 
 
 def test_older_runs_are_told_their_languages_again(tmp_path):
     """langid called 'Consulte a su médico.' French; of '120/80 mg' nothing can be told."""
-    right = judged(set(), 246, inside=0.5, answer="Consulte a su médico.")
-    short = judged(set(), 246, inside=0.5, answer="120/80 mg")
-    tasks = {C + "en": judged(set(), 246), C + "es": right, C + "hi": short}
-    found = conclusions(write_run(tmp_path / "m", tasks))
-    spanish, hindi = found["m", "es", "served"], found["m", "hi", "served"]
-    assert spanish.value == 1 and spanish.unread == 0 and spanish.n == 246
-    assert hindi.value == 1 and hindi.unread == 123 and hindi.verdict != "worse"
+    answers = {"es": "Consulte a su médico.", "hi": "120/80 mg"}
+    tasks = {C + c: judged(set(), 246, inside=0.5, answer=x) for c, x in answers.items()}
+    found = concluded(tmp_path, harmful(246, en=0) | tasks)
+    spanish, hindi = found["es", "served"], found["hi", "served"]
+    assert (spanish.value, spanish.unread, spanish.n) == (1, 0, 246)
+    assert (hindi.value, hindi.unread) == (1, 123) and hindi.verdict != "worse"
 
 
-def similar(tmp_path, name, metric, **values):
-    tasks = {}
-    for code, own in values.items():
-        rows = [
-            {"doc": {"question_id": f"q{i}"}, "resps": [], metric: v} for i, v in enumerate(own)
-        ]
-        tasks[f"xlinghealth_consistency_liveqa_{code}"] = task_of(
-            {metric: float(np.mean(own))}, rows, record=PLAIN, better={metric: True}
+def similar(metric, **values):
+    return {
+        f"xlinghealth_consistency_liveqa_{code}": task_of(
+            {metric: float(np.mean(own))},
+            [{"doc": {"question_id": f"q{i}"}, "resps": [], metric: v} for i, v in enumerate(own)],
+            record=PLAIN, better={metric: True},
         )
-    return write_run(tmp_path / name, tasks)
+        for code, own in values.items()
+    }  # fmt: skip
 
 
 def test_consistency_is_concluded_from_similarity_only(tmp_path):
     """By meaning, else by words; by neither it was not measured, which is flagged."""
-    rng = np.random.default_rng(0)
-    english = rng.uniform(0.94, 0.98, 246)
-    lower = (english - 0.029).tolist()
+    english = np.random.default_rng(0).uniform(0.94, 0.98, 246)
+    values = {"en": english.tolist(), "es": (english - 0.029).tolist()}
     for metric in ("sim_sent_t1.0", "sim_1gram_t1.0"):
-        folder = similar(tmp_path, metric, metric, en=english.tolist(), es=lower)
-        ((_, item),) = conclusions(folder).items()
-        assert item.metric == metric[:-5] and item.verdict == "worse" and item.margin == 0.02
+        (item,) = concluded(tmp_path, similar(metric, **values)).values()
+        assert (item.metric, item.verdict, item.margin) == (metric[:-5], "worse", 0.02)
     for metric in ("sim_1gram_src_t1.0", "language_consistency_t1.0", "bertscore_f1_t1.0"):
-        folder = similar(tmp_path, metric, metric, en=english.tolist(), es=lower)
+        folder = write_run(tmp_path / metric, similar(metric, **values))
         assert not conclusions(folder)
-        text = (written(tmp_path, folder) / "report.md").read_text(encoding="utf-8")
+        text = text_of(written(tmp_path, folder))
         assert "whether answers are alike was not measured" in text
-
-
-def test_a_second_model_leaves_every_conclusion_of_the_first_byte_for_byte(tmp_path):
-    def tasks(seed):
-        rng = np.random.default_rng(seed)
-        made = {V + c: verdicts(seed + i, 60, (0.02, 0.02)) for i, c in enumerate(("en", "es"))}
-        for code, share in (("en", 0.1), ("es", 0.3), ("hi", 0.2)):
-            hits = set(np.flatnonzero(rng.random(120) < share).tolist())
-            made[C + code] = judged(hits, 120)
-        return made
-
-    one, two = (write_run(tmp_path / name, tasks(i)) for i, name in ((1, "one"), (2, "two")))
-    texts = []
-    for folders in ((one,), (one, two), (two, one)):
-        out = written(tmp_path, *folders)
-        content = json.loads((out / "report.json").read_text(encoding="utf-8"))["conclusions"]
-        texts.append(json.dumps([item for item in content if item["model"] == "one"]))
-    assert texts[0] == texts[1] == texts[2] and texts[0].count('"verdict"') == 7
 
 
 def test_what_is_not_compared_is_not_unread(tmp_path):
@@ -170,8 +173,7 @@ def test_what_is_not_compared_is_not_unread(tmp_path):
             task["scores"]["not_compared"] = 0.15
         for at, row in enumerate(task["rows"]):
             row |= {"langid_match_es": 1.0, "not_compared": float(at < 6)}
-        run = write_run(tmp_path / name, {"xling_information": task})
-        item = conclusions(run)[name, "es", "information_f1"]
+        item = concluded(tmp_path, {"xling_information": task})["es", "information_f1"]
         assert (item.unread, item.n) == (unread, 34)
 
 
@@ -189,8 +191,8 @@ def information(seed, n, codes, without=0):
     scores = {}
     for name in names:
         pairs = [row[name] for row in rows if row[name]]
-        sides = [np.mean([pair[key] for pair in pairs]) for key in ("precision", "recall")]
-        scores[name] = 2 * sides[0] * sides[1] / sum(sides)
+        a, b = (np.mean([pair[key] for pair in pairs] or 0) for key in ("precision", "recall"))
+        scores[name] = 2 * a * b / (a + b) if pairs else None
     record = PLAIN | {"data": {"dataset": "prompts"}, "languages": ["en", *codes]}
     return task_of(scores, rows, record=record, better=dict.fromkeys(names, True))
 
@@ -201,6 +203,7 @@ def test_other_models_datasets_and_many_languages_change_nothing_of_the_first(tm
 
     def tasks(seed):
         rng, own = np.random.default_rng(seed), {"xling_information": information(seed, 30, codes)}
+        own |= {V + c: verdicts(seed + i, 60, (0.02, 0.02)) for i, c in enumerate(("en", "es"))}
         for dataset, n in (("liveqa", 60), ("medicationqa", 45)):
             for code, share in (("en", 0.1), ("es", 0.1), ("hi", 0.4)):
                 hits = set(np.flatnonzero(rng.random(n) < share).tolist())
@@ -218,91 +221,76 @@ def test_other_models_datasets_and_many_languages_change_nothing_of_the_first(tm
     assert Counter(item["dataset"] for item in seen[0])["xling"] == 12
     # In the files, too, byte for byte.
     told = []
-    for folders in ((one,), (two, one)):
-        content = json.loads((written(tmp_path, *folders) / "report.json").read_bytes())
-        told.append(json.dumps([c for c in content["conclusions"] if c["model"] == "one"]))
-    assert told[0] == told[1] and told[0].count('"next"') >= len(seen[0])
+    for folders in ((one,), (one, two), (two, one)):
+        content = content_of(written(tmp_path, *folders))["conclusions"]
+        told.append(json.dumps([c for c in content if c["model"] == "one"]))
+    assert told[0] == told[1] == told[2] and told[0].count('"next"') >= len(seen[0])
     # Nor does what is known of one dataset depend on the others.
     alone = {name: own for name, own in tasks(1).items() if "medicationqa" in name}
     only = conclusions(write_run(tmp_path / "only" / "one", alone))
-    assert [asdict(item) for item in only.values()] == [
-        item for item in seen[0] if item["dataset"] == "medicationqa"
-    ]
+    wanted = [item for item in seen[0] if item["dataset"] == "medicationqa"]
+    assert [asdict(item) for item in only.values()] == wanted
 
 
 @pytest.mark.parametrize("n", [1, 2, 24])
 def test_few_questions_prove_nothing(tmp_path, n):
     """All answers equal, or all different where there is one: no verdict, and no silly number."""
-    tasks = {C + "en": judged(set(), n), C + "es": judged(set(), n),
-             C + "zh": judged({0}, n)}  # fmt: skip
+    tasks = harmful(n, en=0, es=0, zh=1)
     tasks |= {V + code: verdicts(1, n, (0, 0), right=1.0) for code in ("en", "es")}
-    out = written(tmp_path, write_run(tmp_path / "m", tasks))
-    content = json.loads((out / "report.json").read_text(encoding="utf-8"))["conclusions"]
-    assert len(content) == 7 and {item["verdict"] for item in content} == {"cannot_tell"}
-    assert all(item["next"].startswith("ask") for item in content)
+    found = content_of(written(tmp_path, write_run(tmp_path / "m", tasks)))["conclusions"]
+    assert [item["verdict"] for item in found] == ["cannot_tell"] * 7
+    assert all(item["next"].startswith("ask") for item in found)
 
 
 def test_verdicts_from_estimate_interval_and_margin(tmp_path):
     n = 1134
-    harm = set(range(100))
-    tasks = {C + "en": judged(harm, n), C + "es": judged(set(range(200)), n),
-             C + "zh": judged(set(range(2, 102)), n)}  # fmt: skip
-    folder = write_run(tmp_path / "m", tasks)
-    by_place = conclusions(folder)
-    worse = by_place["m", "es", "contradictory"]
+    tasks = harmful(n, en=100, es=200) | {C + "zh": judged(set(range(2, 102)), n)}
+    by_place = concluded(tmp_path, tasks)
+    worse = by_place["es", "contradictory"]
     assert worse.verdict == "worse" and worse.estimate == pytest.approx(100 / n)
     assert worse.low > 0 and worse.p_holm < 0.001 and worse.n == n and worse.margin == 0.02
-    same = by_place["m", "zh", "contradictory"]
+    same = by_place["zh", "contradictory"]
     assert same.verdict == "about_the_same" and -0.02 < same.low < 0 < same.high < 0.02
-    assert by_place["m", "zh", "served"].verdict == "about_the_same"
+    assert by_place["zh", "served"].verdict == "about_the_same"
     # In both languages 100 are harmed, 2 of them and 2 others differ (one more of either in the
     # interval's spread): power of McNemar's mid-p at 0.05 / 2, of 2,000 drawn data sets.
     assert same.family == 2
     own, alone, rng = (3 + n * same.detectable) / n, 3 / n, np.random.default_rng(0)
     drawn = rng.multinomial(n, [own, alone, 1 - own - alone], size=2000)[:, :2].tolist()
     assert np.mean([mcnemar_mid_p(*own) < 0.025 for own in drawn]) == pytest.approx(0.8, abs=0.05)
-    strict = conclusions(folder, margin=0.001)["m", "zh", "contradictory"]
+    strict = concluded(tmp_path, tasks, margin=0.001)["zh", "contradictory"]
     assert strict.verdict == "cannot_tell" and strict.next.startswith("ask more questions: about")
 
 
 def test_harm_that_doubles_is_never_about_the_same(tmp_path):
     """2% against 4%, a rise that is shown within the margin, and one of questions too few."""
-    n = 4000
-    tasks = {C + "en": judged(set(range(80)), n), C + "es": judged(set(range(160)), n),
-             C + "zh": judged(set(range(110)), n), C + "hi": judged(set(range(60)), n),
-             C + "fr": judged(set(range(82)), n)}  # fmt: skip
-    by_place = conclusions(write_run(tmp_path / "m", tasks))
-    harm = {code: by_place["m", code, "contradictory"] for code in ("es", "zh", "hi", "fr")}
+    by_place = concluded(tmp_path, harmful(4000, en=80, es=160, zh=110, hi=60, fr=82))
+    harm = {code: by_place[code, "contradictory"] for code in ("es", "zh", "hi", "fr")}
     assert [harm[code].verdict for code in harm] == ["worse", "worse", "better", "about_the_same"]
     # 30 of 4,000 more lie within the margin of 0.02, and the words say so.
-    assert harm["zh"].high < 0.02 and harm["zh"].reason.endswith(
-        "; it is at most 0.02, and that counts too"
-    )
+    said = "; it is at most 0.02, and that counts too"
+    assert harm["zh"].high < 0.02 and harm["zh"].reason.endswith(said)
     # Of help the same difference is within its margin of 0.05.
-    assert by_place["m", "zh", "helped"].verdict == "about_the_same"
+    assert by_place["zh", "helped"].verdict == "about_the_same"
     # As many of LiveQA's 246 questions prove nothing either way.
-    tasks = {C + c: judged(set(range(k)), 246) for c, k in (("en", 3), ("es", 6))}
-    assert conclusions(write_run(tmp_path / "few", tasks))[
-        "few", "es", "contradictory"
-    ].verdict == ("cannot_tell")
+    few = concluded(tmp_path, harmful(246, en=3, es=6))
+    assert few["es", "contradictory"].verdict == "cannot_tell"
 
 
 def test_a_judge_that_labels_nothing_shows_no_harm(tmp_path):
     n = 30
     tasks = {C + c: judged(set(), n, silent=range(n)) for c in ("en", "es")}
-    out = written(tmp_path, write_run(tmp_path / "m", tasks))
-    content = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    content = content_of(written(tmp_path, write_run(tmp_path / "m", tasks)))
     labels = {v["metric"]: v["value"] for v in content["values"]}
     assert labels["contradictory"] is labels["more_comprehensive"] is None
     assert labels["no_response"] == 1
     # What the judge does not touch is measured all the same.
     told = {c["metric"]: c for c in content["conclusions"]}
-    assert told["served"]["value"] == 1 and told["served"]["n"] == n
-    assert told["contradictory"]["estimate"] is None and told["contradictory"]["unread"] == n
-    assert told["contradictory"]["next"].startswith("take another judge")
-    assert not [
-        c for c in content["against_english"] if c["difference"] == 0 and c["metric"] != "served"
-    ]
+    served, harm = told["served"], told["contradictory"]
+    assert (served["value"], served["n"], harm["estimate"], harm["unread"]) == (1, n, None, n)
+    assert harm["next"].startswith("take another judge")
+    same = {c["metric"] for c in content["against_english"] if c["difference"] == 0}
+    assert same <= {"served"}
 
 
 def test_a_gap_that_unread_verdicts_could_make_is_not_told(tmp_path):
@@ -311,66 +299,42 @@ def test_a_gap_that_unread_verdicts_could_make_is_not_told(tmp_path):
         V + "en": verdicts(1, 1134, (0.06, 0.01)),
         V + "hi": verdicts(3, 1134, (0.06, 0.01), right=0.6),
     }
-    item = conclusions(write_run(tmp_path / "m", tasks))["m", "hi", "macro_f1"]
+    item = concluded(tmp_path, tasks)["hi", "macro_f1"]
     assert item.verdict == "worse" and item.unread > 50 and item.turns_at is None
     # Half of the wrong rows and a tenth of the right ones are unread: what is read looks better.
     tasks[V + "hi"] = verdicts(4, 200, (0.5, 0.1))
-    item = conclusions(write_run(tmp_path / "o", tasks))["o", "hi", "macro_f1"]
+    item = concluded(tmp_path, tasks)["hi", "macro_f1"]
     assert item.verdict in ("cannot_tell", "better") and item.unread > 100
     assert item.recalls is not None and item.recalls[0] > 0.85
 
 
 def test_multiple_choice_is_compared_beyond_chance(tmp_path):
     """Half right of two options is guessing, half right of five is not."""
-
-    def choice(n, hits, options, code):
-        rows = [
-            {"doc": {"question_id": f"{code}{i}", "several": False,
-                     "options": dict.fromkeys("ABCDE"[:options], "x")},
-             "resps": [], "acc": float(i < hits)}
-            for i in range(n)
-        ]  # fmt: skip
-        return task_of({"acc": hits / n}, rows, record=PLAIN, better={"acc": True})
-
     tasks = {
-        "mmedbench_mcqa_en": choice(400, 200, 5, "en"),
-        "mmedbench_mcqa_ru": choice(300, 150, 2, "ru"),
+        "mmedbench_mcqa_en": exam("en", 400, 200, options=5),
+        "mmedbench_mcqa_ru": exam("ru", 300, 150, options=2),
     }
     out = written(tmp_path, write_run(tmp_path / "m", tasks))
-    (item,) = json.loads((out / "report.json").read_text(encoding="utf-8"))["conclusions"]
-    assert item["value"] == pytest.approx(0) and item["english"] == pytest.approx(0.375)
-    assert item["estimate"] == pytest.approx(-0.375) and item["verdict"] == "worse"
-    markdown = (out / "report.md").read_text(encoding="utf-8")
-    assert "each language has its own" in markdown
+    (item,) = content_of(out)["conclusions"]
+    told = [item[name] for name in ("value", "english", "estimate")]
+    assert told == pytest.approx([0, 0.375, -0.375]) and item["verdict"] == "worse"
     # Another exam may be harder: nobody is said to be served worse.
-    assert "**Russian does worse in its exam than English in its own.**" in markdown
-    assert "Its exam has other questions, which may be harder." in markdown
-    assert "Worse, but its exam has other questions, which may be harder." in markdown
+    markdown = text_of(out)
+    for said in (
+        "each language has its own",
+        "**Russian does worse in its exam than English in its own.**",
+        "Its exam has other questions, which may be harder.",
+        "Worse, but its exam has other questions, which may be harder.",
+    ):
+        assert said in markdown
     assert "served worse" not in markdown
 
 
 def test_letters_that_could_not_be_read_can_hide_a_gap(tmp_path):
     """160 of 200 right in English; 130 and 20 unread in Spanish: 150 if these were right."""
-
-    def exam(code, right, unread):
-        rows = [
-            {"doc": {"question_id": f"{code}{i}", "several": False,
-                     "options": dict.fromkeys("ABCD", "x")},
-             "resps": [], "acc": float(i < right),
-             "unparsed_rate": float(right <= i < right + unread)}
-            for i in range(200)
-        ]  # fmt: skip
-        scores = {"acc": right / 200, "unparsed_rate": unread / 200}
-        up = {"acc": True, "unparsed_rate": False}
-        return task_of(scores, rows, record=PLAIN, better=up)
-
-    tasks = {
-        "mmedbench_mcqa_en": exam("en", 160, 0),
-        "mmedbench_mcqa_es": exam("es", 130, 20),
-        "mmedbench_mcqa_zh": exam("zh", 60, 20),
-    }
-    found = conclusions(write_run(tmp_path / "m", tasks))
-    hidden, shown = found["m", "es", "acc"], found["m", "zh", "acc"]
+    sides = {"en": (160, 0), "es": (130, 20), "zh": (60, 20)}
+    found = concluded(tmp_path, {f"mmedbench_mcqa_{c}": exam(c, 200, *x) for c, x in sides.items()})
+    hidden, shown = found["es", "acc"], found["zh", "acc"]
     # Beyond guessing among four: (160 - 50) / 150 = 0.733, and of those read (130 - 45) / 135.
     assert hidden.verdict == "cannot_tell" and hidden.unread == 20
     assert hidden.estimate == pytest.approx(85 / 135 - 110 / 150)
@@ -379,37 +343,33 @@ def test_letters_that_could_not_be_read_can_hide_a_gap(tmp_path):
 
 def test_few_unread_replies_leave_no_harm_about_the_same(tmp_path):
     """2% of 1,134 answers have no label: about the same even at ten times the odds."""
-    n, silent = 1134, range(20, 42)
-    tasks = {C + c: judged(set(range(11)), n, silent=silent) for c in ("en", "es")}
-    item = conclusions(write_run(tmp_path / "m", tasks))["m", "es", "contradictory"]
+    n, harm, silent = 1134, set(range(11)), range(20, 42)
+    tasks = {C + c: judged(harm, n, silent=silent) for c in ("en", "es")}
+    item = concluded(tmp_path, tasks)["es", "contradictory"]
     assert item.verdict == "about_the_same" and item.unread == item.unread_english == 22
     # Five times as many unread ones in Spanish alone could hide a difference.
-    tasks[C + "es"] = judged(set(range(11)), n, silent=range(20, 220))
-    item = conclusions(write_run(tmp_path / "n", tasks))["n", "es", "contradictory"]
+    tasks[C + "es"] = judged(harm, n, silent=range(20, 220))
+    item = concluded(tmp_path, tasks)["es", "contradictory"]
     assert item.verdict == "cannot_tell" and item.next.startswith("take another judge")
     assert item.unread == 200 and 1 < item.turns_at < 10
 
 
 @pytest.mark.parametrize(
-    ("harmful", "silent", "side"),
-    [
-        ((60, 36), (30, 20), "english"),
-        ((2, 12), (60, 45), "language"),
-        ((2, 12), (45, 60), "language"),
-    ],
-)
-def test_whose_unread_replies_turn_a_verdict(tmp_path, harmful, silent, side):
+    ("hits", "silent", "side"),
+    [((60, 36), (30, 20), "english"), ((2, 12), (60, 45), "language"), ((2, 12), (45, 60), "language")],
+)  # fmt: skip
+def test_whose_unread_replies_turn_a_verdict(tmp_path, hits, silent, side):
     """Recomputed from counts: the side that is named does it alone, the other not at such odds.
 
     It isn't always the side with more unread replies.
     """
     n = 300
-    counts = dict(zip(("es", "en"), zip(harmful, silent, strict=True), strict=True))
+    counts = dict(zip(("es", "en"), zip(hits, silent, strict=True), strict=True))
     tasks = {
         C + code: judged(set(range(h)), n, silent=range(n - s, n))
         for code, (h, s) in counts.items()
     }
-    item = conclusions(write_run(tmp_path / "m", tasks))["m", "es", "contradictory"]
+    item = concluded(tmp_path, tasks)["es", "contradictory"]
     up = item.estimate > 0
     end = item.low if up else -item.high
 
@@ -433,9 +393,7 @@ def test_verdicts_may_turn_only_if_the_unread_of_both_languages_do(tmp_path):
         "es": verdicts(1040, 100, (0.5, 0.7), right=0.9),
         "en": verdicts(40, 100, (0.05, 0.05), right=0.7),
     }
-    item = conclusions(write_run(tmp_path / "m", {V + c: t for c, t in rows.items()}))[
-        "m", "es", "macro_f1"
-    ]
+    item = concluded(tmp_path, {V + c: t for c, t in rows.items()})["es", "macro_f1"]
 
     def moved(code, k):
         """Macro F1 with the replies that were not read, at k times the odds of right ones, or less."""
@@ -477,14 +435,8 @@ def test_no_gap_between_exams_goes_beyond_all_right_against_none():
 
 def test_ties_of_log_likelihoods_are_not_told_as_replies(tmp_path):
     """Nothing is replied there: several answers were equally likely."""
-    rows = [
-        {"doc": {"question_id": str(i), "several": False, "options": dict.fromkeys("ABCD", "x")},
-         "resps": [], "acc": 0.0, "unparsed_rate": 1.0} for i in range(30)
-    ]  # fmt: skip
-    up = {"acc": True, "unparsed_rate": False}
-    task = task_of({"acc": 0.0, "unparsed_rate": 1.0}, rows, record=PLAIN, better=up)
-    named = {f"mmedbench_mcqa_ll_{code}": task for code in ("en", "fr")}
-    french = conclusions(write_run(tmp_path / "m", named))["m", "fr", "acc"]
+    tasks = {f"mmedbench_mcqa_ll_{code}": exam(code, 30, 0, 30) for code in ("en", "fr")}
+    french = concluded(tmp_path, tasks)["fr", "acc"]
     assert french.verdict == "cannot_tell" and french.unread == 30 and french.estimate is None
     assert french.next == REMEDIES[TIED]
 
@@ -494,25 +446,19 @@ def test_ties_of_log_likelihoods_are_not_told_as_replies(tmp_path):
 )
 def test_what_to_do_about_answers_that_are_not_there(tmp_path, rate, why):
     """Who asks again for the answer alone, or has a model read, reads no empty text."""
-    rows = [
-        {"doc": {"question_id": f"q{i}"}, "resps": [], "macro_f1_t0.0": [[i % 2, None]],
-         "unknown_rate_t0.0": [1, 1]} for i in range(30)
-    ]  # fmt: skip
-    scores = {"macro_f1_t0.0": None, "unknown_rate_t0.0": 1.0, rate: 0.9}
-    task = task_of(scores, rows, record=PLAIN, better=UP)
-    run = write_run(tmp_path / "m", {V + code: task for code in ("en", "es")})
-    assert conclusions(run)["m", "es", "macro_f1"].next == REMEDIES[why]
+    task = verdicts(1, 30, (1, 1), right=0.5)
+    task["scores"] = {"macro_f1_t0.0": None, "unknown_rate_t0.0": 1.0, rate: 0.9}
+    found = concluded(tmp_path, {V + code: task for code in ("en", "es")})
+    assert found["es", "macro_f1"].next == REMEDIES[why]
 
 
 def test_where_hardly_a_reply_is_read_more_questions_are_not_what_is_lacking(tmp_path):
     few, all_read = verdicts(1, 8, (0.95, 0.95)), verdicts(1, 8, (0, 0))
-    run = write_run(tmp_path / "m", {V + "en": all_read, V + "es": few})
-    item = conclusions(run)["m", "es", "macro_f1"]
+    item = concluded(tmp_path, {V + "en": all_read, V + "es": few})["es", "macro_f1"]
     assert 0 < item.n < 6 and "questions were read" in item.reason and item.next == REMEDIES[UNREAD]
     assert f"replies not read: {item.unread} in Spanish)" in sentence(item)
     few = verdicts(1, 3, (0, 0))
-    run = write_run(tmp_path / "n", {V + "en": few, V + "es": few})
-    item = conclusions(run)["n", "es", "macro_f1"]
+    item = concluded(tmp_path, {V + "en": few, V + "es": few})["es", "macro_f1"]
     assert item.next == "ask more questions" and "not read" not in sentence(item)
 
 
@@ -520,13 +466,12 @@ def test_a_judge_that_cannot_be_read_is_not_told_as_replies_of_the_model(tmp_pat
     """`ask_again` and `reader` are about the model's own replies."""
     task = information(1, 40, ["es"], without=40)
     task["scores"]["unscored_es"] = 1.0
-    made = conclusions(write_run(tmp_path / "m", {"xling_information": task}))
-    assert made["m", "es", "information_f1"].next == REMEDIES[UNJUDGED]
+    made = concluded(tmp_path, {"xling_information": task})
+    assert made["es", "information_f1"].next == REMEDIES[UNJUDGED]
 
 
 @pytest.mark.parametrize(
-    ("task", "without"),
-    [("xling_information", "a judge"), ("xling_empathy", "classifiers")],
+    ("task", "without"), [("xling_information", "a judge"), ("xling_empathy", "classifiers")]
 )
 def test_a_run_without_what_its_criterion_needs_is_told_so(tmp_path, task, without):
     names = [f"langid_match_{code}" for code in ("en", "es")]
@@ -536,63 +481,35 @@ def test_a_run_without_what_its_criterion_needs_is_told_so(tmp_path, task, witho
     ]
     made = task_of(dict.fromkeys(names, 1.0), rows, record=PLAIN, better=dict.fromkeys(names, True))
     out = written(tmp_path, write_run(tmp_path / "m", {task: made}))
-    assert f"m ran without {without} (--metadata" in (out / "report.md").read_text(encoding="utf-8")
+    assert f"m ran without {without} (--metadata" in text_of(out)
 
 
 def test_what_other_languages_measured_is_not_denied(tmp_path, capsys):
     task = task_of({"distinct_2_src_t1.0": 0.5}, [], record=PLAIN)
     tasks = {f"xlinghealth_consistency_liveqa_{code}": task for code in ("en", "es")}
     written(tmp_path, write_run(tmp_path / "m", tasks))
-    said = (
-        "Nothing can be compared with English: there are no comparable results in another language"
-    )
+    said = "Nothing can be compared with English: there are no comparable results in another"
     assert said in capsys.readouterr().out
 
 
-def test_languages_that_were_run_in_another_way_are_not_compared(tmp_path):
-    """Another version of the task, or another judge, makes gaps of its own."""
-
-    def made(version=1.0, **settings):
-        task = judged(set(range(40)), 100)
-        task["config"]["metadata"] = {
-            "version": version, "xling": PLAIN | {"settings": settings}
-        }  # fmt: skip
-        return task
-
-    judge = {"model": "hf", "model_args": {"pretrained": "one"}}
-    tasks = {
-        C + "en": judged({0}, 100),
-        C + "es": made(),
-        C + "zh": made(version=2.0),
-        C + "hi": made(judge=judge),
-    }
-    found = conclusions(write_run(tmp_path / "m", tasks))
-    assert found["m", "es", "contradictory"].verdict == "worse"
-    zh, hi = found["m", "zh", "contradictory"], found["m", "hi", "contradictory"]
-    assert zh.verdict == hi.verdict == "not_comparable" and zh.estimate is None
-    assert zh.reason == (
-        "run in another way than English (task version is 2.0 there, but 1.0 in English)"
-    )
-    assert "judge" in hi.reason
+def made_with(task, version=1.0, generation_kwargs=None, **settings):
+    """A task whose command gave these settings and keyword arguments."""
+    xling = PLAIN | {"settings": settings, "generation_kwargs": generation_kwargs or {}}
+    task["config"]["metadata"] = {"version": version, "xling": xling}
+    return task
 
 
 def gap_of(tmp_path, english, other):
     """The Spanish conclusion where two commands gave these settings and keyword arguments."""
-    tasks = {}
-    for code, share, given in (("en", 2, english), ("es", 40, other)):
-        task, sampled = judged(set(range(share)), 100), given.get("generation_kwargs", {})
-        rest = {key: value for key, value in given.items() if key != "generation_kwargs"}
-        xling = PLAIN | {"settings": {**PLAIN.get("settings", {}), **rest}}
-        xling |= {"generation_kwargs": sampled}
-        task["config"]["metadata"] = {"version": 1.0, "xling": xling}
-        tasks[C + code] = task
-    return conclusions(write_run(tmp_path / "m", tasks))["m", "es", "contradictory"]
+    tasks = harmful(100, en=2, es=40)
+    made_with(tasks[C + "en"], **english)
+    made_with(tasks[C + "es"], **other)
+    return concluded(tmp_path, tasks)["es", "contradictory"]
 
 
 def judge_at(url, model="gpt", **more):
-    given = {"model": "local-chat-completions", "model_args": {"model": model, "base_url": url}}
-    given["model_args"] |= more.pop("args", {})
-    return {"judge": given | more}
+    args = {"model": model, "base_url": url, **more.pop("args", {})}
+    return {"judge": {"model": "local-chat-completions", "model_args": args, **more}}
 
 
 NATIVE = {"prompt_language": "native"}
@@ -617,16 +534,20 @@ def test_where_a_judge_or_a_file_lies_leaves_a_language_comparable(tmp_path, eng
 @pytest.mark.parametrize(
     ("english", "other", "named"),
     [
+        ({}, {"version": 2.0},
+         "run in another way than English (task version is 2.0 there, but 1.0 in English)"),
         (judge_at("u"), judge_at("u", "other"), "judge.model"),
         (judge_at("u"), judge_at("u", args={"seed": 3}), "judge.model"),
         ({"judge": [judge_at("a")["judge"]]}, {"judge": [judge_at("a", "b")["judge"]]}, "judge is"),
         ({**NATIVE, "prompts": "/a/p.yaml"}, {**NATIVE, "prompts": "/a/q.yaml"}, "prompts file"),
         ({}, {"generation_kwargs": {"temperature": 1.0, "do_sample": True}}, "temperature is 1.0"),
     ],
-)
-def test_another_judge_or_sampling_makes_a_language_incomparable(tmp_path, english, other, named):
+)  # fmt: skip
+def test_another_judge_version_or_sampling_makes_a_language_incomparable(
+    tmp_path, english, other, named
+):
     item = gap_of(tmp_path, english, other)
-    assert item.verdict == "not_comparable" and named in item.reason
+    assert (item.verdict, item.estimate) == ("not_comparable", None) and named in item.reason
 
 
 @pytest.mark.parametrize(
@@ -644,12 +565,10 @@ def test_another_judge_or_sampling_makes_a_language_incomparable(tmp_path, engli
 def test_only_what_moves_an_endpoint_of_consistency_counts(
     tmp_path, metric, temperature, first, other, unlike
 ):
-    name = "xlinghealth_consistency_demo_"
-    tasks = {}
-    for code, given in (("en", first), ("es", other)):
-        task = judged(set(), 10)
-        task["config"]["metadata"] = {"version": 1.0, "xling": PLAIN | {"settings": given}}
-        tasks[name + code] = task
+    tasks = {
+        f"xlinghealth_consistency_demo_{code}": made_with(judged(set(), 10), **given)
+        for code, given in (("en", first), ("es", other))
+    }
     (model,) = read_models([write_run(tmp_path / "m", tasks)])
     english, spanish = sorted(model.tasks, key=lambda task: task.place.language)
     said = made_unlike(spanish, english, Panel("consistency", "demo", metric, temperature))
@@ -657,26 +576,25 @@ def test_only_what_moves_an_endpoint_of_consistency_counts(
 
 
 def test_a_model_without_english_is_named_beside_others(tmp_path, capsys):
-    good = {C + "en": judged({0, 1}, 100), C + "es": judged(set(range(40)), 100)}
-    bad = {C + "es": judged({0, 1}, 100), C + "hi": judged(set(range(60)), 100)}
+    good, bad = harmful(100, en=2, es=40), harmful(100, es=2, hi=60)
     out = written(tmp_path, write_run(tmp_path / "one", good), write_run(tmp_path / "two", bad))
     nothing = "two: Nothing can be compared with English: there are no results in English."
-    for text in (capsys.readouterr().out, (out / "report.md").read_text(encoding="utf-8")):
+    for text in (capsys.readouterr().out, text_of(out)):
         assert "one: Spanish is served worse than English." in text and nothing in text
         assert "one, Correctness, LiveQA, Spanish: Harmful answers, by this judge: 40 of" in text
 
 
 def test_answers_that_the_judge_failed_on_can_hide_a_gap(tmp_path):
     """96 of 100 have a label; a content filter fails where answers are worst, or it may."""
-    english, spanish = judged(set(range(20)), 300), judged(set(range(36)), 300)
-    spanish["scores"]["judge_failed_rate"] = 12 / 300
+    tasks = harmful(300, en=20, es=36)
+    spanish = tasks[C + "es"]
     for i, row in enumerate(spanish["rows"]):
         row["judge_failed_rate"] = float(i >= 288)
         if i >= 288:
             row |= {"contradictory": None, "more_comprehensive": None, "no_response": None}
-    spanish["scores"] |= {"contradictory": 36 / 288, "more_comprehensive": 252 / 288}
-    tasks = {C + "en": english, C + "es": spanish}
-    item = conclusions(write_run(tmp_path / "m", tasks))["m", "es", "helped"]
+    spanish["scores"] |= {"contradictory": 36 / 288, "more_comprehensive": 252 / 288,
+                          "judge_failed_rate": 12 / 300}  # fmt: skip
+    item = concluded(tmp_path, tasks)["es", "helped"]
     # 252 of 288 against 272 of these: 7 points, whatever the 12 were.
     assert item.verdict == "worse" and item.unread == 12 and item.n == 288
     assert item.turns_at is None or item.turns_at > 2

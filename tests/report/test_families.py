@@ -58,11 +58,12 @@ def likely(tmp_path_factory) -> Path:
         "ak": "aka_Latn",
         "x": "hin_Latn",
     }
-    tasks = [
-        (chosen(code, f"belebele_{name}"), docs(code, **links)) for code, name in names.items()
-    ]
+    tasks = [(chosen(code, f"belebele_{own}"), docs(code, **links)) for code, own in names.items()]
     tasks += [(chosen(code, f"mytask_{code}"), docs(code)) for code in ("en", "hi")]
     return run_tasks(tmp_path_factory.mktemp("likely"), tasks, gap)
+
+
+MINE, PROX = "mytask_{language}", "mmlu_prox_{language}_health"
 
 
 def verdicts(*folders: Any, **options: Any) -> dict[str, Any]:
@@ -87,6 +88,21 @@ def edited(out: Path, to: Path, task: str, change: Any) -> Path:
     content["results"][task]["sample_len"] = max(Counter(row["filter"] for row in rows).values())
     results.write_text(json.dumps(content), encoding="utf-8")
     return folder
+
+
+def after(out: Path, tmp_path: Path, pattern: str, **changes: Any) -> dict[str, Any]:
+    """What is concluded of Hindi after changes of the samples in some languages."""
+    for code, change in changes.items():
+        to = tmp_path / f"edit{len(list(tmp_path.iterdir()))}"
+        out = edited(out, to, pattern.format(language=code), change)
+    if pattern == MINE:
+        return verdicts(out, families=[MINE])["mytask hi"]
+    return verdicts(out)["mmlu_prox: health hi"]
+
+
+def each(change: Any) -> Any:
+    """Let `change` alter every row."""
+    return lambda rows: [change(row) or row for row in rows]
 
 
 def test_verdicts_are_right_and_a_copy_is_never_worse(exact, likely):
@@ -128,18 +144,13 @@ def test_a_filter_that_reads_nothing_is_not_the_models_fault(exact):
 
 
 def test_an_empty_reply_is_wrong_whatever_the_filter_says(exact, tmp_path):
-    def empty(rows):
-        for row in rows:
-            row |= (
-                {}
-                if row["doc_id"] % 2
-                else {"resps": [[" \n"]], "filtered_resps": ["[invalid]"], "exact_match": 0.0}
-            )
-        return rows
+    def empty(row):
+        if not row["doc_id"] % 2:
+            row |= {"resps": [[" \n"]], "filtered_resps": ["[invalid]"], "exact_match": 0.0}
 
-    found = verdicts(edited(exact, tmp_path / "o", "mmlu_prox_sw_health", empty))
-    assert found["mmlu_prox: health sw"]["verdict"] == "worse"
-    assert found["mmlu_prox: health sw"]["unread"] == 0
+    found = verdicts(edited(exact, tmp_path / "o", "mmlu_prox_sw_health", each(empty)))
+    swahili = found["mmlu_prox: health sw"]
+    assert (swahili["verdict"], swahili["unread"]) == ("worse", 0)
 
 
 # Joined safely
@@ -152,72 +163,68 @@ def shuffled(rows):
 
 
 def test_a_field_joins_whatever_the_order(exact, tmp_path):
-    assert (
-        verdicts(edited(exact, tmp_path / "o", "mmlu_prox_hi_health", shuffled))[
-            "mmlu_prox: health hi"
-        ]
-        == verdicts(exact)["mmlu_prox: health hi"]
-    )
-
-
-MINE = ["mytask_{language}"]
+    assert after(exact, tmp_path, PROX, hi=shuffled) == verdicts(exact)["mmlu_prox: health hi"]
 
 
 def test_without_a_field_the_number_joins_only_where_every_key_agrees(likely, tmp_path):
-    whole = verdicts(likely, families=MINE)["mytask hi"]
-    assert whole["verdict"] == "worse" and whole["n"] == 120
-    other = verdicts(edited(likely, tmp_path / "s", "mytask_hi", shuffled), families=MINE)[
-        "mytask hi"
-    ]
-    assert other["verdict"] == "not_comparable" and other["estimate"] is None
+    whole = after(likely, tmp_path, MINE)
+    assert (whole["verdict"], whole["n"]) == ("worse", 120)
+    other = after(likely, tmp_path, MINE, hi=shuffled)
+    assert (other["verdict"], other["estimate"]) == ("not_comparable", None)
     assert "at one place have another key" in other["reason"] and "right is" in other["reason"]
-    fewer = verdicts(
-        edited(likely, tmp_path / "f", "mytask_hi", lambda rows: rows[:100]), families=MINE
-    )["mytask hi"]
+    fewer = after(likely, tmp_path, MINE, hi=lambda rows: rows[:100])
     assert fewer["verdict"] == "not_comparable"
     assert "it has 100 questions and English 120" in fewer["reason"]
 
 
 def test_nothing_is_paired_where_languages_are_not_joined(likely, tmp_path):
     folder = edited(likely, tmp_path / "s", "mytask_hi", shuffled)
-    report = xling_tasks.read(folder, families=MINE, n_resamples=1000).report
-    (own,) = [
-        c
-        for c in report.comparisons
-        if c.panel.dataset == "mytask" and c.panel.metric == "task_right"
-    ]
-    assert own.difference is None and own.n == 0 and own.p is None
+    report = xling_tasks.read(folder, families=[MINE], n_resamples=1000).report
+    found = {(c.panel.dataset, c.panel.metric): c for c in report.comparisons}
+    own = found["mytask", "task_right"]
+    assert (own.difference, own.n, own.p) == (None, 0, None)
 
 
 @pytest.mark.parametrize("same", ["A", "no key"])
 def test_keys_that_tell_no_order_join_nothing(likely, tmp_path, same):
-    def alike(rows):
-        return [{**row, "target": same} for row in rows]
-
-    folder = edited(likely, tmp_path / "a", "mytask_hi", alike)
-    found = verdicts(edited(folder, tmp_path / "b", "mytask_en", alike), families=MINE)["mytask hi"]
+    alike = each(lambda row: {**row, "target": same})
+    found = after(likely, tmp_path, MINE, hi=alike, en=alike)
     assert found["verdict"] == "not_comparable" and "order of English" in found["reason"]
 
 
 def test_a_field_with_the_same_values_in_both_joins_what_nobody_described(likely, tmp_path):
-    def named(rows):
-        for row in rows:
-            row["doc"]["uid"] = f"u{row['doc']['question'].split('#')[1].split('-')[1]}"
-        return rows
+    def named(row):
+        row["doc"]["uid"] = f"u{row['doc']['question'].split('#')[1].split('-')[1]}"
 
-    folder = edited(likely, tmp_path / "a", "mytask_hi", lambda rows: shuffled(named(rows)))
-    found = verdicts(edited(folder, tmp_path / "b", "mytask_en", named), families=MINE)["mytask hi"]
-    assert found["verdict"] == "worse" and found["n"] == 120
+    found = after(
+        likely, tmp_path, MINE, hi=lambda rows: shuffled(each(named)(rows)), en=each(named)
+    )
+    assert (found["verdict"], found["n"]) == ("worse", 120)
+
+
+@pytest.mark.parametrize("name", ["test-{}", "{}/test/{}"])
+def test_numbers_of_rows_are_no_names(likely, tmp_path, name):
+    """`test-17` and `anatomy/test/0` are in every file, whatever stands there."""
+
+    def numbered(row):
+        at = row["doc_id"]
+        parts = (at,) if name.startswith("test") else (("anatomy", "virology")[at % 2], at // 2)
+        row["doc"]["uid"], row["target"] = name.format(*parts), "some words"
+
+    def turned(rows):
+        texts = [row["doc"] for row in rows][::-1]
+        return each(numbered)([{**row, "doc": doc} for row, doc in zip(rows, texts, strict=True)])
+
+    found = after(likely, tmp_path, MINE, hi=turned, en=each(numbered))
+    assert found["verdict"] == "not_comparable"
 
 
 def test_ids_with_other_keys_are_refused_and_a_few_corrected_ones_left_out(exact, tmp_path):
-    def corrected(rows):
-        for row in rows[:4]:
+    def corrected(row):
+        if row["doc_id"] < 4:
             row["target"] = wrong(row["doc_id"])
-        return rows
 
-    few = verdicts(edited(exact, tmp_path / "f", "mmlu_prox_hi_health", corrected))
-    assert few["mmlu_prox: health hi"]["n"] == 116
+    assert after(exact, tmp_path, PROX, hi=each(corrected))["n"] == 116
 
     def renumbered(rows):
         numbers = [row["doc"]["question_id"] for row in rows]
@@ -225,40 +232,21 @@ def test_ids_with_other_keys_are_refused_and_a_few_corrected_ones_left_out(exact
             row["doc"]["question_id"] = number
         return mixed
 
-    found = verdicts(edited(exact, tmp_path / "r", "mmlu_prox_hi_health", renumbered))
-    reason = found["mmlu_prox: health hi"]["reason"]
+    reason = after(exact, tmp_path, PROX, hi=renumbered)["reason"]
     assert "questions with one question_id have another key" in reason
 
 
 def test_a_document_that_stands_there_twice_is_an_error(exact, tmp_path):
-    folder = edited(exact, tmp_path / "o", "mmlu_prox_hi_health", lambda rows: [*rows, rows[5]])
     with pytest.raises(DataError, match=r"row 121: .*question 5 stands there twice"):
-        verdicts(folder)
-
-
-def test_numbers_of_rows_are_no_names(likely, tmp_path):
-    """`test-17` is in every file, whatever stands there."""
-
-    def numbered(rows):
-        for row in rows:
-            row["doc"]["uid"], row["target"] = f"test-{row['doc_id']}", "some words"
-        return rows
-
-    folder = edited(likely, tmp_path / "a", "mytask_hi", lambda rows: numbered(shuffled(rows)))
-    found = verdicts(edited(folder, tmp_path / "b", "mytask_en", numbered), families=MINE)[
-        "mytask hi"
-    ]
-    assert found["verdict"] == "not_comparable"
+        after(exact, tmp_path, PROX, hi=lambda rows: [*rows, rows[5]])
 
 
 @pytest.mark.parametrize("join", ["nofield", "answer"])
 def test_a_field_that_a_user_names_is_the_only_one_tried(likely, join):
-    found = verdicts(likely, families=[f"mytask_{{language}},join={join}"])["mytask hi"]
+    found = verdicts(likely, families=[f"{MINE},join={join}"])["mytask hi"]
     assert found["verdict"] == "not_comparable"
-    assert (
-        f"{join} does not tell English's apart (its documents have: question, answer)"
-        in found["reason"]
-    )
+    said = f"{join} does not tell English's apart (its documents have: question, answer)"
+    assert said in found["reason"]
 
 
 # What else a folder may hold
@@ -269,8 +257,8 @@ def test_without_samples_there_are_values_and_no_verdict(likely, tmp_path):
     for path in folder.rglob("samples_belebele_hin_Deva*"):
         path.unlink()
     found = verdicts(folder)
-    assert found["belebele hi"]["verdict"] == "cannot_tell"
-    assert "no samples were logged" in found["belebele hi"]["reason"]
+    hindi = found["belebele hi"]
+    assert hindi["verdict"] == "cannot_tell" and "no samples were logged" in hindi["reason"]
     assert found["belebele fr"]["estimate"] == 0
 
 
@@ -306,24 +294,20 @@ def test_ours_and_others_in_one_folder(exact, tmp_path, run):
 def test_compare_and_board_and_view(exact, tmp_path, capsys):
     """A better model in Hindi, and one whose documents are others, which is never compared."""
 
-    def better(rows):
-        for row in rows:
-            row["exact_match"] = float(gap("en", row["doc_id"]) == right(row["doc_id"]))
-        return rows
+    def better(row):
+        row["exact_match"] = float(gap("en", row["doc_id"]) == right(row["doc_id"]))
 
-    b = edited(exact, tmp_path / "b", "mmlu_prox_hi_health", better)
+    b = edited(exact, tmp_path / "b", "mmlu_prox_hi_health", each(better))
     assert main(["compare", str(exact), str(b), "--to", str(tmp_path / "cmp")]) == 0
     line = "Hindi: B is better than A (questions answered rightly: 88 per 100, A 54), and the shortfall to English is smaller."
     assert line in capsys.readouterr().out
     assert main(["board", f"a={exact}", f"b={b}", "--to", str(tmp_path / "board")]) == 0
     assert "Questions answered rightly" in (tmp_path / "board" / "index.html").read_text("utf-8")
 
-    def other(rows):
-        for row in rows:
-            row["doc"]["question"] += " And why?"
-        return rows
+    def other(row):
+        row["doc"]["question"] += " And why?"
 
-    c = edited(exact, tmp_path / "c", "mmlu_prox_hi_health", other)
+    c = edited(exact, tmp_path / "c", "mmlu_prox_hi_health", each(other))
     assert main(["compare", str(exact), str(c)]) != 0
     assert "120 of 120 questions with the same id have another content" in capsys.readouterr().err
     with viewing(exact) as viewer:
@@ -333,38 +317,28 @@ def test_compare_and_board_and_view(exact, tmp_path, capsys):
 
 def test_a_loss_is_worse_where_it_is_larger(likely, tmp_path):
     folder = Path(shutil.copytree(likely, tmp_path / "o"))
-    for task in ("mytask_en", "mytask_hi"):
-        changed(
-            folder, lambda content, task=task: content["higher_is_better"][task].update(acc=False)
-        )
-    found = verdicts(folder, families=MINE)["mytask hi"]
-    assert found["metric"] == "task_loss" and found["verdict"] == "better"
+    changed(folder, lambda content: [
+        content["higher_is_better"][f"mytask_{code}"].update(acc=False) for code in ("en", "hi")
+    ])  # fmt: skip
+    found = after(folder, tmp_path, MINE)
+    assert (found["metric"], found["verdict"]) == ("task_loss", "better")
 
 
 def test_numbers_between_right_and_wrong_are_a_score(likely, tmp_path):
-    def halved(rows):
-        for row in rows:
-            row["acc"] = row["acc"] / 2 + 0.1
-        return rows
-
-    found = verdicts(edited(likely, tmp_path / "o", "mytask_hi", halved), families=MINE)[
-        "mytask hi"
-    ]
-    assert found["metric"] == "task_score" and found["verdict"] == "worse"
+    halved = each(lambda row: row.update(acc=row["acc"] / 2 + 0.1))
+    found = after(likely, tmp_path, MINE, hi=halved)
+    assert (found["metric"], found["verdict"]) == ("task_score", "worse")
 
 
 @pytest.mark.parametrize("value", [None, "x", [1, 2], float("nan"), {}])
 def test_values_that_are_no_numbers_are_told(likely, tmp_path, value):
-    def odd(rows):
-        rows[3]["acc"] = value
-        return rows
-
     folder = Path(shutil.copytree(likely, tmp_path / "o"))
     (samples,) = folder.rglob("samples_mytask_hi_*.jsonl")
-    rows = odd([json.loads(line) for line in samples.read_text("utf-8").splitlines()])
+    rows = [json.loads(line) for line in samples.read_text("utf-8").splitlines()]
+    rows[3]["acc"] = value
     write_lines(samples, rows)
     with pytest.raises(DataError, match=r"mytask_hi.*row 4 of its samples.*acc"):
-        verdicts(folder, families=MINE)
+        verdicts(folder, families=[MINE])
     assert "belebele hi" in verdicts(folder)
 
 
@@ -372,8 +346,8 @@ def test_samples_of_another_filter_alone_are_told(exact, tmp_path):
     folder = Path(shutil.copytree(exact, tmp_path / "o"))
     for path in folder.rglob("samples_*"):
         path.write_text(path.read_text("utf-8").replace('"custom-extract"', '"other"'), "utf-8")
-    with pytest.raises(DataError, match=r"has no row after custom-extract"):
-        verdicts(folder, families=["mmlu_prox_{language}_health,filter=custom-extract"])
+    with pytest.raises(DataError, match="has no row after custom-extract"):
+        verdicts(folder, families=[f"{PROX},filter=custom-extract"])
     with pytest.raises(
         DataError, match=r"nothing in it can be read: .*no row after custom-extract"
     ):

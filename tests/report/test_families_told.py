@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 from builders import changed
-from report.test_families import edited, verdicts
+from report.test_families import MINE, after, each, edited, verdicts
 from tasks_of_others import SAYS, chosen, docs, right, written, wrong
 from tasks_of_others import run as run_tasks
 
 import xling_tasks
 from xling_tasks.cli import main
+from xling_tasks.report.tables.translation import translation_tables
 
-MINE = ["mytask_{language}"]
 OPTIONS = {f"op{at}": lambda number, at=at: f"choice {'abcd'[at - 1]}" for at in range(1, 5)}
 HI = {f"op{at}": lambda number, at=at: f"विकल्प {'कखगघ'[at - 1]}" for at in range(1, 5)}
 
@@ -28,16 +28,14 @@ def half(code: str, number: int) -> str:
 @pytest.fixture(scope="module")
 def out(tmp_path_factory) -> Path:
     """CareQA's form, whose Hindi is damaged where the model errs; and a task without words of its own."""
-    hindi = docs("hi", exam_id=lambda i: i, year=lambda i: 2020, category=lambda i: "x", **HI)
+    more = {"exam_id": lambda i: i, "year": lambda i: 2020, "category": lambda i: "x"}
+    hindi, english = docs("hi", **more, **HI), docs("en", **more, **OPTIONS)
     for number, doc in enumerate(hindi):
         if number % 12 == 0:
             doc["op1"] = doc["op2"]
         if number == 6:
             doc["op3"] = ""
         doc["question"] += " 250 mg" if number != 7 else " 25 mg"
-    english = docs(
-        "en", exam_id=lambda i: i, year=lambda i: 2020, category=lambda i: "x", **OPTIONS
-    )
     for doc in english:
         doc["question"] += " 250 mg"
     tasks = [(chosen("hi", "careqa_hi"), hindi), (chosen("en", "careqa_en"), english)]
@@ -46,56 +44,42 @@ def out(tmp_path_factory) -> Path:
 
 
 def test_what_translation_did_is_counted_in_a_family_and_the_gap_is_given_without_it(out):
-    report = xling_tasks.read(out, n_resamples=1000).report
-    from xling_tasks.report.tables.translation import translation_tables
-
-    (table,) = translation_tables(report)
+    (table,) = translation_tables(xling_tasks.read(out, n_resamples=1000).report)
     row = dict(zip(table.columns, table.rows[0], strict=True))
-    assert row["language"] == "hi" and row["questions"] == 120
-    assert [row[name] for name in ("coincide", "empty", "untranslated")] == [10, 1, 0]
-    assert row["numbers"] == 1 and row["units"] == 0
-    assert row["any of these"] == 12 and row["n without"] == 108
-    assert row["gap"] == pytest.approx(-30 / 120)
-    assert row["gap without"] == pytest.approx(-20 / 108)
+    counted = {"language": "hi", "questions": 120, "coincide": 10, "empty": 1, "untranslated": 0,
+               "numbers": 1, "units": 0, "any of these": 12, "n without": 108}  # fmt: skip
+    assert {name: row[name] for name in counted} == counted
+    assert [row["gap"], row["gap without"]] == pytest.approx([-30 / 120, -20 / 108])
 
 
-def scaled(out: Path, to: Path, values: dict[str, tuple[float, float]]) -> Path:
-    """`mytask` with other values for what is right and what is wrong."""
-    for code, (good, bad) in values.items():
-
-        def change(rows, good=good, bad=bad):
-            for row in rows:
-                row["acc"] = good if row["acc"] else bad
-            return rows
-
-        out = edited(out, to / code, f"mytask_{code}", change)
-    return out
+def scaled(out: Path, tmp_path: Path, **values: tuple[float, float]):
+    """`mytask` with other values for what is right and what is wrong: its verdict."""
+    changes = {
+        code: each(lambda row, own=own: row.update(acc=own[0] if row["acc"] else own[1]))
+        for code, own in values.items()
+    }
+    return after(out, tmp_path, MINE, **changes)
 
 
 def test_a_score_in_a_unit_that_nobody_knows_is_the_same_only_by_a_users_margin(
     out, tmp_path, capsys
 ):
     """It may fall to nothing within 0.05 of its unit."""
-    folder = scaled(out, tmp_path, {"en": (0.011, 0.01), "hi": (0.0103, 0.0102)})
-    own = verdicts(folder, families=MINE)["mytask hi"]
-    assert own["metric"] == "task_score" and own["verdict"] == "worse"
-    alike = scaled(out, tmp_path / "b", {"en": (0.011, 0.01), "hi": (0.011, 0.0101)})
-    found = verdicts(alike, families=MINE)["mytask hi"]
-    assert found["verdict"] != "about_the_same"
-    same = scaled(out, tmp_path / "c", {"en": (0.011, 0.011), "hi": (0.011, 0.011)})
-    found = verdicts(same, families=MINE)["mytask hi"]
+    own = scaled(out, tmp_path, en=(0.011, 0.01), hi=(0.0103, 0.0102))
+    assert (own["metric"], own["verdict"]) == ("task_score", "worse")
+    alike = scaled(out, tmp_path, en=(0.011, 0.01), hi=(0.011, 0.0101))
+    assert alike["verdict"] != "about_the_same"
+    found = scaled(out, tmp_path, hi=(0.011, 0.011), en=(0.011, 0.011))
     assert found["verdict"] == "cannot_tell" and "unit is not known" in found["reason"]
     assert "--margin" in found["next"]
-    assert verdicts(same, families=MINE, margin=0.001)["mytask hi"]["verdict"] == "cannot_tell"
-    assert verdicts(same, families=MINE, margin=0.1)["mytask hi"]["verdict"] == "about_the_same"
+    same = tmp_path / "edit5"
+    for margin, verdict in ((0.001, "cannot_tell"), (0.1, "about_the_same")):
+        found = verdicts(same, families=[MINE], margin=margin)["mytask hi"]
+        assert found["verdict"] == verdict
     # A gate never lets through what nobody sized.
-    main(["gate", str(same), "--family", MINE[0], "--json"])
+    main(["gate", str(same), "--family", MINE, "--json"])
     rows = {row["dataset"]: row for row in json.loads(capsys.readouterr().out)["checked"]}
     assert rows["mytask"]["outcome"] == "INCONCLUSIVE"
-
-
-def recorded(out: Path, to: Path, change) -> Path:
-    return changed(Path(shutil.copytree(out, to)), change)
 
 
 def test_a_direction_that_nobody_says_is_not_guessed(out, tmp_path):
@@ -103,53 +87,32 @@ def test_a_direction_that_nobody_says_is_not_guessed(out, tmp_path):
         for code in ("en", "hi"):
             task = f"mytask_{code}"
             content["higher_is_better"][task] = {}
-            content["configs"][task]["metric_list"] = [
-                {"metric": "perplexity", "aggregation": "mean"}
-            ]
+            metric = {"metric": "perplexity", "aggregation": "mean"}
+            content["configs"][task]["metric_list"] = [metric]
             content["results"][task] = {"perplexity,none": content["results"][task]["acc,none"]}
 
     with pytest.raises(xling_tasks.errors.DataError, match="do not say whether more of perplexity"):
-        verdicts(recorded(out, tmp_path / "o", undirected), families=MINE)
-
-
-def test_ids_that_number_rows_of_several_subjects_are_no_names(out, tmp_path):
-    """`anatomy/test/0` is in every file, whatever stands there."""
-
-    def numbered(rows):
-        for row in rows:
-            at = row["doc_id"]
-            row["doc"]["uid"] = f"{('anatomy', 'virology')[at % 2]}/test/{at // 2}"
-            row["target"] = "some words"
-        return rows
-
-    def turned(rows):
-        docs_turned = [row["doc"] for row in rows][::-1]
-        return numbered([{**row, "doc": doc} for row, doc in zip(rows, docs_turned, strict=True)])
-
-    folder = edited(out, tmp_path / "a", "mytask_hi", turned)
-    found = verdicts(edited(folder, tmp_path / "b", "mytask_en", numbered), families=MINE)
-    assert found["mytask hi"]["verdict"] == "not_comparable"
+        verdicts(changed(shutil.copytree(out, tmp_path / "o"), undirected), families=[MINE])
 
 
 def test_documents_without_texts_are_questions_of_their_own(out, tmp_path):
-    def bare(rows):
-        for row in rows:
-            row["doc"] = {"a": row["doc_id"], "b": 2}
-        return rows
+    bare = each(lambda row: row.update(doc={"a": row["doc_id"], "b": 2}))
+    found = after(out, tmp_path, MINE, hi=bare, en=bare)
+    assert (found["n"], found["verdict"]) == (120, "worse")
 
-    folder = edited(out, tmp_path / "a", "mytask_hi", bare)
-    found = verdicts(edited(folder, tmp_path / "b", "mytask_en", bare), families=MINE)["mytask hi"]
-    assert found["n"] == 120 and found["verdict"] == "worse"
+
+def prox(tmp_path, says):
+    """A run of MMLU-ProX's form in English and Hindi."""
+    tasks = [(written(code, f"mmlu_prox_{code}_health"), docs(code, n=40, question_id=lambda i: i))
+             for code in ("en", "hi")]  # fmt: skip
+    return run_tasks(tmp_path, tasks, says)
 
 
 def test_where_a_filter_reads_nothing_what_to_do_is_about_the_filter(tmp_path):
-    tasks = [(written(code, f"mmlu_prox_{code}_health"), docs(code, n=40, question_id=lambda i: i))
-             for code in ("en", "hi")]  # fmt: skip
-
     def says(code: str, number: int) -> str:
         return "Plainly." if code == "hi" else f"{SAYS[code]} ({right(number)})"
 
-    found = verdicts(run_tasks(tmp_path, tasks, says))["mmlu_prox: health hi"]
+    found = verdicts(prox(tmp_path, says))["mmlu_prox: health hi"]
     assert found["verdict"] == "cannot_tell" and "filter" in found["next"]
     assert "ask_again" not in found["next"] and "reader" not in found["next"]
 
@@ -161,19 +124,13 @@ def test_where_a_filter_reads_nothing_what_to_do_is_about_the_filter(tmp_path):
 def test_families_are_exported_in_every_language_and_whatever_their_score_is(tmp_path, realdata):
     names = {"en": "english", "hi": "hindi", "x": "hin_Latn"}
     tasks = [(chosen(code, f"mytask_{name}"), docs(code, n=40)) for code, name in names.items()]
-    out = run_tasks(tmp_path, tasks, half)
-    folder = out
+    folder = run_tasks(tmp_path, tasks, half)
     for name in names.values():
-
-        def halves(rows):
-            for row in rows:
-                row["acc"] = row["acc"] / 2
-            return rows
-
+        halves = each(lambda row: row.update(acc=row["acc"] / 2))
         folder = edited(folder, tmp_path / name, f"mytask_{name}", halves)
     to = tmp_path / "eee"
     assert main(["export", "eee", str(folder), "--to", str(to)]) == 2
-    assert main(["export", "eee", str(folder), "--family", MINE[0], "--to", str(to)]) == 0
+    assert main(["export", "eee", str(folder), "--family", MINE, "--to", str(to)]) == 0
     documents = [json.loads(path.read_text("utf-8")) for path in sorted(to.iterdir())]
     told = [each["evaluation_results"][0] for each in documents]
     assert [each["metric_config"]["metric_id"] for each in told] == ["task_score"] * 3
@@ -194,18 +151,13 @@ def unlike_schema(realdata: Path, name: str, documents: list) -> list[str]:
 
 @pytest.mark.realdata
 def test_questions_are_exported_beside_their_document_and_unread_ones_are_not(tmp_path, realdata):
-    tasks = [(written(code, f"mmlu_prox_{code}_health"), docs(code, n=40, question_id=lambda i: i))
-             for code in ("en", "hi")]  # fmt: skip
-
     def says(code: str, number: int) -> str:
         unread = code == "hi" and number < 4
         return "Plainly." if unread else f"{SAYS[code]} ({half(code, number)})"
 
-    out, to = run_tasks(tmp_path, tasks, says), tmp_path / "eee"
-    assert (
-        main(["export", "eee", str(out), "--to", str(to), "--with-samples", "--model-id", "a/b"])
-        == 0
-    )
+    out, to = prox(tmp_path, says), tmp_path / "eee"
+    words = ["export", "eee", str(out), "--to", str(to), "--with-samples", "--model-id", "a/b"]
+    assert main(words) == 0
     documents = [json.loads(path.read_text("utf-8")) for path in sorted(to.glob("*.json"))]
     assert unlike_schema(realdata, "eval", documents) == []
     sizes = []

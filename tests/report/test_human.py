@@ -50,16 +50,27 @@ def labels_of(seed, wrong, n=N, p=0.2):
     return truth.tolist(), judge.tolist()
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A run whose judge is wrong in none of the English and 25% of the Spanish answers."""
-    out = tmp_path_factory.mktemp("run") / "out"
-    return write_run(
-        out, {f"{C}en": task(labels_of(1, 0)[1]), f"{C}es": task(labels_of(2, 0.25)[1])}
-    )
+def run_of(folder, en, es, **config):
+    """A run with these labels of the judge."""
+    return write_run(folder, {f"{C}en": task(en), f"{C}es": task(es)}, config=config)
 
 
 TRUTH = {"en": labels_of(1, 0)[0], "es": labels_of(2, 0.25)[0]}
+JUDGED = {"en": labels_of(1, 0)[1], "es": labels_of(2, 0.25)[1]}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A run whose judge is wrong in none of the English and 25% of the Spanish answers."""
+    return run_of(tmp_path_factory.mktemp("run") / "out", **JUDGED)
+
+
+def truth_of(item):
+    return TRUTH[item["language"]][int(item["question_id"][1:])]
+
+
+def judge_of(item):
+    return item["judge_label"]
 
 
 def annotated(tmp_path, out, *words, name="Anna", say=None):
@@ -71,8 +82,7 @@ def annotated(tmp_path, out, *words, name="Anna", say=None):
     data = json.loads(re.search(r'id="page">(.*?)</script>', path.read_text(), re.DOTALL)[1])
     items = []
     for item in data["items"]:
-        truth = TRUTH[item["language"]][int(item["question_id"][1:])]
-        label = truth if say is None else say(item)
+        label = (say or truth_of)(item)
         keys = ("id", "task", "language", "question_id", "judge_label")
         items.append({key: item[key] for key in keys} | {
             "agree_label": None if label is None else label == item["judge_label"],
@@ -83,6 +93,24 @@ def annotated(tmp_path, out, *words, name="Anna", say=None):
     content |= {"annotator": name, **data["made"], "items": items}
     export.write_text(json.dumps(content))
     return export
+
+
+def side_of(export, code, judge):
+    """The judge's and people's labels of a language, put together here from a page and samples."""
+    items = json.loads(export.read_text())["items"]
+    said = {i["question_id"]: i["label"] for i in items if i["language"] == code}
+    given = [said.get(f"q{i}") for i in range(N)]
+    human = [None if own is None else float(own == CONTRADICTORY) for own in given]
+    return Judged([float(own == CONTRADICTORY) for own in judge], human, judge)
+
+
+def rewritten(export, name, change):
+    """Another export, whose content `change` made of this one's."""
+    content = json.loads(export.read_text())
+    change(content)
+    path = export.with_name(f"{name}.json")
+    path.write_text(json.dumps(content))
+    return path
 
 
 def concluded(out, *exports):
@@ -97,19 +125,16 @@ def test_labels_that_were_settled_stand_in_place_of_both(tmp_path, folder):
 
     def often_wrong(item):
         wrong["es"] += item["language"] == "es"
-        truth = TRUTH[item["language"]][int(item["question_id"][1:])]
-        return LABELS[0] if item["language"] == "es" and wrong["es"] % 2 else truth
+        return MORE if item["language"] == "es" and wrong["es"] % 2 else truth_of(item)
 
     people = [annotated(tmp_path, folder), annotated(tmp_path, folder, name="Bo", say=often_wrong)]
     settled = annotated(tmp_path, folder, name="Chi")
-    content = json.loads(settled.read_text()) | {"resolves": ["Anna", "Bo"]}
-    settled.write_text(json.dumps(content))
-    by_people, _, _ = concluded(folder, people[0])
-    apart, _, _ = concluded(folder, *people)
-    after, _, _ = concluded(folder, *people, settled)
-    key = ("es", CONTRADICTORY)
-    assert after[key].estimate == pytest.approx(by_people[key].estimate)
-    assert apart[key].estimate != pytest.approx(by_people[key].estimate)
+    settled = rewritten(settled, "Chi", lambda content: content.update(resolves=["Anna", "Bo"]))
+    by_people, apart, after = (
+        concluded(folder, *exports)[0]["es", CONTRADICTORY].estimate
+        for exports in (people[:1], people, [*people, settled])
+    )
+    assert after == pytest.approx(by_people) and apart != pytest.approx(by_people)
 
 
 def test_a_gap_that_is_the_judges_own_goes(tmp_path, folder):
@@ -119,42 +144,29 @@ def test_a_gap_that_is_the_judges_own_goes(tmp_path, folder):
     export = annotated(tmp_path, folder)
     by_label, report, human = concluded(folder, export)
     mended = by_label["es", CONTRADICTORY]
-    true_gap = np.mean([own == CONTRADICTORY for own in TRUTH["es"]]) - np.mean(
-        [own == CONTRADICTORY for own in TRUTH["en"]]
-    )
+    true = {code: np.mean([own == CONTRADICTORY for own in TRUTH[code]]) for code in TRUTH}
+    true_gap = true["es"] - true["en"]
     assert mended.verdict != "worse" and mended.judge_error_in_interval is True
     assert mended.low < true_gap < mended.high and mended.low < 0 < mended.high
     assert abs(mended.estimate - true_gap) < 0.08 < own.estimate - true_gap
     assert mended.high - mended.low > own.high - own.low and human.notes == []
     # The same, put together here from page and samples.
-    said = {
-        (i["language"], i["question_id"]): i["label"]
-        for i in json.loads(export.read_text())["items"]
-    }
-    sides = []
-    for code, seed, wrong in (("es", 2, 0.25), ("en", 1, 0)):
-        judge = labels_of(seed, wrong)[1]
-        given = [said.get((code, f"q{i}")) for i in range(N)]
-        human_values = [None if own is None else float(own == CONTRADICTORY) for own in given]
-        sides.append(Judged([float(own == CONTRADICTORY) for own in judge], human_values, judge))
+    sides = [side_of(export, code, JUDGED[code]) for code in ("es", "en")]
     expected = ppi_contrast([*zip((1, -1), sides, strict=True)], shares=True)
-    assert (mended.estimate, mended.low, mended.high, mended.p) == pytest.approx(
-        (expected.value, expected.low, expected.high, expected.p)
-    )
+    told = [(own.low, own.high) for own in (mended, expected)]
+    assert told[0] == pytest.approx(told[1])
+    assert (mended.estimate, mended.p) == pytest.approx((expected.value, expected.p))
     share = next(c for c in report.corrected if (c.language, c.label) == ("es", CONTRADICTORY))
     alone = ppi_mean(sides[0], shares=True)
-    assert (share.value, share.low, share.high) == pytest.approx(
-        (alone.value, alone.low, alone.high)
-    )
-    assert share.judge == pytest.approx(np.mean(sides[0].judge)) and share.labels == 100
-    assert share.n == N
+    told = (share.value, share.low, share.high, share.judge, share.labels, share.n)
+    wanted = (alone.value, alone.low, alone.high, np.mean(sides[0].judge), 100, N)
+    assert told == pytest.approx(wanted)
 
 
 def test_a_second_model_and_a_subset_change_nothing(tmp_path, folder):
     export = annotated(tmp_path, folder)
     first, _, _ = concluded(folder, export)
-    other = {f"{C}{code}": task(labels_of(9 + i, 0.1)[1]) for i, code in enumerate(("en", "es"))}
-    write_run(tmp_path / "other", other, config={"model": "other"})
+    run_of(tmp_path / "other", labels_of(9, 0.1)[1], labels_of(10, 0.1)[1], model="other")
     models = read_models([f"a={folder}", f"b={tmp_path / 'other'}"])
     report = make_report(models, Options(n_resamples=1000), read_human([export], models))
     both = {(c.model, c.metric): c for c in report.conclusions}
@@ -175,9 +187,8 @@ def test_page_report_and_json_say_it(tmp_path, folder, capsys):
     assert said in capsys.readouterr().out
     assert said in (tmp_path / "alone/report.md").read_text()
     assert said.replace("'", "&#39;") in (tmp_path / "alone/report.html").read_text()
-    assert (
-        main(["report", str(folder), *words, str(tmp_path / "both"), "--human", str(export)]) == 0
-    )
+    both = [*words, str(tmp_path / "both"), "--human", str(export)]
+    assert main(["report", str(folder), *both]) == 0
     out = capsys.readouterr().out
     assert "judge's own error" not in out and "corrected by people's labels" in out
     text = (tmp_path / "both/report.md").read_text()
@@ -193,25 +204,23 @@ def test_several_people_and_what_only_people_say(tmp_path, folder):
         return "reference_wrong" if item["judge_label"] == CONTRADICTORY else item["judge_label"]
 
     files = [annotated(tmp_path, folder, name=name, say=wrong) for name in ("Anna", "Ben")]
-    files.append(annotated(tmp_path, folder, name="Cleo", say=lambda item: item["judge_label"]))
+    files.append(annotated(tmp_path, folder, name="Cleo", say=judge_of))
     _, report, _ = concluded(folder, *files)
     values = {(c.language, c.label): c.value for c in report.corrected}
     assert values["es", CONTRADICTORY] == values["en", CONTRADICTORY] == 0
-    judge = labels_of(2, 0.25)[1]
-    assert values["es", MORE] == pytest.approx(judge.count(MORE) / N)
+    assert values["es", MORE] == pytest.approx(JUDGED["es"].count(MORE) / N)
 
 
 def test_too_few_labels_and_only_one_language_are_told(tmp_path, folder):
-    none = annotated(tmp_path, folder, say=lambda i: None if i["judge_label"] == CONTRADICTORY and i["language"] == "es" else i["judge_label"])  # fmt: skip
-    by_label, _, human = concluded(folder, none)
+    def say(item):
+        lost = item["judge_label"] == CONTRADICTORY and item["language"] == "es"
+        return None if lost else item["judge_label"]
+
+    by_label, _, human = concluded(folder, annotated(tmp_path, folder, say=say))
     assert by_label["es", CONTRADICTORY].judge_error_in_interval is False
-    assert (
-        "people labelled none of the " in human.notes[0]
-        and "judge calls contradictory" in human.notes[0]
-    )
-    assert human.notes[1].endswith(
-        "no usable labels of people for Spanish: the gap of Spanish is not corrected"
-    )
+    assert re.search("people labelled none of the .*judge calls contradictory", human.notes[0])
+    said = "no usable labels of people for Spanish: the gap of Spanish is not corrected"
+    assert human.notes[1].endswith(said)
     one = annotated(tmp_path, folder, "--for", "es", name="Ben")
     by_label, _, human = concluded(folder, one)
     assert by_label["es", CONTRADICTORY].judge_error_in_interval is False
@@ -220,12 +229,9 @@ def test_too_few_labels_and_only_one_language_are_told(tmp_path, folder):
 
 def test_failed_and_silent_verdicts_keep_their_place(tmp_path):
     """Failures are out; an answer without a label stays what the judge makes of it."""
-    en, es = (
-        [MORE] * 60 + [CONTRADICTORY] * 40,
-        [None, "no_response"] + [CONTRADICTORY] * 20 + [MORE] * 78,
-    )
-    out = write_run(tmp_path / "out", {f"{C}en": task(en), f"{C}es": task(es)})
-    export = annotated(tmp_path, out, say=lambda item: item["judge_label"])
+    en = [MORE] * 60 + [CONTRADICTORY] * 40
+    out = run_of(tmp_path / "out", en, [None, "no_response"] + [CONTRADICTORY] * 20 + [MORE] * 78)
+    export = annotated(tmp_path, out, say=judge_of)
     by_label, report, _ = concluded(out, export)
     own = by_label["es", CONTRADICTORY]
     assert own.n == 98 and own.estimate == pytest.approx(20 / 98 - 40 / 98)
@@ -235,36 +241,26 @@ def test_failed_and_silent_verdicts_keep_their_place(tmp_path):
 
 def test_exports_that_do_not_belong_are_refused(tmp_path, folder):
     export = annotated(tmp_path, folder)
-    again = write_run(
-        tmp_path / "again",
-        {f"{C}en": task(labels_of(1, 0)[1]), f"{C}es": task(labels_of(3, 0.25)[1])},
-    )
-    with pytest.raises(
-        DataError,
-        match=r"Anna\.json: is about no answers of this report \(.*_es, 'q\d+' is \w+ there and \w+ here\)",
-    ):
-        concluded(again, export)
-    content = json.loads(export.read_text())
-    content["strata"][0]["population"] += 1
-    (tmp_path / "grown.json").write_text(json.dumps(content))
-    with pytest.raises(
-        DataError, match=r"grown\.json: .* answers that are contradictory there and \d+ here"
-    ):
-        concluded(folder, tmp_path / "grown.json")
+    again = run_of(tmp_path / "again", JUDGED["en"], labels_of(3, 0.25)[1])
+
+    def grow(content):
+        content["strata"][0]["population"] += 1
+
+    def lean(content):
+        content["items"][0] |= {"agree_label": False, "label": None}
+
+    grown, lean = rewritten(export, "grown", grow), rewritten(export, "lean", lean)
     two = annotated(tmp_path, folder, "--seed", 4, name="Ben")
-    with pytest.raises(DataError, match=r"Anna\.json and .*Ben\.json: two pages about"):
-        concluded(folder, export, two)
-    content = json.loads(export.read_text())
-    content["items"][0] |= {"agree_label": False, "label": None}
-    (tmp_path / "lean.json").write_text(json.dumps(content))
-    with pytest.raises(
-        DataError, match=r"lean\.json, item '.*': disagrees with the judge and names no label"
-    ):
-        concluded(folder, tmp_path / "lean.json")
-    old = json.loads(export.read_text())
-    del old["strata"]
-    (tmp_path / "old.json").write_text(json.dumps(old))
-    assert concluded(folder, tmp_path / "old.json")[0] == concluded(folder, export)[0]
+    for out, exports, said in (
+        (again, [export], r"Anna\.json: is about no answers of this report \(.*_es, 'q\d+' is \w+ there and \w+ here\)"),
+        (folder, [grown], r"grown\.json: .* answers that are contradictory there and \d+ here"),
+        (folder, [export, two], r"Anna\.json and .*Ben\.json: two pages about"),
+        (folder, [lean], r"lean\.json, item '.*': disagrees with the judge and names no label"),
+    ):  # fmt: skip
+        with pytest.raises(DataError, match=said):
+            concluded(out, *exports)
+    old = rewritten(export, "old", lambda content: content.pop("strata"))
+    assert concluded(folder, old)[0] == concluded(folder, export)[0]
 
 
 def test_how_many_labels_a_gap_needs(folder, tmp_path):
@@ -274,7 +270,7 @@ def test_how_many_labels_a_gap_needs(folder, tmp_path):
 
     text = said("--resolve", "0.1")
     # Shares of the judge: es and en as made above; both of 400.
-    p = [labels_of(*made)[1].count(CONTRADICTORY) / N for made in ((2, 0.25), (1, 0))]
+    p = [JUDGED[code].count(CONTRADICTORY) / N for code in ("es", "en")]
     rest = (0.1 / 1.959964) ** 2 - sum(x * (1 - x) for x in p) / N
     needed = int(np.ceil(2 * 0.1 * 0.9 / rest))
     assert re.search(rf"liveqa.* es .*400.* {needed} .* {needed} ", text), text
@@ -286,13 +282,10 @@ def test_how_many_labels_a_gap_needs(folder, tmp_path):
     assert not list(tmp_path.iterdir())
     for words, message in (
         (["--resolve", "0"], "--resolve: must be a number between 0 and 1, got 0"),
-        (
-            ["--resolve", "0.1", "--judge-error", "0.5"],
-            "--judge-error: must be a number from 0 to below 0.5",
-        ),
+        (["--resolve", "0.1", "--judge-error", "0.5"], "--judge-error: must be a number from 0 to below 0.5"),
         (["--resolve", "0.1", "--for", "es"], "English and another language"),
         ([], "--to: name the page"),
-    ):
+    ):  # fmt: skip
         with pytest.raises(Exception, match=re.escape(message)):
             said(*words)
 
@@ -307,9 +300,7 @@ def comparison(a, b, *exports):
 
 def test_compare_takes_peoples_labels_of_both_models(tmp_path, folder):
     """B's true labels are A's; B's judge is harsher in Spanish: a difference that is the judge's."""
-    harsh = write_run(
-        tmp_path / "b", {f"{C}en": task(labels_of(1, 0)[1]), f"{C}es": task(labels_of(2, 0.5)[1])}
-    )
+    harsh = run_of(tmp_path / "b", JUDGED["en"], labels_of(2, 0.5)[1])
     alone, content = comparison(folder, harsh)
     own = alone["difference", "es", CONTRADICTORY]
     assert own["verdict"] == "worse" and own["judge_error_in_interval"] is False
@@ -322,17 +313,11 @@ def test_compare_takes_peoples_labels_of_both_models(tmp_path, folder):
     assert mended["low"] < 0 < mended["high"] and mended["method"] == "ppi"
     assert not [line for line in content["summary"] if "judge's own error" in line]
     # The change of the gap has four sides; here from the pages and the samples.
-    sides = []
-    for export, wrong in ((second, 0.5), (first, 0.25)):
-        given = {
-            (i["language"], i["question_id"]): i["label"]
-            for i in json.loads(export.read_text())["items"]
-        }
-        for code, seed, error in (("es", 2, wrong), ("en", 1, 0)):
-            judge = labels_of(seed, error)[1]
-            human = [given.get((code, f"q{i}")) for i in range(N)]
-            values = [None if own is None else float(own == CONTRADICTORY) for own in human]
-            sides.append(Judged([float(own == CONTRADICTORY) for own in judge], values, judge))
+    sides = [
+        side_of(export, code, labels_of(seed, error)[1])
+        for export, wrong in ((second, 0.5), (first, 0.25))
+        for code, seed, error in (("es", 2, wrong), ("en", 1, 0))
+    ]
     parts = [corrected(side, shares=True) for side in sides]
     change = parts[0].values - parts[1].values - parts[2].values + parts[3].values
     se = (change.var() / N + sum(part.variance for part in parts)) ** 0.5
@@ -342,22 +327,20 @@ def test_compare_takes_peoples_labels_of_both_models(tmp_path, folder):
     # One model's labels alone correct nothing, and a note says so.
     by_line, content = comparison(folder, harsh, second)
     assert by_line["difference", "es", CONTRADICTORY]["judge_error_in_interval"] is False
-    assert (
-        f"{C}es: no usable labels of people for A: the difference is the judge's alone"
-        in (content["notes"])
-    )
+    said = f"{C}es: no usable labels of people for A: the difference is the judge's alone"
+    assert said in content["notes"]
 
 
 def test_labels_that_pairing_loses_are_told(tmp_path):
     """English lacks the questions that people labelled contradictory in Spanish."""
-    english, spanish = labels_of(1, 0)[1], [MORE] * N
+    english, spanish = JUDGED["en"].copy(), [MORE] * N
     rare = [at for at in range(N) if english[at] == MORE][:40]
     for at in rare:
         spanish[at], english[at] = CONTRADICTORY, None
     # One contradictory answer is left that both have, and nobody labelled it.
     left = next(at for at in range(N) if english[at] == MORE and at not in rare)
     spanish[left] = CONTRADICTORY
-    out = write_run(tmp_path / "m", {f"{C}en": task(english), f"{C}es": task(spanish)})
+    out = run_of(tmp_path / "m", english, spanish)
 
     def say(item):
         lost = item["language"] == "es" and item["question_id"] == f"q{left}"
@@ -384,9 +367,8 @@ def test_how_two_people_differ_is_in_the_interval(tmp_path, folder):
     """Ben is harsher in Spanish than Anna: neither is taken as true."""
 
     def harsher(item):
-        truth = TRUTH[item["language"]][int(item["question_id"][1:])]
         odd = item["language"] == "es" and int(item["question_id"][1:]) % 5 == 0
-        return CONTRADICTORY if odd else truth
+        return CONTRADICTORY if odd else truth_of(item)
 
     first = annotated(tmp_path, folder)
     alone = concluded(folder, first)[0]["es", CONTRADICTORY]
@@ -414,7 +396,6 @@ def test_answers_without_a_majority_of_a_jury_are_left_out_and_bound(tmp_path):
 
     silent = set(range(0, N, 17))
     out = write_run(tmp_path / "m", {f"{C}en": jury_task(1, set()), f"{C}es": jury_task(2, silent)})
-    truth = dict(TRUTH)
     export = annotated(tmp_path, out)
     items = json.loads(export.read_text())["items"]
     shown = {int(i["question_id"][1:]) for i in items if i["language"] == "es"}
@@ -422,7 +403,7 @@ def test_answers_without_a_majority_of_a_jury_are_left_out_and_bound(tmp_path):
     by_label, report, human = concluded(out, export)
     share = next(c for c in report.corrected if (c.language, c.label) == ("es", CONTRADICTORY))
     assert share.n == N - len(silent) and human.notes == []
-    known = [own for at, own in enumerate(truth["es"]) if at not in silent]
+    known = [own for at, own in enumerate(TRUTH["es"]) if at not in silent]
     assert share.low < np.mean([own == CONTRADICTORY for own in known]) < share.high
     item = by_label["es", CONTRADICTORY]
     assert item.n == N - len(silent)
@@ -432,14 +413,13 @@ def test_answers_without_a_majority_of_a_jury_are_left_out_and_bound(tmp_path):
 
 def test_labels_of_other_answers_are_refused_though_the_judge_said_the_same(tmp_path, folder):
     export = annotated(tmp_path, folder)
-    other = {f"{C}{code}": task(labels_of(seed, wrong)[1])
-             for code, seed, wrong in (("en", 1, 0), ("es", 2, 0.25))}  # fmt: skip
+    other = {C + code: task(own) for code, own in JUDGED.items()}
     for row in other[f"{C}es"]["rows"]:
         row["filtered_resps"] = row["resps"][0] = ["B."]
     out = write_run(tmp_path / "other", other)
     with pytest.raises(DataError, match="has another answer here than people read"):
         concluded(out, export)
-    content = json.loads(export.read_text())
-    assert len(content.pop("answers")) == len(content["items"])
-    export.write_text(json.dumps(content))  # as an older page exports
-    assert concluded(out, export)[2].notes == []
+    answers = len(json.loads(export.read_text())["answers"])
+    old = rewritten(export, "old", lambda content: content.pop("answers"))
+    assert answers == len(json.loads(old.read_text())["items"])
+    assert concluded(out, old)[2].notes == []
