@@ -194,24 +194,25 @@ def _evaluate(
     folder: Path, name: str, tasks: list[str], metadata: dict[str, Any], model: Any
 ) -> None:
     import lm_eval
-    from builders import leave_the_machine_unasked, our_tasks, saved
-    from lm_eval.loggers import EvaluationTracker
+    from builders import evaluated, leave_the_machine_unasked, our_tasks
+
+    def run(tasks: list[str], **options: Any) -> Any:
+        manager = our_tasks(metadata)
+        return lm_eval.simple_evaluate(
+            model=model, tasks=tasks, task_manager=manager, bootstrap_iters=0, **options
+        )
 
     leave_the_machine_unasked()
-    tracker = EvaluationTracker(output_path=str(folder / name))
-    results = lm_eval.simple_evaluate(
-        model=model, tasks=tasks, task_manager=our_tasks(metadata), bootstrap_iters=0,
-        evaluation_tracker=tracker,
-    )  # fmt: skip
-    saved(folder / name, results, evaluation_tracker=tracker)
-    _forget_time_and_place(folder, tracker.date_id)
+    evaluated(run, folder / name, tasks)
+    _forget_time_and_place(folder, folder / name)
 
 
-def _forget_time_and_place(folder: Path, stamp: str) -> None:
+def _forget_time_and_place(folder: Path, out: Path) -> None:
     """Leave nothing in a run that the next one has not: times, folders, ports, versions, codes."""
     from builders import STAMP
 
-    for path in folder.rglob(f"*{stamp}*"):
+    for path in (path for path in out.rglob("*_20*.json*") if STAMP not in path.name):
+        stamp = path.stem[-len(STAMP) :]
         text = path.read_text(encoding="utf-8").replace(str(folder), "")
         text = re.sub(r"(?<=VERDICT )[a-z]{6}", "abcdef", text)
         text = re.sub(r"(?<=127\.0\.0\.1:)\d+", "1", text)

@@ -119,20 +119,9 @@ def test_annotate_says_what_it_needs(outs, tmp_path, capsys):
     assert "Traceback" not in said and "no samples of correctness" in said
 
 
-def test_submit(outs, tmp_path, capsys):
-    words = [
-        "submit",
-        "hf",
-        str(outs / "one"),
-        "--model-id",
-        "me/toy",
-        "--to",
-        str(tmp_path / "s"),
-        "--force",
-    ]  # the bundled sample is no dataset of the Hub
-    status = main(words)
-    printed = capsys.readouterr()
-    assert status == 0, printed.err
+def test_submit(outs, tmp_path):
+    # The bundled sample is no dataset of the Hub.
+    xling("submit", "hf", outs / "one", "--model-id", "me/toy", "--to", tmp_path / "s", "--force")
     card = (tmp_path / "s" / "README.md").read_text("utf-8")
     assert "Politeness of toys" in card and "says_please" in card
 

@@ -20,19 +20,23 @@ def test_endpoints_are_metrics_that_compare_across_languages():
             assert 0 < endpoint.margin < 1
 
 
-def test_the_endpoint_is_at_the_temperature_that_the_criterion_names():
-    names = [f"{name}_t{tau}" for tau in ("0.25", "1.0", "0.0") for name in ("macro_f1", "acc")]
-    assert list(CRITERIA["verifiability"].endpoints_among(names)) == ["macro_f1_t0.0"]
-    names = [f"{n}_t{tau}" for tau in ("0.0", "0.5") for n in ("sim_sent", "sim_sent_src", "acc")]
-    assert list(CRITERIA["consistency"].endpoints_among(names)) == ["sim_sent_t0.5"]
-    # One temperature is the lowest and the highest.
-    assert list(CRITERIA["consistency"].endpoints_among(["sim_1gram_t0.7"]))
-
-
-def test_means_over_languages_are_no_endpoints():
-    names = [f"information_f1{x}" for x in ("", "_es", "_hi", "_script_latin", "_family_romance")]
-    endpoints = CRITERIA["information"].endpoints_among(names)
-    assert list(endpoints) == ["information_f1_es", "information_f1_hi"]
+@pytest.mark.parametrize(
+    ("criterion", "starts", "ends", "endpoints"),
+    [
+        ("verifiability", ("macro_f1", "acc"), ("_t0.25", "_t1.0", "_t0.0"), ["macro_f1_t0.0"]),
+        ("consistency", ("sim_sent", "sim_sent_src", "acc"), ("_t0.0", "_t0.5"), ["sim_sent_t0.5"]),
+        # One temperature is the lowest and the highest.
+        ("consistency", ("sim_1gram",), ("_t0.7",), ["sim_1gram_t0.7"]),
+        # Means over languages are none.
+        ("information", ("information_f1",), ("", "_es", "_hi", "_script_latin", "_family_romance"),
+         ["information_f1_es", "information_f1_hi"]),
+    ],
+)  # fmt: skip
+def test_the_endpoint_is_at_the_temperature_that_the_criterion_names(
+    criterion, starts, ends, endpoints
+):
+    names = [start + end for end in ends for start in starts]
+    assert list(CRITERIA[criterion].endpoints_among(names)) == endpoints
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -78,30 +82,32 @@ def test_names_of_version_0_1_0(name, place):
 
 def test_every_metric_of_a_run_is_in_the_table(run):
     """Directions, and what each task records, on real runs of the bundled data."""
-    tasks = {
-        "xlinghealth_correctness_demo_hi": ("correctness", "demo", "hi"),
-        "xlinghealth_consistency_demo_hi": ("consistency", "demo", "hi"),
-        "xlinghealth_verifiability_demo_hi": ("verifiability", "demo", "hi"),
-        "xlinghealth_verifiability_ll_demo_hi": ("verifiability_ll", "demo", "hi"),
-        "mmedbench_mcqa_demo_ja": ("mmedbench_mcqa", "demo", "ja"),
-        "mmedbench_mcqa_ll_demo_ja": ("mmedbench_mcqa_ll", "demo", "ja"),
-        "mmedbench_rationale_ft_demo_ja": ("mmedbench_rationale_ft", "demo", "ja"),
-        "xlinghealth_information_demo": ("information", "demo", ""),
-        "xling_empathy": ("empathy", "xling", ""),
-    }
+    places = [
+        ("correctness", "demo", "hi"), ("consistency", "demo", "hi"), ("verifiability", "demo", "hi"),
+        ("verifiability_ll", "demo", "hi"), ("information", "demo", ""), ("empathy", "xling", ""),
+        ("mmedbench_mcqa", "demo", "ja"), ("mmedbench_mcqa_ll", "demo", "ja"),
+        ("mmedbench_rationale_ft", "demo", "ja"),
+    ]  # fmt: skip
     metadata = {"source_encoder": False, "encoder": False, "topic_seeds": 2, "k": 2}
+    tasks = {name_of(*place): Place(*place) for place in places}
     results = run(list(tasks), limit=2, metadata=metadata)
     for task, expected in tasks.items():
         recorded = results["configs"][task]["metadata"]["xling"]["about"]
         place = place_of(task, recorded)
-        assert place == Place(*expected) and place == place_of(task)
-        several = CRITERIA[place.criterion].several_languages
-        assert recorded["languages"] == (
-            [*recorded["languages"]] if several else [expected[2]]
-        ) and set(recorded["languages"]) <= set(KNOWN)
+        assert place == expected == place_of(task)
+        if not CRITERIA[place.criterion].several_languages:
+            assert recorded["languages"] == [expected.language]
+        assert set(recorded["languages"]) <= set(KNOWN)
         for name, better in results["higher_is_better"][task].items():
             record = CRITERIA[place.criterion].metrics[panel_of(place, name)[0].metric]
             assert record.higher_is_better is better, name
+
+
+def name_of(criterion, dataset, language):
+    if dataset == "xling":
+        return f"xling_{criterion}"
+    start = "" if criterion.startswith("mmedbench") else "xlinghealth_"
+    return f"{start}{criterion}_{dataset}_{language}".rstrip("_")
 
 
 def test_a_criterion_and_the_way_of_asking():

@@ -104,17 +104,20 @@ def test_any_values_of_a_form_give_the_tasks_score(name):
 
 
 def test_by_hand():
-    assert MEAN([0.5, None, 1.0]) == 0.75 and MEAN([None]) is None and MEAN([]) is None
-    assert CLIPPED_MEAN([-0.5, 0.2, None]) == 0.0 and CLIPPED_MEAN([3.0]) == 1.0
-    assert RATIO([[1, 2], None, [0, 0], [3, 4]]) == pytest.approx(4 / 6)
     # Two of three scored; the mean of precision is of one, that of recall of two.
     pairs = [{"precision": 1.0, "recall": 0.5}, None, {"precision": None, "recall": 0.0}]
-    assert HARMONIC(pairs) == pytest.approx(2 * 1.0 * 0.25 / 1.25)
-    # Seeds' means over two questions are 0.2 and 0.4, 0.1 from their mean: sqrt(0.02).
-    assert SPREAD([[0.1, 0.5], [0.3, 0.3], None]) == pytest.approx(math.sqrt(0.02))
     over = mean_over(["es", "hi"])
-    assert over([{"es": 1.0, "hi": 0.0}, {"es": None, "hi": 1.0}]) == pytest.approx(0.75)
-    assert over([{"es": 1.0, "hi": None}]) is None
+    for made, values, wanted in (
+        (MEAN, [0.5, None, 1.0], 0.75), (MEAN, [None], None), (MEAN, [], None),
+        (CLIPPED_MEAN, [-0.5, 0.2, None], 0.0), (CLIPPED_MEAN, [3.0], 1.0),
+        (RATIO, [[1, 2], None, [0, 0], [3, 4]], 4 / 6),
+        (HARMONIC, pairs, 2 * 1.0 * 0.25 / 1.25),
+        # Seeds' means over two questions are 0.2 and 0.4, 0.1 from their mean: sqrt(0.02).
+        (SPREAD, [[0.1, 0.5], [0.3, 0.3], None], math.sqrt(0.02)),
+        (over, [{"es": 1.0, "hi": 0.0}, {"es": None, "hi": 1.0}], 0.75),
+        (over, [{"es": 1.0, "hi": None}], None),
+    ):  # fmt: skip
+        assert made(values) == (wanted if wanted is None else pytest.approx(wanted))
 
 
 def test_verdicts_and_chances_are_scored_alike():

@@ -108,16 +108,6 @@ def test_the_worst_service_has_a_verdict(tmp_path, share):
     assert found["hi", "contradictory"].verdict == "about_the_same"
 
 
-def test_a_model_that_answers_in_english_is_told_so(tmp_path, capsys):
-    tasks = {C + code: judged({0, 1}, 100, inside=0.0) for code in ("es", "zh", "hi")}
-    out = written(tmp_path, write_run(tmp_path / "m", harmful(100, en=2) | tasks))
-    assert len(content_of(out)["conclusions"]) == 9
-    said = "100 of 100 questions got no usable answer in Spanish (100 in another language), 0 in"
-    for text in (capsys.readouterr().out, text_of(out), text_of(out, "report.html")):
-        assert said in text
-    assert "Spanish, Chinese and Hindi are mostly not answered in the user" in text
-
-
 def test_who_is_declined_in_words_is_not_served(tmp_path):
     """8% of Chinese, nothing of English: the judge's labels alone would not tell."""
     n = 246

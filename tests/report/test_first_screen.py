@@ -40,6 +40,11 @@ def correctness(n=100, dataset="liveqa", **hits):
     }
 
 
+def in_english(*codes, inside=0.0):
+    """Tasks by language whose answers are in English."""
+    return {C.format("liveqa") + c: judged(range(2), 100, inside=inside) for c in codes}
+
+
 def thirty(seed=0, n=150):
     """Empathy in 30 languages, the languages' names in five scripts."""
     rng = np.random.default_rng(seed)
@@ -47,20 +52,16 @@ def thirty(seed=0, n=150):
     level = {code: rng.uniform(0.4, 0.95) for code in codes}
     rows = []
     for i in range(n):
-        row = {
-            "doc": {"question_id": f"q{i}", "text": dict.fromkeys(LANGUAGES, f"x{i}")},
-            "resps": [],
-        }
+        doc = {"question_id": f"q{i}", "text": dict.fromkeys(LANGUAGES, f"x{i}")}
+        row = {"doc": doc, "resps": []}
         for code in codes:
             row |= {f"empathy_{code}": float(rng.random() < level[code])}
             row |= {f"langid_match_{code}": 1.0, f"empty_rate_{code}": 0.0}
         rows.append(row | {"langid_match_en": 1.0})
     names = [name for name in rows[0] if name not in ("doc", "resps")]
     scores = {name: float(np.mean([row[name] for row in rows])) for name in names}
-    record = {
-        **PLAIN,
-        "data": {"dataset": "prompts", "languages": list(LANGUAGES), "questions": n},
-    }
+    data = {"dataset": "prompts", "languages": list(LANGUAGES), "questions": n}
+    record = {**PLAIN, "data": data}
     better = {name: not name.startswith("empty") for name in names}
     return {"xling_empathy": task_of(scores, rows, record=record, better=better)}
 
@@ -73,15 +74,12 @@ def written(tmp_path_factory):
     def write(runs, *words):
         key = json.dumps([runs, words])
         if key not in known:
-            known[key] = make(runs, words)
+            folder = tmp_path_factory.mktemp("report")
+            named = [f"{name}={write_run(folder / name, tasks)}" for name, tasks in runs.items()]
+            more = ["--n-resamples", "1000", "--samples", "0", *words]
+            assert main(["report", *named, "--to", str(folder / "to"), *more]) == 0
+            known[key] = folder / "to"
         return known[key]
-
-    def make(runs, words):
-        folder = tmp_path_factory.mktemp("report")
-        named = [f"{name}={write_run(folder / name, tasks)}" for name, tasks in runs.items()]
-        more = ["--n-resamples", "1000", "--samples", "0", *words]
-        assert main(["report", *named, "--to", str(folder / "to"), *more]) == 0
-        return folder / "to"
 
     return write
 
@@ -97,57 +95,44 @@ def first(opened):
     return " ".join(opened.page.locator("header, #answer").all_inner_texts())
 
 
+def lines_of(opened):
+    return opened.page.locator("#answer .line").all_inner_texts()
+
+
 FOUR = correctness(en=11, es=19, zh=12, hi=45)
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE])
 def test_one_model_has_answer_sentences_picture_and_flags(written, looked, size):
     opened = looked(written({"m": FOUR}), size)
-    lines = opened.page.locator("#answer .line").all_inner_texts()
-    assert (
-        "Hindi is served worse than English; for Spanish and Chinese it cannot be told."
-        in first(opened)
+    said = "Hindi is served worse than English; for Spanish and Chinese it cannot be told."
+    assert said in first(opened)
+    hindi, spanish, chinese = (line.strip() for line in lines_of(opened))
+    assert hindi.startswith(
+        "Hindi: worse than English. Harmful answers, by this judge: 45 of 100 in Hindi, 11 of"
     )
-    assert (
-        lines[0]
-        .strip()
-        .startswith(
-            "Hindi: worse than English. Harmful answers, by this judge: 45 of 100 in Hindi, 11 of"
-        )
-    )
-    assert ("would explain all of it." in lines[0]) == (size == WIDE)  # A phone has it below.
-    assert "Other measures: 1 worse than English, 1 about the same as English." in lines[0]
-    assert (
-        lines[1]
-        .strip()
-        .startswith(
-            "Spanish: cannot tell. Harmful answers, by this judge: 19 of 100 in Spanish, 11 of 100 in English"
-        )
+    assert ("would explain all of it." in hindi) == (size == WIDE)  # A phone has it below.
+    assert "Other measures: 1 worse than English, 1 about the same as English." in hindi
+    assert spanish.startswith(
+        "Spanish: cannot tell. Harmful answers, by this judge: 19 of 100 in Spanish, 11 of 100 in English"
     )
     if size == WIDE:
-        assert re.search(r"With 100 questions, a difference smaller than [\d.]+ per 100", lines[1])
-        assert "Next: ask more questions: about" in lines[1]
-    assert "Chinese: cannot tell. Harmful answers, by this judge: 12 of 100" in lines[2]
-    for part in (
-        "h1",
-        "#answer .short",
-        "#answer .line",
-        "#answer figure svg.chart",
-        "#answer .flags li",
-    ):
+        assert re.search(r"With 100 questions, a difference smaller than [\d.]+ per 100", spanish)
+        assert "Next: ask more questions: about" in spanish
+    assert "Chinese: cannot tell. Harmful answers, by this judge: 12 of 100" in chinese
+    answer = [f"#answer {part}" for part in (".short", ".line", "figure svg.chart", ".flags li")]
+    for part in ("h1", *answer):
         assert opened.on_first_screen(part), part
     assert not JARGON.search(first(opened)) and opened.fits() and opened.well()
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE])
 def test_who_is_not_answered_in_the_users_language_is_told_first(written, looked, size):
-    tasks = {C.format("liveqa") + "en": judged(range(2), 100)}
-    tasks |= {C.format("liveqa") + c: judged(range(2), 100, inside=0.0) for c in ("es", "zh", "hi")}
+    tasks = in_english("en", inside=1.0) | in_english("es", "zh", "hi")
     opened = looked(written({"m": tasks}), size)
-    assert "Spanish, Chinese and Hindi are mostly not answered in the user's language." in first(
-        opened
-    )
-    lines = opened.page.locator("#answer .line").all_inner_texts()
+    said = "Spanish, Chinese and Hindi are mostly not answered in the user's language."
+    assert said in first(opened)
+    lines = lines_of(opened)
     assert len(lines) == 3 and all("100 of 100 questions got no usable answer" in x for x in lines)
     assert opened.on_first_screen("#answer .line, #answer .flags li") and opened.fits()
 
@@ -187,11 +172,10 @@ def test_three_models_and_three_datasets(written, looked, size):
 
 
 def test_without_a_judge_and_without_english(written, looked):
-    unjudged = {C.format("liveqa") + c: task_of(
-        {"langid_match": 1.0, "empty_rate": 0.0},
-        [{"doc": {"question_id": str(i)}, "resps": [["x"]], "langid_match": 1.0, "empty_rate": 0.0} for i in range(30)],
-        record=PLAIN, better={"langid_match": True},
-    ) for c in ("en", "es", "zh", "hi")}  # fmt: skip
+    inside = {"langid_match": 1.0, "empty_rate": 0.0}
+    rows = [{"doc": {"question_id": str(i)}, "resps": [["x"]], **inside} for i in range(30)]
+    task = task_of(inside, rows, record=PLAIN, better={"langid_match": True})
+    unjudged = {C.format("liveqa") + code: task for code in ("en", "es", "zh", "hi")}
     opened = looked(written({"m": unjudged}), PHONE)
     assert "No judge was set: whether answers are right was not measured" in first(opened)
     assert opened.on_first_screen(".flags a")
@@ -204,24 +188,18 @@ def test_without_a_judge_and_without_english(written, looked):
 
 def test_for_one_language_nothing_of_others_is_left_and_no_number_changes(written, looked):
     every, spanish = written({"m": FOUR}), written({"m": FOUR}, "--for", "es")
-    contents = [
-        json.loads((x / "report.json").read_text(encoding="utf-8")) for x in (every, spanish)
-    ]
+    contents = [json.loads((x / "report.json").read_text("utf-8")) for x in (every, spanish)]
     assert contents[0]["conclusions"] == contents[1]["conclusions"]
     for name in ("report.html", "report.md"):
         text = (spanish / name).read_text(encoding="utf-8")
-        body = text.partition("<body>")[2] or text
-        assert "Spanish" in body and not re.search(
-            r"Hindi|Chinese|\bzh\b|\bhi\b", body.partition("Sources")[0]
-        ), name
+        body = (text.partition("<body>")[2] or text).partition("Sources")[0]
+        assert "Spanish" in body and not re.search(r"Hindi|Chinese|\bzh\b|\bhi\b", body), name
     line = (
         "Spanish: cannot tell. Harmful answers, by this judge: 19 of 100 in Spanish, 11 of 100 in"
     )
     assert all(line in (x / "report.md").read_text(encoding="utf-8") for x in (every, spanish))
     opened = looked(spanish, PHONE)
-    assert opened.page.locator("#answer .line").count() == 1 and "Spanish beside English." in first(
-        opened
-    )
+    assert len(lines_of(opened)) == 1 and "Spanish beside English." in first(opened)
 
 
 def test_for_unknown_languages_says_which_there_are(tmp_path, capsys):
@@ -239,21 +217,16 @@ def test_for_unknown_languages_says_which_there_are(tmp_path, capsys):
 
 
 def test_notes_stand_once_and_tables_below_are_folded(written, looked):
-    tasks = correctness(en=11, es=19, zh=12, hi=45) | {
-        V.format("liveqa") + code: told(wrong, 100)
-        for code, wrong in (("en", 5), ("es", 6), ("zh", 7), ("hi", 30))
-    }
+    tasks = correctness(en=11, es=19, zh=12, hi=45)
+    for code, wrong in (("en", 5), ("es", 6), ("zh", 7), ("hi", 30)):
+        tasks[V.format("liveqa") + code] = told(wrong, 100)
     for task in tasks.values():
         task["count"]["original"] = 246
     folder = written({"m": tasks})
     opened = looked(folder, WIDE)
     limited = "m ran only a part of the questions (--limit or --samples)"
-    html = (folder / "report.html").read_text(encoding="utf-8")
-    assert (
-        html.count(limited)
-        == (folder / "report.md").read_text(encoding="utf-8").count(limited)
-        == 1
-    )
+    html, markdown = ((folder / f"report.{end}").read_text("utf-8") for end in ("html", "md"))
+    assert html.count(limited) == markdown.count(limited) == 1
     assert f"Correctness and Verifiability, LiveQA: {limited}" in html
     opened.unfold()
     notes = opened.page.locator(".notes li").all_inner_texts()
@@ -267,9 +240,8 @@ def three_models():
     return {name: correctness(60, en=3 + k, es=9, hi=40) for k, name in enumerate("abc")}
 
 
-SERVED_IN_ENGLISH = FOUR | {C.format("liveqa") + "hi": judged(range(2), 100, inside=0.01)}
 PAGES = {
-    "one and two": ({"one": FOUR, "two": SERVED_IN_ENGLISH}, ()),
+    "one and two": ({"one": FOUR, "two": FOUR | in_english("hi", inside=0.01)}, ()),
     "three models": (three_models(), ()),
     "thirty languages": ({"m": thirty(n=40)}, ()),
     "one language": ({"m": FOUR}, ("--for", "hi")),
@@ -302,16 +274,14 @@ def test_axe_finds_nothing_folded_or_unfolded(written, looked, tmp_path, name):
 
 
 def test_keyboard_alone_reaches_everything(written, looked):
-    opened = looked(written({"m": FOUR}), PHONE)
-    opened.page.keyboard.press("Tab")
-    assert opened.page.evaluate("document.activeElement.textContent") == "Skip to the content"
-    seen = set()
-    for _ in range(60):
-        opened.page.keyboard.press("Tab")
-        seen.add(opened.page.evaluate("document.activeElement.tagName"))
-        if opened.page.evaluate("document.activeElement.tagName === 'SUMMARY'"):
-            before = opened.page.evaluate("document.activeElement.parentElement.open")
-            opened.page.keyboard.press("Enter")
-            assert opened.page.evaluate("document.activeElement.parentElement.open") != before
-            break
-    assert seen >= {"A", "SUMMARY"}
+    page = looked(written({"m": FOUR}), PHONE).page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    seen = []
+    while len(seen) < 60 and "SUMMARY" not in seen:
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate("document.activeElement.tagName"))
+    assert {*seen} >= {"A", "SUMMARY"}
+    before = page.evaluate("document.activeElement.parentElement.open")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.parentElement.open") != before

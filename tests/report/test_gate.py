@@ -48,10 +48,12 @@ def by_language(content):
     return {row["language"]: row["outcome"] for row in content["checked"]}
 
 
-def policy(folder, text):
+def policy(folder, *rules):
+    """The words that name a policy of these rules."""
     path = folder / "policy.yaml"
-    path.write_text(text, encoding="utf-8")
-    return path
+    text = "".join(f"- {{{rule}}}\n" for rule in rules)
+    path.write_text(f"rules:\n{text}", encoding="utf-8")
+    return "--policy", path
 
 
 def test_a_copy_may_go_and_a_lost_language_may_not(made, capsys):
@@ -77,25 +79,22 @@ def test_too_few_questions_decide_nothing_and_it_says_how_many_would(made, capsy
     for row in content["checked"]:
         # 72 are the least that rule out a rare breakdown of 5 in 100.
         assert row["n"] == 30 and row["more"] >= 42 and "more questions" in row["next"]
-    wide = policy(made, "rules:\n- {against: english, margin: 0.3}\n")
-    assert gate(capsys, made / "few", "--policy", wide)[0] == GO
+    wide = policy(made, "against: english, margin: 0.3")
+    assert gate(capsys, made / "few", *wide)[0] == GO
 
 
 def test_only_what_the_policy_names_counts(made, capsys):
-    only = policy(made, "rules:\n- {against: english, endpoints: acc, languages: [zu]}\n")
-    status, content = gate(capsys, made / "b", "--policy", only)
+    only = policy(made, "against: english, endpoints: acc, languages: [zu]")
+    status, content = gate(capsys, made / "b", *only)
     assert status == GO and by_language(content) == {"zu": "GO"}
-    both = policy(
-        made,
-        "rules:\n- {against: A, languages: [zu]}\n- {against: english, languages: [ts, zu]}\n",
-    )
-    status, content = gate(capsys, made / "a", made / "b", "--policy", both)
+    both = policy(made, "against: A, languages: [zu]", "against: english, languages: [ts, zu]")
+    status, content = gate(capsys, made / "a", made / "b", *both)
     assert status == NO_GO and [row["rule"] for row in content["checked"]] == [1, 2, 2]
 
 
 def test_what_was_not_measured_is_never_go(made, capsys):
-    text = "rules:\n- {against: english, endpoints: [acc, harm], languages: [zu, hi]}\n"
-    status, content = gate(capsys, made / "a", "--policy", policy(made, text))
+    rule = "against: english, endpoints: [acc, harm], languages: [zu, hi]"
+    status, content = gate(capsys, made / "a", *policy(made, rule))
     assert status == INCONCLUSIVE
     lacking = {row["why"].split(";")[0] for row in content["checked"] if not row["verdict"]}
     assert lacking == {f"no {x} in the results in {y!r}"
@@ -122,32 +121,31 @@ def test_what_was_not_measured_is_never_go(made, capsys):
 
 def judged(folder, harmful, n=1134):
     """Correctness with so many harmful answers in English and in Spanish."""
+    record = {"version": "0.1.0", "settings": {}, "signatures": {"contradictory": "c"},
+              "data": {"sha256": "ab"}}  # fmt: skip
     tasks = {}
     for code, hits in harmful.items():
-        values = [1.0] * hits + [0.0] * (n - hits)
         rows = [
-            {"doc_id": i, "doc": {"question_id": f"q{i}", "question": f"{i}?"}, "contradictory": v}
-            for i, v in enumerate(values)
-        ]
+            {"doc_id": i, "doc": {"question_id": f"q{i}", "question": f"{i}?"}, "contradictory": float(i < hits)}
+            for i in range(n)
+        ]  # fmt: skip
         tasks[f"xlinghealth_correctness_demo_{code}"] = task_of(
-            {"contradictory": hits / n}, rows, better={"contradictory": False},
-            record={"version": "0.1.0", "settings": {}, "signatures": {"contradictory": "c"},
-                    "data": {"sha256": "ab"}},
-        )  # fmt: skip
+            {"contradictory": hits / n}, rows, better={"contradictory": False}, record=record
+        )
     return write_run(folder, tasks, config={"model_args": {"pretrained": f"me/{folder.name}"}})
 
 
 def test_harm_within_the_margin_is_allowed_only_where_the_policy_says_so(tmp_path, capsys):
     out = judged(tmp_path / "out", {"en": 2, "es": 16})
     for allow, wanted in (("margin", "GO"), ("nothing", "NO-GO")):
-        text = f"rules:\n- {{against: english, endpoints: harm, allow: {allow}, margin: 0.03}}\n"
-        status, content = gate(capsys, out, "--policy", policy(tmp_path, text))
+        rule = f"against: english, endpoints: harm, allow: {allow}, margin: 0.03"
+        status, content = gate(capsys, out, *policy(tmp_path, rule))
         [row] = content["checked"]
         assert row["verdict"] == "worse" and row["outcome"] == content["outcome"] == wanted
         assert status == {"GO": GO, "NO-GO": NO_GO}[wanted]
     # Without a margin of its own the endpoint's counts: 0.02 of harm.
-    text = "rules:\n- {against: english, endpoints: contradictory}\n"
-    assert gate(capsys, out, "--policy", policy(tmp_path, text))[1]["checked"][0]["margin"] == 0.02
+    own = policy(tmp_path, "against: english, endpoints: contradictory")
+    assert gate(capsys, out, *own)[1]["checked"][0]["margin"] == 0.02
 
 
 @pytest.mark.parametrize(("text", "said"), [
@@ -175,7 +173,9 @@ def test_a_wrong_policy_is_an_error_that_names_file_key_and_what_may_stand(
     text, said, tmp_path, capsys
 ):
     out = judged(tmp_path / "out", {"en": 2, "es": 2}, n=80)
-    assert main(["gate", str(out), "--policy", str(policy(tmp_path, text))]) == ERROR
+    path = tmp_path / "policy.yaml"
+    path.write_text(text, encoding="utf-8")
+    assert main(["gate", str(out), "--policy", str(path)]) == ERROR
     error = capsys.readouterr().err
     assert said in error and "policy.yaml" in error and error.count("\n") == 1
 
@@ -194,9 +194,8 @@ def test_what_is_no_comparison_is_an_error(made, tmp_path, capsys):
 
 
 def test_a_policy_may_name_every_endpoint_and_what_it_stands_for():
-    assert {"harm", "served", "help", "quality", "acc", "macro_f1", "sim_sent"} <= {
-        *endpoint_names()
-    }
+    names = {"harm", "served", "help", "quality", "acc", "macro_f1", "sim_sent"}
+    assert names <= {*endpoint_names()}
 
 
 def test_the_command_ends_with_the_status(made, capsys, monkeypatch):
@@ -221,14 +220,14 @@ def test_so_many_more_decide_whatever_was_not_read(tmp_path, capsys):
             tasks[boards.C + code] = made
         return write_run(tmp_path / name, tasks)
 
-    text = policy(tmp_path, "rules:\n- {against: english, endpoints: harm}\n")
+    rule = policy(tmp_path, "against: english, endpoints: harm")
     for name, harmful, silent in (("out", (9, 12), (0, 30)), ("worse", (9, 15), (0, 60))):
         out = run_of(name, 1, harmful, silent)
-        [row] = gate(capsys, out, "--policy", text)[1]["checked"]
+        [row] = gate(capsys, out, *rule)[1]["checked"]
         assert row["outcome"] == "INCONCLUSIVE" and row["more"]
         wide = run_of(f"{name} more", 1 + row["more"] / row["n"], harmful, silent)
-        assert gate(capsys, wide, "--policy", text)[0] != INCONCLUSIVE
-    [row] = gate(capsys, run_of("lost", 1, (9, 9), (0, 150)), "--policy", text)[1]["checked"]
+        assert gate(capsys, wide, *rule)[0] != INCONCLUSIVE
+    [row] = gate(capsys, run_of("lost", 1, (9, 9), (0, 150)), *rule)[1]["checked"]
     assert row["more"] is None and "take another judge" in row["next"]
 
 
@@ -243,10 +242,8 @@ def test_what_is_better_in_an_exam_of_its_own_is_told_so(tmp_path, capsys):
         )  # fmt: skip
     status, content = gate(capsys, write_run(tmp_path / "out", tasks))
     [row] = content["checked"]
-    assert (
-        status == GO
-        and row["why"] == "better, but its exam has other questions, which may be easier"
-    )
+    why = "better, but its exam has other questions, which may be easier"
+    assert (status, row["why"]) == (GO, why)
 
 
 def test_languages_that_are_there_are_named_with_english_beside(tmp_path, capsys):

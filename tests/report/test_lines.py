@@ -19,15 +19,13 @@ def concluded(metric, verdict, *, language="es", estimate=-0.1, n=246, reason=""
     """A conclusion; the estimate has the metric's own sign."""
     up = metric != "contradictory"
     value, english = more.pop("values", (0.5 + estimate, 0.5))
-    none = verdict == "not_comparable"
+    low, high = more.pop("low", estimate - 0.05), more.pop("high", estimate + 0.05)
+    numbers = {"estimate": estimate, "low": low, "high": high, "value": value, "english": english}
+    given = {"model": "m", "dataset": "liveqa", "criterion": CRITERIA.get(metric, "correctness")}
     return Conclusion(
-        model=more.pop("model", "m"), dataset=more.pop("dataset", "liveqa"), language=language,
-        criterion=CRITERIA.get(metric, "correctness"), metric=metric, verdict=verdict,
-        reason=reason, estimate=None if none else estimate,
-        low=None if none else more.pop("low", estimate - 0.05),
-        high=None if none else more.pop("high", estimate + 0.05), p=0.01, n=n, margin=0.05,
-        detectable=0.09, value=None if none else value, english=None if none else english,
-        meaning=MEANINGS.get(metric, "quality"), higher_is_better=up, **more,
+        language=language, metric=metric, verdict=verdict, reason=reason, p=0.01, n=n, margin=0.05,
+        detectable=0.09, meaning=MEANINGS.get(metric, "quality"), higher_is_better=up,
+        **(dict.fromkeys(numbers) if verdict == "not_comparable" else numbers), **given | more,
     )  # fmt: skip
 
 
@@ -60,8 +58,7 @@ def test_of_harm_in_two_datasets_the_worse_one_leads():
 
 def test_worse_in_the_same_questions_leads_before_a_larger_gap_between_two_exams():
     """That a language is served worse is not hidden behind an exam that may only be harder."""
-    exam = concluded("acc", "worse", estimate=-0.4, dataset="mmedbench")
-    exam = replace(exam, criterion="mmedbench_mcqa")
+    exam = concluded("acc", "worse", estimate=-0.4, dataset="mmedbench", criterion="mmedbench_mcqa")
     paired = concluded("macro_f1", "worse", estimate=-0.1)
     for order in ((exam, paired), (paired, exam)):
         (line,) = lines(order, {})
@@ -72,9 +69,7 @@ def test_worse_in_the_same_questions_leads_before_a_larger_gap_between_two_exams
 
 def test_what_is_worse_leads_before_harm_of_which_nothing_is_known():
     line = one(
-        concluded(
-            "contradictory", "cannot_tell", estimate=0.01, reason="246 questions would show 0.09"
-        ),
+        concluded("contradictory", "cannot_tell", estimate=0.01, reason="246 questions would show"),
         concluded("macro_f1", "worse", estimate=-0.1),
         concluded("empathy", "cannot_tell", estimate=-0.6),
     )
@@ -142,11 +137,8 @@ def test_a_group_of_languages_says_what_is_true_of_each():
     """No language's numbers or direction stand for the others, no criterion for another one."""
 
     def group(*items):
-        made = [line for item in items for line in lines([item], {})]
-        return [
-            (sorted(x.split()[0] for x in g.items), g.about.partition("; ")[2])
-            for g in grouped(made)
-        ]
+        made = grouped([line for item in items for line in lines([item], {})])
+        return [(sorted(x.split()[0] for x in g.items), g.about.partition("; ")[2]) for g in made]
 
     leans = [
         concluded("contradictory", "cannot_tell", language=code, estimate=gap, reason=LEANS)
@@ -161,7 +153,7 @@ def test_a_group_of_languages_says_what_is_true_of_each():
     ]  # fmt: skip
     ((named, why),) = group(*lost)
     assert "16" not in why and "Spanish" not in why and "what was not read" in why
-    other = replace(concluded("served", "worse", language="hi"), criterion="verifiability")
+    other = concluded("served", "worse", language="hi", criterion="verifiability")
     assert len(group(concluded("served", "worse"), other)) == 2
 
 
@@ -201,14 +193,13 @@ def test_what_unread_replies_would_do_to_a_verdict():
 
 
 def test_small_runs_are_counted_and_large_ones_are_of_100():
-    small = concluded("contradictory", "worse", n=24, estimate=0.125, values=(0.25, 0.125))
-    assert one(small).evidence == (
-        "Harmful answers: 6 of 24 in Spanish, 3 of 24 in English (12 more per 100; 8 to 18)."
-    )
-    close = concluded("contradictory", "about_the_same", estimate=0.001, values=(0.101, 0.1))
-    assert one(close).evidence.startswith("Harmful answers: 10.1 of 100 in Spanish, 10.0 in")
-    even = concluded("contradictory", "about_the_same", estimate=0.01, values=(0.12, 0.11))
-    assert one(even).evidence.startswith("Harmful answers: 12 of 100 in Spanish, 11 in")
+    for n, estimate, values, said in (
+        (24, 0.125, (0.25, 0.125), "6 of 24 in Spanish, 3 of 24 in English (12 more per 100; 8 to 18)."),
+        (246, 0.001, (0.101, 0.1), "10.1 of 100 in Spanish, 10.0 in"),
+        (246, 0.01, (0.12, 0.11), "12 of 100 in Spanish, 11 in"),
+    ):  # fmt: skip
+        told = one(concluded("contradictory", "worse", n=n, estimate=estimate, values=values))
+        assert told.evidence.startswith(f"Harmful answers: {said}")
     large = concluded("contradictory", "worse", n=1134)
     assert one(large).evidence.endswith("1,134 questions).")
 
@@ -216,10 +207,8 @@ def test_small_runs_are_counted_and_large_ones_are_of_100():
 def test_why_it_cannot_be_told_and_what_to_do():
     few = concluded("contradictory", "cannot_tell", estimate=0.05, low=-0.02, high=0.12,
                     reason=TOO_FEW, next="ask more questions")  # fmt: skip
-    assert (
-        one(few).why
-        == "With 246 questions, a difference smaller than 9 per 100 would often go unnoticed."
-    )
+    said = "With 246 questions, a difference smaller than 9 per 100 would often go unnoticed."
+    assert one(few).why == said
     assert one(few).text.endswith("Next: ask more questions.")
     leaning = concluded("contradictory", "cannot_tell", estimate=0.1, reason=LEANS)
     assert one(leaning).why == (
@@ -260,13 +249,12 @@ def test_one_answer_per_model(verdicts, said):
 
 
 def test_an_answer_says_where_other_endpoints_leave_it_open():
+    verdicts = {"es": ("about_the_same", "cannot_tell"), "zh": ("better", "about_the_same"),
+                "hi": ("worse", "cannot_tell")}  # fmt: skip
     own = [
-        concluded("contradictory", "about_the_same", language="es"),
-        concluded("helped", "cannot_tell", language="es"),
-        concluded("contradictory", "better", language="zh"),
-        concluded("helped", "about_the_same", language="zh"),
-        concluded("contradictory", "worse", language="hi"),
-        concluded("helped", "cannot_tell", language="hi"),
+        concluded(metric, verdict, language=code)
+        for code, both in verdicts.items()
+        for metric, verdict in zip(("contradictory", "helped"), both, strict=True)
     ]
     assert answer(lines(own, {})) == (
         "Hindi is served worse than English; Chinese is served better than English; Spanish is about "

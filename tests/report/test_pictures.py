@@ -18,12 +18,21 @@ from xling_tasks.report.pictures.style import LOOKS, css, ink_on, map_color, ser
 from xling_tasks.report.pictures.svg import Scale, clean
 from xling_tasks.report.pictures.words import Facet, Point, number, over_temperature, questions
 
+SVG = "{http://www.w3.org/2000/svg}"
+ACC = Panel("mmedbench_mcqa", "mmedbench", "acc", None)
+CHRF = Panel("correctness", "demo", "chrf", None)
+DOTS = "mmedbench_mcqa_mmedbench_dots_acc"
 HOSTILE = 'a<b>&"c"$\\frac{x}$ </svg><script>alert(1)</script>\x00\n$y$ id="x'
 
 
-def one(made, key):
+def one(made, key=DOTS):
     (picture,) = [picture for picture in pictures(made) if picture.key == key]
     return picture
+
+
+def accuracies(*values, **more):
+    """A report of accuracies: (model, language, value)."""
+    return report([cell(model, ACC, code, value, **more) for model, code, value in values])
 
 
 def body(panel):
@@ -49,6 +58,15 @@ def boxes_of(panel, kind):
     return [node for node in body(panel).iter("rect") if kind in (node.get("class") or "")]
 
 
+def intervals(panel):
+    lines = [node for node in body(panel).iter("line") if node.get("class") == "interval"]
+    return [(per_cent(node, "x1"), per_cent(node, "x2")) for node in lines if node.get("x1")]
+
+
+def languages_in(panel):
+    return [text for text in words(panel) if "(" in text]
+
+
 def test_every_kind_is_valid_and_the_same_every_time():
     made = everything()
     shown = pictures(made)
@@ -72,9 +90,8 @@ def test_pictures_stand_on_a_page_and_by_themselves():
     allowed = {"svg", "g", "path", "rect", "line", "text", "tspan", "title", "style"}
     for picture in pictures(everything((HOSTILE, "k"))):
         page = ET.fromstring(f"<div>{picture.html}</div>")
-        assert len(
-            [n for n in page.iter("svg") if n.get("role") == "img" and n.get("aria-label")]
-        ) == len(picture.drawing.panels)
+        drawn = [n for n in page.iter("svg") if n.get("role") == "img" and n.get("aria-label")]
+        assert len(drawn) == len(picture.drawing.panels)
         alone = ET.fromstring(picture.svg())
         assert alone.get("role") == "img" and alone.get("aria-label") == clean(picture.alt)
         assert float(alone.get("width")) == WIDTH
@@ -82,17 +99,11 @@ def test_pictures_stand_on_a_page_and_by_themselves():
         assert tags <= allowed and "style" not in {node.tag for node in page.iter()}
         for node in [*page.iter(), *alone.iter()]:
             assert not any(name in ("style", "id") or name.startswith("on") for name in node.attrib)
-        assert (
-            "var(" not in picture.svg()
-            and "url(" not in picture.svg()
-            and "<script" not in picture.svg()
-        )
+        assert not re.search(r"var\(|url\(|<script", picture.svg())
 
 
 def test_hostile_names_are_text():
-    acc = Panel("mmedbench_mcqa", "mmedbench", "acc", None)
-    made = report([cell(HOSTILE, acc, "en", 0.5), cell("$x^2$", acc, "en", 0.4)])
-    picture = one(made, "mmedbench_mcqa_mmedbench_dots_acc")
+    picture = one(accuracies((HOSTILE, "en", 0.5), ("$x^2$", "en", 0.4)))
     page = ET.fromstring(f"<div>{picture.html}</div>")
     assert [node.text for node in page.iter("bdi")] == [clean(HOSTILE), "$x^2$"]
     inside = [node.text for node in ET.fromstring(picture.svg()).iter() if node.text]
@@ -101,56 +112,36 @@ def test_hostile_names_are_text():
 
 
 def test_dots_are_the_cells_numbers_and_undefined_is_no_dot():
-    panel = Panel("mmedbench_mcqa", "mmedbench", "acc", None)
-    made = report([
-        cell("m", panel, "en", 0.8), cell("m", panel, "zh", 0.0), cell("m", panel, "ja", None),
-        cell("k", panel, "en", 0.7), cell("k", panel, "zh", None), cell("k", panel, "ja", float("nan")),
-    ])  # fmt: skip
-    picture = one(made, "mmedbench_mcqa_mmedbench_dots_acc")
-    assert (
-        "no value for Japanese (ja)" in picture.title
-        and "No value for Japanese (ja)." in picture.alt
-    )
-    assert "m: worst Chinese (zh) 0.00" in picture.alt and "k: English (en) 0.70" in picture.alt
+    picture = one(accuracies(("m", "en", 0.8), ("m", "zh", 0.0), ("m", "ja", None),
+                             ("k", "en", 0.7), ("k", "zh", None), ("k", "ja", float("nan"))))  # fmt: skip
+    assert "no value for Japanese (ja)" in picture.title
+    for said in (
+        "No value for Japanese (ja).",
+        "m: worst Chinese (zh) 0.00",
+        "k: English (en) 0.70",
+    ):
+        assert said in picture.alt
     (drawn,) = picture.drawing.panels
     # Intervals are 0.05 to either side: from -0.05 to 0.85, with 4% room -0.086 to 0.886.
-    assert [x for x, _ in marks(drawn)] == pytest.approx(
-        [0.886 / 0.972, 0.786 / 0.972, 0.086 / 0.972], abs=1e-4
-    )
-    texts = words(drawn)
-    assert texts.count("no value") == 1 and [t for t in texts if re.fullmatch(r"\d\.\d\d", t)] == [
-        "0.80",
-        "0.70",
-        "0.00",
-    ]
-    assert [t for t in texts if "(" in t] == ["English (en)", "Chinese (zh)"]
-    assert drawn.note == "Accuracy (acc), share of questions, 0 to 1; higher is better"
-    intervals = [node for node in body(drawn).iter("line") if node.get("class") == "interval"]
-    ends = [(per_cent(node, "x1"), per_cent(node, "x2")) for node in intervals]
+    places = [0.886 / 0.972, 0.786 / 0.972, 0.086 / 0.972]
+    assert [x for x, _ in marks(drawn)] == pytest.approx(places, abs=1e-4)
+    ends = intervals(drawn)
     assert ends[0] == pytest.approx((0.836 / 0.972, 0.936 / 0.972), abs=1e-4) and len(ends) == 3
+    texts = words(drawn)
+    assert [t for t in texts if re.fullmatch(r"\d\.\d\d", t)] == ["0.80", "0.70", "0.00"]
+    assert texts.count("no value") == 1
+    assert languages_in(drawn) == ["English (en)", "Chinese (zh)"]
+    assert drawn.note == "Accuracy (acc), share of questions, 0 to 1; higher is better"
     assert [entry.words for entry in picture.drawing.legend] == ["m", "k"]
-
-
-def test_no_interval_is_drawn_where_there_is_none():
-    panel = Panel("mmedbench_mcqa", "mmedbench", "acc", None)
-    made = report(
-        [cell("m", panel, "en", 0.8, interval=False), cell("m", panel, "zh", 0.6, interval=False)]
-    )
-    picture = one(made, "mmedbench_mcqa_mmedbench_dots_acc")
-    assert "interval" not in picture.title + picture.alt + str(picture.drawing.panels[0].body)
+    none = one(accuracies(("m", "en", 0.8), ("m", "zh", 0.6), interval=False))
+    assert "interval" not in none.title + none.alt + str(none.drawing.panels[0].body)
 
 
 def test_nothing_is_drawn_of_nothing_or_of_one_value_alone():
-    panel = Panel("mmedbench_mcqa", "mmedbench", "acc", None)
     assert pictures(report([])) == [] and summary(report([])) is None
-    assert pictures(report([cell("m", panel, "en", None), cell("m", panel, "zh", None)])) == []
-    assert pictures(report([cell("m", panel, "en", 0.5)])) == []
-    assert pictures(report([cell("m", panel, "en", 0.5), cell("m", panel, "zh", 0.5)])) == []
-    none = [
-        cell("m", p, "en", None)
-        for t in (0.0, 1.0)
-        for p in [Panel("consistency", "demo", "sim_sent", t)]
-    ]
+    for values in ([("en", None), ("zh", None)], [("en", 0.5)], [("en", 0.5), ("zh", 0.5)]):
+        assert pictures(accuracies(*(("m", *own) for own in values))) == []
+    none = [cell("m", Panel("consistency", "demo", "sim_sent", t), "en", None) for t in (0.0, 1.0)]
     assert pictures(report(none)) == []
 
 
@@ -165,21 +156,15 @@ def test_heat_needs_two_temperatures_and_shows_every_number():
     assert shown == ["0.90", "0.80", "0.70", "no value", "0.70", "0.60", "0.70", "0.60", "0.50"]
     fills = [node.get("fill") for node in body(mine).iter("rect")]
     assert fills[0] == map_color(1.0) == "#fee838" and fills[-1] == map_color(0.0) == "#00224e"
-    assert [t for t in words(mine) if t in ("0", "0.5", "1", "temperature")] == [
-        "0",
-        "0.5",
-        "1",
-        "temperature",
-    ]
+    axis = ["0", "0.5", "1", "temperature"]
+    assert [t for t in words(mine) if t in axis] == axis
     (single,) = pictures(report(over_temperatures(temperatures=(0.7,))))
     assert single.key == "verifiability_demo_dots_macro_f1" and "at temperature 0.7" in single.title
 
 
 def test_ink_contrasts_with_every_colour_of_the_map():
     def light(color):
-        parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+        return float([0.2126, 0.7152, 0.0722] @ linear(color))
 
     shine = []
     for step in range(256):
@@ -199,16 +184,12 @@ def test_lines_are_the_cells_numbers():
     # From 0.45 (Hindi at 1, its interval) to 0.85 (Spanish at 0): 8 values, 170 pixels high.
     scale = Scale.over([0.45, 0.85])
     values = [0.8, 0.7, 0.8, 0.7, 0.6, 0.7, 0.6, 0.5]
-    assert [y for _, y in marks(drawn)] == pytest.approx(
-        [170 * (1 - scale.at(v)) for v in values], abs=0.02
-    )
-    lines = [node for node in body(drawn).iter("line") if re.fullmatch(r"l\d", node.get("class"))]
-    assert [node.get("class") for node in lines] == ["l1", "l2", "l2", "l3", "l3"]
-    shapes = {node.get("d") for node in body(drawn).iter("path")}
-    assert (
-        len(shapes) == 3
-        and len([n for n in body(drawn).iter("line") if n.get("class") == "interval"]) == 8
-    )
+    places = [170 * (1 - scale.at(v)) for v in values]
+    assert [y for _, y in marks(drawn)] == pytest.approx(places, abs=0.02)
+    kinds = [node.get("class") for node in body(drawn).iter("line")]
+    own = [kind for kind in kinds if re.fullmatch(r"l\d", kind)]
+    assert own == ["l1", "l2", "l2", "l3", "l3"] and kinds.count("interval") == 8
+    assert len({node.get("d") for node in body(drawn).iter("path")}) == 3
     names = [entry.words for entry in picture.drawing.legend]
     assert names == ["English (en)", "Spanish (es)", "Hindi (hi)"]
 
@@ -221,9 +202,8 @@ def test_gaps_are_the_conclusions():
     assert [x for x, _ in marks(more)] == pytest.approx([scale.at(-30)] * 2, abs=1e-4)
     assert [t for t in words(more) if "vs" in t] == ["20\xa0vs 50"] * 2
     # Lower is better: 0.2 more than English's 0.1 is 20 points worse.
-    assert [x for x, _ in marks(harm)] == pytest.approx(
-        [Scale.over([-30, 5], 0.1).at(-20)] * 2, abs=1e-4
-    )
+    scale = Scale.over([-30, 5], 0.1)
+    assert [x for x, _ in marks(harm)] == pytest.approx([scale.at(-20)] * 2, abs=1e-4)
     assert [t for t in words(harm) if "vs" in t] == ["30\xa0vs 10"] * 2
     assert "left is worse than English" in picture.title and "24 questions" in picture.title
     assert "Worse than English: Spanish (20 vs 50 per 100; 30.0 per 100 worse" in picture.alt
@@ -238,43 +218,35 @@ def test_stacks_sum_to_one_with_the_judges_failures():
         assert per_cent(node) == pytest.approx(sums.get(node.get("y"), 0.0), abs=1e-4)
         sums[node.get("y")] = sums.get(node.get("y"), 0.0) + per_cent(node, "width")
     assert list(sums.values()) == pytest.approx([1.0] * 3, abs=1e-3)
-    assert (
-        "English (en) 38% more comprehensive" in picture.alt and "25% judge failed" in picture.alt
-    )
+    assert "English (en) 38% more comprehensive" in picture.alt
+    assert "25% judge failed" in picture.alt
     assert len({entry.mark for entry in picture.drawing.legend}) == len(picture.drawing.legend) == 6
-
-
-def test_stacks_skip_a_language_with_a_label_missing():
-    made = [c for c in everything(("m",)).cells if c.panel.criterion == "correctness"]
+    # A language with a label missing is skipped.
+    lacking = ("correctness", "es", "neither")
     made = [
-        cell("m", c.panel, "es", None) if (c.language, c.panel.metric) == ("es", "neither") else c
-        for c in made
+        cell("m", c.panel, "es", None)
+        if (c.panel.criterion, c.language, c.panel.metric) == lacking
+        else c
+        for c in everything(("m",)).cells
     ]
     picture = one(report(made), "correctness_demo_labels")
     assert "no value for Spanish (es)" in picture.title
-    assert [t for t in words(picture.drawing.panels[0]) if "(" in t] == [
-        "English (en)",
-        "Hindi (hi)",
-    ]
+    assert languages_in(picture.drawing.panels[0]) == ["English (en)", "Hindi (hi)"]
 
 
 def test_boxes_are_of_the_questions_own_values():
     picture = one(everything(("m",)), "correctness_demo_boxes_chrf")
     (drawn,) = picture.drawing.panels
     scale = Scale.over([10.0, 30.0])
-    first, third = np.percentile([10.0, 20.0, 30.0], [25, 75])
+    ends = np.percentile([10.0, 20.0, 30.0], [5, 25, 75, 95])
+    low, first, third, high = (scale.at(end) for end in ends)
     box = boxes_of(drawn, "edge")[0]
-    assert per_cent(box) == pytest.approx(scale.at(first), abs=1e-4)
-    assert per_cent(box, "width") == pytest.approx(scale.at(third) - scale.at(first), abs=1e-4)
-    low, high = np.percentile([10.0, 20.0, 30.0], [5, 95])
-    line = next(node for node in body(drawn).iter("line") if node.get("class") == "interval")
-    assert (per_cent(line, "x1"), per_cent(line, "x2")) == pytest.approx(
-        (scale.at(low), scale.at(high)), abs=1e-4
+    assert (per_cent(box), per_cent(box, "width")) == pytest.approx(
+        (first, third - first), abs=1e-4
     )
+    assert intervals(drawn)[0] == pytest.approx((low, high), abs=1e-4)
     assert "median 20.0, middle half 15.0 to 25.0" in picture.alt
-    columns = {"chrf": [0.0, 1.0]}
-    chrf = Panel("correctness", "demo", "chrf", None)
-    yes_no = [cell("m", chrf, code, 0.5, columns=columns) for code in ("en", "es")]
+    yes_no = [cell("m", CHRF, code, 0.5, columns={"chrf": [0.0, 1.0]}) for code in ("en", "es")]
     assert not [p for p in pictures(report(yes_no)) if "boxes" in p.key]
 
 
@@ -293,12 +265,10 @@ def test_names_without_a_font_become_numbers_in_png_alone(monkeypatch):
     monkeypatch.setattr(png, "_drawn", lambda char: char not in missing and drawn(char))
     # Hindi has signs that vl-convert sets over each other.
     assert png.numbered(["通义 7B", "Llama", "नमूना"]) == {"通义 7B": "model 1", "नमूना": "model 3"}
-    acc = Panel("mmedbench_mcqa", "mmedbench", "acc", None)
-    made = report([cell("通义 7B", acc, "en", 0.5), cell("Llama", acc, "en", 0.4)])
-    (picture,) = pictures(made)
+    (picture,) = pictures(accuracies(("通义 7B", "en", 0.5), ("Llama", "en", 0.4)))
     assert "通义 7B" in picture.svg() and "通义 7B" in picture.html
     renamed = picture.svg({"通义 7B": "model 1"})
-    texts = [node.text for node in ET.fromstring(renamed).iter("{http://www.w3.org/2000/svg}text")]
+    texts = [node.text for node in ET.fromstring(renamed).iter(f"{SVG}text")]
     assert "model 1" in texts and "通义 7B" not in texts
     heat = one(report(over_temperatures(("通义", "k"))), "verifiability_demo_heat_macro_f1")
     assert ">model 1<" in heat.svg({"通义": "model 1"})
@@ -314,17 +284,13 @@ def test_png_has_two_pixels_for_one_and_knows_its_fonts():
 
 
 def test_a_model_has_one_mark_in_every_picture():
-    acc = Panel("mmedbench_mcqa", "mmedbench", "acc", None)
-    chrf = Panel("correctness", "demo", "chrf", None)
-    cells = [cell("m", acc, "en", 0.5), cell("k", acc, "en", 0.4)]
-    more = [cell("k", chrf, code, 20.0, columns={"chrf": [10.0, 30.0]}) for code in ("en", "es")]
-    made = report([*cells, *more])
-    both = one(made, "mmedbench_mcqa_mmedbench_dots_acc").drawing.panels[0]
+    more = [cell("k", CHRF, code, 20.0, columns={"chrf": [10.0, 30.0]}) for code in ("en", "es")]
+    made = report([cell("m", ACC, "en", 0.5), cell("k", ACC, "en", 0.4), *more])
+    both = one(made).drawing.panels[0]
     assert [node.get("class") for node in body(both).iter("path")] == ["s1 edge", "s2 edge"]
     alone = one(made, "correctness_demo_boxes_chrf")
-    assert [node.get("class") for node in boxes_of(alone.drawing.panels[0], "edge")] == [
-        "s2 edge"
-    ] * 2
+    kinds = [node.get("class") for node in boxes_of(alone.drawing.panels[0], "edge")]
+    assert kinds == ["s2 edge"] * 2
     assert alone.drawing.legend[0].words == "k" and "s2" in alone.drawing.legend[0].mark
 
 
@@ -338,14 +304,10 @@ def test_many_models_and_languages_stay_apart():
 
 
 def test_numbers_and_counts_in_words():
-    assert number(-0.001, 0.5) == "0.00" and number(-0.21, 1) == "−0.21"
-    assert (
-        number(0.004, 0.01) == "0.004"
-        and number(23.45, 23.45) == "23.4"
-        and number(0.0, 0.0) == "0.00"
-    )
-    assert questions([24, 20]) == "20 to 24 questions" and questions([1]) == "1 question"
-    assert questions([]) == "" and questions([1134]) == "1,134 questions"
+    pairs = [(-0.001, 0.5), (-0.21, 1), (0.004, 0.01), (23.45, 23.45), (0.0, 0.0)]
+    assert [number(*pair) for pair in pairs] == ["0.00", "−0.21", "0.004", "23.4", "0.00"]
+    told = [questions(n) for n in ([24, 20], [1], [], [1134])]
+    assert told == ["20 to 24 questions", "1 question", "", "1,134 questions"]
 
 
 def test_a_drawing_of_several_columns_keeps_groups_apart():
@@ -353,10 +315,7 @@ def test_a_drawing_of_several_columns_keeps_groups_apart():
     assert [panel.group for panel in panels] == ["m", "m", "k", "k"]
     drawing = Drawing(panels, columns=2)
     assert str(drawing.html()).count('class="panels many"') == 2
-    texts = [
-        node.text
-        for node in ET.fromstring(drawing.svg("t", "a")).iter("{http://www.w3.org/2000/svg}text")
-    ]
+    texts = [node.text for node in ET.fromstring(drawing.svg("t", "a")).iter(f"{SVG}text")]
     assert texts.count("m") == texts.count("k") == 1
 
 
@@ -420,6 +379,5 @@ def test_what_a_picture_over_temperatures_says_is_true_between_its_ends_too():
     assert said(0.5) == "values from 0.50 to 0.50"  # one temperature tells nothing of a change
     up_and_down = "every language as high at its highest temperature as at its lowest"
     assert said(0.5, 0.9, 0.5) == f"values from 0.50 to 0.90; {up_and_down}"
-    assert said(0.5, 0.9).endswith(
-        "Hindi (hi) from 0.50 at temperature 0 to 0.90 at temperature 0.25"
-    )
+    higher = "Hindi (hi) from 0.50 at temperature 0 to 0.90 at temperature 0.25"
+    assert said(0.5, 0.9).endswith(higher)

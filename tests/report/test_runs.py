@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-from pathlib import Path
 
 import pytest
 from boards import ten_models
@@ -51,12 +50,10 @@ def test_a_run_in_memory_gives_what_its_files_give(ran):
             {**row, "model": ""} for row in other
         ]
     rows = of_memory.samples(TASKS[1])
-    assert [row["answers"] for row in rows] == [
-        [reply for each in row["resps"] for reply in each] for row in results["samples"][TASKS[1]]
-    ]
-    assert [row["langid_match"] for row in rows] == [
-        row["langid_match"] for row in results["samples"][TASKS[1]]
-    ]
+    asked = results["samples"][TASKS[1]]
+    answers = [[reply for each in row["resps"] for reply in each] for row in asked]
+    assert [row["answers"] for row in rows] == answers
+    assert [row["langid_match"] for row in rows] == [row["langid_match"] for row in asked]
 
 
 def test_tables_for_pandas_and_arrow(ran):
@@ -68,25 +65,13 @@ def test_tables_for_pandas_and_arrow(ran):
 
 
 def test_what_cannot_be_read_is_said(ran, tmp_path):
-    with pytest.raises(DataError, match="name a folder"):
-        xling_tasks.read()
-    with pytest.raises(DataError, match="no results of simple_evaluate"):
-        xling_tasks.read({"results": {}})
-    with pytest.raises(DataError, match="no such folder"):
-        xling_tasks.read(tmp_path / "none").scores()
-    with pytest.raises(DataError, match=f"Did you mean '{TASKS[0]}'"):
-        xling_tasks.read(ran[0]).samples(TASKS[0] + "x")
-    with pytest.raises(SettingError, match="--level: must be a number between 0 and 1, got 2"):
-        xling_tasks.read(ran[0], level=2)
-    with pytest.raises(AttributeError, match="no attribute 'reed'"):
-        xling_tasks.reed  # noqa: B018
-
-
-def test_the_page_of_the_docs_runs(ran, monkeypatch, capsys):
-    pytest.importorskip("pandas")
-    page = Path(__file__).parents[2] / "docs" / "report.md"
-    code = page.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
-    monkeypatch.chdir(ran[0].parent)
-    names: dict[str, object] = {}
-    exec(compile(code, str(page), "exec"), names)
-    assert len(names["frame"]) == 4 and "Spanish" in capsys.readouterr().out
+    for ask, error, said in (
+        (lambda: xling_tasks.read(), DataError, "name a folder"),
+        (lambda: xling_tasks.read({"results": {}}), DataError, "no results of simple_evaluate"),
+        (lambda: xling_tasks.read(tmp_path / "none").scores(), DataError, "no such folder"),
+        (lambda: xling_tasks.read(ran[0]).samples(TASKS[0] + "x"), DataError, f"Did you mean '{TASKS[0]}'"),
+        (lambda: xling_tasks.read(ran[0], level=2), SettingError, "--level: must be a number between 0 and 1, got 2"),
+        (lambda: xling_tasks.reed, AttributeError, "no attribute 'reed'"),
+    ):  # fmt: skip
+        with pytest.raises(error, match=said):
+            ask()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
+import pytest
 from builders import evaluated
 from lm_eval.api.model import LM
 from xling_metrics.language import identify
@@ -34,33 +34,22 @@ class Brief(LM):  # type: ignore[misc]
     loglikelihood = loglikelihood_rolling = generate_until
 
 
-def reported(run: Any, folder: Path, spanish: str) -> tuple[float | None, dict[str, Any]]:
-    """Whether Spanish answers are in Spanish, and the content of the report."""
-    found = evaluated(run, folder / "out", [C + "en", C + "es"], model=Brief(spanish))
-    words = ("report", folder / "out", "--to", folder / "report", "--no-pictures", "--samples", "0")
-    assert main([str(word) for word in words]) == 0
-    content = json.loads((folder / "report" / "report.json").read_text(encoding="utf-8"))
-    return found["results"][C + "es"]["langid_match,none"], content
-
-
-def outcomes(content: dict[str, Any]) -> list[tuple[str, Any]]:
-    return [(each["verdict"], each["outcomes"]) for each in content["conclusions"]]
-
-
-def test_a_short_answer_is_not_in_a_language_that_it_is_not_in(run, tmp_path):
+@pytest.mark.parametrize(
+    ("spanish", "inside", "concluded", "note"),
+    [
+        # langid's label of these four words is French.
+        (SHORT["es"], 1.0, [("cannot_tell", [["measured", 24]])], ""),
+        ("Ibuprofeno.", None, [], "Spanish 24 too short to tell the language of 24"),
+        ("Please see your doctor as soon as you can today.", 0.0,
+         [("worse", [["another_language", 24]])], ""),
+    ],
+)  # fmt: skip
+def test_in_which_language_a_short_answer_is(run, tmp_path, spanish, inside, concluded, note):
     assert identify([SHORT["es"]]) == ["fr"]
-    inside, content = reported(run, tmp_path, SHORT["es"])
-    assert inside == 1.0 and outcomes(content) == [("cannot_tell", [["measured", 24]])]
-
-
-def test_what_is_too_short_to_tell_is_counted_as_not_measured(run, tmp_path):
-    inside, content = reported(run, tmp_path, "Ibuprofeno.")
-    assert inside is None and outcomes(content) == []
-    assert any(
-        "Spanish 24 too short to tell the language of 24" in note for note in content["notes"]
-    )
-
-
-def test_english_is_another_language(run, tmp_path):
-    inside, content = reported(run, tmp_path, "Please see your doctor as soon as you can today.")
-    assert inside == 0.0 and outcomes(content) == [("worse", [["another_language", 24]])]
+    found = evaluated(run, tmp_path / "out", [C + "en", C + "es"], model=Brief(spanish))
+    assert found["results"][C + "es"]["langid_match,none"] == inside
+    words = ("report", tmp_path / "out", "--to", tmp_path / "r", "--no-pictures", "--samples", "0")
+    assert main([str(word) for word in words]) == 0
+    content = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))
+    assert [(each["verdict"], each["outcomes"]) for each in content["conclusions"]] == concluded
+    assert any(note in each for each in content["notes"])
