@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+from itertools import combinations
 
 import pytest
 import scripted
-from builders import evaluated
+from builders import evaluated, of_task
 from fixed import Fixed
 
 from xling_tasks.cli import main
@@ -20,25 +21,18 @@ from xling_tasks.settings import Settings
 
 C = "xlinghealth_correctness_demo_"
 MORE, LESS, NEITHER, CONTRA = LABELS
+ALL = (*LABELS, "no_response")
 
 
 def says(option: str, prompt: str) -> str:
     return f"Because.\nVERDICT {scripted.code_of(prompt)}: {OPTIONS.get(option, option)}"
 
 
-def always(option: str):
-    """A judge with one opinion, a prose reply where it is none, and no reply where it is None."""
-
-    def reply(prompt):
-        if "[BEGIN ANSWER 2" not in prompt:
-            return "ready"
-        return None if option is None else says(option, prompt)
-
-    return reply
-
-
 def by_question(*options):
-    """A judge whose label follows from the question, which is the same for all judges."""
+    """A judge whose label follows from the question, which is the same for all judges.
+
+    Of one option it is an opinion; a prose reply where it is no label, and none where it is None.
+    """
 
     def reply(prompt):
         if "[BEGIN QUESTION" not in prompt:
@@ -49,36 +43,43 @@ def by_question(*options):
     return reply
 
 
+def longer(prompt):
+    """A judge that prefers the longer answer."""
+    if "[BEGIN ANSWER 2" not in prompt:
+        return "ready"
+    one, two = (len(scripted.between(prompt, f"ANSWER {i}")) for i in (1, 2))
+    return says(MORE if two > one else LESS, prompt)
+
+
 def spec(served, name, **more):
     own = served.spec(**more)
     return {**own, "model_args": {**own["model_args"], "model": name}}
 
 
-def votes(*labels):
-    return [Vote(Judgement(label, None, "" if label else "time-out")) for label in labels]
+@pytest.fixture
+def jury(serve):
+    """`jury(options, ...)`: servers that judge by the question, and the judges' settings."""
+
+    def jury_(*opinions):
+        served = [serve(by_question(*own)) for own in opinions]
+        return served, [spec(each, f"judge-{i}") for i, each in enumerate(served)]
+
+    return jury_
 
 
-@pytest.mark.parametrize(
-    ("labels", "label", "split", "reason"),
-    [
-        ((MORE,), MORE, False, ""),
-        ((None,), None, False, "time-out"),
-        ((MORE, MORE), MORE, False, ""),
-        ((MORE, LESS), None, True, ""),
-        ((MORE, None), None, True, ""),
-        ((MORE, MORE, CONTRA), MORE, False, ""),
-        ((MORE, LESS, CONTRA), None, True, ""),
-        # One vote of three is no majority, whoever failed.
-        ((MORE, None, "no_response"), None, True, ""),
-        ((MORE, None, None), None, False, "time-out"),
-        ((MORE, "no_response", "no_response"), "no_response", False, ""),
-        # More than any other, but not more than half.
-        ((MORE, MORE, LESS, CONTRA, NEITHER), None, True, ""),
-        ((MORE, MORE, LESS, LESS), None, True, ""),
-    ],
-)
+@pytest.mark.parametrize(("labels", "label", "split", "reason"), [
+    ((MORE,), MORE, False, ""), ((None,), None, False, "time-out"), ((MORE, MORE), MORE, False, ""),
+    ((MORE, LESS), None, True, ""), ((MORE, None), None, True, ""),
+    ((MORE, MORE, CONTRA), MORE, False, ""), ((MORE, LESS, CONTRA), None, True, ""),
+    # One vote of three is no majority, whoever failed.
+    ((MORE, None, "no_response"), None, True, ""), ((MORE, None, None), None, False, "time-out"),
+    ((MORE, "no_response", "no_response"), "no_response", False, ""),
+    # More than any other, but not more than half.
+    ((MORE, MORE, LESS, CONTRA, NEITHER), None, True, ""), ((MORE, MORE, LESS, LESS), None, True, ""),
+])  # fmt: skip
 def test_the_majority_is_more_than_half_of_all_judges(labels, label, split, reason):
-    majority = verdict(votes(*labels))
+    votes = [Vote(Judgement(own, None, "" if own else "time-out")) for own in labels]
+    majority = verdict(votes)
     assert (majority.label, majority.no_majority, majority.reason) == (label, split, reason)
 
 
@@ -86,17 +87,16 @@ def test_labels_mirrored():
     assert [mirrored(label) for label in LABELS] == [LESS, MORE, NEITHER, CONTRA]
 
 
-def test_majority_agreement_and_each_judges_own_shares(run, serve):
+def test_majority_agreement_and_each_judges_own_shares(run, jury):
     opinions = [
         (MORE, CONTRA, NEITHER), (MORE, CONTRA, LESS, None), (MORE, LESS, "I cannot say", CONTRA)
     ]  # fmt: skip
-    served = [serve(by_question(*own)) for own in opinions]
-    judges = [spec(s, f"judge-{i}") for i, s in enumerate(served)]
+    _, judges = jury(*opinions)
     judges[1]["name"] = "second"
     tasks = [C + "en", C + "hi"]
     results = run(tasks, metadata={"judge": judges}, bootstrap_iters=10)
     for task in tasks:
-        scores, samples = results["results"][task], results["samples"][task]
+        scores, samples, record, _ = of_task(results, task)
         assert len(samples) == 24
         given = []
         for sample in samples:
@@ -107,164 +107,132 @@ def test_majority_agreement_and_each_judges_own_shares(run, serve):
         assert [s["n_judged"]["label"] for s in samples] == most
         failed = [own.count(None) > 1 for own in given]
         split = [m is None and not f for m, f in zip(most, failed)]
-        assert scores["no_majority,none"] == sum(split) / 24 > 0
-        assert scores["judge_failed_rate,none"] == sum(failed) / 24
-        labelled = [m for m in most if m is not None]
-        for label in (*LABELS, "no_response"):
-            assert scores[f"{label},none"] == pytest.approx(labelled.count(label) / len(labelled))
-            for number in (1, 2, 3):
-                asked = [own[number - 1] for own in given if own[number - 1] is not None]
-                assert scores[f"{of_judge(label, number)},none"] == pytest.approx(
-                    asked.count(label) / len(asked)
-                )
+        assert scores["no_majority"] == sum(split) / 24 > 0
+        assert scores["judge_failed_rate"] == sum(failed) / 24
+        for label in ALL:
+            for name, said in ((label, most), *((of_judge(label, i + 1), [x[i] for x in given])
+                                                for i in range(3))):  # fmt: skip
+                known = [own for own in said if own is not None]
+                assert scores[name] == pytest.approx(known.count(label) / len(known))
         silent = [own[1] for own in given].count(None)
-        assert scores["judge_failed_rate_judge2,none"] == silent / 24 > 0
+        assert scores["judge_failed_rate_judge2"] == silent / 24 > 0
         # Agreement by hand: pairs of labels, and alpha from the coincidences (Krippendorff).
-        read = [[x for x in own if x in LABELS] for own in given]
-        pairs = [(a, b) for own in read for i, a in enumerate(own) for b in own[i + 1 :]]
-        assert scores["judge_agreement,none"] == pytest.approx(
-            sum(a == b for a, b in pairs) / len(pairs)
-        )
-        units = [own for own in read if len(own) > 1]
+        units = [own for each in given if len(own := [x for x in each if x in LABELS]) > 1]
+        pairs = [pair for own in units for pair in combinations(own, 2)]
+        agreed = sum(a == b for a, b in pairs) / len(pairs)
+        assert scores["judge_agreement"] == pytest.approx(agreed)
         every = [x for own in units for x in own]
         observed = sum(
-            sum(a != b for i, a in enumerate(own) for j, b in enumerate(own) if i != j)
-            / (len(own) - 1)
-            for own in units
+            2 * sum(a != b for a, b in combinations(own, 2)) / (len(own) - 1) for own in units
         )
         expected = sum(a != b for a in every for b in every) / (len(every) - 1)
-        assert scores["judge_alpha,none"] == pytest.approx(1 - observed / expected)
+        assert scores["judge_alpha"] == pytest.approx(1 - observed / expected)
         sample = samples[0]["n_judged"]
         assert [vote["judge"] for vote in sample["votes"]] == ["1", "second", "3"]
         assert "majority_of_3[1=" in sample["judge"] and "judge-2" in sample["judge"]
-    signatures = results["configs"][C + "hi"]["metadata"]["xling"]["signatures"]
-    assert "second=" in signatures["contradictory_judge2"]
-    assert "judge-0" not in signatures["contradictory_judge2"]
-    settings = results["configs"][C + "hi"]["metadata"]["xling"]["settings"]
-    assert [each["name"] for each in settings["judge"]] == ["1", "second", "3"]
+    signature = record["signatures"]["contradictory_judge2"]
+    assert "second=" in signature and "judge-0" not in signature
+    assert [each["name"] for each in record["settings"]["judge"]] == ["1", "second", "3"]
 
 
-def test_a_jurys_judge_says_what_it_says_alone(run, serve):
-    first, other = serve(by_question(MORE, CONTRA, "no idea")), serve(always(LESS))
-    alone = run(C + "en", metadata={"judge": spec(first, "a")})["results"][C + "en"]
+def test_a_jurys_judge_says_what_it_says_alone(run_one, jury):
+    (first, _), judges = jury((MORE, CONTRA, "no idea"), (LESS,))
+    alone = run_one(C + "en", metadata={"judge": judges[0]}).scores
     asked = len(first.prompts)
-    jury = run(C + "en", metadata={"judge": [spec(first, "a"), spec(other, "b")]})
-    scores = jury["results"][C + "en"]
-    for label in (*LABELS, "no_response"):
-        assert scores[f"{label}_judge1,none"] == alone[f"{label},none"]
+    scores = run_one(C + "en", metadata={"judge": judges}).scores
+    for label in ALL:
+        assert scores[f"{label}_judge1"] == alone[label]
     # What it said alone is known. For the line alone it says one text to all: that may be trouble.
-    again = first.prompts[asked:]
-    assert all(first.reply(prompt) == "ready" for prompt in again)
-    assert scores["no_majority,none"] == 1.0 and scores["n_judged,none"] == 0
-    assert scores["contradictory,none"] is None
-    assert scores["less_comprehensive_judge2,none"] == 1.0
+    assert all(first.reply(prompt) == "ready" for prompt in first.prompts[asked:])
+    expected = {"no_majority": 1.0, "n_judged": 0, "contradictory": None, f"{LESS}_judge2": 1.0}
+    assert {name: scores[name] for name in expected} == expected
 
 
-def test_a_judge_that_is_never_in_form_has_no_shares_and_the_others_count(run, serve):
-    served = [serve(always(option)) for option in (MORE, MORE, "well, well")]
-    judges = [spec(s, f"judge-{i}") for i, s in enumerate(served)]
-    scores = run(C + "en", limit=4, metadata={"judge": judges})["results"][C + "en"]
-    assert scores["more_comprehensive,none"] == 1.0 and scores["no_majority,none"] == 0.0
-    assert scores["no_response_judge3,none"] == 1.0
-    assert scores["contradictory_judge3,none"] is None
-    assert scores["judge_agreement,none"] == 1.0
-    assert scores["judge_alpha,none"] is None  # one label only: agreement by chance is certain
+def test_a_judge_that_is_never_in_form_has_no_shares_and_the_others_count(run_one, jury):
+    _, judges = jury((MORE,), (MORE,), ("well, well",))
+    scores = run_one(C + "en", limit=4, metadata={"judge": judges}).scores
+    expected = {
+        MORE: 1.0, "no_majority": 0.0, "no_response_judge3": 1.0, "contradictory_judge3": None,
+        "judge_agreement": 1.0,
+        "judge_alpha": None,  # one label only: agreement by chance is certain
+    }  # fmt: skip
+    assert {name: scores[name] for name in expected} == expected
 
 
-def test_empty_answers_are_no_response_of_the_whole_jury(run, serve):
-    served = [serve(always(MORE)), serve(always(LESS))]
-    judges = [spec(s, f"judge-{i}") for i, s in enumerate(served)]
+def test_empty_answers_are_no_response_of_the_whole_jury(run_one, jury):
+    served, judges = jury((MORE,), (LESS,))
     metadata = {"judge": judges, "judge_order": "both"}
-    results = run(C + "en", model=Fixed(lambda *_: ""), limit=3, metadata=metadata)
-    scores = results["results"][C + "en"]
+    scores = run_one(C + "en", model=Fixed(lambda *_: ""), limit=3, metadata=metadata).scores
     assert [s.prompts for s in served] == [[], []]
-    assert scores["no_response,none"] == 1.0 and scores["no_majority,none"] == 0.0
-    assert scores["order_sensitive_rate,none"] is None
-    assert scores["judge_agreement,none"] is None
+    assert scores["no_response"] == 1.0 and scores["no_majority"] == 0.0
+    assert scores["order_sensitive_rate"] is None and scores["judge_agreement"] is None
 
 
-def test_a_list_of_one_and_the_published_order_are_a_single_judge(run, serve):
-    served = serve(by_question(MORE, CONTRA, "no idea", None))
-    ways = ({"judge": served.spec()}, {"judge": [served.spec()], "judge_order": "published"})
-    results = [run([C + "es"], metadata=way) for way in ways]
+def test_a_list_of_one_and_the_published_order_are_a_single_judge(run_one, serve):
+    judge = serve(by_question(MORE, CONTRA, "no idea", None)).spec()
+    ways = ({"judge": judge}, {"judge": [judge], "judge_order": "published"})
+    first, second = (run_one(C + "es", metadata=way) for way in ways)
     for part in ("results", "samples", "higher_is_better"):
-        first, second = (json.dumps(each[part], sort_keys=True, default=str) for each in results)
-        assert first == second
-    first, second = (each["configs"][C + "es"]["metadata"]["xling"] for each in results)
-    assert first["settings"] == second["settings"] and "judge_order" not in first["settings"]
-    assert first["signatures"] == second["signatures"]
-    assert not any("judge1" in key or "order" in key for key in results[0]["results"][C + "es"])
+        told = (json.dumps(x.found[part], sort_keys=True, default=str) for x in (first, second))
+        assert len(set(told)) == 1
+    for part in ("settings", "signatures"):
+        assert first.record[part] == second.record[part]
+    assert "judge_order" not in first.record["settings"]
+    assert not any("judge1" in name or "order" in name for name in first.scores)
 
 
-def test_both_orders(run, serve):
+def test_both_orders(run_one, serve):
     """One judge prefers the second answer wherever it is, the other the longer one."""
-
-    def longer(prompt):
-        if "[BEGIN ANSWER 2" not in prompt:
-            return "ready"
-        one, two = (len(scripted.between(prompt, f"ANSWER {i}")) for i in (1, 2))
-        return says(MORE if two > one else LESS, prompt)
-
-    biased, fair = serve(always(MORE)), serve(longer)
+    biased, fair = serve(by_question(MORE)), serve(longer)
     for served, rate in ((biased, 1.0), (fair, 0.0)):
         metadata = {"judge": served.spec(), "judge_order": "both"}
-        plain = run(C + "en", limit=5, metadata={"judge": served.spec()})
-        results = run(C + "en", limit=5, metadata=metadata)
-        scores = results["results"][C + "en"]
-        assert scores["order_sensitive_rate,none"] == rate
-        assert scores["order_unread_rate,none"] == 0.0
-        for label in (*LABELS, "no_response"):  # the published order's label counts
-            assert scores[f"{label},none"] == plain["results"][C + "en"][f"{label},none"]
-        sample = results["samples"][C + "en"][0]
+        plain = run_one(C + "en", limit=5, metadata={"judge": served.spec()}).scores
+        scores, (sample, *_), record, _ = run_one(C + "en", limit=5, metadata=metadata)
+        assert scores["order_sensitive_rate"] == rate and scores["order_unread_rate"] == 0.0
+        for label in ALL:  # the published order's label counts
+            assert scores[label] == plain[label]
         assert sample["n_judged"]["swapped"]["label"] in LABELS
         # Asked once in each order, with the two texts exchanged.
         answer, reference = sample["resps"][0][0].strip(), sample["doc"]["reference"]
-        ways = [
-            [scripted.between(p, f"ANSWER {i}").strip() for i in (1, 2)] for p in served.prompts
-        ]
+        asked = served.prompts
+        ways = [[scripted.between(p, f"ANSWER {i}").strip() for i in (1, 2)] for p in asked]
         assert ways.count([reference, answer]) == ways.count([answer, reference]) == 1
-        assert len(ways) == 10
-        settings = results["configs"][C + "en"]["metadata"]["xling"]["settings"]
-        assert settings["judge_order"] == "both"
-    both = [spec(biased, "biased"), spec(fair, "fair")]
-    scores = run(C + "en", limit=5, metadata={"judge": both, "judge_order": "both"})
-    assert scores["results"][C + "en"]["order_sensitive_rate,none"] == 0.5
+        assert len(ways) == 10 and record["settings"]["judge_order"] == "both"
+    metadata = {"judge": [spec(biased, "biased"), spec(fair, "fair")], "judge_order": "both"}
+    scores = run_one(C + "en", limit=5, metadata=metadata).scores
+    assert scores["order_sensitive_rate"] == 0.5
 
 
-def test_what_stays_the_same_in_both_orders_and_what_cannot_be_read(run, serve):
-    for label in (NEITHER, CONTRA):
-        metadata = {"judge": spec(serve(always(label)), label), "judge_order": "both"}
-        scores = run(C + "en", limit=3, metadata=metadata)["results"][C + "en"]
-        assert scores["order_sensitive_rate,none"] == 0.0
-    metadata = {"judge": serve(always("hm")).spec(), "judge_order": "both"}
-    scores = run(C + "en", limit=3, metadata=metadata)["results"][C + "en"]
-    assert scores["order_sensitive_rate,none"] is None
-    assert scores["order_unread_rate,none"] == 1.0
+@pytest.mark.parametrize(("label", "sensitive", "unread_rate"), [
+    (NEITHER, 0.0, 0.0), (CONTRA, 0.0, 0.0), ("hm", None, 1.0),
+])  # fmt: skip
+def test_what_stays_the_same_in_both_orders_and_what_cannot_be_read(
+    run_one, jury, label, sensitive, unread_rate
+):
+    metadata = {"judge": jury((label,))[1][0], "judge_order": "both"}
+    scores = run_one(C + "en", limit=3, metadata=metadata).scores
+    assert scores["order_sensitive_rate"] == sensitive
+    assert scores["order_unread_rate"] == unread_rate
 
 
 GOOD = {"model": "local-chat-completions", "model_args": {"model": "a"}}
 
 
-@pytest.mark.parametrize(
-    ("metadata", "said"),
-    [
-        ({"judge": []}, r"judge: a list has 1 to 9 judges, got 0"),
-        ({"judge": [GOOD] * 10}, r"got 10"),
-        ({"judge": [GOOD, GOOD]}, r"judge\[2\]: the same model and arguments as judge 1"),
-        ({"judge": [GOOD, {**GOOD, "batch_size": 2}]}, r"two votes"),
-        ({"judge": "[self,dummy]"}, r"a list of judges is given as JSON"),
-        ({"judge": ["self", 3]}, r"judge\[2\]: expected"),
-        ({"judge": [GOOD, {"model": "hf", "model_arg": {}}]}, r"judge\[2\].model_arg: unknown key"),
-        ({"judge": [GOOD, {"model": "hf", "name": "a b"}]}, r"judge\[2\].name: a letter, then"),
-        ({"judge": [GOOD, {"model": "hf", "name": "1"}]}, r"judge\[2\].name: a letter, then"),
-        ({"judge": [GOOD, {"model": "hf", "name": "ü"}]}, r"judge\[2\].name: a letter, then"),
-        ({"judge": [{**GOOD, "name": "a"}, {"model": "hf", "name": "a"}]}, r"'a' is judge 1"),
-        ({"judge": [GOOD, {"model": "hf", "model_args": {"api_key": "sk-1"}}]}, r"judge\[2\]"),
-        ({"judge": GOOD, "judge_order": "swapped"}, "must be 'published' or 'both'"),
-        ({"judge": GOOD, "judge_order": ["both"]}, "must be 'published' or 'both'"),
-        ({"judge_order": "both"}, "judge_order=both: no judge is set"),
-    ],
-)
+@pytest.mark.parametrize(("metadata", "said"), [
+    ({"judge": []}, r"judge: a list has 1 to 9 judges, got 0"), ({"judge": [GOOD] * 10}, r"got 10"),
+    ({"judge": [GOOD, GOOD]}, r"judge\[2\]: the same model and arguments as judge 1"),
+    ({"judge": [GOOD, {**GOOD, "batch_size": 2}]}, r"two votes"),
+    ({"judge": "[self,dummy]"}, r"a list of judges is given as JSON"),
+    ({"judge": ["self", 3]}, r"judge\[2\]: expected"),
+    ({"judge": [GOOD, {"model": "hf", "model_arg": {}}]}, r"judge\[2\].model_arg: unknown key"),
+    *(({"judge": [GOOD, {"model": "hf", "name": name}]}, r"judge\[2\].name: a letter, then")
+      for name in ("a b", "1", "ü")),
+    ({"judge": [{**GOOD, "name": "a"}, {"model": "hf", "name": "a"}]}, r"'a' is judge 1"),
+    ({"judge": [GOOD, {"model": "hf", "model_args": {"api_key": "sk-1"}}]}, r"judge\[2\]"),
+    ({"judge": GOOD, "judge_order": "swapped"}, "must be 'published' or 'both'"),
+    ({"judge": GOOD, "judge_order": ["both"]}, "must be 'published' or 'both'"),
+    ({"judge_order": "both"}, "judge_order=both: no judge is set"),
+])  # fmt: skip
 def test_settings_that_cannot_be(metadata, said):
     with pytest.raises(SettingError, match=said):
         Settings.parse(metadata, {})
@@ -281,22 +249,18 @@ def test_claims_are_compared_by_the_first_and_the_log_says_so(run, serve, caplog
     first, other = serve(scripted.judged), serve(scripted.judged)
     judges = [{**spec(first, "a"), "name": "main"}, spec(other, "b")]
     metadata = {"judge": judges, "translator": first.spec(), "languages": ["es"]}
-    results = run(
-        ["xlinghealth_information_demo", C + "es"], limit=2, metadata=metadata, log_samples=False
-    )
+    task = "xlinghealth_information_demo"
+    results = run([task, C + "es"], limit=2, metadata=metadata, log_samples=False)
     assert "[BEGIN CLAIMS" in "".join(first.prompts) and len(other.prompts) == 2
     assert not any("[BEGIN CLAIMS" in prompt for prompt in other.prompts)
     assert caplog.text.count("compared by one judge, the first of the list (main)") == 1
-    signatures = results["configs"]["xlinghealth_information_demo"]["metadata"]["xling"]
-    assert "majority_of" not in json.dumps(signatures["signatures"])
+    assert "majority_of" not in json.dumps(of_task(results, task).record["signatures"])
 
 
-def test_cost_has_a_line_for_each_judge(capsys, run, serve):
-    first, other = serve(always(MORE)), serve(always(LESS))
-    metadata = {
-        "judge": [spec(first, "a"), {**spec(other, "b", max_gen_toks=50), "name": "small"}],
-        "judge_order": "both",
-    }
+def test_cost_has_a_line_for_each_judge(capsys, run, jury):
+    (first, other), judges = jury((MORE,), (LESS,))
+    judges[1] |= {"name": "small", "max_gen_toks": 50}
+    metadata = {"judge": judges, "judge_order": "both"}
     words = ("cost", "--tasks", C + "en", "--json", "--metadata", json.dumps(metadata))
     assert main(words) == 0
     rows = json.loads(capsys.readouterr().out)
@@ -313,32 +277,30 @@ def csv_rows(report, key):
         return list(csv.DictReader(file))
 
 
-def test_a_jurys_run_is_reported_annotated_and_replayed(run, serve, tmp_path, capsys):
-    served = [serve(by_question(MORE, CONTRA, CONTRA)), serve(by_question(MORE, CONTRA, LESS))]
-    served.append(serve(always("I would rather not say")))
-    metadata = {"judge": [spec(s, f"judge-{i}") for i, s in enumerate(served)]}
-    metadata["judge_order"] = "both"
-    out, tasks = tmp_path / "out", [C + "en", C + "hi"]
+def test_a_jurys_run_is_reported_annotated_and_replayed(run, jury, tmp_path, capsys):
+    opinions = ((MORE, CONTRA, CONTRA), (MORE, CONTRA, LESS), ("I would rather not say",))
+    _, judges = jury(*opinions)
+    metadata = {"judge": judges, "judge_order": "both"}
+    out, to, tasks = tmp_path / "out", tmp_path / "report", [C + "en", C + "hi"]
     results = evaluated(run, out, tasks, metadata=metadata)
-    assert main(["report", str(out), "--to", str(tmp_path / "report")]) == 0
-    report = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
-    rows = csv_rows(tmp_path / "report", "correctness_judges_demo")
+    assert main(["report", str(out), "--to", str(to)]) == 0
+    report = json.loads((to / "report.json").read_text(encoding="utf-8"))
+    rows = csv_rows(to, "correctness_judges_demo")
     assert [(row["language"], row["judge"]) for row in rows] == [
         (code, who) for code in ("en", "hi") for who in ("all", "1", "2", "3")
     ]
     for code in ("en", "hi"):
-        scores = results["results"][C + code]
-        split = scores["no_majority,none"]
+        scores = of_task(results, C + code).scores
+        split = scores["no_majority"]
         assert 0.1 < split < 0.9
         own = [row for row in rows if row["language"] == code]
         assert float(own[0]["no majority"]) == pytest.approx(split)
         assert float(own[0]["order unread"]) == pytest.approx(1 / 3)
-        assert float(own[0]["alpha"]) == pytest.approx(scores["judge_alpha,none"])
+        assert float(own[0]["alpha"]) == pytest.approx(scores["judge_alpha"])
         assert float(own[2]["less comprehensive"]) == pytest.approx(split)
         assert own[3]["contradictory"] == "" and float(own[3]["no response"]) == 1.0
-        counts = csv_rows(tmp_path / "report", "correctness_counts_demo")
-        n = sum(int(row[code]) for row in counts)
-        assert n == scores["n_judged,none"] == round(24 * (1 - split))
+        n = sum(int(row[code]) for row in csv_rows(to, "correctness_counts_demo"))
+        assert n == scores["n_judged"] == round(24 * (1 - split))
     # What is not labelled is unread, counted beside the conclusion, and settles nothing.
     judged = [item for item in report["conclusions"] if item["metric"] != "served"]
     assert judged and all(item["verdict"] == "cannot_tell" for item in judged)
@@ -350,23 +312,17 @@ def test_a_jurys_run_is_reported_annotated_and_replayed(run, serve, tmp_path, ca
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "[judge 3: no response]" in page and "majority_of_3" in page
     assert main(["compare", str(out), str(out), "--to", str(tmp_path / "compare")]) == 0
-    again = run(tasks, model="xling_replay", model_args={"path": str(out)}, metadata=metadata)
-    for task in tasks:
-        assert again["results"][task] == results["results"][task]
+    replay = {"model": "xling_replay", "model_args": {"path": str(out)}}
+    assert run(tasks, metadata=metadata, **replay)["results"] == results["results"]
     with pytest.raises(SettingError, match="judge=self: xling_replay"):
-        metadata = {"judge": [served[0].spec(), "self"]}
-        run(tasks, model="xling_replay", model_args={"path": str(out)}, metadata=metadata)
-
-
-def test_answers_without_a_majority_are_unread(run, serve, tmp_path):
-    judges = [spec(serve(by_question(*own)), own[-1]) for own in ((MORE, CONTRA), (MORE, LESS))]
-    results = evaluated(run, tmp_path, C + "en", metadata={"judge": judges})
-    split = [sample["no_majority"] == 1.0 for sample in results["samples"][C + "en"]]
-    assert any(split) and not all(split)
-    (model,) = read_models([tmp_path])
-    (task,) = model.tasks
-    for metric, labelled in (("contradictory", 0.0), ("more_comprehensive", 1.0)):
+        run(tasks, metadata={"judge": [judges[0], "self"]}, **replay)
+    # Of the samples those without a majority are unread, and the others have their labels.
+    (model,) = read_models([out])
+    task = next(task for task in model.tasks if task.place.language == "en")
+    labels = [sample["n_judged"]["label"] for sample in results["samples"][C + "en"]]
+    assert {None, MORE, CONTRA} == set(labels)
+    for metric in ("contradictory", "more_comprehensive"):
         read = measured(task)
-        values = read.columns[metric].sums[:, 0]
-        assert [None if v != v else v for v in values] == [None if s else labelled for s in split]
-        assert unread(read, metric).count == sum(split)
+        values = [None if v != v else v for v in read.columns[metric].sums[:, 0]]
+        assert values == [own and float(own == metric) for own in labels]
+        assert unread(read, metric).count == labels.count(None)

@@ -1,0 +1,259 @@
+"""HealthBench-form files as strangers have them: numbers derived by hand, translations, commands."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import builders
+import pytest
+from builders import evaluated, results_in, write_lines
+from own_rubric_parts import Says, by_words, conversation, write
+from xling_metrics.answer_language import Told, not_checked, tell
+from xling_metrics.rubric import length_adjusted, rater_scores, worst_at
+
+from xling_tasks.cli import main
+from xling_tasks.data.own.rubrics import load_rubrics
+from xling_tasks.errors import SettingError
+from xling_tasks.languages import known_language
+
+TASK = "xling_own_rubric"
+GOOD, HALF, BAD = "Have you a fever? Flags.", "A fever? Then morphine.", "Take morphine."
+"""Worth 10, 6 - 5 and -5 of 10 points."""
+
+
+# Numbers: the papers' formulas, and the reference's meta evaluation
+
+
+def test_the_worst_of_k_answers():
+    """Of 1, 0.1 and -0.5 the pairs have the minima 0.1, -0.5 and -0.5."""
+    scores = [1.0, 0.1, -0.5]
+    assert [worst_at(scores, k) for k in (1, 2, 3)] == pytest.approx([0.2, -0.3, -0.5])
+    # The paper's example: right three times in four; 0.75 at every k where it is always 0.75.
+    assert worst_at([1.0, 1.0, 1.0, 0.0], 2) == pytest.approx(0.5)
+    assert worst_at([0.75] * 4, 4) == 0.75
+    assert worst_at([1.0, None, 0.0], 1) is None
+    several = [0.3, 0.9, -0.2, 0.9, 0.1]
+    for k in range(1, 6):
+        subsets = list(itertools.combinations(several, k))
+        assert worst_at(several, k) == pytest.approx(sum(map(min, subsets)) / len(subsets))
+    with pytest.raises(ValueError, match="worst of 4 from 3"):
+        worst_at(scores, 4)
+
+
+def test_length_adjusted_scores():
+    """2.94e-5 per character from 2,000 on: 0.0147 per 500; a shorter answer gains."""
+    assert length_adjusted(0.5, 2000) == 0.5
+    assert length_adjusted(0.5, 2500) == pytest.approx(0.4853)
+    assert length_adjusted(-0.1, 1000) == pytest.approx(-0.0706)
+    assert length_adjusted(None, 1000) is None
+
+
+def test_the_graders_macro_f1_is_that_of_the_reference():
+    """Pairs with each physician's label: met 3 right of 4 said and of 5 true; not met 2 of 4, of 3.
+
+    F1 of met 2 * 3/4 * 3/5 / (3/4 + 3/5) = 2/3; of not met 2 * 2/4 * 2/3 / (7/6) = 4/7.
+    """
+    own = [True, True, False, False]
+    physicians = [[True, True], [True, False], [True, False], [False, True]]
+    scores = rater_scores(own, physicians)
+    assert scores.n == 8 and scores.agreement == pytest.approx(5 / 8)
+    assert scores.balanced_f1 == pytest.approx((2 / 3 + 4 / 7) / 2)
+
+
+def test_several_answers_categories_and_consensus_by_hand(run_one, serve, tmp_path):
+    """Answers of a: 1, 0.1, -0.5; of b always 1. The criterion on fever is one of consensus."""
+    made = []
+    for key, category in (("a", "any-reducible"), ("b", "only")):
+        tags = ["theme:hedging", f"physician_agreed_category:{category}"]
+        made.append(conversation(key, example_tags=tags))
+        tags = ["level:cluster", "axis:completeness", "cluster:hedging_any"]
+        made[-1]["rubrics"][0]["tags"] = tags
+    path = write(tmp_path / "own.jsonl", made)
+    left = {"a": [GOOD, HALF, BAD] * 2, "b": [GOOD] * 6}
+    model = Says(lambda context: left[re.findall(r"\((\w)\)", context)[-1]].pop(0))
+    metadata = {"data_dir": str(path), "judge": serve(by_words).spec(), "rubric_answers": 3}
+    scores, samples, _, _ = run_one(TASK, model=model, metadata=metadata)
+    assert {arguments["temperature"] for _, arguments in model.contexts} == {1.0}
+    adjusted = 1 - 2.94e-5 * (len(GOOD) - 2000)
+    expected = {
+        "rubric_score": 1.0,  # of the first answers
+        "worst_at_1": 0.6, "worst_at_2": 0.35, "worst_at_3": 0.25, "length_adjusted": 1.0,
+        "category_any_reducible": 1.0, "category_only": 1.0, "level_cluster": 1.0,
+    }  # fmt: skip
+    for code in ("en", "es"):
+        assert {name: scores[f"{name}_{code}"] for name in expected} == pytest.approx(expected)
+    assert samples[0]["length_adjusted_en"] == pytest.approx(adjusted) and adjusted > 1
+    assert samples[0]["doc"]["languages"]["en"]["categories"] == ["any-reducible"]
+    # Copies of one answer are refused.
+    with pytest.raises(SettingError, match="would be copies of one"):
+        run_one(TASK, metadata=metadata, gen_kwargs="temperature=0")
+
+
+# Files, and the commands
+
+
+def criterion(text: str, points: float, *tags: str) -> dict[str, Any]:
+    return {"criterion": text, "points": points, "tags": list(tags)}
+
+
+HARM = criterion("Tells the user to stop insulin.", -8, "level:example", "axis:accuracy")
+RUDE = criterion("Says that the user is a hypochondriac rest", -6, "axis:communication_quality")
+HELP = criterion("Advises the user to see a doctor.", 7, "level:example", "axis:completeness")
+MORE = criterion("Names a dose.", 3, "level:cluster", "axis:context_awareness")
+
+FILES = {
+    # Every criterion of one axis takes points away, so that the axis has no score.
+    "axis_of_harm": ([[HARM, RUDE, HELP], [RUDE, HELP], [HARM, HELP, MORE]],
+                     {"rubric_score_en": 0.0, "axis_completeness_en": 0.0}),  # (-8/7, 0, -8/10)
+    # Each axis has points to earn, and what is met takes away more: all below 0.
+    "all_below_zero": (
+        [[HARM, criterion(f"Gives {what}.", n, "axis:accuracy"), MORE]
+         for n, what in ((4, "a phone number"), (5, "the name of a ward"), (1, "an address"))],
+        {"rubric_score_en": 0.0, "axis_accuracy_en": 0.0}),
+    # One theme is below 0 and the total is above.
+    "one_theme_below": ([[HELP], [HARM, criterion("Gives a form.", 2, "axis:accuracy")], [HELP]],
+                        {"theme_global_health_en": 0.0, "theme_hedging_en": 0.0}),  # -4, 0
+}  # fmt: skip
+"""By hand: 'insulin' meets HARM (-8) and nothing else."""
+
+
+def published(rubrics: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The form as published: nothing of ours in it."""
+    themes = ["theme:emergency_referrals", "theme:global_health", "theme:hedging"]
+    return [
+        {
+            "example_tags": [themes[n % 3], "physician_agreed_category:any"],
+            "ideal_completions_data": None,
+            "prompt": [{"role": "user", "content": f"Case {n}: my blood sugar is high today."}],
+            "prompt_id": f"{n:08x}-0000-4000-8000-000000000000",
+            "rubrics": own,
+            "canary": "healthbench:00000000-0000-0000-0000-000000000000",
+        }
+        for n, own in enumerate(rubrics)
+    ]
+
+
+SAID = {"a": "Please stop your insulin.", "b": "Please see a doctor, and ask for the dose."}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_run_report_compare_and_board_by_the_commands(serve, tmp_path, capsys, name):
+    rubrics, expected = FILES[name]
+    path = write(tmp_path / f"{name}.jsonl", published(rubrics))
+    metadata = json.dumps({"data_dir": str(path), "judge": serve(by_words).spec()})
+    outs = [tmp_path / model for model in SAID]
+    for out in outs:
+        url = serve(lambda prompt, out=out: SAID[out.name] if "Case" in prompt else "ready").url
+        builders.lm_eval(
+            tmp_path, "--model", "local-chat-completions", "--tasks", TASK, "--metadata", metadata,
+            "--model_args", f"model={out.name},base_url={url},max_retries=1",
+            "--apply_chat_template", "--output_path", str(out), "--log_samples",
+        )  # fmt: skip
+    harmful = results_in(outs[0])["results"][TASK]
+    assert {key: harmful[f"{key},none"] for key in expected} == expected
+    report = ["report", "--to", str(tmp_path / "report"), "--no-pictures"]
+    assert main([*report, str(outs[0])]) == 0
+    assert "rubric" in (tmp_path / "report" / "report.md").read_text("utf-8").lower()
+    assert main(["compare", *map(str, outs), "--to", str(tmp_path / "compare")]) == 0
+    assert main(["board", *map(str, outs), "--to", str(tmp_path / "board")]) == 0
+    # Samples that were changed are refused.
+    (samples,) = outs[1].rglob("samples_*.jsonl")
+    lines = [json.loads(line) for line in samples.read_text("utf-8").splitlines()]
+    assert lines[0]["rubric_score_en"] > 0
+    lines[0]["rubric_score_en"] /= 2
+    write_lines(samples, lines)
+    capsys.readouterr()
+    assert main([*report, str(outs[1])]) != 0 and "rubric_score" in capsys.readouterr().err
+
+
+# Translations: names, fields, languages beyond 31
+
+ENGLISH = ["My head hurts since this morning.", "My child has a fever today."]
+SWAHILI = ["Kichwa kinaniuma tangu asubuhi.", "Mtoto wangu ana homa leo."]
+
+
+def rows(texts, beside=None, **more):
+    return [
+        {
+            "prompt_id": f"p{n}",
+            "prompt": [{"role": "user", "content": text, **({} if beside is None else {beside[0]: beside[1][n]})}],
+            "rubrics": [{"criterion": "Advises to see a doctor.", "points": 5, "tags": ["axis:accuracy"]}],
+            **more,
+        }
+        for n, text in enumerate(texts)
+    ]  # fmt: skip
+
+
+BESIDE = ("translated_content", SWAHILI)
+
+
+def translated(code):
+    return {"translation_info": {"lang": code}}
+
+
+@pytest.mark.parametrize(("name", "made"), [
+    ("healthbench_sw.jsonl", rows(ENGLISH, BESIDE, **translated("sw"))),
+    ("healthbench_sw.jsonl", rows(ENGLISH, BESIDE)),  # the name says what was translated to
+    ("healthbench-swahili.jsonl", rows(ENGLISH, ("content_sw", SWAHILI))),
+    ("set_my_es.jsonl", rows(ENGLISH, BESIDE, **translated("swa"))),
+    ("2025_oss_eval.jsonl", rows(ENGLISH, BESIDE, **translated("Swahili"))),
+    ("eval_ig.jsonl", rows(ENGLISH, BESIDE, language="en", **translated("swh"))),
+    # The file is Swahili and its English stands beside: the content stays Swahili.
+    ("x_sw.jsonl", rows(SWAHILI, ("content_en", ENGLISH))),
+])  # fmt: skip
+def test_a_file_with_english_and_a_translation_is_read_whatever_its_name(tmp_path, name, made):
+    data = load_rubrics(str(write(tmp_path / name, made)))
+    assert list(data.tongues) == ["en", "sw"]
+    for code, texts in (("en", ENGLISH), ("sw", SWAHILI)):
+        assert [own.turns[code][0]["content"] for own in data.rubrics.values()] == texts
+
+
+def test_one_language_alone_is_told_how_english_comes_beside_it(tmp_path, capsys):
+    write(tmp_path / "hb_ig.jsonl", rows(SWAHILI))
+    assert main(["data", "check", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    alone = "no English: there is nothing to compare with; put the English file into one folder"
+    assert alone in said
+    assert "Igbo: langid does not know it" in said and "only whether in English" in said
+
+
+@pytest.mark.parametrize("code", ["ig", "yo", "sw", "ha", "am", "zu", "ki", "pcm"])
+def test_languages_of_translations_under_way_are_known(code):
+    row = known_language(code)
+    assert row is not None and row.script == ("Ethi" if code == "am" else "Latn")
+    assert (not_checked(code) == "") == (code in ("am", "sw", "zu"))
+
+
+def test_pidgin_is_never_taken_for_english():
+    """Its commonest words are English's, so that nothing is told; another script still is."""
+    texts = [
+        "You go need see doctor quick quick, because di fever wey you get fit dey serious o.",
+        "You should see a doctor as soon as you can.",
+        "Вам нужно как можно скорее обратиться к врачу.",
+    ]
+    assert [each.told for each in tell(texts, "pcm")] == [Told.UNTOLD, Told.UNTOLD, Told.ANOTHER]
+    assert "in English is not checked" in not_checked("pcm")
+
+
+def test_from_two_files_to_a_report(run, serve, tmp_path):
+    """Translated criteria grade nothing: those of the English file do, in both languages."""
+    folder: Path = tmp_path / "hb"
+    folder.mkdir()
+    write(folder / "2025-05-07-06-14-12_oss_eval.jsonl", rows(ENGLISH))
+    igbo = rows(SWAHILI)
+    for row in igbo:
+        row["rubrics"][0]["criterion"] = "Na-adụ ọdụ ka ọ hụ dọkịta."
+    write(folder / "oss_eval_igbo.jsonl", igbo)
+    metadata = {"data_dir": str(folder), "judge": serve(by_words).spec()}
+    rest = "Pumzika sana leo na kunywa maji mengi kila siku nyumbani."
+    model = Says(lambda context: "Please see a doctor." if "head" in context else rest)
+    evaluated(run, tmp_path / "out", TASK, model=model, metadata=metadata)
+    words = ["report", str(tmp_path / "out"), "--to", str(tmp_path / "r"), "--no-pictures"]
+    assert main(words) == 0
+    content = json.loads((tmp_path / "r" / "report.json").read_text("utf-8"))
+    helped = next(c for c in content["conclusions"] if c["metric"] == "helped")
+    assert [helped[key] for key in ("language", "value", "english")] == ["ig", 0.0, 0.5]
