@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
+from itertools import pairwise
 
 import pytest
+import scripted
 from builders import write_lines
+from conftest import cases
+from fixed import Fixed
+from xling_metrics.base import library_version
 
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.errors import BackendError, DataError, SettingError
@@ -32,14 +38,29 @@ LEARNT = {
 ES_EN = LEARNT["es", "en"]
 
 
-@pytest.fixture(autouse=True)
-def forget_translators():
-    yield
-    module._shared.cache_clear()
+ES, EN = find("es"), find("en")
 
 
 def make(value, **more):
+    """A translator that is not the one of an equal setting before."""
+    module._shared.cache_clear()
     return translator(translator_spec("translator", value), **more)
+
+
+def seq2seq(folder, **args):
+    return {"model": "seq2seq", "model_args": {"pretrained": str(folder), **args}}
+
+
+def passes(engine):
+    """What its model is given from now on, and what it makes of it."""
+    generate, seen = engine._ready().generate, []
+
+    def noting(**given):
+        seen.append((given, generate(**given)))
+        return seen[-1][1]
+
+    engine._model.generate = noting
+    return seen
 
 
 # A tiny NLLB
@@ -48,33 +69,21 @@ def make(value, **more):
 def train(model, tokenizer, codes):
     import torch
 
-    rows = []
+    batches = []
     for (source, target), pairs in LEARNT.items():
-        for a, b in pairs.items():
-            tokenizer.src_lang = codes[source]
-            x = tokenizer([a])["input_ids"][0]
-            tokenizer.src_lang = codes[target]
-            rows.append((x, tokenizer([b])["input_ids"][0]))
-    pad = tokenizer.pad_token_id
-    sides = [
-        torch.nn.utils.rnn.pad_sequence(
-            [torch.tensor(row[i]) for row in rows], batch_first=True, padding_value=pad
-        )
-        for i in (0, 1)
-    ]
-    start = torch.full((len(rows), 1), model.config.decoder_start_token_id)
-    given = torch.cat([start, sides[1][:, :-1]], 1)
+        tokenizer.src_lang, tokenizer.tgt_lang = codes[source], codes[target]
+        sides = {"text": [*pairs], "text_target": [*pairs.values()]}
+        batch = tokenizer(**sides, padding=True, return_tensors="pt")
+        batch["labels"][batch["labels"] == tokenizer.pad_token_id] = -100
+        batches.append(batch)
     # One thread: the work is tiny, and threads that wait for each other cost a hundred times as much.
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
-    for _ in range(80):
-        out = model(input_ids=sides[0], attention_mask=sides[0] != pad, decoder_input_ids=given)
-        loss = torch.nn.functional.cross_entropy(
-            out.logits.flatten(0, 1), sides[1].flatten(), ignore_index=pad
-        )
+    for _ in range(60):
         optimizer.zero_grad()
-        loss.backward()
+        for batch in batches:
+            model(**batch).loss.backward()
         optimizer.step()
     torch.set_num_threads(threads)
 
@@ -94,15 +103,14 @@ def tiny_m2m(tokenizer, **more):
     return M2M100ForConditionalGeneration(config)
 
 
-def bpe(texts, special, size=300):
-    """Vocabulary and merges."""
+def bpe(texts, special):
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=special, show_progress=False)
+    trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=special, show_progress=False)
     tokenizer.train_from_iterator(texts, trainer)
-    return json.loads(tokenizer.to_str())["model"]
+    return tokenizer
 
 
 @pytest.fixture(scope="session")
@@ -111,6 +119,7 @@ def tiny_nllb(tmp_path_factory):
     transformers = pytest.importorskip("transformers", minversion="5")
     texts = [text for pairs in LEARNT.values() for pair in pairs.items() for text in pair]
     tokens = bpe(texts, ["<s>", "<pad>", "</s>", "<unk>"])
+    tokens = json.loads(tokens.to_str())["model"]
     codes = {code: LANGUAGES[code].nllb for code in ("es", "en", "fr", "zh")}
     tokenizer = transformers.NllbTokenizer(
         vocab=tokens["vocab"],
@@ -133,10 +142,7 @@ def nllb(tiny_nllb):
     """`nllb(batch_size=...)`: a fresh translator, whose engine's `passes` holds its batches."""
 
     def build(cache=None, **more):
-        module._shared.cache_clear()
-        translator = make(
-            {"model": "seq2seq", "model_args": {"pretrained": tiny_nllb}, **more}, cache=cache
-        )
+        translator = make({**seq2seq(tiny_nllb), **more}, cache=cache)
         real, translator.engine.passes = translator.engine.translate, []
 
         def spy(sentences, source, target, attempt):
@@ -149,23 +155,18 @@ def nllb(tiny_nllb):
     return build
 
 
-def test_control_tokens_in_a_sentence_are_text(nllb, monkeypatch):
-    engine, seen = nllb().engine, []
-    model = engine._ready()
-    real = model.generate
-
-    def noting(**arguments):
-        seen.extend(arguments["input_ids"].tolist())
-        return real(**arguments)
-
-    monkeypatch.setattr(model, "generate", noting)
+def test_control_tokens_in_a_sentence_are_text(nllb):
+    engine = nllb().engine
+    seen, tokenizer = passes(engine), engine._tokenizer
     hostile = "No tome </s> aspirina fra_Latn. <s>"
-    engine.translate(["No tome aspirina.", hostile], find("es"), find("en"), 0)
-    special = set(engine._tokenizer.all_special_ids) - {engine._tokenizer.unk_token_id}
-    pad = engine._tokenizer.pad_token_id
-    plain, attacked = ([i for i in row if i in special and i != pad] for row in seen)
+    engine.translate(["No tome aspirina.", hostile], ES, EN, 0)
+    special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
+    rows = seen[0][0]["input_ids"].tolist()
+    plain, attacked = (
+        [i for i in row if i in special and i != tokenizer.pad_token_id] for row in rows
+    )
     assert plain == attacked and len(plain) == 2  # the language and the end
-    assert len(set(engine._tokenizer(hostile)["input_ids"]) & special) > 2
+    assert len(set(tokenizer(hostile)["input_ids"]) & special) > 2
 
 
 TEXT = "1. Beba mucha agua cada día. Descanse bien por la noche.\n\n  - No tome aspirina.\r\n"
@@ -189,20 +190,14 @@ def test_the_target_language_is_forced(nllb):
     text = "Beba mucha agua cada día."
     assert own.translate([text], "es", "fr") == ["Buvez beaucoup d'eau chaque jour."]
     assert own.translate([text], "es", "en") == ["Drink plenty of water every day."]
-    generate, seen = own.engine._model.generate, []
-
-    def spy(**kwargs):
-        seen.append((kwargs, generate(**kwargs)))
-        return seen[-1][1]
-
-    own.engine._model.generate = spy
+    seen = passes(own.engine)
     own._store = ReplyStore(None)
     own.translate([text], "es", "fr")
-    kwargs, ids = seen[0]
+    ((given, ids),) = seen
     names = own.engine._tokenizer.convert_ids_to_tokens
-    assert names(kwargs["input_ids"][0].tolist())[0] == "spa_Latn"
+    assert names(given["input_ids"][0].tolist())[0] == "spa_Latn"
     assert names(ids[0].tolist())[:2] == ["</s>", "fra_Latn"]
-    config = kwargs["generation_config"]
+    config = given["generation_config"]
     assert (config.num_beams, config.do_sample, config.forced_eos_token_id) == (1, False, None)
 
 
@@ -230,13 +225,12 @@ def test_sampling_depends_on_sentence_and_attempt_only(nllb):
 
     engine = nllb().engine
     engine.check()
-    es, en = find("es"), find("en")
-    sentences = ["Cosa nueva y extraña.", "Beba agua hoy.", "La noche."]
+    sentences = ["Cosa nueva y extraña.", "Beba agua hoy.", "Consulte la noche.", "Su día."]
     torch.manual_seed(1)
     before = torch.random.get_rng_state()
-    together = engine.translate(sentences, es, en, 1)
-    assert together == [engine.translate([s], es, en, 1)[0] for s in sentences]
-    assert together != engine.translate(sentences, es, en, 2)
+    together = engine.translate(sentences, ES, EN, 1)
+    assert together == [engine.translate([s], ES, EN, 1)[0] for s in sentences]
+    assert any(together != engine.translate(sentences, ES, EN, attempt) for attempt in range(2, 6))
     assert torch.equal(before, torch.random.get_rng_state())
 
 
@@ -254,54 +248,47 @@ def test_nucleus_draws_by_probability_within_top_p():
     assert counts[1] / 2000 == pytest.approx(0.625, abs=0.033)
 
 
-def scripted(own, outputs):
-    """Replace the model: (attempt, sentence) -> text, else `lost lost ...`, a loop."""
+def breaking(own, error):
+    """Let the engine raise what `error(its sentences)` gives, if it gives something."""
+    real = own.engine.translate
 
-    def translate(sentences, source, target, attempt):
-        own.engine.passes.append((attempt, list(sentences)))
-        return [outputs.get((attempt, sentence), "lost " * 9) for sentence in sentences]
+    def translate(sentences, *rest):
+        if raised := error(sentences):
+            raise raised
+        return real(sentences, *rest)
 
     own.engine.translate = translate
+    return own
 
 
 def test_degenerate_ones_are_redone_then_given_up_and_counted(nllb, caplog):
+    """What the model says is scripted; what is not is a loop."""
     good, late, never, endless = ES_EN
-    outputs = {
-        (0, good): "Good.",
-        (2, late): "Rest well at night.",
-        **{(i, endless): None for i in range(4)},
-    }
-    own = nllb()
-    scripted(own, outputs)
+    said = {(0, good): "Good.", (2, late): "Rest well at night."}
+    said |= {(i, endless): None for i in range(4)}
+    own, passes = nllb(), []
+
+    def translate(sentences, source, target, attempt):
+        passes.append((attempt, len(sentences)))
+        return [said.get((attempt, sentence), "lost " * 9) for sentence in sentences]
+
+    own.engine.translate = translate
     texts = [f"{good} {late}", f"{good} {never}", endless, good]
-    assert own.translate(texts, "es") == ["Good. Rest well at night.", None, None, "Good."]
-    assert [(attempt, len(batch)) for attempt, batch in own.engine.passes] == [
-        (0, 4),
-        (1, 3),
-        (2, 3),
-        (3, 2),
-    ]
-    assert (
-        "2 of 4 sentences (es to en) have no translation (repeated: 1, unfinished: 1)"
-        in caplog.text
-    )
+    translated = ["Good. Rest well at night.", None, None, "Good."]
+    assert own.translate(texts, "es") == translated
+    assert passes == [(0, 4), (1, 3), (2, 3), (3, 2)]
+    given_up = "2 of 4 sentences (es to en) have no translation (repeated: 1, unfinished: 1)"
+    assert given_up in caplog.text
     assert "2 of 4 texts (es to en) could not be translated" in caplog.text
     # Failures are known the next time, too.
     again = nllb()
-    assert again.translate(texts, "es") == ["Good. Rest well at night.", None, None, "Good."]
+    assert again.translate(texts, "es") == translated
     assert again.engine.passes == []
 
 
 def test_an_interrupted_run_keeps_its_batches(nllb):
     own = nllb(batch_size=1)
-    real = own.engine.translate
-
-    def interrupted(sentences, source, target, attempt):
-        if len(own.engine.passes) == 2:
-            raise KeyboardInterrupt
-        return real(sentences, source, target, attempt)
-
-    own.engine.translate = interrupted
+    breaking(own, lambda _: KeyboardInterrupt() if len(own.engine.passes) == 2 else None)
     with pytest.raises(KeyboardInterrupt):
         own.translate(list(ES_EN), "es")
     again = nllb()
@@ -310,29 +297,17 @@ def test_an_interrupted_run_keeps_its_batches(nllb):
 
 
 def test_a_failed_call_is_unscored_and_tried_again_next_time(nllb, caplog):
-    own = nllb(batch_size=1)
-
-    def broken(sentences, source, target, attempt):
-        own.engine.passes.append(attempt)
-        raise RuntimeError("gone")
-
-    own.engine.translate = broken
+    calls = []
+    own = breaking(nllb(batch_size=1), lambda batch: calls.append(batch) or RuntimeError("gone"))
     assert own.translate(list(ES_EN), "es") == [None] * 4
-    assert own.engine.passes == [0] * 3
+    assert len(calls) == 3
     assert "failed call: 4" in caplog.text
     assert nllb().translate(list(ES_EN), "es") == list(ES_EN.values())
 
 
 def test_a_refused_sentence_does_not_cost_its_neighbours(nllb):
-    own = nllb()
-    real = own.engine.translate
-
-    def refusing(sentences, source, target, attempt):
-        if "No tome aspirina." in sentences:
-            raise RuntimeError("content filter")
-        return real(sentences, source, target, attempt)
-
-    own.engine.translate = refusing
+    refused = RuntimeError("content filter")
+    own = breaking(nllb(), lambda batch: refused if "No tome aspirina." in batch else None)
     assert own.translate(list(ES_EN), "es") == [*list(ES_EN.values())[:3], None]
 
 
@@ -354,13 +329,12 @@ def test_a_batch_that_does_not_fit_the_memory_is_halved(nllb):
 def test_translations_that_do_not_end_and_sources_that_do_not_fit(nllb):
     engine = nllb().engine
     engine.check()
-    es, en = find("es"), find("en")
     # The limit is each sentence's own, not the batch's.
     short = len(engine._tokenizer(["No tome aspirina."])["input_ids"][0])
     engine._limit = lambda tokens: 4 if tokens == short else 60
-    translations = engine.translate(["No tome aspirina.", "Beba mucha agua cada día."], es, en, 0)
+    translations = engine.translate(["No tome aspirina.", "Beba mucha agua cada día."], ES, EN, 0)
     assert translations == [None, "Drink plenty of water every day."]
-    assert engine.translate(["agua " * 200, "No tome aspirina."], es, en, 0)[0] is None
+    assert engine.translate(["agua " * 200, "No tome aspirina."], ES, EN, 0)[0] is None
 
 
 def test_languages_a_model_does_not_know(nllb):
@@ -376,24 +350,22 @@ def test_languages_a_model_does_not_know(nllb):
 
 
 def test_signature_and_sharing(nllb, tiny_nllb):
-    import langid  # noqa: F401
-    from xling_metrics.base import library_version
-
-    own = nllb()
-    name, model, *rest = own.signature.split("|")
+    name, model, *rest = nllb().signature.split("|")
     assert name == "translate" and model.startswith(f"model:{tiny_nllb}@local-")
     assert rest == [
         "dtype:float32", "unit:sentence", "decoding:greedy,redo:3xT0.7/p0.95", "degenerate:v2",
         "thai:crfcut", f"sentencex:{library_version('sentencex')}", "langid:1.1.6",
     ]  # fmt: skip
-    value = {"model": "seq2seq", "model_args": {"pretrained": tiny_nllb}}
-    assert make(value) is make(dict(value)) and make(value) is not make({**value, "batch_size": 3})
+    one, same, other = (
+        translator(translator_spec("translator", seq2seq(tiny_nllb) | {"batch_size": size}))
+        for size in (2, 2, 3)
+    )
+    assert one is same is not other
 
 
 def test_dtypes_share_nothing(nllb, tiny_nllb):
-    value = {"model": "seq2seq", "model_args": {"pretrained": tiny_nllb, "dtype": "bfloat16"}}
     nllb().translate(list(ES_EN), "es")
-    half = make(value)
+    half = make(seq2seq(tiny_nllb, dtype="bfloat16"))
     half.translate(list(ES_EN), "es")
     # Had it found anything, it would have loaded nothing.
     assert str(half.engine._model.dtype) == "torch.bfloat16"
@@ -402,139 +374,106 @@ def test_dtypes_share_nothing(nllb, tiny_nllb):
 # The other families
 
 
-def sentencepiece_model(folder, texts, name, size=120, **more):
+TEXTS = [text for pair in ES_EN.items() for text in pair]
+
+
+def sentencepiece_model(folder, words, more=()):
+    """A model and its vocabulary as a file: some words, its pieces, and more."""
     spm = pytest.importorskip("sentencepiece")
     spm.SentencePieceTrainer.train(
-        sentence_iterator=iter(texts * 20), model_prefix=str(folder / name), vocab_size=size,
-        hard_vocab_limit=False, minloglevel=2, **more,
+        sentence_iterator=iter(TEXTS * 20), model_prefix=str(folder / "spm"), vocab_size=120,
+        hard_vocab_limit=False, minloglevel=2,
     )  # fmt: skip
-    processor = spm.SentencePieceProcessor(model_file=str(folder / f"{name}.model"))
-    return str(folder / f"{name}.model"), [processor.id_to_piece(i) for i in range(len(processor))]
-
-
-TEXTS = [text for pair in ES_EN.items() for text in pair]
+    path = str(folder / "spm.model")
+    model = spm.SentencePieceProcessor(model_file=path)
+    pieces = (model.id_to_piece(i) for i in range(len(model)))
+    words = [*words, *(piece for piece in pieces if not piece.startswith("<")), *more]
+    (folder / "words.json").write_text(json.dumps({word: i for i, word in enumerate(words)}))
+    return path, str(folder / "words.json"), len(words)
 
 
 def m2m100(folder):
     import transformers
 
-    path, pieces = sentencepiece_model(folder, TEXTS, "spm")
-    words = ["<s>", "<pad>", "</s>", "<unk>", *(p for p in pieces if not p.startswith("<"))]
-    (folder / "vocab.json").write_text(json.dumps({word: i for i, word in enumerate(words)}))
-    tokenizer = transformers.M2M100Tokenizer(str(folder / "vocab.json"), path)
-    tokenizer.save_pretrained(folder)
-    model = tiny_m2m(range(len(words) + 108))
-    model.save_pretrained(folder)
+    path, words, size = sentencepiece_model(folder, ["<s>", "<pad>", "</s>", "<unk>"])
+    transformers.M2M100Tokenizer(words, path).save_pretrained(folder)
+    tiny_m2m(range(size + 108)).save_pretrained(folder)
 
 
 def marian(folder, source="es", target="en", codes=()):
     import torch
     import transformers
 
-    path, pieces = sentencepiece_model(folder, TEXTS, "source")
-    words = ["</s>", "<unk>", *(p for p in pieces if not p.startswith("<")), *codes, "<pad>"]
-    (folder / "words.json").write_text(json.dumps({word: i for i, word in enumerate(words)}))
-    tokenizer = transformers.MarianTokenizer(
-        path, path, str(folder / "words.json"), source_lang=source, target_lang=target
-    )
-    tokenizer.save_pretrained(folder)
+    path, words, size = sentencepiece_model(folder, ["</s>", "<unk>"], [*codes, "<pad>"])
+    sides = {"source_lang": source, "target_lang": target}
+    transformers.MarianTokenizer(path, path, words, **sides).save_pretrained(folder)
     torch.manual_seed(0)
-    pad = len(words) - 1
     config = transformers.MarianConfig(
-        vocab_size=len(words), d_model=32, encoder_layers=1, decoder_layers=1,
+        vocab_size=size, d_model=32, encoder_layers=1, decoder_layers=1,
         encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=32,
-        decoder_ffn_dim=32, max_position_embeddings=64, pad_token_id=pad, eos_token_id=0,
-        decoder_start_token_id=pad, forced_eos_token_id=0, bad_words_ids=[[pad]],
+        decoder_ffn_dim=32, max_position_embeddings=64, pad_token_id=size - 1, eos_token_id=0,
+        decoder_start_token_id=size - 1, forced_eos_token_id=0, bad_words_ids=[[size - 1]],
     )  # fmt: skip
     transformers.MarianMTModel(config).save_pretrained(folder)
+
+
+def marian_with_several_targets(folder):
+    marian(folder, "eng", "mul", [">>spa<<", ">>cmn_Hans<<"])
 
 
 def madlad(folder):
     import torch
     import transformers
-    from tokenizers import Tokenizer, models, pre_tokenizers
 
-    tokens = bpe(TEXTS, ["<unk>", "<s>", "</s>", "<pad>", "<2en>", "<2es>", "<2iw>"])
-    tokenizer = Tokenizer(
-        models.BPE(
-            vocab=tokens["vocab"], merges=[tuple(m) for m in tokens["merges"]], unk_token="<unk>"
-        )
-    )
-    tokenizer.add_special_tokens(["<2en>", "<2es>", "<2iw>"])
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    fast = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, eos_token="</s>", pad_token="<pad>", unk_token="<unk>"
-    )
-    fast.save_pretrained(folder)
+    special = ["<unk>", "<s>", "</s>", "<pad>", "<2en>", "<2es>", "<2iw>"]
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=bpe(TEXTS, special),
+        eos_token="</s>", pad_token="<pad>", unk_token="<unk>",
+    )  # fmt: skip
+    tokenizer.save_pretrained(folder)
     torch.manual_seed(0)
     config = transformers.T5Config(
-        vocab_size=len(fast), d_model=32, d_kv=16, d_ff=32, num_layers=1, num_heads=2,
+        vocab_size=len(tokenizer), d_model=32, d_kv=16, d_ff=32, num_layers=1, num_heads=2,
         decoder_start_token_id=1, pad_token_id=3, eos_token_id=2,
     )  # fmt: skip
     transformers.T5ForConditionalGeneration(config).save_pretrained(folder)
 
 
-def first_pass(folder, source, target, text="No tome aspirina."):
-    """The tokens that go into the model, and those that come out."""
-    engine = make({"model": "seq2seq", "model_args": {"pretrained": str(folder)}}).engine
-    engine.check()
-    generate, seen = engine._model.generate, []
-
-    def spy(**kwargs):
-        seen.append((kwargs["input_ids"], generate(**kwargs)))
-        return seen[-1][1]
-
-    engine._model.generate = spy
-    translations = engine.translate([text], find(source), find(target), 0)
-    sampled = engine.translate([text], find(source), find(target), 1)
-    assert len(translations) == len(sampled) == 1
-    return [engine._tokenizer.convert_ids_to_tokens(ids[0].tolist()) for ids in seen[0]]
-
-
-def test_m2m100(tmp_path):
+@pytest.mark.parametrize(
+    ("write", "pair", "first", "last", "made", "unknown", "language"),
+    [
+        (m2m100, "es fr", "__es__", "</s>", ["</s>", "__fr__"], "te en", "Telugu"),
+        (marian, "es en", None, "</s>", ["<pad>"], "hi en", "Hindi"),
+        (marian, "es en", None, "</s>", ["<pad>"], "es fr", "French"),
+        (marian_with_several_targets, "en zh", ">>cmn_Hans<<", "</s>", ["<pad>"], "en ta", "Tamil"),
+        (madlad, "es en", "<2en>", None, ["<s>"], "en hi", "Hindi"),
+        (madlad, "en he", "<2iw>", None, ["<s>"], "en hi", "Hindi"),
+    ],
+)
+def test_other_families(tmp_path, write, pair, first, last, made, unknown, language):
+    """The tokens that go into the model and come out, and a language that it does not know."""
     pytest.importorskip("torch")
-    m2m100(tmp_path)
-    given, made = first_pass(tmp_path, "es", "fr")
-    assert given[0] == "__es__" and given[-1] == "</s>" and made[:2] == ["</s>", "__fr__"]
-    with pytest.raises(SettingError, match=r"\(m2m100\) does not translate Telugu"):
-        make({"model": "seq2seq", "model_args": {"pretrained": str(tmp_path)}}).check(("te", "en"))
+    write(tmp_path)
+    own = make(seq2seq(tmp_path))
+    seen = passes(own.engine)
+    for attempt in (0, 1):
+        text = "No tome aspirina."
+        assert len(own.engine.translate([text], *map(find, pair.split()), attempt)) == 1
+    names = own.engine._tokenizer.convert_ids_to_tokens
+    given, came = (names(ids[0].tolist()) for ids in (seen[0][0]["input_ids"], seen[0][1]))
+    assert first in (None, given[0]) and last in (None, given[-1])
+    assert came[: len(made)] == made and "<pad>" not in came[1:2]
+    family = write.__name__.partition("_")[0]
+    with pytest.raises(SettingError, match=rf"\({family}\) does not translate {language}"):
+        own.check(tuple(unknown.split()))
 
 
-def test_marian_for_one_pair(tmp_path):
-    pytest.importorskip("torch")
-    marian(tmp_path)
-    given, made = first_pass(tmp_path, "es", "en")
-    assert given[-1] == "</s>" and made[0] == "<pad>" and "<pad>" not in made[1:2]
-    own = make({"model": "seq2seq", "model_args": {"pretrained": str(tmp_path)}})
-    for pair in (("hi", "en"), ("es", "fr")):
-        with pytest.raises(SettingError, match=r"\(marian\) does not translate (Hindi|French)"):
-            own.check(pair)
-
-
-def test_marian_with_several_targets(tmp_path):
-    pytest.importorskip("torch")
-    marian(tmp_path, "eng", "mul", [">>spa<<", ">>cmn_Hans<<"])
-    assert first_pass(tmp_path, "en", "zh", "Do not take aspirin.")[0][0] == ">>cmn_Hans<<"
-    with pytest.raises(SettingError, match="does not translate Tamil"):
-        make({"model": "seq2seq", "model_args": {"pretrained": str(tmp_path)}}).check(("en", "ta"))
-
-
-def test_madlad(tmp_path):
-    pytest.importorskip("torch")
-    madlad(tmp_path)
-    given, _ = first_pass(tmp_path, "es", "en")
-    assert given[0] == "<2en>"
-    assert first_pass(tmp_path, "en", "he")[0][0] == "<2iw>"
-    with pytest.raises(SettingError, match=r"\(madlad\) does not translate Hindi"):
-        make({"model": "seq2seq", "model_args": {"pretrained": str(tmp_path)}}).check(("en", "hi"))
-
-
-def test_a_model_of_no_family_and_a_missing_one(tmp_path, tiny_hf):
+def test_a_model_of_no_family_and_a_missing_one(tiny_hf):
     pytest.importorskip("torch")
     with pytest.raises(SettingError, match=r"model type 'llama'\) is no NLLB, M2M-100, MADLAD-400"):
-        make({"model": "seq2seq", "model_args": {"pretrained": tiny_hf}})
+        make(seq2seq(tiny_hf))
     with pytest.raises(BackendError, match="'nowhere/nothing' could not be loaded"):
-        make({"model": "seq2seq", "model_args": {"pretrained": "nowhere/nothing"}})
+        make(seq2seq("nowhere/nothing"))
 
 
 # Languages
@@ -563,46 +502,12 @@ def test_sides_of_marian_models(label, code, covered):
 
 # Passages
 
-# Three sentences each; the last of some has a title or a decimal point, which end no sentence.
-THREE = {
-    "ar": "تشمل الأعراض الحمى. هل تشعر بألم؟ استشر د. أحمد اليوم!",
-    "bn": "লক্ষণগুলির মধ্যে জ্বর আছে। আপনার কি ব্যথা আছে? ডাঃ রহমানকে দেখান।",
-    "cs": "Příznaky zahrnují horečku. Máte bolesti? Navštivte MUDr. Nováka dnes.",
-    "de": "Zu den Symptomen gehört Fieber. Haben Sie Schmerzen? Fragen Sie Dr. Müller am 3. Mai.",
-    "el": "Τα συμπτώματα περιλαμβάνουν πυρετό. Έχετε πόνο; Επισκεφθείτε τον γιατρό σήμερα.",
-    "en": "Symptoms include fever, e.g. 38.5 C. Do you have pain? See Dr. Smith today.",
-    "es": "Los síntomas incluyen fiebre. ¿Tiene dolor? Consulte al Dr. García hoy.",
-    "fa": "علائم شامل تب است. آیا درد دارید؟ امروز به پزشک مراجعه کنید.",
-    "fr": "Les symptômes comprennent la fièvre. Avez-vous mal ? Consultez le Dr. Dupont ou M. Martin.",
-    "gu": "લક્ષણોમાં તાવ આવે છે. શું તમને દુખાવો છે? આજે ડૉ. પટેલને મળો.",
-    "he": 'התסמינים כוללים חום. האם יש לך כאב? פנה לד"ר כהן היום.',
-    "hi": "लक्षणों में बुखार शामिल है। क्या आपको दर्द है? आज डॉ. शर्मा से मिलें।",
-    "id": "Gejalanya termasuk demam. Apakah Anda sakit? Temui dr. Budi hari ini.",
-    "it": "I sintomi includono febbre. Ha dolore? Consulti il dott. Rossi oggi.",
-    "ja": "症状には発熱があります。痛みはありますか？今日医師に相談してください。",
-    "kn": "ಲಕ್ಷಣಗಳಲ್ಲಿ ಜ್ವರ ಸೇರಿದೆ. ನಿಮಗೆ ನೋವು ಇದೆಯೇ? ಇಂದು ವೈದ್ಯರನ್ನು ಭೇಟಿ ಮಾಡಿ.",
-    "ko": "증상에는 발열이 포함됩니다. 통증이 있습니까? 오늘 의사와 상담하세요.",
-    "ml": "ലക്ഷണങ്ങളിൽ പനി ഉൾപ്പെടുന്നു. നിങ്ങൾക്ക് വേദനയുണ്ടോ? ഇന്ന് ഡോക്ടറെ കാണുക.",
-    "nl": "Symptomen zijn onder andere koorts. Heeft u pijn? Raadpleeg dr. Jansen vandaag.",
-    "pa": "ਲੱਛਣਾਂ ਵਿੱਚ ਬੁਖਾਰ ਸ਼ਾਮਲ ਹੈ। ਕੀ ਤੁਹਾਨੂੰ ਦਰਦ ਹੈ? ਅੱਜ ਡਾਕਟਰ ਨੂੰ ਮਿਲੋ।",
-    "pl": "Objawy obejmują gorączkę. Czy odczuwasz ból? Odwiedź dr. Kowalskiego dzisiaj.",
-    "pt": "Os sintomas incluem febre. Tem dor? Consulte o Dr. Silva hoje.",
-    "ro": "Simptomele includ febră. Aveți dureri? Consultați pe dr. Popescu azi.",
-    "ru": "Симптомы включают лихорадку. У вас есть боль? Обратитесь к д-ру Иванову сегодня.",
-    "ta": "அறிகுறிகளில் காய்ச்சல் அடங்கும். உங்களுக்கு வலி உள்ளதா? இன்று மருத்துவரை சந்திக்கவும்.",
-    "te": "లక్షణాలలో జ్వరం ఉంటుంది. మీకు నొప్పి ఉందా? ఈరోజు వైద్యుడిని సంప్రదించండి.",
-    "tr": "Belirtiler arasında ateş bulunur. Ağrınız var mı? Bugün Dr. Yılmaz'a danışın.",
-    "ur": "علامات میں بخار شامل ہے۔ کیا آپ کو درد ہے؟ آج ڈاکٹر سے ملیں۔",
-    "vi": "Các triệu chứng bao gồm sốt. Bạn có đau không? Hãy gặp BS. Nguyễn hôm nay.",
-    "zh": "症状包括发烧。您疼吗？今天请咨询医生！",
-}
 
-
-@pytest.mark.parametrize("code", sorted(THREE))
-def test_sentences_of_every_language(code):
-    passage = split(THREE[code], code)
+@pytest.mark.parametrize(("code", "text"), cases("sentences").items())
+def test_three_sentences_in_every_language(code, text):
+    passage = split(text, code)
     assert len(passage.sentences) == 3, passage.sentences
-    assert passage.join(passage.sentences, code) == THREE[code]
+    assert passage.join(passage.sentences, code) == text
 
 
 def test_thai_sentences_and_what_they_need(monkeypatch):
@@ -611,7 +516,7 @@ def test_thai_sentences_and_what_they_need(monkeypatch):
     text = "คุณมีอาการปวดหรือไม่? ควรดื่มน้ำมาก ๆ และพักผ่อน หากอาการไม่ดีขึ้นภายใน 3 วัน ควรไปพบแพทย์"
     passage = split(text, "th")
     assert len(passage.sentences) > 1 and passage.join(passage.sentences, "th") == text
-    monkeypatch.setitem(__import__("sys").modules, "pycrfsuite", None)
+    monkeypatch.setitem(sys.modules, "pycrfsuite", None)
     with pytest.raises(ImportError, match=r'pip install "xling-tasks\[th\]"'):
         require_splitter("th")
 
@@ -638,9 +543,8 @@ def test_marks_and_pieces_without_letters_are_kept():
 
 def test_spaces_between_sentences_follow_the_target():
     chinese = split("发烧。“疼吗？”请咨询医生！\n休息。", "zh")
-    assert (
-        chinese.join(["Fever.", "“Pain?”", "Ask!", "Rest."], "en") == "Fever. “Pain?” Ask!\nRest."
-    )
+    joined = chinese.join(["Fever.", "“Pain?”", "Ask!", "Rest."], "en")
+    assert joined == "Fever. “Pain?” Ask!\nRest."
     english = split("Fever. Pain?\n1. Rest.", "en")
     assert english.join(["发烧。", "疼吗？", "休息。"], "zh") == "发烧。疼吗？\n1. 休息。"
 
@@ -673,6 +577,9 @@ def test_translations_from_a_file(tmp_path, caplog):
     assert own.translate(["Hello."], "en", "he") == ["שלום."]
     assert "1 of 4 texts (es to en) are not in" in caplog.text
     assert own.signature.startswith("translate|file:x.jsonl|digest:")
+    # Names of languages build no second one.
+    spec = translator_spec("translator", write(tmp_path / "x.jsonl", ROW))
+    assert translator(spec) is translator(spec, names=(("sw", "Swahili"),))
 
 
 def test_a_file_without_the_texts_is_an_error_and_says_how_to_get_them(tmp_path):
@@ -685,6 +592,9 @@ def test_a_file_without_the_texts_is_an_error_and_says_how_to_get_them(tmp_path)
     with pytest.raises(DataError, match="has 0 of the 1 texts"):
         own.translate(["नमस्ते।"], "hi")
     assert own.translate(["", " "], "hi") == ["", " "]
+    (tmp_path / "x.jsonl").unlink()
+    with pytest.raises(DataError, match="there is no such file"):
+        make({"model": "file", "model_args": {"path": str(tmp_path / "x.jsonl")}})
 
 
 @pytest.mark.parametrize(
@@ -709,6 +619,7 @@ def test_errors_in_a_file_name_line_and_field(tmp_path, row, message):
 CHAT = {
     "Beba agua.": "Translation: Drink water.",
     "Descanse.": "“Rest.”",
+    "Vacío.": "",
 }
 
 
@@ -723,14 +634,10 @@ def test_a_chat_model_translates_sentence_by_sentence(serve):
     served = serve(ask)
     own = make(served.spec())
     own.check(("es", "en"))
-    assert own.translate(["Beba agua. Descanse.\n\nBeba agua."], "es") == [
-        "Drink water. Rest.\n\nDrink water."
-    ]
-    assert len(served.prompts) == 2
-    assert (
-        "from Spanish into English" in served.prompts[0] and served.requests[-1]["temperature"] == 0
-    )
-    module._shared.cache_clear()
+    text, english = "Beba agua. Descanse.\n\nBeba agua.", "Drink water. Rest.\n\nDrink water."
+    assert own.translate([text], "es") == [english]
+    assert len(served.prompts) == 2 and "from Spanish into English" in served.prompts[0]
+    assert served.requests[-1]["temperature"] == 0
     assert make(served.spec()).translate(["Descanse."], "es") == ["Rest."]
     assert len(served.prompts) == 2
     assert "chat_template:yes;temperature:0|prompt:" in own.signature
@@ -743,21 +650,15 @@ def test_a_chat_model_that_loops_is_asked_again_with_seeds_of_its_own(serve):
     sampled = [r for r in served.requests if r["temperature"] == 0.7]
     assert len(sampled) == 3 and len({r["seed"] for r in sampled}) == 3
     assert all(r["top_p"] == 0.95 for r in sampled)
-    # Known to fail; an empty reply would be asked for again.
-    module._shared.cache_clear()
+    # Known to fail; an empty reply is asked for again.
     assert make(served.spec()).translate(["Algo nuevo."], "es") == [None]
     assert len(served.prompts) == 5
-    CHAT["Vacío."] = ""
-    try:
-        for _ in range(2):
-            module._shared.cache_clear()
-            assert make(served.spec()).translate(["Vacío."], "es") == [None]
-    finally:
-        del CHAT["Vacío."]
+    for _ in range(2):
+        assert make(served.spec()).translate(["Vacío."], "es") == [None]
     assert len(served.prompts) == 5 + 2 * 4
 
 
-def test_a_server_that_is_down(serve, caplog):
+def test_a_server_that_is_down(serve):
     served = serve(ask)
     served.fail_with = 500
     own = make(served.spec())
@@ -769,21 +670,12 @@ def test_a_server_that_is_down(serve, caplog):
 
 
 def test_the_users_prompt_is_another_translator(serve):
-    served = serve(
-        lambda prompt: "Drink water." if prompt == "es>en Beba agua." else "no no no no no no"
-    )
+    said = {"es>en Beba agua.": "Drink water."}
+    served = serve(lambda prompt: said.get(prompt, "no no no no no no"))
     spec = translator_spec("translator", served.spec())
     prompt = Prompt("translate", "en", "es>en {text}")
     assert translator(spec, None, prompt).translate(["Beba agua."], "es") == ["Drink water."]
     assert translator(spec).translate(["Beba agua."], "es") == [None]
-
-
-def test_names_of_languages_build_no_second_translator_from_a_file(tmp_path):
-    path = tmp_path / "ready.jsonl"
-    row = {"language": "es", "text": "Sí.", "translation": "Yes."}
-    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
-    spec = translator_spec("translator", {"model": "file", "model_args": {"path": str(path)}})
-    assert translator(spec) is translator(spec, names=(("sw", "Swahili"),))
 
 
 def test_dummy_and_local_models(tiny_hf):
@@ -794,88 +686,19 @@ def test_dummy_and_local_models(tiny_hf):
     assert dummy.translate(["Sí, claro.", long], "es") == ["lol", None]
     import torch
 
-    value = {
-        "model": "hf",
-        "model_args": {"pretrained": tiny_hf, "device": "cpu"},
-        "max_gen_toks": 8,
-    }
-    local = make(value, cache=False)
+    args = {"pretrained": tiny_hf, "device": "cpu"}
+    local = make({"model": "hf", "model_args": args, "max_gen_toks": 8}, cache=False)
     state = torch.random.get_rng_state()
-    es, en = find("es"), find("en")
-    first = list(local.engine.outcomes(["Beba agua."], es, en, 1))
-    assert first == list(local.engine.outcomes(["Beba agua."], es, en, 1))
-    assert first != list(local.engine.outcomes(["Beba agua."], es, en, 2))
+    first, same, other = (
+        list(local.engine.outcomes(["Beba agua."], ES, EN, attempt)) for attempt in (1, 1, 2)
+    )
+    assert first == same != other
     assert torch.equal(state, torch.random.get_rng_state())
 
 
-NOTED = "Take after meals (Note: do not take with alcohol)"
-
-
-@pytest.mark.parametrize(
-    ("reply", "source", "cleaned"),
-    [
-        (" Rest. \n", "Descanse.", "Rest."),
-        ("English: Rest.", "Descanse.", "Rest."),
-        ("**English translation:** Rest.", "Descanse.", "Rest."),
-        ("Translation: Rest.", "Traducción: Descanse.", "Translation: Rest."),
-        ("Note: rest.", "Descanse.", "Note: rest."),
-        ('"Rest."', "Descanse.", "Rest."),
-        ('"Rest."', '"Descanse."', '"Rest."'),
-        ('"Rest" and "sleep"', "Descanse.", '"Rest" and "sleep"'),
-        ("'Tis the patients'", "Descanse.", "'Tis the patients'"),
-        ("```\nRest.\n```", "Descanse.", "Rest."),
-        ("Sure:\nRest.", "Descanse.", "Sure:\nRest."),
-        ("Here is the translation: Rest.", "Descanse.", "Rest."),
-        ("Sure! Here's the English translation of the sentence:\n\nRest.", "Descanse.", "Rest."),
-        ("The translation is: Rest.", "La traducción es: Descanse.", "The translation is: Rest."),
-        ("Rest. (Note: the translation is informal.)", "Descanse.", "Rest."),
-        ("Rest.\n\nNote: the original text is informal", "Descanse.", "Rest."),
-        # Notes of the answer itself.
-        (NOTED, "饭后服用（注意不要与酒精同服）", NOTED),
-        (NOTED, "Tome después de comer, y nota, sin alcohol", NOTED),
-        (
-            "Take one a day (Note: better with food)",
-            "Tome una pastilla al día (nota, mejor con comida)",
-            "Take one a day (Note: better with food)",
-        ),
-        ("(Note: better with food)", "(nota, mejor con comida)", "(Note: better with food)"),
-        (
-            "Keep it (Note: in the original package)",
-            "Guárdelo, nota, en el envase original",
-            "Keep it (Note: in the original package)",
-        ),
-        (
-            "Take with food\nNote: no alcohol",
-            "Tome con comida\nOjo, sin alcohol",
-            "Take with food\nNote: no alcohol",
-        ),
-        # Blanks to fill in.
-        (
-            "Write a letter with [name] and [reason].",
-            "Escriba una carta con [nombre] y [motivo].",
-            "Write a letter with [name] and [reason].",
-        ),
-        ("Write [reason] here.", "在此填写【原因】。", "Write [reason] here."),
-        ("<think>Hm.</think>\nWrite [reason].", "Escriba [motivo].", "Write [reason]."),
-        ("<think>Hm, [reason]", "Escriba [motivo].", ""),
-        ("Write <reason> here.", "Escriba <motivo> aquí.", "Write <reason> here."),
-        (
-            "```\nBelow <120 mmHg it is fine.\n```",
-            "Si la presión es <120 mmHg está bien.",
-            "Below <120 mmHg it is fine.",
-        ),
-        ("Rest.\n\n**Translator's note:** informal", "Descanse.", "Rest."),
-        ("Rest (at home).", "Descanse (en casa).", "Rest (at home)."),
-        ("<think>Hm.</think>\nRest.", "Descanse.", "Rest."),
-        ("<think>Hm, rest", "Descanse.", ""),
-        ("**Rest.**", "Descanse.", "Rest."),
-        ("**Rest** and **sleep**", "Descanse.", "**Rest** and **sleep**"),
-        ("<translation>Rest.</translation>", "Descanse.", "Rest."),
-        ("", "Descanse.", ""),
-    ],
-)
+@pytest.mark.parametrize(("reply", "source", "cleaned"), cases("cleaned_translations"))
 def test_cleaning_takes_only_what_is_surely_no_translation(reply, source, cleaned):
-    assert clean(reply, source, find("en")) == cleaned
+    assert clean(reply, source, EN) == cleaned
 
 
 # The setting
@@ -905,18 +728,10 @@ def test_wrong_settings(value, message):
         translator_spec("translator", value)
 
 
-def test_missing_file(tmp_path):
-    with pytest.raises(DataError, match="there is no such file"):
-        make({"model": "file", "model_args": {"path": str(tmp_path / "none.jsonl")}})
-
-
 # Through a task
 
 
 def test_a_tiny_nllb_translates_the_answers_of_a_task(run, serve, tiny_nllb, tmp_path):
-    import scripted as judge
-    from fixed import Fixed
-
     # The second answer is far longer than anything the model can say.
     said = {
         "What now?": "Drink plenty of water every day. Rest well at night.",
@@ -924,29 +739,21 @@ def test_a_tiny_nllb_translates_the_answers_of_a_task(run, serve, tiny_nllb, tmp
         "What else?": "Do not take aspirin.",
         "¿Qué más?": " ".join(f"beba agua y descanse {i} noches" for i in range(12)) + ".",
     }
-
-    path = tmp_path / "prompts.jsonl"
-    rows = [
-        {"id": "a", "en": "What now?", "es": "¿Y ahora?"},
-        {"id": "b", "en": "What else?", "es": "¿Qué más?"},
-    ]
-    write_lines(path, rows)
-    served = serve(judge.reply)
+    rows = [{"id": en, "en": en, "es": es} for en, es in list(pairwise(said))[::2]]
     metadata = {
-        "judge": served.spec(),
-        "translator": {"model": "seq2seq", "model_args": {"pretrained": tiny_nllb}},
-        "prompts_file": str(path),
+        "judge": serve(scripted.reply).spec(),
+        "translator": seq2seq(tiny_nllb),
+        "prompts_file": str(write_lines(tmp_path / "prompts.jsonl", rows)),
     }
-    results = run(
-        "xling_information", model=Fixed(lambda context, _: said[context]), metadata=metadata
-    )
-    first, second = results["samples"]["xling_information"]
+    task, model = "xling_information", Fixed(lambda context, _: said[context])
+    results = run(task, model=model, metadata=metadata)
+    first, second = results["samples"][task]
     assert first["n_claims_es"]["english"] == "Rest well at night. Do not take aspirin."
     # One claim of two each way.
     assert first["information_f1_by_prompt_es"] == 0.5
     assert second["n_claims_es"]["unscored"] == "translation failed"
     assert second["information_f1_by_prompt_es"] is None
-    scores = results["results"]["xling_information"]
+    scores = results["results"][task]
     assert scores["information_f1_es,none"] == 0.5 and scores["unscored_es,none"] == 0.5
-    sign = results["configs"]["xling_information"]["metadata"]["xling"]["signatures"]
+    sign = results["configs"][task]["metadata"]["xling"]["signatures"]
     assert f"translator:translate|model:{tiny_nllb}@local-" in sign["information_f1_es"]
