@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import time
 from collections import Counter
@@ -12,13 +13,17 @@ import numpy as np
 import pytest
 import scripted
 
-from xling_tasks.cli import parsed
+from xling_tasks.cli import main, parsed
+from xling_tasks.commands.judge_empathy import read_answer
 from xling_tasks.commands.train_empathy import SHORT, _scores
+from xling_tasks.data.prompt_sets import load_prompts
+from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.models.empathy import features as empathy_features
 from xling_tasks.models.empathy import linear as empathy_linear
+from xling_tasks.models.empathy import training
 from xling_tasks.models.empathy.classifier import EmpathyClassifier, load_classifier
-from xling_tasks.models.empathy.data import COLUMNS, MECHANISMS, folds, load, split
+from xling_tasks.models.empathy.data import COLUMNS, MECHANISMS, Post, draw, folds, load, split
 
 NAMES = ["emotional-reactions-reddit.csv", "interpretations-reddit.csv", "explorations-reddit.csv"]
 KIND = ["I am so sorry to hear that.", "I hope it gets better.", "I feel sad for you."]
@@ -32,20 +37,11 @@ def make_rows(n=90):
     rows = []
     for i in range(n):
         present = [bool(i & 1), bool(i & 2), bool(i & 4)]
-        said = [group[i % 3] for group, there in zip((KIND, LIKE, ASKS), present) if there]
-        rows.append(
-            {
-                "sp_id": f"s{i}",
-                "rp_id": f"r{i}",
-                "seeker_post": f"My lesson number {i} went badly.",
-                "response_post": " ".join([PLAIN[i % 3], *said]),
-                "present": present,
-                "rationales": [
-                    group[i % 3] if there else ""
-                    for group, there in zip((KIND, LIKE, ASKS), present)
-                ],
-            }
-        )
+        said = [group[i % 3] if on else "" for group, on in zip((KIND, LIKE, ASKS), present)]
+        response = " ".join([PLAIN[i % 3], *filter(None, said)])
+        ids = {"sp_id": f"s{i}", "rp_id": f"r{i}"}
+        texts = {"seeker_post": f"My lesson number {i} went badly.", "response_post": response}
+        rows.append({**ids, **texts, "present": present, "rationales": said})
     return rows
 
 
@@ -68,15 +64,22 @@ def write(folder, rows, change=None):
     return folder
 
 
-@pytest.fixture
-def data(tmp_path):
-    return write(tmp_path / "data", make_rows())
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("empathy") / "data", make_rows())
 
 
 def train(*words):
     """As `xling empathy train` does it."""
     chosen = parsed(["empathy", "train", *map(str, words)])
     return chosen.run(chosen)
+
+
+@pytest.fixture(scope="module")
+def linear(data):
+    """The folder of a classifier of these data."""
+    train("--data", data, "--out", data.parent / "linear", "--seed", 3)
+    return data.parent / "linear"
 
 
 def scores_of(folder):
@@ -119,45 +122,44 @@ def test_repeated_pairs_and_differing_texts_are_kept_and_counted(tmp_path):
     assert data.pairs[2].response == rows[2]["response_post"]  # that of the interpretations
 
 
-@pytest.mark.parametrize("field", COLUMNS[:4])
-def test_an_empty_field_is_named_with_its_row(tmp_path, field):
-    folder = write(
-        tmp_path / "a", make_rows(12), lambda at, n, c: c | {field: " "} if (at, n) == (1, 4) else c
-    )
+def cell(file, row, **changed):
+    """A change of one row of a file."""
+    return lambda at, n, cells: cells | changed if (at, n) == (file, row) else cells
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        *((field, " ", "the field is empty") for field in COLUMNS[:4]),
+        *(("level", level, "expected 0, 1 or 2") for level in ("", "3", "yes", "1.5")),
+    ],
+)
+def test_a_wrong_field_is_named_with_its_row(tmp_path, column, value, said):
+    folder = write(tmp_path / "a", make_rows(12), cell(1, 4, **{column: value}))
     with pytest.raises(DataError) as error:
         load(folder)
     # The header is row 1, so number 4 is row 6.
-    assert f"{NAMES[1]}, row 6, column '{field}': the field is empty" in str(error.value)
+    assert f"{NAMES[1]}, row 6, column '{column}': {said}" in str(error.value)
     assert "lesson" not in str(error.value) and "nine" not in str(error.value)
 
 
-@pytest.mark.parametrize("level", ["", "3", "yes", "1.5"])
-def test_a_wrong_level_is_named_with_its_row(tmp_path, level):
-    folder = write(
-        tmp_path / "a", make_rows(12), lambda at, n, c: c | {"level": level} if n == 11 else c
-    )
-    with pytest.raises(DataError, match=f"{NAMES[0]}, row 13, column 'level': expected 0, 1 or 2"):
-        load(folder)
+def test_missing_columns_files_folders_and_pairs_are_named(tmp_path):
+    def refused(said, folder):
+        with pytest.raises(DataError, match=said):
+            load(folder)
 
-
-def test_missing_columns_files_folders_and_pairs_are_named(tmp_path, data):
-    with pytest.raises(DataError, match="there is no such folder .*; --data takes EPITOME's"):
-        load(tmp_path / "nowhere")
-    lacking = write(
-        tmp_path / "b", make_rows(12), lambda at, n, c: None if (at, n) == (2, 5) else c
-    )
-    with pytest.raises(DataError, match=rf"{NAMES[0]}, row 7, column 'sp_id': {NAMES[2]} lacks"):
-        load(lacking)
-    more = write(tmp_path / "c", make_rows(12), lambda at, n, c: None if (at, n) == (0, 5) else c)
-    with pytest.raises(DataError, match=rf"{NAMES[1]}, row 7, column 'sp_id': {NAMES[0]} lacks"):
-        load(more)
-    path = data / NAMES[1]
+    refused("there is no such folder .*; --data takes EPITOME's", tmp_path / "nowhere")
+    for file, named, lacks in ((2, 0, 2), (0, 1, 0)):
+        folder = tmp_path / f"without {file}"
+        write(
+            folder, make_rows(12), lambda at, n, c, file=file: c if (at, n) != (file, 5) else None
+        )
+        refused(f"{NAMES[named]}, row 7, column 'sp_id': {NAMES[lacks]} lacks", folder)
+    path = write(tmp_path / "a", make_rows(12)) / NAMES[1]
     path.write_text(path.read_text(encoding="utf-8").replace("rationales", "reasons", 1))
-    with pytest.raises(DataError, match=f"{NAMES[1]}: wrong columns: 'rationales' is missing"):
-        load(data)
+    refused(f"{NAMES[1]}: wrong columns: 'rationales' is missing", path.parent)
     path.unlink()
-    with pytest.raises(DataError, match=f"{NAMES[1]}: there is no such file"):
-        load(data)
+    refused(f"{NAMES[1]}: there is no such file", path.parent)
 
 
 # Splits
@@ -195,22 +197,20 @@ def test_no_seeker_post_is_in_two_parts(tmp_path):
         rows[i]["seeker_post"] = "  " + rows[i - 10]["seeker_post"].upper().replace(".", " !")
     pairs = load(write(tmp_path / "a", rows)).pairs
     assert len({pair.group for pair in pairs}) == 40
+    texts = [
+        {"".join(filter(str.isalnum, row[key].lower())) for key in ("sp_id", "seeker_post")}
+        for row in rows
+    ]
+    alike = [(i, j) for i in range(60) for j in range(i) if texts[i] & texts[j]]
+    assert len(alike) == 20  # by id, by text; joined by both
     drawn = set()
     for seed in range(12):
         parts = split(pairs, seed)
         drawn.add(parts)
         part_of = {index: part for part, members in enumerate(parts) for index in members}
-        for i in range(10):
-            assert part_of[i] == part_of[i + 20] == part_of[i + 30]
-        for key in ("sp_id", "seeker_post"):
-            seen: dict[str, set[int]] = {}
-            for index, row in enumerate(rows):
-                text = "".join(filter(str.isalnum, row[key].lower()))
-                seen.setdefault(text, set()).add(part_of[index])
-            assert all(len(members) == 1 for members in seen.values())
         fold_of = folds(pairs, 5, seed)
-        assert all(fold_of[i] == fold_of[i + 20] == fold_of[i + 30] for i in range(10))
         assert sorted(Counter(fold_of)) == [0, 1, 2, 3, 4]
+        assert all(part_of[i] == part_of[j] and fold_of[i] == fold_of[j] for i, j in alike)
     assert len(drawn) == 12
 
 
@@ -232,9 +232,8 @@ def test_sentences_and_evidence_by_hand():
          "|me|feeling", "|me", "|feeling"])  # fmt: skip
 
 
-def test_empty_and_odd_responses_have_a_profile(data, tmp_path):
-    train("--data", data, "--out", tmp_path / "out", "--seed", 0)
-    classifier = load_classifier(str(tmp_path / "out"))
+def test_empty_and_odd_responses_have_a_profile(linear):
+    classifier = load_classifier(str(linear))
     odd = ["?", "。", "\ud83d", "a" * 5000, "...\n\n\t!"]
     assert len(classifier.profiles([("", text) for text in odd])) == 5
     assert classifier.profiles([("A post.", ""), ("A post.", " \n")]) == [(False,) * 3] * 2
@@ -253,50 +252,49 @@ def test_the_command_trains_saves_and_reports(data, tmp_path):
         assert card["mean"][name]["f1"] == pytest.approx(sum(values) / 2)
         # The sample deviation of two values is their distance over the root of 2.
         assert card["mean"][name]["f1_sd"] == pytest.approx(abs(values[0] - values[1]) / 2**0.5)
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines()]
-    header = next(row for row in rows if row[:1] == ["test part of"])
-    assert header[1:] == [f"{m} {short}" for m in ("F1", "accuracy") for short in SHORT]
-    published = [row for row in rows if row and row[0].startswith("published")]
-    assert [row[1:] for row in published] == [
+    assert "is that of seed 0" in page and "mean of 2 seeds" in page
+    rows = {}
+    for line in page.splitlines():
+        first, *rest = (text.strip() for text in line.strip("|").split("|"))
+        rows[first] = rest
+    assert rows["test part of"] == [f"{m} {short}" for m in ("F1", "accuracy") for short in SHORT]
+    assert [row for first, row in rows.items() if first.startswith("published")] == [
         ["86.1", "87.3", "92.0", "87.2", "87.4", "95.8"],
         ["66.8", "59.8", "70.1", "66.8", "61.1", "78.0"],
     ]
-    assert "is that of seed 0" in page and "mean of 2 seeds" in page
     # Of the numbers 0 to 89 half have bit 1; the last two, 88 and 89, have neither bit 2 nor bit 4.
     assert card["present"] == dict(zip(MECHANISMS, (45, 44, 44)))
-    counts = next(row for row in rows if row and row[0] == "emotional_reactions (ER)")
-    assert counts[1:4] == ["90", "50.0 %", "18"]
+    assert rows["emotional_reactions (ER)"][:3] == ["90", "50.0 %", "18"]
+    shares = [rows[f"{name} ({short})"][-1] for name, short in zip(MECHANISMS, SHORT)]
+    assert shares == ["35.5 %", "47.5 %", "15.4 %"]  # published, Table 5
 
 
-def test_saved_classifier_predicts_as_before_and_holds_no_pickle(data, tmp_path):
-    out = tmp_path / "out"
-    train("--data", data, "--out", out, "--seed", 3)
+def test_saved_classifier_predicts_as_before_and_holds_no_pickle(data, linear):
     pairs = load(data).pairs
     parts = split(pairs, 3)
     model = empathy_linear.fit([pairs[i] for i in parts.train + parts.dev], 3)
     asked = [(pair.seeker, pair.response) for pair in pairs]
-    classifier = load_classifier(str(out))
+    classifier = load_classifier(str(linear))
     assert isinstance(classifier, EmpathyClassifier)
     assert classifier.profiles(asked) == model.predict(asked)
-    assert classifier.card == scores_of(out)
-    assert load_classifier(str(out)) is classifier
-    names = sorted(path.name for path in out.iterdir())
+    assert classifier.card == scores_of(linear)
+    assert load_classifier(str(linear)) is classifier
+    names = sorted(path.name for path in linear.iterdir())
     assert names == ["classifier.json", "metrics.json", "vocabulary.json", "weights.npz"]
-    with np.load(out / "weights.npz", allow_pickle=False) as arrays:
+    with np.load(linear / "weights.npz", allow_pickle=False) as arrays:
         assert {arrays[name].dtype.kind for name in arrays.files} == {"f"}
-    about = json.loads((out / "classifier.json").read_text())
+    about = json.loads((linear / "classifier.json").read_text())
     assert classifier.signature == (
         f"linear(format=1,weights={about['weights']},data={about['data']},split=75-5-20,seed=3)"
     )
 
 
-def test_same_seed_same_bytes_and_another_seed_others(data, tmp_path):
-    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        train("--data", data, "--out", tmp_path / name, "--seed", seed)
-    for path in (tmp_path / "a").iterdir():
-        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
-    signatures = {load_classifier(str(tmp_path / name)).signature for name in "abc"}
-    assert len(signatures) == 2
+def test_same_seed_same_bytes_and_another_seed_others(data, linear, tmp_path):
+    for seed in (3, 1):
+        train("--data", data, "--out", tmp_path / str(seed), "--seed", seed)
+    for path in linear.iterdir():
+        assert path.read_bytes() == (tmp_path / "3" / path.name).read_bytes()
+    assert load_classifier(str(tmp_path / "1")).signature != load_classifier(str(linear)).signature
 
 
 def test_scores_by_hand():
@@ -359,68 +357,55 @@ def test_the_other_backend_looks_at_the_labels_too(tmp_path):
         train("--data", folder, "--out", tmp_path / "out", "--backend", "transformer")
 
 
-def test_a_mechanism_in_no_row_cannot_be_learnt(tmp_path):
-    rows = [row | {"present": [True, row["present"][1], False]} for row in make_rows(20)]
-    with pytest.raises(
-        DataError,
-        match=r"^emotional-reactions-reddit.csv, column 'level': emotional_reactions is 1 or 2 in all",
-    ):
-        train("--data", write(tmp_path / "a", rows), "--out", tmp_path / "out", "--seed", 0)
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--seeds 0", "--seeds: must be an integer from 1, got 0"),
+        ("--seed -1", "--seed: must be an integer from 0, got -1"),
+        ("--model x", "--model is for --backend transformer"),
+        ("--batch-size 4", "--batch-size is for --backend transformer"),
+        ("--no-refit", "--no-refit is for --backend transformer"),
+        ("--separate", "--separate is for --backend transformer"),
+        ("--backend transformer --lr 0", "--lr: must be above 0"),
+        ("--backend transformer --epochs 0", "--epochs: must be an integer from 1"),
+        ("--backend transformer --epochs ER=1.5", "--epochs: must be an integer from 1"),
+        ("--backend transformer --lr ER=1e-5,XY=1e-5", "'XY' is none of ER, IP, EX"),
+        ("--backend transformer --lr ER=1e-5,ER=2e-5", "ER appears twice"),
+        ("--backend transformer --lr ER=2", "--lr: must be above 0 and below 1, got 2"),
+        ("--backend transformer --lr nan", "--lr: must be above 0"),
+    ],
+)
+def test_wrong_options_are_named(data, tmp_path, words, message):
+    with pytest.raises(SettingError, match=message):
+        train("--data", data, "--out", tmp_path / "out", *words.split())
 
 
-def test_wrong_options_are_named(data, tmp_path):
-    out = ("--data", data, "--out", tmp_path / "out")
-    for words, message in (
-        (("--seeds", 0), "--seeds: must be an integer from 1, got 0"),
-        (("--seed", -1), "--seed: must be an integer from 0, got -1"),
-        (("--model", "x"), "--model is for --backend transformer"),
-        (("--batch-size", 4), "--batch-size is for --backend transformer"),
-        (("--backend", "transformer", "--lr", 0), "--lr: must be above 0"),
-        (("--backend", "transformer", "--epochs", 0), "--epochs: must be an integer from 1"),
-        (("--backend", "transformer", "--epochs", "ER=1.5"), "--epochs: must be an integer from 1"),
-        (("--backend", "transformer", "--lr", "ER=1e-5,XY=1e-5"), "'XY' is none of ER, IP, EX"),
-        (("--backend", "transformer", "--lr", "ER=1e-5,ER=2e-5"), "ER appears twice"),
-        (("--backend", "transformer", "--lr", "ER=2"), "--lr: must be above 0 and below 1, got 2"),
-        (("--backend", "transformer", "--lr", "nan"), "--lr: must be above 0"),
-        (("--no-refit",), "--no-refit is for --backend transformer"),
-        (("--separate",), "--separate is for --backend transformer"),
-    ):
-        with pytest.raises(SettingError, match=message):
-            train(*out, *words)
+def test_a_folder_that_is_not_empty_and_seeds_in_two_ways_are_refused(data, tmp_path):
     with pytest.raises(SettingError, match="is not empty; name a new folder"):
         train("--data", data, "--out", data)
     with pytest.raises(SystemExit):
-        train(*out, "--seed", 1, "--seeds", 2)
+        train("--data", data, "--out", tmp_path / "out", "--seed", 1, "--seeds", 2)
 
 
-def test_a_folder_that_is_no_classifier_is_refused(data, tmp_path):
-    with pytest.raises(SettingError, match=r"empathy_classifier=.*no classifier.json in it"):
-        load_classifier(str(data))
-    with pytest.raises(SettingError, match="empathy_classifier=nowhere"):
-        load_classifier("nowhere")
-    out = tmp_path / "out"
-    train("--data", data, "--out", out, "--seed", 0)
+def test_a_folder_that_is_no_classifier_is_refused(data, linear, tmp_path):
+    broken = shutil.copytree(linear, tmp_path / "broken")
+    about = json.loads((broken / "classifier.json").read_text())
 
-    def altered(name, **fields):
-        copy = shutil.copytree(out, tmp_path / name)
-        about = json.loads((copy / "classifier.json").read_text()) | fields
-        (copy / "classifier.json").write_text(json.dumps(about))
-        return copy
+    def refused(said, folder=broken, content=None):
+        if content:
+            (broken / "classifier.json").write_text(content)
+        with pytest.raises(SettingError, match=said):
+            load_classifier(str(folder))
 
-    with pytest.raises(SettingError, match="format 2 is not 1"):
-        load_classifier(str(altered("format", format=2)))
-    with pytest.raises(SettingError, match="field 'backend': unknown. Did you mean 'linear'"):
-        load_classifier(str(altered("backend", backend="linea")))
-    broken = altered("weights")
+    refused(r"empathy_classifier=.*no classifier.json in it", data)
+    refused("empathy_classifier=nowhere", "nowhere")
+    refused("format 2 is not 1", content=json.dumps(about | {"format": 2}))
+    unknown = "field 'backend': unknown. Did you mean 'linear'"
+    refused(unknown, content=json.dumps(about | {"backend": "linea"}))
+    refused("classifier.json: not valid JSON", content="{")
+    refused("lacks backend, data, mechanisms", content='{"format": 1}')
     (broken / "weights.npz").write_bytes(b"")
-    with pytest.raises(SettingError, match="field 'weights'"):
-        load_classifier(str(broken))
-    (broken / "classifier.json").write_text("{")
-    with pytest.raises(SettingError, match="classifier.json: not valid JSON"):
-        load_classifier(str(broken))
-    (broken / "classifier.json").write_text('{"format": 1}')
-    with pytest.raises(SettingError, match="lacks backend, data, mechanisms"):
-        load_classifier(str(broken))
+    refused("field 'weights'", content=json.dumps(about))
 
 
 # The transformer backend
@@ -441,26 +426,44 @@ def tiny_bert(tmp_path_factory):
     tokenizer.train_from_iterator(texts, trainers.WordLevelTrainer(special_tokens=special))
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
     fast = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        pad_token="[PAD]",
-        unk_token="[UNK]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        model_max_length=64,
-    )
+        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
+        sep_token="[SEP]", model_max_length=64,
+    )  # fmt: skip
     torch.manual_seed(0)
     config = transformers.BertConfig(
-        vocab_size=len(fast),
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        max_position_embeddings=64,
-    )
+        vocab_size=len(fast), hidden_size=32, intermediate_size=64, num_hidden_layers=1,
+        num_attention_heads=2, max_position_embeddings=64,
+    )  # fmt: skip
     folder = tmp_path_factory.mktemp("tiny_bert")
     transformers.BertModel(config).save_pretrained(folder)
     fast.save_pretrained(folder)
     return str(folder)
+
+
+@pytest.fixture
+def fit(data, tiny_bert):
+    """`fit(seed, ...)`: train on 60 pairs, with 30 to stop by."""
+    pairs = load(data).pairs
+
+    def fitted(seed=0, **settings):
+        settings = training.TrainSettings(model=tiny_bert, device="cpu", **settings)
+        return training.fit(pairs[:60], pairs[60:], seed, settings)
+
+    return fitted
+
+
+def said_again(data, out):
+    """Pairs that are right, by pair and mechanism, as the classifier of a folder says.
+
+    Of the test part they are as many as were measured before it was saved.
+    """
+    pairs, card = load(data).pairs, scores_of(out)["seeds"][0]
+    profiles = load_classifier(str(out)).profiles([(pair.seeker, pair.response) for pair in pairs])
+    right = np.array(profiles) == np.array([pair.present for pair in pairs])
+    shares = right[list(split(pairs, 0).test)].mean(axis=0)
+    measured = [card["test"][name]["accuracy"] for name in MECHANISMS]
+    assert measured == pytest.approx(100 * shares)
+    return right
 
 
 def test_the_transformer_learns_and_loads_from_its_folder_alone(data, tmp_path, tiny_bert):
@@ -469,24 +472,14 @@ def test_the_transformer_learns_and_loads_from_its_folder_alone(data, tmp_path, 
     options = ("--backend", "transformer", "--model", encoder, "--epochs", 12, "--patience", 12)
     more = ("--batch-size", 8, "--lr", 5e-3, "--device", "cpu", "--max-tokens", 12, "--no-refit")
     page = train("--data", data, "--out", out, "--seed", 0, *options, *more)
-    card = scores_of(out)
-    history = card["seeds"][0]["history"]
-    assert history[-1]["train_loss"] < 0.5 * history[0]["train_loss"]
-    pairs = load(data).pairs
-    asked = [(pair.seeker, pair.response) for pair in pairs]
+    entry = scores_of(out)["seeds"][0]
+    assert entry["history"][-1]["train_loss"] < 0.5 * entry["history"][0]["train_loss"]
     shutil.rmtree(encoder)
-    classifier = load_classifier(str(out))
-    profiles = np.array(classifier.profiles(asked))
-    gold = np.array([pair.present for pair in pairs])
-    train_part = list(split(pairs, 0).train)
-    assert (profiles[train_part] == gold[train_part]).mean() > 0.8  # chance is about one half
-    # The same scores as before it was saved.
-    test_part = list(split(pairs, 0).test)
-    for column, name in enumerate(MECHANISMS):
-        right = (profiles[test_part, column] == gold[test_part, column]).mean()
-        assert card["seeds"][0]["test"][name]["accuracy"] == pytest.approx(100 * right)
+    right = said_again(data, out)
+    assert right[list(split(load(data).pairs, 0).train)].mean() > 0.8  # chance is about one half
     # A response is one sentence more than mechanisms: from two of them on it has above 12 tokens.
-    assert card["seeds"][0]["cut_pairs"] > 0 and "Cut to 12 tokens" in page
+    assert entry["cut_pairs"] > 0 and "Cut to 12 tokens" in page
+    classifier = load_classifier(str(out))
     assert classifier.profiles([("", "\ud83d"), ("A post.", "")])[1] == (False, False, False)
     assert classifier.signature.startswith("transformer(format=1,weights=")
     assert ",seed=0,torch=" in classifier.signature and "|" not in classifier.signature
@@ -494,20 +487,12 @@ def test_the_transformer_learns_and_loads_from_its_folder_alone(data, tmp_path, 
     assert names <= {".json", ".safetensors", ".txt"}
 
 
-def test_the_transformer_is_deterministic_on_a_cpu(data, tiny_bert):
-    from xling_tasks.models.empathy import training as backend
-
-    pairs = load(data).pairs
-    settings = backend.TrainSettings(model=tiny_bert, epochs=2, batch_size=16, device="cpu")
-    runs = [backend.fit(pairs[:60], pairs[60:], seed, settings) for seed in (0, 0, 1)]
-    histories = [run.history for run in runs]
-    assert histories[0] == histories[1] != histories[2]
+def test_the_transformer_is_deterministic_on_a_cpu(fit):
+    one, same, other = (fit(seed, epochs=1, batch_size=16).history for seed in (0, 0, 1))
+    assert one == same != other
 
 
-def test_training_stops_early_and_keeps_the_best_epoch(data, tiny_bert, monkeypatch):
-    from xling_tasks.models.empathy import training as backend
-
-    pairs = load(data).pairs
+def test_training_stops_early_and_keeps_the_best_epoch(fit, monkeypatch):
     # Macro F1 by epoch; the second is the best, and two worse ones end it.
     scores = iter([(0.7, 0.5), (0.6, 0.8), (0.5, 0.7), (0.4, 0.7), (0.3, 0.9)])
     states = []
@@ -516,39 +501,28 @@ def test_training_stops_early_and_keeps_the_best_epoch(data, tiny_bert, monkeypa
         states.append(model.network.heads.weight.detach().clone())
         return next(scores)
 
-    monkeypatch.setattr(backend, "_judge", judge)
-    settings = backend.TrainSettings(
-        model=tiny_bert, epochs=5, patience=2, batch_size=30, lr=1e-3, refit=False, device="cpu"
-    )
-    model = backend.fit(pairs[:60], pairs[60:], 0, settings)
+    monkeypatch.setattr(training, "_judge", judge)
+    model = fit(epochs=5, patience=2, batch_size=30, lr=1e-3, refit=False)
     assert model.made_of["epochs_trained"] == 2
     assert [entry["dev_f1"] for entry in model.history] == [0.5, 0.8, 0.7, 0.7]
     assert (model.network.heads.weight == states[1]).all()
     assert (states[1] != states[3]).any()
 
 
-def test_a_refit_takes_the_dev_part_for_as_many_epochs_as_were_best(data, tiny_bert, monkeypatch):
-    from xling_tasks.models.empathy import training as backend
-
-    pairs = load(data).pairs
+def test_a_refit_takes_the_dev_part_for_as_many_epochs_as_were_best(fit, monkeypatch):
     scores = iter([(0.7, 0.5), (0.6, 0.6), (0.5, 0.8), (0.4, 0.7)])
-    monkeypatch.setattr(backend, "_judge", lambda model, dev: next(scores))
-    seen = []
-    one_epoch = backend._one_epoch
+    monkeypatch.setattr(training, "_judge", lambda model, dev: next(scores))
+    seen, one_epoch = [], training._one_epoch
 
     def spy(model, rows, optimizer, schedule, bar):
         seen.append((len(rows), schedule.get_last_lr()[0]))
         return one_epoch(model, rows, optimizer, schedule, bar)
 
-    monkeypatch.setattr(backend, "_one_epoch", spy)
-    settings = backend.TrainSettings(
-        model=tiny_bert, epochs=4, patience=4, batch_size=len(pairs), lr=1e-3, device="cpu"
-    )
-    model = backend.fit(pairs[:60], pairs[60:], 0, settings)
+    monkeypatch.setattr(training, "_one_epoch", spy)
+    model = fit(epochs=4, patience=4, batch_size=90, lr=1e-3)
     # One step an epoch, four in all, one of warm-up: 1, then 3/3, 2/3 and 1/3 of the rate.
     rates = [1e-3, 1e-3, 2e-3 / 3, 1e-3 / 3]
-    sizes = [60] * 4 + [len(pairs)] * 3
-    assert [size for size, _ in seen] == sizes
+    assert [size for size, _ in seen] == [60] * 4 + [90] * 3
     assert [rate for _, rate in seen] == pytest.approx(rates + rates[:3])
     assert model.made_of["epochs_trained"] == 3
     assert [entry["dev_f1"] for entry in model.history] == [0.5, 0.6, 0.8, 0.7]
@@ -560,84 +534,55 @@ def test_every_mechanism_may_have_its_own_rate_and_epochs(data, tmp_path, tiny_b
     own = ("--lr", "ER=1e-9,IP=5e-3,EX=5e-3", "--epochs", "ER=2,IP=3,EX=4")
     page = train("--data", data, "--out", out, *words, *own, "--batch-size", 16)
     entry = scores_of(out)["seeds"][0]
-    settings = entry["settings"]
-    er, ip, ex = MECHANISMS
-    assert settings["of_mechanisms"] == {er: {"lr": 1e-9, "epochs": 2},
-                                         ip: {"lr": 5e-3, "epochs": 3},
-                                         ex: {"lr": 5e-3, "epochs": 4}}  # fmt: skip
+    settings, history = entry["settings"], entry["history"]
+    each = zip(MECHANISMS, ((1e-9, 2), (5e-3, 3), (5e-3, 4)))
+    assert settings["of_mechanisms"] == {name: {"lr": a, "epochs": b} for name, (a, b) in each}
     assert settings["separate"] and settings["refit"] and settings["epochs"] == 8
     assert entry["fitted_on"].startswith("train and dev")
-    history = entry["history"]
     assert [len(history[name]) for name in MECHANISMS] == [2, 3, 4]
-    losses = {name: [epoch["train_loss"] for epoch in history[name]] for name in MECHANISMS}
     # A rate of nearly 0 learns nothing; the others do.
-    assert abs(losses[er][-1] - losses[er][0]) < 0.05
-    assert losses[ip][-1] < losses[ip][0] - 0.1 and losses[ex][-1] < losses[ex][0] - 0.1
+    ends = ([history[name][i]["train_loss"] for i in (0, -1)] for name in MECHANISMS)
+    er, ip, ex = (first - last for first, last in ends)
+    assert abs(er) < 0.05 and ip > 0.1 and ex > 0.1
     for name in MECHANISMS:
         best = max(epoch["dev_f1"] for epoch in history[name])
         trained = settings["epochs_trained"][name]
         assert history[name][trained - 1]["dev_f1"] == best
         assert f"{name} {trained}" in page
-    # Read from its folder, it says what it said when it was measured.
-    pairs = load(data).pairs
-    test_part = list(split(pairs, 0).test)
-    asked = [(pairs[i].seeker, pairs[i].response) for i in test_part]
-    profiles = np.array(load_classifier(str(out)).profiles(asked))
-    gold = np.array([pairs[i].present for i in test_part])
-    for column, name in enumerate(MECHANISMS):
-        right = (profiles[:, column] == gold[:, column]).mean()
-        assert entry["test"][name]["accuracy"] == pytest.approx(100 * right)
+    said_again(data, out)
     assert {path.name for path in out.iterdir() if path.is_dir()} == set(MECHANISMS)
 
 
 def test_an_encoder_that_cannot_be_loaded_is_named(data, tmp_path):
     pytest.importorskip("torch")
-    nowhere = tmp_path / "nowhere"
-    with pytest.raises(SettingError, match=f"--model {nowhere}: cannot be loaded"):
-        train("--data", data, "--out", tmp_path / "out", "--backend", "transformer", "--model",
-              nowhere, "--seed", 0)  # fmt: skip
+    words = ("--backend", "transformer", "--model", tmp_path / "nowhere", "--seed", 0)
+    with pytest.raises(SettingError, match=f"--model {tmp_path}/nowhere: cannot be loaded"):
+        train("--data", data, "--out", tmp_path / "out", *words)
 
 
 # The published data
 
 
-@pytest.fixture(scope="module")
-def trained(realdata, tmp_path_factory):
-    """(The folder of a classifier of all published pairs, what was said, seconds of processor time)."""
+@pytest.mark.realdata
+def test_the_linear_backend_reaches_its_targets_and_scores_a_run(realdata, run, serve, tmp_path):
     if not (realdata / "epitome").is_dir():
         pytest.skip(f"{realdata / 'epitome'} is not there")
-    folder, start = tmp_path_factory.mktemp("epitome") / "out", time.process_time()
+    folder, start = tmp_path / "out", time.process_time()
     said = train("--data", realdata / "epitome", "--out", folder, "--seeds", "1")
-    return folder, said, time.process_time() - start
-
-
-@pytest.mark.realdata
-def test_the_linear_backend_reaches_its_targets(realdata, trained):
-    folder, _, seconds = trained
-    assert seconds < 100  # Measured: 9, more where another process shares the core.
+    assert time.process_time() - start < 100  # Measured: 9, more where the core is shared.
     card = scores_of(folder)
+    assert "2,979 seeker posts" in said
     assert (card["pairs"], card["seeker_posts"], len(card["seeds"])) == (3084, 2979, 1)
     # Rows with level 1 or 2 in the published files: 895 + 152, 114 + 1344, 104 + 376.
     assert card["present"] == dict(zip(MECHANISMS, (1047, 1458, 480)))
     # 2,979 posts: 595.8 and 148.95, rounded, to test and dev.
-    parts = split(load(realdata / "epitome").pairs, 0)
     pairs = load(realdata / "epitome").pairs
-    assert [len({pairs[i].group for i in part}) for part in parts] == [2234, 149, 596]
+    groups = [len({pairs[i].group for i in part}) for part in split(pairs, 0)]
+    assert groups == [2234, 149, 596]
     for name, target in zip(MECHANISMS, (80, 84, 88)):
         assert card["mean"][name]["f1"] >= target, name
-
-
-@pytest.mark.realdata
-def test_a_trained_classifier_scores_a_run(run, serve, trained):
-    folder, said, _ = trained
-    assert "2,979 seeker posts" in said
-    served = serve(scripted.reply)
-    metadata = {
-        "translator": served.spec(),
-        "empathy_classifier": str(folder),
-        "languages": ["es", "zh", "hi"],
-        "prompts": "small",
-    }
+    metadata = {"translator": serve(scripted.reply).spec(), "empathy_classifier": str(folder)}
+    metadata |= {"languages": ["es", "zh", "hi"], "prompts": "small"}
     scores = run("xling_empathy", metadata=metadata)["results"]["xling_empathy"]
     for code in ("es", "zh", "hi"):
         assert scores[f"profile_{code},none"] == 12 and scores[f"unscored_{code},none"] == 0
@@ -649,45 +594,33 @@ def test_a_trained_classifier_scores_a_run(run, serve, trained):
 # Posts that a classifier was not trained on
 
 
-def test_posts_come_from_the_classifiers_own_test_part(data, tmp_path, capsys):
-    import json
+def test_posts_come_from_the_classifiers_own_test_part(data, linear, tmp_path, capsys):
+    def export(to, data=data, n=8):
+        words = ["--data", data, "--classifier", linear, "--n", n, "--to", tmp_path / to]
+        status = main(["export", "empathy-posts", *map(str, words)])
+        return status or (tmp_path / to).read_text(encoding="utf-8")
 
-    from xling_tasks.cli import main
-    from xling_tasks.data.prompt_sets import load_prompts
-    from xling_tasks.data.records import RECORDS
-
-    folder = tmp_path / "classifier"
-    words = ["empathy", "train", "--data", str(data), "--out", str(folder), "--seed", "3"]
-    assert main(words) == 0
-    to = tmp_path / "posts.jsonl"
-    start = ["export", "empathy-posts", "--data", str(data), "--classifier", str(folder)]
-    assert main([*start, "--n", "8", "--to", str(to)]) == 0
-    rows = [json.loads(line) for line in to.read_text(encoding="utf-8").splitlines()]
+    text = export("posts.jsonl")
+    rows = [json.loads(line) for line in text.splitlines()]
     pairs = load(data).pairs
     parts = split(pairs, 3)
     tested = {pairs[i].seeker for i in parts.test}
     learnt = {pairs[i].seeker for i in (*parts.train, *parts.dev)}
     chosen = {row["en"] for row in rows}
     assert len(rows) == len(chosen) == 8 and chosen <= tested and not chosen & learnt
-    again = tmp_path / "again.jsonl"
-    assert main([*start, "--n", "8", "--to", str(again)]) == 0
-    assert again.read_bytes() == to.read_bytes()
+    assert export("again.jsonl") == text
     # With another language beside it, it is a set of prompts.
     full = tmp_path / "full.jsonl"
     full.write_text("\n".join(json.dumps(row | {"es": "Hola."}) for row in rows))
     assert len(load_prompts(RECORDS["empathy"], str(full)).prompts) == 8
     capsys.readouterr()
-    assert main([*start, "--n", "999", "--to", str(tmp_path / "x")]) == 2
+    assert export("x", n=999) == 2
     assert f"--n 999: the test part has {len(tested)} seeker posts" in capsys.readouterr().err
-    other = write(tmp_path / "other", make_rows(60))
-    start[3] = str(other)
-    assert main([*start, "--to", str(tmp_path / "x")]) == 2
+    assert export("x", data=write(tmp_path / "other", make_rows(60))) == 2
     assert "may be ones that it was trained on" in capsys.readouterr().err
 
 
 def test_the_draw_keeps_the_shares_of_the_strata():
-    from xling_tasks.models.empathy.data import Post, draw
-
     none, all_, one = (False,) * 3, (True,) * 3, (True, False, False)
     posts = [Post(f"p{i:03}", "x", none if i < 50 else all_ if i < 80 else one) for i in range(90)]
     # Of 90: 50, 30, 10; of 20: 11.1, 6.7, 2.2, so 11, 7 and 2.
@@ -701,11 +634,6 @@ def test_the_draw_keeps_the_shares_of_the_strata():
 
 
 def test_a_judge_with_nine_examples(data, serve, capsys):
-    import json
-    import re
-
-    from xling_tasks.cli import main
-
     marks = {"feelings towards": KIND, "understands": LIKE, "asks about": ASKS}
 
     def judge(prompt):
@@ -738,20 +666,7 @@ def test_a_judge_with_nine_examples(data, serve, capsys):
 
 
 def test_answers_of_a_judge_need_the_code():
-    from xling_tasks.commands.judge_empathy import read_answer
-
     said = {"ANSWER bcdfgh: YES": 1, "**Answer bcdfgh: no.**": 0, "YES": None, "ANSWER xxxxxx: YES": None,
             "ANSWER bcdfgh: YES\nANSWER bcdfgh: NO": None, "ANSWER bcdfgh: perhaps": None}  # fmt: skip
     assert {text: read_answer(text, "bcdfgh") for text in said} == said
     assert read_answer(None, "bcdfgh") is None
-
-
-def test_the_published_shares_of_table_5_stand_beside_ours(data, tmp_path, capsys):
-    from xling_tasks.cli import main
-
-    words = ["empathy", "train", "--data", str(data), "--out", str(tmp_path / "c"), "--seed", "0"]
-    assert main(words) == 0
-    lines = capsys.readouterr().out.splitlines()
-    shares = {"(ER)": "35.5 %", "(IP)": "47.5 %", "(EX)": "15.4 %"}
-    for short, share in shares.items():
-        assert any(short in line and share in line for line in lines)
