@@ -62,7 +62,7 @@ class Opened:
 
     def well(self) -> bool:
         """Whether nothing was loaded but the page and its pictures, and nothing went wrong."""
-        loaded = {url for url in self.requests if not url.startswith("data:")}
+        loaded = {url for url in self.requests if not url.startswith(("data:", "blob:"))}
         return loaded == {self.url} and self.noise == []
 
     def unfold(self) -> None:

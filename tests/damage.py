@@ -20,29 +20,6 @@ def samples_of(folder: Path) -> Path:
     return min(folder.rglob("samples_*.jsonl"))
 
 
-def in_results(change: Change) -> Callable[[Path], None]:
-    def spoil(folder: Path) -> None:
-        path = results_of(folder)
-        content = json.loads(path.read_text())
-        path.write_text(json.dumps(change(content) or content))
-
-    return spoil
-
-
-def in_sample(change: Change) -> Callable[[Path], None]:
-    """The second row of the first file of samples."""
-
-    def spoil(folder: Path) -> None:
-        path = samples_of(folder)
-        lines = path.read_text().split("\n")
-        row = json.loads(lines[1])
-        changed = change(row)
-        lines[1] = changed if isinstance(changed, str) else json.dumps(row)
-        path.write_text("\n".join(lines))
-
-    return spoil
-
-
 def in_bytes(
     name: Callable[[Path], Path], change: Callable[[bytes], bytes]
 ) -> Callable[[Path], None]:
@@ -53,29 +30,51 @@ def in_bytes(
     return spoil
 
 
+def in_results(change: Change) -> Callable[[Path], None]:
+    def changed(text: bytes) -> bytes:
+        content = json.loads(text)
+        return json.dumps(change(content) or content).encode()
+
+    return in_bytes(results_of, changed)
+
+
+def in_sample(change: Change) -> Callable[[Path], None]:
+    """The second row of the first file of samples."""
+
+    def changed(text: bytes) -> bytes:
+        first, second, *others = text.split(b"\n")
+        row = json.loads(second)
+        second = change(row)
+        second = second if isinstance(second, str) else json.dumps(row)
+        return b"\n".join([first, second.encode(), *others])
+
+    return in_bytes(samples_of, changed)
+
+
 def task(content: Any) -> str:
     return min(content["n-samples"])
 
 
 def metric(content: Any) -> str:
-    return next(
-        name for name, value in content["results"][task(content)].items()
-        if name.endswith(",none") and isinstance(value, float)
-    )  # fmt: skip
+    scores = content["results"][task(content)].items()
+    return next(key for key, own in scores if key.endswith(",none") and isinstance(own, float))
 
 
 def put(value: Any, *keys: str) -> Change:
-    """Replace what stands at a place; `TASK` and `METRIC` are the first of each."""
+    """Replace what stands at a place; `TASK` and `METRIC` are the first of each, `FIRST` of any."""
 
     def change(content: Any) -> None:
         names = {"TASK": task, "METRIC": metric}
+        *path, last = [names[key](content) if key in names else key for key in keys]
         at = content
-        path = [names[key](content) if key in names else key for key in keys]
-        for key in path[:-1]:
+        for key in path:
             at = at[key]
-        at[path[-1]] = value
+        at[min(at) if last == "FIRST" else last] = value
 
     return change
+
+
+XLING = ("configs", "TASK", "metadata", "xling")
 
 
 def set_(name: str, value: Any) -> Change:
@@ -102,27 +101,13 @@ RESULTS = {
     "configs empty": in_results(put({}, "configs")),
     "configs a text": in_results(put("x", "configs")),
     "a task's config null": in_results(put(None, "configs", "TASK")),
-    "settings a text": in_results(put("x", "configs", "TASK", "metadata", "xling", "settings")),
-    "data a list": in_results(put(["x"], "configs", "TASK", "metadata", "xling", "data")),
-    "signatures a list": in_results(
-        put(["x"], "configs", "TASK", "metadata", "xling", "signatures")
-    ),
-    "a signature a number": in_results(
-        lambda c: put(
-            1,
-            "configs",
-            "TASK",
-            "metadata",
-            "xling",
-            "signatures",
-            min(c["configs"][task(c)]["metadata"]["xling"]["signatures"]),
-        )(c)
-    ),
-    "prompts a list": in_results(put(["x"], "configs", "TASK", "metadata", "xling", "prompts")),
-    "a prompt a text": in_results(
-        put({"judge": "x"}, "configs", "TASK", "metadata", "xling", "prompts")
-    ),
-    "about a text": in_results(put("x", "configs", "TASK", "metadata", "xling", "about")),
+    "settings a text": in_results(put("x", *XLING, "settings")),
+    "data a list": in_results(put(["x"], *XLING, "data")),
+    "signatures a list": in_results(put(["x"], *XLING, "signatures")),
+    "a signature a number": in_results(put(1, *XLING, "signatures", "FIRST")),
+    "prompts a list": in_results(put(["x"], *XLING, "prompts")),
+    "a prompt a text": in_results(put({"judge": "x"}, *XLING, "prompts")),
+    "about a text": in_results(put("x", *XLING, "about")),
     "n-samples numbers": in_results(put(3, "n-samples", "TASK")),
     "n-samples null": in_results(put(None, "n-samples")),
     "n-samples texts": in_results(put({"original": "3", "effective": "3"}, "n-samples", "TASK")),

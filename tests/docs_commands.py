@@ -110,11 +110,11 @@ def prepare(folder: Path) -> None:
 def run(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command in a folder, with the `lm_eval` and `xling` of this Python."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    cache = str(folder / ".cache")
-    env = {**os.environ, "PATH": path, "HF_HUB_OFFLINE": "1", "XLING_CACHE": cache}
+    own = {"PATH": path, "HF_HUB_OFFLINE": "1", "XLING_CACHE": str(folder / ".cache")}
     return subprocess.run(
-        ["bash", "-c", words], cwd=folder, env=env, capture_output=True, text=True, timeout=600
-    )
+        ["bash", "-c", words], cwd=folder, env={**os.environ, **own}, capture_output=True,
+        text=True, timeout=600,
+    )  # fmt: skip
 
 
 def run_here(words: str, folder: Path, *, table: bool) -> subprocess.CompletedProcess[str]:

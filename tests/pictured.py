@@ -21,23 +21,20 @@ N = 24
 
 def task(model, criterion="verifiability", dataset="demo", language="es", columns=None):
     name = f"xlinghealth_{criterion}_{dataset}_{language}".rstrip("_")
-    made = Task(
-        model, Place(criterion, dataset, language), TaskResults(name, Results(Path("r.json"), {}))
-    )
+    results = TaskResults(name, Results(Path("r.json"), {}))
+    made = Task(model, Place(criterion, dataset, language), results)
     for metric, values in (columns or {}).items():
         made.ids = [f"q{i}" for i in range(len(values))]
-        rows = np.array([[v, 1.0] if v is not None else [np.nan] * 2 for v in values], dtype=float)
-        made.columns[metric] = Column(MEAN, rows)
+        rows = [[v, 1.0] if v is not None else [np.nan] * 2 for v in values]
+        made.columns[metric] = Column(MEAN, np.array(rows, dtype=float))
     return made
-
-
-def around(value, width=0.05, n=N):
-    return Interval(value, value - width, value + width, n, 0, 0.95, "percentile", 0, 1000)
 
 
 def cell(model, panel, language, value, *, better=True, n=N, interval=True, columns=None):
     own = task(model, panel.criterion, panel.dataset, language, columns)
-    bounds = around(value, n=n) if interval and value is not None else None
+    bounds = None
+    if interval and value is not None:
+        bounds = Interval(value, value - 0.05, value + 0.05, n, 0, 0.95, "percentile", 0, 1000)
     return Cell(model, panel, language, value, bounds, better, "", own)
 
 
@@ -72,19 +69,25 @@ def over_temperatures(
 
 def of_information(models=("m",), metric="information_f1", criterion="information"):
     panel = Panel(criterion, "xling", metric, None)
+    codes = [code for code in LANGUAGES if code != "en"]
+    groups = {f"script:{name}": own for name, own in SCRIPT_GROUPS.items()} | {"avg": codes}
     cells = []
-    for number_, model in enumerate(models):
-        codes = [code for code in LANGUAGES if code != "en"]
-        values = {code: 0.2 + 0.02 * i + 0.03 * number_ for i, code in enumerate(codes)}
-        groups = {f"script:{name}": codes for name, codes in SCRIPT_GROUPS.items()} | {"avg": codes}
+    for number, model in enumerate(models):
+        values = {code: 0.2 + 0.02 * i + 0.03 * number for i, code in enumerate(codes)}
         values |= {key: sum(values[c] for c in own) / len(own) for key, own in groups.items()}
         values["family:romance"] = 0.5
         for code, value in values.items():
-            columns = (
-                {f"{metric}_{code}": [value - 0.1, value, value + 0.1]} if code in LANGUAGES else {}
-            )
+            by_question = {f"{metric}_{code}": [value - 0.1, value, value + 0.1]}
+            columns = by_question if code in LANGUAGES else {}
             cells.append(cell(model, panel, code, value, columns=columns))
     return cells
+
+
+LABELS = {
+    "more_comprehensive": (0.5, True), "less_comprehensive": (0.2, None), "neither": (0.1, None),
+    "contradictory": (0.1, False), "no_response": (0.1, False), "judge_failed_rate": (0.25, False),
+}  # fmt: skip
+"""A label's share, and whether more of it is better."""
 
 
 def everything(models=("m", "k")):
@@ -92,51 +95,20 @@ def everything(models=("m", "k")):
     cells += over_temperatures(models)
     cells += over_temperatures(models, "sim_sent", "consistency")
     cells += over_temperatures(models, "language_consistency", "consistency")
+    of = partial(Panel, "correctness", "demo", temperature=None)
+    mcqa = Panel("mmedbench_mcqa", "mmedbench", "acc", None)
     for model in models:
         for i, code in enumerate(("en", "es", "hi")):
-            labels = dict(
-                more_comprehensive=0.5,
-                less_comprehensive=0.2,
-                neither=0.1,
-                contradictory=0.1,
-                no_response=0.1,
-                judge_failed_rate=0.25,
-            )
-            better = dict(
-                more_comprehensive=True,
-                contradictory=False,
-                no_response=False,
-                judge_failed_rate=False,
-            )
-            for label, value in labels.items():
-                cells.append(
-                    cell(
-                        model,
-                        Panel("correctness", "demo", label, None),
-                        code,
-                        value,
-                        better=better.get(label),
-                    )
-                )
+            for label, (value, better) in LABELS.items():
+                cells.append(cell(model, of(label), code, value, better=better))
             column = {"chrf": [10.0 + i, 20.0, 30.0, None]}
-            cells.append(
-                cell(model, Panel("correctness", "demo", "chrf", None), code, 20.0, columns=column)
-            )
-            cells.append(
-                cell(model, Panel("mmedbench_mcqa", "mmedbench", "acc", None), code, 0.5 + i / 10)
-            )
+            cells.append(cell(model, of("chrf"), code, 20.0, columns=column))
+            cells.append(cell(model, mcqa, code, 0.5 + i / 10))
             if code != "en":
-                place = partial(Panel, "correctness", "demo", temperature=None)
                 gaps += [
-                    gap(model, place("more_comprehensive"), code, -0.3),
-                    gap(model, place("contradictory"), code, 0.2, "cannot_tell", False, 0.1),
-                    gap(
-                        model,
-                        Panel("mmedbench_mcqa", "mmedbench", "acc", None),
-                        code,
-                        0.1,
-                        "better",
-                    ),
+                    gap(model, of("more_comprehensive"), code, -0.3),
+                    gap(model, of("contradictory"), code, 0.2, "cannot_tell", False, 0.1),
+                    gap(model, mcqa, code, 0.1, "better"),
                     gap(model, Panel("verifiability", "demo", "macro_f1", 0.0), code, -0.1),
                 ]
     return report(cells + of_information(models), gaps)

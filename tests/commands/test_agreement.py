@@ -7,10 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from browser import axe, context_of, reload_with_its_store
-from builders import write_samples
+from annotating import CORRECTNESS, Annotator, export, sample, write, xling
+from browser import PHONE, axe, reload_with_its_store
 
-from xling_tasks.cli import parsed
 from xling_tasks.criteria import LABELS
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.output import plain
@@ -21,49 +20,26 @@ PAGE = "0123456789abcdef"
 
 def item(number, label, *, judge=NEITHER, sound=True, language="en", comment="", **more):
     """An item as the page exports it."""
-    task = f"xlinghealth_correctness_liveqa_{language}"
+    task = f"{CORRECTNESS}{language}"
     return {
-        "id": f"{task}/{number}",
-        "task": task,
-        "language": language,
-        "question_id": str(number),
-        "judge_label": judge,
-        "agree_label": None if label is None else label == judge,
-        "agree_reasoning": sound,
-        "label": label,
-        "comment": comment,
-        **more,
-    }
+        "id": f"{task}/{number}", "task": task, "language": language, "question_id": str(number),
+        "judge_label": judge, "agree_label": None if label is None else label == judge,
+        "agree_reasoning": sound, "label": label, "comment": comment, **more,
+    }  # fmt: skip
 
 
-def stratum(population, sample, task="xlinghealth_correctness_liveqa_en", label=NEITHER):
+def stratum(population, sample):
     """The sizes of a stratum as the page exports them."""
-    return {"task": task, "label": label, "population": population, "sample": sample}
-
-
-def export(path, annotator, items, **more):
-    """A file as the page exports it."""
-    content = {
-        "format": "xling-annotations",
-        "version": 1,
-        "page_digest": PAGE,
-        "annotator": annotator,
-        **{"seed": 0, "n": 103, "blind": False, "judge": "judge-1"},
-        "items": items,
-        **more,
+    return {
+        "task": f"{CORRECTNESS}en",
+        "label": NEITHER,
+        "population": population,
+        "sample": sample,
     }
-    path.write_text(json.dumps(content), encoding="utf-8")
-    return path
-
-
-def xling_agreement(*words):
-    """As `xling agreement` does it."""
-    chosen = parsed(["agreement", *map(str, words)])
-    return chosen.run(chosen)
 
 
 def result(tmp_path, *words):
-    page = xling_agreement(*words, "--to", tmp_path / "to")
+    page = xling("agreement", *words, "--to", tmp_path / "to")
     assert (tmp_path / "to/agreement.md").read_text(encoding="utf-8") == page + "\n"
     return json.loads((tmp_path / "to/agreement.json").read_text(encoding="utf-8")), page
 
@@ -73,29 +49,25 @@ def pick(rows, **wanted):
     return row
 
 
-def three(tmp_path, table, **more):
-    """Three annotators' files from rows of their labels; the judge says `neither` everywhere."""
+def files_of(tmp_path, table, names=("anna", "bo", "chi"), **more):
+    """Annotators' files from rows of their labels; the judge says `neither` everywhere."""
     return [
-        export(
-            tmp_path / f"{name}.json", name, [item(i, row[place]) for i, row in enumerate(table)]
-        )
-        for place, name in enumerate(("anna", "bo", "chi"))
-    ]
+        export(tmp_path / f"{name}{more.get('page_digest', '')}.json", name,
+               [item(i, row[place]) for i, row in enumerate(table)], **more)
+        for place, name in enumerate(names)
+    ]  # fmt: skip
 
 
 def test_majority_percent_and_alpha(tmp_path):
-    files = three(
-        tmp_path,
-        [
-            (NEITHER, NEITHER, NEITHER),  # unanimous, as the judge
-            (NEITHER, NEITHER, LESS),  # majority as the judge
-            (MORE, MORE, NEITHER),  # majority, another one
-            (MORE, LESS, NEITHER),  # a tie
-            (LESS, None, None),  # one label only
-            (None, None, None),
-        ],
-    )
-    figures, page = result(tmp_path, *files)
+    table = [
+        (NEITHER, NEITHER, NEITHER),  # unanimous, as the judge
+        (NEITHER, NEITHER, LESS),  # majority as the judge
+        (MORE, MORE, NEITHER),  # majority, another one
+        (MORE, LESS, NEITHER),  # a tie
+        (LESS, None, None),  # one label only
+        (None, None, None),
+    ]
+    figures, page = result(tmp_path, *files_of(tmp_path, table))
     row = pick(figures["agreement"], language="en")
     # alpha: four items with two labels or more, all with three: n = 12, of them neither 7, more 3,
     # less 2. Expected 144 - 49 - 9 - 4 = 82. Observed (9 - sum of squares) / 2 per item:
@@ -119,7 +91,7 @@ def test_all_with_the_judge_is_less_than_all_alike(tmp_path):
     """XLingEval's 74.74% counts the items in which all three have the judge's label."""
     wrong = "reference_wrong"
     table = [(NEITHER,) * 3, (LESS,) * 3, (wrong,) * 3, (wrong, "both_wrong", NEITHER)]
-    figures, page = result(tmp_path, *three(tmp_path, table))
+    figures, page = result(tmp_path, *files_of(tmp_path, table))
     row = pick(figures["agreement"], language="en")
     assert (row["unanimous_percent"], row["unanimous_with_judge_percent"]) == (75.0, 25.0)
     assert [r["majority"] for r in figures["disagreements"]] == [LESS, wrong, None]
@@ -130,31 +102,22 @@ def test_a_table_of_the_paper(tmp_path):
     """49 of 51 and 48 of 52 English items, as in Table A7."""
     files = []
     for page, n, hits in (("a", 51, 49), ("b", 52, 48)):
-        items = [item(i, NEITHER if i < hits else LESS) for i in range(n)]
-        for name in ("anna", "bo", "chi"):
-            path = tmp_path / f"{name}_{page}.json"
-            files.append(export(path, name, items, page_digest=page))
+        table = [(NEITHER if i < hits else LESS,) * 3 for i in range(n)]
+        files += files_of(tmp_path, table, page_digest=page)
     figures, _ = result(tmp_path, *files)
     assert [round(row["agreement_percent"], 2) for row in figures["agreement"]] == [96.08, 92.31]
-    assert figures["agreement"][0]["published_percent"] == [96.08, 92.31]
 
 
 def test_undefined_is_empty(tmp_path):
-    figures, page = result(
-        tmp_path, export(tmp_path / "a.json", "anna", [item(0, None, sound=None)])
-    )
+    nothing = export(tmp_path / "a.json", "anna", [item(0, None, sound=None)])
+    figures, page = result(tmp_path, nothing)
     row = figures["agreement"][0]
     names = ("agreement_percent", "reasoning_percent", "unanimous_percent", "alpha")
     assert [row[name] for name in names] == [None] * 4 and row["no_label"] == 1
     assert "Nobody disagrees" in page
-    agreed = [export(tmp_path / f"{n}.json", n, [item(0, NEITHER)]) for n in ("anna", "bo")]
-    figures, _ = result(tmp_path, *agreed)
+    figures, _ = result(tmp_path, *files_of(tmp_path, [(NEITHER, NEITHER)], ("anna", "bo")))
     row = figures["agreement"][0]
-    assert (row["alpha"], row["unanimous_percent"], row["agreement_percent"]) == (
-        None,
-        100.0,
-        100.0,
-    )
+    assert [row[name] for name in names] == [100.0, 100.0, 100.0, None]
 
 
 def test_languages_and_pages_are_apart(tmp_path):
@@ -188,11 +151,12 @@ def test_disagreements_with_the_reasoning_and_without_a_label(tmp_path):
 
 def test_a_disagreement_without_a_label_counts_against_the_judge(tmp_path):
     """One of three agrees, two say only that the label is wrong: no agreement of 100 percent."""
-    wrong = {"agree_label": False}
+    # Yes: agrees; no: another label, which is not named; "-": nothing said.
+    table = {"a": "yyy", "b": "ny-", "c": "nnn"}
+    said = {"y": (NEITHER, {}), "n": (None, {"agree_label": False}), "-": (None, {})}
     files = [
-        export(tmp_path / "a.json", "a", [item(0, NEITHER), item(1, NEITHER), item(2, NEITHER)]),
-        export(tmp_path / "b.json", "b", [item(0, None, **wrong), item(1, NEITHER), item(2, None)]),
-        export(tmp_path / "c.json", "c", [item(0, None, **wrong), item(1, None, **wrong), item(2, None, **wrong)]),
+        export(tmp_path / name, name, [item(i, said[k][0], **said[k][1]) for i, k in enumerate(own)])
+        for name, own in table.items()
     ]  # fmt: skip
     figures, _ = result(tmp_path, *files)
     (row,) = figures["agreement"]
@@ -231,78 +195,60 @@ def test_a_disagreement_without_a_label_counts_against_the_judge(tmp_path):
 )  # fmt: skip
 def test_errors_name_file_item_and_field(tmp_path, change, message):
     content = {"annotator": "anna", "items": [item(0, NEITHER)], **change}
-    path = export(tmp_path / "anna.json", content.pop("annotator"), content.pop("items"), **content)
     with pytest.raises(DataError, match=rf"anna\.json.*{message}"):
-        xling_agreement(path)
+        xling("agreement", export(tmp_path / "anna.json", **content))
 
 
 def test_errors_of_files_that_do_not_fit_together(tmp_path):
-    one = export(tmp_path / "a.json", "Anna", [item(0, NEITHER)])
-    two = export(tmp_path / "b.json", " anna ", [item(0, LESS)])
-    with pytest.raises(DataError, match=r"b\.json and .*a\.json are both by 'anna' on page 0123"):
-        xling_agreement(one, two)
-    for items in ([item(1, LESS)], [item(0, LESS), item(1, LESS)]):
-        with pytest.raises(DataError, match=r"a\.json and .*b\.json|b\.json and .*different items"):
-            xling_agreement(one, export(two, "bo", items))
-    with pytest.raises(DataError, match=r"b\.json and .*item .* differs in .*judge_label"):
-        xling_agreement(one, export(two, "bo", [item(0, MORE, judge=LESS)]))
-    with pytest.raises(DataError, match="different items or settings"):
-        xling_agreement(one, export(two, "bo", [item(0, MORE)], seed=2))
-    (tmp_path / "c.json").write_text("{")
-    with pytest.raises(DataError, match=r"c\.json: not valid JSON"):
-        xling_agreement(tmp_path / "c.json")
-    (tmp_path / "c.json").write_bytes(b"\xff{}")
-    with pytest.raises(DataError, match=r"c\.json: not valid JSON"):
-        xling_agreement(tmp_path / "c.json")
+    one, two, three = (tmp_path / f"{name}.json" for name in "abc")
+    export(one, "Anna", [item(0, NEITHER)])
+    for name, items, more, message in (
+        (" anna ", [item(0, LESS)], {}, r"b\.json and .*a\.json are both by 'anna' on page 0123"),
+        ("bo", [item(1, LESS)], {}, r"b\.json and .*different items"),
+        ("bo", [item(0, LESS), item(1, LESS)], {}, r"b\.json and .*different items"),
+        ("bo", [item(0, MORE, judge=LESS)], {}, r"b\.json and .*item .* differs in .*judge_label"),
+        ("bo", [item(0, MORE)], {"seed": 2}, "different items or settings"),
+    ):
+        with pytest.raises(DataError, match=message):
+            xling("agreement", one, export(two, name, items, **more))
+    for content in (b"{", b"\xff{}"):
+        three.write_bytes(content)
+        with pytest.raises(DataError, match=r"c\.json: not valid JSON"):
+            xling("agreement", three)
     with pytest.raises(DataError, match=r"none\.json: there is no such file"):
-        xling_agreement(tmp_path / "none.json")
+        xling("agreement", tmp_path / "none.json")
     with pytest.raises(DataError, match=r"--to .*a\.json"):
-        xling_agreement(one, "--to", one)
+        xling("agreement", one, "--to", one)
     with pytest.raises(SettingError, match="is not empty and holds no agreement"):
-        xling_agreement(one, "--to", tmp_path)
+        xling("agreement", one, "--to", tmp_path)
 
 
 def make_page(tmp_path, *words):
     """A page of three items, whose judge says neither, contradictory and less comprehensive."""
-    folder = tmp_path / "out/m"
     for code, label in (("en", NEITHER), ("hi", CONTRADICTORY), ("zh", LESS)):
-        doc = {"question_id": "1", "question": f"{code} <b>asks</b>?", "reference": "Rest."}
-        judged = {"label": label, "reply": "Reasons.", "judge": "judge-1"}
-        row = {"doc": doc, "filtered_resps": ["Sleep."], "filter": "none", "n_judged": judged}
-        write_samples(folder, f"xlinghealth_correctness_liveqa_{code}", [row])
+        texts = {"question": f"{code} <b>asks</b>?", "reference": "Rest.", "answer": "Sleep."}
+        write(tmp_path / "out", [sample(1, label, "Reasons.", **texts)], code)
     path = tmp_path / "page.html"
-    chosen = parsed(["annotate", str(tmp_path / "out"), "--to", str(path), *words])
-    chosen.run(chosen)
+    xling("annotate", tmp_path / "out", "--to", path, *words)
     return path
 
 
 def annotate_in(browser, path, name, keys):
     """One annotator in a browser of their own; returns their file."""
-    context = context_of(browser)
-    page = context.new_page()
-    page.goto(path.as_uri())
-    page.fill("#annotator", name)
-    page.keyboard.press("Escape")
-    for key in keys:
-        page.keyboard.press(key)
-    with page.expect_download() as download:
-        page.click("#export")
-    saved = path.with_name(download.value.suggested_filename)
-    download.value.save_as(saved)
-    context.close()
+    page = Annotator(browser, path).named(name)
+    page.press(*keys)
+    saved = page.export()
+    page.close()
     return saved
 
 
 def test_three_annotators_in_the_browser(tmp_path, browser):
     path = make_page(tmp_path)
-    files = [
-        annotate_in(browser, path, "Anna", "as" "n" "as" "n" "as"),
-        annotate_in(browser, path, "Bo", "as" "n" "d3f" "n" "as"),
-        annotate_in(browser, path, "Chi", "as" "n" "d3f" "n" "1s"),
-    ]  # fmt: skip
+    keys = {"Anna": "asnasnas", "Bo": "asnd3fnas", "Chi": "asnd3fn1s"}
+    files = [annotate_in(browser, path, name, own) for name, own in keys.items()]
     content, page = result(tmp_path, *files, "--pages", path)
-    figures = {r["language"]: (r["agreement_percent"], r["reasoning_percent"], r["unanimous_percent"], r["published_percent"]) for r in content["agreement"]}  # fmt: skip
-    assert figures == {
+    names = ("agreement_percent", "reasoning_percent", "unanimous_percent", "published_percent")
+    assert {r["language"]: tuple(r[name] for name in names) for r in content["agreement"]} == {
         "en": (100.0, 100.0, 100.0, [96.08, 92.31]),
         "hi": (0.0, pytest.approx(0.0), 0.0, [84.31, 84.62]),
         "zh": (100.0, 100.0, 0.0, [70.59, 84.62]),
@@ -313,96 +259,83 @@ def test_three_annotators_in_the_browser(tmp_path, browser):
                               "answer": "Sleep.", "reply": "Reasons."}  # fmt: skip
     assert "> Question: hi \\<b>asks\\</b>?" in page and "> Judge: Reasons." in page
     (batch,) = content["batches"]
-    assert batch["annotators"] == ["Anna", "Bo", "Chi"] and batch["files"] == [
-        f.name for f in files
-    ]
+    assert batch["annotators"] == list(keys) and batch["files"] == [f.name for f in files]
 
 
 def test_blind_annotators_in_the_browser(tmp_path, browser):
-    path = make_page(tmp_path, "--blind")
-    figures, _ = result(
-        tmp_path, annotate_in(browser, path, "Anna", "1vs" "n" "1vf" "n" "4"))  # fmt: skip
+    file = annotate_in(browser, make_page(tmp_path, "--blind"), "Anna", "1vsn1vfn4")
+    figures, _ = result(tmp_path, file)
     assert [row["agreement_percent"] for row in figures["agreement"]] == [100.0, 0.0, None]
     assert figures["batches"][0]["blind"] is True
 
 
-@pytest.mark.parametrize("words", [(), ("--blind",)])
-def test_two_people_are_settled_in_the_page_without_their_names(tmp_path, browser, words):
+@pytest.mark.parametrize(
+    ("words", "keys"),
+    [((), ("asnd3fnas", "asnasnd1s")), (("--blind",), ("1vsn3vfn4vs", "1vsn2vsn1vs"))],
+)
+def test_two_people_are_settled_in_the_page_without_their_names(tmp_path, browser, words, keys):
     path = make_page(tmp_path, *words)
-    keys = ("asnd3fnas", "asnasnd1s")
-    if words:
-        keys = ("1vsn3vfn4vs", "1vsn2vsn1vs")
-    anna, bo = (
-        annotate_in(browser, path, name, own) for name, own in zip(("Anna", "Bo"), keys)
-    )  # fmt: skip
+    anna, bo = (annotate_in(browser, path, *own) for own in zip(("Anna", "Bo"), keys))
     before, _ = result(tmp_path, anna, bo)
-    context = context_of(browser, viewport={"width": 390, "height": 844}, has_touch=True)
-    page = context.new_page()
-    page.goto(path.as_uri())
+    chi = Annotator(browser, path, PHONE, has_touch=True)
+    page = chi.page
     page.set_input_files("#settle", [anna])
     page.locator("#problem", has_text="two people or more").wait_for()
     page.set_input_files("#settle", [bo, anna])
     page.locator("#status", has_text="2 of 3 items are seen differently").wait_for()
-    assert "item 1 of 2: hindi" in page.inner_text("#place").lower()
-    sides = page.locator("#sides > section")
-    shown = page.inner_text("main")
+    assert "item 1 of 2: hindi" in chi.text("#place").lower()
+    sides, shown = page.locator("#sides > section"), chi.text("main")
     assert sides.count() == 2 and "Anna" not in shown and "Bo" not in shown
-    assert {"more comprehensive" in text for text in sides.all_inner_texts()} == {True, False}
+    more = ["more comprehensive" in text for text in sides.all_inner_texts()]
+    assert sorted(more) == [False, True]
     assert all(b.bounding_box()["height"] >= 44 for b in page.locator("#sides button").all())
     assert axe(page) == []
-    page.locator("#sides button", has_text="Decide").nth(
-        ["more comprehensive" in text for text in sides.all_inner_texts()].index(True)
-    ).tap()
+    page.locator("#sides button", has_text="Decide").nth(more.index(True)).tap()
     reload_with_its_store(page)  # what was loaded and decided is there
     page.locator("#status", has_text="1 of 2 items done").wait_for()
     page.fill("#annotator", "Chi")
-    with page.expect_download() as download:
-        page.click("#export")
-    settled = path.with_name(download.value.suggested_filename)
-    download.value.save_as(settled)
+    settled = chi.export()
     page.click("#leave")
-    assert "of 3" in page.inner_text("#place") and not page.is_visible("#sides")
-    context.close()
+    assert "of 3" in chi.text("#place") and not page.is_visible("#sides")
+    chi.close()
     content, text = result(tmp_path, anna, bo, settled)
     assert content["agreement"] == before["agreement"]
-    assert {row["language"]: (row["differ"], row["settled"], row["left"], row["labels_after"],
-            row["agreement_percent_after"]) for row in content["settled"]} == {
+    names = ("differ", "settled", "left", "labels_after", "agreement_percent_after")
+    assert {row["language"]: tuple(row[n] for n in names) for row in content["settled"]} == {
         "en": (0, 0, 0, 1, 100.0), "hi": (1, 1, 0, 1, 0.0), "zh": (1, 0, 1, 0, None)}  # fmt: skip
     assert f"settled as {MORE}" in text and content["settled"][0]["by"] == "Chi"
     with pytest.raises(DataError, match="settles disagreements of Anna, Bo, but .* by Anna; give"):
-        xling_agreement(anna, settled)
+        xling("agreement", anna, settled)
 
 
 def test_what_was_settled_counts_only_where_people_differ(tmp_path):
-    files = [export(tmp_path / f"{name}.json", name, [item(0, LESS), item(1, other)])
-             for name, other in (("Anna", MORE), ("Bo", NEITHER))]  # fmt: skip
+    people = files_of(tmp_path, [(LESS, LESS), (MORE, NEITHER)], ("Anna", "Bo"))
     decided = [item(0, CONTRADICTORY), item(1, NEITHER)]
-    files.append(export(tmp_path / "c.json", "Anna", decided, resolves=["Anna", "Bo"]))
-    content, _ = result(tmp_path, *files)
+    settled = export(tmp_path / "c.json", "Anna", decided, resolves=["Anna", "Bo"])
+    content, _ = result(tmp_path, *people, settled)
     (row,) = content["settled"]
     assert (row["differ"], row["settled"], row["agreement_percent_after"]) == (1, 1, 50.0)
-    assert (
-        content["agreement"][0]["agreement_percent"] == 0.0 and content["agreement"][0]["ties"] == 1
-    )
+    (row,) = content["agreement"]
+    assert (row["agreement_percent"], row["ties"]) == (0.0, 1)
     again = export(tmp_path / "d.json", "Dee", decided, resolves=["Anna", "Bo"])
     with pytest.raises(DataError, match="settle the same disagreements"):
-        xling_agreement(*files, again)
+        xling("agreement", *people, settled, again)
     for wrong in ("Anna", ["Anna"], [1, 2]):
         with pytest.raises(DataError, match="field 'resolves': the names of people"):
-            xling_agreement(*files[:2], export(tmp_path / "e.json", "E", decided, resolves=wrong))
+            xling("agreement", *people, export(tmp_path / "e.json", "E", decided, resolves=wrong))
 
 
 def test_wrong_pages(tmp_path):
     path = make_page(tmp_path)
     one = export(tmp_path / "a.json", "Anna", [item(0, NEITHER)])
     with pytest.raises(DataError, match=rf"is page \w+, but the files belong to {PAGE}"):
-        xling_agreement(one, "--pages", path)
+        xling("agreement", one, "--pages", path)
     for content in ("<p>", re.sub('"items"', '"other"', path.read_text(encoding="utf-8"))):
         path.write_text(content, encoding="utf-8")
         with pytest.raises(DataError, match=r"page\.html: no page of"):
-            xling_agreement(one, "--pages", path)
+            xling("agreement", one, "--pages", path)
     with pytest.raises(DataError, match="no such file"):
-        xling_agreement(one, "--pages", Path("none.html"))
+        xling("agreement", one, "--pages", Path("none.html"))
 
 
 def test_names_and_comments_stay_what_they_are_in_markdown():

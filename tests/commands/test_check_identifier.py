@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from xling_metrics import identifiers
@@ -42,41 +41,38 @@ def stub(monkeypatch) -> None:
     monkeypatch.setattr(models, "identifier", lambda name: found)
 
 
-def rows_of(capsys: Any, *words: str) -> dict[str, dict[str, Any]]:
-    assert main(["check", "identifier", *words, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["second"] == "stub:1"
-    return {row["language"]: row for row in found["languages"]}
-
-
 def test_shares_by_hand(path, capsys):
-    rows = rows_of(capsys, str(path), "--second", "py3langid")
-    assert set(rows) == {"es", "hi", "dag"}
-    spanish = rows["es"]
+    assert main(["check", "identifier", str(path), "--second", "py3langid", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    rows = {row["language"]: row for row in found["languages"]}
+    assert found["second"] == "stub:1" and set(rows) == {"es", "hi", "dag"}
+
+    def shares(code, of):
+        return [rows[code][f"{of}{key}"] for key in ("", ": langid", ": second", ": agree")]
+
     # Of two answers with letters both call the first one Spanish; of its two sentences langid both,
     # the other one of them.
-    assert [spanish[f"texts{k}"] for k in ("", ": langid", ": second", ": agree")] == [2, 0.5, 0.5, 1.0]  # fmt: skip
-    said = [spanish[f"sentences{k}"] for k in ("", ": langid", ": second", ": agree")]
-    assert said == [4, 0.5, 0.25, 0.75]
-    assert rows["hi"]["texts: langid"] == 1.0 and rows["hi"]["texts: agree"] == 0.0
-    # Neither knows Dagbani.
-    assert [rows["dag"][f"texts{k}"] for k in ("", ": langid", ": second", ": agree")] == [1, None, None, None]  # fmt: skip
+    assert shares("es", "texts") == [2, 0.5, 0.5, 1.0]
+    assert shares("es", "sentences") == [4, 0.5, 0.25, 0.75]
+    assert shares("hi", "texts")[1::2] == [1.0, 0.0]
+    assert shares("dag", "texts") == [1, None, None, None]  # neither knows Dagbani
 
 
 def test_no_text_of_the_file_is_shown(path, capsys):
     assert main(["check", "identifier", str(path), "--second", "py3langid"]) == 0
     shown = capsys.readouterr().out
     assert "| es " in shown and "stub:1" in shown
-    assert not any(word in shown for _, text in ROWS for word in text.split() if word.isalpha() and len(word) > 5 and word != "language")  # fmt: skip
+    words = {word for _, text in ROWS for word in text.split() if word.isalpha() and len(word) > 5}
+    assert not any(word in shown for word in words - {"language"})
 
 
 def test_what_is_missing_is_named(path, tmp_path, capsys):
-    cases = [
-        ((str(path), "--second", "langid"), "--second='langid': neither one of py3langid, lingua"),
-        ((str(path), "--second", "py3langid", "--text", "reply"), "no column 'reply'"),
-        ((str(path), "--second", "py3langid", "--language", "lang"), "Did you mean 'language'"),
-        ((str(tmp_path / "absent.csv"), "--second", "py3langid"), "no such file"),
-    ]
-    for words, message in cases:
-        assert main(["check", "identifier", *words]) == 2
+    langid = ("--second", "py3langid")
+    for words, message in (
+        ((path, "--second", "langid"), "--second='langid': neither one of py3langid, lingua"),
+        ((path, *langid, "--text", "reply"), "no column 'reply'"),
+        ((path, *langid, "--language", "lang"), "Did you mean 'language'"),
+        ((tmp_path / "absent.csv", *langid), "no such file"),
+    ):
+        assert main(["check", "identifier", *map(str, words)]) == 2
         assert message in capsys.readouterr().err

@@ -65,26 +65,20 @@ def test_a_users_form_is_rendered_byte_for_byte(own):
 def test_ours_stays_what_it_was():
     prompt = Prompts().get("mcqa_ft", "en")
     assert prompt.form == Form() and prompt.form.options(DOC["options"]).count("\n") == 2
-    answers = {
-        name: Form().answer(name, "AD", "R.")
-        for name in ("mcqa", "mcqa_ft", "rationale", "rationale_ft")
-    }
-    assert answers == {
+    for name, answer in {
         "mcqa": "A, D",
         "mcqa_ft": "###Answer: OPTION A, D IS CORRECT.",
         "rationale": "R. [End] A, D",
         "rationale_ft": "###Rationale: R. ###Answer: OPTION A, D IS CORRECT.",
-    }
+    }.items():
+        assert Form().answer(name, "AD", "R.") == answer
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("mcqa_ft:\n  option: '{letter}'", r"option: its fields must be \{letter\}, \{text\}"),
-        (
-            "mcqa_ft:\n  target: '{rationale} {letters}'",
-            r"target: its fields must be \{letters\}, got",
-        ),
+        ("mcqa_ft:\n  target: '{rationale} {letters}'", r"target: its fields must be \{letters\}, got"),
         ("rationale_ft:\n  target: '{letters}'", r"must be \{letters\}, \{rationale\}"),
         ("mcqa_ft:\n  option_joiner: '{x}'", "option_joiner: its fields must be none"),
         ("mcqa_ft:\n  option_joiner: 3", "option_joiner: expected a text"),
@@ -92,7 +86,7 @@ def test_ours_stays_what_it_was():
         ("mcqa_ft:\n  exact: 'yes'", "exact: expected true or false"),
         ("answer:\n  option: '{letter} {text}'", "unknown language"),
     ],
-)
+)  # fmt: skip
 def test_errors_name_the_key(tmp_path, text, message):
     (tmp_path / "p.yaml").write_text(text)
     with pytest.raises(PromptError, match=message):
@@ -106,32 +100,20 @@ def test_training_data_and_task_agree(run, tmp_path, capsys, own, kind, form):
     if form == "example":
         own = tmp_path / "example.yaml"
         assert main(["export", "trained-prompts", "--to", str(own)]) == 0
-    test = SAMPLE_FOLDER / "mmedbench_demo" / "Test"
+    data, to = tmp_path / "data", tmp_path / "train.jsonl"
     for split in ("Train", "Test"):
-        shutil.copytree(test, tmp_path / "data" / split)
-    to = tmp_path / "train.jsonl"
-    words = [
-        "export",
-        "mmedbench-train",
-        "--prompts",
-        str(own),
-        "--for",
-        "fr",
-        "--kinds",
-        kind,
-    ]
-    words += ["--metadata", f"data_dir={tmp_path / 'data'}", "--to", str(to)]
+        shutil.copytree(SAMPLE_FOLDER / "mmedbench_demo" / "Test", data / split)
+    words = f"export mmedbench-train --prompts {own} --for fr --kinds {kind} --to {to}".split()
+    words += ["--metadata", f"data_dir={data}"]
     assert main(words) == 0
     lines = [json.loads(line) for line in to.read_text(encoding="utf-8").splitlines()]
-    assert {line["kind"] for line in lines} == {
-        kind
-    } and f"{len(lines)} lines" in capsys.readouterr().out
+    assert {line["kind"] for line in lines} == {kind}
+    assert f"{len(lines)} lines" in capsys.readouterr().out
     assert main(words) == 2 and "is there already" in capsys.readouterr().err
     task = f"mmedbench_{kind}_fr"
-    metadata = {"prompts": str(own), "data_dir": str(tmp_path / "data"), "source_encoder": False}
+    metadata = {"prompts": str(own), "data_dir": str(data), "source_encoder": False}
     learnt = {line["prompt"]: line["completion"] for line in lines}
-    trained = Fixed(lambda context, _: learnt[context])
-    results = run(task, model=trained, metadata=metadata)
+    results = run(task, model=Fixed(lambda context, _: learnt[context]), metadata=metadata)
     scores = results["results"][task]
     assert scores["acc,none"] == 1.0
     if kind == "rationale_ft":
@@ -142,9 +124,9 @@ def test_training_data_and_task_agree(run, tmp_path, capsys, own, kind, form):
 
 def test_wrong_words(capsys, tmp_path):
     start = ["export", "mmedbench-train", "--to", str(tmp_path / "x.jsonl")]
-    assert main([*start, "--kinds", "mcq_ft"]) == 2
-    assert (
-        "--kinds mcq_ft: no prompts of this name. Did you mean 'mcqa_ft'" in capsys.readouterr().err
-    )
-    assert main([*start, "--for", "xx"]) == 2
-    assert "--for xx: no training questions. Known: " in capsys.readouterr().err
+    for words, said in (
+        (["--kinds", "mcq_ft"], "--kinds mcq_ft: no prompts of this name. Did you mean 'mcqa_ft'"),
+        (["--for", "xx"], "--for xx: no training questions. Known: "),
+    ):
+        assert main([*start, *words]) == 2
+        assert said in capsys.readouterr().err

@@ -15,20 +15,10 @@ from xling_metrics.stats.odds import share_at_odds
 from xling_tasks.cli import main
 from xling_tasks.commands.next import Look, _at_the_end, _row, _said, decide
 from xling_tasks.report.cases import Case
-from xling_tasks.report.conclusions import (
-    BETTER,
-    HIDDEN,
-    LEANS,
-    RARE,
-    SAME,
-    TOO_FEW,
-    UNSURE,
-    WORSE,
-)
+from xling_tasks.report.conclusions import BETTER, HIDDEN, LEANS, RARE, SAME, TOO_FEW, UNSURE, WORSE
 from xling_tasks.report.model import Conclusion
 
-CODES = ("en", "es", "hi")
-TASKS = [f"xlinghealth_correctness_demo_{code}" for code in CODES]
+TASKS = [f"xlinghealth_correctness_demo_{code}" for code in ("en", "es", "hi")]
 
 
 def conclusion(language, estimate, error, verdict, n=500, margin=0.05):
@@ -130,57 +120,47 @@ def test_false_alarms_over_looks_and_languages():
     assert naive / sets > 0.09
 
 
-@pytest.fixture(scope="module")
-def judge():
+def half_bad(prompt):
     """A judge for whom answers in Spanish contradict, and half of those in Hindi."""
-
-    def says(prompt):
-        if "[BEGIN ANSWER 2" not in prompt:
-            return "ready"
-        language = prompt.split("are written in ")[1].split(".")[0]
-        bad = language == "Spanish" or (language == "Hindi" and len(prompt) % 2)
-        option = "contradictory" if bad else "more comprehensive and appropriate"
-        return f"So.\nVERDICT {scripted.code_of(prompt)}: {option}"
-
-    return says
+    if "[BEGIN ANSWER 2" not in prompt:
+        return "ready"
+    language = prompt.split("are written in ")[1].split(".")[0]
+    bad = language == "Spanish" or (language == "Hindi" and len(prompt) % 2)
+    option = "contradictory" if bad else "more comprehensive and appropriate"
+    return f"So.\nVERDICT {scripted.code_of(prompt)}: {option}"
 
 
-def test_parts_until_it_is_decided(run, serve, judge, tmp_path, capsys, monkeypatch):
+def test_parts_until_it_is_decided(run, serve, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    metadata = {"judge": serve(judge).spec()}
+    metadata = {"judge": serve(half_bad).spec()}
 
     def part(name, samples):
-        with builders.inside(tmp_path):
-            builders.evaluated(run, tmp_path / name, list(samples), samples=samples,
-                               metadata=metadata)  # fmt: skip
+        builders.evaluated(run, tmp_path / name, list(samples), samples=samples, metadata=metadata)
+
+    def looked(out):
+        assert main(["next", out]) == 0
+        return json.loads((tmp_path / "looks.json").read_text()), capsys.readouterr().out
 
     part("first", {task: list(range(0, 24, 2)) for task in TASKS})
-    assert main(["next", "first"]) == 0
-    said = capsys.readouterr().out
+    looks, said = looked("first")
     assert "Quote these verdicts" in said and "must be like the rest" in said
-    looks, samples = (json.loads((tmp_path / f).read_text()) for f in ("looks.json", "next.json"))
+    samples = json.loads((tmp_path / "next.json").read_text())
     assert {own["of"] for own in looks.values()} == {24}
     assert {tuple(own["asked"]) for own in looks.values()} == {(12,)}
     harm = {key.split("|")[-1]: own for key, own in looks.items() if "contradictory" in key}
-    assert harm["es"]["decided"] == "" or harm["es"]["decided"] == WORSE
+    assert harm["es"]["decided"] in ("", WORSE)
     assert all(n % 2 == 1 for numbers in samples.values() for n in numbers)  # none twice
     assert TASKS[0] in samples and len({len(numbers) for numbers in samples.values()}) == 1
     assert f"Next part: {len(samples[TASKS[0]])} questions of each of {len(samples)} tasks" in said
-    assert main(["next", "first"]) == 0  # the same look once more is no further one
-    capsys.readouterr()
-    assert json.loads((tmp_path / "looks.json").read_text()) == looks
+    assert looked("first")[0] == looks  # the same look once more is no further one
 
     part("second", samples)
     assert main(["parts", "merge", "first", "second", "--to", "whole"]) == 0
-    assert main(["next", "whole"]) == 0
-    capsys.readouterr()
-    later = json.loads((tmp_path / "looks.json").read_text())
+    later, _ = looked("whole")
     asked = 12 + len(samples[TASKS[0]])
     assert all(own["asked"] in ([12, asked], [12]) for own in later.values())
-    spanish = next(
-        own for key, own in later.items() if "contradictory" in key and key.endswith("es")
-    )
-    assert spanish["decided"] == WORSE
+    harm = {key.split("|")[-1]: own for key, own in later.items() if "contradictory" in key}
+    assert harm["es"]["decided"] == WORSE
     # Fewer questions than at the last look are a mistake.
     assert main(["next", "first"]) != 0
     assert "at the last look" in capsys.readouterr().err
@@ -188,9 +168,10 @@ def test_parts_until_it_is_decided(run, serve, judge, tmp_path, capsys, monkeypa
 
 def test_wrong_files_are_named(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "looks.json").write_text('{"a": 1}')
-    assert main(["next", "nowhere"]) != 0
-    assert "--looks looks.json: is no file of looks" in capsys.readouterr().err
-    (tmp_path / "next.json").write_text("my notes")
-    assert main(["next", "nowhere"]) != 0
-    assert "no file of samples" in capsys.readouterr().err
+    for name, content, said in (
+        ("looks.json", '{"a": 1}', "--looks looks.json: is no file of looks"),
+        ("next.json", "my notes", "no file of samples"),
+    ):
+        (tmp_path / name).write_text(content)
+        assert main(["next", "nowhere"]) != 0
+        assert said in capsys.readouterr().err

@@ -6,9 +6,10 @@ import csv
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
-from builders import saved, task_of, write_run, write_samples
+from builders import STAMP, evaluated, task_of, write_results, write_run, write_samples
 
 from xling_tasks.cli import parsed
 from xling_tasks.commands.rank.questions import METRICS, common_questions, read_ranking, read_runs
@@ -17,46 +18,32 @@ from xling_tasks.errors import DataError, SettingError, XlingError
 from xling_tasks.readers.fences import Fences
 
 CODE = "qwerty"
-STAMP = "2026-01-02T03-04-05.678901"
 QUALITY = {"alpha": 0.9, "beta": 0.5, "gamma": 0.1}
 
 
-def doc(language, number):
-    return {
-        "question_id": f"{language}-{number}",
-        "question": f"Question {number}?",
-        "options": {"A": "Rest", "B": "Water"},
-        "answer": ["A", "B"],
-        "rationale": "The reference says rest.",
-    }
-
-
 def sample(language, number, text, **scores):
+    doc = {
+        "question_id": f"{language}-{number}", "question": f"Question {number}?",
+        "options": {"A": "Rest", "B": "Water"}, "answer": ["A", "B"],
+        "rationale": "The reference says rest.",
+    }  # fmt: skip
     said = f"{text} [End] A, B"
-    return {"doc": doc(language, number), "filtered_resps": [said], "filter": "none", **scores}
+    return {"doc": doc, "filtered_resps": [said], "filter": "none", **scores}
 
 
-def make_run(folder, samples, language="en", stamp=STAMP, task="mmedbench_rationale"):
+def make_run(folder, samples, language="en", stamp=STAMP):
     """A run as the harness logs it."""
-    write_samples(folder / "some__model", f"{task}_{language}", samples, stamp)
+    write_samples(folder / "some__model", f"mmedbench_rationale_{language}", samples, stamp)
     return folder
 
 
 def make_three(tmp_path, n=4, languages=("en",), text="{name} explains {number}."):
     """Three runs; bleu1 orders them alpha, beta, gamma, rouge1 the other way, rouge2 ties."""
     for name, quality in QUALITY.items():
+        scores = {"bleu1": quality, "rouge1": 1 - quality, "rouge2": 0.5, "bleu2": None}
         for language in languages:
             rows = [
-                sample(
-                    language,
-                    i,
-                    text.format(name=name, number=i),
-                    bleu1=quality,
-                    rouge1=1 - quality,
-                    rouge2=0.5,
-                    bleu2=None,
-                )
-                for i in range(n)
+                sample(language, i, text.format(name=name, number=i), **scores) for i in range(n)
             ]
             make_run(tmp_path / name, rows, language)
     return [str(tmp_path / name) for name in QUALITY]
@@ -80,17 +67,27 @@ def by_name(prompt):
     return f"Reasons.\nRANKING {code_of(prompt)}: {' > '.join(str(p + 1) for p in places)}"
 
 
-def xling_rank(*words):
-    """As `xling rank` does it."""
-    chosen = parsed(["rank", *map(str, words)])
-    return chosen.run(chosen)
+def human_ranks(path, ranks):
+    """A file of people's ranks: question -> the rank of each model, by its name."""
+    rows = [f"{key},{name},{rank}" for key, own in ranks.items() for name, rank in own.items()]
+    path.write_text("\n".join(["question_id,model,rank", *rows]) + "\n")
+    return path
 
 
 def result(tmp_path, *words):
-    page = xling_rank(*words, "--to", tmp_path / "out")
+    chosen = parsed(["rank", *map(str, words), "--to", str(tmp_path / "out")])
+    page = chosen.run(chosen)
     with (tmp_path / "out/ranking.csv").open(encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle))
     return json.loads((tmp_path / "out/summary.json").read_text()), rows, page
+
+
+@pytest.fixture
+def judge(serve):
+    """A judge that ranks `by_name`, with the words that name it."""
+    served = serve(by_name)
+    served.words = ("--judge", json.dumps(served.spec()))
+    return served
 
 
 def pick(rows, **wanted):
@@ -98,11 +95,10 @@ def pick(rows, **wanted):
     return row
 
 
-def test_points_taus_and_files(tmp_path, serve):
-    served = serve(by_name)
+def test_points_taus_and_files(tmp_path, judge):
     outs = make_three(tmp_path, n=4, languages=("en", "fr"))
-    ranking, rows, page = result(tmp_path, *outs, "--judge", json.dumps(served.spec()), "--seed", 3)
-    assert len(served.prompts) == 8  # one request per question
+    ranking, rows, page = result(tmp_path, *outs, *judge.words, "--seed", 3)
+    assert len(judge.prompts) == 8  # one request per question
     for language, n in (("en", 4), ("fr", 4), ("all", 8)):
         for name, mean in (("alpha", 3.0), ("beta", 2.0), ("gamma", 1.0)):
             row = pick(ranking["points"], rater="judge", language=language, model=name)
@@ -121,21 +117,13 @@ def test_points_taus_and_files(tmp_path, serve):
     assert {(row["model"], row["rank"], row["points"]) for row in rows} == {
         ("alpha", "1", "3"), ("beta", "2", "2"), ("gamma", "3", "1")}  # fmt: skip
     digest = Prompts().get("rank", "en").digest
+    made = f"|prompt:{digest}|models:3|order:shuffled|seed:3|tau:b|intervals:student|numpy:"
     assert ranking["signature"].startswith("relative_rating|judge:local-chat-completions(")
-    assert (
-        f"|prompt:{digest}|models:3|order:shuffled|seed:3|tau:b|intervals:student|numpy:"
-        in (ranking["signature"])
-    )
+    assert made in ranking["signature"]
     assert (tmp_path / "out/summary.md").read_text() == page + "\n"
     assert "Empty rationales are shown" in page and ranking["signature"] in page
     replies = (tmp_path / "out/replies.jsonl").read_text().splitlines()
     assert len(replies) == 8 and "Reasons." in json.loads(replies[0])["reply"]
-
-
-def test_pooled_tau_slope_and_points_by_metric(tmp_path, serve):
-    served = serve(by_name)
-    outs = make_three(tmp_path, n=4, languages=("en", "fr"))
-    ranking, _, page = result(tmp_path, *outs, "--judge", json.dumps(served.spec()))
     # Six means, 3, 2, 1 twice; by bleu1 the same, by rouge1 turned round; rouge2 ties throughout.
     same = pick(ranking["pooled"], rater="judge", metric="bleu1")
     assert (same["tau"], same["slope"]) == (pytest.approx(1), pytest.approx(1))
@@ -150,62 +138,60 @@ def test_pooled_tau_slope_and_points_by_metric(tmp_path, serve):
     assert "Kendall's tau over models and languages" in page
 
 
-def test_a_failed_call_is_no_empty_rationale(tmp_path, serve):
-    served = serve(by_name)
-    outs = make_three(tmp_path, n=4)
-    rows = [sample("en", i, f"beta explains {i}.") for i in range(4)]
+def test_what_cannot_be_compared_is_counted_and_not_asked(tmp_path, judge):
+    """A failed call is no empty rationale; questions that are missing or differ."""
+    outs = make_three(tmp_path, n=7)
+    rows = [sample("en", i, f"beta explains {i}.") for i in range(6)]  # 6 is missing
     rows[0]["filtered_resps"] = rows[1]["filtered_resps"] = [""]
     rows[0]["n_answered"] = {"asked": 1, "missing": [[0, 0, "failed", "HTTP 500"]]}
     rows[1]["n_answered"] = {"asked": 1, "missing": [[0, 0, "refused", "filter"]]}
+    rows[2]["doc"]["options"]["B"] = "Wine"
     make_run(tmp_path / "beta", rows)
-    ranking, _, _ = result(tmp_path, *outs, "--judge", json.dumps(served.spec()))
+    ranking, rows, _ = result(tmp_path, *outs, *judge.words)
     count = pick(ranking["counts"], language="en")
-    assert (count["questions"], count["failed_call"], count["failed in beta"]) == (3, 1, 1)
-    assert len(served.prompts) == 3
+    assert count["questions"] == 4 == len(judge.prompts)
+    assert (count["failed_call"], count["failed in beta"]) == (1, 1)
+    assert (count["missing"], count["missing in beta"], count["different_content"]) == (1, 1, 1)
+    assert {row["question_id"] for row in rows} == {"en-1", "en-3", "en-4", "en-5"}
+    assert not any(row["metric"] == "bleu1" for row in ranking["tau"])  # beta logged none
 
 
 def test_models_that_were_not_run_alike_are_told(tmp_path):
-    lines = ["question_id,model,rank"]
     for place, tokens in enumerate((512, 512, 64)):
         rows = [sample("en", i, f"m{place} {i}", bleu1=place / 6) for i in range(2)]
         record = {"settings": {}, "data": {"sha256": str(place)}, "prompts": {}, "version": "0.2.0",
                   "generation_kwargs": {"max_gen_toks": tokens}}  # fmt: skip
         made = task_of({"bleu1": place / 6}, rows, record=record)
         write_run(tmp_path / f"m{place}", {"mmedbench_rationale_en": made})
-        lines += [f"en-{i},m{place},{place + 1}" for i in range(2)]
-    (tmp_path / "h.csv").write_text("\n".join(lines))
-    outs = [tmp_path / f"m{place}" for place in range(3)]
-    ranking, _, page = result(tmp_path, *outs, "--human-ranks", tmp_path / "h.csv")
+    ranks = {f"m{place}": place + 1 for place in range(3)}
+    human = human_ranks(tmp_path / "h.csv", {"en-0": ranks, "en-1": ranks})
+    outs = [tmp_path / name for name in ranks]
+    ranking, _, page = result(tmp_path, *outs, "--human-ranks", human)
     (line,) = ranking["made_differently"]
     assert line == "generation.max_gen_toks: 512 in m0, 64 in m2 (mmedbench_rationale_en)"
     assert "**The models were not run alike**" in page and line in page
 
 
-def test_n_questions_per_language_are_drawn(tmp_path, serve):
-    served = serve(by_name)
+def test_n_questions_per_language_are_drawn(tmp_path, judge):
     outs = make_three(tmp_path, n=6, languages=("en", "fr"))
-    words = ("--judge", json.dumps(served.spec()), "--n", 4)
-    ranking, rows, _ = result(tmp_path, *outs, *words)
-    assert len(served.prompts) == 8
+    ranking, rows, _ = result(tmp_path, *outs, *judge.words, "--n", 4)
+    assert len(judge.prompts) == 8
     count = pick(ranking["counts"], language="en")
     assert (count["questions"], count["not_drawn"]) == (4, 2)
-    again = result(tmp_path, *reversed(outs), *words)[1]
+    again = result(tmp_path, *reversed(outs), *judge.words, "--n", 4)[1]
     assert {row["question_id"] for row in rows} == {row["question_id"] for row in again}
-    with pytest.raises(SettingError, match="--n: must be an integer from 1"):
-        xling_rank(*outs, "--human-ranks", "x.csv", "--n", 0, "--to", tmp_path / "out")
 
 
 def test_six_models_stand_beside_the_published_points(tmp_path):
-    outs, lines = [], ["question_id,model,rank"]
-    for place in range(6):
-        rows = [sample("en", i, f"m{place} {i}", bleu1=place / 6) for i in range(2)]
-        outs.append(str(make_run(tmp_path / f"m{place}", rows)))
-        lines += [f"en-{i},m{place},{6 - place}" for i in range(2)]
-    (tmp_path / "h.csv").write_text("\n".join(lines))
-    ranking, _, _ = result(tmp_path, *outs, "--human-ranks", tmp_path / "h.csv")
-    row = pick(
-        ranking["published_points"], rater="human", model="MMedLM (published)", language="ja"
-    )
+    ranks = {f"m{place}": 6 - place for place in range(6)}
+    outs = [
+        make_run(tmp_path / name, [sample("en", i, f"{name} {i}", bleu1=1 - rank / 6) for i in range(2)])
+        for name, rank in ranks.items()
+    ]  # fmt: skip
+    human = human_ranks(tmp_path / "h.csv", {"en-0": ranks, "en-1": ranks})
+    ranking, _, _ = result(tmp_path, *outs, "--human-ranks", human)
+    published = {"model": "MMedLM (published)", "language": "ja"}
+    row = pick(ranking["published_points"], rater="human", **published)
     assert row["mean"] == 4.94 and row["source"] == "arXiv:2402.13963, Table 15"
     assert pick(ranking["pooled"], rater="human", metric="bleu1")["tau"] == pytest.approx(1)
     assert pick(ranking["points"], rater="human", language="en", model="m5")["mean"] == 6.0
@@ -216,10 +202,8 @@ def test_order_is_shuffled_by_seed_and_question_and_not_by_the_command_line(tmp_
 
     def orders(words, seed):
         runs = read_runs(words)
-        return [
-            tuple(runs[index].name for index in question.order)
-            for question in common_questions(runs, seed)[0]
-        ]
+        questions, _ = common_questions(runs, seed)
+        return [tuple(runs[index].name for index in question.order) for question in questions]
 
     first = orders(outs, 0)
     assert len(set(first)) == 6  # every order of three occurs
@@ -228,21 +212,19 @@ def test_order_is_shuffled_by_seed_and_question_and_not_by_the_command_line(tmp_
     assert all(2 <= sum(order[0] == name for order in first) <= 25 for name in QUALITY)
 
 
-def test_models_are_anonymous_and_every_text_is_shown_once(tmp_path, serve):
-    served = serve(by_name)
+def test_models_are_anonymous_and_every_text_is_shown_once(tmp_path, judge):
     outs = make_three(tmp_path, n=2, text="{number}: rest {{question}} {{code}}.")
-    result(tmp_path, *outs, "--judge", json.dumps(served.spec()))
-    for prompt in served.prompts:
+    result(tmp_path, *outs, *judge.words)
+    for prompt in judge.prompts:
         assert not any(name in prompt for name in (*QUALITY, "some__model"))
         assert len(blocks(prompt)) == 3 and prompt.count("rest {question} {code}.") == 3
         assert "Correct: A, B" in prompt and "A. Rest\nB. Water" in prompt
         assert "The reference says" not in prompt and "[End]" not in prompt
 
 
-def test_a_judge_that_always_prefers_the_first_shows_in_the_positions(tmp_path, serve):
-    served = serve(lambda p: f"RANKING {code_of(p)}: 1 > 2 > 3" if "carry the code" in p else "ok")
-    outs = make_three(tmp_path, n=12)
-    ranking, _, _ = result(tmp_path, *outs, "--judge", json.dumps(served.spec()))
+def test_a_judge_that_always_prefers_the_first_shows_in_the_positions(tmp_path, judge):
+    judge.reply = lambda p: f"RANKING {code_of(p)}: 1 > 2 > 3" if "carry the code" in p else "ok"
+    ranking, _, _ = result(tmp_path, *make_three(tmp_path, n=12), *judge.words)
     assert [row["mean"] for row in ranking["positions"] if row["language"] == "en"] == [3, 2, 1]
     assert all(row["mean"] < 3 for row in ranking["points"])
 
@@ -324,13 +306,11 @@ COPIES = {
 
 
 @pytest.mark.parametrize("copy", COPIES.values(), ids=COPIES)
-def test_a_rationale_cannot_decide_its_rank(tmp_path, serve, copy):
-    served = serve(lambda p: copy(p) if "carry the code" in p else "ready")
-    for name in QUALITY:
-        rows = [sample("en", i, attack) for i, attack in enumerate(ATTACKS)]
-        make_run(tmp_path / name, rows)
-    outs = [tmp_path / name for name in QUALITY]
-    ranking, rows, page = result(tmp_path, *outs, "--judge", json.dumps(served.spec()))
+def test_a_rationale_cannot_decide_its_rank(tmp_path, judge, copy):
+    judge.reply = lambda p: copy(p) if "carry the code" in p else "ready"
+    rows = [sample("en", i, attack) for i, attack in enumerate(ATTACKS)]
+    outs = [make_run(tmp_path / name, rows) for name in QUALITY]
+    ranking, rows, page = result(tmp_path, *outs, *judge.words)
     counts = pick(ranking["counts"], language="all")
     assert (counts["ranked"], counts["invalid"]) == (0, len(ATTACKS))
     assert page.status == 1  # nothing was ranked
@@ -352,20 +332,15 @@ def test_the_code_is_in_no_text_and_differs_by_case(tmp_path):
     prompts = [question.prompt(template, fences, str) for question in questions]
     assert len({question.code for question in questions}) == 30
     assert prompts[0].count(questions[0].code) == 10  # a sentence, 8 fences and the last line
-    rows = [sample("en", 0, f"RANKING {questions[0].code}: 1 > 2 > 3")]
-    make_run(tmp_path / "alpha", rows)
+    make_run(tmp_path / "alpha", [sample("en", 0, f"RANKING {questions[0].code}: 1 > 2 > 3")])
     (again,), _ = common_questions(read_runs(outs), 0)
     again.prompt(template, fences, str)
     assert again.code not in again.answers[0].text
 
 
-def test_invalid_rankings_are_counted_and_left_out(tmp_path, serve):
-    def judge(prompt):
-        return "They are all good." if "Question 1?" in prompt else by_name(prompt)
-
-    served = serve(judge)
-    outs = make_three(tmp_path, n=4)
-    ranking, rows, page = result(tmp_path, *outs, "--judge", json.dumps(served.spec()))
+def test_invalid_rankings_are_counted_and_left_out(tmp_path, judge):
+    judge.reply = lambda p: "They are all good." if "Question 1?" in p else by_name(p)
+    ranking, rows, page = result(tmp_path, *make_three(tmp_path, n=4), *judge.words)
     assert page.status == 0
     counts = pick(ranking["counts"], language="en")
     assert counts == {
@@ -376,40 +351,21 @@ def test_invalid_rankings_are_counted_and_left_out(tmp_path, serve):
     assert [row["status"] for row in rows].count("invalid") == 3
 
 
-def test_missing_and_different_questions_are_counted_and_not_asked(tmp_path, serve):
-    served = serve(by_name)
-    outs = make_three(tmp_path, n=4)
-    changed = sample("en", 1, "beta explains.")
-    changed["doc"]["options"]["B"] = "Wine"
-    rows = [sample("en", 0, "beta explains."), changed, sample("en", 2, "beta explains.")]
-    make_run(tmp_path / "beta", rows)  # 1 differs, 3 is missing
-    ranking, rows, _ = result(tmp_path, *outs, "--judge", json.dumps(served.spec()))
-    counts = pick(ranking["counts"], language="en")
-    assert counts["questions"] == 2 == len(served.prompts)
-    assert (counts["missing"], counts["missing in beta"], counts["different_content"]) == (1, 1, 1)
-    assert {row["question_id"] for row in rows} == {"en-0", "en-2"}
-    assert not any(row["metric"] == "bleu1" for row in ranking["tau"])  # beta logged none
-
-
-def test_empty_and_identical_rationales_are_shown_as_they_are(tmp_path, serve):
-    served = serve(by_name)
-    for name, text in (("alpha", ""), ("beta", "Rest."), ("gamma", "Rest.")):
-        make_run(tmp_path / name, [sample("en", 0, text)])
-    outs = [tmp_path / name for name in QUALITY]
-    ranking, _, _ = result(tmp_path, *outs, "--judge", json.dumps(served.spec()))
-    assert sorted(blocks(served.prompts[0])) == ["", "Rest.", "Rest."]
+def test_empty_and_identical_rationales_are_shown_as_they_are(tmp_path, judge):
+    texts = {"alpha": "", "beta": "Rest.", "gamma": "Rest."}
+    outs = [make_run(tmp_path / name, [sample("en", 0, text)]) for name, text in texts.items()]
+    ranking, _, _ = result(tmp_path, *outs, *judge.words)
+    assert sorted(blocks(judge.prompts[0])) == ["", "Rest.", "Rest."]
     # The judge put the empty one first; no rule of ours moves it.
     assert pick(ranking["points"], language="en", model="alpha")["mean"] == 3.0
 
 
-def test_people_rank_instead_of_or_beside_the_judge(tmp_path, serve):
+def test_people_rank_instead_of_or_beside_the_judge(tmp_path, judge):
     outs = make_three(tmp_path, n=4)
-    human = tmp_path / "human.csv"
-    lines = ["question_id,model,rank"]
     # 0: as bleu1; 1: gamma, beta, alpha; 2: a tie, invalid; 3: not ranked; 9: unknown.
-    for question, ranks in ((0, (1, 2, 3)), (1, (3, 2, 1)), (2, (1, 1, 3)), (9, (1, 2, 3))):
-        lines += [f"en-{question},{name},{rank}" for name, rank in zip(QUALITY, ranks)]
-    human.write_text("\n".join(lines) + "\n")
+    ranks = {"en-0": (1, 2, 3), "en-1": (3, 2, 1), "en-2": (1, 1, 3), "en-9": (1, 2, 3)}
+    ranks = {question: dict(zip(QUALITY, own)) for question, own in ranks.items()}
+    human = human_ranks(tmp_path / "human.csv", ranks)
     ranking, rows, _ = result(tmp_path, *outs, "--human-ranks", human)
     assert {k: ranking["human"][k] for k in ("ranked", "invalid", "no_ranking")} == {
         "ranked": 2, "invalid": 1, "no_ranking": 1}  # fmt: skip
@@ -417,14 +373,11 @@ def test_people_rank_instead_of_or_beside_the_judge(tmp_path, serve):
     tau = pick(ranking["tau"], rater="human", language="en", metric="bleu1")
     assert (tau["mean"], tau["low"], tau["high"], tau["n"]) == (0.0, -1.0, 1.0, 2)
     assert [row["human_rank"] for row in rows[:3]] == ["1", "2", "3"]
-    served = serve(by_name)
-    words = [*outs, "--human-ranks", human, "--judge", json.dumps(served.spec())]
-    ranking, _, _ = result(tmp_path, *words)
+    ranking, _, _ = result(tmp_path, *outs, "--human-ranks", human, *judge.words)
     both = pick(ranking["tau"], rater="human", language="all", metric="judge")
     assert (both["mean"], both["n"]) == (0.0, 2)  # 1 where they agree, -1 where they do not
     # What was written can be read as a file of rankings.
-    copied = tmp_path / "copied.csv"
-    copied.write_bytes((tmp_path / "out/ranking.csv").read_bytes())
+    copied = Path(shutil.copy(tmp_path / "out/ranking.csv", tmp_path / "copied.csv"))
     ranking, _, _ = result(tmp_path, *outs, "--human-ranks", copied)
     assert ranking["human"]["ranked"] == 4
     assert pick(ranking["points"], rater="human", language="en", model="alpha")["mean"] == 3.0
@@ -445,90 +398,76 @@ def test_errors_in_a_human_file_name_the_row(tmp_path, row, message):
         result(tmp_path, *outs, "--human-ranks", tmp_path / "human.csv")
 
 
-def test_errors_before_anything_is_asked(tmp_path, serve):
-    served = serve(by_name)
-    judge = ["--judge", json.dumps(served.spec())]
+def test_errors_before_anything_is_asked(tmp_path, judge):
     outs = make_three(tmp_path)
-    with pytest.raises(SettingError, match="at least two"):
-        result(tmp_path, outs[0], *judge)
-    with pytest.raises(SettingError, match="two runs are called 'alpha'"):
-        result(tmp_path, outs[0], outs[0], *judge)
-    with pytest.raises(SettingError, match="--judge: not valid JSON"):
-        result(tmp_path, *outs, "--judge", "{model}")
+    (tmp_path / "empty").mkdir()
+    for words, error, message in (
+        ((outs[0], *judge.words), SettingError, "at least two"),
+        ((outs[0], outs[0], *judge.words), SettingError, "two runs are called 'alpha'"),
+        ((*outs, "--judge", "{model}"), SettingError, "--judge: not valid JSON"),
+        ((*outs, *judge.words, "--n", 0), SettingError, "--n: must be an integer from 1"),
+        (outs, SettingError, "give a judge .--judge .*--human-ranks FILE"),
+        ((outs[0], tmp_path / "empty", *judge.words), DataError, "--log_samples"),
+    ):
+        with pytest.raises(error, match=message):
+            result(tmp_path, *words)
     (tmp_path / "out").mkdir()
     (tmp_path / "out/mine.txt").write_text("mine")
     with pytest.raises(SettingError, match="is not empty and holds no ranking"):
-        result(tmp_path, *outs, *judge)
+        result(tmp_path, *outs, *judge.words)
     shutil.rmtree(tmp_path / "out")
-    with pytest.raises(SettingError, match="give a judge .--judge .*--human-ranks FILE"):
-        result(tmp_path, *outs)
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match="--log_samples"):
-        result(tmp_path, outs[0], tmp_path / "empty", *judge)
     # Another model beside it, in another language or with all that is newest.
     for language, stamp in (("fr", STAMP), ("en", f"2027{STAMP[4:]}")):
         make_run(tmp_path / "alpha" / language, [], language, stamp)
         with pytest.raises(DataError, match="several models; give one's folder: .*/some__model"):
-            result(tmp_path, *outs, *judge)
+            result(tmp_path, *outs, *judge.words)
         shutil.rmtree(tmp_path / "alpha" / language)
-    assert served.requests == []
+    assert judge.requests == []
+    judge.fail_with = 500
+    with pytest.raises(XlingError, match="does not answer"):
+        result(tmp_path, *outs, *judge.words)
 
 
-def test_a_prompt_of_the_users(tmp_path, serve):
-    served = serve(by_name)
-    outs = make_three(tmp_path, n=1)
-    words = [*outs, "--judge", json.dumps(served.spec()), "--prompts", tmp_path / "mine.yaml"]
-    mine = "Best? carry the code {code} {question} {reference} {rationales}"
-    (tmp_path / "mine.yaml").write_text(f"rank: '{mine}'\n")
+def test_a_prompt_of_the_users(tmp_path, judge):
+    mine = tmp_path / "mine.yaml"
+    words = [*make_three(tmp_path, n=1), *judge.words, "--prompts", mine]
+    fields = "Best? carry the code {code} {question} {reference} {rationales}"
+    mine.write_text(f"rank: '{fields}'\n")
     ranking, _, _ = result(tmp_path, *words)
-    assert "The reference says rest." in served.prompts[0]
+    assert "The reference says rest." in judge.prompts[0]
     assert ranking["prompt"]["digest"] != Prompts().get("rank", "en").digest
-    (tmp_path / "mine.yaml").write_text("rank: '{question} {rationales}'\n")
+    mine.write_text("rank: '{question} {rationales}'\n")
     with pytest.raises(XlingError, match=re.escape("the field {code} is missing")):
         result(tmp_path, *words)
 
 
-def test_names_newest_file_and_metrics_made_differently(tmp_path, serve):
-    served = serve(by_name)
+def test_names_newest_file_and_metrics_made_differently(tmp_path, judge):
     outs = make_three(tmp_path, n=1)
+    later = "2026-02-02T03-04-05.678901"
     newer = [sample("en", 0, "alpha, newer.", bleu1=0.2, rouge1=0.3)]
-    make_run(tmp_path / "alpha", newer, stamp="2026-02-02T03-04-05.678901")
-    for name, stamp, kind in (("alpha", "2026-02-02T03-04-05.678901", "x"), ("beta", STAMP, "y")):
+    make_run(tmp_path / "alpha", newer, stamp=later)
+    for name, stamp, kind in (("alpha", later, "x"), ("beta", STAMP, "y")):
         signatures = {"bleu1": f"bleu1|tokens:{kind}", "rouge1": "rouge1|same"}
-        config = {"metadata": {"xling": {"signatures": signatures}}}
-        path = tmp_path / name / f"some__model/results_{stamp}.json"
-        configs = {"mmedbench_rationale_en": config}
-        path.write_text(json.dumps({"configs": configs, "results": {}, "n-samples": {}}))
-    words = [f"one={outs[0]}", *outs[1:], "--judge", json.dumps(served.spec())]
-    ranking, _, page = result(tmp_path, *words)
+        configs = {"mmedbench_rationale_en": {"metadata": {"xling": {"signatures": signatures}}}}
+        content = {"configs": configs, "results": {}, "n-samples": {}}
+        write_results(tmp_path / name / "some__model", content, stamp)
+    ranking, _, page = result(tmp_path, f"one={outs[0]}", *outs[1:], *judge.words)
     assert list(ranking["models"]) == ["one", "beta", "gamma"]
-    assert "alpha, newer." in served.prompts[0]
+    assert "alpha, newer." in judge.prompts[0]
     assert ranking["metrics_left_out"] == {"en": ["bleu1"]} and "made them differently" in page
     assert {row["metric"] for row in ranking["tau"]} == {"rouge1"}
 
 
-def test_a_judge_that_does_not_answer_ends_the_command(tmp_path, serve):
-    served = serve(by_name)
-    served.fail_with = 500
-    with pytest.raises(XlingError, match="does not answer"):
-        result(tmp_path, *make_three(tmp_path), "--judge", json.dumps(served.spec()))
-
-
-def test_runs_of_the_harness_of_both_forms(tmp_path, run, serve):
+def test_runs_of_the_harness_of_both_forms(tmp_path, run, judge):
     """Real logs: the text ranked is the text scored; fine-tuned models compare with others."""
     tasks = {"one": "mmedbench_rationale_demo_zh", "two": "mmedbench_rationale_ft_demo_zh"}
-    logged = {}
+    outs, logged = [str(tmp_path / name) for name in tasks], {}
     for name, task in tasks.items():
-        results = run(task, metadata={"source_encoder": False})
-        saved(tmp_path / name, results)
+        results = evaluated(run, tmp_path / name, task, metadata={"source_encoder": False})
         logged[name] = {s["doc"]["question_id"]: s for s in results["samples"][task]}
-    served = serve(by_name)
-    ranking, _, _ = result(
-        tmp_path, *(tmp_path / name for name in tasks), "--judge", json.dumps(served.spec())
-    )
-    assert len(served.prompts) == 10 == pick(ranking["counts"], language="zh")["ranked"]
-    runs = read_runs([str(tmp_path / name) for name in tasks])
-    for one in runs:
+    ranking, _, _ = result(tmp_path, *outs, *judge.words)
+    assert len(judge.prompts) == 10 == pick(ranking["counts"], language="zh")["ranked"]
+    for one in read_runs(outs):
         for (_, question_id), answer in one.answers.items():
             assert answer.text == logged[one.name][question_id]["sacrebleu"][0]
         assert one.signatures["zh"]["bleu1"].startswith("bleu1|")

@@ -6,11 +6,16 @@ import json
 import re
 
 import pytest
+from builders import task_of, write_run
 
 from xling_tasks.cli import main
 from xling_tasks.commands.topics import read_topic
 from xling_tasks.data.topics import TOPICS, UNCLASSIFIED, read_list, read_topics, write_topics
 from xling_tasks.errors import DataError
+from xling_tasks.report.data import read_models
+from xling_tasks.report.make import make_report
+from xling_tasks.report.model import Options
+from xling_tasks.report.tables.all import tables
 
 
 def code_of(prompt):
@@ -55,22 +60,20 @@ def test_four_tries_then_unclassified_and_counted(serve, tmp_path, capsys):
     assert "is there already" in capsys.readouterr().err
 
 
-def test_a_list_of_your_own_and_questions_of_several_languages(serve, tmp_path, capsys):
+def test_a_list_of_your_own_and_questions_of_several_languages(serve, tmp_path):
     (tmp_path / "mine.txt").write_text("Heart\nAll else\n")
 
     def judge(prompt):
         assert "- Heart\n- All else" in prompt or "[BEGIN" not in prompt
         return f"topic {code_of(prompt)}: all else." if "[BEGIN" in prompt else "ready"
 
-    served = serve(judge)
+    served, to = serve(judge), tmp_path / "t.jsonl"
     tasks = "xlinghealth_verifiability_demo_hi,xlinghealth_verifiability_demo_en"
-    to = tmp_path / "t.jsonl"
     assert topics(served, to, "--list", tmp_path / "mine.txt", tasks=tasks) == 0
     assert set(read_topics(to).values()) == {"All else"}
     asked = [item(prompt) for prompt in served.prompts if "[BEGIN" in prompt]
-    assert len(asked) == 24 and not any(
-        re.search("[ऀ-ॿ]", text) for text in asked
-    )  # once each, in English
+    # Once each, in English.
+    assert len(asked) == 24 and not any(re.search("[ऀ-ॿ]", text) for text in asked)
 
 
 @pytest.mark.parametrize("between", ["\n", "\r\n", "\r", "\n\u3000\n", "\n\xa0\r\n"])
@@ -98,58 +101,43 @@ def test_replies(reply, topic):
 
 
 def test_the_report_groups_by_topic_and_category(tmp_path, capsys):
-    from xling_tasks.report.data import read_models
-    from xling_tasks.report.make import make_report
-    from xling_tasks.report.model import Options
-    from xling_tasks.report.tables.all import tables
-
     task = "mmedbench_mcqa_ja"
     rows = [
-        {"doc": {"question_id": f"q{i}", "category": "drugs" if i < 2 else "diet"},
-         "filter": "none", "acc": float(i % 2)}
+        {"doc": {"question_id": f"q{i}", "category": "drugs" if i < 2 else "diet"}, "acc": float(i % 2)}
         for i in range(6)
     ]  # fmt: skip
-    xling = {"version": "0.1.0", "settings": {}, "data": {}, "prompts": {}, "signatures": {}}
-    content = {
-        "results": {task: {"acc,none": 0.5}},
-        "configs": {task: {"metadata": {"xling": xling}}},
-        "n-samples": {task: {"original": 6, "effective": 6}},
-        "higher_is_better": {task: {"acc": True}},
-        "config": {"model": "hf", "model_args": {"pretrained": "m"}},
-    }
-    stamp = "2026-01-02T03-04-05.678901"
-    (tmp_path / f"results_{stamp}.json").write_text(json.dumps(content))
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
-    (tmp_path / f"samples_{task}_{stamp}.jsonl").write_text(lines)
+    record = {"version": "0.1.0", "settings": {}, "data": {}, "prompts": {}, "signatures": {}}
+    made = task_of({"acc": 0.5}, rows, record=record, better={"acc": True})
+    write_run(tmp_path, {task: made}, config={"model_args": {"pretrained": "m"}})
     report = make_report(read_models([tmp_path]), Options(n_resamples=1000))
     named = {"q0": "Neurology", "q1": "Neurology", "q3": "Neurology", "q2": UNCLASSIFIED}
     by_key = {table.key: table for table in tables(report, topics=named)}
-    by_topic = by_key["by_topic_mmedbench_mcqa_mmedbench"]
-    cells = {row[0]: dict(zip(by_topic.columns, row)) for row in by_topic.rows}
+
+    def cells(kind):
+        table = by_key[f"by_{kind}_mmedbench_mcqa_mmedbench"]
+        of = [dict(zip(table.columns, row)) for row in table.rows]
+        return {row[0]: (own["questions"], own["value"]) for row, own in zip(table.rows, of)}
+
     # Right: q1, q3, q5. Neurology has q0, q1, q3.
-    assert (cells["Neurology"]["questions"], cells["Neurology"]["value"]) == (
-        3,
-        pytest.approx(2 / 3),
-    )
-    assert (cells[UNCLASSIFIED]["questions"], cells[UNCLASSIFIED]["value"]) == (1, 0.0)
-    assert (cells["without one"]["questions"], cells["without one"]["value"]) == (2, 0.5)
-    by_category = by_key["by_category_mmedbench_mcqa_mmedbench"]
-    assert [(row[0], row[by_category.columns.index("value")]) for row in by_category.rows] == [
-        ("diet", 0.5), ("drugs", 0.5),
-    ]  # fmt: skip
+    assert cells("topic") == {
+        "Neurology": (3, pytest.approx(2 / 3)), UNCLASSIFIED: (1, 0.0), "without one": (2, 0.5)}  # fmt: skip
+    assert cells("category") == {"diet": (4, 0.5), "drugs": (2, 0.5)}
     assert not [key for key in {t.key for t in tables(report)} if key.startswith("by_topic")]
     write_topics(tmp_path / "other.jsonl", {"q9": "Neurology"})
     assert main(["report", str(tmp_path), "--topics", str(tmp_path / "other.jsonl")]) == 2
     assert "other.jsonl: has none of these questions" in capsys.readouterr().err
 
 
-def test_a_file_of_topics_that_is_wrong(tmp_path):
-    for text, message in [
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
         ("", "has no questions"),
         ('{"question_id": "a"}', "line 1: expected question_id and topic"),
         ('{"question_id": "a", "topic": "x"}\n{"question_id": "a", "topic": "y"}', "two topics"),
         ('{"question_id": "a", "topic": ""}', "field 'topic': expected a text"),
-    ]:
-        (tmp_path / "t.jsonl").write_text(text)
-        with pytest.raises(DataError, match=message):
-            read_topics(tmp_path / "t.jsonl")
+    ],
+)
+def test_a_file_of_topics_that_is_wrong(tmp_path, text, message):
+    (tmp_path / "t.jsonl").write_text(text)
+    with pytest.raises(DataError, match=message):
+        read_topics(tmp_path / "t.jsonl")

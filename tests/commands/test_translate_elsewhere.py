@@ -6,9 +6,11 @@ import json
 
 import pytest
 from builders import evaluated, lm_eval, results_in, with_all
+from builders import write_lines as write
 
 from xling_tasks.cli import main
 from xling_tasks.commands.translate.elsewhere import Text
+from xling_tasks.errors import DataError
 
 T = "xlinghealth_consistency_demo_"
 ENGLISH = "Drink water, rest, and see a doctor if the fever does not go down within three days."
@@ -17,13 +19,6 @@ SPANISH = "Beba agua, descanse y consulte a un médico si la fiebre no baja en t
 
 def rows_of(path):
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def write(path, rows):
-    path.write_text(
-        "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8"
-    )
-    return path
 
 
 def xling(*words):
@@ -76,117 +71,95 @@ def test_round_trip_through_the_command_line(tmp_path, capsys, monkeypatch):
         assert 0.5 < scores[T + code]["sim_1gram_t1.0,none"] <= 1.0
 
 
-def test_a_run_with_a_file_of_other_texts_ends_with_an_error(tmp_path, run, monkeypatch):
-    from xling_tasks.errors import DataError
-
+def test_a_run_with_a_file_of_other_texts_ends_with_an_error(tmp_path, run):
     other = write(tmp_path / "t.jsonl", [{"language": "es", "text": "a", "translation": "b"}])
     translator = {"model": "file", "model_args": {"path": str(other)}}
-    metadata = {
-        "k": 2,
-        "temperatures": [1.0],
-        "encoder": False,
-        "topic_seeds": 0,
-        "translator": translator,
-    }
-    with pytest.raises(
-        DataError, match=r"t\.jsonl: has 0 of the \d+ texts.*xling translate export"
+    metadata = {"k": 2, "temperatures": [1.0], "encoder": False, "topic_seeds": 0,
+                "translator": translator}  # fmt: skip
+    for code, message in (
+        ("es", r"t\.jsonl: has 0 of the \d+ texts.*xling translate export"),
+        ("hi", r"t\.jsonl: has no translations of hi to en"),
     ):
-        run(T + "es", limit=2, metadata=metadata)
-    with pytest.raises(DataError, match=r"t\.jsonl: has no translations of hi to en"):
-        run(T + "hi", limit=2, metadata=metadata)
+        with pytest.raises(DataError, match=message):
+            run(T + code, limit=2, metadata=metadata)
 
 
-def test_answers_in_several_languages_of_one_task(tmp_path, run, capsys):
-    out = tmp_path / "out"
+def test_answers_in_several_languages_of_one_task(tmp_path, run):
+    out, to = tmp_path / "out", tmp_path / "texts.jsonl"
     evaluated(run, out, "xling_empathy", limit=2, predict_only=True,
               metadata={"languages": ["es", "ar"], "translator": None})  # fmt: skip
-    assert xling("export", out, "--to", tmp_path / "texts.jsonl") == 0
-    rows = rows_of(tmp_path / "texts.jsonl")
-    assert {row["language"] for row in rows} == {"es", "ar"}
+    assert xling("export", out, "--to", to) == 0
     samples = rows_of(next(out.rglob("samples_*.jsonl")))
-    codes = list(samples[0]["doc"]["text"])
-    spoken = {
-        (code, replies[0].strip())
-        for row in samples
-        for code, replies in zip(codes, row["resps"])
-        if code != "en"
-    }
-    assert {(row["language"], row["text"]) for row in rows} == spoken
+    spoken = {(code, replies[0].strip()) for row in samples
+              for code, replies in zip(samples[0]["doc"]["text"], row["resps"]) if code != "en"}  # fmt: skip
+    assert {code for code, _ in spoken} == {"es", "ar"}
+    assert {(row["language"], row["text"]) for row in rows_of(to)} == spoken
 
 
 def test_what_comes_back_is_checked(tmp_path, texts, capsys):
-    rows = rows_of(texts)
+    rows, ready = rows_of(texts), tmp_path / "ready.jsonl"
     good = [{**row, "translation": f"{ENGLISH} {at}"} for at, row in enumerate(rows)]
 
     def importing(found, *words):
         back = write(tmp_path / "back.jsonl", found)
-        return "import", back, "--of", texts, "--to", tmp_path / "ready.jsonl", *words
+        return "import", back, "--of", texts, "--to", ready, *words
 
-    short = "Descanse y beba mucha agua."
-    faults = {
-        "1 without a line: " + rows[4]["id"]: good[:4],
-        "1 with more than one line: lines 1 and 6": [*good, {**good[0], "translation": "Another."}],
-        "1 with an id that was not sent: line 6 ('beef')": [*good, {"id": "beef", "translation": "x"}],
-        "1 whose source text is another than was sent: line 2": [
-            *good[:1], {**good[1], "text": SPANISH + " Dos!"}, *good[2:]],
-        "1 whose source text is another": [{**good[0], "language": "pt"}, *good[1:]],
-        "1 with an empty translation: line 3": [*good[:2], {**good[2], "translation": " "}, *good[3:]],
-        "2 whose translation is not in the language wanted: line 1, line 2": [
-            {**good[0], "translation": SPANISH}, {**good[1], "translation": short}, *good[2:]],
-        "whose translation is not in the language wanted: line 5": [
-            *good[:4], {**good[4], "translation": "发烧时请多喝水，多休息，三天不退烧请去看医生。"}],
-    }  # fmt: skip
-    for said, found in faults.items():
+    def but(**changes):
+        """The good ones, of which some (`r2`: the third) are changed."""
+        return [row | changes.get(f"r{at}", {}) for at, row in enumerate(good)]
+
+    def translated(text):
+        return {"translation": text}
+
+    chinese = "发烧时请多喝水，多休息，三天不退烧请去看医生。"
+    language = "whose translation is not in the language wanted"
+    for said, found, acceptable in (
+        (f"1 without a line: {rows[4]['id']}", good[:4], True),
+        ("1 with more than one line: lines 1 and 6", [*good, good[0] | translated("Another.")], False),
+        ("1 with an id that was not sent: line 6 ('beef')", [*good, {"id": "beef", "translation": "x"}], False),
+        ("1 whose source text is another than was sent: line 2", but(r1={"text": SPANISH + " Dos!"}), False),
+        ("1 whose source text is another", but(r0={"language": "pt"}), False),
+        ("1 with an empty translation: line 3", but(r2=translated(" ")), True),
+        (f"2 {language}: line 1, line 2", but(r0=translated(SPANISH), r1=translated("Descanse y beba mucha agua.")), True),
+        (f"{language}: line 5", but(r4=translated(chinese)), True),
+    ):  # fmt: skip
         error = refused(capsys, *importing(found))
         assert said in error and "back.jsonl: of 5 texts" in error, (said, error)
-        kind = next(
-            (k for k in ("without a line", "empty", "not in the language") if k in said), None
-        )
-        assert ("--accept" in error) == (kind is not None)
-        assert not (tmp_path / "ready.jsonl").exists()
-    several = refused(capsys, *importing([{**good[0], "translation": ""}, good[1], good[1]]))
-    assert "1 with more than one line" in several and "1 with an empty" in several
-    assert "3 without a line" in several
+        assert ("--accept" in error) == acceptable and not ready.exists()
+    several = refused(capsys, *importing([good[0] | translated(""), good[1], good[1]]))
+    for said in ("1 with more than one line", "1 with an empty", "3 without a line"):
+        assert said in several
     # Accepted: left out, and said so.
-    assert (
-        xling(
-            *importing([*good[:3], {**good[3], "translation": ""}], "--accept", "missing", "empty")
-        )
-        == 0
-    )
+    accepted = importing([*good[:3], good[3] | translated("")], "--accept", "missing", "empty")
+    assert xling(*accepted) == 0
     said = capsys.readouterr().out
     assert "3 of 5 texts have a translation" in said and "Note: 1 without a line" in said
-    ready = rows_of(tmp_path / "ready.jsonl")
-    assert [row["text"] for row in ready] == [row["text"] for row in rows[:3]]
-    assert all(set(row) == {"language", "target", "text", "translation"} for row in ready)
+    assert [row["text"] for row in rows_of(ready)] == [row["text"] for row in rows[:3]]
+    assert all(set(row) == {"language", "target", "text", "translation"} for row in rows_of(ready))
 
 
 def test_files_that_are_none(tmp_path, texts, capsys):
-    rows = rows_of(texts)
-    to = tmp_path / "ready.jsonl"
+    rows, to, nowhere = rows_of(texts), tmp_path / "ready.jsonl", tmp_path / "nowhere"
     back = write(tmp_path / "back.jsonl", [{**row, "translation": ENGLISH} for row in rows])
+    changed = write(tmp_path / "changed.jsonl", [{**rows[0], "text": "Otra cosa."}])
+    none = write(tmp_path / "e.jsonl", [])
+    bad, empty = tmp_path / "bad.jsonl", tmp_path / "empty"
+    empty.mkdir()
     for content, said in (
         ("{", "line 1: not valid JSON"), ("[1]", "line 1: expected an object"),
         ('{"id": "x"}', "line 1, field 'translation': missing"),
         ('{"id": "x", "translation": 3}', "line 1, field 'translation': expected text, got 3"),
         ('{"id": "x", "translatoin": "a"}', "field 'translatoin': unknown. Did you mean 'translation'"),
     ):  # fmt: skip
-        bad = tmp_path / "bad.jsonl"
         bad.write_text(content, encoding="utf-8")
         assert said in refused(capsys, "import", bad, "--of", texts, "--to", to)
-    assert "nowhere" in refused(capsys, "import", tmp_path / "nowhere", "--of", texts, "--to", to)
-    changed = write(tmp_path / "changed.jsonl", [{**rows[0], "text": "Otra cosa."}])
-    assert "does not belong to its text" in refused(
-        capsys, "import", back, "--of", changed, "--to", to
-    )
-    assert "has no texts" in refused(
-        capsys, "import", back, "--of", write(tmp_path / "e.jsonl", []), "--to", to
-    )
-    assert "is there already" in refused(capsys, "import", back, "--of", texts, "--to", texts)
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    error = refused(capsys, "export", empty, "--to", tmp_path / "t.jsonl")
-    assert "no answers that scoring would translate" in error and "--log_samples" in error
-    assert "nowhere" in refused(
-        capsys, "export", tmp_path / "nowhere", "--to", tmp_path / "t.jsonl"
-    )
+    for words, said in (
+        (("import", nowhere, "--of", texts, "--to", to), "nowhere"),
+        (("import", back, "--of", changed, "--to", to), "does not belong to its text"),
+        (("import", back, "--of", none, "--to", to), "has no texts"),
+        (("import", back, "--of", texts, "--to", texts), "is there already"),
+        (("export", empty, "--to", to), "no answers that scoring would translate"),
+        (("export", empty, "--to", to), "--log_samples"),
+        (("export", nowhere, "--to", to), "nowhere"),
+    ):
+        assert said in refused(capsys, *words)

@@ -6,45 +6,32 @@ import csv
 import json
 import re
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
+import annotating
 import pytest
 import scripted
-from browser import context_of, reload_with_its_store
+from annotating import HOSTILE, Annotator, data_of, rating_page, xling
+from browser import PHONE, reload_with_its_store
+from builders import evaluated
 
-from xling_tasks.cli import parsed
-from xling_tasks.commands.annotate.page import RATING, page_data, scales_of, write_page
+from xling_tasks.commands.annotate.page import scales_of
 from xling_tasks.errors import DataError, SettingError
 
-PAGE = "0123456789abcdef"
-NAMES = ("English", "Chinese", "Spanish", "Hindi")
-HOSTILE = (
-    "<script>window.hacked=1</script>",
-    "</script><img src=x onerror=alert(2)><!-- {{data}} -->",
-    "safe \u202eetsisnoc\u202c end",
-)
-
-
-def xling(*words):
-    """As `xling` does it."""
-    chosen = parsed([*map(str, words)])
-    return chosen.run(chosen)
+NAMES = {"en": "English", "zh": "Chinese", "es": "Spanish", "hi": "Hindi"}
 
 
 def rate(path, *words):
     """A page of translations, and what is said of it."""
+    path.unlink(missing_ok=True)
     printed = xling("annotate", "--form", "translation", "--to", path, *words)
-    (block,) = re.findall(
-        '<script type="application/json" id="page">(.*?)</script>',
-        path.read_text(encoding="utf-8"),
-        re.S,
-    )
-    return json.loads(block), printed
+    return data_of(path), printed
 
 
 def dataset(folder, name, n, missing=()):
     """A file of n questions, one right and one wrong answer each; some lack their Hindi answer."""
-    texts = [f"{kind}_{language}" for language in NAMES for kind in ("question", "answer")]
+    texts = [f"{kind}_{name}" for name in NAMES.values() for kind in ("question", "answer")]
     folder.mkdir(exist_ok=True)
     with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as handle:
         rows = csv.DictWriter(handle, ["id", "label", "answer_ids", *texts])
@@ -69,16 +56,15 @@ def test_questions_with_their_right_answers_over_datasets(tmp_path):
     data, printed = rate(tmp_path / "page.html", *words)
     counts = Counter((item["language"], item["dataset"]) for item in data["items"])
     # 30 and 60 questions: 3 and 6 of 9; in Hindi 25 and 60: 2.6 and 6.4.
-    assert counts == {("es", "liveqa"): 3, ("es", "medicationqa"): 6, ("zh", "liveqa"): 3,
-                      ("zh", "medicationqa"): 6, ("hi", "liveqa"): 3, ("hi", "medicationqa"): 6}  # fmt: skip
+    assert counts == {
+        (code, key): n for code in ("es", "zh", "hi") for key, n in (("liveqa", 3), ("medicationqa", 6))
+    }  # fmt: skip
     assert "3 of 25" in printed and "3 of 30" in printed
     (hindi,) = [line for line in printed.splitlines() if re.match(r"\| hi +\| liveqa", line)]
     assert hindi.split("|")[-2].strip() == "5"
     for item in data["items"]:
-        name = {"es": "Spanish", "zh": "Chinese", "hi": "Hindi"}[item["language"]]
-        tail = (
-            f"{'LiveQA' if item['dataset'] == 'liveqa' else 'MedicationQA'} {item['question_id']}"
-        )
+        file = {"liveqa": "LiveQA", "medicationqa": "MedicationQA"}[item["dataset"]]
+        name, tail = NAMES[item["language"]], f"{file} {item['question_id']}"
         assert item["source"] == f"question_English {tail}\n\nanswer_English {tail} 1"
         assert item["translation"] == f"question_{name} {tail}\n\nanswer_{name} {tail} 1"
     asked = {code: [(i["dataset"], i["question_id"]) for i in data["items"] if i["language"] == code]
@@ -88,16 +74,14 @@ def test_questions_with_their_right_answers_over_datasets(tmp_path):
     assert rate(tmp_path / "again.html", *words)[0] == data
     other, _ = rate(tmp_path / "other.html", *words, "--seed", 1)
     assert other["digest"] != data["digest"]
-    assert {"form": "translation", "blind": False, "seed": 0, "n": 9}.items() <= data[
-        "made"
-    ].items()
-    assert all(len(sha) == 12 for sha in data["made"]["source"].values())
+    made = data["made"]
+    assert {"form": "translation", "blind": False, "seed": 0, "n": 9}.items() <= made.items()
+    assert all(len(sha) == 12 for sha in made["source"].values())
 
 
 def test_wrong_options_of_translations(tmp_path):
     to = tmp_path / "page.html"
     for words, message in (
-        (("--blind",), "--blind is for --form judge"),
         (("--datasets", "livqa"), "--datasets livqa.*Did you mean 'liveqa'"),
         (("--for", "en"), "--for en: no translations.*es, hi, zh|Known"),
         (("--datasets", ","), "names nothing"),
@@ -111,159 +95,133 @@ def test_wrong_options_of_translations(tmp_path):
         rate(tmp_path / "page.txt", "--datasets", "demo")
     with pytest.raises(SettingError, match="OUT is missing"):
         xling("annotate", "--to", to)
-    with pytest.raises(SettingError, match="--metadata is for --form translation"):
-        xling("annotate", tmp_path, "--to", to, "--metadata", "a=1")
 
 
 # The page
 
 
-class Rater:
-    """One annotator in a browser of their own."""
-
-    def __init__(self, browser, path, name):
-        self.context = context_of(browser)
-        self.page = self.context.new_page()
-        self.requests, self.errors = [], []
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("console", lambda message: self.errors.append(message.text))
-        self.page.on("dialog", lambda dialog: dialog.accept())
-        self.url = path.as_uri()
-        self.page.goto(self.url)
-        self.page.fill("#annotator", name)
-        self.press("Escape")
-
-    def press(self, *keys):
-        for key in keys:
-            self.page.keyboard.press(key)
-
-    def chosen(self):
-        return self.page.evaluate(
-            "Object.fromEntries([...document.querySelectorAll('#choices input:checked')]"
-            ".map((input) => [input.name, Number(input.value)]))"
-        )
-
-    def export(self, path):
-        with self.page.expect_download() as download:
-            self.page.click("#export")
-        download.value.save_as(path)
-        return path
-
-    def well(self):
-        loaded = {url for url in self.requests if not url.startswith("blob:")}
-        return loaded == {self.url} and not self.errors
+@pytest.fixture
+def opened(browser):
+    """`opened(path, ...)`: a page in a context of its own."""
+    return partial(Annotator, browser)
 
 
-def three_items(tmp_path):
-    items = [
-        {"id": f"liveqa_{code}/{i}", "dataset": "liveqa", "language": code, "question_id": str(i),
-         "source": text, "translation": f"{code}: {text}"}
-        for i, (code, text) in enumerate(zip(("es", "hi", "zh"), HOSTILE))
-    ]  # fmt: skip
-    path = tmp_path / "page.html"
-    write_page(
-        path, page_data(items, {**RATING, "seed": 0, "n": 1, "source": {"liveqa": "abc"}}), []
-    )
-    return path
+TEXTS = [HOSTILE["script"], HOSTILE["end"], HOSTILE["bidi"]]
 
 
-def test_rated_by_keyboard_then_exported_imported_and_summarised(tmp_path, browser):
-    path = three_items(tmp_path)
-    anna = Rater(browser, path, "Anna")
+@pytest.fixture
+def three(tmp_path):
+    texts = {code: [(text, f"{code}: {text}")] for code, text in zip(("es", "hi", "zh"), TEXTS)}
+    return rating_page(tmp_path / "page.html", texts, source={"liveqa": "abc"})
+
+
+def ratings_in(path):
+    """What of each item's scales was said."""
+    known = ("id", "dataset", "language", "question_id")
+    items = json.loads(path.read_text(encoding="utf-8"))["items"]
+    return [{key: own for key, own in item.items() if key not in known} for item in items]
+
+
+def test_rated_by_keyboard_then_exported_imported_and_summarised(tmp_path, opened, three):
+    anna = opened(three).named("Anna")
     page = anna.page
     assert page.title().startswith("Rating of translations")
-    assert page.inner_text("h1").strip() == "How good is the translation?"
+    assert anna.text("h1").strip() == "How good is the translation?"
     assert page.locator("#scales fieldset:visible").count() == 2
     assert page.locator(".judge-only:visible").count() == 0
     anna.press("a", "d", "s", "v", "6")  # keys of the other form, and no step
-    assert anna.chosen() == {}
+    assert anna.checked() == {}
     anna.press("4", "5")  # fluency, then meaning
-    assert anna.chosen() == {"fluency": 4, "meaning": 5}
+    assert anna.checked() == {"fluency": "4", "meaning": "5"}
     anna.press("3")  # stays on meaning
     anna.press("f", "2")
-    assert anna.chosen() == {"fluency": 2, "meaning": 3}
-    assert "1 of 3 items done" in page.inner_text("#status")
+    assert anna.checked() == {"fluency": "2", "meaning": "3"}
+    assert "1 of 3 items done" in anna.text("#status")
     anna.press("n", "m", "1")
-    assert anna.chosen() == {"meaning": 1} and "1 of 3" in page.inner_text("#status")
+    assert anna.checked() == {"meaning": "1"} and "1 of 3" in anna.text("#status")
     anna.press("n")
     page.click("#scale-fluency label >> nth=4")
     anna.press("5", "c")
     page.keyboard.type("Fine 1.")
     anna.press("Escape")
     reload_with_its_store(page)
-    assert anna.chosen() == {"fluency": 5, "meaning": 5}
-    assert "2 of 3 items done" in page.inner_text("#status")
+    assert anna.checked() == {"fluency": "5", "meaning": "5"}
+    assert "2 of 3 items done" in anna.text("#status")
     saved = anna.export(tmp_path / "anna.json")
     content = json.loads(saved.read_text(encoding="utf-8"))
     assert content["form"] == "translation" and content["annotator"] == "Anna"
-    assert content["items"] == [
-        {"id": "liveqa_es/0", "dataset": "liveqa", "language": "es", "question_id": "0",
-         "fluency": 2, "meaning": 3, "comment": ""},
-        {"id": "liveqa_hi/1", "dataset": "liveqa", "language": "hi", "question_id": "1",
-         "fluency": None, "meaning": 1, "comment": ""},
-        {"id": "liveqa_zh/2", "dataset": "liveqa", "language": "zh", "question_id": "2",
-         "fluency": 5, "meaning": 5, "comment": "Fine 1."},
-    ]  # fmt: skip
-    bo = Rater(browser, path, "Bo")
+    assert [item["id"] for item in content["items"]] == [
+        "liveqa_es/0",
+        "liveqa_hi/1",
+        "liveqa_zh/2",
+    ]
+    assert ratings_in(saved) == [
+        {"fluency": 2, "meaning": 3, "comment": ""},
+        {"fluency": None, "meaning": 1, "comment": ""},
+        {"fluency": 5, "meaning": 5, "comment": "Fine 1."},
+    ]
+    bo = opened(three, PHONE).named("Bo")
     bo.page.set_input_files("#import", saved)
     bo.page.locator("#status", has_text="Imported anna.json: 2 of 3").wait_for()
     assert json.loads(bo.export(tmp_path / "bo.json").read_text(encoding="utf-8")) == content
-    assert anna.well() and bo.well()
+    # Hostile texts stay texts.
+    for place, (code, text) in enumerate(zip(("es", "hi", "zh"), TEXTS)):
+        bo.page.select_option("#jump", index=place)
+        shown = re.sub("[\u2066\u2069\u202c\u202e]", lambda match: f"U+{ord(match[0]):04X}", text)
+        assert bo.page.text_content("#reference") == shown
+        assert bo.page.text_content("#answer") == f"{code}: {shown}"
+        assert bo.page.get_attribute("#reference", "lang") == "en"
+        assert bo.page.get_attribute("#answer", "lang") == code
+    assert bo.page.evaluate("window.hacked") is None and anna.well() and bo.well() and bo.fits()
     report = xling("agreement", saved)
     assert "Fine 1." in report and "ChatGPT 4.38, Google Translate 4.25, MarianMT 3.89" in report
-    for one in (anna, bo):
-        one.context.close()
 
 
-def test_hostile_texts_stay_texts(tmp_path, browser):
-    path = three_items(tmp_path)
-    html = path.read_text(encoding="utf-8")
-    assert html.count("<script") == html.count("</script>") == 2 and "<img" not in html
-    rater = Rater(browser, path, "Anna")
-    for place, text in enumerate(HOSTILE):
-        rater.page.select_option("#jump", index=place)
-        code = ("es", "hi", "zh")[place]
-        shown = re.sub("[\u202c\u202e]", lambda match: f"U+{ord(match[0]):04X}", text)
-        assert rater.page.text_content("#reference") == shown
-        assert rater.page.text_content("#answer") == f"{code}: {shown}"
-        assert rater.page.get_attribute("#reference", "lang") == "en"
-        assert rater.page.get_attribute("#answer", "lang") == code
-    assert rater.page.evaluate("window.hacked") is None and rater.well()
-    wide = "document.documentElement.scrollWidth <= window.innerWidth"
-    rater.page.set_viewport_size({"width": 390, "height": 844})
-    assert rater.page.evaluate(wide)
-    unnamed = "[...document.querySelectorAll('input, textarea, select')].filter((n) => !n.labels.length).length"
-    assert rater.page.evaluate(unnamed) == 0
-    rater.context.close()
+def test_a_page_of_answers_rated_by_keyboard(tmp_path, opened):
+    texts = {"hi": [(f"hi: {text}", f"en: {text}") for text in TEXTS]}
+    path = rating_page(tmp_path / "page.html", texts, of="answers", translator="t")
+    anna = opened(path).named("Anna")
+    assert anna.page.locator("#scales fieldset:visible").count() == 1
+    assert anna.page.get_attribute("#reference", "lang") == "hi"
+    assert anna.page.get_attribute("#answer", "lang") == "en"
+    assert "into English" in anna.text("#answer-title")
+    assert "question and answer" not in anna.text("#reference-title")
+    anna.press("4", "n", "5")
+    saved = anna.export(tmp_path / "anna.json")
+    assert [item["fidelity"] for item in ratings_in(saved)] == [4, 5, None]
+    assert anna.well() and "| 4.5" in xling("agreement", saved)
 
 
 # What `xling agreement` makes of it
 
 
-def item(number, fluency, meaning, *, language="es", dataset="liveqa", **more):
+def item(number, *, language="es", dataset="liveqa", **scales):
     return {"id": f"{dataset}_{language}/{number}", "dataset": dataset, "language": language,
-            "question_id": str(number), "fluency": fluency, "meaning": meaning, "comment": "", **more}  # fmt: skip
+            "question_id": str(number), "comment": "", **scales}  # fmt: skip
+
+
+def rated(number, fluency, meaning, **more):
+    return item(number, fluency=fluency, meaning=meaning, **more)
 
 
 def export(path, annotator, items, **more):
-    content = {
-        "format": "xling-annotations", "version": 1, "page_digest": PAGE, "annotator": annotator,
-        "form": "translation", "blind": False, "seed": 0, "n": 50, "source": {"liveqa": "abc"},
-        "items": items, **more,
-    }  # fmt: skip
-    path.write_text(json.dumps(content), encoding="utf-8")
-    return path
+    made = {"form": "translation", "n": 50, "source": {"liveqa": "abc"}, **more}
+    return annotating.export(path, annotator, items, **made)
+
+
+def agreement(tmp_path, *files):
+    page = xling("agreement", *files, "--to", tmp_path / "to")
+    assert (tmp_path / "to/agreement.md").read_text(encoding="utf-8") == page + "\n"
+    return json.loads((tmp_path / "to/agreement.json").read_text(encoding="utf-8"))
 
 
 def test_means_and_alpha_by_hand(tmp_path):
-    one = [item(0, 1, 5), item(1, 1, 5), item(2, 3, None), item(3, 5, 4, dataset="healthqa")]
-    two = [item(0, 2, 5), item(1, 1, 3), item(2, 3, None), item(3, None, 4, dataset="healthqa")]
+    other = {"dataset": "healthqa"}
+    one = [rated(0, 1, 5), rated(1, 1, 5), rated(2, 3, None), rated(3, 5, 4, **other)]
+    two = [rated(0, 2, 5), rated(1, 1, 3), rated(2, 3, None), rated(3, None, 4, **other)]
     files = [export(tmp_path / "a.json", "Anna", one), export(tmp_path / "b.json", "Bo", two)]
-    page = xling("agreement", *files, "--to", tmp_path / "to")
-    assert (tmp_path / "to/agreement.md").read_text(encoding="utf-8") == page + "\n"
-    agreement = json.loads((tmp_path / "to/agreement.json").read_text(encoding="utf-8"))
-    rows = {(row["dataset"], row["scale"]): row for row in agreement["ratings"]}
+    found = agreement(tmp_path, *files)
+    rows = {(row["dataset"], row["scale"]): row for row in found["ratings"]}
     assert list(rows) == [(d, s) for d in ("all", "healthqa", "liveqa") for s in scales_of(None)]
     # Fluency, LiveQA: items (1, 2), (1, 1), (3, 3): means 1.5, 1, 3. Alpha as derived for
     # krippendorff_alpha_ordinal: 1 - 40 / 180. Two of three pairs are alike.
@@ -282,10 +240,10 @@ def test_means_and_alpha_by_hand(tmp_path):
     assert meaning["published"] == {"ChatGPT": 4.4, "Google Translate": 4.12, "MarianMT": 3.98}
     assert own["published"] == {"ChatGPT": 4.38, "Google Translate": 4.25, "MarianMT": 3.89}
     assert own["published_kappa"] == 0.86
-    (anna, bo) = agreement["annotators"]
+    (anna, bo) = found["annotators"]
     assert (anna["fluency_mean"], anna["fluency_ratings"]) == (2.5, 4)
     assert (bo["fluency_mean"], bo["meaning_ratings"]) == (2.0, 3)
-    assert agreement["batches"][0]["annotators"] == ["Anna", "Bo"]
+    assert found["batches"][0]["annotators"] == ["Anna", "Bo"]
 
 
 @pytest.mark.parametrize(
@@ -300,21 +258,21 @@ def test_means_and_alpha_by_hand(tmp_path):
     ],
 )
 def test_wrong_ratings_are_named(tmp_path, change, message):
-    path = export(tmp_path / "a.json", "Anna", [item(0, 1, 1) | change])
+    path = export(tmp_path / "a.json", "Anna", [rated(0, 1, 1) | change])
     with pytest.raises(DataError, match=message):
         xling("agreement", path)
 
 
 def test_files_that_do_not_fit(tmp_path):
-    one = export(tmp_path / "a.json", "Anna", [item(0, 1, 1)])
-    judge = export(tmp_path / "b.json", "Bo", [item(0, 1, 1)], form=None)
-    with pytest.raises(DataError, match="one form at a time"):
-        xling("agreement", one, judge)
-    other = export(tmp_path / "b.json", "Bo", [item(0, 1, 1)], source={"liveqa": "other"})
-    with pytest.raises(DataError, match="different items or settings"):
-        xling("agreement", one, other)
-    with pytest.raises(DataError, match="both by 'anna'"):
-        xling("agreement", one, export(tmp_path / "b.json", "anna", [item(0, 1, 1)]))
+    items = [rated(0, 1, 1)]
+    one = export(tmp_path / "a.json", "Anna", items)
+    for name, more, message in (
+        ("Bo", {"form": None}, "one form at a time"),
+        ("Bo", {"source": {"liveqa": "other"}}, "different items or settings"),
+        ("anna", {}, "both by 'anna'"),
+    ):
+        with pytest.raises(DataError, match=message):
+            xling("agreement", one, export(tmp_path / "b.json", name, items, **more))
     with pytest.raises(DataError, match="--pages is for checks of a judge"):
         xling("agreement", one, "--pages", Path("page.html"))
 
@@ -322,28 +280,15 @@ def test_files_that_do_not_fit(tmp_path):
 # Translations of a run's answers
 
 
-def written(run, folder, **options):
-    """A run of the bundled prompts as the harness writes it; returns its samples by question."""
-    from lm_eval.loggers import EvaluationTracker
-
-    results = run("xlinghealth_information_demo", **options)
-    tracker, samples = EvaluationTracker(output_path=str(folder)), results.pop("samples")
-    tracker.save_results_aggregated(results=results, samples=samples)
-    for task, rows in samples.items():
-        tracker.save_results_samples(task_name=task, samples=rows)
-    return {row["doc"]["question_id"]: row for row in next(iter(samples.values()))}
-
-
-def rate_answers(out, path, *words):
-    path.unlink(missing_ok=True)
-    return rate(path, out, *words)
-
-
 def test_a_run_s_answers_beside_their_translations(run, serve, tmp_path):
     served = serve(scripted.reply)
+    out, to = tmp_path / "out", tmp_path / "page.html"
     metadata = {"judge": served.spec(), "translator": served.spec()}
-    rows = written(run, tmp_path / "out", metadata=metadata, limit=6)
-    data, printed = rate_answers(tmp_path / "out", tmp_path / "page.html", "--n", 4)
+    results = evaluated(run, out, "xlinghealth_information_demo", metadata=metadata, limit=6)
+    rows = {
+        row["doc"]["question_id"]: row for (own,) in [results["samples"].values()] for row in own
+    }
+    data, printed = rate(to, out, "--n", 4)
     assert Counter(item["language"] for item in data["items"]) == {"es": 4, "zh": 4, "hi": 4}
     for item in data["items"]:
         row, code = rows[item["question_id"]], item["language"]
@@ -354,7 +299,7 @@ def test_a_run_s_answers_beside_their_translations(run, serve, tmp_path):
     assert asked[0] == asked[1] and "4 of 6" in printed
     assert [scale["key"] for scale in data["scales"]] == ["fidelity"]
     assert data["made"]["of"] == "answers" and "judge-1" in data["made"]["translator"]
-    only, _ = rate_answers(tmp_path / "out", tmp_path / "es.html", "--for", "es")
+    only, _ = rate(to, out, "--for", "es")
     assert {item["language"] for item in only["items"]} == {"es"} and len(only["items"]) == 6
     for words, message in (
         (("--for", "fr"), "--for fr: no answers in it"),
@@ -363,120 +308,77 @@ def test_a_run_s_answers_beside_their_translations(run, serve, tmp_path):
         (("--metadata", "a=1"), "--metadata is for the datasets"),
     ):
         with pytest.raises(SettingError, match=message):
-            rate_answers(tmp_path / "out", tmp_path / "no.html", *words)
-    (path,) = (tmp_path / "out").rglob("samples_*.jsonl")
-    lines = path.read_text(encoding="utf-8").splitlines()
-    first = json.loads(lines[0])
+            rate(to, out, *words)
+    (path,) = out.rglob("samples_*.jsonl")
+    first, *others = path.read_text(encoding="utf-8").splitlines()
+    first = json.loads(first)
     first["n_claims_es"]["english"], first["n_claims_hi"]["english"] = None, first["resps"][3][0]
-    path.write_text("\n".join([json.dumps(first), *lines[1:]]), encoding="utf-8")
-    _, printed = rate_answers(tmp_path / "out", tmp_path / "page.html")
+    path.write_text("\n".join([json.dumps(first), *others]), encoding="utf-8")
+    _, printed = rate(to, out)
     told = {line.split("|")[1].strip(): line.split("|")[3:6] for line in printed.splitlines()[2:5]}
     assert [word.strip() for word in told["es"]] == ["5 of 5", "1", "0"]
     assert [word.strip() for word in told["hi"]] == ["5 of 5", "0", "1"]
-    path.write_text("\n".join([json.dumps(first), *lines[1:], lines[1]]), encoding="utf-8")
+    path.write_text("\n".join([json.dumps(first), *others, others[0]]), encoding="utf-8")
     with pytest.raises(DataError, match=r"row 7: .*question .* stands there twice"):
-        rate_answers(tmp_path / "out", tmp_path / "page.html")
+        rate(to, out)
     first["n_claims_es"]["english"] = 5
     path.write_text(json.dumps(first), encoding="utf-8")
     with pytest.raises(DataError, match=r"row 1: not a sample .*english: a text is expected"):
-        rate_answers(tmp_path / "out", tmp_path / "page.html")
+        rate(to, out)
 
 
-def test_answers_that_were_not_translated(run, serve, tmp_path):
-    written(run, tmp_path / "unscored", limit=2)
+def test_answers_that_were_not_translated(run, tmp_path):
+    evaluated(run, tmp_path / "unscored", "xlinghealth_information_demo", limit=2)
     with pytest.raises(DataError, match="no answer in it was translated.*needs xling_information"):
-        rate_answers(tmp_path / "unscored", tmp_path / "page.html")
+        rate(tmp_path / "page.html", tmp_path / "unscored")
+    (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="no samples of information or empathy"):
-        (tmp_path / "empty").mkdir()
-        rate_answers(tmp_path / "empty", tmp_path / "page.html")
+        rate(tmp_path / "page.html", tmp_path / "empty")
 
 
 TABLE_3 = {"ar": 4.23, "cs": 4.13, "fr": 4.59, "hi": 4.38, "ja": 4.14, "ml": 4.12, "fa": 4.10,
            "ru": 4.28, "es": 4.48, "ta": 4.16}  # fmt: skip
 
 
-def rated(code, number, fidelity):
-    return {"id": f"xling_information_{code}/{number}", "dataset": "xling_information",
-            "language": code, "question_id": str(number), "fidelity": fidelity, "comment": ""}  # fmt: skip
-
-
 def test_fidelity_stands_beside_table_3(tmp_path):
-    more = {"of": "answers", "translator": "nllb"}
-    items = [rated(code, number, 3 + number) for code in TABLE_3 for number in range(2)]
-    items += [rated("de", 0, 1), rated("ar", 2, None)]
-    file = export(tmp_path / "a.json", "Anna", items, **more)
-    xling("agreement", file, "--to", tmp_path / "to")
-    found = json.loads((tmp_path / "to/agreement.json").read_text(encoding="utf-8"))
-    rows = {row["language"]: row for row in found["ratings"] if row["dataset"] == "all"}
+    def of_answers(*rows):
+        items = [item(number, language=code, dataset="xling_information", fidelity=own)
+                 for code, number, own in rows]  # fmt: skip
+        return export(tmp_path / "a.json", "Anna", items, of="answers", translator="nllb")
+
+    rows = [(code, number, 3 + number) for code in TABLE_3 for number in range(2)]
+    rows += [("de", 0, 1), ("ar", 2, None)]
+    found = agreement(tmp_path, of_answers(*rows))
+    by_code = {row["language"]: row for row in found["ratings"] if row["dataset"] == "all"}
     assert {row["scale"] for row in found["ratings"]} == {"fidelity"}
     for code, value in TABLE_3.items():
-        assert rows[code]["mean"] == 3.5  # (3 + 4) / 2; Arabic's third item is unrated
-        assert rows[code]["published"] == {"NLLB 54B MoE": value}
-    assert rows["ar"]["unrated"] == 1 and rows["de"]["published"] == {}
+        assert by_code[code]["mean"] == 3.5  # (3 + 4) / 2; Arabic's third item is unrated
+        assert by_code[code]["published"] == {"NLLB 54B MoE": value}
+    assert by_code["ar"]["unrated"] == 1 and by_code["de"]["published"] == {}
     # German is none of the ten; the paper's mean of its cells is 42.61 / 10.
-    assert rows["mean"]["mean"] == 3.5 and rows["mean"]["published"] == {"NLLB 54B MoE": 4.26}
+    mean = by_code["mean"]
+    assert mean["mean"] == 3.5 and mean["published"] == {"NLLB 54B MoE": 4.26}
     assert sum(TABLE_3.values()) / 10 == pytest.approx(4.26, abs=0.005)
     assert found["batches"][0]["translator"] == "nllb"
-    fewer = export(tmp_path / "a.json", "Anna", [i for i in items if i["language"] != "ta"], **more)
-    page = xling("agreement", fewer)
+    page = xling("agreement", of_answers(*(row for row in rows if row[0] != "ta")))
     assert "NLLB 54B MoE 4.59" in page and "NLLB 54B MoE 4.26" not in page
     with pytest.raises(DataError, match="field 'fidelity': an integer from 1 to 5"):
-        xling("agreement", export(tmp_path / "a.json", "Anna", [rated("es", 0, 6)], **more))
+        xling("agreement", of_answers(("es", 0, 6)))
 
 
 def test_ratings_that_were_settled_make_the_mean_after_and_change_no_other(tmp_path):
     def file(name, values, **more):
-        items = [
-            {"id": f"liveqa_es/{i}", "dataset": "liveqa", "language": "es", "question_id": str(i),
-             "fluency": value, "meaning": None, "comment": ""}
-            for i, value in enumerate(values)
-        ]  # fmt: skip
-        content = {
-            "format": "xling-annotations",
-            "version": 1,
-            "page_digest": "x",
-            "annotator": name,
-        }
-        content |= {"form": "translation", "seed": 0, "n": 1, "source": {}, "items": items, **more}
-        (tmp_path / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
-        return tmp_path / f"{name}.json"
+        items = [rated(i, value, None) for i, value in enumerate(values)]
+        return export(tmp_path / f"{name}.json", name, items, **more)
 
     people = [file("Anna", [1, 4, None]), file("Bo", [3, 4, 5])]
-    settled = file("Chi", [3, 1, 1], resolves=["Bo", "Anna"])
-    xling("agreement", *people, settled, "--to", tmp_path / "to")
-    content = json.loads((tmp_path / "to/agreement.json").read_text(encoding="utf-8"))
+    content = agreement(tmp_path, *people, file("Chi", [3, 1, 1], resolves=["Bo", "Anna"]))
     own = [row for row in content["settled"] if row["dataset"] == "all"]
     figures = ("scale", "differ", "settled", "left", "mean_after")
     # Items: 1 and 3, settled as 3; 4 and 4, where they agree; 5 by one of them.
     assert [tuple(row[key] for key in figures) for row in own] == [
         ("fluency", 1, 1, 0, 4.0), ("meaning", 0, 0, 0, None)]  # fmt: skip
     assert content["ratings"][0]["mean"] == pytest.approx((2 + 4 + 5) / 3)
-
-
-def test_a_page_of_answers_rated_by_keyboard(tmp_path, browser):
-    items = [
-        {"id": f"xling_information_hi/{i}", "dataset": "xling_information", "language": "hi",
-         "question_id": str(i), "source": f"hi: {text}", "translation": f"en: {text}"}
-        for i, text in enumerate(HOSTILE)
-    ]  # fmt: skip
-    path = tmp_path / "page.html"
-    write_page(
-        path,
-        page_data(items, {**RATING, "seed": 0, "n": 3, "of": "answers", "translator": "t"}),
-        [],
-    )
-    anna = Rater(browser, path, "Anna")
-    assert anna.page.locator("#scales fieldset:visible").count() == 1
-    assert anna.page.get_attribute("#reference", "lang") == "hi"
-    assert anna.page.get_attribute("#answer", "lang") == "en"
-    assert "into English" in anna.page.inner_text("#answer-title")
-    assert "question and answer" not in anna.page.inner_text("#reference-title")
-    anna.press("4", "n", "5")
-    saved = anna.export(tmp_path / "anna.json")
-    content = json.loads(saved.read_text(encoding="utf-8"))
-    assert [item["fidelity"] for item in content["items"]] == [4, 5, None]
-    assert anna.well() and "| 4.5" in xling("agreement", saved)
-    anna.context.close()
 
 
 @pytest.mark.realdata

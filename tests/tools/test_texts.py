@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 
+import annotating
 import pytest
-from browser import Opened, reload_with_its_store
+from annotating import Annotator, data_of
+from browser import reload_with_its_store
 from tools import texts
 
 from xling_tasks.data.prompt_sets import load_prompts, statuses
@@ -28,22 +30,16 @@ def made(capsys, tmp_path):
     return path
 
 
-def page_of(path):
-    text = path.read_text(encoding="utf-8")
-    return json.loads(text.split('type="application/json" id="page">')[1].split("</script>")[0])
-
-
 def export(path, made, reader, *said):
     """As the page exports it: per item verdict, better text and comment."""
-    page = page_of(made)
+    page = data_of(made)
     keys = ("id", "dataset", "language", "question_id")
     items = [
         {key: item[key] for key in keys} | dict(zip(("verdict", "better", "comment"), own))
         for item, own in zip(page["items"], said, strict=True)
     ]
-    content = {"format": "xling-annotations", "version": 1, "page_digest": page["digest"]}
-    path.write_text(json.dumps({**content, "annotator": reader, **page["made"], "items": items}))
-    return path
+    head = {"page_digest": page["digest"], **page["made"]}
+    return annotating.export(path, reader, items, **head)
 
 
 POSTS = [(item["id"], item["text"]["es"]) for item in load_prompts(RECORDS["empathy"]).prompts]
@@ -111,35 +107,26 @@ def test_pages_that_cannot_be(capsys, tmp_path, words, message):
 
 
 def test_a_page_read_by_keyboard_exported_and_imported_again(capsys, tmp_path, made, browser):
-    opened = Opened(browser, made)
+    opened = Annotator(browser, made)
     page = opened.page
     assert page.title().startswith("Reading of texts")
-    assert page.inner_text("h1").strip() == "Is this how one says it?"
+    assert opened.text("h1").strip() == "Is this how one says it?"
     assert page.locator("#scales fieldset:visible").count() == 1
-    assert "question and answer" not in page.inner_text("#reference-title")
-    assert page.inner_text("#answer") == POSTS[0][1]
-    page.fill("#annotator", "Ana")
-    page.keyboard.press("Escape")
-    page.keyboard.press("3")
-    page.keyboard.press("n")
-    page.keyboard.press("1")
+    assert "question and answer" not in opened.text("#reference-title")
+    assert opened.text("#answer") == POSTS[0][1]
+    opened.named("Ana").press("3", "n", "1")
     page.fill("#better", "Otra cosa.")
     page.fill("#comment", "Says another thing.")
     reload_with_its_store(page)
-    page.keyboard.press("Escape")
-    assert page.input_value("#better") == "Otra cosa." and "2 of 3" in page.inner_text("#status")
-    with page.expect_download() as download:
-        page.click("#export")
-    saved = tmp_path / "ana.json"
-    download.value.save_as(saved)
+    opened.press("Escape")
+    assert page.input_value("#better") == "Otra cosa." and "2 of 3" in opened.text("#status")
+    saved = opened.export(tmp_path / "ana.json")
     content = json.loads(saved.read_text(encoding="utf-8"))
     assert content["of"] == "texts" and content["set_version"] == 6
     assert [item["verdict"] for item in content["items"]] == [3, 1, None]
     assert [item["better"] for item in content["items"]] == ["", "Otra cosa.", ""]
-    other = Opened(browser, made)
+    other = Annotator(browser, made)
     other.page.set_input_files("#import", saved)
     other.page.locator("#status", has_text="Imported ana.json: 2 of 3").wait_for()
     status, out = tool(capsys, "review", saved)
     assert status == 0 and "wrong (Ana)" in out and "better: Otra cosa." in out
-    for one in (opened, other):
-        one.context.close()
