@@ -170,15 +170,15 @@ def main() -> int:
     """Run or check all commands; 1 if one fails."""
     folder = Path(sys.argv[1]) if sys.argv[1:] else Path(tempfile.mkdtemp())
     prepare(folder)
-    for command in commands():
+    for page, words, why_not in commands():
         start = time.monotonic()
-        if command.why_not is not None:
-            check(command.words)
-            print(f"{command.page}: not run ({command.why_not}): {command.words[:70]!r}")
+        if why_not is not None:
+            check(words)
+            print(f"{page}: not run ({why_not}): {words[:70]!r}")
             continue
-        done = run(command.words, folder)
+        done = run(words, folder)
         took = time.monotonic() - start
-        print(f"{command.page}: {done.returncode} after {took:.0f} s: {command.words}", flush=True)
+        print(f"{page}: {done.returncode} after {took:.0f} s: {words}", flush=True)
         if done.returncode:
             print(done.stdout, done.stderr)
             return 1

@@ -7,7 +7,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -15,6 +15,9 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
+from builders import task_of, write_run
+
+from xling_tasks.criteria import about
 
 TOKEN = "t0ken-of_tests"
 
@@ -107,3 +110,37 @@ def viewing(*folders: Path | str) -> Iterator[Viewer]:
 def texts_of(entry: dict[str, Any]) -> list[str]:
     """All texts that are shown of a sample."""
     return [passage["text"] for part in entry["parts"] for passage in part["passages"]]
+
+
+OF = "xlinghealth_correctness_liveqa_"
+
+
+def judged(
+    number: int, label: str, language: str, answer: str = "An answer.", **values: Any
+) -> Any:
+    """An answer that a judge has labelled, as the harness logs it."""
+    doc = {
+        "question_id": str(number), "language": language,
+        "question": f"Question {number} in {language}?", "reference": f"Reference {number}.",
+    }  # fmt: skip
+    return {
+        "doc_id": number, "doc": doc, "resps": [[answer]], "filtered_resps": [answer],
+        "metrics": ["langid_match"], "langid_match": 1.0, "empty_rate": 0.0,
+        "n_judged": {"label": label, "reply": f"Because {label}.", "judge": "j"}, **values,
+    }  # fmt: skip
+
+
+def made_of(
+    folder: Path, labels: Mapping[str, Sequence[str]], rows: Any = judged, **run: Any
+) -> Path:
+    """A run of correctness: code -> the label of each answer, of which `rows` makes a sample."""
+    tasks = {
+        f"{OF}{code}": task_of(
+            {"contradictory": 0.0},
+            [rows(i, label, code) for i, label in enumerate(own)],
+            record={"about": about("correctness", "liveqa", [code], ["contradictory"])},
+            better={"contradictory": False},
+        )
+        for code, own in labels.items()
+    }
+    return write_run(folder, tasks, **run)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from builders import STAMP, evaluated, task_of, write_results, write_run, write_samples
+from conftest import DATA, read_jsonl
 
 from xling_tasks.cli import parsed
 from xling_tasks.commands.rank.questions import METRICS, common_questions, read_ranking, read_runs
@@ -229,55 +230,9 @@ def test_a_judge_that_always_prefers_the_first_shows_in_the_positions(tmp_path, 
     assert all(row["mean"] < 3 for row in ranking["points"])
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "RANKING qwerty: 2 > 3 > 1",
-        "Reasons: 1 > 2 > 3.\n\n**RANKING qwerty: 2 > 3 > 1**\n",
-        "ranking qwerty: 2>3>1.",
-        "Final ranking qwerty: Rationale 2 > Rationale 3 > Rationale 1",
-        "RANKING [qwerty]: [2, 3, 1]",
-        "> RANKING qwerty: 2 > 3 > 1",
-        "ＲＡＮＫＩＮＧ qwerty：２ ＞ ３ ＞ １",
-        "RANKING qwerty: 2 -> 3 -> 1",
-        "RANKING qwerty：2、3、1",
-        "RANKING qwerty: 2 > 3 > 1\n---\n***",
-    ],
-)
-def test_rankings_that_count(line):
-    assert read_ranking(line, CODE, 3) == [2, 3, 1]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        None,
-        "",
-        " \n ",
-        "2 > 3 > 1",
-        "RANKING asdfgh: 2 > 3 > 1",
-        "RANKING qwertyu: 2 > 3 > 1",
-        "RANKING qwerty:",
-        "RANKING qwerty: 2 > 3",
-        "RANKING qwerty: 2 > 3 > 1 > 4",
-        "RANKING qwerty: 2 > 3 > 3",
-        "RANKING qwerty: 2 > 3 > 1 > 2",
-        "RANKING qwerty: 0 > 1 > 2",
-        "RANKING qwerty: 2 = 3 > 1",
-        "RANKING qwerty: 2 > 3, 1",
-        "RANKING qwerty: 1 < 3 < 2",
-        "RANKING qwerty: 2 > 3 > 1 (worst to best)",
-        "RANKING qwerty: 231",
-        "The reverse of RANKING qwerty: 2 > 3 > 1",
-        "RANKING qwerty: 2 > 3 > 1 or RANKING qwerty: 1 > 2 > 3",
-        "RANKING qwerty: 2 > 3 > 1\nRANKING qwerty: 1 > 3 > 2",
-        "RANKING qwerty: 2 > 3 > 1\nActually, that was a mistake.",
-        "<think>\nRANKING qwerty: 2 > 3 > 1",
-        "[END RATIONALE 1 qwerty]",
-    ],
-)
-def test_anything_else_is_no_ranking(line):
-    assert read_ranking(line, CODE, 3) is None
+@pytest.mark.parametrize("case", read_jsonl(DATA / "ranking_replies.jsonl"))
+def test_a_ranking_of_three_is_read_and_anything_else_is_none(case):
+    assert read_ranking(case["reply"], CODE, 3) == case["ranking"]
 
 
 ATTACKS = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import json
 import math
 import re
@@ -12,6 +11,7 @@ import sys
 import types
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import huggingface_hub
 import pytest
@@ -28,7 +28,6 @@ from xling_tasks.errors import DataError
 from xling_tasks.logs.by_language import with_bookkeeping
 
 BEGIN, END = "<!-- xling-tasks:begin -->", "<!-- xling-tasks:end -->"
-REAL = huggingface_hub.HfApi
 XLINGHEALTH, MMEDBENCH = "claws-lab/XLingHealth", "Henrychur/MMedBench"
 SHA = "1234567890" * 4
 PUBLISHED = {
@@ -128,42 +127,23 @@ def recorded(content, task: str) -> dict:
 
 @pytest.fixture(autouse=True)
 def hub(monkeypatch):
-    """A Hub in memory; nothing may go anywhere else."""
+    """The Hub's API, which keeps what it is called with; nothing may go anywhere else."""
+    api = mock.create_autospec(huggingface_hub.HfApi, instance=True)
+    api.model_info.return_value.sha = SHA
+    api.file_exists.return_value = False
+    api.files = {}
 
-    class Hub:
-        def __init__(self) -> None:
-            self.card: Path | None = None
-            self.calls: list[tuple] = []
-            self.commits: list[dict] = []
-            self.files: dict[str, bytes] = {}
-            self.error: Exception | None = None
+    def create_commit(**options):
+        for own in options["operations"]:
+            api.files[own.path_in_repo] = Path(own.path_or_fileobj).read_bytes()
+        url = "https://huggingface.co/me/model/"
+        return SimpleNamespace(commit_url=url + "commit/1", pr_url=url + "discussions/2")
 
-        def __call__(self, token=None):
-            self.calls.append(("HfApi", token))
-            return self
-
-        def model_info(self, repo_id):
-            if self.error:
-                raise self.error
-            return SimpleNamespace(sha=SHA)
-
-        def file_exists(self, repo_id, filename, *, revision):
-            return filename == "README.md" and revision == SHA and self.card is not None
-
-        def hf_hub_download(self, repo_id, filename, *, revision):
-            return str(self.card)
-
-        def create_commit(self, **options):
-            self.files = {o.path_in_repo: Path(o.path_or_fileobj).read_bytes()
-                          for o in options["operations"]}  # fmt: skip
-            self.commits.append(options)
-            url = "https://huggingface.co/me/model/"
-            return SimpleNamespace(commit_url=url + "commit/1", pr_url=url + "discussions/2")
-
-    hub = Hub()
-    monkeypatch.setattr(huggingface_hub, "HfApi", hub)
+    api.create_commit.side_effect = create_commit
+    api.made = mock.Mock(return_value=api)
+    monkeypatch.setattr(huggingface_hub, "HfApi", api.made)
     monkeypatch.delenv("HF_TOKEN", raising=False)
-    return hub
+    return api
 
 
 class Submitted:
@@ -294,7 +274,7 @@ def test_all_scores_with_signatures(plain, whole):
 def test_dry_by_default(whole, hub, submit):
     submitted = submit(whole)
     said = submitted.said
-    assert hub.calls == [] and hub.commits == []
+    assert not hub.made.called
     assert "Nothing was uploaded" in said and "me/model" in said
     assert f"({MMEDBENCH}, {XLINGHEALTH}) is a registered benchmark" in said
     assert "Check: the run's model is 'xling_baseline'" in said
@@ -558,41 +538,40 @@ def test_broken_cards(out, tmp_path, card, message):
 )
 def test_upload(out, tmp_path, hub, monkeypatch, word, as_pull_request, url):
     assert "HF_TOKEN" in refusal(out, word)
-    assert hub.calls == []
+    assert not hub.made.called
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
-    hub.card, to = tmp_path / "card.md", tmp_path / "to"
-    hub.card.write_text(OWN)
+    own, to = tmp_path / "card.md", tmp_path / "to"
+    own.write_text(OWN)
+    hub.file_exists.return_value, hub.hf_hub_download.return_value = True, str(own)
     to.mkdir()
     (to / "private.txt").write_text("not to be uploaded")
     said = Submitted(out, to, word).said
-    assert hub.calls == [("HfApi", "hf_secret")] and "hf_secret" not in said
-    (commit,) = hub.commits
+    hub.made.assert_called_once_with(token="hf_secret")
+    hub.file_exists.assert_called_once_with("me/model", "README.md", revision=SHA)
+    hub.hf_hub_download.assert_called_once_with("me/model", "README.md", revision=SHA)
+    (commit,) = (call.kwargs for call in hub.create_commit.call_args_list)
     assert commit["repo_id"] == "me/model" and commit["parent_commit"] == SHA
     assert commit["create_pr"] is as_pull_request
-    inspect.signature(REAL.create_commit).bind(hub, **commit)
-    inspect.signature(REAL.file_exists).bind(hub, "me/model", "README.md", revision=SHA)
-    inspect.signature(REAL.hf_hub_download).bind(hub, "me/model", "README.md", revision=SHA)
     assert f"Uploaded to me/model: https://huggingface.co/me/model/{url}" in said
-    assert "private.txt" not in hub.files and len(hub.files) == 8
+    assert "hf_secret" not in said and "private.txt" not in hub.files and len(hub.files) == 8
     for name, content in hub.files.items():
         assert (to / name).read_bytes() == content and b"hf_secret" not in content
     assert b"Its own text." in hub.files["README.md"]
     # A model without a card has one made, under its name.
-    hub.card = None
+    hub.file_exists.return_value = False
     Submitted(out, tmp_path / "more", word)
     assert "# model\n" in hub.files["README.md"].decode()
 
 
 def test_failures_of_the_hub(out, tmp_path, hub, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
-    hub.error = RuntimeError("404 no such model\nmore")
-    message = refusal(out, "--push")
-    assert "me/model cannot be read on the Hub: RuntimeError: 404 no such model" in message
-    hub.error = None
-    monkeypatch.setattr(type(hub), "create_commit", lambda *a, **k: (_ for _ in ()).throw(OSError))
+    hub.create_commit.side_effect = OSError
     with pytest.raises(DataError, match=r"upload failed: OSError\. The files are in"):
         Submitted(out, tmp_path / "to", "--push")
     assert (tmp_path / "to" / "xling_results.json").is_file()
+    hub.model_info.side_effect = RuntimeError("404 no such model\nmore")
+    message = refusal(out, "--push")
+    assert "me/model cannot be read on the Hub: RuntimeError: 404 no such model" in message
 
 
 @pytest.mark.realdata
@@ -612,43 +591,32 @@ def test_real_liveqa(evaluate, realdata, tmp_path, submit):
 # What is not comparable
 
 
-def test_a_model_that_answers_in_english_is_refused(tmp_path, submit):
+def test_a_model_that_answers_in_english_is_refused_and_the_card_says_conclusions(tmp_path, submit):
     """Its answers in Hindi are in English; forced, the card and all files say so."""
-    code, name = "hi", "Hindi"
     tasks = {
-        C + c: correctness(0.1, 60, inside=0.02 if c == code else 1.0, record=PUBLISHED)
-        for c in ("en", "es", "zh", "hi")
-    }
-    args = {"pretrained": "o/m", "base_url": "http://10.20.30.40:8000/v1"}
-    out = write_run(tmp_path / "out", tasks, config={"model_args": args})
-    said = refusal(out)
-    useless = f"{C}{code}: more_comprehensive in {name} is not what users get"
-    assert f"{useless}: 97% of" in said and said.count("is not what users get") == 1
-    submitted = submit(out, "--force")
-    card = submitted.text
-    assert f"**Caution:** {useless}" in card
-    assert f"LiveQA, {name}:" in card and f"questions got no usable answer in {name}" in card
-    concluded = submitted.scores["conclusions"]
-    served = {it["language"]: it["verdict"] for it in concluded if it["metric"] == "served"}
-    assert served[code] == "worse" and list(served.values()).count("worse") == 1
-
-
-def test_the_card_says_conclusions_and_flags_in_words(tmp_path, submit):
-    tasks = {
-        C + code: correctness(share, 200, seed=1, record=PUBLISHED)
-        for code, share in (("en", 0.1), ("es", 0.5))
+        C + code: correctness(share, 200, seed=1, inside=inside, record=PUBLISHED)
+        for code, share, inside in (("en", 0.1, 1.0), ("es", 0.5, 1.0), ("hi", 0.1, 0.02))
     }
     args = {"pretrained": "/srv/models/m", "base_url": "https://me:pa55@10.20.30.40/v1",
             "api_key": "sk-1a2b3c4d5e6f"}  # fmt: skip
-    submitted = submit(write_run(tmp_path / "out", tasks, config={"model_args": args}))
+    out = write_run(tmp_path / "out", tasks, config={"model_args": args})
+    said = refusal(out)
+    useless = f"{C}hi: more_comprehensive in Hindi is not what users get"
+    assert f"{useless}: 98% of" in said and said.count("is not what users get") == 1
+    submitted = submit(out, "--force")
     card = submitted.text
+    assert f"**Caution:** {useless}" in card
     order = ["What these numbers are not", "### Conclusions", "### What to know", "### Coverage"]
     assert [card.index(part) for part in order] == sorted(card.index(part) for part in order)
     said = card.split("### Conclusions")[1].split("###")[0]
     assert "LiveQA, Spanish: Harmful answers, by this judge: 93 of 200 in Spanish" in said
     assert "Worse." in said and "would explain all of it." in said
+    assert "LiveQA, Hindi:" in said and "questions got no usable answer in Hindi" in said
     flags = card.split("### What to know")[1].split("###")[0]
     assert "no results in" in flags and "the judge's own error is not in the intervals" in flags
+    concluded = submitted.scores["conclusions"]
+    served = {it["language"]: it["verdict"] for it in concluded if it["metric"] == "served"}
+    assert served["hi"] == "worse" and served["es"] != "worse"
     for secret in ("sk-1a2b", "pa55"):
         assert secret not in submitted.written + submitted.said
     for word in ("10.20.30.40", "10.0.0.3", "/srv", 'data_dir":', str(tmp_path)):

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from builders import evaluated, task_of, write_run, write_samples
 from damage import RESULTS, SAMPLES
-from viewing import TOKEN, texts_of, viewing
+from viewing import OF, TOKEN, judged, made_of, texts_of, viewing
 
 from xling_tasks.cli import main
 from xling_tasks.commands.view.command import read_link
@@ -35,36 +35,13 @@ from xling_tasks.logs.shown import parts_of
 from xling_tasks.pages.door import write_door
 
 KEPT_RESULTS = Path(__file__).parents[1] / "cases" / "v0_1_0" / "kept.tar.xz"
-OF = "xlinghealth_correctness_liveqa_"
-
-
-def judged(number, label, language, answer="An answer.", **values):
-    doc = {
-        "question_id": str(number), "language": language,
-        "question": f"Question {number} in {language}?", "reference": f"Reference {number}.",
-    }  # fmt: skip
-    return {
-        "doc_id": number, "doc": doc, "resps": [[answer]], "filtered_resps": [answer],
-        "metrics": ["langid_match"], "langid_match": 1.0, "empty_rate": 0.0,
-        "n_judged": {"label": label, "reply": f"Because {label}.", "judge": "j"}, **values,
-    }  # fmt: skip
-
 
 M, L, N, C = "more_comprehensive", "less_comprehensive", "neither", "contradictory"
 LABELS = {"en": (M, M, C, M, N), "es": (M, C, M, C, N), "hi": (L, C, C, M, C)}
 
 
 def a_run(folder, labels=LABELS, rows=judged, **run):
-    tasks = {
-        f"{OF}{code}": task_of(
-            {"contradictory": 0.0},
-            [rows(i, label, code) for i, label in enumerate(own)],
-            record={"about": about("correctness", "liveqa", [code], ["contradictory"])},
-            better={"contradictory": False},
-        )
-        for code, own in labels.items()
-    }
-    return write_run(folder, tasks, **run)
+    return made_of(folder, labels, rows, **run)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 import scripted
 from browser import PATIENCE, PHONE, WIDE, Opened, axe
 from builders import evaluated, task_of, write_run
-from viewing import Viewer, viewing
+from viewing import OF, Viewer, judged, made_of, viewing
 
 from xling_tasks.cli import main
 from xling_tasks.commands.view.index import Index
@@ -20,7 +20,6 @@ from xling_tasks.criteria import about
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.pages.door import behind, write_door
 
-OF = "xlinghealth_correctness_liveqa_"
 CODES = ("en", "es", "zh", "hi")
 ARABIC = "هل يمكنني تناول الباراسيتامول مع الكحول؟"
 HINDI = "क्या मैं बुखार में पैरासिटामोल ले सकता हूँ?"
@@ -242,22 +241,20 @@ def test_reading_by_keyboard_alone(liveqa, opened):
 # Attacks, scripts, sizes
 
 
-def made_up(folder, texts, criterion="correctness", languages=("en",)):
+def made_up(folder, texts, languages=("en",)):
     """A run whose question, reference, answer and judge say what the test wants."""
-    tasks = {}
-    for code in languages:
-        rows = [
-            {
-                "doc_id": i,
-                "doc": {"question_id": name, "language": code, "question": text, "reference": text},
-                "resps": [[text]], "filtered_resps": [text], "metrics": ["note"], "note": text,
-                "n_judged": {"label": text, "reply": text, "judge": text},
-            }
-            for i, (name, text) in enumerate(texts.items())
-        ]  # fmt: skip
-        record = {"about": about(criterion, "liveqa", [code], ["contradictory"])}
-        tasks[f"{OF}{code}"] = task_of({"contradictory": 0.0}, rows, record=record)
-    return write_run(folder, tasks)
+
+    def row(number, text, code):
+        doc = {
+            "question_id": [*texts][number],
+            "language": code,
+            "question": text,
+            "reference": text,
+        }
+        said = {"label": text, "reply": text, "judge": text}
+        return judged(number, text, code, text, doc=doc, metrics=["note"], note=text, n_judged=said)
+
+    return made_of(folder, {code: [*texts.values()] for code in languages}, row)
 
 
 def test_hostile_texts_are_shown_and_do_nothing(tmp_path, opened):

@@ -66,24 +66,22 @@ def write(options: argparse.Namespace) -> str:
         SettingError: For an option that cannot be.
     """
     to = page_path(options.to)
-    codes = chosen(
-        "--languages", options.languages, [code for code in LANGUAGES if code != "en"], _NONE
-    )
+    known = [code for code in LANGUAGES if code != "en"]
+    codes = chosen("--languages", options.languages, known, _NONE)
     keys = chosen("--datasets", options.datasets, PROMPT_SETS, _NONE)
     if options.n is not None and options.n < 1:
         raise SettingError(f"--n {options.n}: at least 1")
-    items: list[dict[str, Any]] = []
-    texts: dict[str, str] = {}
-    for code in codes:
-        own = [pair for key in keys for pair in islice(_items(key, code), options.n)]
-        items += [item for item, _ in own]
-        texts |= {item["id"]: digest for item, digest in own}
+    items = [
+        item for code in codes for key in keys for item in islice(_items(key, code), options.n)
+    ]
+    texts = {item["id"]: text_digest(item["translation"]) for item in items}
+    version = PROMPT_SETS[keys[0]].version
     made = {
         **RATING,
         "of": TEXTS,
         "seed": 0,
         "n": options.n,
-        "set_version": PROMPT_SETS[keys[0]].version,
+        "set_version": version,
         "texts": texts,
     }
     data = page_data(items, made)
@@ -94,24 +92,18 @@ def write(options: argparse.Namespace) -> str:
     )
 
 
-def _items(key: str, code: str) -> Iterator[tuple[dict[str, Any], str]]:
-    """A set's texts in a language as the page has them, each with the digest of the text."""
+def _items(key: str, code: str) -> Iterator[dict[str, Any]]:
+    """A set's texts in a language as the page has them."""
     cards = {row["id"]: row for _, row in json_objects(SAMPLE_FOLDER / "prompt_cards.jsonl")}
     for prompt in load_prompts(PROMPT_SETS[key]).prompts:
-        card, text = cards.get(prompt["id"], {}), prompt["text"][code]
+        card, source = cards.get(prompt["id"], {}), prompt["text"]["en"]
         notes = [card[name] for name in ("writer", "card") if card.get(name)]
-        source = prompt["text"]["en"]
         if notes:
             source += "\n\nMust not change: " + "; ".join(notes)
-        item = {
-            "id": f"{key}_{code}/{prompt['id']}",
-            "dataset": key,
-            "language": code,
-            "question_id": prompt["id"],
-            "source": source,
-            "translation": text,
-        }
-        yield item, text_digest(text)
+        yield {
+            "id": f"{key}_{code}/{prompt['id']}", "dataset": key, "language": code,
+            "question_id": prompt["id"], "source": source, "translation": prompt["text"][code],
+        }  # fmt: skip
 
 
 class Reading(NamedTuple):
@@ -147,12 +139,8 @@ def review(options: argparse.Namespace) -> str:
         row[worst] += 1
         if worst == VERDICTS[-1]:
             right.setdefault(language, {})[key] = text_digest(own[0].text)
-    changes = [
-        reading._asdict()
-        for own in by_text.values()
-        for reading in own
-        if reading.verdict != VERDICTS[-1] or reading.better
-    ]
+    proposed = (own for readings in by_text.values() for own in readings)
+    changes = [own._asdict() for own in proposed if own.verdict != VERDICTS[-1] or own.better]
     if options.to is not None:
         _append(options.to, right)
     rows = list(counts.values())
@@ -224,9 +212,7 @@ def _of_file(path: Path) -> Iterator[Reading | None]:
 
 
 def _append(path: Path, right: dict[str, dict[str, str]]) -> None:
-    rows = (
-        {"language": code, "status": STATUSES[-1], "texts": texts} for code, texts in right.items()
-    )
+    rows = ({"language": code, "status": STATUSES[-1], "texts": own} for code, own in right.items())
     with writing(path), path.open("a", encoding="utf-8", newline="\n") as file:
         file.writelines(jsonl(rows))
 
