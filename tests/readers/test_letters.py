@@ -239,7 +239,7 @@ def test_replies_in_the_manner_of_models_are_never_read_wrong():
             wrong.append((line["of"], line["reply"], line["may_be"], read))
         unread += not read and "" not in line["may_be"]
     assert wrong == []
-    assert unread <= 313  # of 4,504 that say something
+    assert unread <= 338  # of 4,984 that say something
 
 
 BLOCKS = {"A": "Aspirin", "B": "Ibuprofen", "C": "Paracetamol", "D": "Naproxen", "E": "Codeine"}
@@ -425,3 +425,47 @@ def test_what_speaks_against_an_option_is_for_it_where_the_question_asks_for_tha
     assert read_letters(bad, FOUR, several=False, question=question) == {"D"}
     assert read_letters(fine, FOUR, several=False, question=question) is None
     assert read_letters(bad, FOUR, several=False) is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "read"),
+    [
+        ("The second option, ibuprofen.", "B"),
+        ("The second option is correct.", "B"),
+        ("Bonne réponse : la troisième (paracetamol), car il faut agir.", "C"),
+        ("2番目の選択肢、ibuprofenです。", "B"),
+        ("Остаётся первый вариант — aspirin.", "A"),
+        ("La opción correcta es la primera, aspirin.", "A"),
+        ("The second option, aspirin.", ""),
+        ("The second option, ibuprofen, is used only if the first fails.", ""),
+        ("The second choice would be ibuprofen.", ""),
+        ("The first option is a good treatment.", ""),
+        ("The answer is B: ibuprofen in a single dose of 2 g.", "B"),
+        ("The answer is B. Ibuprofen acts on an enzyme (ACE) of the kidney.", "B"),
+        ("The answer is B. Ibuprofen actually protects.", "B"),
+        ("The answer is B. Hmm, actually I think C.", ""),
+        ("The answer is B. Actually, no.", ""),
+        ("The drug would be Ibuprofen (Option B). However, it is important to ask a doctor.", "B"),
+        ("You most likely have aspirin.", "A"),
+        ("Скорее всего, aspirin.", "A"),
+        ("这很可能是aspirin。", "A"),
+        ("Il s'agit très probablement d'aspirin.", "A"),
+        ("Lo más probable es que sea aspirin.", "A"),
+    ],
+)
+def test_places_units_and_words_within_a_sentence(reply, read):
+    """'The second option' and its text agree; '2 g' and '(ACE)' name no option."""
+    question = "Which of these is it?"
+    assert "".join(read_letters(reply, FOUR, several=False, question=question) or ()) == read
+
+
+def test_all_are_true_but_one_is_an_answer_where_one_that_is_not_is_asked_for():
+    rows = "A. True.\n\nB. True. It cools.\n\nC. False. It burns.\n\nD. True."
+    for question, read in (
+        ("Which of these is FALSE?", {"C"}),
+        ("Which is NOT a sign?", {"C"}),
+        ("Which is true?", None),
+    ):
+        assert read_letters(rows, FOUR, several=False, question=question) == read
+    other = f"{rows}\n\nThe one to mark is B."
+    assert read_letters(other, FOUR, several=False, question="Which is FALSE?") == {"B"}

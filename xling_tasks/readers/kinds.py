@@ -20,7 +20,7 @@ _BOTH = """
 _LETTERS = """
     answer answers option options label labels are and both each all none except choose chosen maybe
     also final seems excluded article end aside points explains_best explains looks advised has
-    first second third fourth fifth last
+    first second third fourth fifth last actually
 """
 _VERDICTS = """
     subject noun fully opinion doubt adverb fine flawed praise blame unsure polite emphatic

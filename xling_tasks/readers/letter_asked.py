@@ -26,7 +26,7 @@ _SHORT = 30  # characters: with fewer the sentence before says what is asked for
 _DENSE = 4  # letters more that a Chinese or Japanese character stands for
 _OF_CHARACTER = 2  # a Chinese or Japanese character says as much as two letters
 HIRAGANA = regex.compile(r"\p{Hiragana}")
-_GRAMMAR = regex.compile(r"[\p{Hiragana}的]")  # characters that say nothing by themselves
+_GRAMMAR = regex.compile(r"[\p{Hiragana}的这此该]")  # characters that say nothing by themselves
 _SIGN = regex.compile(r".*\d|[b-df-np-tv-xz]$")  # 'B1', 'vitamin C'; 'a', 'y', 'o', 'e' are words
 
 

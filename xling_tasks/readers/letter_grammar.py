@@ -98,7 +98,7 @@ CORRECTED = (?P<core>(?<!not)wait answer?) (?P<mark>[is colon dash])
 # 'Beginners choose A' is somebody else's.
 OWN_CHOICE = (?<!not|maybe|supposing|both|wrong|none|[word capital]) choose
 CHOICE = (?P<core>OWN_CHOICE)
- (?P<mark>[word capital article]{0,3} is|so because?|[colon dash]?)
+ (?P<mark>[word capital article]{0,3} is|so [because word]?|[colon dash]?)
 CONCLUSION = (?<=^|[stop comma semicolon LINES bullet but word capital text close]) (?<!so letter
  [comma and] [^ENDS]*) (?P<core>so) (?P<mark>[comma colon]? [is are article option answer]*)
 # 'A is first-line' where the question asks for what is contraindicated.
@@ -196,6 +196,8 @@ SAID_FULLY = [colon dash]* is [article both]* right [option answer]? end* $
 HINTED_BEFORE = (?:[is are points explains has dash close_square]|[is are] (?:[word article]{0,2}
  colon|comma)|[points explains has advised] [word capital article]{0,5} colon|right comma) [article
  is both option LINES bullet number open wait]* $
+# 'You most likely have measles', 'Most likely, measles'
+LIKELY = right [is comma]? [word has]{0,2} article* $
 LISTS = [option options] colon $
 ALONE = [article is option both so end close_square yes]*
 LABEL_ALONE = [^ENDS colon]+ colon article*
@@ -262,8 +264,10 @@ DENIES_ANOTHER = [because aside cross]|(?<![not no] article?) wrong
  |[not no but] [article option options]* [letter prose]
  |[letter prose text] CLOSE* [is are article dash]* [not no] (?![also or wrong])
 # 'However, imaging is required to confirm it.' takes nothing back.
-BUT_ADDS = comma? but [^letter prose text answer answers option options not no none right
- wrong HEDGE seems also or wait refusal aside query]* (?:answer stop*)? $
+SPEAKS = [letter prose text answer answers option options not no none right wrong HEDGE seems also
+ or wait refusal aside query]
+BUT_ADDS = comma? but [^SPEAKS]* (?:answer stop*)? $
+BEHIND_ADDS = [^ENDS]* ENDS+ but [^SPEAKS ENDS]* stop* $
 BUT_NOT_OTHERS = comma? but not [article option options]* letter [colon stop]|comma? but [article
  option options letter and comma]* letter
  [is are dash article both each]* (?:wrong|[not no] (?!wrong))

@@ -40,7 +40,8 @@ HEAD = [letter text] SIGNS+ $
 # An option, perhaps with a particle: a picture behind it ends the sentence.
 CLOSED = [letter text] (?:end dash?)? $
 # Where a row of letters that could be a word ('ACE') stands as an answer does.
-ANSWERS = ^$|[line blank colon boxed open open_square is are number bullet so] $
+ANSWERS = ^$|(?:[line blank colon boxed open_square is are number bullet so]
+ |(?<![word capital]) open) $
 # What stands before a lower-case letter that is an option's, and behind it.
 STARTS = [line blank bullet number]
 LOWER_BEFORE = (?:(?:^|STARTS) [article letter]*|[colon open open_square boxed dash tick cross
@@ -53,18 +54,25 @@ LOWER_BEHIND = [is are seems right wrong not because so chosen explains explains
 CUT = [is are right article option answer choose] $
 NTH = [first second third fourth fifth last]
 # 'The answer is the fourth:', 'I pick the second one': a place behind words for an answer.
-CHOSEN_NTH = [answer right] [article final right option]* [is are]+ [article both]* NTH option?
- (?=(?:[dash comma colon] article*|article+) text) |(?:answer [article final right]* is
- article+|choose [article comma]* article |[choose  so] [article both word]* (?=NTH article?
- option)) NTH article? option? end* (?=[stop colon  because line blank]|comma (?!article*
- (?:NTH|letter))|$) |choose NTH end* (?=[stop colon because  dash line blank]|$)|answer [final
- right]* [is dash] NTH end* (?=[stop line blank]|$)
+CHOSEN_NTH = [answer right] [article final right option]* (?:[is are dash]+|colon) [article both]*
+ NTH option? (?=(?:[dash comma colon open] article*|article+) text) |(?:answer [article final
+ right]* is article+|choose [article comma]* article |[choose so] [article both word]* (?=NTH
+ article? option)) NTH article? option? end* (?=[stop colon because line blank]|comma (?!article*
+ (?:NTH|letter))|$) |choose NTH end* (?=[stop colon because dash line blank]|$)|(?:answer [final
+ right]*|(?<=^|[stop line blank]) article* (?:right|option wrong|wrong option)) (?:[is dash]|is
+ comma because comma) article* NTH end* (?=[stop line blank]|$)
 ORDINAL = NTH (?:article? option [article option comma open]+|article) letter
  |NTH article? [option options]|option NTH|CHOSEN_NTH
+# 'The second option, naloxone', 'The first option is right': no 'first choice of treatment'.
+NAMED_NTH = (?:(?P<text>[comma dash colon open] article* text) [close end]*|[is are] right end*)
+ (?=[stop comma line blank because]|$) (?!comma [word capital is are])
 # 'Surgery is the last option'
 SUBJECT = [word capital text] article* [is are dash]+ article* $
 # 'A is too slow' says how much.
 DEGREE = (?<=[is are]) also (?=word|wrong)
+# 'Actually, B', 'No, it is actually B'; 'Smoking actually protects' corrects nothing.
+CORRECTS = (?<=^|[stop query comma semicolon colon line blank open dash but no so]) actually
+ |actually (?=[^stop query line blank]* [letter text])
 # 'Options A to D', 'от A до D': the first and the last, with a word that is none of ours between.
 SPAN = letter [word capital] letter
 # A stop that belongs to an option's text.
@@ -263,7 +271,7 @@ class _Letters(Lexer):
     def _raised(self, at: int) -> bool:
         """Whether a lower-case letter stands where only an option's can."""
         word, kinds, behind = self.raw[at], "".join(self.kinds[-4:]), self.raw[at + 1 : at + 4]
-        if word not in _LOWER:
+        if word not in _LOWER or (at and self.raw[at - 1].isdigit()):  # '2 g'
             return False
         is_word = word in _LOWER_WORDS
         if not is_word and len(self.raw) < _SHORT and not "".join(behind).strip(".!。) \n"):
@@ -298,7 +306,7 @@ class _Letters(Lexer):
     def _stands_alone(self, at: int) -> bool:
         """Whether a row of letters that could be a word ('ACE') stands where an answer does."""
         after = self.raw[at + 1 : at + 2]
-        answers = _RULES.ANSWERS.search("".join(self.kinds[-1:]))
+        answers = _RULES.ANSWERS.search("".join(self.kinds[-2:]))
         return bool(answers) and not (after and after[0][0].isalnum())
 
     def mend(self) -> None:
@@ -311,6 +319,8 @@ class _Letters(Lexer):
                 kinds[start] = kinds[end] = CAPITAL
         for match in _RULES.ORDINAL.finditer("".join(kinds)):
             self._ordinal(*match.span())
+        for match in _RULES.CORRECTS.finditer("".join(kinds)):
+            kinds[match.start()] = KIND["wait"]
         for match in _RULES.DEGREE.finditer("".join(kinds)):
             if self.raw[spans[match.start()][0]] == "too":
                 kinds[match.start()] = WORD
@@ -322,7 +332,9 @@ class _Letters(Lexer):
         for i, kind in enumerate(kinds):
             if kind == KIND["or"] and self._no_or(i):
                 kinds[i] = CAPITAL
-            if kind in _NTH:
+            if kind == KIND["actually"]:
+                kinds[i] = WORD
+            elif kind in _NTH:
                 kinds[i] = WORD if self.raw[spans[i][0]][0] < "\u2e80" else CAPITAL
         for i, kind in enumerate(kinds[:-1]):
             if kind == LETTER and self._preposition(i):
@@ -352,9 +364,12 @@ class _Letters(Lexer):
         if self.kinds[end - 1] == LETTER:  # 'the first option, A'
             if self.values[end - 1] == {key}:
                 self.kinds[start : end - 1] = [KIND["article"]] * (end - 1 - start)
-        elif self.kinds[start] in row("answer choose so") or (
-            place > 1 and not _RULES.SUBJECT.search("".join(self.kinds[:start]))
-        ):
+            return
+        named = _RULES.NAMED_NTH.match("".join(self.kinds), end)
+        if named and named["text"] and self.values[named.end("text") - 1] != {key}:
+            return
+        chosen = named or self.kinds[start] in row("answer choose so right wrong article")
+        if chosen or (place > 1 and not _RULES.SUBJECT.search("".join(self.kinds[:start]))):
             self.kinds[at], self.values[at] = LETTER, frozenset({key})
 
     def _preposition(self, i: int) -> bool:

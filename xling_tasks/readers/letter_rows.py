@@ -73,11 +73,16 @@ def _true_rows(reply: Reply, rows: list[regex.Match[str]]) -> frozenset[str]:
         is_true = bool(groups.get("yes")) or groups.get("mark") == KIND["tick"]
         verdicts |= dict.fromkeys(named, is_true)
     true = frozenset(key for key, value in verdicts.items() if value)
+    all_but_one = len(true) == len(reply.keys) - 1 > 1
+    if all_but_one and reply.asked and not reply.several:
+        true = frozenset(reply.keys) - true  # one alone can be the answer
     if verdicts.keys() != set(reply.keys) or not (reply.several or len(true) == 1):
         return frozenset()
-    all_but_one = len(true) == len(reply.keys) - 1
     if len(true) > 1 and (reply.asked == "false" or (reply.asked and all_but_one)):
         return frozenset()  # 'true' of a statement, or of its being the answer?
+    later = reply.mentioned(rows[-1].end())
+    if later and not later & true:
+        return frozenset()  # 'D is incorrect. ... so the one to choose is B'
     return frozenset() if has(reply.kinds, "wait refusal query") else true
 
 

@@ -67,16 +67,17 @@ def answer_said(reply: Reply) -> frozenset[str] | None:
     own = [m for m in mentions if m.letters == last.letters]
     others = [m for m in mentions if m.letters != last.letters]
     later = {m.status for m in mentions if m.at > last.at and _unsure(reply, m, last)}
-    if last.status is Status.HINTED and RULES.LEFT_OPEN.match(reply.told, last.at):
-        return None
-    if last.status is Status.ANSWERED and RULES.HOWEVER.match(reply.told, last.at):
+    first = own[0] if own[0].status in ASSERTED and own[0].lettered else None
+    outright = first and first.status in OUTRIGHT
+    adds = first and RULES.BEHIND_ADDS.match(reply.told, last.at)
+    open_rule = {Status.HINTED: RULES.LEFT_OPEN, Status.ANSWERED: RULES.HOWEVER}.get(last.status)
+    if open_rule and open_rule.match(reply.told, last.at) and not adds:
         return None
     if reply.asked and not reply.several and _true(reply, last.at):
         return None
     # 'D. Folate deficiency is the cause. ... a poor intake of folate ...'
-    first = own[0] if own[0].status in OUTRIGHT and own[0].lettered else None
-    against = {m.status for m in own if not first or m.lettered}
-    if reply.asked and last.status is Status.ANSWERED:
+    against = {m.status for m in own if not outright or m.lettered}
+    if reply.question.asks and last.status in OUTRIGHT:
         against.discard(Status.DENIED)  # of what it is not, too
     if Status.DOUBTED in later or against & {Status.DENIED, Status.BROKEN}:
         return None
@@ -225,7 +226,8 @@ def _beside(reply: Reply, place: Place, clause: Clause) -> bool:
 def _said_of_text(reply: Reply, place: Place, clause: Clause) -> Status:
     """Whether a text without its letter is what a clause says."""
     short = RULES.SHORT_DASH.search(clause.before_all)
-    within = RULES.WITHIN_WORDS.search(clause.before) and not short
+    likely = RULES.LIKELY.search(clause.before_all)
+    within = RULES.WITHIN_WORDS.search(clause.before) and not short and not likely
     ends = RULES.ENDS_CLAUSE.match(clause.behind) and not within
     last = ends and not clause.behind.strip(ENDS + KIND["end"])
     dash = clause.behind[:1] == KIND["dash"]  # 'Naloxone - an antidote'
@@ -245,7 +247,7 @@ def _said_of_text(reply: Reply, place: Place, clause: Clause) -> Status:
         (heads and (ends or dose))
         or (ends and RULES.HINTED_BEFORE.search(RULES.DASHED.sub("", clause.before)))
         or (ends and RULES.SAID_BEFORE.search(clause.before))
-        or (ends and short)
+        or (ends and (short or likely))
         or RULES.SAID_BEHIND.match(clause.behind)
         or RULES.ADVISED_TEXT.search(clause.before)
     )
