@@ -221,6 +221,19 @@ def test_what_is_no_fault_of_the_judge(said, caplog):
     assert b["n_claims_es"]["unscored"] == "the English answer failed"
     assert a["n_claims_he"]["unscored"] is None and scores["unscored_es"] == 1.0
 
+    # A filter on the English side leaves nothing to compare with; one on the other side is no help.
+    held = Unanswered.of("refused", "content_filter")
+    replies = {
+        "What is salt?": held, "¿Qué es la sal?": "A is.", "מהו מלח?": held,
+        "What is tea?": "A is.", "¿Qué es el té?": held,
+    }  # fmt: skip
+    scores, (a, b), _, _ = said(ROWS, replies)
+    assert a["n_claims_es"]["unscored"] == a["n_claims_he"]["unscored"]
+    assert a["n_claims_es"]["unscored"] == "the English answer was held back"
+    assert a["n_claims_es"]["reference_supported"] == a["n_claims_es"]["supported"] == []
+    assert b["n_claims_es"]["unscored"] is None and scores["information_f1_es"] == 0.0
+    assert scores["unscored_es"] == 0.5 and scores["refused_rate_en"] == 0.5
+
 
 def test_texts_missing_here_and_there_stay_with_their_languages(said):
     """Null replies, null texts, and languages by other codes, by hand."""
@@ -296,7 +309,7 @@ def test_the_small_set_and_the_whole(run_one, capsys):
         _, samples, own, found = run_one(TASK, model=Fixed(lambda *_: "Yes."), metadata=metadata)
         assert own["data"]["prompt_set"] == own["settings"]["prompt_set"] == part
         assert own["data"]["set_version"] == 6 and len(samples) == n
-        assert own["settings"]["prompts"] is None and found["versions"][TASK] == 5.4
+        assert own["settings"]["prompts"] is None and found["versions"][TASK] == 5.5
         digests.add(own["data"]["sha256"])
         words = ["cost", "--tasks", TASK, "--metadata", "languages=[es]", f"prompts={part}"]
         capsys.readouterr()

@@ -35,7 +35,7 @@ from xling_tasks.readers.fences import STAND_IN as NO_FENCES
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.multilingual import AGAIN, Key, MultilingualTask
 from xling_tasks.tasks.requests import STAND_IN, SideRequest
-from xling_tasks.unanswered import failed
+from xling_tasks.unanswered import failed, refused
 
 _SHARES = ("information_precision", "information_recall")
 _NO_SCORES = ClaimScores(None, None, None)
@@ -326,8 +326,14 @@ def _compare(
 
 
 def _because(compared: Compared, reply: str, english: str) -> Compared:
-    """The same, with a failed call as the reason where there was no answer to compare."""
+    """The same, with the reason where there was no answer to compare.
+
+    A call failed, or a filter held the English answer back: not the other language's doing.
+    """
     lacking = "the answer" if failed(reply) else "the English answer" if failed(english) else ""
+    if not lacking and refused(english):
+        nothing = replace(compared, supported=[], reference_supported=[], scores=_NO_SCORES)
+        return replace(nothing, reason="the English answer was held back")
     return replace(compared, reason=f"{lacking} failed") if lacking else compared
 
 
