@@ -106,9 +106,8 @@ def reload_with_its_store(page: Any) -> None:
         page.reload()
         if page.evaluate("({...localStorage})") == saved:
             return
-        page.evaluate(
-            "(all) => Object.entries(all).forEach(([k, v]) => localStorage[k] = v)", saved
-        )
+        keep = "(all) => Object.entries(all).forEach(([k, v]) => localStorage[k] = v)"
+        page.evaluate(keep, saved)
     raise AssertionError("the browser does not keep what a page saves")
 
 

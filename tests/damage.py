@@ -154,3 +154,11 @@ SAMPLES = {
     "filter a list": in_sample(set_("filter", [])),
 }
 """Damage to a file of samples."""
+
+UNREAD = {
+    "question a list", "n_judged a text", "n_judged null", "label a list", "resps null",
+    "resps a number", "filtered_resps empty", "filtered_resps a number", "an answer a number",
+    "arguments a list", "the file a list", "text for a metric", "a list for a metric",
+    "an object for a metric", "infinite metric", "a huge metric",
+}  # fmt: skip
+"""What some command does not read."""

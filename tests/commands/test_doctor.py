@@ -149,12 +149,46 @@ def test_a_crash_is_a_line_and_the_others_go_on(monkeypatch, error):
 TRIED = ("judge", "judge verdict", "judge claims", "judge support")
 
 
-def test_a_good_judge_is_really_asked_every_time(serve):
-    served = serve(judge_reply)
+def out_of_form(prompt):
+    return "I think \x1b[31mthat\u202e is fine."
+
+
+def wrong(prompt):
+    said = judge_reply(prompt).replace("contradictory", "more comprehensive and appropriate")
+    return said.replace("NOT SUPPORTED", "SUPPORTED")
+
+
+@pytest.mark.parametrize(
+    ("reply", "statuses", "texts"),
+    [
+        (judge_reply, "ok ok ok ok", ()),
+        (out_of_form, "ok fail fail fail", ("is fine.", "max_gen_toks")),
+        (wrong, "ok warn ok warn", ("more_comprehensive",)),
+        (lambda prompt: "ready" if "ready" in prompt else None, "ok fail fail fail", ("no reply",)),
+    ],
+    ids=["good", "out of form", "in form but wrong", "answers once"],
+)
+def test_a_judge_is_really_asked_every_time(serve, reply, statuses, texts):
+    served = serve(reply)
     for times in (1, 2):
         checks = Checks(judge=served.spec())
-        assert {name: checks[name][0] for name in TRIED} == dict.fromkeys(TRIED, "ok"), checks
-        assert len(served.prompts) == 3 * times
+        assert " ".join(checks[name][0] for name in TRIED) == statuses, checks
+        for name in [name for name in TRIED if checks[name][0] == "fail"] or ["judge verdict"]:
+            checks.say(name, checks[name][0], *texts)
+        assert reply is not judge_reply or len(served.prompts) == 3 * times
+    text = screen(judge=served.spec())
+    assert "\x1b" not in text and "\u202e" not in text
+
+
+def test_judges_that_cannot_be_asked(serve):
+    Checks("judge=self", "translator=self").say("judge", "off")
+    Checks("judge=hff").say("judge", "fail", "hff")
+    served = serve(judge_reply)
+    served.fail_with = 500
+    checks = Checks(judge=served.spec())
+    checks.say("judge", "fail", "does not answer")
+    checks.say("cache", "ok")
+    assert "judge verdict" not in checks
 
 
 def test_every_judge_of_a_jury_is_tried_and_the_first_with_claims(serve):
@@ -166,38 +200,6 @@ def test_every_judge_of_a_jury_is_tried_and_the_first_with_claims(serve):
     checks.say("judge 2", "ok")
     checks.say("judge 2 verdict", "fail")
     assert "judge 2 claims" not in checks and "judge" not in checks
-
-
-def test_a_judge_out_of_form_fails_with_what_it_said(serve):
-    served = serve(lambda prompt: "I think \x1b[31mthat\u202e is fine.")
-    checks = Checks(judge=served.spec())
-    checks.say("judge", "ok")
-    for name in TRIED[1:]:
-        checks.say(name, "fail", "is fine.", "max_gen_toks")
-    text = screen(judge=served.spec())
-    assert "\x1b" not in text and "\u202e" not in text
-
-
-def test_a_judge_in_form_but_wrong_is_a_warning(serve):
-    def reply(prompt):
-        said = judge_reply(prompt).replace("contradictory", "more comprehensive and appropriate")
-        return said.replace("NOT SUPPORTED", "SUPPORTED")
-
-    checks = Checks(judge=serve(reply).spec())
-    checks.say("judge verdict", "warn", "more_comprehensive")
-    checks.say("judge support", "warn")
-
-
-def test_a_judge_that_answers_once_and_then_fails_or_never(serve):
-    served = serve(lambda prompt: "ready" if "ready" in prompt else None)
-    checks = Checks(judge=served.spec())
-    checks.say("judge", "ok")
-    checks.say("judge verdict", "fail", "no reply")
-    served.fail_with = 500
-    checks = Checks(judge=served.spec())
-    checks.say("judge", "fail", "does not answer")
-    checks.say("cache", "ok")
-    assert "judge verdict" not in checks
 
 
 def test_a_dead_server_and_one_that_never_answers():
@@ -232,11 +234,6 @@ def test_a_reader_is_given_a_plain_reply(serve, word, status):
     Checks(reader=serve(reply).spec()).say("reader", status)
 
 
-def test_judges_that_are_not_asked_here():
-    Checks("judge=self", "translator=self").say("judge", "off")
-    Checks("judge=hff").say("judge", "fail", "hff")
-
-
 def test_a_local_judge_is_loaded_only_from_this_machine(tiny_hf):
     args = {"pretrained": tiny_hf, "device": "cpu", "dtype": "float32"}
     checks = Checks(judge={"model": "hf", "model_args": args, "max_gen_toks": 8})
@@ -259,11 +256,11 @@ def translating(prompt):
 def test_a_translator_is_tried_in_the_languages_asked_and_one_that_fails_has_a_line(serve):
     served = serve(translating)
     checks = Checks(translator=served.spec())
-    checks.say("translations", "ok", "es, zh to en; es: 'I have")
+    checks.say("translations", "ok", "/ es, zh to en; es: 'I have")
     checks.say("translator hi", "fail")
     checks.say("translator", "ok")
     checks = Checks(translator=served.spec(), languages=["de", "ja"])
-    checks.say("translations", "ok", "de, ja to en")
+    checks.say("translations", "ok", "/ de, ja to en")
     assert any("semanas" in prompt for prompt in served.prompts)
 
 

@@ -485,14 +485,7 @@ tags:
 model-index:
 - name: Its name
   results:
-  - task:
-      type: text-generation
-    dataset:
-      name: Other
-      type: someone/other
-    metrics:
-    - type: acc
-      value: 0.5
+  - {task: {type: text-generation}, dataset: {name: Other, type: someone/other}, metrics: [{type: acc, value: 0.5}]}
 ---
 # Its own card
 

@@ -8,7 +8,7 @@ import warnings
 
 import pytest
 from builders import evaluated
-from damage import RESULTS, SAMPLES, results_of, samples_of
+from damage import RESULTS, SAMPLES, UNREAD, results_of, samples_of
 
 from xling_tasks.cli import main
 from xling_tasks.errors import DataError
@@ -134,13 +134,6 @@ MUST_SAY = {
     ("annotate", "results"),
     ("annotate", "samples"),
 }
-UNREAD = {
-    "question a list", "n_judged a text", "n_judged null", "label a list", "resps null",
-    "resps a number", "filtered_resps empty", "filtered_resps a number", "an answer a number",
-    "arguments a list", "the file a list", "text for a metric", "a list for a metric",
-    "an object for a metric", "infinite metric", "a huge metric",
-}  # fmt: skip
-"""What some command does not read."""
 
 
 def test_every_damage_is_ours_in_a_replay(run, whole, tmp_path):
